@@ -1,0 +1,1 @@
+"""Machines shipped with the package: one folder each, with platform.toml as the source."""

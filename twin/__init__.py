@@ -1,0 +1,54 @@
+"""Digital twins of parallel motion platforms: analytic reference, two engines, validation.
+
+Names are imported on first use, so that `import twin` stays fast.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from twin.errors import TwinError
+
+if TYPE_CHECKING:
+    from twin.catalogue import load, machine_names
+    from twin.engines import make_engine
+    from twin.platform import Platform
+    from twin.simulation import simulate
+    from twin.trajectory import Trajectory
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Platform": "twin.platform",
+    "Trajectory": "twin.trajectory",
+    "load": "twin.catalogue",
+    "machine_names": "twin.catalogue",
+    "make_engine": "twin.engines",
+    "simulate": "twin.simulation",
+}
+
+__all__ = [
+    "Platform",
+    "Trajectory",
+    "TwinError",
+    "__version__",
+    "load",
+    "machine_names",
+    "make_engine",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name from its module on first use."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'twin' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, imported or not."""
+    return sorted(__all__)

@@ -1,0 +1,60 @@
+"""Machines by name or by path."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from twin.errors import InputError, MachineNotFoundError
+from twin.parameters.read import read_parameters
+
+if TYPE_CHECKING:
+    from twin.platform import Platform
+
+
+@lru_cache(maxsize=1)
+def assets_folder() -> Path:
+    """Return the folder that holds the shipped machines; the one place that resolves it."""
+    import twin.assets
+
+    return Path(next(iter(twin.assets.__path__)))
+
+
+def machine_names() -> tuple[str, ...]:
+    """Return the names of the shipped machines, sorted."""
+    return tuple(sorted(path.parent.name for path in assets_folder().glob("*/platform.toml")))
+
+
+def parameters_path(machine: str | Path) -> Path:
+    """Return the platform.toml of a shipped machine, or the given path if it is a file.
+
+    Raises:
+        InputError: not a name or path.
+        MachineNotFoundError: neither a known name nor a file.
+    """
+    if not isinstance(machine, (str, Path)) or not str(machine) or "\0" in str(machine):
+        raise InputError("machine", f"must be a name or the path of a platform.toml, not {machine!r}")
+    if machine in machine_names():
+        return assets_folder() / machine / "platform.toml"
+    path = Path(machine).expanduser()
+    try:
+        found = path.is_file()
+    except OSError:
+        found = False
+    if not found:
+        raise MachineNotFoundError(str(machine), machine_names())
+    return path
+
+
+def load(machine: str | Path) -> Platform:
+    """Return the machine of that name, or the one a platform.toml describes.
+
+    Raises:
+        InputError: not a name or path.
+        MachineNotFoundError: neither a known name nor a file.
+        ParameterError: the file cannot be used; names file and field.
+    """
+    from twin.platform import Platform
+
+    return Platform(read_parameters(parameters_path(machine)))

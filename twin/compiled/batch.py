@@ -1,0 +1,59 @@
+"""Running a serial batch kernel on all cores: chunks of the batch on threads, no copies."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+
+import numpy as np
+
+from twin.arrays import FloatArray
+
+SMALLEST_CHUNK = 256
+"""States below which handing work to a thread (some 20 us) costs more than it saves."""
+
+
+@lru_cache(maxsize=1)
+def _pool(process: int) -> ThreadPoolExecutor:
+    """Return the pool of this process; keyed by process id because threads do not survive a fork."""
+    del process
+    return ThreadPoolExecutor(max_workers=max(1, _cores() - 1), thread_name_prefix="twin")
+
+
+@lru_cache(maxsize=1)
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run_batch(
+    kernel: Callable[..., int],
+    constants: tuple[FloatArray, ...],
+    arrays: tuple[FloatArray, ...],
+) -> int:
+    """Run `kernel(*constants, *arrays)` over the first axis of `arrays`, split over the cores.
+
+    The kernel releases the GIL, writes its results into some of the arrays and returns the index
+    of the first state it could not handle, or -1. One state never depends on another, so the
+    result is the same for any number of threads.
+
+    Returns:
+        Index of the first state that failed, or -1.
+    """
+    size = len(arrays[0])
+    chunks = min(_cores(), size // SMALLEST_CHUNK)
+    if chunks < 2:
+        return int(kernel(*constants, *arrays))
+    edges = np.linspace(0, size, chunks + 1).astype(int).tolist()
+    parts = [
+        tuple(array[start:stop] for array in arrays)
+        for start, stop in zip(edges[:-1], edges[1:], strict=True)
+    ]
+    futures = [_pool(os.getpid()).submit(kernel, *constants, *part) for part in parts[1:]]
+    failures = [int(kernel(*constants, *parts[0]))]
+    failures += [int(future.result()) for future in futures]
+    for start, failed in zip(edges[:-1], failures, strict=True):
+        if failed >= 0:
+            return start + failed
+    return -1

@@ -1,0 +1,1 @@
+"""Dynamics of parallel platforms: leg tips, assembly, energy, integration."""

@@ -1,0 +1,139 @@
+"""Equations of motion in task space: M(pose) a + h(pose, twist) = wrench + J^T forces.
+
+    M = M_platform + sum over legs and k of m_k g_k g_k^T,   g_k = (u_k, r x u_k)
+
+with the directions and effective masses of each leg's tip.
+"""
+
+from __future__ import annotations
+
+from twin.compiled.jit import compiled
+from twin.compiled.vectors import add, cross, dot, rotate, rotation, scale, subtract
+from twin.dynamics.legs.ups import tip_energy, tip_response
+from twin.kinematics.legs import leg_line
+
+BODY_MASS = 0
+BODY_CENTER = 1
+BODY_TENSOR = 4
+"""About the reference point, platform frame: xx, yy, zz, xy, xz, yz."""
+GRAVITY = 10
+BODY_SIZE = 11
+
+
+@compiled
+def body_tensor_times(body, matrix, a):  # type: ignore[no-untyped-def]
+    """Return the platform's tensor about the reference point times a, base frame."""
+    px = matrix[0] * a[0] + matrix[3] * a[1] + matrix[6] * a[2]
+    py = matrix[1] * a[0] + matrix[4] * a[1] + matrix[7] * a[2]
+    pz = matrix[2] * a[0] + matrix[5] * a[1] + matrix[8] * a[2]
+    t = BODY_TENSOR
+    return rotate(
+        matrix,
+        (
+            body[t] * px + body[t + 3] * py + body[t + 4] * pz,
+            body[t + 3] * px + body[t + 1] * py + body[t + 5] * pz,
+            body[t + 4] * px + body[t + 5] * py + body[t + 2] * pz,
+        ),
+    )
+
+
+@compiled
+def add_body(body, matrix, omega, mass_matrix, bias):  # type: ignore[no-untyped-def]
+    """Write the platform's own mass matrix (lower triangle) and bias."""
+    mass = body[BODY_MASS]
+    center = rotate(matrix, (body[BODY_CENTER], body[BODY_CENTER + 1], body[BODY_CENTER + 2]))
+    moment = scale(mass, center)
+    gravity = (0.0, 0.0, -body[GRAVITY])
+    swing = cross(omega, cross(omega, moment))
+    turning = subtract(
+        cross(omega, body_tensor_times(body, matrix, omega)), cross(moment, gravity)
+    )
+    for i in range(3):
+        for j in range(i):
+            mass_matrix[i, j] = 0.0
+        mass_matrix[i, i] = mass
+        mass_matrix[i + 3, i] = 0.0
+        bias[i] = swing[i] - mass * gravity[i]
+        bias[i + 3] = turning[i]
+    mass_matrix[4, 0] = moment[2]
+    mass_matrix[5, 0] = -moment[1]
+    mass_matrix[3, 1] = -moment[2]
+    mass_matrix[5, 1] = moment[0]
+    mass_matrix[3, 2] = moment[1]
+    mass_matrix[4, 2] = -moment[0]
+    first = body_tensor_times(body, matrix, (1.0, 0.0, 0.0))
+    second = body_tensor_times(body, matrix, (0.0, 1.0, 0.0))
+    third = body_tensor_times(body, matrix, (0.0, 0.0, 1.0))
+    mass_matrix[3, 3] = first[0]
+    mass_matrix[4, 3] = first[1]
+    mass_matrix[5, 3] = first[2]
+    mass_matrix[4, 4] = second[1]
+    mass_matrix[5, 4] = second[2]
+    mass_matrix[5, 5] = third[2]
+
+
+@compiled
+def add_direction(mass_matrix, mass, u, moment):  # type: ignore[no-untyped-def]
+    """Add mass * g g^T with g = (u, moment) to the lower triangle."""
+    g = (u[0], u[1], u[2], moment[0], moment[1], moment[2])
+    for i in range(6):
+        scaled = mass * g[i]
+        for j in range(i + 1):
+            mass_matrix[i, j] += scaled * g[j]
+
+
+@compiled
+def assemble(body, legs, pose, twist, mass_matrix, bias, jacobian):  # type: ignore[no-untyped-def]
+    """Fill M (6, 6), lower triangle, h (6,) and J (n, 6) of one state.
+
+    Returns -1, or the leg that lies along its universal joint's first axis or has no length.
+    """
+    matrix = rotation(pose[3], pose[4], pose[5], pose[6])
+    position = (pose[0], pose[1], pose[2])
+    velocity, omega = (twist[0], twist[1], twist[2]), (twist[3], twist[4], twist[5])
+    gravity = body[GRAVITY]
+    add_body(body, matrix, omega, mass_matrix, bias)
+    singular = -1
+    for i in range(legs.shape[0]):
+        arm, along, length = leg_line(legs, i, position, matrix)
+        arm_rate = cross(omega, arm)
+        first, second, third, masses, force, regular = tip_response(
+            legs, i, along, length, add(velocity, arm_rate), cross(omega, arm_rate), gravity
+        )
+        if not (regular and length > 0.0):
+            singular = i
+        moment = cross(arm, along)
+        add_direction(mass_matrix, masses[0], first, cross(arm, first))
+        add_direction(mass_matrix, masses[1], second, cross(arm, second))
+        add_direction(mass_matrix, masses[2], third, moment)
+        turning = cross(arm, force)
+        for k in range(3):
+            bias[k] += force[k]
+            bias[k + 3] += turning[k]
+            jacobian[i, k] = along[k]
+            jacobian[i, k + 3] = moment[k]
+    return singular
+
+
+@compiled
+def energy(body, legs, pose, twist):  # type: ignore[no-untyped-def]
+    """Return kinetic and potential energy [J]; potential zero at z = 0 of the base frame."""
+    matrix = rotation(pose[3], pose[4], pose[5], pose[6])
+    position = (pose[0], pose[1], pose[2])
+    velocity, omega = (twist[0], twist[1], twist[2]), (twist[3], twist[4], twist[5])
+    mass, gravity = body[BODY_MASS], body[GRAVITY]
+    center = rotate(matrix, (body[BODY_CENTER], body[BODY_CENTER + 1], body[BODY_CENTER + 2]))
+    kinetic = 0.5 * (
+        mass * dot(velocity, velocity)
+        + 2.0 * mass * dot(velocity, cross(omega, center))
+        + dot(omega, body_tensor_times(body, matrix, omega))
+    )
+    potential = mass * gravity * (position[2] + center[2])
+    for i in range(legs.shape[0]):
+        arm, along, length = leg_line(legs, i, position, matrix)
+        moving, height = tip_energy(
+            legs, i, along, length, add(velocity, cross(omega, arm)), gravity
+        )
+        kinetic += moving
+        potential += height
+    return kinetic, potential

@@ -1,0 +1,1 @@
+"""What each kind of leg answers at its tip: effective masses along directions, and a bias force."""

@@ -1,0 +1,61 @@
+"""Engines behind one protocol, imported only when asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from twin.errors import InputError
+
+if TYPE_CHECKING:
+    from twin.engines.engine import Engine
+    from twin.platform import Platform
+
+ENGINES = {
+    "analytic": ("twin.engines.analytic", "AnalyticEngine"),
+    "mujoco": ("twin.engines.mujoco", "MujocoEngine"),
+    "bullet": ("twin.engines.bullet", "BulletEngine"),
+}
+
+
+def engine_names() -> tuple[str, ...]:
+    """Return the names that `make_engine` accepts."""
+    return tuple(ENGINES)
+
+
+def make_engine(
+    name: str, platform: Platform, timestep: float = 1e-3, preset: str = "validation", **options: Any
+) -> Engine:
+    """Return an engine for a machine; call `reset` before `step`.
+
+    Args:
+        name: "analytic", "mujoco" or "bullet".
+        platform: the machine.
+        timestep: step [s]; forces are held constant over it.
+        preset: "validation" (most accurate) or "fast".
+        options: further keyword arguments of that engine's class.
+
+    Raises:
+        InputError: unknown engine, preset or option, or a step that is not above zero.
+        MissingDependencyError: the engine's library is not installed; says how to install it.
+    """
+    from twin.arrays import positive
+    from twin.engines.engine import PRESETS
+    from twin.platform import Platform
+
+    if not isinstance(name, str) or name not in ENGINES:
+        raise InputError("engine", f"unknown engine {name!r}; known: {', '.join(ENGINES)}")
+    if not isinstance(platform, Platform):
+        raise InputError("platform", "must be a Platform; use twin.load(name or path)")
+    if preset not in PRESETS:
+        raise InputError("preset", f"unknown preset {preset!r}; known: {', '.join(PRESETS)}")
+    module, cls = ENGINES[name]
+    engine_class = getattr(import_module(module), cls)
+    known = set(engine_class.__init__.__kwdefaults__ or ())
+    unknown = sorted(set(options) - known)
+    if unknown:
+        raise InputError(
+            unknown[0], f"no option of the {name} engine; it takes: {', '.join(sorted(known))}"
+        )
+    engine: Engine = engine_class(platform, positive(timestep, "timestep"), preset, **options)
+    return engine

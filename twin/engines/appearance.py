@@ -1,0 +1,102 @@
+"""How machines look in every engine: colours and dimensions for drawing, none of them with mass."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.arrays import FloatArray, read_only
+from twin.parameters.body import Cylinder
+from twin.parameters.legs import LegAppearance, UpsLeg
+from twin.parameters.machine import MachineParameters
+
+Color = tuple[float, float, float, float]
+
+COLORS: dict[str, Color] = {
+    "base": (0.50, 0.53, 0.57, 1.0),
+    "housing": (0.16, 0.34, 0.55, 1.0),
+    "rod": (0.80, 0.82, 0.85, 1.0),
+    "joint": (0.16, 0.17, 0.19, 1.0),
+    "platform": (0.93, 0.94, 0.95, 1.0),
+    "heading": (0.93, 0.42, 0.13, 1.0),
+}
+"""Red, green, blue, opacity of each kind of part; `heading` marks the platform's x axis."""
+
+
+class Drawing(NamedTuple):
+    """Dimensions [m] of the parts as drawn."""
+
+    housing_radius: float
+    housing_length: float
+    """from the base joint along the leg"""
+    rod_radius: float
+    rod_length: float
+    """from the tip back along the leg"""
+    base_joint_radius: float
+    """of the balls drawn at the base joints"""
+    platform_joint_radius: float
+    base_radius: float
+    """of the round base plate about the base frame's z axis"""
+    base_top: float
+    """height of the base plate's upper face in the base frame"""
+    base_thickness: float
+    platform_radius: float
+    """of a round platform plate about the platform frame's z axis"""
+    platform_outline: FloatArray
+    """`(n, 2)` corners of a platform plate with one corner per joint, platform frame"""
+    platform_bottom: float
+    """height of the platform plate's lower face in the platform frame"""
+    platform_thickness: float
+
+    @property
+    def floor(self) -> float:
+        """Height [m] of the floor in the base frame: the base plate stands on it."""
+        return self.base_top - self.base_thickness
+
+
+def drawing(parameters: MachineParameters) -> Drawing:
+    """Return the dimensions of a machine's parts as drawn."""
+    leg = _leg_appearance(parameters.leg)
+    base, top = parameters.base.joints.points, parameters.platform.joints.points
+    base_ball, platform_ball = 1.25 * leg.housing_radius, 1.6 * leg.rod_radius
+    distances = np.linalg.norm(top[:, :2], axis=1)
+    margin = 1.8 * platform_ball
+    stretch = 1.0 + margin / np.maximum(distances, margin)
+    thickness = parameters.platform.thickness
+    return Drawing(
+        housing_radius=leg.housing_radius,
+        housing_length=leg.housing_length,
+        rod_radius=leg.rod_radius,
+        rod_length=leg.rod_length,
+        base_joint_radius=base_ball,
+        platform_joint_radius=platform_ball,
+        base_radius=float(np.linalg.norm(base[:, :2], axis=1).max()) + 2.0 * base_ball,
+        base_top=float(base[:, 2].min()) - 1.3 * base_ball,
+        base_thickness=1.5 * thickness,
+        platform_radius=float(distances.max()) + margin,
+        platform_outline=read_only(top[:, :2] * stretch[:, None]),
+        platform_bottom=float(top[:, 2].max()) + 0.8 * platform_ball,
+        platform_thickness=thickness,
+    )
+
+
+def _leg_appearance(leg: UpsLeg) -> LegAppearance:
+    """Return what the file gives; else cylinders as they are, else slender tubes that overlap."""
+    if leg.appearance is not None:
+        return leg.appearance
+    shortest = leg.actuator.minimum
+    housing = (0.03 * shortest, 0.9 * shortest)
+    if isinstance(leg.housing, Cylinder):
+        housing = (leg.housing.outer_radius, leg.housing.length)
+    rod = (0.6 * housing[0], 0.9 * shortest)
+    if isinstance(leg.rod, Cylinder):
+        # A rod that would come out below the base joint is drawn shorter.
+        rod = (leg.rod.outer_radius, min(leg.rod.length, shortest))
+    return LegAppearance(
+        source="derived from the leg's bodies",
+        housing_radius=housing[0],
+        housing_length=housing[1],
+        rod_radius=rod[0],
+        rod_length=rod[1],
+    )

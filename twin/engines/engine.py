@@ -1,0 +1,87 @@
+"""What every engine does, and the state it answers with."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple, Protocol
+
+from twin.arrays import FloatArray
+from twin.platform import Platform
+
+Preset = Literal["validation", "fast"]
+PRESETS: tuple[Preset, ...] = ("validation", "fast")
+
+
+class State(NamedTuple):
+    """The state of a machine at one time. Arrays are copies that the caller may keep."""
+
+    time: float
+    """[s] since reset"""
+    pose: FloatArray
+    """`(7,)` platform in base: position [m], unit quaternion (scalar first)"""
+    twist: FloatArray
+    """`(6,)` velocity of the reference point [m/s], angular velocity [rad/s], base axes"""
+    lengths: FloatArray
+    """`(n,)` actuator coordinates, as the engine's own actuated joints measure them"""
+    rates: FloatArray
+    """`(n,)` their time derivatives, from the same joints"""
+
+
+class Engine(Protocol):
+    """A simulator of one machine, stepped with forces held constant over each step."""
+
+    name: str
+    platform: Platform
+    timestep: float
+    preset: Preset
+
+    def reset(self, pose: Any = None, twist: Any = None) -> State:
+        """Put the machine at `pose` (default home) with `twist` (default rest), loops closed.
+
+        Time returns to zero. Leg states follow from the kinematics, so that positions and
+        velocities satisfy the loop closure to rounding error. Same input, same state, bit for bit.
+
+        Raises:
+            InputError: wrong shape, not finite, no unit quaternion.
+            SingularPoseError: a leg has no length or lies along its universal joint's first axis.
+        """
+        ...
+
+    def step(self, forces: Any, wrench: Any = None) -> State:
+        """Advance by one time step under constant actuator `forces` `(n,)` and `wrench` `(6,)`.
+
+        `wrench` acts on the platform: force [N] and moment [N m] about the reference point, base
+        axes, both constant in the base frame over the step.
+
+        Raises:
+            InputError: wrong shape or not finite.
+            ClosedEngineError: the engine is closed or was never reset.
+            SimulationStoppedError: the state is not finite or the loops have opened; a dump that
+                replays the last steps is written and named.
+        """
+        ...
+
+    @property
+    def state(self) -> State:
+        """The present state."""
+        ...
+
+    @property
+    def loop_gap(self) -> float:
+        """Largest distance [m] between a rod's tip and its joint on the platform."""
+        ...
+
+    def save(self) -> bytes:
+        """Return everything that determines the future, for `restore`."""
+        ...
+
+    def restore(self, saved: bytes) -> State:
+        """Return to a saved state; the continuation is bit-identical.
+
+        Raises:
+            InputError: not a state of this engine, machine and preset.
+        """
+        ...
+
+    def close(self) -> None:
+        """Free the engine; calling it twice is allowed."""
+        ...

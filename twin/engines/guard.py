@@ -1,0 +1,142 @@
+"""Stops an engine whose state means nothing any more, and writes a dump that replays the end."""
+
+from __future__ import annotations
+
+from collections import deque
+from pathlib import Path
+from tempfile import gettempdir
+from typing import Any
+
+import numpy as np
+
+from twin.arrays import FloatArray
+from twin.engines.engine import State
+from twin.errors import SimulationStoppedError
+from twin.files import write_atomically
+from twin.platform import Platform
+
+LARGEST_GAP = 1e-2
+"""Default loop gap [m] that stops an engine: ten times what a bad but usable setting leaves."""
+
+KEPT_STEPS = 100
+"""Steps the dump can replay at most."""
+
+
+class Guard:
+    """Watches one engine: remembers the last steps and stops on NaN or open loops."""
+
+    def __init__(
+        self,
+        engine: str,
+        platform: Platform,
+        timestep: float,
+        preset: str,
+        largest_gap: float = LARGEST_GAP,
+    ) -> None:
+        """Watch `engine`; `largest_gap` [m] is the loop gap that stops it."""
+        self.engine = engine
+        self.platform = platform
+        self.timestep = timestep
+        self.preset = preset
+        self.largest_gap = largest_gap
+        self._saved = b""
+        self._steps: deque[tuple[FloatArray, FloatArray]] = deque()
+
+    def start(self, saved: bytes) -> None:
+        """Begin a new history at a saved state."""
+        self._saved = saved
+        self._steps.clear()
+
+    @property
+    def wants_saved(self) -> bool:
+        """Whether the next `record` needs a saved state, because the history is full."""
+        return len(self._steps) >= KEPT_STEPS
+
+    def record(self, saved: bytes | None, forces: FloatArray, wrench: FloatArray) -> None:
+        """Remember one step; give the saved state before it when `wants_saved`."""
+        if saved is not None:
+            self.start(saved)
+        self._steps.append((forces.copy(), wrench.copy()))
+
+    def check(self, state: State, gap: float, warning: str = "") -> None:
+        """Raise when the state is not finite, the loops have opened, or the engine warns.
+
+        Raises:
+            SimulationStoppedError: with the reason, the dump's path and the last state.
+        """
+        if warning:
+            reason = warning
+        elif not np.isfinite(np.concatenate(state[1:])).all():
+            reason = "the state is not finite"
+        elif not gap <= self.largest_gap:
+            reason = f"the loops have opened by {gap:.3g} m (limit {self.largest_gap:.3g} m)"
+        else:
+            return
+        path = self.dump(reason)
+        raise SimulationStoppedError(
+            f"{self.engine} stopped at t = {state.time:.6g} s: {reason}. The last "
+            f"{len(self._steps)} steps are in {path}; replay them with "
+            "twin.engines.guard.replay(path). A smaller time step, smaller forces or the "
+            "'validation' preset usually help.",
+            {"reason": reason, "dump": path, "state": state},
+        )
+
+    def dump(self, reason: str) -> Path:
+        """Write what `replay` needs to a new file in the temporary folder; return its path."""
+        forces = np.array([step[0] for step in self._steps])
+        wrenches = np.array([step[1] for step in self._steps])
+
+        def write(file: Any) -> None:
+            np.savez(
+                file,
+                engine=self.engine,
+                timestep=self.timestep,
+                preset=self.preset,
+                largest_gap=self.largest_gap,
+                parameters=self.platform.parameters.model_dump_json(),
+                saved=np.frombuffer(self._saved, dtype=np.uint8),
+                forces=forces,
+                wrenches=wrenches,
+                reason=reason,
+            )
+
+        number = 0
+        while (path := Path(gettempdir()) / f"twin_{self.engine}_{number}.dump.npz").exists():
+            number += 1
+        write_atomically(path, write)
+        return path
+
+
+def replay(path: str | Path) -> list[State]:
+    """Return the states of the steps in a dump, up to the one that stopped the engine.
+
+    Raises:
+        InputError: not a dump.
+    """
+    from twin.engines import make_engine
+    from twin.errors import InputError
+    from twin.parameters.machine import MachineParameters
+
+    try:
+        with np.load(path, allow_pickle=False) as data:
+            content = {name: data[name] for name in data.files}
+        parameters = MachineParameters.model_validate_json(str(content["parameters"]))
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError("path", f"{path} is not a state dump ({error})") from None
+    engine = make_engine(
+        str(content["engine"]),
+        Platform(parameters),
+        float(content["timestep"]),
+        str(content["preset"]),
+        largest_gap=float(content["largest_gap"]),
+    )
+    states = [engine.restore(content["saved"].tobytes())]
+    try:
+        for forces, wrench in zip(content["forces"], content["wrenches"], strict=True):
+            states.append(engine.step(forces, wrench))
+    except SimulationStoppedError as stopped:
+        states.append(stopped.data["state"])
+        Path(stopped.data["dump"]).unlink(missing_ok=True)
+    finally:
+        engine.close()
+    return states

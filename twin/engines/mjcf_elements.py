@@ -1,0 +1,44 @@
+"""Pieces of MJCF that occur in many places, and how numbers and documents become text."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable
+
+from twin.arrays import FloatArray
+
+NOISE = 1e-15
+"""Smaller numbers are rounding errors of sines and cosines and are written as zero."""
+
+
+def add_inertial(body: ET.Element, mass: float, center: FloatArray, tensor: FloatArray) -> None:
+    """Give `body` its mass [kg], centre of mass [m] and tensor [kg m2] about it, body frame."""
+    moments = tensor[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+    values = {"pos": text(center), "mass": text([mass]), "fullinertia": text(moments)}
+    ET.SubElement(body, "inertial", **values)
+
+
+def add_cylinder(
+    body: ET.Element,
+    name: str,
+    material: str,
+    radius: float,
+    start: Iterable[float],
+    end: Iterable[float],
+) -> None:
+    """Draw a cylinder between two points [m] of `body`'s frame."""
+    shape = {"class": "drawn", "type": "cylinder", "material": material}
+    ends = text([*start, *end])
+    ET.SubElement(body, "geom", name=name, **shape, size=text([radius]), fromto=ends)
+
+
+def text(values: Iterable[float]) -> str:
+    """Return numbers as text with 15 digits, so that rounding errors leave it unchanged."""
+    return " ".join(f"{0.0 if abs(value) < NOISE else value:.15g}" for value in values)
+
+
+def document(root: ET.Element, title: str) -> str:
+    """Return the document as indented text under a one-line comment."""
+    ET.indent(root)
+    note = f"<!-- {title.replace('--', '-')}. Generated from platform.toml; do not edit. -->"
+    return f"{note}\n{ET.tostring(root, encoding='unicode')}\n"

@@ -1,0 +1,1 @@
+"""Kinematics of parallel platforms: lengths, Jacobians, forward solution, limits, singularity."""

@@ -1,0 +1,27 @@
+"""Closeness to singular poses: condition number of the Jacobian with lengths scaled."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twin.arrays import FloatArray
+
+
+def characteristic_length(platform_joints: FloatArray) -> float:
+    """Return the mean distance [m] of the platform joints from the reference point.
+
+    Dividing the moment columns of the Jacobian by it makes all entries lengths per length, so
+    that the condition number does not depend on the unit of length.
+    """
+    return float(np.linalg.norm(platform_joints, axis=1).mean())
+
+
+def condition_number(jacobian: FloatArray, length: float) -> FloatArray:
+    """Return the condition numbers `(...)` of Jacobians `(..., n, 6)`, moments scaled by `length`.
+
+    1 is the best a machine can have; infinite at a singular pose.
+    """
+    scaled = jacobian / np.array([1.0, 1.0, 1.0, length, length, length])
+    singular = np.linalg.svd(scaled, compute_uv=False)
+    with np.errstate(divide="ignore"):
+        return np.asarray(singular[..., 0] / singular[..., -1])

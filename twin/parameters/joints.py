@@ -1,0 +1,65 @@
+"""Layouts of joint points: listed one by one, or in pairs around a circle."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Discriminator, Field, Tag
+
+from twin.arrays import FloatArray, read_only
+from twin.parameters.quantity import Angle, Length, Point
+from twin.parameters.table import Table
+
+
+class PairedCircle(Table):
+    """Three pairs of points on a circle, 120 degrees from pair to pair.
+
+    Pair k lies at `center_angle + 120 k -/+ half_spacing` degrees, the smaller angle first. The
+    list is then rotated by `shift` places, so that joint i of the base meets joint i above it.
+    """
+
+    layout: Literal["paired_circle"] = Field("paired_circle", description="Kind of layout")
+    radius: Length = Field(gt=0, description="Radius of the circle")
+    half_spacing: Angle = Field(
+        gt=0, lt=math.pi / 3, description="Half the angle between the points of a pair"
+    )
+    center_angle: Angle = Field(description="Angle of the middle of the first pair from x")
+    height: Length = Field(0.0, description="Height of the circle in its frame")
+    shift: int = Field(0, ge=0, le=5, description="Places the list is rotated by")
+
+    @property
+    def points(self) -> FloatArray:
+        """Joint points `(6, 3)` [m] in the frame of the table."""
+        centers = self.center_angle + 2 * math.pi / 3 * np.arange(3)
+        angles = np.stack([centers - self.half_spacing, centers + self.half_spacing], 1).ravel()
+        angles = np.roll(angles, self.shift)
+        height = np.full(6, self.height)
+        return read_only(
+            np.stack([self.radius * np.cos(angles), self.radius * np.sin(angles), height], 1)
+        )
+
+
+class PointList(Table):
+    """Joint points listed one by one, leg 1 first."""
+
+    layout: Literal["points"] = Field("points", description="Kind of layout")
+    coordinates: tuple[Point, ...] = Field(min_length=1, description="Points in the table's frame")
+
+    @property
+    def points(self) -> FloatArray:
+        """Joint points `(n, 3)` [m] in the frame of the table."""
+        return read_only(self.coordinates)
+
+
+def _layout(value: Any) -> str | None:
+    if isinstance(value, dict):
+        return value.get("layout", "points" if "coordinates" in value else "paired_circle")
+    return getattr(value, "layout", None)
+
+
+JointLayout = Annotated[
+    Annotated[PairedCircle, Tag("paired_circle")] | Annotated[PointList, Tag("points")],
+    Discriminator(_layout),
+]

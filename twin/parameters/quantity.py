@@ -1,0 +1,84 @@
+"""Numbers with a unit: a plain number is SI, a string such as "5.275 deg" is converted to SI."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+UNITS: dict[str, tuple[str, float]] = {
+    "m": ("m", 1.0),
+    "mm": ("m", 1e-3),
+    "cm": ("m", 1e-2),
+    "in": ("m", 0.0254),
+    "rad": ("rad", 1.0),
+    "deg": ("rad", math.pi / 180.0),
+    "kg": ("kg", 1.0),
+    "g": ("kg", 1e-3),
+    "lb": ("kg", 0.45359237),
+    "kg m2": ("kg m2", 1.0),
+    "kg/m3": ("kg/m3", 1.0),
+    "N": ("N", 1.0),
+    "kN": ("N", 1e3),
+    "m/s": ("m/s", 1.0),
+    "mm/s": ("m/s", 1e-3),
+    "m/s2": ("m/s2", 1.0),
+}
+"""Unit as written in a file -> (SI unit, factor)."""
+
+
+def to_si(value: Any, unit: str) -> float:
+    """Return `value` in the SI `unit`.
+
+    Args:
+        value: a number in SI, or a string "number unit" with a unit of the same dimension.
+        unit: the SI unit of the field.
+
+    Raises:
+        ValueError: not a number, unknown unit, wrong dimension, NaN or infinite.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise ValueError(f"must be a number [{unit}] or a string such as '1.5 {unit}'")
+    factor = 1.0
+    if isinstance(value, str):
+        number, _, given = value.strip().partition(" ")
+        given = " ".join(given.split())
+        fitting = [name for name, (si, _) in UNITS.items() if si == unit]
+        if UNITS.get(given, ("", 0.0))[0] != unit:
+            raise ValueError(
+                f"{value!r} has no unit of the right kind; write one of {', '.join(fitting)}"
+            )
+        factor = UNITS[given][1]
+        try:
+            value = float(number)
+        except ValueError:
+            raise ValueError(f"{number!r} is not a number") from None
+    try:
+        result = float(value) * factor
+    except OverflowError:
+        raise ValueError("the number is too large") from None
+    if not math.isfinite(result):
+        raise ValueError("must be finite")
+    return result
+
+
+def quantity(unit: str) -> Any:
+    """Return the annotated float type of a field measured in the SI `unit`."""
+    return Annotated[
+        float,
+        BeforeValidator(lambda value: to_si(value, unit)),
+        Field(json_schema_extra={"unit": unit}),
+    ]
+
+
+Length = quantity("m")
+Angle = quantity("rad")
+Mass = quantity("kg")
+Density = quantity("kg/m3")
+Inertia = quantity("kg m2")
+Force = quantity("N")
+Speed = quantity("m/s")
+Acceleration = quantity("m/s2")
+Point = tuple[Length, Length, Length]
+Direction = tuple[float, float, float]

@@ -1,0 +1,63 @@
+"""Reading a platform.toml: every fault ends in one error that names file and field."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from twin.errors import ParameterError
+from twin.parameters.machine import MachineParameters
+
+LARGEST_FILE = 1_000_000
+"""Bytes; a platform.toml has a few thousand."""
+
+
+def read_parameters(path: str | Path) -> MachineParameters:
+    """Return the checked parameters of a platform.toml.
+
+    Raises:
+        ParameterError: unreadable, not UTF-8, not TOML, unknown or missing fields, or values that
+            no machine can have; lists every problem with its field.
+    """
+    file = Path(path)
+    try:
+        if file.stat().st_size > LARGEST_FILE:
+            raise ParameterError(file, [("file", f"larger than {LARGEST_FILE} bytes")])
+        data = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ParameterError(file, [("file", f"cannot be read ({error.strerror})")]) from None
+    except UnicodeDecodeError as error:
+        raise ParameterError(file, [("file", f"is not UTF-8 text ({error.reason})")]) from None
+    except tomllib.TOMLDecodeError as error:
+        raise ParameterError(file, [("file", f"is not valid TOML: {error}")]) from None
+    except RecursionError:
+        raise ParameterError(file, [("file", "is nested too deeply")]) from None
+    try:
+        return MachineParameters.model_validate(data)
+    except ValidationError as error:
+        raise ParameterError(file, _problems(error)) from None
+
+
+def _problems(error: ValidationError) -> list[tuple[str, str]]:
+    problems = []
+    for entry in error.errors(include_url=False):
+        context = entry.get("ctx", {})
+        tags = {"rigid", "cylinder", "paired_circle", "points", "ups"}
+        path = [str(part) for part in entry["loc"] if part not in tags]
+        field = context.get("field") or ".".join(path) or "file"
+        message = entry["msg"].removeprefix("Value error, ")
+        if entry["type"] == "extra_forbidden":
+            message = "unknown field; check its spelling or remove it"
+        elif entry["type"] == "missing":
+            message = "missing; add it"
+        problems.append((field, message))
+    return problems
+
+
+def parameters_hash(parameters: MachineParameters) -> str:
+    """Return a hexadecimal digest of all parameter values, the same on every machine."""
+    text = parameters.model_dump_json()
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,121 @@
+"""Angle conventions by name, one table on top of `scipy.spatial.transform.Rotation`.
+
+Every convention maps three angles (two for `roll_pitch`) to the rotation that takes platform
+coordinates to base coordinates. Quaternions are scalar first.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.arrays import FloatArray, as_floats
+from twin.errors import InputError
+
+
+class Convention(NamedTuple):
+    """An angle convention: scipy's axis sequence (upper case: moving axes) and the angles' names."""
+
+    sequence: str
+    angles: tuple[str, ...]
+    source: str
+
+
+CONVENTIONS: dict[str, Convention] = {
+    "yaw_pitch_roll": Convention(
+        "ZYX", ("yaw", "pitch", "roll"), "Stewart thesis, section 2.2: 3-2-1 sequence"
+    ),
+    "fixed_xyz": Convention(
+        "xyz", ("x", "y", "z"), "micro-hexapod: Rz(z) Ry(y) Rx(x), fixed axes"
+    ),
+    "moving_xyz": Convention("XYZ", ("x", "y", "z"), "Simscape bushing joint: Rx(x) Ry(y) Rz(z)"),
+    "roll_pitch": Convention("XY", ("roll", "pitch"), "driving simulator: Rx(roll) Ry(pitch)"),
+    "compliant": Convention(
+        "YXZ", ("beta", "alpha", "gamma"), "compliant legs: Ry(beta) Rx(alpha) Rz(gamma)"
+    ),
+    "rodrigues": Convention(
+        "", ("x", "y", "z"), "rotation vector: axis times angle (rad), not the tangent form"
+    ),
+}
+
+
+def convention(name: str) -> Convention:
+    """Return the named convention; raises InputError listing the known names."""
+    if not isinstance(name, str) or name not in CONVENTIONS:
+        raise InputError(
+            "convention", f"unknown angle convention {name!r}; known: {', '.join(CONVENTIONS)}"
+        )
+    return CONVENTIONS[name]
+
+
+def quaternion_from_angles(angles: Any, name: str = "yaw_pitch_roll") -> FloatArray:
+    """Return the platform-to-base quaternions `(..., 4)` of angles `(..., 3)` [rad].
+
+    Args:
+        angles: in the order of the convention's `angles`; `(..., 2)` for `roll_pitch`.
+        name: a key of `CONVENTIONS`.
+
+    Raises:
+        InputError: wrong shape, not finite, unknown convention.
+    """
+    from scipy.spatial.transform import Rotation
+
+    chosen = convention(name)
+    values = as_floats(angles, "angles", len(chosen.angles))
+    flat = values.reshape(-1, values.shape[-1])
+    if chosen.sequence:
+        rotation = Rotation.from_euler(chosen.sequence, flat)
+    else:
+        rotation = Rotation.from_rotvec(flat)
+    quaternion = rotation.as_quat(canonical=True)[:, [3, 0, 1, 2]]
+    return quaternion.reshape(values.shape[:-1] + (4,))
+
+
+def angles_from_quaternion(quaternion: Any, name: str = "yaw_pitch_roll") -> FloatArray:
+    """Return the angles `(..., 3)` [rad] of platform-to-base quaternions `(..., 4)`.
+
+    Args:
+        quaternion: scalar first, norm one.
+        name: a key of `CONVENTIONS`; `roll_pitch` needs a rotation without yaw in its own sense.
+
+    Raises:
+        InputError: wrong shape, not finite, zero norm, unknown convention, or a rotation that
+            `roll_pitch` cannot express.
+    """
+    from scipy.spatial.transform import Rotation
+
+    chosen = convention(name)
+    values = as_floats(quaternion, "quaternion", 4)
+    flat = values.reshape(-1, 4)
+    if flat.size and not (np.abs(np.linalg.norm(flat, axis=1) - 1.0) < 1e-6).all():
+        raise InputError("quaternion", "must have norm 1; divide it by its norm")
+    rotation = Rotation.from_quat(flat[:, [1, 2, 3, 0]])
+    if not chosen.sequence:
+        angles = rotation.as_rotvec()
+    elif len(chosen.sequence) == 2:
+        angles = rotation.as_euler("XYZ")
+        if np.abs(angles[:, 2]).max(initial=0.0) > 1e-9:
+            raise InputError("quaternion", f"{name} cannot express a rotation with yaw")
+        angles = angles[:, :2]
+    else:
+        angles = rotation.as_euler(chosen.sequence)
+    return angles.reshape(values.shape[:-1] + (len(chosen.angles),))
+
+
+def pose_from_angles(position: Any, angles: Any, name: str = "yaw_pitch_roll") -> FloatArray:
+    """Return poses `(..., 7)` from positions `(..., 3)` [m] and angles [rad] of a convention.
+
+    Raises:
+        InputError: wrong shapes, not finite, unknown convention.
+    """
+    place = as_floats(position, "position", 3)
+    quaternion = quaternion_from_angles(angles, name)
+    try:
+        shape = np.broadcast_shapes(place.shape[:-1], quaternion.shape[:-1])
+    except ValueError:
+        raise InputError("position, angles", "leading axes must broadcast") from None
+    pose = np.empty(shape + (7,))
+    pose[..., :3] = place
+    pose[..., 3:] = quaternion
+    return pose
