@@ -1,0 +1,168 @@
+"""Adaptive Runge-Kutta of Dormand and Prince, order 5(4), with continuous output of order four.
+
+Reference: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, sections II.4 (step
+size control) and II.6 (dense output); coefficients from its table 5.2.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from twin.compiled.jit import compiled
+from twin.dynamics.state import STATE_SIZE, derivative, normalise
+
+DONE, FULL, SINGULAR, COLLAPSED = 0, 1, 2, 3
+"""Why the integrator came back: end reached, buffers full, singular state, step too small."""
+
+A = np.array(
+    [
+        [1 / 5, 0, 0, 0, 0, 0],
+        [3 / 40, 9 / 40, 0, 0, 0, 0],
+        [44 / 45, -56 / 15, 32 / 9, 0, 0, 0],
+        [19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729, 0, 0],
+        [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656, 0],
+        [35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84],
+    ]
+)
+C = np.array([1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0])
+ERROR = np.array(
+    [71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40]
+)
+DENSE = np.array(
+    [
+        -12715105075 / 11282082432,
+        0,
+        87487479700 / 32700410799,
+        -10690763975 / 1880347072,
+        701980252875 / 199316789632,
+        -1453857185 / 822651844,
+        69997945 / 29380423,
+    ]
+)
+SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0
+SMALLEST_STEP = 1e-13
+"""Step relative to the span at which the state cannot be followed any further."""
+
+
+@compiled
+def dormand_prince(  # type: ignore[no-untyped-def]
+    body, legs, y, forces, slope, wrench, clock, span, relative, absolute, times, states, dense
+):
+    """Advance `y` (13,) in place to `span` [s] under `forces + t * slope`.
+
+    Args:
+        body: platform constants.
+        legs: leg constants.
+        y: state, overwritten.
+        forces: `(n,)` at t = 0.
+        slope: `(n,)` their rate.
+        wrench: `(6,)` constant.
+        clock: `(2,)` time reached and next step to try, both overwritten, so that a call can go on
+            where the last one ran out of buffer.
+        span: end [s].
+        relative: relative tolerance.
+        absolute: absolute tolerance.
+        times: `(capacity,)` filled with the end time of each step.
+        states: `(capacity, 13)` filled with the state there.
+        dense: `(capacity, 5, 13)` filled with the coefficients of the continuous output.
+
+    Returns:
+        Reason and number of steps written.
+    """
+    size = legs.shape[0]
+    k = np.empty((7, STATE_SIZE))
+    trial, force = np.empty(STATE_SIZE), np.empty(size)
+    matrix, bias, jacobian = np.empty((6, 6)), np.empty(6), np.empty((size, 6))
+    time, step = clock[0], clock[1]
+    if not derivative(
+        body, legs, y, forces, slope, time, wrench, k[0], force, matrix, bias, jacobian
+    ):
+        return SINGULAR, 0
+    count, rejected = 0, False
+    while time < span:
+        if count == times.shape[0]:
+            clock[0], clock[1] = time, step
+            return FULL, count
+        last = time + 1.000001 * step >= span
+        if last:
+            step = span - time
+        regular = True
+        for stage in range(6):
+            for j in range(STATE_SIZE):
+                total = 0.0
+                for s in range(stage + 1):
+                    total += A[stage, s] * k[s, j]
+                trial[j] = y[j] + step * total
+            regular = regular and derivative(
+                body,
+                legs,
+                trial,
+                forces,
+                slope,
+                time + C[stage] * step,
+                wrench,
+                k[stage + 1],
+                force,
+                matrix,
+                bias,
+                jacobian,
+            )
+        error = 0.0
+        for j in range(STATE_SIZE):
+            total = 0.0
+            for s in range(7):
+                total += ERROR[s] * k[s, j]
+            scale = absolute + relative * max(abs(y[j]), abs(trial[j]))
+            error += (step * total / scale) ** 2
+        error = sqrt(error / STATE_SIZE)
+        if regular and error <= 1.0:
+            time = span if last else time + step
+            for j in range(STATE_SIZE):
+                change = trial[j] - y[j]
+                left = step * k[0, j] - change
+                total = 0.0
+                for s in range(7):
+                    total += DENSE[s] * k[s, j]
+                dense[count, 0, j] = y[j]
+                dense[count, 1, j] = change
+                dense[count, 2, j] = left
+                dense[count, 3, j] = change - step * k[6, j] - left
+                dense[count, 4, j] = step * total
+                y[j] = trial[j]
+                k[0, j] = k[6, j]
+            normalise(y)
+            times[count] = time
+            for j in range(STATE_SIZE):
+                states[count, j] = y[j]
+            count += 1
+            factor = GROW if error == 0.0 else min(GROW, SAFETY * error**-0.2)
+            step *= min(1.0, factor) if rejected else max(SHRINK, factor)
+            rejected = False
+        else:
+            usable = regular and np.isfinite(error)
+            step *= max(SHRINK, SAFETY * error**-0.2) if usable else SHRINK
+            rejected = True
+            if step < SMALLEST_STEP * span:
+                clock[0], clock[1] = time, step
+                return (COLLAPSED if regular else SINGULAR), count
+    clock[0], clock[1] = time, step
+    return DONE, count
+
+
+@compiled
+def evaluate(queries, times, start, dense, out):  # type: ignore[no-untyped-def]
+    """Fill `out` (m, 13) with the continuous output at sorted `queries` (m,)."""
+    i = 0
+    for q in range(queries.shape[0]):
+        while i < times.shape[0] - 1 and queries[q] > times[i]:
+            i += 1
+        left = times[i - 1] if i > 0 else start
+        theta = (queries[q] - left) / (times[i] - left)
+        rest = 1.0 - theta
+        for j in range(STATE_SIZE):
+            inner = dense[i, 3, j] + rest * dense[i, 4, j]
+            inner = dense[i, 1, j] + rest * (dense[i, 2, j] + theta * inner)
+            out[q, j] = dense[i, 0, j] + theta * inner
+        normalise(out[q])

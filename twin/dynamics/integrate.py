@@ -1,0 +1,193 @@
+"""Integrating the equations of motion of a platform over a time span."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.arrays import FloatArray, as_floats, as_pose, as_vector, positive
+from twin.dynamics.dormand_prince import COLLAPSED, DONE, FULL, dormand_prince
+from twin.dynamics.runge_kutta import runge_kutta
+from twin.dynamics.solution import Solution
+from twin.dynamics.state import STATE_SIZE
+from twin.errors import InputError, IntegrationError
+from twin.platform import Platform
+
+METHODS = ("dormand_prince", "rk4")
+BUFFER = 512
+LARGEST_COUNT = 10_000_000
+"""Steps of one integration; more would not fit into memory with their continuous output."""
+
+
+class ForceTable(NamedTuple):
+    """Actuator forces over time: knots, and what happens between them.
+
+    Integrators never step across a knot, so that jumps do not spoil their order.
+    """
+
+    time: Any
+    """`(k,)` [s], increasing, the first is 0; the last value holds after the last knot"""
+    forces: Any
+    """`(k, n)` [N]"""
+    interpolation: str = "hold"
+    """"hold": constant to the next knot; "linear": straight lines"""
+
+
+def integrate(
+    platform: Platform,
+    duration: float,
+    pose: Any = None,
+    twist: Any = None,
+    forces: Any = None,
+    wrench: Any = None,
+    *,
+    method: str = "dormand_prince",
+    timestep: float = 1e-3,
+    relative_tolerance: float = 1e-12,
+    absolute_tolerance: float = 1e-12,
+) -> Solution:
+    """Return the motion of a platform under given forces, compiled from end to end.
+
+    Args:
+        platform: the machine.
+        duration: [s].
+        pose: start `(7,)`, default home.
+        twist: start `(6,)`, default rest.
+        forces: `(n,)` [N] constant, a `ForceTable`, or None for free motion.
+        wrench: `(6,)` on the platform, constant in base axes [N, N m].
+        method: "dormand_prince" (adaptive) or "rk4" (fixed `timestep`).
+        timestep: [s] of "rk4"; must divide the time between knots.
+        relative_tolerance: of "dormand_prince", per step.
+        absolute_tolerance: of "dormand_prince", per step.
+
+    Raises:
+        InputError: wrong shapes, not finite, unknown method, knots that do not increase.
+        IntegrationError: singular state or step size collapse; `data` holds reason, time, pose,
+            twist and step.
+    """
+    end = positive(duration, "duration")
+    y = np.empty(STATE_SIZE)
+    y[:7] = as_pose(as_vector(platform.home if pose is None else pose, "pose", 7))
+    y[7:] = as_vector(np.zeros(6) if twist is None else twist, "twist", 6)
+    load = as_vector(np.zeros(6) if wrench is None else wrench, "wrench", 6)
+    if method not in METHODS:
+        raise InputError("method", f"unknown method {method!r}; known: {', '.join(METHODS)}")
+    tolerances = (
+        positive(relative_tolerance, "relative_tolerance"),
+        positive(absolute_tolerance, "absolute_tolerance"),
+    )
+    step = positive(timestep, "timestep")
+    if method == "rk4" and end / step > LARGEST_COUNT:
+        raise InputError("timestep", f"more than {LARGEST_COUNT} steps; use a larger one")
+    parts: list[tuple[FloatArray, FloatArray, FloatArray]] = []
+    start = y.copy()
+    for begin, stop, force, slope in _segments(platform, forces, end):
+        arguments = (*platform.constants[:2], y, force, slope, load)
+        if method == "rk4":
+            _fixed(arguments, begin, stop, step, parts)
+        else:
+            _adaptive(arguments, begin, stop, tolerances, parts)
+    time = np.concatenate([[0.0], *(part[0] for part in parts)])
+    states = np.concatenate([start[None], *(part[1] for part in parts)])
+    coefficients = np.concatenate([part[2] for part in parts])
+    return Solution(method, time, states[:, :7], states[:, 7:], coefficients)
+
+
+def _segments(
+    platform: Platform, forces: Any, end: float
+) -> list[tuple[float, float, FloatArray, FloatArray]]:
+    """Return (begin, stop, forces at begin, their slope) between the knots."""
+    n = platform.n_actuators
+    if not isinstance(forces, ForceTable):
+        constant = as_vector(np.zeros(n) if forces is None else forces, "forces", n)
+        return [(0.0, end, constant, np.zeros(n))]
+    time = as_floats(forces.time, "forces.time")
+    values = as_floats(forces.forces, "forces.forces", n)
+    if time.ndim != 1 or values.ndim != 2 or len(time) != len(values) or not len(time):
+        raise InputError("forces", f"needs one row of forces per knot, got {len(values)} rows")
+    if time[0] != 0.0 or not (np.diff(time) > 0).all():
+        raise InputError("forces.time", "must start at 0 and increase")
+    if forces.interpolation not in ("hold", "linear"):
+        raise InputError("forces.interpolation", "must be 'hold' or 'linear'")
+    segments = []
+    for k, begin in enumerate(time[time < end]):
+        following = time[k + 1] if k + 1 < len(time) else np.inf
+        slope = np.zeros(n)
+        if forces.interpolation == "linear" and np.isfinite(following):
+            slope = (values[k + 1] - values[k]) / (following - begin)
+        segments.append((float(begin), float(min(following, end)), values[k], slope))
+    return segments
+
+
+def _fixed(
+    arguments: tuple[Any, ...], begin: float, stop: float, step: float, parts: list[Any]
+) -> None:
+    count = round((stop - begin) / step)
+    if count < 1 or abs(count * step - (stop - begin)) > 1e-9 * max(step, stop):
+        raise InputError(
+            "timestep", f"{step:.9g} s does not divide the {stop - begin:.9g} s between knots"
+        )
+    y, step = arguments[2], (stop - begin) / count
+    rates = np.empty((count, STATE_SIZE))
+    before = y.copy()
+    times, states = np.empty(count), np.empty((count, STATE_SIZE))
+    done = runge_kutta(*arguments, step, times, states, rates)
+    if done < count:
+        _stopped("singular", begin + done * step, states[done - 1] if done else before, step)
+    first = _rate(arguments, before)
+    lower = np.concatenate([before[None], states[:-1]])
+    earlier = np.concatenate([first[None], rates[:-1]])
+    change = states - lower
+    left = step * earlier - change
+    dense = np.zeros((count, 5, STATE_SIZE))
+    dense[:, 0], dense[:, 1], dense[:, 2] = lower, change, left
+    dense[:, 3] = change - step * rates - left
+    parts.append((begin + times, states, dense))
+
+
+def _rate(arguments: tuple[Any, ...], y: FloatArray) -> FloatArray:
+    from twin.dynamics.state import derivative
+
+    body, legs, _, forces, slope, wrench = arguments
+    n, dy = len(legs), np.empty(STATE_SIZE)
+    work = (np.empty(n), np.empty((6, 6)), np.empty(6), np.empty((n, 6)))
+    derivative(body, legs, y, forces, slope, 0.0, wrench, dy, *work)
+    return dy
+
+
+def _adaptive(
+    arguments: tuple[Any, ...],
+    begin: float,
+    stop: float,
+    tolerances: tuple[float, float],
+    parts: list[Any],
+) -> None:
+    clock = np.array([0.0, min(stop - begin, 1e-3)])
+    total = 0
+    while True:
+        times, states = np.empty(BUFFER), np.empty((BUFFER, STATE_SIZE))
+        dense = np.empty((BUFFER, 5, STATE_SIZE))
+        reason, count = dormand_prince(
+            *arguments, clock, stop - begin, *tolerances, times, states, dense
+        )
+        parts.append((begin + times[:count], states[:count], dense[:count]))
+        total += count
+        if reason == DONE:
+            return
+        if reason != FULL or total > LARGEST_COUNT:
+            kind = {FULL: "too many steps", COLLAPSED: "step size collapse"}.get(reason, "singular")
+            _stopped(kind, begin + float(clock[0]), arguments[2], float(clock[1]))
+
+
+def _stopped(reason: str, time: float, y: FloatArray, step: float) -> None:
+    advice = {
+        "singular": "the state is singular there (a leg without length or along its universal "
+        "joint's first axis) or overflows; change the start or the forces",
+        "step size collapse": "the forces change too fast or the tolerance is below rounding",
+        "too many steps": "use larger tolerances or a shorter duration",
+    }[reason]
+    raise IntegrationError(
+        f"stopped at t = {time:.9g} s ({reason}, last step {step:.3g} s): {advice}",
+        {"reason": reason, "time": time, "pose": y[:7].copy(), "twist": y[7:].copy(), "step": step},
+    )
