@@ -44,7 +44,7 @@ class Drawing(NamedTuple):
     platform_radius: float
     """of a round platform plate about the platform frame's z axis"""
     platform_outline: FloatArray
-    """`(n, 2)` corners of a platform plate with one corner per joint, platform frame"""
+    """`(m, 2)` corners of a platform plate, platform frame: one per joint where they span a plane"""
     platform_bottom: float
     """height of the platform plate's lower face in the platform frame"""
     platform_thickness: float
@@ -60,9 +60,8 @@ def drawing(parameters: MachineParameters) -> Drawing:
     leg = _leg_appearance(parameters.leg)
     base, top = parameters.base.joints.points, parameters.platform.joints.points
     base_ball, platform_ball = 1.25 * leg.housing_radius, 1.6 * leg.rod_radius
-    distances = np.linalg.norm(top[:, :2], axis=1)
     margin = 1.8 * platform_ball
-    stretch = 1.0 + margin / np.maximum(distances, margin)
+    platform_radius = float(np.linalg.norm(top[:, :2], axis=1).max()) + margin
     thickness = parameters.platform.thickness
     return Drawing(
         housing_radius=leg.housing_radius,
@@ -74,11 +73,21 @@ def drawing(parameters: MachineParameters) -> Drawing:
         base_radius=float(np.linalg.norm(base[:, :2], axis=1).max()) + 2.0 * base_ball,
         base_top=float(base[:, 2].min()) - 1.3 * base_ball,
         base_thickness=1.5 * thickness,
-        platform_radius=float(distances.max()) + margin,
-        platform_outline=read_only(top[:, :2] * stretch[:, None]),
+        platform_radius=platform_radius,
+        platform_outline=_outline(top[:, :2], platform_radius, margin),
         platform_bottom=float(top[:, 2].max()) + 0.8 * platform_ball,
         platform_thickness=thickness,
     )
+
+
+def _outline(points: FloatArray, radius: float, margin: float) -> FloatArray:
+    """Return the joints' places moved out by a margin; a circle if they lie on a line."""
+    spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
+    if spread[1] < 1e-2 * radius:
+        angles = np.linspace(0.0, 2 * np.pi, 24, endpoint=False)
+        return read_only(radius * np.stack([np.cos(angles), np.sin(angles)], axis=1))
+    distances = np.linalg.norm(points, axis=1)
+    return read_only(points * (1.0 + margin / np.maximum(distances, margin))[:, None])
 
 
 def _leg_appearance(leg: UpsLeg) -> LegAppearance:

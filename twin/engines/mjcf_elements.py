@@ -5,16 +5,24 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable
 
+import numpy as np
+
 from twin.arrays import FloatArray
 
 NOISE = 1e-15
 """Smaller numbers are rounding errors of sines and cosines and are written as zero."""
 
+FLATNESS = 1e-12
+"""Relative excess of the smaller moments over the largest that MuJoCo surely accepts."""
+
 
 def add_inertial(body: ET.Element, mass: float, center: FloatArray, tensor: FloatArray) -> None:
     """Give `body` its mass [kg], centre of mass [m] and tensor [kg m2] about it, body frame."""
-    moments = tensor[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
-    values = {"pos": text(center), "mass": text([mass]), "fullinertia": text(moments)}
+    small, middle, large = np.linalg.eigvalsh(tensor)
+    # Of a flat body the largest moment is the sum of the others: rounding must not exceed it.
+    tensor = tensor + max(0.0, large * (1.0 + FLATNESS) - small - middle) * np.eye(3)
+    entries = tensor[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+    values = {"pos": text(center), "mass": text([mass]), "fullinertia": text(entries)}
     ET.SubElement(body, "inertial", **values)
 
 

@@ -1,23 +1,26 @@
-"""Elements of a URDF file, and the frames it asks for."""
+"""Elements of a URDF file, and the angles and principal axes it asks for."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Iterable
+from typing import Any
 from xml.etree import ElementTree
-from xml.etree.ElementTree import Element
+from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
 from twin.arrays import FloatArray
 from twin.engines.appearance import COLORS
+from twin.engines.mjcf_elements import text
+
+ORIGIN = (0.0, 0.0, 0.0)
 
 
 def principal_frame(tensor: FloatArray) -> FloatArray:
-    """Return the rotation `(3, 3)` principal axes to body axes, the one closest to the identity."""
-    size = np.abs(tensor).max()
-    if np.abs(tensor - np.diag(np.diag(tensor))).max() <= 1e-15 * size:
+    """Return the rotation `(3, 3)` principal axes to body axes that is closest to the identity."""
+    if np.abs(tensor - np.diag(np.diag(tensor))).max() <= 1e-15 * np.abs(tensor).max():
         return np.eye(3)
     axes = np.linalg.eigh(tensor)[1]
     orders = [list(order) for order in itertools.permutations(range(3))]
@@ -25,13 +28,13 @@ def principal_frame(tensor: FloatArray) -> FloatArray:
     axes = axes * np.where(np.diag(axes) < 0.0, -1.0, 1.0)
     if np.linalg.det(axes) < 0.0:
         axes[:, np.argmin(np.diag(axes))] *= -1.0
-    return axes
+    return np.asarray(axes)
 
 
 def roll_pitch_yaw(rotation: FloatArray) -> tuple[float, float, float]:
     """Return the angles [rad] with Rz(yaw) Ry(pitch) Rx(roll) = `rotation` `(3, 3)`.
 
-    Roll is measured after the yaw is taken out, which keeps the product exact at pitch = 90 deg.
+    Roll is measured with the yaw taken out, which keeps the product exact at a pitch of 90 deg.
     """
     yaw = math.atan2(rotation[1, 0], rotation[0, 0])
     sine, cosine = math.sin(yaw), math.cos(yaw)
@@ -43,79 +46,83 @@ def roll_pitch_yaw(rotation: FloatArray) -> tuple[float, float, float]:
     return roll, pitch, yaw
 
 
-def joint(
-    name: str, kind: str, links: tuple[str, str], origin: Element, axis: Iterable[float]
-) -> Element:
-    joint = Element("joint", name=name, type=kind)
-    ElementTree.SubElement(joint, "parent", link=links[0])
-    ElementTree.SubElement(joint, "child", link=links[1])
-    joint.append(origin)
-    ElementTree.SubElement(joint, "axis", xyz=" ".join(map(number, axis)))
-    return joint
-
-
-def link(name: str, *parts: Element) -> Element:
-    link = Element("link", name=name)
-    link.extend(parts)
-    return link
-
-
-def massless(name: str) -> Element:
-    return link(name, inertial(0.0, np.zeros(3), np.zeros((3, 3))))
+def origin(place: Iterable[float] = ORIGIN, turn: FloatArray | None = None) -> Element:
+    """Return a frame's place [m] and orientation (a rotation `(3, 3)`) in its parent."""
+    angles = ORIGIN if turn is None else roll_pitch_yaw(turn)
+    return Element("origin", xyz=text(place), rpy=text(angles))
 
 
 def inertial(mass: float, center: FloatArray, tensor: FloatArray) -> Element:
-    """Write the tensor along its principal axes: Bullet ignores off-diagonal terms."""
+    """Return mass [kg], centre [m] and tensor [kg m2] about it, in axes of the link.
+
+    The tensor is written along its principal axes, because Bullet ignores off-diagonal terms.
+    """
     axes = principal_frame(tensor)
     moments = np.diag(axes.T @ tensor @ axes)
-    inertial = Element("inertial")
-    inertial.append(origin(center, axes))
-    ElementTree.SubElement(inertial, "mass", value=number(mass))
-    values = {f"i{axis}{axis}": number(m) for axis, m in zip("xyz", moments, strict=True)}
-    ElementTree.SubElement(inertial, "inertia", values, ixy="0", ixz="0", iyz="0")
-    return inertial
+    element = Element("inertial")
+    element.append(origin(center, axes))
+    SubElement(element, "mass", value=text([mass]))
+    values = {f"i{axis}{axis}": text([m]) for axis, m in zip("xyz", moments, strict=True)}
+    SubElement(element, "inertia", values, ixy="0", ixz="0", iyz="0")
+    return element
 
 
-def visual(name: str, color: str, origin: Element) -> Element:
-    visual = Element("visual", name=f"{name}_visual")
-    visual.append(origin)
-    ElementTree.SubElement(visual, "geometry")
-    ElementTree.SubElement(visual, "material", name=color)
-    return visual
+def link(name: str, *parts: Element) -> Element:
+    """Return a link with its inertial and visual elements."""
+    element = Element("link", name=name)
+    element.extend(parts)
+    return element
 
 
-def cylinder(name: str, color: str, radius: float, ends: tuple[float, float]) -> Element:
-    visual = visual(name, color, origin([0.0, 0.0, 0.5 * (ends[0] + ends[1])]))
-    values = {"radius": number(radius), "length": number(ends[1] - ends[0])}
-    ElementTree.SubElement(visual.find("geometry"), "cylinder", values)  # type: ignore[arg-type]
-    return visual
+def massless(name: str, *visuals: Element) -> Element:
+    """Return a link without mass: readers take a missing inertial for a mass of 1 kg."""
+    return link(name, inertial(0.0, np.zeros(3), np.zeros((3, 3))), *visuals)
 
 
-def sphere(name: str, radius: float) -> Element:
-    visual = visual(name, "joint", origin())
-    values = {"radius": number(radius)}
-    ElementTree.SubElement(visual.find("geometry"), "sphere", values)  # type: ignore[arg-type]
-    return visual
+def joint(
+    name: str,
+    kind: str,
+    links: tuple[str, str],
+    place: Element,
+    axis: Iterable[float] | None = None,
+    limit: dict[str, float] | None = None,
+) -> Element:
+    """Return a joint from parent to child; `axis` in the joint's own frame, None if it is fixed."""
+    element = Element("joint", name=name, type=kind)
+    SubElement(element, "parent", link=links[0])
+    SubElement(element, "child", link=links[1])
+    element.append(place)
+    if axis is not None:
+        SubElement(element, "axis", xyz=text(axis))
+    if limit is not None:
+        SubElement(element, "limit", {key: text([value]) for key, value in limit.items()})
+    return element
 
 
-def materials() -> Iterable[Element]:
-    for name, color in COLORS.items():
-        material = Element("material", name=name)
-        ElementTree.SubElement(material, "color", rgba=" ".join(map(number, color)))
-        yield material
+def visual(name: str, color: str, place: Element, shape: str, **sizes: Any) -> Element:
+    """Return a shape for drawing, `color` one of `COLORS`; sizes [m] as numbers or vectors."""
+    element = Element("visual", name=f"{name}_visual")
+    element.append(place)
+    values = {key: text(np.atleast_1d(size)) for key, size in sizes.items()}
+    SubElement(SubElement(element, "geometry"), shape, values)
+    SubElement(element, "material", name=color)
+    return element
 
 
-def origin(place: Iterable[float] = (0.0, 0.0, 0.0), turn: FloatArray | None = None) -> Element:
-    angles = (0.0, 0.0, 0.0) if turn is None else roll_pitch_yaw(turn)
-    return Element(
-        "origin", xyz=" ".join(map(number, place)), rpy=" ".join(map(number, angles))
-    )
+def cylinder(name: str, color: str, radius: float, bottom: float, top: Iterable[float]) -> Element:
+    """Return a cylinder along z of the link, from a height [m] up to the point `top` [m]."""
+    x, y, z = top
+    middle = origin((x, y, 0.5 * (bottom + z)))
+    return visual(name, color, middle, "cylinder", radius=radius, length=z - bottom)
 
 
-def number(value: float) -> str:
-    return "%.17g" % (value + 0.0)  # the sum turns -0 into 0
-
-
-def text(robot: Element) -> str:
+def document(name: str, *elements: Element) -> str:
+    """Return the text of a robot with the colours of all parts."""
+    robot = Element("robot", name=name)
+    for color, channels in COLORS.items():
+        SubElement(SubElement(robot, "material", name=color), "color", rgba=text(channels))
+    robot.extend(elements)
     ElementTree.indent(robot)
-    return '<?xml version="1.0"?>\n' + ElementTree.tostring(robot, encoding="unicode") + "\n"
+    note = "<!-- Generated from platform.toml; do not edit. -->"
+    content = ElementTree.tostring(robot, encoding="unicode")
+    return f'<?xml version="1.0"?>\n{note}\n{content}\n'

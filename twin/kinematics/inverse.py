@@ -83,3 +83,15 @@ def leg_coordinates_batch(legs, frames, poses, twists, accelerations, out):  # t
             return k
     return -1
 
+
+
+@compiled
+def lengths_and_rates(legs, pose, twist, lengths, rates):  # type: ignore[no-untyped-def]
+    """Fill `lengths` (n,) [m] and `rates` (n,) [m/s] of one state."""
+    matrix = rotation(pose[3], pose[4], pose[5], pose[6])
+    position = (pose[0], pose[1], pose[2])
+    velocity, omega = (twist[0], twist[1], twist[2]), (twist[3], twist[4], twist[5])
+    for i in range(legs.shape[0]):
+        arm, along, length = leg_line(legs, i, position, matrix)
+        lengths[i] = length
+        rates[i] = dot(along, add(velocity, cross(omega, arm)))

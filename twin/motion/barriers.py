@@ -1,0 +1,136 @@
+"""A course of barriers under the two tracks of a vehicle."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twin.arrays import FloatArray, as_floats, read_only
+from twin.errors import InputError
+from twin.motion.checks import bounded
+
+LARGEST_COUNT = 100_000
+"""Barriers on one course; more is a wrong unit."""
+
+
+class Barriers(NamedTuple):
+    """Barriers on a stretch of course. Build with `barrier_course`.
+
+    A barrier is a raised cosine: height (1 + cos(2 pi s / length)) / 2 within half a length of
+    its middle (adopted: real ones have edges, which the contact patch of a track smooths).
+    """
+
+    left_heights: FloatArray
+    """`(b,)` [m], repeated along the course"""
+    right_heights: FloatArray
+    """`(b,)` [m]"""
+    spacings: FloatArray
+    """`(b,)` [m] from each barrier to the next"""
+    length: float
+    """[m] along the course, at the ground"""
+    stagger: float
+    """[m] by which the right barriers come after the left ones"""
+
+    def positions(self, distance: float) -> FloatArray:
+        """Return the middles `(n,)` [m] of the left barriers on a course of `distance` [m].
+
+        The first stands half its spacing into the course.
+
+        Raises:
+            InputError: no barrier or far too many on it.
+        """
+        lap = float(self.spacings.sum())
+        if distance / lap * len(self.spacings) > LARGEST_COUNT:
+            raise InputError("spacings", f"give more than {LARGEST_COUNT} barriers; unit metres?")
+        laps = int(distance // lap) + 1
+        steps = np.tile(self.spacings, laps)
+        middles = 0.5 * self.spacings[0] + np.concatenate([[0.0], np.cumsum(steps)[:-1]])
+        middles = middles[middles < distance]
+        if not middles.size:
+            raise InputError(
+                "spacings",
+                f"the first barrier stands at {0.5 * self.spacings[0]:g} m, behind the course's "
+                f"{distance:g} m (speed times duration); drive longer or closer spacings",
+            )
+        return middles
+
+    def amplitudes(
+        self, wavenumbers: FloatArray, distance: float
+    ) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+        """Return the Fourier amplitudes `(m,)` [m] of the left and the right profile.
+
+        The course is taken as periodic: profile(s) = sum Re(amplitude exp(i wavenumber s)) plus
+        its mean, with wavenumbers 2 pi k / distance.
+
+        Args:
+            wavenumbers: `(m,)` [rad/m].
+            distance: [m] length of the course.
+        """
+        middles = self.positions(distance)
+        u = 0.5 * self.length * wavenumbers / np.pi
+        shape = 0.5 * self.length * (np.sinc(u) + 0.5 * np.sinc(u - 1.0) + 0.5 * np.sinc(u + 1.0))
+        sides = []
+        for heights, shift in ((self.left_heights, 0.0), (self.right_heights, self.stagger)):
+            repeated = np.resize(heights, len(middles))
+            total = np.zeros(len(wavenumbers), dtype=complex)
+            for middle, height in zip(middles, repeated, strict=True):
+                total += height * np.exp(-1j * wavenumbers * (middle + shift))
+            sides.append(2.0 / distance * shape * total)
+        return sides[0], sides[1]
+
+
+def barrier_course(
+    heights: Any = (0.10, 0.15, 0.20, 0.15, 0.10),
+    spacings: Any = (4.0, 5.5, 4.5, 6.0, 5.0),
+    *,
+    right_heights: Any = None,
+    length: Any = 1.0,
+    stagger: Any = 0.0,
+) -> Barriers:
+    """Return a course of barriers, repeated for as long as the vehicle drives.
+
+    The defaults are adopted: the thesis says only that heights, distances and speed follow
+    military standards.
+
+    Args:
+        heights: `(b,)` [m] under the left track, from 0 to 2.
+        spacings: `(b,)` [m] from each barrier to the next, or one for all; at least `length`.
+        right_heights: `(b,)` [m] under the right track; default as left. 0 leaves one out.
+        length: [m] of a barrier along the course.
+        stagger: [m] by which the right barriers come after the left ones, at most 1000.
+
+    Raises:
+        InputError: wrong shape, not finite, out of range.
+
+    Reference:
+        Albayrak, thesis, METU 2005, section 1.1: Aberdeen Proving Ground track.
+    """
+    left = as_floats(heights, "heights")
+    if left.ndim != 1 or not left.size:
+        raise InputError("heights", f"must be a list (b,) [m], got shape {left.shape}")
+    right = left if right_heights is None else as_floats(right_heights, "right_heights")
+    gaps = as_floats(spacings, "spacings")
+    if gaps.ndim == 0:
+        gaps = np.full(left.shape, float(gaps))
+    for field, values in (("right_heights", right), ("spacings", gaps)):
+        if values.shape != left.shape:
+            raise InputError(
+                field, f"must hold one number per height, {left.size}, got shape {values.shape}"
+            )
+    for field, values in (("heights", left), ("right_heights", right)):
+        if values.min() < 0.0 or values.max() > 2.0:
+            raise InputError(field, "must be from 0 to 2 m; unit metres?")
+    size = bounded(length, "length", 0.01, 100.0)
+    if gaps.min() < size or gaps.max() > 1e5:
+        raise InputError(
+            "spacings", f"must be from the length of a barrier, {size:g} m, to 1e5 m"
+        )
+    return Barriers(
+        read_only(left),
+        read_only(right),
+        read_only(gaps),
+        size,
+        bounded(stagger, "stagger", -1e3, 1e3),
+    )

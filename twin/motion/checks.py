@@ -1,0 +1,43 @@
+"""Bounds of the numbers that describe a motion, so that no result can overflow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twin.arrays import as_floats
+from twin.errors import InputError
+
+SHORTEST_TIME = 1e-6
+"""[s] Below the step of any engine."""
+
+LONGEST_TIME = 1e6
+"""[s] Above eleven days."""
+
+LARGEST_FREQUENCY = 1e4
+"""[Hz] Above what any platform of this kind can follow."""
+
+LARGEST_AMPLITUDE = 1e6
+"""[m] or [rad] Keeps amplitude times frequency squared finite."""
+
+
+def bounded(value: Any, field: str, low: float, high: float) -> float:
+    """Return `value` as one finite number from `low` to `high`; raises InputError otherwise."""
+    number = as_floats(value, field)
+    if number.ndim or not low <= number <= high:
+        raise InputError(field, f"must be one number from {low:g} to {high:g}, got {value!r}")
+    return float(number)
+
+
+def one_of(value: Any, field: str, options: tuple[str, ...]) -> str:
+    """Return `value` if it is one of the named options; raises InputError otherwise."""
+    if not isinstance(value, str) or value not in options:
+        raise InputError(field, f"must be one of {', '.join(options)}, got {value!r}")
+    return value
+
+
+def seed_number(value: Any) -> int:
+    """Return `value` as a seed: a whole number from 0; raises InputError otherwise."""
+    number = as_floats(value, "seed")
+    if number.ndim or not 0 <= number < 2**53 or number != int(number):
+        raise InputError("seed", f"must be a whole number from 0, got {value!r}")
+    return int(number)

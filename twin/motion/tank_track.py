@@ -1,0 +1,200 @@
+"""Tank-track motion: heave, pitch and roll of a tracked vehicle crossing barriers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from twin.arrays import FloatArray, as_floats
+from twin.errors import InputError
+from twin.motion.barriers import Barriers, barrier_course
+from twin.motion.checks import bounded, seed_number
+from twin.motion.fourier import FourierMotion
+from twin.motion.motion import Motion
+from twin.motion.vehicle import ComplexArray, TrackedVehicle
+
+BAND = (0.5, 70.0)
+"""[Hz] Frequency content of tank motion in pitch (thesis, section 4.5)."""
+
+AXES = ("z", "pitch", "roll")
+"""Axes that move: heave, pitch, roll of the hull."""
+
+LINK_HARMONICS = 3
+"""Lines of the link ripple; the n-th has 1/n of the first one's acceleration (adopted)."""
+
+LINK_RIPPLE = {"z": 0.5, "pitch": 0.5, "roll": 0.25}
+"""[m/s2], [rad/s2] Adopted peak acceleration of the first line of the link ripple."""
+
+ROUGHNESS = {"z": 0.3, "pitch": 0.3, "roll": 0.2}
+"""[m/s2], [rad/s2] Adopted root-mean-square acceleration of the broad-band part."""
+
+SHORTEST = 4.0
+"""[s] Two periods of the lowest frequency."""
+
+LONGEST = 600.0
+"""[s] Beyond this the series has more than 40,000 lines."""
+
+
+class TankTrackMotion(FourierMotion):
+    """Hull of a tracked vehicle on an Aberdeen-type barrier course.
+
+    Three parts, each a sum of lines at multiples of 1 / duration from 0.5 to 70 Hz: the response
+    of the sprung hull to the barriers, the ripple of track links running over the road wheels
+    (speed / link pitch and harmonics, put on the nearest lines), and a broad band of flat
+    acceleration density. A window then fades the sum in and out, so that the motion starts and
+    ends at rest at the center; it spreads each line by a few times 1 / fade time.
+
+    Attributes:
+        speed: [m/s].
+        barriers: the course.
+        vehicle: the vehicle.
+        seed: of the phases.
+    """
+
+    speed: float
+    barriers: Barriers
+    vehicle: TrackedVehicle
+    seed: int
+
+    def __init__(
+        self,
+        center: Any,
+        *,
+        speed: Any = 5.6,
+        duration: Any = 20.0,
+        barriers: Barriers | None = None,
+        vehicle: TrackedVehicle | None = None,
+        link_ripple: Mapping[str, Any] | None = None,
+        roughness: Mapping[str, Any] | None = None,
+        peak_pitch: Any = None,
+        peak_heave: Any = None,
+        peak_roll: Any = None,
+        seed: int = 0,
+        convention: str = "yaw_pitch_roll",
+        fade_in: Any = 2.0,
+        fade_out: Any = 2.0,
+    ) -> None:
+        """Describe the ride.
+
+        Args:
+            center: pose `(7,)`, such as a platform's `home`, or position `(3,)` [m]; the hull's
+                x axis (forward) is the base frame's.
+            speed: [m/s].
+            duration: [s], from 4 to 600.
+            barriers: the course; default `barrier_course()`.
+            vehicle: default `TrackedVehicle()`.
+            link_ripple: z [m/s2], pitch, roll [rad/s2] -> peak acceleration of the first line;
+                default `LINK_RIPPLE`.
+            roughness: z [m/s2], pitch, roll [rad/s2] -> root-mean-square acceleration of the
+                broad band; default `ROUGHNESS`.
+            peak_pitch: [rad] scales the whole ride to this largest pitch.
+            peak_heave: [m] scales heave alone, after `peak_pitch`; 0 leaves it out.
+            peak_roll: [rad] scales roll alone, after `peak_pitch`; 0 leaves it out.
+            seed: of the phases of ripple and broad band; same seed, same motion.
+            convention: one with axes pitch and roll.
+            fade_in: [s].
+            fade_out: [s].
+
+        Raises:
+            InputError: not finite, out of range, unknown axis, convention without pitch and roll,
+                a peak asked of an axis that does not move.
+
+        Reference:
+            Albayrak, thesis, METU 2005, sections 1.1 and 4.5. The model is adopted.
+        """
+        super().__init__(center, duration, convention, fade_in, fade_out)
+        if not set(AXES) <= set(self.axis_names):
+            raise InputError(
+                "convention", f"{convention} has no pitch and roll; use yaw_pitch_roll"
+            )
+        bounded(self.duration, "duration", SHORTEST, LONGEST)
+        self._set(
+            speed=bounded(speed, "speed", 0.1, 100.0),
+            barriers=barrier_course() if barriers is None else barriers,
+            vehicle=TrackedVehicle() if vehicle is None else vehicle,
+            seed=seed_number(seed),
+        )
+        if not isinstance(self.barriers, Barriers):
+            raise InputError("barriers", "must come from barrier_course(...)")
+        if not isinstance(self.vehicle, TrackedVehicle):
+            raise InputError("vehicle", "must be a TrackedVehicle")
+        ripple = _levels(LINK_RIPPLE if link_ripple is None else link_ripple, "link_ripple")
+        broad = _levels(ROUGHNESS if roughness is None else roughness, "roughness")
+        numbers = _line_numbers(self.duration)
+        hull = self._hull(numbers / self.duration, ripple, broad)
+        self._scale(numbers, hull, peak_heave, peak_pitch, peak_roll)
+        amplitudes = np.zeros((len(numbers), len(self.axis_names)), dtype=complex)
+        amplitudes[:, [self.axis_names.index(axis) for axis in AXES]] = hull
+        self._set_series(numbers / self.duration, amplitudes)
+
+    def _hull(
+        self, frequencies: FloatArray, ripple: FloatArray, broad: FloatArray
+    ) -> ComplexArray:
+        generator = np.random.default_rng(self.seed)
+        distance = self.speed * self.duration
+        left, right = self.barriers.amplitudes(2.0 * np.pi * frequencies / self.speed, distance)
+        hull = self.vehicle.hull_motion(frequencies, self.speed, left, right)
+        omega = 2.0 * np.pi * frequencies[:, None]
+        phases = generator.uniform(0.0, 2.0 * np.pi, (LINK_HARMONICS, len(AXES)))
+        for n in range(1, LINK_HARMONICS + 1):
+            line = n * self.speed / self.vehicle.link_pitch
+            if BAND[0] <= line <= BAND[1]:
+                i = int(np.abs(frequencies - line).argmin())
+                hull[i] -= ripple / n * np.exp(1j * phases[n - 1]) / omega[i] ** 2
+        phases = generator.uniform(0.0, 2.0 * np.pi, hull.shape)
+        # A line of amplitude a has the mean square a^2 / 2; all lines share it evenly.
+        hull -= broad * np.sqrt(2.0 / len(frequencies)) * np.exp(1j * phases) / omega**2
+        return hull
+
+    def _scale(
+        self, numbers: FloatArray, hull: ComplexArray, heave: Any, pitch: Any, roll: Any
+    ) -> None:
+        """Scale `hull` `(m, 3)` in place to the wanted peaks."""
+        if pitch is not None:
+            wanted = bounded(pitch, "peak_pitch", 1e-9, np.pi / 2)
+            hull *= self._factor(numbers, hull[:, 1], wanted, "peak_pitch")
+        for column, field, value, most in (
+            (0, "peak_heave", heave, 10.0),
+            (2, "peak_roll", roll, np.pi / 2),
+        ):
+            if value is not None:
+                wanted = bounded(value, field, 0.0, most)
+                hull[:, column] *= self._factor(numbers, hull[:, column], wanted, field)
+
+    def _factor(
+        self, numbers: FloatArray, line: ComplexArray, wanted: float, field: str
+    ) -> float:
+        if wanted == 0.0:
+            return 0.0
+        peak = _peak(self, numbers, line)
+        if not peak > 1e-12:
+            raise InputError(field, "this axis does not move, so it cannot be scaled to a peak")
+        return wanted / peak
+
+
+def _levels(value: Any, field: str) -> FloatArray:
+    if not isinstance(value, Mapping) or not set(value) <= set(AXES):
+        raise InputError(field, f"must map some of {', '.join(AXES)} to accelerations")
+    return np.array([bounded(value.get(axis, 0.0), f"{field}[{axis!r}]", 0.0, 100.0) for axis in AXES])
+
+
+def _line_numbers(duration: float) -> FloatArray:
+    # The margin keeps 0.5 and 70 Hz themselves when duration times frequency is inexact.
+    first = int(np.ceil(BAND[0] * duration - 1e-9))
+    last = int(np.floor(BAND[1] * duration + 1e-9))
+    return np.arange(first, last + 1, dtype=float)
+
+
+def _peak(motion: Motion, numbers: FloatArray, line: ComplexArray) -> float:
+    """Return the largest magnitude of one axis after the window.
+
+    From 64 points a period of the highest line: at most 1 - cos(pi / 64) = 0.12 % too low.
+    """
+    count = 64 * int(numbers[-1])
+    spectrum = np.zeros(count // 2 + 1, dtype=complex)
+    spectrum[numbers.astype(int)] = 0.5 * count * line
+    signal = np.fft.irfft(spectrum, count)
+    window = motion.fade.window(np.arange(count) * (motion.duration / count))[0]
+    return float(np.abs(window * signal).max())

@@ -1,0 +1,166 @@
+"""The one stepping loop: any engine, forces as an array or as a function of the state."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+
+from twin.arrays import FloatArray, as_floats, as_vector, positive
+from twin.engines import make_engine
+from twin.engines.engine import Engine, State
+from twin.errors import InputError
+from twin.platform import Platform
+from twin.trajectory import Trajectory, library_versions
+
+ForceFunction = Callable[[float, State], Any]
+
+PATIENCE = 2.0
+"""Seconds of computing after which a progress bar appears."""
+
+LARGEST_COUNT = 100_000_000
+
+
+def simulate(
+    platform: Platform,
+    duration: float,
+    pose: Any = None,
+    twist: Any = None,
+    forces: Any = None,
+    engine: str | Engine = "analytic",
+    timestep: float = 1e-3,
+    *,
+    wrench: Any = None,
+    preset: str = "validation",
+    every: int = 1,
+    progress: bool | None = None,
+    **options: Any,
+) -> Trajectory:
+    """Return the motion of a machine under actuator forces, held constant over each step.
+
+    Args:
+        platform: the machine.
+        duration: [s], a multiple of the time step.
+        pose: start `(7,)`, default home.
+        twist: start `(6,)`, default rest.
+        forces: `(n,)` [N] constant; `(steps, n)` one row per step; a function
+            `(time, state) -> (n,)` called at the start of each step; None for zero.
+        engine: "analytic", "mujoco", "bullet", or an engine of this machine (it stays open and
+            keeps its own time step and preset).
+        timestep: [s].
+        wrench: `(6,)` on the platform, constant in base axes, default none.
+        preset: "validation" or "fast".
+        every: keep every so many steps.
+        progress: show a progress bar; default: on a terminal when it takes longer than 2 s.
+        options: passed to the engine.
+
+    Raises:
+        InputError: wrong shapes, not finite, a duration that is no multiple of the step, or a
+            force function that returns something else than finite forces `(n,)`.
+        SimulationStoppedError: the engine left the range where its answer means anything.
+        MissingDependencyError: the engine's library is not installed.
+    """
+    if isinstance(engine, str):
+        machine: Engine = make_engine(engine, platform, timestep, preset, **options)
+    else:
+        machine = engine
+        if options or machine.platform.hash != platform.hash:
+            raise InputError("engine", "must be of this machine, and takes no further options")
+    with ExitStack() as stack:
+        if isinstance(engine, str):
+            stack.callback(machine.close)
+        steps = _steps(duration, machine.timestep)
+        if not isinstance(every, int) or every < 1 or steps % every:
+            raise InputError("every", f"must be a whole number that divides the {steps} steps")
+        load = as_vector(np.zeros(6) if wrench is None else wrench, "wrench", 6)
+        force_at = _force_function(forces, platform.n_actuators, steps)
+        state = machine.reset(pose, twist)
+        tick = stack.enter_context(_Progress(platform.name, machine.name, steps, progress)).tick
+        states, applied = [state], []
+        for k in range(steps):
+            force = force_at(k, state)
+            state = machine.step(force, load)
+            if (k + 1) % every == 0:
+                states.append(state)
+            if k % every == 0:
+                applied.append(force)
+            tick(k)
+    applied.append(applied[-1])
+    columns = [np.array(column) for column in zip(*states, strict=True)]
+    return Trajectory(
+        *columns,
+        np.array(applied),
+        machine=platform.name,
+        engine=machine.name,
+        preset=machine.preset,
+        timestep=machine.timestep,
+        parameters_hash=platform.hash,
+        versions=library_versions(),
+    )
+
+
+def _steps(duration: Any, timestep: float) -> int:
+    span = positive(duration, "duration")
+    steps = round(span / timestep)
+    if steps < 1 or abs(steps * timestep - span) > 1e-9 * span:
+        raise InputError(
+            "duration", f"{span:.9g} s must be a multiple of the time step {timestep:.9g} s"
+        )
+    if steps > LARGEST_COUNT:
+        raise InputError("duration", f"{steps} steps are more than {LARGEST_COUNT}")
+    return steps
+
+
+def _force_function(forces: Any, n: int, steps: int) -> Callable[[int, State], FloatArray]:
+    if callable(forces):
+        return lambda _, state: as_vector(forces(state.time, state), "forces(time, state)", n)
+    table = as_floats(np.zeros(n) if forces is None else forces, "forces", n)
+    if table.ndim == 1:
+        return lambda _, __: table
+    if table.shape != (steps, n):
+        raise InputError(
+            "forces", f"must have shape ({n},) or ({steps}, {n}), got {table.shape}"
+        )
+    return lambda k, _: table[k]
+
+
+class _Progress:
+    """A progress bar that appears only when the work takes a while."""
+
+    def __init__(self, machine: str, engine: str, steps: int, wanted: bool | None) -> None:
+        self._title = f"{machine} in {engine}"
+        self._steps = steps
+        self._wanted = wanted
+        self._start = clock.monotonic()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def tick(self, step: int) -> None:
+        """Tell that `step` is done."""
+        if step % 64 or self._wanted is False:
+            return
+        if self._bar is None:
+            if clock.monotonic() - self._start < PATIENCE:
+                return
+            self._show()
+        self._bar.update(self._task, completed=step)
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.progress import Progress
+
+        console = Console(stderr=True)
+        self._bar = Progress(console=console, transient=True)
+        self._bar.disable = not (self._wanted or console.is_terminal)
+        self._task = self._bar.add_task(self._title, total=self._steps)
+        self._bar.start()

@@ -1,0 +1,134 @@
+"""A simulated motion with its origin: saves, loads and plots itself."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from twin.arrays import FloatArray, read_only
+from twin.errors import InputError
+from twin.files import write_atomically
+
+FORMAT = 1
+ARRAYS = ("time", "pose", "twist", "lengths", "rates", "forces")
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """Motion of one machine in one engine, one row per time. Arrays are read-only."""
+
+    time: FloatArray
+    """`(k,)` [s]"""
+    pose: FloatArray
+    """`(k, 7)` platform in base: position [m], unit quaternion (scalar first)"""
+    twist: FloatArray
+    """`(k, 6)` [m/s, rad/s], base axes"""
+    lengths: FloatArray
+    """`(k, n)` actuator coordinates [m]"""
+    rates: FloatArray
+    """`(k, n)` [m/s]"""
+    forces: FloatArray
+    """`(k, n)` [N] held from each time to the next; the last row repeats the one before"""
+    machine: str
+    engine: str
+    preset: str
+    timestep: float
+    """[s] of the engine"""
+    parameters_hash: str
+    """digest of the machine's parameters"""
+    versions: dict[str, str]
+    """versions of the package and of the libraries that took part"""
+
+    def __post_init__(self) -> None:
+        """Make the arrays read-only and check that they belong together."""
+        for name in ARRAYS:
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+        count, n = len(self.time), self.lengths.shape[-1]
+        shapes = {"pose": (7,), "twist": (6,), "lengths": (n,), "rates": (n,), "forces": (n,)}
+        for name, shape in shapes.items():
+            array = getattr(self, name)
+            if array.shape != (count, *shape):
+                raise InputError(name, f"must have shape {(count, *shape)}, got {array.shape}")
+            if not np.isfinite(array).all():
+                raise InputError(name, "must be finite")
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def save(self, path: str | Path) -> Path:
+        """Write an .npz file with all arrays and where they come from; returns its path.
+
+        Raises:
+            InputError: the ending is not .npz or the place cannot be written to.
+        """
+        if Path(path).suffix != ".npz":
+            raise InputError("path", f"must end in .npz, got {str(path)!r}")
+        arrays = {name: getattr(self, name) for name in ARRAYS}
+        origin = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ARRAYS}
+        metadata = json.dumps({"format": FORMAT, **origin})
+
+        def write(file: IO[bytes]) -> None:
+            np.savez_compressed(file, metadata=metadata, **arrays)  # type: ignore[arg-type]
+
+        return write_atomically(path, write)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Trajectory:
+        """Return a saved trajectory.
+
+        Raises:
+            InputError: no such file, not a trajectory, or written by a later format.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as data:
+                content = {name: data[name] for name in data.files}
+            metadata = json.loads(str(content.pop("metadata")))
+            if metadata.pop("format") != FORMAT:
+                raise InputError("path", f"{path} was written in another format")
+            return cls(**content, **metadata)
+        except InputError:
+            raise
+        except Exception as error:
+            raise InputError(
+                "path", f"{path} is not a saved trajectory ({type(error).__name__}: {error})"
+            ) from None
+
+    def plot(self) -> Any:
+        """Return a plotly figure of position, orientation, lengths and forces over time.
+
+        Raises:
+            MissingDependencyError: plotly is not installed.
+        """
+        from twin.viewer.plots import trajectory_figure
+
+        return trajectory_figure(self)
+
+
+@lru_cache(maxsize=1)
+def _installed() -> tuple[tuple[str, str], ...]:
+    found = []
+    for library in ("numpy", "scipy", "numba", "mujoco", "pybullet"):
+        try:
+            found.append((library, version(library)))
+        except PackageNotFoundError:
+            continue
+    return tuple(found)
+
+
+def library_versions() -> dict[str, str]:
+    """Return the versions of the package and of the numeric libraries that are installed."""
+    import platform as interpreter
+
+    from twin import __version__
+
+    return {
+        "platform-twin": __version__,
+        "python": interpreter.python_version(),
+        **dict(_installed()),
+    }

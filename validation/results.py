@@ -1,0 +1,104 @@
+"""What a validation case answers with: measures against tolerances, plots, published statements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from twin.arrays import FloatArray
+
+Verdict = Literal["pass", "fail", "info"]
+Agreement = Literal["reproduced", "differs", "not given"]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One number held against its tolerance.
+
+    A measure without tolerance informs and cannot fail. A value that is not finite fails.
+    """
+
+    name: str
+    value: float
+    unit: str
+    tolerance: float | None = None
+    reason: str = ""
+    """why the tolerance is what it is, or what the value tells"""
+    at_least: bool = False
+    """the tolerance is a lower bound instead of an upper one"""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the value keeps its tolerance."""
+        if self.tolerance is None:
+            return "info"
+        if self.at_least:
+            return "pass" if self.value >= self.tolerance else "fail"
+        return "pass" if self.value <= self.tolerance else "fail"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One line of a plot; `x` and `y` are `(k,)`."""
+
+    name: str
+    x: FloatArray
+    y: FloatArray
+    style: Literal["line", "dash", "dot", "markers", "line+markers"] = "line"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One set of axes: what is drawn against the plot's common x axis."""
+
+    y_label: str
+    curves: tuple[Curve, ...]
+    log_y: bool = False
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Panels one above the other with a common x axis, e.g. engine and reference, error below."""
+
+    title: str
+    x_label: str
+    panels: tuple[Panel, ...]
+    log_x: bool = False
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a paper says, and what we find."""
+
+    source: str
+    """paper and section, figure, table or equation"""
+    printed: str
+    ours: str
+    agreement: Agreement
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """The outcome of one case on one machine."""
+
+    machine: str
+    case: str
+    """short key, also its anchor in the report"""
+    title: str
+    description: str
+    """what is compared with what, in a few sentences for an engineer"""
+    measures: tuple[Measure, ...]
+    plots: tuple[Plot, ...] = ()
+    statements: tuple[Statement, ...] = ()
+    seconds: float = 0.0
+    error: str = ""
+    """why the case could not be run; such a case fails"""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Fail if any measure fails or the case could not run; info if nothing was judged."""
+        verdicts = {measure.verdict for measure in self.measures}
+        if self.error or "fail" in verdicts:
+            return "fail"
+        return "pass" if "pass" in verdicts else "info"
