@@ -34,7 +34,9 @@ def parameters_path(machine: str | Path) -> Path:
         MachineNotFoundError: neither a known name nor a file.
     """
     if not isinstance(machine, (str, Path)) or not str(machine) or "\0" in str(machine):
-        raise InputError("machine", f"must be a name or the path of a platform.toml, not {machine!r}")
+        raise InputError(
+            "machine", f"must be a name or the path of a platform.toml, not {machine!r}"
+        )
     if machine in machine_names():
         return assets_folder() / machine / "platform.toml"
     path = Path(machine).expanduser()

@@ -1,4 +1,4 @@
-"""Every error the package raises on purpose: one root, children that are also the fitting builtin."""
+"""Errors raised on purpose: one root, children that are also the fitting builtin."""
 
 from __future__ import annotations
 
@@ -100,11 +100,11 @@ class StateError(TwinError, RuntimeError):
 
 
 class ForwardKinematicsError(StateError):
-    """No pose was found for the given lengths (`data`: index, residual, iterations, pose, lengths)."""
+    """No pose has the given lengths (`data`: index, residual, iterations, pose, lengths)."""
 
 
 class SingularPoseError(StateError):
-    """The pose is singular for the question asked (`data`: index, pose and, where known, the leg)."""
+    """The pose is singular for the question asked (`data`: index, pose)."""
 
 
 class IntegrationError(StateError):
@@ -112,7 +112,7 @@ class IntegrationError(StateError):
 
 
 class SimulationStoppedError(StateError):
-    """An engine left the range in which its answer means anything (`data`: reason, dump, state)."""
+    """An engine left the range where its answer means anything (`data`: reason, dump, state)."""
 
 
 class ClosedEngineError(StateError):

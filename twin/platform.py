@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from twin.arrays import FloatArray, as_floats, as_pose, flatten_batch, read_only
-from twin.errors import ForwardKinematicsError, InputError, SingularPoseError
+from twin.errors import InputError, SingularPoseError
 from twin.parameters.machine import MachineParameters
 from twin.parameters.read import parameters_hash
 
@@ -102,7 +102,7 @@ class Platform:
             ForwardKinematicsError: no pose has these lengths on this branch; `data` holds index,
                 residual [m], iterations, the last pose and the lengths.
         """
-        from twin.kinematics.forward import forward_kinematics_batch
+        from twin.kinematics.forward import forward_kinematics_batch, unreachable
 
         wanted = as_floats(lengths, "lengths", self.n_actuators)
         if not (wanted > 0.0).all():
@@ -114,19 +114,7 @@ class Platform:
             forward_kinematics_batch, (self.constants.legs,), (wanted, start, poses, reports), -1
         )
         if failed >= 0:
-            residual, iterations = reports[failed]
-            raise ForwardKinematicsError(
-                f"no pose has the lengths {np.round(wanted[failed], 6).tolist()} m (entry {failed}): "
-                f"residual {residual:.3g} m after {int(iterations)} iterations. The lengths are out "
-                "of reach from the guess without passing a singular pose; change them or the guess.",
-                {
-                    "index": failed,
-                    "residual": float(residual),
-                    "iterations": int(iterations),
-                    "pose": poses[failed].copy(),
-                    "lengths": wanted[failed].copy(),
-                },
-            )
+            raise unreachable(failed, wanted[failed], poses[failed], reports[failed])
         return poses.reshape((*shape, 7))
 
     def jacobian(self, pose: Any) -> FloatArray:
@@ -171,7 +159,9 @@ class Platform:
         shape, (poses, twists, accelerations) = flatten_batch(
             pose=as_pose(pose),
             twist=as_floats(REST if twist is None else twist, "twist", 6),
-            acceleration=as_floats(REST if acceleration is None else acceleration, "acceleration", 6),
+            acceleration=as_floats(
+                REST if acceleration is None else acceleration, "acceleration", 6
+            ),
         )
         out = np.empty((len(poses), self.n_actuators, 9))
         constants = (self.constants.legs, self.constants.frames)
@@ -216,7 +206,9 @@ class Platform:
         self._run(mass_matrix_batch, self.constants[:2], (poses, matrices))
         return matrices.reshape((*shape, 6, 6))
 
-    def forward_dynamics(self, pose: Any, twist: Any, forces: Any, wrench: Any = None) -> FloatArray:
+    def forward_dynamics(
+        self, pose: Any, twist: Any, forces: Any, wrench: Any = None
+    ) -> FloatArray:
         """Return accelerations `(..., 6)` under actuator forces `(..., n)` [N] and a wrench.
 
         Raises:

@@ -15,7 +15,7 @@ from twin.errors import InputError
 
 
 class Convention(NamedTuple):
-    """An angle convention: scipy's axis sequence (upper case: moving axes) and the angles' names."""
+    """An angle convention: scipy's axis sequence (upper case: moving axes), names of the angles."""
 
     sequence: str
     angles: tuple[str, ...]
@@ -26,9 +26,7 @@ CONVENTIONS: dict[str, Convention] = {
     "yaw_pitch_roll": Convention(
         "ZYX", ("yaw", "pitch", "roll"), "Stewart thesis, section 2.2: 3-2-1 sequence"
     ),
-    "fixed_xyz": Convention(
-        "xyz", ("x", "y", "z"), "micro-hexapod: Rz(z) Ry(y) Rx(x), fixed axes"
-    ),
+    "fixed_xyz": Convention("xyz", ("x", "y", "z"), "micro-hexapod: Rz(z) Ry(y) Rx(x), fixed axes"),
     "moving_xyz": Convention("XYZ", ("x", "y", "z"), "Simscape bushing joint: Rx(x) Ry(y) Rz(z)"),
     "roll_pitch": Convention("XY", ("roll", "pitch"), "driving simulator: Rx(roll) Ry(pitch)"),
     "compliant": Convention(
@@ -68,8 +66,8 @@ def quaternion_from_angles(angles: Any, name: str = "yaw_pitch_roll") -> FloatAr
         rotation = Rotation.from_euler(chosen.sequence, flat)
     else:
         rotation = Rotation.from_rotvec(flat)
-    quaternion = rotation.as_quat(canonical=True)[:, [3, 0, 1, 2]]
-    return quaternion.reshape(values.shape[:-1] + (4,))
+    quaternion: FloatArray = rotation.as_quat(canonical=True)[:, [3, 0, 1, 2]]
+    return quaternion.reshape((*values.shape[:-1], 4))
 
 
 def angles_from_quaternion(quaternion: Any, name: str = "yaw_pitch_roll") -> FloatArray:
@@ -91,6 +89,7 @@ def angles_from_quaternion(quaternion: Any, name: str = "yaw_pitch_roll") -> Flo
     if flat.size and not (np.abs(np.linalg.norm(flat, axis=1) - 1.0) < 1e-6).all():
         raise InputError("quaternion", "must have norm 1; divide it by its norm")
     rotation = Rotation.from_quat(flat[:, [1, 2, 3, 0]])
+    angles: FloatArray
     if not chosen.sequence:
         angles = rotation.as_rotvec()
     elif len(chosen.sequence) == 2:
@@ -100,7 +99,7 @@ def angles_from_quaternion(quaternion: Any, name: str = "yaw_pitch_roll") -> Flo
         angles = angles[:, :2]
     else:
         angles = rotation.as_euler(chosen.sequence)
-    return angles.reshape(values.shape[:-1] + (len(chosen.angles),))
+    return angles.reshape((*values.shape[:-1], len(chosen.angles)))
 
 
 def pose_from_angles(position: Any, angles: Any, name: str = "yaw_pitch_roll") -> FloatArray:
@@ -115,7 +114,7 @@ def pose_from_angles(position: Any, angles: Any, name: str = "yaw_pitch_roll") -
         shape = np.broadcast_shapes(place.shape[:-1], quaternion.shape[:-1])
     except ValueError:
         raise InputError("position, angles", "leading axes must broadcast") from None
-    pose = np.empty(shape + (7,))
+    pose = np.empty((*shape, 7))
     pose[..., :3] = place
     pose[..., 3:] = quaternion
     return pose

@@ -89,10 +89,13 @@ def simulate(
                 applied.append(force)
             tick(k)
     applied.append(applied[-1])
-    columns = [np.array(column) for column in zip(*states, strict=True)]
     return Trajectory(
-        *columns,
-        np.array(applied),
+        time=np.array([state.time for state in states]),
+        pose=np.array([state.pose for state in states]),
+        twist=np.array([state.twist for state in states]),
+        lengths=np.array([state.lengths for state in states]),
+        rates=np.array([state.rates for state in states]),
+        forces=np.array(applied),
         machine=platform.name,
         engine=machine.name,
         preset=machine.preset,
@@ -121,9 +124,7 @@ def _force_function(forces: Any, n: int, steps: int) -> Callable[[int, State], F
     if table.ndim == 1:
         return lambda _, __: table
     if table.shape != (steps, n):
-        raise InputError(
-            "forces", f"must have shape ({n},) or ({steps}, {n}), got {table.shape}"
-        )
+        raise InputError("forces", f"must have shape ({n},) or ({steps}, {n}), got {table.shape}")
     return lambda k, _: table[k]
 
 

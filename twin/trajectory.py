@@ -74,7 +74,7 @@ class Trajectory:
         metadata = json.dumps({"format": FORMAT, **origin})
 
         def write(file: IO[bytes]) -> None:
-            np.savez_compressed(file, metadata=metadata, **arrays)  # type: ignore[arg-type]
+            np.savez_compressed(file, metadata=metadata, **arrays)
 
         return write_atomically(path, write)
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -17,14 +18,16 @@ SMALLEST_CHUNK = 256
 
 @lru_cache(maxsize=1)
 def _pool(process: int) -> ThreadPoolExecutor:
-    """Return the pool of this process; keyed by process id because threads do not survive a fork."""
+    """Return the pool of a process; keyed by its id because threads do not survive a fork."""
     del process
     return ThreadPoolExecutor(max_workers=max(1, _cores() - 1), thread_name_prefix="twin")
 
 
 @lru_cache(maxsize=1)
 def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def run_batch(
@@ -45,11 +48,8 @@ def run_batch(
     chunks = min(_cores(), size // SMALLEST_CHUNK)
     if chunks < 2:
         return int(kernel(*constants, *arrays))
-    edges = np.linspace(0, size, chunks + 1).astype(int).tolist()
-    parts = [
-        tuple(array[start:stop] for array in arrays)
-        for start, stop in zip(edges[:-1], edges[1:], strict=True)
-    ]
+    edges: list[int] = np.linspace(0, size, chunks + 1).astype(int).tolist()
+    parts = [tuple(array[start:stop] for array in arrays) for start, stop in pairwise(edges)]
     futures = [_pool(os.getpid()).submit(kernel, *constants, *part) for part in parts[1:]]
     failures = [int(kernel(*constants, *parts[0]))]
     failures += [int(future.result()) for future in futures]

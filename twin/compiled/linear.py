@@ -8,7 +8,7 @@ from twin.compiled.jit import compiled
 
 
 @compiled
-def solve_positive(matrix, right, size):  # type: ignore[no-untyped-def]
+def solve_positive(matrix, right, size):
     """Solve `matrix x = right` in place for a symmetric positive definite matrix.
 
     Reads the lower triangle and overwrites it with the factor; `right` becomes x. Returns False
@@ -41,7 +41,7 @@ def solve_positive(matrix, right, size):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def solve_general(matrix, right, size):  # type: ignore[no-untyped-def]
+def solve_general(matrix, right, size):
     """Solve `matrix x = right` in place by LU with row pivoting.
 
     Returns the ratio of smallest to largest pivot with the sign of the determinant: 0 when the

@@ -8,7 +8,7 @@ from twin.compiled.jit import compiled
 
 
 @compiled
-def turned(w, x, y, z, a, b, c):  # type: ignore[no-untyped-def]
+def turned(w, x, y, z, a, b, c):
     """Return the quaternion turned by the rotation vector (a, b, c) [rad] of the base frame."""
     angle = sqrt(a * a + b * b + c * c)
     half = 0.5 * angle
@@ -23,7 +23,7 @@ def turned(w, x, y, z, a, b, c):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def quaternion_rate(w, x, y, z, a, b, c):  # type: ignore[no-untyped-def]
+def quaternion_rate(w, x, y, z, a, b, c):
     """Return dq/dt = (0, omega) q / 2 for the angular velocity (a, b, c) in the base frame."""
     return (
         -0.5 * (a * x + b * y + c * z),

@@ -11,7 +11,7 @@ Matrix = tuple[float, float, float, float, float, float, float, float, float]
 
 
 @compiled
-def row(array, i, start):  # type: ignore[no-untyped-def]
+def row(array, i, start):
     """Return entries `start` to `start + 2` of row i as a vector."""
     return array[i, start], array[i, start + 1], array[i, start + 2]
 

@@ -21,7 +21,7 @@ BODY_SIZE = 11
 
 
 @compiled
-def body_tensor_times(body, matrix, a):  # type: ignore[no-untyped-def]
+def body_tensor_times(body, matrix, a):
     """Return the platform's tensor about the reference point times a, base frame."""
     px = matrix[0] * a[0] + matrix[3] * a[1] + matrix[6] * a[2]
     py = matrix[1] * a[0] + matrix[4] * a[1] + matrix[7] * a[2]
@@ -38,16 +38,14 @@ def body_tensor_times(body, matrix, a):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def add_body(body, matrix, omega, mass_matrix, bias):  # type: ignore[no-untyped-def]
+def add_body(body, matrix, omega, mass_matrix, bias):
     """Write the platform's own mass matrix (lower triangle) and bias."""
     mass = body[BODY_MASS]
     center = rotate(matrix, (body[BODY_CENTER], body[BODY_CENTER + 1], body[BODY_CENTER + 2]))
     moment = scale(mass, center)
     gravity = (0.0, 0.0, -body[GRAVITY])
     swing = cross(omega, cross(omega, moment))
-    turning = subtract(
-        cross(omega, body_tensor_times(body, matrix, omega)), cross(moment, gravity)
-    )
+    turning = subtract(cross(omega, body_tensor_times(body, matrix, omega)), cross(moment, gravity))
     for i in range(3):
         for j in range(i):
             mass_matrix[i, j] = 0.0
@@ -73,7 +71,7 @@ def add_body(body, matrix, omega, mass_matrix, bias):  # type: ignore[no-untyped
 
 
 @compiled
-def add_direction(mass_matrix, mass, u, moment):  # type: ignore[no-untyped-def]
+def add_direction(mass_matrix, mass, u, moment):
     """Add mass * g g^T with g = (u, moment) to the lower triangle."""
     g = (u[0], u[1], u[2], moment[0], moment[1], moment[2])
     for i in range(6):
@@ -83,7 +81,7 @@ def add_direction(mass_matrix, mass, u, moment):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def assemble(body, legs, pose, twist, mass_matrix, bias, jacobian):  # type: ignore[no-untyped-def]
+def assemble(body, legs, pose, twist, mass_matrix, bias, jacobian):
     """Fill M (6, 6), lower triangle, h (6,) and J (n, 6) of one state.
 
     Returns -1, or the leg that lies along its universal joint's first axis or has no length.
@@ -116,7 +114,7 @@ def assemble(body, legs, pose, twist, mass_matrix, bias, jacobian):  # type: ign
 
 
 @compiled
-def energy(body, legs, pose, twist):  # type: ignore[no-untyped-def]
+def energy(body, legs, pose, twist):
     """Return kinetic and potential energy [J]; potential zero at z = 0 of the base frame."""
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])
     position = (pose[0], pose[1], pose[2])

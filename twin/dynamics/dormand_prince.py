@@ -27,9 +27,7 @@ A = np.array(
     ]
 )
 C = np.array([1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0])
-ERROR = np.array(
-    [71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40]
-)
+ERROR = np.array([71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
 DENSE = np.array(
     [
         -12715105075 / 11282082432,
@@ -47,7 +45,7 @@ SMALLEST_STEP = 1e-13
 
 
 @compiled
-def dormand_prince(  # type: ignore[no-untyped-def]
+def dormand_prince(
     body, legs, y, forces, slope, wrench, clock, span, relative, absolute, times, states, dense
 ):
     """Advance `y` (13,) in place to `span` [s] under `forces + t * slope`.
@@ -152,7 +150,7 @@ def dormand_prince(  # type: ignore[no-untyped-def]
 
 
 @compiled
-def evaluate(queries, times, start, dense, out):  # type: ignore[no-untyped-def]
+def evaluate(queries, times, start, dense, out):
     """Fill `out` (m, 13) with the continuous output at sorted `queries` (m,)."""
     i = 0
     for q in range(queries.shape[0]):

@@ -10,7 +10,7 @@ from twin.dynamics.assembly import assemble, energy
 
 
 @compiled
-def forward_dynamics(  # type: ignore[no-untyped-def]
+def forward_dynamics(
     body, legs, pose, twist, forces, wrench, acceleration, mass_matrix, bias, jacobian
 ):
     """Fill `acceleration` (6,) of one state; return False where it does not exist.
@@ -27,7 +27,7 @@ def forward_dynamics(  # type: ignore[no-untyped-def]
 
 
 @compiled
-def forward_dynamics_batch(body, legs, poses, twists, forces, wrenches, accelerations):  # type: ignore[no-untyped-def]
+def forward_dynamics_batch(body, legs, poses, twists, forces, wrenches, accelerations):
     """Fill `accelerations` (batch, 6); return the first state without one, or -1."""
     mass_matrix, bias, jacobian = np.empty((6, 6)), np.empty(6), np.empty((legs.shape[0], 6))
     failed = -1
@@ -50,7 +50,7 @@ def forward_dynamics_batch(body, legs, poses, twists, forces, wrenches, accelera
 
 
 @compiled
-def mass_matrix_batch(body, legs, poses, matrices):  # type: ignore[no-untyped-def]
+def mass_matrix_batch(body, legs, poses, matrices):
     """Fill `matrices` (batch, 6, 6); return the first singular state, or -1."""
     rest, bias, jacobian = np.zeros(6), np.empty(6), np.empty((legs.shape[0], 6))
     failed = -1
@@ -65,7 +65,7 @@ def mass_matrix_batch(body, legs, poses, matrices):  # type: ignore[no-untyped-d
 
 
 @compiled
-def energy_batch(body, legs, poses, twists, energies):  # type: ignore[no-untyped-def]
+def energy_batch(body, legs, poses, twists, energies):
     """Fill `energies` (batch, 2): kinetic and potential [J]; returns -1."""
     for k in range(poses.shape[0]):
         energies[k, 0], energies[k, 1] = energy(body, legs, poses[k], twists[k])

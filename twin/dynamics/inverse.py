@@ -13,7 +13,7 @@ SINGULAR = 1e-12
 
 
 @compiled
-def inverse_dynamics(  # type: ignore[no-untyped-def]
+def inverse_dynamics(
     body, legs, pose, twist, acceleration, wrench, forces, mass_matrix, bias, jacobian, transposed
 ):
     """Fill `forces` (6,) of one state; return False at a singular pose.
@@ -32,7 +32,7 @@ def inverse_dynamics(  # type: ignore[no-untyped-def]
 
 
 @compiled
-def inverse_dynamics_batch(body, legs, poses, twists, accelerations, wrenches, forces):  # type: ignore[no-untyped-def]
+def inverse_dynamics_batch(body, legs, poses, twists, accelerations, wrenches, forces):
     """Fill `forces` (batch, 6); return the first singular state, or -1."""
     mass_matrix, bias = np.empty((6, 6)), np.empty(6)
     jacobian, transposed = np.empty((6, 6)), np.empty((6, 6))

@@ -12,7 +12,7 @@ from twin.dynamics.state import STATE_SIZE, derivative, normalise
 
 
 @compiled
-def runge_kutta(body, legs, y, forces, slope, wrench, step, times, states, rates):  # type: ignore[no-untyped-def]
+def runge_kutta(body, legs, y, forces, slope, wrench, step, times, states, rates):
     """Advance `y` (13,) in place by `len(times)` steps under `forces + t * slope`.
 
     After each step k, `times[k]` is the time since the start, `states[k]` (13,) the state and

@@ -24,7 +24,11 @@ def engine_names() -> tuple[str, ...]:
 
 
 def make_engine(
-    name: str, platform: Platform, timestep: float = 1e-3, preset: str = "validation", **options: Any
+    name: str,
+    platform: Platform,
+    timestep: float = 1e-3,
+    preset: str = "validation",
+    **options: Any,
 ) -> Engine:
     """Return an engine for a machine; call `reset` before `step`.
 

@@ -87,9 +87,7 @@ class AnalyticEngine:
             return bool(done == 1)
         clock = np.array([0.0, self.timestep])
         buffers = (self._times, self._states, self._dense)
-        reason, _ = dormand_prince(
-            *arguments, clock, self.timestep, TOLERANCE, TOLERANCE, *buffers
-        )
+        reason, _ = dormand_prince(*arguments, clock, self.timestep, TOLERANCE, TOLERANCE, *buffers)
         return bool(reason == DONE)
 
     @property

@@ -9,11 +9,18 @@ import numpy as np
 
 from twin.arrays import FloatArray
 
+NOTE = "<!-- Generated from platform.toml; do not edit. -->"
+
 NOISE = 1e-15
 """Smaller numbers are rounding errors of sines and cosines and are written as zero."""
 
 FLATNESS = 1e-12
 """Relative excess of the smaller moments over the largest that MuJoCo surely accepts."""
+
+
+def add(parent: ET.Element, tag: str, **attributes: str) -> ET.Element:
+    """Append an element to `parent` and return it."""
+    return ET.SubElement(parent, tag, attributes)
 
 
 def add_inertial(body: ET.Element, mass: float, center: FloatArray, tensor: FloatArray) -> None:
@@ -23,7 +30,7 @@ def add_inertial(body: ET.Element, mass: float, center: FloatArray, tensor: Floa
     tensor = tensor + max(0.0, large * (1.0 + FLATNESS) - small - middle) * np.eye(3)
     entries = tensor[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
     values = {"pos": text(center), "mass": text([mass]), "fullinertia": text(entries)}
-    ET.SubElement(body, "inertial", **values)
+    add(body, "inertial", **values)
 
 
 def add_cylinder(
@@ -37,7 +44,7 @@ def add_cylinder(
     """Draw a cylinder between two points [m] of `body`'s frame."""
     shape = {"class": "drawn", "type": "cylinder", "material": material}
     ends = text([*start, *end])
-    ET.SubElement(body, "geom", name=name, **shape, size=text([radius]), fromto=ends)
+    add(body, "geom", name=name, **shape, size=text([radius]), fromto=ends)
 
 
 def text(values: Iterable[float]) -> str:
@@ -45,8 +52,7 @@ def text(values: Iterable[float]) -> str:
     return " ".join(f"{0.0 if abs(value) < NOISE else value:.15g}" for value in values)
 
 
-def document(root: ET.Element, title: str) -> str:
+def document(root: ET.Element) -> str:
     """Return the document as indented text under a one-line comment."""
     ET.indent(root)
-    note = f"<!-- {title.replace('--', '-')}. Generated from platform.toml; do not edit. -->"
-    return f"{note}\n{ET.tostring(root, encoding='unicode')}\n"
+    return f"{NOTE}\n{ET.tostring(root, encoding='unicode')}\n"

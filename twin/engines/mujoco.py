@@ -17,6 +17,7 @@ from twin.engines.engine import Preset, State
 from twin.engines.guard import LARGEST_GAP, Guard
 from twin.engines.mujoco_model import JOINTS_START, compile_model, mujoco
 from twin.engines.mujoco_settings import make_settings
+from twin.engines.saved import header, pack, unpack
 from twin.errors import ClosedEngineError, InputError
 from twin.platform import REST, Platform
 
@@ -82,12 +83,11 @@ class MujocoEngine:
         self._guard = Guard(
             self.name, platform, self.timestep, preset, positive(largest_gap, "largest_gap")
         )
-        version = mujoco.mj_versionString()
-        self._header = (
-            f"{self.name} {version} {platform.hash} {preset} {self.timestep!r} {settings}"
-        )
+        options = f"MuJoCo {mujoco.mj_versionString()}, {settings}"
+        self._header = header(self.name, platform, preset, self.timestep, options)
         self._saved_size = mujoco.mj_stateSize(self.model, SAVED)
         self._warnings: list[str] = []
+        self._steps = 0
         self._ready = self._closed = False
         self._take_views()
 
@@ -105,7 +105,7 @@ class MujocoEngine:
         mujoco.mju_rotVecQuat(self._spin, motion[3:], place[3:] * [1.0, -1.0, -1.0, -1.0])
         self._leg_rates[:, :2] = legs.angle_rates
         self._leg_rates[:, 2] = legs.length_rates
-        return self._begin()
+        return self._begin(0)
 
     def step(self, forces: Any, wrench: Any = None) -> State:
         """Advance by one time step; see `Engine.step`.
@@ -120,6 +120,7 @@ class MujocoEngine:
         self._moment[:] = load[3:]
         self._guard.record(self.save() if self._guard.wants_saved else None, self._control, load)
         self._collecting_warnings(mujoco.mj_step)
+        self._steps += 1
         state = self._read()
         self._guard.check(state, self.loop_gap, "; ".join(self._warnings))
         return state
@@ -143,36 +144,30 @@ class MujocoEngine:
         self._check_ready()
         values = np.empty(self._saved_size)
         mujoco.mj_getState(self.model, self.data, values, SAVED)
-        return self._header.encode() + b"\n" + values.tobytes()
+        return pack(self._header, np.array([float(self._steps)]), values)
 
     def restore(self, saved: bytes) -> State:
         """Return to a saved state; the continuation is bit-identical.
 
         Raises:
             InputError: not a state of this engine, version, machine, step, preset and options.
+            ClosedEngineError: the engine is closed.
         """
         self._check_open()
-        if not isinstance(saved, bytes):
-            raise InputError("saved", f"must be bytes from save(), not {type(saved).__name__}")
-        header, _, content = saved.partition(b"\n")
-        if header != self._header.encode():
-            raise InputError(
-                "saved",
-                f"is not a state of this engine: it was saved with {header[:300]!r}, this is "
-                f"{self._header!r}",
-            )
-        if len(content) != 8 * self._saved_size or not np.isfinite(np.frombuffer(content)).all():
-            raise InputError("saved", "is damaged: wrong size or numbers that are not finite")
+        steps, values = unpack(self._header, saved, 1, self._saved_size)
+        if not (np.isfinite(steps).all() and np.isfinite(values).all()):
+            raise InputError("saved", "holds numbers that are not finite")
         mujoco.mj_resetData(self.model, self.data)
-        mujoco.mj_setState(self.model, self.data, np.frombuffer(content), SAVED)
-        return self._begin()
+        mujoco.mj_setState(self.model, self.data, values, SAVED)
+        return self._begin(int(steps[0]))
 
     def close(self) -> None:
-        """Free the engine; calling it twice is allowed."""
+        """Close the engine, twice is allowed; MuJoCo's memory is freed with the object."""
         self._closed = True
 
-    def _begin(self) -> State:
-        self._ready = True
+    def _begin(self, steps: int) -> State:
+        self._steps, self._ready = steps, True
+        # For those who read `data`; the solver's warm start is part of the state and stays.
         warm_start = self.data.qacc_warmstart.copy()
         self._collecting_warnings(mujoco.mj_forward)
         self.data.qacc_warmstart[:] = warm_start
@@ -184,9 +179,9 @@ class MujocoEngine:
         mujoco.mju_rotVecQuat(spin, self._spin, pose[3:])
         twist[:3], twist[3:] = self._velocity, spin
         lengths = self.platform.home_lengths + self._leg_positions[:, 2]
-        # MuJoCo adds up time steps; whole multiples carry no rounding error from step to step.
-        time = round(self.data.time / self.timestep) * self.timestep
-        return State(time, pose, twist, lengths, self._leg_rates[:, 2].copy())
+        return State(
+            self._steps * self.timestep, pose, twist, lengths, self._leg_rates[:, 2].copy()
+        )
 
     def _collecting_warnings(self, function: Any) -> None:
         """Call into MuJoCo with its warnings in `_warnings` instead of a log file."""

@@ -12,10 +12,12 @@ from math import sqrt
 
 import numpy as np
 
+from twin.arrays import FloatArray
 from twin.compiled.jit import compiled
 from twin.compiled.linear import solve_general
 from twin.compiled.quaternions import turned
 from twin.compiled.vectors import rotation
+from twin.errors import ForwardKinematicsError
 from twin.kinematics.inverse import inverse_kinematics
 from twin.kinematics.jacobian import fill_row
 from twin.kinematics.legs import jacobian_row, leg_line
@@ -37,7 +39,7 @@ SMALLEST_PIECE = 1.0 / 512.0
 
 
 @compiled
-def residual(legs, pose, lengths, right, matrix):  # type: ignore[no-untyped-def]
+def residual(legs, pose, lengths, right, matrix):
     """Fill `right` with l* - l(pose) and `matrix` with J; return the largest residual."""
     turn = rotation(pose[3], pose[4], pose[5], pose[6])
     position = (pose[0], pose[1], pose[2])
@@ -51,7 +53,7 @@ def residual(legs, pose, lengths, right, matrix):  # type: ignore[no-untyped-def
 
 
 @compiled
-def newton(legs, lengths, pose, trial, right, matrix):  # type: ignore[no-untyped-def]
+def newton(legs, lengths, pose, trial, right, matrix):
     """Improve `pose` in place; return (converged, residual [m], iterations).
 
     A change of sign of the Jacobian's determinant on the way ends the search: the other side is
@@ -97,7 +99,7 @@ def newton(legs, lengths, pose, trial, right, matrix):  # type: ignore[no-untype
 
 
 @compiled
-def forward_kinematics(legs, lengths, guess, pose, work, matrix):  # type: ignore[no-untyped-def]
+def forward_kinematics(legs, lengths, guess, pose, work, matrix):
     """Fill `pose` (7,) with the pose of `lengths` (n,) on the branch of `guess` (7,).
 
     `work` is (5, 7) and `matrix` (6, 6); both are overwritten. Returns (converged, residual [m],
@@ -136,7 +138,7 @@ def forward_kinematics(legs, lengths, guess, pose, work, matrix):  # type: ignor
 
 
 @compiled
-def forward_kinematics_batch(legs, lengths, guesses, poses, reports):  # type: ignore[no-untyped-def]
+def forward_kinematics_batch(legs, lengths, guesses, poses, reports):
     """Fill `poses` (batch, 7) and `reports` (batch, 2): residual [m] and iterations.
 
     Returns the index of the first set of lengths without a pose, or -1.
@@ -152,3 +154,22 @@ def forward_kinematics_batch(legs, lengths, guesses, poses, reports):  # type: i
         if not converged and failed < 0:
             failed = k
     return failed
+
+
+def unreachable(
+    index: int, lengths: FloatArray, pose: FloatArray, report: FloatArray
+) -> ForwardKinematicsError:
+    """Return the error of lengths without a pose: entry `index` of a batch and its report."""
+    data = {
+        "index": index,
+        "residual": float(report[0]),
+        "iterations": int(report[1]),
+        "pose": pose.copy(),
+        "lengths": lengths.copy(),
+    }
+    return ForwardKinematicsError(
+        f"no pose has the lengths {np.round(lengths, 6).tolist()} m (entry {index}): residual "
+        f"{report[0]:.3g} m after {int(report[1])} iterations. They cannot be reached from the "
+        "guess without passing a singular pose; change the lengths or the guess.",
+        data,
+    )

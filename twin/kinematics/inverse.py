@@ -16,7 +16,7 @@ from twin.kinematics.legs import (
 
 
 @compiled
-def inverse_kinematics(legs, pose, lengths):  # type: ignore[no-untyped-def]
+def inverse_kinematics(legs, pose, lengths):
     """Fill `lengths` (n,) [m] of one pose (7,): |p + R b_i - a_i|.
 
     Reference: Stewart thesis, equations (2.3) to (2.5), with the rotation platform to base.
@@ -28,7 +28,7 @@ def inverse_kinematics(legs, pose, lengths):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def inverse_kinematics_batch(legs, poses, lengths):  # type: ignore[no-untyped-def]
+def inverse_kinematics_batch(legs, poses, lengths):
     """Fill `lengths` (batch, n) of `poses` (batch, 7); returns -1."""
     for k in range(poses.shape[0]):
         inverse_kinematics(legs, poses[k], lengths[k])
@@ -36,7 +36,7 @@ def inverse_kinematics_batch(legs, poses, lengths):  # type: ignore[no-untyped-d
 
 
 @compiled
-def leg_coordinates(legs, frames, pose, twist, acceleration, out):  # type: ignore[no-untyped-def]
+def leg_coordinates(legs, frames, pose, twist, acceleration, out):
     """Fill `out` (n, 9): values, rates and accelerations of (first angle, second angle, length).
 
     `frames` (n, 9) are the home leg frames as rows of rotation matrices leg to base. Returns False
@@ -56,7 +56,11 @@ def leg_coordinates(legs, frames, pose, twist, acceleration, out):  # type: igno
         arm_rate = cross(omega, arm)
         tip_velocity = add(velocity, arm_rate)
         tip_acceleration = add(add(linear, cross(angular, arm)), cross(omega, arm_rate))
-        in_frame = (dot(tip_acceleration, x), dot(tip_acceleration, y), dot(tip_acceleration, along))
+        in_frame = (
+            dot(tip_acceleration, x),
+            dot(tip_acceleration, y),
+            dot(tip_acceleration, along),
+        )
         turn, rate = leg_rotation(x, y, along, tangent, length, tip_velocity)
         turn_rate, second_rate = leg_acceleration(turn, rate, tangent, length, in_frame)
 
@@ -76,7 +80,7 @@ def leg_coordinates(legs, frames, pose, twist, acceleration, out):  # type: igno
 
 
 @compiled
-def leg_coordinates_batch(legs, frames, poses, twists, accelerations, out):  # type: ignore[no-untyped-def]
+def leg_coordinates_batch(legs, frames, poses, twists, accelerations, out):
     """Fill `out` (batch, n, 9); returns the index of the first singular state or -1."""
     for k in range(poses.shape[0]):
         if not leg_coordinates(legs, frames, poses[k], twists[k], accelerations[k], out[k]):
@@ -84,9 +88,8 @@ def leg_coordinates_batch(legs, frames, poses, twists, accelerations, out):  # t
     return -1
 
 
-
 @compiled
-def lengths_and_rates(legs, pose, twist, lengths, rates):  # type: ignore[no-untyped-def]
+def lengths_and_rates(legs, pose, twist, lengths, rates):
     """Fill `lengths` (n,) [m] and `rates` (n,) [m/s] of one state."""
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])
     position = (pose[0], pose[1], pose[2])

@@ -8,7 +8,7 @@ from twin.kinematics.legs import jacobian_row, leg_line, leg_row_derivative
 
 
 @compiled
-def fill_row(matrix, i, linear, angular):  # type: ignore[no-untyped-def]
+def fill_row(matrix, i, linear, angular):
     """Write a row (linear, angular) of a Jacobian."""
     for k in range(3):
         matrix[i, k] = linear[k]
@@ -16,7 +16,7 @@ def fill_row(matrix, i, linear, angular):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def jacobian(legs, pose, out):  # type: ignore[no-untyped-def]
+def jacobian(legs, pose, out):
     """Fill `out` (n, 6): rows (Z_i, r_i x Z_i), so that leg rates = J twist."""
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])
     position = (pose[0], pose[1], pose[2])
@@ -26,7 +26,7 @@ def jacobian(legs, pose, out):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def jacobian_batch(legs, poses, out):  # type: ignore[no-untyped-def]
+def jacobian_batch(legs, poses, out):
     """Fill `out` (batch, n, 6); returns -1."""
     for k in range(poses.shape[0]):
         jacobian(legs, poses[k], out[k])
@@ -34,7 +34,7 @@ def jacobian_batch(legs, poses, out):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def jacobian_derivative_batch(legs, poses, twists, out):  # type: ignore[no-untyped-def]
+def jacobian_derivative_batch(legs, poses, twists, out):
     """Fill `out` (batch, n, 6) with dJ/dt, so that leg accelerations = J a + dJ/dt twist."""
     for k in range(poses.shape[0]):
         pose, twist = poses[k], twists[k]

@@ -18,14 +18,14 @@ GEOMETRY_SIZE = 9
 
 
 @compiled
-def leg_vector(legs, i, position, matrix):  # type: ignore[no-untyped-def]
+def leg_vector(legs, i, position, matrix):
     """Return arm r = R b_i and leg vector d = p + r - a_i, base frame."""
     arm = rotate(matrix, row(legs, i, PLATFORM_JOINT))
     return arm, subtract(add(position, arm), row(legs, i, BASE_JOINT))
 
 
 @compiled
-def leg_line(legs, i, position, matrix):  # type: ignore[no-untyped-def]
+def leg_line(legs, i, position, matrix):
     """Return arm, unit direction and length of leg i, base frame."""
     arm, vector = leg_vector(legs, i, position, matrix)
     length = norm(vector)
@@ -33,13 +33,13 @@ def leg_line(legs, i, position, matrix):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def jacobian_row(arm, direction):  # type: ignore[no-untyped-def]
+def jacobian_row(arm, direction):
     """Return the moment part r x Z; the row of leg i is (Z, r x Z)."""
     return cross(arm, direction)
 
 
 @compiled
-def leg_row_derivative(arm, direction, length, velocity, omega):  # type: ignore[no-untyped-def]
+def leg_row_derivative(arm, direction, length, velocity, omega):
     """Return the time derivative of the row (Z, r x Z) under the given twist."""
     arm_rate = cross(omega, arm)
     tip_velocity = add(velocity, arm_rate)
@@ -49,7 +49,7 @@ def leg_row_derivative(arm, direction, length, velocity, omega):  # type: ignore
 
 
 @compiled
-def leg_frame(first_axis, direction):  # type: ignore[no-untyped-def]
+def leg_frame(first_axis, direction):
     """Return x = s2 = normalise(s1 x Z), y = Z x s2, and tan(psi) = (s1.Z) / (s1.y)."""
     normal = cross(first_axis, direction)
     cosine = sqrt(dot(normal, normal))
@@ -58,7 +58,7 @@ def leg_frame(first_axis, direction):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def leg_rotation(frame_x, frame_y, direction, tangent, length, tip_velocity):  # type: ignore[no-untyped-def]
+def leg_rotation(frame_x, frame_y, direction, tangent, length, tip_velocity):
     """Return the leg's angular velocity in its own frame and the length rate.
 
     The spin follows from the universal joint: omega_z = tan(psi) omega_y.
@@ -69,14 +69,12 @@ def leg_rotation(frame_x, frame_y, direction, tangent, length, tip_velocity):  #
 
 
 @compiled
-def leg_acceleration(omega, length_rate, tangent, length, tip_acceleration):  # type: ignore[no-untyped-def]
+def leg_acceleration(omega, length_rate, tangent, length, tip_acceleration):
     """Return the leg's angular acceleration and the second rate of its length.
 
     All vectors in the leg frame; the tip accelerates with `tip_acceleration`.
     """
-    alpha_x = (
-        -(tip_acceleration[1] + 2.0 * length_rate * omega[0]) / length + omega[2] * omega[1]
-    )
+    alpha_x = -(tip_acceleration[1] + 2.0 * length_rate * omega[0]) / length + omega[2] * omega[1]
     alpha_y = (tip_acceleration[0] - 2.0 * length_rate * omega[1]) / length - omega[2] * omega[0]
     alpha_z = tangent * (alpha_y - omega[0] * omega[2]) - omega[0] * omega[1]
     second_rate = tip_acceleration[2] + length * (omega[0] * omega[0] + omega[1] * omega[1])

@@ -47,7 +47,7 @@ class Barriers(NamedTuple):
         laps = int(distance // lap) + 1
         steps = np.tile(self.spacings, laps)
         middles = 0.5 * self.spacings[0] + np.concatenate([[0.0], np.cumsum(steps)[:-1]])
-        middles = middles[middles < distance]
+        middles = np.asarray(middles[middles < distance], dtype=np.float64)
         if not middles.size:
             raise InputError(
                 "spacings",
@@ -74,7 +74,7 @@ class Barriers(NamedTuple):
         sides = []
         for heights, shift in ((self.left_heights, 0.0), (self.right_heights, self.stagger)):
             repeated = np.resize(heights, len(middles))
-            total = np.zeros(len(wavenumbers), dtype=complex)
+            total = np.zeros(len(wavenumbers), dtype=np.complex128)
             for middle, height in zip(middles, repeated, strict=True):
                 total += height * np.exp(-1j * wavenumbers * (middle + shift))
             sides.append(2.0 / distance * shape * total)
@@ -124,9 +124,7 @@ def barrier_course(
             raise InputError(field, "must be from 0 to 2 m; unit metres?")
     size = bounded(length, "length", 0.01, 100.0)
     if gaps.min() < size or gaps.max() > 1e5:
-        raise InputError(
-            "spacings", f"must be from the length of a barrier, {size:g} m, to 1e5 m"
-        )
+        raise InputError("spacings", f"must be from the length of a barrier, {size:g} m, to 1e5 m")
     return Barriers(
         read_only(left),
         read_only(right),

@@ -126,9 +126,7 @@ class Motion(ABC):
         """
         axes = self.axes(time)
         values, rates, accelerations = (part.reshape(-1, part.shape[-1]) for part in axes)
-        turn = rotational_motion(
-            values[:, 3:], rates[:, 3:], accelerations[:, 3:], self.convention
-        )
+        turn = rotational_motion(values[:, 3:], rates[:, 3:], accelerations[:, 3:], self.convention)
         attitude = np.broadcast_to(self.center[3:], (len(values), 4))
         shape = axes.values.shape[:-1]
         pose = np.hstack(

@@ -29,9 +29,7 @@ def _coefficients(square: FloatArray, angle: FloatArray) -> tuple[FloatArray, ..
     b = np.polynomial.Polynomial([(-1) ** k / factorial(2 * k + 2) for k in range(SERIES_TERMS)])
     c = np.polynomial.Polynomial([(-1) ** k / factorial(2 * k + 3) for k in range(SERIES_TERMS)])
     series = (b(small), c(small), b.deriv()(small), c.deriv()(small))
-    return tuple(
-        np.where(square < SERIES_BELOW, s, e) for s, e in zip(series, closed, strict=True)
-    )
+    return tuple(np.where(square < SERIES_BELOW, s, e) for s, e in zip(series, closed, strict=True))
 
 
 def rotation_vector_kinematics(

@@ -70,6 +70,4 @@ class SineMotion(Motion):
         omega = 2.0 * np.pi * self.frequency
         argument = omega * time[:, None] + self.phase
         sine = self.amplitude * np.sin(argument)
-        return AxisSample(
-            sine, omega * self.amplitude * np.cos(argument), -(omega**2) * sine
-        )
+        return AxisSample(sine, omega * self.amplitude * np.cos(argument), -(omega**2) * sine)

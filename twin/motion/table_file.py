@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import math
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -13,12 +12,15 @@ import numpy as np
 
 from twin.arrays import FloatArray
 from twin.errors import InputError
+from twin.motion.table_header import DELIMITERS, fail_in, read_header
 from twin.motion.units import Column
 
 LARGEST_FILE = 1_000_000_000
 """Bytes; an hour of seven columns at 1 kHz has a third of it."""
 
-DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
+
+LARGEST_NUMBER = 1e30
+"""Keeps sums and factors of units finite."""
 
 
 class Table(NamedTuple):
@@ -34,11 +36,7 @@ class Table(NamedTuple):
 
     def fail(self, row: int, column: str, message: str) -> NoReturn:
         """Raise the InputError of a fault in one cell."""
-        _fail(self.file, f"line {self.lines[row]}, column {column!r}: {message}")
-
-
-def _fail(file: Path, message: str) -> NoReturn:
-    raise InputError(str(file), message)
+        fail_in(self.file, f"line {self.lines[row]}, column {column!r}: {message}")
 
 
 def read_table(
@@ -58,7 +56,7 @@ def read_table(
         units: column name -> unit, for columns whose header has none.
         columns: header text without unit -> column name; when given, all other columns of the
             file are ignored.
-        delimiter: one of , ; tab | space.
+        delimiter: one of , ; tab |.
 
     Raises:
         InputError: the file cannot be read, a column is unknown, missing, there twice or without
@@ -66,22 +64,24 @@ def read_table(
     """
     if not isinstance(path, (str, Path)) or not str(path) or "\0" in str(path):
         raise InputError("path", f"must be the path of a CSV file, got {path!r}")
-    if not isinstance(delimiter, str) or delimiter not in DELIMITERS or not delimiter:
+    if not isinstance(delimiter, str) or delimiter not in DELIMITERS:
         raise InputError("delimiter", f"must be one of {', '.join(map(repr, DELIMITERS))}")
     file = Path(path)
     given_units = _text_mapping(units, "units", known)
     renamed = None if columns is None else _text_mapping(columns, "columns", None)
     rows = _read_rows(file, delimiter)
     if not rows:
-        _fail(file, "is empty; the first line must name the columns, such as: time [s],z [m]")
-    names, found_units = _header(file, rows[0][1], known, given_units, renamed, delimiter)
+        fail_in(file, "is empty; the first line must name the columns, such as: time [s],z [m]")
+    names, found_units = read_header(
+        file, rows[0], known, units=given_units, columns=renamed, delimiter=delimiter
+    )
     if len(rows) == 1:
-        _fail(file, "has a header but no data; add one line per sample")
+        fail_in(file, "has a header but no data; add one line per sample")
     picked = [(i, name) for i, name in enumerate(names) if name is not None]
     numbers = np.empty((len(rows) - 1, len(picked)))
     for row, (line, cells) in enumerate(rows[1:]):
         if len(cells) != len(names):
-            _fail(
+            fail_in(
                 file,
                 f"line {line}: has {len(cells)} cells, the header has {len(names)}; complete the "
                 "line, remove it, or write decimals with a point",
@@ -94,9 +94,7 @@ def read_table(
     return Table(file, table, [line for line, _ in rows[1:]], found_units)
 
 
-def _text_mapping(
-    value: Any, field: str, known: Mapping[str, Column] | None
-) -> dict[str, str]:
+def _text_mapping(value: Any, field: str, known: Mapping[str, Column] | None) -> dict[str, str]:
     if value is None:
         return {}
     if not isinstance(value, Mapping) or not all(
@@ -112,9 +110,9 @@ def _text_mapping(
 def _read_rows(file: Path, delimiter: str) -> list[tuple[int, list[str]]]:
     try:
         if not file.is_file():
-            _fail(file, "is no file; check the path")
+            fail_in(file, "is no file; check the path")
         if file.stat().st_size > LARGEST_FILE:
-            _fail(file, f"is larger than {LARGEST_FILE} bytes; cut or decimate it")
+            fail_in(file, f"is larger than {LARGEST_FILE} bytes; cut or decimate it")
         with file.open(encoding="utf-8-sig", newline="") as stream:
             reader = csv.reader(stream, delimiter=delimiter, strict=True)
             return [
@@ -123,109 +121,24 @@ def _read_rows(file: Path, delimiter: str) -> list[tuple[int, list[str]]]:
                 if any(cell.strip() for cell in cells)
             ]
     except UnicodeDecodeError as error:
-        _fail(file, f"is not UTF-8 text ({error.reason}); save it as CSV with UTF-8 encoding")
+        fail_in(file, f"is not UTF-8 text ({error.reason}); save it as CSV with UTF-8 encoding")
     except csv.Error as error:
-        _fail(file, f"line {reader.line_num}: is not CSV ({error}); check quotes and line ends")
+        fail_in(file, f"line {reader.line_num}: is not CSV ({error}); check quotes and line ends")
     except OSError as error:
-        _fail(file, f"cannot be read ({error.strerror})")
-
-
-def _header(
-    file: Path,
-    cells: list[str],
-    known: Mapping[str, Column],
-    units: Mapping[str, str],
-    renamed: Mapping[str, str] | None,
-    delimiter: str,
-) -> tuple[list[str | None], dict[str, str]]:
-    """Return the column name of every cell, None where it is ignored, and the units by name."""
-    if all(_is_number(cell) for cell in cells):
-        _fail(
-            file,
-            "line 1: holds numbers, but must name the columns, such as: time [s],pitch [deg]; "
-            "add a header line",
-        )
-    if len(cells) == 1:
-        for other, title in DELIMITERS.items():
-            if other not in (delimiter, " ") and other in cells[0]:
-                _fail(
-                    file,
-                    f"line 1: is one column when split at {DELIMITERS[delimiter]}s, but holds "
-                    f"{title}s; pass delimiter={other!r}",
-                )
-    names: list[str | None] = []
-    found: dict[str, str] = {}
-    for cell in cells:
-        match = re.fullmatch(r"(?P<name>[^\[\]]*?)\s*(\[\s*(?P<unit>[^\[\]]*?)\s*\])?", cell)
-        if match is None:
-            _fail(file, f"line 1: {cell!r} is no column name; write it as name [unit]")
-        name: str = match["name"]
-        if renamed is not None:
-            if name not in renamed:
-                names.append(None)
-                continue
-            name = renamed[name]
-        if name not in known:
-            _fail(
-                file,
-                f"line 1: there is no column {name!r}; known: {', '.join(known)}. Rename it, or "
-                "pass columns={header: column} to pick and rename columns",
-            )
-        if name in found:
-            _fail(file, f"line 1: column {name!r} is there twice; remove one")
-        found[name] = _unit(file, name, match["unit"], units.get(name), known[name])
-        names.append(name)
-    if renamed is not None:
-        for header, name in renamed.items():
-            if name not in found:
-                _fail(file, f"line 1: there is no column {header!r} to read {name!r} from")
-    return names, found
-
-
-def _unit(
-    file: Path, name: str, written: str | None, given: str | None, column: Column
-) -> str:
-    fitting = ", ".join(column.quantity.factors)
-    if written and given and written != given:
-        _fail(
-            file,
-            f"line 1, column {name!r}: the file says {written!r}, the option units says "
-            f"{given!r}; remove one",
-        )
-    unit = written or given
-    if not unit:
-        example = f"{name} [{column.quantity.si}]"
-        _fail(
-            file,
-            f"line 1, column {name!r}: has no unit; write {example!r} in the header or pass "
-            f"units={{{name!r}: {column.quantity.si!r}}}; units of {column.quantity.name}: {fitting}",
-        )
-    if unit not in column.quantity.factors:
-        _fail(
-            file,
-            f"line 1, column {name!r}: {unit!r} is no unit of {column.quantity.name}; use one of "
-            f"{fitting}",
-        )
-    return unit
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+        fail_in(file, f"cannot be read ({error.strerror})")
 
 
 def _number(file: Path, line: int, name: str, cell: str) -> float:
     where = f"line {line}, column {name!r}: "
     if not cell:
-        _fail(file, f"{where}is empty; fill it in or remove the line")
+        fail_in(file, f"{where}is empty; fill it in or remove the line")
     try:
         value = float(cell)
     except ValueError:
         hint = "write decimals with a point" if "," in cell else "remove or correct the line"
-        _fail(file, f"{where}{cell[:40]!r} is not a number; {hint}")
+        fail_in(file, f"{where}{cell[:40]!r} is not a number; {hint}")
     if not math.isfinite(value):
-        _fail(file, f"{where}is {cell}; fill it in or remove the line")
+        fail_in(file, f"{where}is {cell}; fill it in or remove the line")
+    if abs(value) > LARGEST_NUMBER:
+        fail_in(file, f"{where}{cell[:40]} is too large for any unit; correct or remove the line")
     return value

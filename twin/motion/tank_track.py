@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats
+from twin.arrays import FloatArray
 from twin.errors import InputError
 from twin.motion.barriers import Barriers, barrier_course
 from twin.motion.checks import bounded, seed_number
@@ -129,9 +129,7 @@ class TankTrackMotion(FourierMotion):
         amplitudes[:, [self.axis_names.index(axis) for axis in AXES]] = hull
         self._set_series(numbers / self.duration, amplitudes)
 
-    def _hull(
-        self, frequencies: FloatArray, ripple: FloatArray, broad: FloatArray
-    ) -> ComplexArray:
+    def _hull(self, frequencies: FloatArray, ripple: FloatArray, broad: FloatArray) -> ComplexArray:
         generator = np.random.default_rng(self.seed)
         distance = self.speed * self.duration
         left, right = self.barriers.amplitudes(2.0 * np.pi * frequencies / self.speed, distance)
@@ -163,9 +161,7 @@ class TankTrackMotion(FourierMotion):
                 wanted = bounded(value, field, 0.0, most)
                 hull[:, column] *= self._factor(numbers, hull[:, column], wanted, field)
 
-    def _factor(
-        self, numbers: FloatArray, line: ComplexArray, wanted: float, field: str
-    ) -> float:
+    def _factor(self, numbers: FloatArray, line: ComplexArray, wanted: float, field: str) -> float:
         if wanted == 0.0:
             return 0.0
         peak = _peak(self, numbers, line)
@@ -177,7 +173,9 @@ class TankTrackMotion(FourierMotion):
 def _levels(value: Any, field: str) -> FloatArray:
     if not isinstance(value, Mapping) or not set(value) <= set(AXES):
         raise InputError(field, f"must map some of {', '.join(AXES)} to accelerations")
-    return np.array([bounded(value.get(axis, 0.0), f"{field}[{axis!r}]", 0.0, 100.0) for axis in AXES])
+    return np.array(
+        [bounded(value.get(axis, 0.0), f"{field}[{axis!r}]", 0.0, 100.0) for axis in AXES]
+    )
 
 
 def _line_numbers(duration: float) -> FloatArray:

@@ -23,12 +23,8 @@ class Quantity(NamedTuple):
 
 
 TIME = Quantity("time", "s", {"s": 1.0, "ms": 1e-3, "us": 1e-6, "min": 60.0}, 1e6)
-LENGTH = Quantity(
-    "length", "m", {"m": 1.0, "mm": 1e-3, "cm": 1e-2, "um": 1e-6, "in": 0.0254}, 10.0
-)
-ANGLE = Quantity(
-    "angle", "rad", {"rad": 1.0, "mrad": 1e-3, "deg": math.pi / 180.0}, math.pi / 2.0
-)
+LENGTH = Quantity("length", "m", {"m": 1.0, "mm": 1e-3, "cm": 1e-2, "um": 1e-6, "in": 0.0254}, 10.0)
+ANGLE = Quantity("angle", "rad", {"rad": 1.0, "mrad": 1e-3, "deg": math.pi / 180.0}, math.pi / 2.0)
 ACCELERATION = Quantity(
     "acceleration",
     "m/s2",

@@ -68,9 +68,7 @@ class TrackedVehicle:
         half = 0.5 * self.contact_length * wavenumbers
         mean_filter = np.sinc(half / np.pi)
         # 12 / L^3 times the integral of s exp(i k s) over the patch: the least-squares slope.
-        slope_filter = (
-            3j * wavenumbers * (np.sin(half) - half * np.cos(half)) / half**3
-        )
+        slope_filter = 3j * wavenumbers * (np.sin(half) - half * np.cos(half)) / half**3
         middle = 0.5 * (left + right)
         inputs = (
             mean_filter * middle,

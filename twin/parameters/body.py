@@ -17,11 +17,12 @@ InertiaRow = tuple[Inertia, Inertia, Inertia]
 
 def expand_diagonal(value: Any) -> Any:
     """Return three principal moments as rows of a tensor; anything else unchanged."""
-    if isinstance(value, (list, tuple)) and len(value) == 3:
-        if not any(isinstance(entry, (list, tuple)) for entry in value):
-            a, b, c = value
-            return [[a, 0.0, 0.0], [0.0, b, 0.0], [0.0, 0.0, c]]
-    return value
+    if not isinstance(value, (list, tuple)) or len(value) != 3:
+        return value
+    if any(isinstance(entry, (list, tuple)) for entry in value):
+        return value
+    a, b, c = value
+    return [[a, 0.0, 0.0], [0.0, b, 0.0], [0.0, 0.0, c]]
 
 
 def check_inertia(rows: tuple[InertiaRow, InertiaRow, InertiaRow]) -> FloatArray:
@@ -60,9 +61,7 @@ class RigidBody(Table):
 
     kind: Literal["rigid"] = Field("rigid", description="How the body is described")
     mass: Mass = Field(gt=0, description="Mass")
-    center_of_mass: Point = Field(
-        (0.0, 0.0, 0.0), description="Centre of mass in the body's frame"
-    )
+    center_of_mass: Point = Field((0.0, 0.0, 0.0), description="Centre of mass in the body's frame")
     inertia: InertiaTensor = Field(
         description="Tensor about the centre of mass, rows or three principal moments"
     )

@@ -53,7 +53,7 @@ class PointList(Table):
         return read_only(self.coordinates)
 
 
-def _layout(value: Any) -> str | None:
+def _layout(value: Any) -> Any:
     if isinstance(value, dict):
         return value.get("layout", "points" if "coordinates" in value else "paired_circle")
     return getattr(value, "layout", None)

@@ -22,7 +22,7 @@ class LegAppearance(Table):
 
 
 class UpsLeg(Table):
-    """All legs of a machine: universal joint at the base, prismatic actuator, spherical joint on top.
+    """All legs of a machine: universal joint below, prismatic actuator, spherical joint on top.
 
     The universal joint's first axis is fixed in the base, the second is perpendicular to it and
     to the leg. The leg frame is (s2, Z x s2, Z): Z along the leg from base to tip and

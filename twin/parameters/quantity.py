@@ -63,22 +63,23 @@ def to_si(value: Any, unit: str) -> float:
     return result
 
 
-def quantity(unit: str) -> Any:
-    """Return the annotated float type of a field measured in the SI `unit`."""
-    return Annotated[
-        float,
-        BeforeValidator(lambda value: to_si(value, unit)),
-        Field(json_schema_extra={"unit": unit}),
-    ]
+def in_si(unit: str) -> BeforeValidator:
+    """Return the validator of a field measured in the SI `unit`."""
+    return BeforeValidator(lambda value: to_si(value, unit))
 
 
-Length = quantity("m")
-Angle = quantity("rad")
-Mass = quantity("kg")
-Density = quantity("kg/m3")
-Inertia = quantity("kg m2")
-Force = quantity("N")
-Speed = quantity("m/s")
-Acceleration = quantity("m/s2")
+def measured(unit: str) -> Any:
+    """Return field metadata that names the SI `unit`."""
+    return Field(json_schema_extra={"unit": unit})
+
+
+Length = Annotated[float, in_si("m"), measured("m")]
+Angle = Annotated[float, in_si("rad"), measured("rad")]
+Mass = Annotated[float, in_si("kg"), measured("kg")]
+Density = Annotated[float, in_si("kg/m3"), measured("kg/m3")]
+Inertia = Annotated[float, in_si("kg m2"), measured("kg m2")]
+Force = Annotated[float, in_si("N"), measured("N")]
+Speed = Annotated[float, in_si("m/s"), measured("m/s")]
+Acceleration = Annotated[float, in_si("m/s2"), measured("m/s2")]
 Point = tuple[Length, Length, Length]
 Direction = tuple[float, float, float]

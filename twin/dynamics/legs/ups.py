@@ -40,7 +40,7 @@ SINGULAR_SINE = 1e-6
 
 
 @compiled
-def fixed_tensor_times(legs, i, a):  # type: ignore[no-untyped-def]
+def fixed_tensor_times(legs, i, a):
     """Return the length-independent part of the leg's tensor times a vector, leg frame."""
     xx, yy, zz = legs[i, TENSOR], legs[i, TENSOR + 1], legs[i, TENSOR + 2]
     xy, xz, yz = legs[i, TENSOR + 3], legs[i, TENSOR + 4], legs[i, TENSOR + 5]
@@ -52,7 +52,7 @@ def fixed_tensor_times(legs, i, a):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def tip_response(legs, i, direction, length, tip_velocity, tip_acceleration, gravity):  # type: ignore[no-untyped-def]
+def tip_response(legs, i, direction, length, tip_velocity, tip_acceleration, gravity):
     """Return how leg i answers at its tip, without actuator force; base frame.
 
     Args:
@@ -90,7 +90,7 @@ def tip_response(legs, i, direction, length, tip_velocity, tip_acceleration, gra
 
 
 @compiled
-def in_base(x, y, z, a):  # type: ignore[no-untyped-def]
+def in_base(x, y, z, a):
     """Return the base-frame vector with leg-frame components a."""
     return (
         x[0] * a[0] + y[0] * a[1] + z[0] * a[2],
@@ -100,7 +100,7 @@ def in_base(x, y, z, a):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def axisymmetric_response(  # type: ignore[no-untyped-def]
+def axisymmetric_response(
     legs, i, omega, alpha, rate, second_rate, weight, tangent, length, inverse
 ):
     """Return effective masses and force of a leg whose bodies are axisymmetric, leg frame."""
@@ -113,10 +113,16 @@ def axisymmetric_response(  # type: ignore[no-untyped-def]
     coriolis = 2.0 * lever * rate
     fall = legs[i, HOUSING_MASS] * legs[i, HOUSING_CENTER + 2] + lever
     moment_x = (
-        transverse * alpha[0] - spread * omega[1] * omega[2] + coriolis * omega[0] + fall * weight[1]
+        transverse * alpha[0]
+        - spread * omega[1] * omega[2]
+        + coriolis * omega[0]
+        + fall * weight[1]
     )
     moment_y = (
-        transverse * alpha[1] + spread * omega[0] * omega[2] + coriolis * omega[1] - fall * weight[0]
+        transverse * alpha[1]
+        + spread * omega[0] * omega[2]
+        + coriolis * omega[1]
+        - fall * weight[0]
     )
     moment_z = axial * alpha[2]
     spin = omega[0] * omega[0] + omega[1] * omega[1]
@@ -130,9 +136,7 @@ def axisymmetric_response(  # type: ignore[no-untyped-def]
 
 
 @compiled
-def general_response(  # type: ignore[no-untyped-def]
-    legs, i, omega, alpha, rate, second_rate, weight, tangent, length, inverse
-):
+def general_response(legs, i, omega, alpha, rate, second_rate, weight, tangent, length, inverse):
     """Return L (three entries), D and the force of a leg with general bodies, leg frame."""
     mass = legs[i, ROD_MASS]
     center = row(legs, i, ROD_CENTER)
@@ -171,7 +175,7 @@ def general_response(  # type: ignore[no-untyped-def]
 
 
 @compiled
-def tip_energy(legs, i, direction, length, tip_velocity, gravity):  # type: ignore[no-untyped-def]
+def tip_energy(legs, i, direction, length, tip_velocity, gravity):
     """Return kinetic and potential energy [J] of leg i; potential zero at z = 0 of the base."""
     x, y, tangent, _ = leg_frame(row(legs, i, FIRST_AXIS), direction)
     omega, rate = leg_rotation(x, y, direction, tangent, length, tip_velocity)

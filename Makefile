@@ -1,0 +1,54 @@
+# make report   environment, install, validation report (report.html, report.json)
+# make test     environment, install, tests
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
+	if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$p; break; fi; done)
+INSTALLED := $(VENV)/.installed
+SOURCES := twin validation assets tests benchmarks
+
+.PHONY: report test lint types bench assets wheel clean
+
+report: $(INSTALLED)
+	$(BIN)/twin validate --out report.html --json report.json
+
+test: $(INSTALLED)
+	$(BIN)/python -m pytest
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES)
+
+# A type checker does not follow the folder mapping of an editable install: check an installed copy.
+types: $(INSTALLED)
+	rm -rf build/types
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --target build/types .
+	cd build/types && MYPYPATH=. ../../$(BIN)/mypy --config-file ../../pyproject.toml -p twin
+
+bench: $(INSTALLED)
+	$(BIN)/python -m pytest benchmarks --benchmark-group-by=group --benchmark-columns=min,median,rounds
+
+assets: $(INSTALLED)
+	for machine in $$($(BIN)/twin list --names); do \
+		$(BIN)/twin export $$machine --format mjcf --out assets/$$machine && \
+		$(BIN)/twin export $$machine --format urdf --out assets/$$machine || exit 1; done
+
+# Builds the wheel and uses it in an environment of its own, without the development tools.
+wheel: $(INSTALLED)
+	rm -rf build/wheel build/clean
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
+	$(PYTHON) -m venv build/clean
+	build/clean/bin/python -m pip install --quiet build/wheel/*.whl
+	cd build && clean/bin/twin list && clean/bin/twin simulate stewart --duration 0.05 --engine mujoco
+
+$(INSTALLED): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or later is needed: apt install python3 python3-venv"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { echo "Python's venv is missing: apt install python3-venv"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip 'setuptools>=77'
+	$(BIN)/python -m pip install -qq --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build *.egg-info

@@ -1,0 +1,140 @@
+"""Faults of recorded samples: time that stands still or jumps, sizes no platform reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+import numpy as np
+
+from twin.arrays import FloatArray, as_floats
+from twin.errors import InputError
+from twin.motion.checks import LONGEST_TIME, SHORTEST_TIME, bounded
+from twin.motion.curve import FEWEST_SAMPLES
+from twin.motion.units import STANDARD_GRAVITY, Column
+
+SLOWEST_SAMPLING = 0.5
+"""[s] No motion of a platform can be read from samples further apart."""
+
+DEFAULT_GAP = 10.0
+"""Median intervals that may be missing when no largest gap is given."""
+
+SMALLEST_INTERVAL = 1e-6
+"""Part of the median interval; closer samples make the spline meaningless."""
+
+Fail = Callable[[int, str, str], NoReturn]
+"""(row, column, message): raises the InputError that says where the fault is."""
+
+
+def check_time(time: FloatArray, largest_gap: Any, check_size: bool, fail: Fail) -> None:
+    """Check that times `(n,)` [s] increase, without gaps; raises through `fail` otherwise.
+
+    Args:
+        time: [s].
+        largest_gap: [s] allowed between samples; None for ten median intervals.
+        check_size: whether sampling slower than any platform motion is a fault.
+        fail: raises the error.
+    """
+    if len(time) < FEWEST_SAMPLES:
+        fail(len(time) - 1, "time", f"the record ends here; it needs {FEWEST_SAMPLES} samples")
+    steps = np.diff(time)
+    if (steps <= 0.0).any():
+        row = int((steps <= 0.0).argmax()) + 1
+        what = "repeats" if steps[row - 1] == 0.0 else "is before"
+        fail(
+            row,
+            "time",
+            f"{time[row]:.9g} s {what} the sample before ({time[row - 1]:.9g} s); sort the "
+            "samples and remove double ones",
+        )
+    median = float(np.median(steps))
+    if check_size and median > SLOWEST_SAMPLING:
+        fail(
+            1,
+            "time",
+            f"samples are {median:g} s apart: wrong unit of time? Pass check_size=False if it is "
+            "right",
+        )
+    if not SHORTEST_TIME <= time[-1] - time[0] <= LONGEST_TIME:
+        fail(
+            len(time) - 1,
+            "time",
+            f"the record lasts {time[-1] - time[0]:g} s, not {SHORTEST_TIME:g} to "
+            f"{LONGEST_TIME:g} s: wrong unit of time?",
+        )
+    if steps.min() < SMALLEST_INTERVAL * median:
+        row = int(steps.argmin()) + 1
+        fail(row, "time", "hardly later than the sample before; remove one of the two")
+    if largest_gap is None:
+        allowed = DEFAULT_GAP * median
+    else:
+        allowed = bounded(largest_gap, "largest_gap", SHORTEST_TIME, LONGEST_TIME)
+    if steps.max() > allowed:
+        row = int(steps.argmax()) + 1
+        fail(
+            row,
+            "time",
+            f"gap of {steps[row - 1]:g} s before this sample, at most {allowed:g} s are bridged; "
+            "fill in samples, split the record, or pass a larger largest_gap [s]",
+        )
+
+
+def check_sizes(columns: Mapping[str, FloatArray], known: Mapping[str, Column], fail: Fail) -> None:
+    """Check that no value is larger than a platform reaches; raises through `fail` otherwise.
+
+    Args:
+        columns: column name -> values `(n,)` in SI units, without time.
+        known: what each column measures.
+        fail: raises the error.
+    """
+    for name, values in columns.items():
+        quantity = known[name].quantity
+        row = int(np.abs(values).argmax())
+        if np.abs(values[row]) > quantity.largest:
+            others = ", ".join(unit for unit in quantity.factors if unit != quantity.si)
+            fail(
+                row,
+                name,
+                f"{values[row]:.6g} {quantity.si} is more than a platform reaches "
+                f"({quantity.largest:.4g} {quantity.si}): wrong unit? Other units of "
+                f"{quantity.name}: {others}. Pass check_size=False if it is right",
+            )
+        if name == "az" and abs(abs(values.mean()) - STANDARD_GRAVITY) < 0.05 * STANDARD_GRAVITY:
+            fail(
+                0,
+                name,
+                f"its mean is {values.mean():.4g} m/s2: gravity is still in it; subtract it. "
+                "Pass check_size=False if it is right",
+            )
+
+
+def as_columns(
+    time: Any, columns: Any, known: Mapping[str, Column]
+) -> tuple[FloatArray, dict[str, FloatArray]]:
+    """Return times `(n,)` and columns as finite arrays of the same length.
+
+    Raises:
+        InputError: unknown or missing column, an axis given twice, wrong shape, not finite.
+    """
+    times = as_floats(time, "time")
+    if times.ndim != 1 or not times.size:
+        raise InputError("time", f"must be a list (n,) [s], got shape {times.shape}")
+    if not isinstance(columns, Mapping) or not columns:
+        raise InputError(
+            "columns", f"no axis is given; give at least one of {', '.join(list(known)[1:])}"
+        )
+    result: dict[str, FloatArray] = {}
+    for name, values in columns.items():
+        if not isinstance(name, str) or name not in known or name == "time":
+            raise InputError("columns", f"there is no column {name!r}; known: {', '.join(known)}")
+        for other in result:
+            if known[other].axis == known[name].axis:
+                raise InputError(
+                    name, f"axis {known[name].axis!r} is already given by {other!r}; leave one out"
+                )
+        result[name] = as_floats(values, name)
+        if result[name].shape != times.shape:
+            raise InputError(
+                name, f"must hold one value per time {times.shape}, got {result[name].shape}"
+            )
+    return times, result
