@@ -30,7 +30,8 @@ def as_floats(value: Any, field: str, last: int | None = None) -> FloatArray:
         array = np.asarray(value)
         if array.dtype.kind not in "fiu":
             raise TypeError(f"values of type {array.dtype}")
-        array = np.require(array, dtype=np.float64, requirements=["C", "W"])
+        if array.dtype != np.float64 or not array.flags.carray:
+            array = np.require(array, dtype=np.float64, requirements=["C", "W"])
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(field, f"must be numbers in a regular array ({error})") from None
     if last is not None and (array.ndim == 0 or array.shape[-1] != last):
@@ -86,21 +87,23 @@ def flatten_batch(**arrays: FloatArray) -> tuple[tuple[int, ...], list[FloatArra
     Raises:
         InputError: leading axes that do not broadcast, naming the arguments.
     """
+    shape = next(iter(arrays.values())).shape[:-1]
+    if all(array.shape[:-1] == shape for array in arrays.values()):
+        return shape, [array.reshape(-1, array.shape[-1]) for array in arrays.values()]
     try:
-        shape = np.broadcast_shapes(*(a.shape[:-1] for a in arrays.values()))
+        shape = np.broadcast_shapes(*(array.shape[:-1] for array in arrays.values()))
     except ValueError:
-        given = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
+        given = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
         raise InputError(
             ", ".join(arrays), f"leading axes must broadcast against each other, got {given}"
         ) from None
-    flat = [
+    return shape, [
         np.require(
-            np.broadcast_to(a, shape + a.shape[-1:]).reshape(-1, a.shape[-1]),
+            np.broadcast_to(array, shape + array.shape[-1:]).reshape(-1, array.shape[-1]),
             requirements=["C", "W"],
         )
-        for a in arrays.values()
+        for array in arrays.values()
     ]
-    return shape, flat
 
 
 def read_only(array: Any) -> FloatArray:

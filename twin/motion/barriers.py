@@ -11,8 +11,8 @@ from twin.arrays import FloatArray, as_floats, read_only
 from twin.errors import InputError
 from twin.motion.checks import bounded
 
-LARGEST_COUNT = 100_000
-"""Barriers on one course; more is a wrong unit."""
+LARGEST_COUNT = 2_000
+"""Barriers on one course: ten minutes at any reasonable speed."""
 
 
 class Barriers(NamedTuple):
@@ -43,7 +43,9 @@ class Barriers(NamedTuple):
         """
         lap = float(self.spacings.sum())
         if distance / lap * len(self.spacings) > LARGEST_COUNT:
-            raise InputError("spacings", f"give more than {LARGEST_COUNT} barriers; unit metres?")
+            raise InputError(
+                "spacings", f"give more than {LARGEST_COUNT} barriers; wider, or shorter"
+            )
         laps = int(distance // lap) + 1
         steps = np.tile(self.spacings, laps)
         middles = 0.5 * self.spacings[0] + np.concatenate([[0.0], np.cumsum(steps)[:-1]])
@@ -51,8 +53,8 @@ class Barriers(NamedTuple):
         if not middles.size:
             raise InputError(
                 "spacings",
-                f"the first barrier stands at {0.5 * self.spacings[0]:g} m, behind the course's "
-                f"{distance:g} m (speed times duration); drive longer or closer spacings",
+                f"the first barrier stands at {0.5 * self.spacings[0]:g} m, beyond the end of the "
+                f"course at {distance:g} m (speed times duration); drive longer or closer spacings",
             )
         return middles
 

@@ -60,7 +60,7 @@ class StepMotion(Motion):
             raise InputError("rise", f"must be 0 (ideal step) or at least {SHORTEST_TIME:g} s")
         if begin + seconds > self.duration * (1.0 + TIME_ROUNDING):
             raise InputError(
-                "duration",
+                "start, rise, duration",
                 f"the transition ends at {begin + seconds:g} s, after the motion's "
                 f"{self.duration:g} s; give a longer duration",
             )

@@ -12,6 +12,9 @@ from twin.motion.units import Column
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
+LONGEST_NAME = 200
+"""Characters of a column name with its unit."""
+
 
 def fail_in(file: Path, message: str) -> NoReturn:
     """Raise the InputError of a fault in a file."""
@@ -44,8 +47,8 @@ def read_header(
     if all(_is_number(cell) for cell in cells):
         fail_in(
             file,
-            f"line {line}: holds numbers, but must name the columns, such as: time [s],pitch [deg]; "
-            "add a header line",
+            f"line {line}: holds numbers, but must name the columns; add a header line, such as: "
+            "time [s],pitch [deg]",
         )
     if len(cells) == 1:
         for other, title in DELIMITERS.items():
@@ -58,6 +61,8 @@ def read_header(
     names: list[str | None] = []
     found: dict[str, str] = {}
     for cell in cells:
+        if len(cell) > LONGEST_NAME:
+            fail_in(file, f"line {line}: {cell[:20]!r}... is too long for a column name")
         match = re.fullmatch(r"(?P<name>[^\[\]]*?)\s*(\[\s*(?P<unit>[^\[\]]*?)\s*\])?", cell)
         if match is None:
             fail_in(file, f"line {line}: {cell!r} is no column name; write it as name [unit]")
@@ -70,8 +75,8 @@ def read_header(
         if name not in known:
             fail_in(
                 file,
-                f"line {line}: there is no column {name!r}; known: {', '.join(known)}. Rename it, or "
-                "pass columns={header: column} to pick and rename columns",
+                f"line {line}: there is no column {name!r}; known: {', '.join(known)}. "
+                "Rename it, or pass columns={header: column} to pick and rename columns",
             )
         if name in found:
             fail_in(file, f"line {line}: column {name!r} is there twice; remove one")
@@ -106,8 +111,8 @@ def _unit(
     if unit not in column.quantity.factors:
         fail_in(
             file,
-            f"line {line}, column {name!r}: {unit!r} is no unit of {column.quantity.name}; use one of "
-            f"{fitting}",
+            f"line {line}, column {name!r}: {unit!r} is no unit of {column.quantity.name}; "
+            f"use one of {fitting}",
         )
     return unit
 

@@ -104,12 +104,12 @@ class TankTrackMotion(FourierMotion):
         Reference:
             Albayrak, thesis, METU 2005, sections 1.1 and 4.5. The model is adopted.
         """
-        super().__init__(center, duration, convention, fade_in, fade_out)
+        seconds = bounded(duration, "duration", SHORTEST, LONGEST)
+        super().__init__(center, seconds, convention, fade_in, fade_out)
         if not set(AXES) <= set(self.axis_names):
             raise InputError(
                 "convention", f"{convention} has no pitch and roll; use yaw_pitch_roll"
             )
-        bounded(self.duration, "duration", SHORTEST, LONGEST)
         self._set(
             speed=bounded(speed, "speed", 0.1, 100.0),
             barriers=barrier_course() if barriers is None else barriers,
@@ -194,5 +194,5 @@ def _peak(motion: Motion, numbers: FloatArray, line: ComplexArray) -> float:
     spectrum = np.zeros(count // 2 + 1, dtype=complex)
     spectrum[numbers.astype(int)] = 0.5 * count * line
     signal = np.fft.irfft(spectrum, count)
-    window = motion.fade.window(np.arange(count) * (motion.duration / count))[0]
+    window = motion.fade.window(np.arange(count, dtype=np.float64) * (motion.duration / count))[0]
     return float(np.abs(window * signal).max())

@@ -1,0 +1,20 @@
+"""One step of every engine, as a user calls it."""
+
+from __future__ import annotations
+
+import pytest
+
+import twin
+from twin.engines import engine_names
+from twin.engines.engine import PRESETS
+
+
+@pytest.mark.benchmark(group="engine step of 1 ms")
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("name", engine_names())
+def test_step(benchmark, platform, name, preset):
+    engine = twin.make_engine(name, platform, preset=preset)
+    state = engine.reset()
+    forces = platform.inverse_dynamics(state.pose, [0.0] * 6, [0.0] * 6)
+    benchmark.pedantic(engine.step, args=(forces,), rounds=200, warmup_rounds=20)
+    engine.close()

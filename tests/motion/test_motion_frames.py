@@ -1,0 +1,121 @@
+"""Angles to rotational motion: against scipy and against differences, for every convention."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+from twin.errors import InputError
+from twin.motion import rotational_motion
+from twin.rotations import CONVENTIONS, angles_from_quaternion, quaternion_from_angles
+
+STEP = 1e-4
+
+
+def path(time, size, seed=0):
+    """Angles of `size` axes with their exact derivatives, far from small."""
+    generator = np.random.default_rng(seed)
+    amplitude = generator.uniform(0.5, 1.2, size)
+    omega = generator.uniform(1.5, 3.0, size)
+    phase = generator.uniform(0.0, 6.0, size)
+    argument = omega * time[:, None] + phase
+    return (
+        amplitude * np.sin(argument),
+        amplitude * omega * np.cos(argument),
+        -amplitude * omega**2 * np.sin(argument),
+    )
+
+
+@pytest.mark.parametrize("name", CONVENTIONS)
+def test_quaternion_is_that_of_the_convention(name):
+    angles, rates, accelerations = path(np.linspace(0.0, 3.0, 50), len(CONVENTIONS[name].angles))
+    got = rotational_motion(angles, rates, accelerations, name).quaternion
+    expected = quaternion_from_angles(angles, name)
+    # A quaternion and its negative are one rotation.
+    got = got * np.sign(np.sum(got * expected, axis=1, keepdims=True))
+    np.testing.assert_allclose(got, expected, atol=5e-15)
+    np.testing.assert_allclose(np.linalg.norm(got, axis=1), 1.0, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", CONVENTIONS)
+def test_velocity_and_acceleration_match_differences(name):
+    size = len(CONVENTIONS[name].angles)
+    time = np.linspace(0.0, 3.0, 60)
+    middle = rotational_motion(*path(time, size), name)
+    before = rotational_motion(*path(time - STEP, size), name)
+    after = rotational_motion(*path(time + STEP, size), name)
+
+    def rotation(sample):
+        return Rotation.from_quat(sample.quaternion[:, [1, 2, 3, 0]])
+
+    turned = (rotation(after) * rotation(before).inv()).as_rotvec() / (2.0 * STEP)
+    # Central differences err by step^2 times third derivatives, here below 100.
+    np.testing.assert_allclose(middle.velocity, turned, atol=1e-6)
+    difference = (after.velocity - before.velocity) / (2.0 * STEP)
+    np.testing.assert_allclose(middle.acceleration, difference, atol=1e-6)
+    assert np.abs(middle.velocity).max() > 0.5
+    assert np.abs(middle.acceleration).max() > 0.5
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-9, 1e-3, 0.5, 0.999999, 1.000001, 3.0, 6.0])
+def test_rotation_vector_has_no_weak_spot(angle):
+    axis = np.array([2.0, -1.0, 2.0]) / 3.0
+    rate, second = np.array([0.3, -0.2, 0.9]), np.array([-0.5, 0.1, 0.4])
+
+    def at(t):
+        vector = angle * axis + rate * t + 0.5 * second * t**2
+        return rotational_motion(vector, rate + second * t, second, "rodrigues")
+
+    difference = (at(STEP).velocity - at(-STEP).velocity) / (2.0 * STEP)
+    # Step^2 times third derivatives of order one, and rounding over the step: both below 1e-8.
+    np.testing.assert_allclose(at(0.0).acceleration, difference, atol=3e-8)
+
+
+def test_rotation_vector_series_meets_closed_form():
+    rate, second = np.array([0.3, -0.2, 0.9]), np.array([-0.5, 0.1, 0.4])
+    below = rotational_motion([1.0 - 1e-13, 0.0, 0.0], rate, second, "rodrigues")
+    above = rotational_motion([1.0 + 1e-13, 0.0, 0.0], rate, second, "rodrigues")
+    for one, other in zip(below, above, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)
+
+
+def test_single_axis_turns_are_plain():
+    for name in ("yaw_pitch_roll", "fixed_xyz", "moving_xyz", "compliant", "rodrigues"):
+        angles = CONVENTIONS[name].angles
+        for column in range(3):
+            angle, rate, second = np.zeros((3, 3))
+            angle[column], rate[column], second[column] = 0.4, 0.7, -1.1
+            sample = rotational_motion(angle, rate, second, name)
+            axis = np.abs(sample.velocity) / 0.7
+            np.testing.assert_allclose(sorted(axis), [0.0, 0.0, 1.0], atol=1e-14)
+            np.testing.assert_allclose(sample.acceleration, sample.velocity * (-1.1 / 0.7))
+            back = angles_from_quaternion(sample.quaternion, name)
+            assert back[column] == pytest.approx(0.4), angles[column]
+
+
+@given(st.lists(st.floats(-3.0, 3.0), min_size=9, max_size=9), st.sampled_from(sorted(CONVENTIONS)))
+def test_velocity_is_linear_in_rates(numbers, name):
+    size = len(CONVENTIONS[name].angles)
+    angles, rates, others = np.reshape(numbers, (3, 3))[:, :size]
+    zero = np.zeros(size)
+    one = rotational_motion(angles, rates, zero, name).velocity
+    two = rotational_motion(angles, others, zero, name).velocity
+    both = rotational_motion(angles, rates + others, zero, name).velocity
+    np.testing.assert_allclose(both, one + two, atol=1e-12)
+
+
+def test_batches_broadcast_and_bad_shapes_are_named():
+    sample = rotational_motion(np.zeros((4, 1, 3)), np.ones((5, 3)), np.zeros(3))
+    assert sample.quaternion.shape == (4, 5, 4)
+    assert sample.velocity.shape == sample.acceleration.shape == (4, 5, 3)
+    for arguments in (
+        (np.zeros(2), np.zeros(3), np.zeros(3)),
+        (np.zeros(3), np.zeros((2, 3)), np.zeros((3, 3))),
+        (np.zeros(3), [0.0, np.nan, 0.0], np.zeros(3)),
+        (np.zeros(3), "abc", np.zeros(3)),
+    ):
+        with pytest.raises(InputError):
+            rotational_motion(*arguments)
+    with pytest.raises(InputError, match="known: yaw_pitch_roll"):
+        rotational_motion(np.zeros(3), np.zeros(3), np.zeros(3), "euler")

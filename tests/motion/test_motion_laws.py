@@ -1,0 +1,406 @@
+"""What every motion owes: exact derivatives, shapes, rest, frozen values, clear errors."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+import twin.motion
+from twin.errors import InputError
+from twin.motion import (
+    ChirpMotion,
+    Motion,
+    MultiSineMotion,
+    RecordedMotion,
+    SineMotion,
+    StepMotion,
+    TankTrackMotion,
+)
+
+HOME = np.array([0.0, 0.0, 0.87, 1.0, 0.0, 0.0, 0.0])
+TILTED = np.concatenate([[0.1, -0.2, 0.9], Rotation.from_rotvec([0.2, 0.3, -0.4]).as_quat()])
+TILTED[3:] = TILTED[[6, 3, 4, 5]]
+ALL_AXES = {"x": 0.02, "y": 0.03, "z": 0.04, "yaw": 0.2, "pitch": 0.3, "roll": 0.25}
+
+
+def recorded(center=TILTED, **options):
+    time = np.sort(np.random.default_rng(0).uniform(0.0, 3.0, 200))
+    time[0], time[-1] = 0.0, 3.0
+    columns = {
+        "z": 0.05 * np.sin(3.0 * time),
+        "pitch": 0.1 * np.cos(2.0 * time),
+        "ay": 0.4 * np.sin(7.0 * time),
+        "roll_acceleration": 2.0 * np.cos(6.0 * time),
+    }
+    return RecordedMotion(center, time, columns, **options)
+
+
+MOTIONS = {
+    "sine": lambda: SineMotion(
+        TILTED, amplitude=ALL_AXES, frequency=1.3, phase={"yaw": 0.4, "x": 1.0}, duration=3.0
+    ),
+    "sine, faded": lambda: SineMotion(
+        TILTED,
+        amplitude=ALL_AXES,
+        frequency=[1.0, 1.1, 1.2, 1.3, 1.4, 1.5],
+        duration=3.0,
+        fade_in=1.0,
+        fade_out=1.5,
+    ),
+    "sine, fixed_xyz": lambda: SineMotion(
+        HOME,
+        amplitude={"angle_x": 0.3, "angle_y": 0.4, "angle_z": 0.5, "x": 0.1},
+        frequency=0.7,
+        duration=3.0,
+        convention="fixed_xyz",
+    ),
+    "sine, roll_pitch": lambda: SineMotion(
+        HOME,
+        amplitude={"roll": 0.3, "pitch": 0.4},
+        frequency=0.7,
+        duration=3.0,
+        convention="roll_pitch",
+    ),
+    "sine, rodrigues": lambda: SineMotion(
+        TILTED,
+        amplitude=[0.1, 0.1, 0.1, 0.3, 0.6, 0.9],
+        frequency=[1.0, 1.0, 1.0, 0.7, 0.9, 1.1],
+        duration=3.0,
+        convention="rodrigues",
+    ),
+    "step": lambda: StepMotion(TILTED, displacement=ALL_AXES, start=0.5, rise=1.2, duration=3.0),
+    "chirp, linear": lambda: ChirpMotion(
+        TILTED, amplitude=ALL_AXES, start_frequency=0.2, end_frequency=3.0, duration=3.0
+    ),
+    "chirp, logarithmic": lambda: ChirpMotion(
+        HOME,
+        amplitude=ALL_AXES,
+        start_frequency=3.0,
+        end_frequency=0.2,
+        duration=3.0,
+        sweep="logarithmic",
+        fade_in=0.7,
+    ),
+    "multi-sine": lambda: MultiSineMotion(
+        TILTED,
+        frequencies=[0.5, 1.0, 1.5, 3.0],
+        amplitude={"z": 0.01, "pitch": [0.1, 0.05, 0.02, 0.01]},
+        duration=3.0,
+    ),
+    "multi-sine, random": lambda: MultiSineMotion(
+        HOME,
+        frequencies=[0.5, 1.0, 1.5, 3.0],
+        amplitude={"yaw": 0.1, "pitch": 0.1},
+        duration=3.0,
+        phases="random",
+        seed=3,
+        fade_in=1.0,
+        fade_out=1.0,
+    ),
+    "tank track": lambda: TankTrackMotion(TILTED, duration=4.0, fade_in=1.0, fade_out=1.0),
+    "recorded": recorded,
+    "recorded, high-pass": lambda: recorded(
+        drift="high_pass", cutoff=0.4, fade_in=0.5, fade_out=0.5
+    ),
+    "recorded, no drift treatment": lambda: recorded(drift="none"),
+}
+
+
+def inner_times(motion, count=101):
+    return np.linspace(0.01, motion.duration - 0.01, count)
+
+
+@pytest.mark.parametrize("name", MOTIONS)
+def test_derivatives_match_differences(name):
+    motion = MOTIONS[name]()
+    check_derivatives(motion)
+
+
+def check_derivatives(motion, step=1e-5):
+    time = inner_times(motion)
+    before, middle, after = (motion(t) for t in (time - step, time, time + step))
+    scale = 1.0 + np.abs(middle.acceleration).max()
+    # Errors: step^2 times the third derivative (70 Hz: 2e5 times the acceleration's scale at
+    # most), and rounding 1e-16 over the step.
+    tolerance = 2e-5 * scale
+    velocity = (after.pose[:, :3] - before.pose[:, :3]) / (2.0 * step)
+    np.testing.assert_allclose(middle.twist[:, :3], velocity, atol=tolerance)
+    rotations = [Rotation.from_quat(s.pose[:, [4, 5, 6, 3]]) for s in (before, after)]
+    turned = (rotations[1] * rotations[0].inv()).as_rotvec() / (2.0 * step)
+    np.testing.assert_allclose(middle.twist[:, 3:], turned, atol=tolerance)
+    acceleration = (after.twist - before.twist) / (2.0 * step)
+    np.testing.assert_allclose(middle.acceleration, acceleration, atol=tolerance)
+    assert np.abs(middle.acceleration).max() > 1e-3
+
+
+AMPLITUDE = st.floats(0.01, 0.5)
+FREQUENCY = st.floats(0.2, 20.0)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(AMPLITUDE, min_size=6, max_size=6), FREQUENCY, FREQUENCY, st.floats(0.0, 1.0))
+def test_derivatives_match_differences_for_any_parameters(sizes, first, last, fade):
+    center, common = TILTED, {"duration": 2.0, "fade_in": max(fade, 0.05), "fade_out": 0.5}
+    check_derivatives(
+        SineMotion(center, amplitude=sizes, frequency=first, phase=last, **common), 1e-6
+    )
+    for sweep in ("linear", "logarithmic"):
+        check_derivatives(
+            ChirpMotion(
+                center,
+                amplitude=sizes,
+                start_frequency=first,
+                end_frequency=last,
+                sweep=sweep,
+                **common,
+            ),
+            1e-6,
+        )
+    check_derivatives(
+        StepMotion(center, displacement=sizes, start=fade, rise=0.5 + fade / 2, duration=2.0), 1e-6
+    )
+
+
+@pytest.mark.parametrize("name", MOTIONS)
+def test_shapes_follow_time_and_arrays_are_fresh(name):
+    motion = MOTIONS[name]()
+    whole = motion([[0.0, 1.0, 2.0], [0.5, 1.5, motion.duration]])
+    assert [part.shape for part in whole] == [(2, 3, 7), (2, 3, 6), (2, 3, 6)]
+    one = motion.sample(1.5)
+    assert [part.shape for part in one] == [(7,), (6,), (6,)]
+    for part, all_parts in zip(one, whole, strict=True):
+        # Matrix products sum in an order that depends on their size.
+        np.testing.assert_allclose(part, all_parts[1, 1], rtol=1e-9, atol=1e-12)
+    assert motion(np.zeros((0,))).pose.shape == (0, 7)
+    whole.pose[:] = 7.0
+    np.testing.assert_allclose(motion(1.5).pose, one.pose, rtol=0, atol=0)
+    np.testing.assert_allclose(np.linalg.norm(one.pose[3:]), 1.0, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", MOTIONS)
+def test_motions_are_frozen_and_survive_copies(name):
+    motion = MOTIONS[name]()
+    with pytest.raises(AttributeError):
+        motion.duration = 5.0
+    with pytest.raises(ValueError):
+        motion.center[0] = 1.0
+    again = pickle.loads(pickle.dumps(motion))
+    for other in (again, copy.deepcopy(motion), MOTIONS[name]()):
+        for one, two in zip(motion(1.1), other(1.1), strict=True):
+            np.testing.assert_array_equal(one, two)
+    assert type(motion).__name__ in repr(motion)
+
+
+@pytest.mark.parametrize("name", MOTIONS)
+def test_times_outside_are_refused_but_rounding_is_not(name):
+    motion = MOTIONS[name]()
+    end = motion.duration
+    np.testing.assert_array_equal(motion(end * (1 + 1e-12)).pose, motion(end).pose)
+    np.testing.assert_array_equal(motion(-1e-12).pose, motion(0.0).pose)
+    for time in (-0.01, end + 0.01, [0.0, end + 1.0], np.nan, np.inf, "now", None, 1j):
+        with pytest.raises(InputError) as error:
+            motion(time)
+        assert error.value.field == "time"
+
+
+@pytest.mark.parametrize("name", [name for name in MOTIONS if MOTIONS[name]().fade.fade_in])
+def test_fade_in_starts_at_rest_at_the_center(name):
+    motion = MOTIONS[name]()
+    times = [0.0, motion.duration] if motion.fade.fade_out else [0.0]
+    for time in times:
+        sample = motion(time)
+        np.testing.assert_allclose(sample.pose, motion.center, atol=1e-15)
+        np.testing.assert_allclose(sample.twist, 0.0, atol=1e-15)
+        np.testing.assert_allclose(sample.acceleration, 0.0, atol=1e-12)
+
+
+def test_thesis_motion():
+    motion = SineMotion(
+        [0.0, 0.0, 0.74], amplitude={"pitch": np.radians(3.0)}, frequency=1.0, duration=2.0
+    )
+    time = np.linspace(0.0, 2.0, 41)
+    sample = motion(time)
+    pitch = np.radians(3.0) * np.sin(2.0 * np.pi * time)
+    np.testing.assert_allclose(sample.pose[:, 3], np.cos(pitch / 2.0), atol=1e-15)
+    np.testing.assert_allclose(sample.pose[:, 5], np.sin(pitch / 2.0), atol=1e-15)
+    np.testing.assert_array_equal(sample.pose[:, :3], np.tile([0.0, 0.0, 0.74], (41, 1)))
+    rate = np.radians(3.0) * 2.0 * np.pi * np.cos(2.0 * np.pi * time)
+    np.testing.assert_allclose(sample.twist[:, 4], rate, atol=1e-14)
+    np.testing.assert_allclose(sample.acceleration[:, 4], -4.0 * np.pi**2 * pitch, atol=1e-13)
+    for column in (0, 1, 2, 3, 5):
+        np.testing.assert_array_equal(sample.twist[:, column], 0.0)
+
+
+def test_center_attitude_is_kept_under_the_angles():
+    motion = SineMotion(TILTED, amplitude={"yaw": 0.3}, frequency=1.0, duration=1.0)
+    sample = motion(0.25)
+    expected = Rotation.from_euler("z", 0.3) * Rotation.from_quat(TILTED[[4, 5, 6, 3]])
+    got = Rotation.from_quat(sample.pose[[4, 5, 6, 3]])
+    assert (expected.inv() * got).magnitude() < 1e-14
+    np.testing.assert_allclose(motion(0.1).twist[3:5], 0.0, atol=1e-15)
+
+
+def test_step_profiles():
+    step = StepMotion(HOME, displacement={"z": 0.1}, start=0.5, rise=1.0, duration=2.0)
+    for time, height in ((0.0, 0.0), (0.5, 0.0), (1.0, 0.05), (1.5, 0.1), (2.0, 0.1)):
+        sample = step(time)
+        assert sample.pose[2] == pytest.approx(0.87 + height, abs=1e-15)
+        if time != 1.0:
+            np.testing.assert_allclose(sample.twist, 0.0, atol=1e-15)
+            np.testing.assert_allclose(sample.acceleration, 0.0, atol=1e-15)
+    # Largest speed of minimum jerk: 15/8 of the mean.
+    assert step(1.0).twist[2] == pytest.approx(0.1 * 15.0 / 8.0)
+    ideal = StepMotion(HOME, displacement={"z": 0.1}, start=0.5, rise=0.0, duration=2.0)
+    np.testing.assert_allclose(ideal([0.4999, 0.5, 2.0]).pose[:, 2], [0.87, 0.97, 0.97])
+    np.testing.assert_array_equal(ideal([0.4999, 0.5, 2.0]).twist, 0.0)
+
+
+@pytest.mark.parametrize("sweep", ["linear", "logarithmic"])
+@pytest.mark.parametrize("ends", [(0.5, 70.0), (70.0, 0.5), (2.0, 2.0), (2.0, 2.0 + 1e-13)])
+def test_chirp_frequencies(sweep, ends):
+    motion = ChirpMotion(
+        HOME,
+        amplitude={"z": 1e-4},
+        start_frequency=ends[0],
+        end_frequency=ends[1],
+        duration=10.0,
+        sweep=sweep,
+    )
+    got = motion.frequency(np.array([0.0, 5.0, 10.0]))
+    middle = 0.5 * sum(ends) if sweep == "linear" else np.sqrt(ends[0] * ends[1])
+    np.testing.assert_allclose(got, [ends[0], middle, ends[1]], rtol=1e-12)
+    time = np.linspace(0.0, 10.0, 2001)
+    # The phase is the integral of the frequency: trapezoids err by step^2 / 12 times 10 s times
+    # the second derivative (120 Hz/s^2), times 2 pi.
+    phase = 2.0 * np.pi * np.trapezoid(motion.frequency(time), time)
+    assert np.sin(phase) == pytest.approx(motion.axes(10.0).values[2] / 1e-4, abs=0.02)
+
+
+def test_multi_sine_spectrum_and_crest():
+    lines = np.arange(1, 33) * 0.5
+    amplitude = {"z": 1e-3, "pitch": 2e-3}
+    low = MultiSineMotion(HOME, frequencies=lines, amplitude=amplitude, duration=2.0)
+    time = np.arange(0.0, 2.0, 1e-3)
+    z, pitch = low.axes(time).values[:, [2, 4]].T
+    spectrum = np.abs(np.fft.rfft(z)) * 2.0 / len(time)
+    # Frequency bins are 0.5 Hz apart, so line k falls on bin k.
+    np.testing.assert_allclose(spectrum[1:33], 1e-3, rtol=1e-9)
+    assert spectrum[33:].max() < 1e-15
+    np.testing.assert_allclose(pitch, 2.0 * z, atol=1e-15)
+    in_phase = 32e-3
+    # Schroeder phases keep the peak of n equal sines below twice the rms, far below their sum.
+    assert np.abs(z).max() < 2.0 * np.sqrt(32 / 2.0) * 1e-3 < 0.25 * in_phase
+    random = [
+        MultiSineMotion(
+            HOME, frequencies=lines, amplitude=amplitude, duration=2.0, phases="random", seed=seed
+        ).axes(time)
+        for seed in (1, 1, 2)
+    ]
+    np.testing.assert_array_equal(random[0].values, random[1].values)
+    assert np.abs(random[0].values - random[2].values).max() > 1e-3
+
+
+def test_public_names_exist_and_every_motion_is_tested():
+    for name in twin.motion.__all__:
+        assert getattr(twin.motion, name) is not None
+    kinds = {
+        value
+        for name in twin.motion.__all__
+        if isinstance(value := getattr(twin.motion, name), type) and issubclass(value, Motion)
+    }
+    assert kinds - {Motion} == {type(make()) for make in MOTIONS.values()}
+
+
+SINE = {"center": HOME, "amplitude": {"z": 0.1}, "frequency": 1.0, "duration": 1.0}
+STEP = {"center": HOME, "displacement": {"z": 0.1}, "rise": 0.5, "duration": 1.0}
+CHIRP = {
+    "center": HOME,
+    "amplitude": {"z": 0.1},
+    "start_frequency": 1.0,
+    "end_frequency": 2.0,
+    "duration": 1.0,
+}
+MULTI = {"center": HOME, "amplitude": {"z": 0.1}, "frequencies": [1.0, 2.0], "duration": 1.0}
+TANK = {"center": HOME, "duration": 5.0}
+
+BAD = [
+    (SineMotion, SINE, {"center": [0.0, 0.0]}),
+    (SineMotion, SINE, {"center": [0.0, 0.0, 0.8, 1.0, 1.0, 0.0, 0.0]}),
+    (SineMotion, SINE, {"center": np.zeros((2, 7))}),
+    (SineMotion, SINE, {"center": [0.0, np.nan, 0.0]}),
+    (SineMotion, SINE, {"center": None}),
+    (SineMotion, SINE, {"amplitude": 0.1}),
+    (SineMotion, SINE, {"amplitude": {"heave": 0.1}}),
+    (SineMotion, SINE, {"amplitude": {3: 0.1}}),
+    (SineMotion, SINE, {"amplitude": {"z": [0.1, 0.2]}}),
+    (SineMotion, SINE, {"amplitude": {"z": "3 deg"}}),
+    (SineMotion, SINE, {"amplitude": {"z": np.inf}}),
+    (SineMotion, SINE, {"amplitude": {"z": 1e300}}),
+    (SineMotion, SINE, {"amplitude": [0.1] * 5}),
+    (SineMotion, SINE, {"frequency": 0.0}),
+    (SineMotion, SINE, {"frequency": -1.0}),
+    (SineMotion, SINE, {"frequency": 1e9}),
+    (SineMotion, SINE, {"frequency": {"x": 1.0}}),
+    (SineMotion, SINE, {"phase": "late"}),
+    (SineMotion, SINE, {"duration": 0.0}),
+    (SineMotion, SINE, {"duration": -1.0}),
+    (SineMotion, SINE, {"duration": [1.0, 2.0]}),
+    (SineMotion, SINE, {"duration": True}),
+    (SineMotion, SINE, {"duration": 1e-300}),
+    (SineMotion, SINE, {"convention": "euler"}),
+    (SineMotion, SINE, {"convention": None}),
+    (SineMotion, SINE, {"convention": ["yaw"]}),
+    (SineMotion, SINE, {"fade_in": 2.0}),
+    (SineMotion, SINE, {"fade_in": 0.6, "fade_out": 0.6}),
+    (SineMotion, SINE, {"fade_in": -0.1}),
+    (SineMotion, SINE, {"fade_out": 1e-300}),
+    (StepMotion, STEP, {"displacement": {"z": np.nan}}),
+    (StepMotion, STEP, {"rise": -0.5}),
+    (StepMotion, STEP, {"rise": 1e-300}),
+    (StepMotion, STEP, {"rise": 2.0}),
+    (StepMotion, STEP, {"start": -0.1}),
+    (StepMotion, STEP, {"start": 0.8}),
+    (ChirpMotion, CHIRP, {"start_frequency": 0.0}),
+    (ChirpMotion, CHIRP, {"end_frequency": np.nan}),
+    (ChirpMotion, CHIRP, {"end_frequency": 1e12}),
+    (ChirpMotion, CHIRP, {"sweep": "quadratic"}),
+    (ChirpMotion, CHIRP, {"sweep": None}),
+    (MultiSineMotion, MULTI, {"frequencies": []}),
+    (MultiSineMotion, MULTI, {"frequencies": 1.0}),
+    (MultiSineMotion, MULTI, {"frequencies": [2.0, 1.0]}),
+    (MultiSineMotion, MULTI, {"frequencies": [1.0, 1.0]}),
+    (MultiSineMotion, MULTI, {"frequencies": [0.0, 1.0]}),
+    (MultiSineMotion, MULTI, {"amplitude": 0.1}),
+    (MultiSineMotion, MULTI, {"amplitude": {"z": [1.0, 2.0, 3.0]}}),
+    (MultiSineMotion, MULTI, {"amplitude": {"heave": 1.0}}),
+    (MultiSineMotion, MULTI, {"phases": "best"}),
+    (MultiSineMotion, MULTI, {"seed": -1}),
+    (MultiSineMotion, MULTI, {"seed": 1.5}),
+    (MultiSineMotion, MULTI, {"seed": "a"}),
+    (TankTrackMotion, TANK, {"speed": 0.0}),
+    (TankTrackMotion, TANK, {"speed": 1e5}),
+    (TankTrackMotion, TANK, {"duration": 1.0}),
+    (TankTrackMotion, TANK, {"duration": 1e5}),
+    (TankTrackMotion, TANK, {"barriers": [0.1, 0.2]}),
+    (TankTrackMotion, TANK, {"vehicle": "M1"}),
+    (TankTrackMotion, TANK, {"link_ripple": {"yaw": 1.0}}),
+    (TankTrackMotion, TANK, {"link_ripple": 1.0}),
+    (TankTrackMotion, TANK, {"roughness": {"z": -1.0}}),
+    (TankTrackMotion, TANK, {"peak_pitch": 0.0}),
+    (TankTrackMotion, TANK, {"peak_pitch": 3.0}),
+    (TankTrackMotion, TANK, {"peak_heave": -0.1}),
+    (TankTrackMotion, TANK, {"convention": "moving_xyz"}),
+    (TankTrackMotion, TANK, {"seed": np.nan}),
+]
+
+
+@pytest.mark.parametrize(("kind", "good", "bad"), BAD)
+def test_bad_arguments_end_in_an_input_error(kind, good, bad):
+    assert kind(**good)(0.5).pose.shape == (7,)
+    with pytest.raises(InputError) as error:
+        kind(**{**good, **bad})
+    assert any(name in error.value.field for name in bad)

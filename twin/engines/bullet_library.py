@@ -1,0 +1,90 @@
+"""PyBullet, imported without its chatter; the one place that imports the library."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from twin.errors import InputError, MissingDependencyError
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Send what C code prints to the null device: the library talks on import and set-up."""
+    library = ctypes.CDLL(None if os.name == "posix" else "msvcrt")
+    library.fflush(None)
+    null = os.open(os.devnull, os.O_WRONLY)
+    kept = {stream: _duplicate(stream) for stream in (1, 2)}
+    try:
+        for stream in kept:
+            os.dup2(null, stream)
+        yield
+    finally:
+        library.fflush(None)
+        for stream, copy in kept.items():
+            if copy is None:
+                os.close(stream)
+            else:
+                os.dup2(copy, stream)
+                os.close(copy)
+        os.close(null)
+
+
+def _duplicate(stream: int) -> int | None:
+    try:
+        return os.dup(stream)
+    except OSError:  # a program without a terminal may have closed it
+        return None
+
+
+try:
+    with quiet():
+        import pybullet
+except ImportError:
+    raise MissingDependencyError(
+        "pybullet", "the PyBullet engine", "pip install pybullet"
+    ) from None
+
+pb: Any = pybullet
+
+
+def load(text: str, client: int, *, fixed: bool) -> int:
+    """Return the body of a URDF text in a physics client, its base `fixed` or free.
+
+    Raises:
+        InputError: Bullet refuses the machine.
+    """
+    # Bullet keeps files by name, so that a name used twice would bring back the first machine.
+    pb.setPhysicsEngineParameter(enableFileCaching=0, physicsClientId=client)
+    flags = pb.URDF_USE_INERTIA_FROM_FILE | pb.URDF_IGNORE_VISUAL_SHAPES
+    with tempfile.TemporaryDirectory(prefix="twin_") as folder:
+        path = Path(folder) / "machine.urdf"
+        path.write_text(text, encoding="utf-8")
+        try:
+            body = pb.loadURDF(str(path), useFixedBase=fixed, flags=flags, physicsClientId=client)
+        except pb.error as error:
+            raise InputError("platform", f"Bullet refuses the machine: {error}") from None
+    return int(body)
+
+
+def connect() -> int:
+    """Return a new physics client without a window.
+
+    Raises:
+        InputError: too many engines are open in this process.
+    """
+    client = int(pb.connect(pb.DIRECT))
+    if client < 0:
+        raise InputError("engine", "Bullet has no client left; close engines that are not needed")
+    return client
+
+
+def disconnect(client: int) -> None:
+    """Free a physics client; one that is already gone is left alone."""
+    if pb.isConnected(client):
+        pb.disconnect(physicsClientId=client)

@@ -1,0 +1,198 @@
+"""One Bullet world: the leg tree and the free platform, closed by point-to-point constraints."""
+
+from __future__ import annotations
+
+import tempfile
+import weakref
+from pathlib import Path
+
+import numpy as np
+
+from twin.arrays import FloatArray
+from twin.engines.bullet_library import connect, disconnect, load, pb, quiet
+from twin.engines.urdf import legs_urdf, platform_urdf
+from twin.engines.urdf_elements import principal_frame
+from twin.parameters.derived import leg_bodies
+from twin.platform import Platform
+
+ITERATIONS = 50
+"""Of the Dantzig solver; ten already give the same result."""
+
+CORRECTION = 0.8
+"""Part of a loop gap that Bullet removes in one step."""
+
+UNBOUNDED = 1e10
+"""Joint velocity [m/s, rad/s] and constraint force [N] that no machine reaches."""
+
+BASE = -1
+"""Bullet's number for the base link of a body."""
+
+
+class World:
+    """A physics client with one machine, stepped by `timestep` [s]."""
+
+    def __init__(self, platform: Platform, timestep: float, *, engine_defaults: bool) -> None:
+        """Load the machine; with `engine_defaults` solver, damping and limits stay Bullet's own."""
+        self._platform = platform
+        self._client = connect()
+        self.close = weakref.finalize(self, disconnect, self._client)
+        body = platform.parameters.platform.body
+        axes = principal_frame(body.inertia_tensor)
+        self._center = body.center_of_mass_vector
+        self._from_inertial = _multiply_by_conjugate(_quaternion(axes))
+        self._reference = -self._center @ axes
+        self._sockets = (platform.platform_joints - self._center) @ axes
+        bodies = leg_bodies(platform.parameters)
+        self._tips = np.stack(
+            [
+                -center @ principal_frame(tensor)
+                for center, tensor in zip(bodies.rod_center, bodies.rod_inertia, strict=True)
+            ]
+        )
+        with quiet():
+            self._build(timestep, engine_defaults=engine_defaults)
+
+    def place(self, pose: FloatArray, twist: FloatArray) -> None:
+        """Put the machine at a pose `(7,)` with a twist `(6,)`, loops closed.
+
+        Raises:
+            SingularPoseError: a leg has no length or lies along its first axis.
+        """
+        legs, client = (
+            self._platform.leg_coordinates(pose, twist),
+            {"physicsClientId": self._client},
+        )
+        extensions = legs.lengths - self._platform.home_lengths
+        places = np.column_stack([legs.angles, extensions]).ravel()
+        rates = np.column_stack([legs.angle_rates, legs.length_rates]).ravel()
+        for joint, (place, rate) in enumerate(zip(places.tolist(), rates.tolist(), strict=True)):
+            pb.resetJointState(self._legs, joint, place, rate, **client)
+        # Bullet's own frame of a body is its inertial frame: centre of mass, principal axes.
+        turn = self._from_inertial.T @ pose[3:]
+        arm = _matrix(turn) @ -self._reference
+        center, velocity = pose[:3] + arm, twist[:3] + np.cross(twist[3:], arm)
+        pb.resetBasePositionAndOrientation(self._body, center.tolist(), turn.tolist(), **client)
+        pb.resetBaseVelocity(self._body, velocity.tolist(), twist[3:].tolist(), **client)
+
+    def advance(self, forces: list[float], load: list[float] | None) -> None:
+        """Step once under actuator forces [N] and a wrench about the reference point, base axes."""
+        client = self._client
+        pb.setJointMotorControlArray(
+            self._legs, self._actuators, pb.TORQUE_CONTROL, forces=forces, physicsClientId=client
+        )
+        if load is not None:
+            center, turn = pb.getBasePositionAndOrientation(self._body, physicsClientId=client)
+            point = (np.array(center) + _matrix(turn) @ self._reference).tolist()
+            options = {"flags": pb.WORLD_FRAME, "physicsClientId": client}
+            pb.applyExternalForce(self._body, BASE, load[:3], point, **options)
+            pb.applyExternalTorque(self._body, BASE, load[3:], **options)
+        pb.stepSimulation(physicsClientId=client)
+
+    def read(self) -> FloatArray:
+        """Return `(13 + 2 n,)`: pose, twist, lengths and rates, from Bullet's bodies and joints."""
+        client = self._client
+        center, turn = pb.getBasePositionAndOrientation(self._body, physicsClientId=client)
+        velocity, spin = pb.getBaseVelocity(self._body, physicsClientId=client)
+        joints = pb.getJointStates(self._legs, self._actuators, physicsClientId=client)
+        arm = _matrix(turn) @ self._reference
+        (x, y, z), (a, b, c) = arm.tolist(), spin
+        return np.concatenate(
+            [
+                arm + center,
+                self._from_inertial @ turn,
+                np.array([b * z - c * y, c * x - a * z, a * y - b * x]) + velocity,
+                spin,
+                self._platform.home_lengths + [joint[0] for joint in joints],
+                [joint[1] for joint in joints],
+            ]
+        )
+
+    def gap(self) -> float:
+        """Return the largest distance [m] between a rod's tip and its joint on the platform."""
+        client = self._client
+        center, turn = pb.getBasePositionAndOrientation(self._body, physicsClientId=client)
+        # Only the centre-of-mass frames of links are exact; their own frames have 32 bits.
+        rods = pb.getLinkStates(
+            self._legs, self._actuators, computeForwardKinematics=1, physicsClientId=client
+        )
+        turns = np.array([pb.getMatrixFromQuaternion(rod[1]) for rod in rods]).reshape(-1, 3, 3)
+        tips = np.array([rod[0] for rod in rods]) + np.einsum("ijk,ik->ij", turns, self._tips)
+        apart = tips - center - self._sockets @ _matrix(turn).T
+        return float(np.sqrt(np.einsum("ij,ij->i", apart, apart).max()))
+
+    def save(self) -> bytes:
+        """Return Bullet's own record of the world: only it holds every bit of the state."""
+        with tempfile.TemporaryDirectory(prefix="twin_") as folder:
+            path = Path(folder) / "world.bullet"
+            pb.saveBullet(str(path), physicsClientId=self._client)
+            return path.read_bytes()
+
+    def restore(self, saved: bytes) -> None:
+        """Return to a record that `save` made of this machine."""
+        with tempfile.TemporaryDirectory(prefix="twin_") as folder:
+            path = Path(folder) / "world.bullet"
+            path.write_bytes(saved)
+            pb.restoreState(fileName=str(path), physicsClientId=self._client)
+
+    def _build(self, timestep: float, *, engine_defaults: bool) -> None:
+        client = {"physicsClientId": self._client}
+        pb.setTimeStep(timestep, **client)
+        pb.setGravity(0.0, 0.0, -self._platform.parameters.gravity, **client)
+        if not engine_defaults:
+            pb.setPhysicsEngineParameter(
+                constraintSolverType=pb.CONSTRAINT_SOLVER_LCP_DANTZIG,
+                numSolverIterations=ITERATIONS,
+                solverResidualThreshold=0.0,
+                erp=CORRECTION,
+                contactERP=CORRECTION,
+                frictionERP=CORRECTION,
+                numSubSteps=0,
+                **client,
+            )
+        self._legs = load(legs_urdf(self._platform), self._client, fixed=True)
+        self._body = load(platform_urdf(self._platform), self._client, fixed=False)
+        joints = range(pb.getNumJoints(self._legs, **client))
+        self._actuators = list(joints[2::3])
+        if not engine_defaults:
+            for body, link in [(self._body, BASE), *((self._legs, k) for k in [BASE, *joints])]:
+                pb.changeDynamics(
+                    body,
+                    link,
+                    linearDamping=0.0,
+                    angularDamping=0.0,
+                    jointDamping=0.0,
+                    maxJointVelocity=UNBOUNDED,
+                    activationState=pb.ACTIVATION_STATE_DISABLE_SLEEPING,
+                    **client,
+                )
+        idle = [0.0] * len(joints)
+        pb.setJointMotorControlArray(self._legs, joints, pb.VELOCITY_CONTROL, forces=idle, **client)
+        self._close_loops(engine_defaults=engine_defaults)
+
+    def _close_loops(self, *, engine_defaults: bool) -> None:
+        client = {"physicsClientId": self._client}
+        for rod, socket, tip in zip(self._actuators, self._sockets, self._tips, strict=True):
+            ends = (self._body, BASE, self._legs, rod)
+            pivots = ((0.0, 0.0, 0.0), socket.tolist(), tip.tolist())
+            loop = pb.createConstraint(*ends, pb.JOINT_POINT2POINT, *pivots, **client)
+            if not engine_defaults:
+                # Bullet turns the force into an impulse here, with the time step of this moment.
+                pb.changeConstraint(loop, maxForce=UNBOUNDED, **client)
+
+
+def _matrix(turn: FloatArray | tuple[float, ...]) -> FloatArray:
+    """Return the rotation matrix `(3, 3)` of a quaternion in Bullet's order (scalar last)."""
+    return np.array(pb.getMatrixFromQuaternion(turn)).reshape(3, 3)
+
+
+def _quaternion(matrix: FloatArray) -> FloatArray:
+    """Return the quaternion (scalar first) of a rotation of less than 120 degrees."""
+    w = 0.5 * np.sqrt(1.0 + np.trace(matrix))
+    skew = (matrix - matrix.T) / (4.0 * w)
+    return np.array([w, skew[2, 1], skew[0, 2], skew[1, 0]])
+
+
+def _multiply_by_conjugate(quaternion: FloatArray) -> FloatArray:
+    """Return the matrix that takes q (scalar last) to q times the conjugate (scalar first)."""
+    w, x, y, z = quaternion
+    return np.array([[x, y, z, w], [w, -z, y, -x], [z, w, -x, -y], [-y, x, w, -z]])

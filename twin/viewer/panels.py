@@ -1,0 +1,152 @@
+"""Figures of panels one above the other with a common x axis: the one builder all plots share."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.arrays import FloatArray
+from twin.viewer.extra import report_library
+from twin.viewer.style import TITLE_SIZE, axis, curve_color, layout, legend
+
+LARGEST_POINTS = 2000
+"""Points drawn per curve: more than a screen has columns."""
+
+PANEL_HEIGHT = 200
+"""[pixels] of one panel."""
+
+GAP = 44
+"""[pixels] above each panel: room for two rows of its legend."""
+
+FOOT = 66
+"""[pixels] for tick labels, axis title and margins below the last panel."""
+
+DECADES_SHOWN = 1.5
+"""Axes that span fewer decades get tick labels between the powers of ten."""
+
+
+class Line(NamedTuple):
+    """One curve: `x` and `y` `(k,)`, drawn as in `validation.results.Curve`, or as "steps"."""
+
+    name: str
+    x: FloatArray
+    y: FloatArray
+    style: str = "line"
+
+
+class Axes(NamedTuple):
+    """What is drawn against one y axis."""
+
+    y_label: str
+    lines: Sequence[Line]
+    log_y: bool = False
+
+
+def panels_figure(
+    panels: Sequence[Axes], x_label: str, *, log_x: bool = False, title: str = ""
+) -> Any:
+    """Return a plotly figure of panels above each other.
+
+    Lines of one name have one colour and one legend entry, above the panel where the name comes
+    first. Values are stored as float32 and thinned out to `LARGEST_POINTS`.
+
+    Raises:
+        MissingDependencyError: plotly is not installed.
+    """
+    figures = report_library("plotly.graph_objects", "Plotting")
+    inner = len(panels) * (PANEL_HEIGHT + GAP) - GAP
+    top = GAP + (24 if title else 0)
+    figure = figures.Figure(layout=layout(inner + top + FOOT, top))
+    if title:
+        text = {"text": html.escape(title), "font": {"size": TITLE_SIZE}}
+        figure.layout.title = {**text, "x": 0.01, "y": 0.99, "yanchor": "top"}
+    colors: dict[str, str] = {}
+    last = len(panels) - 1
+    for k, panel in enumerate(panels):
+        number = "" if k == 0 else str(k + 1)
+        high = 1.0 - k * (PANEL_HEIGHT + GAP) / inner
+        low = max(0.0, high - PANEL_HEIGHT / inner)
+        x_axis = axis(html.escape(x_label) if k == last else "") | _scale(panel, 1, log_x)
+        y_axis = axis(html.escape(panel.y_label)) | _scale(panel, 2, panel.log_y)
+        if k != last:
+            x_axis |= {"showticklabels": False, "matches": f"x{last + 1}"}
+        figure.layout[f"xaxis{number}"] = x_axis | {"anchor": f"y{number}"}
+        figure.layout[f"yaxis{number}"] = y_axis | {"anchor": f"x{number}", "domain": [low, high]}
+        figure.layout[f"legend{number}"] = legend(high + 3 / inner)
+        for line in panel.lines:
+            new = line.name not in colors
+            if new:
+                colors[line.name] = _next_color(panel, colors)
+            trace = _trace(line, colors[line.name], new)
+            place = {"xaxis": f"x{number}", "yaxis": f"y{number}", "legend": f"legend{number}"}
+            figure.add_trace(figures.Scatter(**trace, **place))
+    return figure
+
+
+def thin_out(x: FloatArray, y: FloatArray, count: int = LARGEST_POINTS) -> Any:
+    """Return the indices of at most `count` points that keep the ends and every visible peak.
+
+    The curve is cut into equal stretches; the smallest and the largest y of each stay.
+    """
+    size = len(x)
+    if size <= count:
+        return np.arange(size)
+    edges = np.linspace(1, size - 1, (count - 2) // 2 + 1).astype(int)
+    finite = np.isfinite(y)
+    known = np.where(finite, y, np.median(y[finite]) if finite.any() else 0.0)
+    kept = [0, size - 1]
+    for start, stop in pairwise(edges):
+        stretch = known[start:stop]
+        kept += [start + int(stretch.argmin()), start + int(stretch.argmax())]
+    return np.unique(kept)
+
+
+def _next_color(panel: Axes, colors: dict[str, str]) -> str:
+    """Return the first colour that no line of this panel has yet."""
+    taken = {colors[line.name] for line in panel.lines if line.name in colors}
+    for k in range(len(panel.lines)):
+        if curve_color(k) not in taken:
+            return curve_color(k)
+    return curve_color(len(taken))
+
+
+def _scale(panel: Axes, column: int, log: bool) -> dict[str, Any]:
+    """Return the settings of a linear axis or of one in decades with readable ticks."""
+    if not log:
+        return {}
+    span = _decades(line[column] for line in panel.lines)
+    step: Any = "D2" if span < DECADES_SHOWN else max(1, round(span / 6))
+    return {"type": "log", "dtick": step}
+
+
+def _decades(columns: Iterable[FloatArray]) -> float:
+    values = np.concatenate([np.ravel(column) for column in columns] or [np.ones(1)])
+    values = values[np.isfinite(values) & (values > 0.0)]
+    return float(np.log10(values.max() / values.min())) if values.size else 0.0
+
+
+def _trace(line: Line, color: str, new: bool) -> dict[str, Any]:
+    kept = thin_out(line.x, line.y)
+    modes = {"markers": "markers", "line+markers": "lines+markers"}
+    dashes = {"dash": "dash", "dot": "dot"}
+    return {
+        "x": np.asarray(line.x, dtype=np.float32)[kept],
+        "y": np.asarray(line.y, dtype=np.float32)[kept],
+        "name": html.escape(line.name),
+        "legendgroup": line.name,
+        "showlegend": new,
+        "mode": modes.get(line.style, "lines"),
+        "line": {
+            "color": color,
+            "width": 1.8,
+            "dash": dashes.get(line.style, "solid"),
+            "shape": "hv" if line.style == "steps" else "linear",
+            "simplify": False,
+        },
+        "marker": {"color": color, "size": 7},
+        "hovertemplate": "%{y:.6~g}",
+    }
