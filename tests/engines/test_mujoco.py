@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -109,9 +110,10 @@ def test_sensors_tell_the_state(platform: Platform, random_motion: Any) -> None:
         sensed["imu_angular_velocity"], to_platform @ twist[3:], atol=ROUNDING
     )
     acceleration = platform.forward_dynamics(pose, twist, np.zeros(6))[:3]
-    felt = to_platform @ (acceleration + [0.0, 0.0, platform.parameters.gravity])
+    acceleration[2] += platform.parameters.gravity
+    felt = to_platform @ acceleration
     # The constraints' impedance of 0.9999 leaves 1e-4 of the accelerations.
-    np.testing.assert_allclose(sensed["imu_acceleration"], felt, atol=2e-3 * np.abs(felt).max())
+    np.testing.assert_allclose(sensed["imu_acceleration"], felt, atol=5e-4 * np.abs(felt).max())
 
 
 def _sensor_names(model: mujoco.MjModel) -> list[str]:
@@ -286,15 +288,14 @@ def test_bad_vectors_are_refused_and_leave_the_state(bad: Any) -> None:
     ):
         with pytest.raises(InputError):
             call()
-    assert engine.save()[-400:-100] == before[-400:-100]
-    assert engine.state.time == 0.0
+    assert engine.save() == before
 
 
-def _shared_engine(made: list[MujocoEngine] = []) -> MujocoEngine:  # noqa: B006
-    if not made:
-        made.append(MujocoEngine(twin.load("stewart")))
-        made[0].reset()
-    return made[0]
+@cache
+def _shared_engine() -> MujocoEngine:
+    engine = MujocoEngine(twin.load("stewart"))
+    engine.reset()
+    return engine
 
 
 def test_singular_start_is_refused(stewart: Platform) -> None:
@@ -366,14 +367,13 @@ def test_absurd_forces_stop_with_a_dump_that_replays(
     engine = make_engine("mujoco", platform, preset=preset)
     engine.reset()
     forces = size * np.array([1.0, -1.0, 1.0, 1.0, -1.0, 1.0])
-    steps = 0
     with pytest.raises(SimulationStoppedError) as caught:
-        for steps in range(1, 1000):
+        for _ in range(1000):
             engine.step(forces)
     dump = caught.value.data["dump"]
     assert [file.name for file in own_folder.iterdir()] == [dump.name], "no MUJOCO_LOG.TXT"
     states = replay(dump)
-    assert len(states) == steps + 1
+    assert len(states) == 1 + round(states[-1].time / engine.timestep)
     assert same_bits(states[-1], caught.value.data["state"])
     assert np.isfinite(engine.reset().pose).all()
 

@@ -291,9 +291,9 @@ def test_multi_sine_spectrum_and_crest():
     np.testing.assert_allclose(spectrum[1:33], 1e-3, rtol=1e-9)
     assert spectrum[33:].max() < 1e-15
     np.testing.assert_allclose(pitch, 2.0 * z, atol=1e-15)
-    in_phase = 32e-3
-    # Schroeder phases keep the peak of n equal sines below twice the rms, far below their sum.
-    assert np.abs(z).max() < 2.0 * np.sqrt(32 / 2.0) * 1e-3 < 0.25 * in_phase
+    # Schroeder phases keep the peak of n equal sines below twice the rms; in phase it would be
+    # near 0.7 n, four times as much for the 32 here.
+    assert np.abs(z).max() < 2.0 * np.sqrt(32 / 2.0) * 1e-3
     random = [
         MultiSineMotion(
             HOME, frequencies=lines, amplitude=amplitude, duration=2.0, phases="random", seed=seed

@@ -14,7 +14,7 @@ SILENT = {"link_ripple": {}, "roughness": {}}
 
 
 def samples(motion):
-    time = np.arange(int(round(motion.duration * RATE))) / RATE
+    time = np.arange(round(motion.duration * RATE)) / RATE
     return time, motion.axes(time)
 
 
@@ -37,8 +37,7 @@ def test_content_is_inside_the_band_before_the_window(duration):
     _, axes = samples(motion)
     for part in axes:
         for column in (HEAVE, PITCH, ROLL):
-            if duration != 7.3 or column != ROLL:
-                assert np.abs(part[:, column]).max() > 0
+            assert np.abs(part[:, column]).max() > 0
             # The lines are periodic in the duration: bins outside hold rounding only.
             assert share_outside(part[:, column], BAND[0] - 1e-6, BAND[1] + 1e-6) < 1e-20
 
@@ -50,8 +49,9 @@ def test_leakage_of_the_window_is_small():
         # Each line spreads by a few times 1 / fade time (0.5 Hz): two of them hold nearly all.
         assert share_outside(axes.accelerations[:, column], *BAND) < 1e-3
         assert share_outside(axes.accelerations[:, column], 0.0, BAND[1] + 1.0) < 1e-6
-        assert share_outside(axes.values[:, column], *BAND) < 2e-2
-        assert share_outside(axes.values[:, column], 0.2, BAND[1]) < 2e-4
+        # Positions fall off as frequency^-4, so their weight is at the band's lower edge.
+        assert share_outside(axes.values[:, column], *BAND) < 3e-2
+        assert share_outside(axes.values[:, column], 0.2, BAND[1]) < 5e-4
 
 
 def test_broad_band_reaches_both_ends():
@@ -139,8 +139,8 @@ def test_equal_tracks_do_not_roll_and_staggered_ones_do():
         assert np.abs(motion.axes(time).values[:, ROLL]).max() > 0.005
 
 
-def test_slow_long_hull_follows_the_ground():
-    """A wide, stiffly sprung hull on a short contact patch rides the profile itself."""
+def test_stiff_short_hull_follows_the_ground():
+    """A stiffly sprung hull on a short contact patch rides the profile itself."""
     vehicle = TrackedVehicle(
         contact_length=0.05, bounce_frequency=90.0, pitch_frequency=90.0, roll_frequency=90.0
     )
@@ -159,9 +159,7 @@ def test_slow_long_hull_follows_the_ground():
         turn = 2.0 * np.pi * (s - middle) / 5.0
         profile += np.where(inside, 0.5 * height * (1.0 + np.cos(turn)), 0.0)
         slope += np.where(inside, -height * np.pi / 5.0 * np.sin(turn), 0.0)
-    mean = 0.15 * 2.5 * 2.0 / distance / 2.0 * 2.0 / 2.0
     np.testing.assert_allclose((carrier @ left).real, profile - profile[:-1].mean(), atol=1e-5)
-    assert mean == pytest.approx(profile[:-1].mean(), rel=0.5)
     heave, pitch, roll = (carrier @ hull).real.T
     middle_profile = 0.75 * (profile - profile[:-1].mean())
     # What the springs change: ratio of passing to natural frequency, squared, of order 1e-4.

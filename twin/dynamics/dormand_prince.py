@@ -6,7 +6,7 @@ size control) and II.6 (dense output); coefficients from its table 5.2.
 
 from __future__ import annotations
 
-from math import sqrt
+from math import isfinite, sqrt
 
 import numpy as np
 
@@ -45,6 +45,67 @@ SMALLEST_STEP = 1e-13
 
 
 @compiled
+def dormand_prince_stages(body, legs, y, forces, slope, time, step, wrench, trial, rates, work):
+    """Fill `trial` (13,) with the state after `step` and `rates` (7, 13) with all derivatives.
+
+    Row 0 of `rates` is the derivative at `y`, row 6 the one at `trial`. `work` are the work arrays
+    of `derivative`. Returns False when a state on the way is singular.
+    """
+    for stage in range(6):
+        for j in range(STATE_SIZE):
+            total = 0.0
+            for s in range(stage + 1):
+                total += A[stage, s] * rates[s, j]
+            trial[j] = y[j] + step * total
+        regular = derivative(
+            body,
+            legs,
+            trial,
+            forces,
+            slope,
+            time + C[stage] * step,
+            wrench,
+            rates[stage + 1],
+            work[0],
+            work[1],
+            work[2],
+            work[3],
+        )
+        if not regular:
+            return False
+    return True
+
+
+@compiled
+def error_norm(y, trial, rates, step, relative, absolute):
+    """Return the estimated error of a step relative to its tolerance; at most 1 is accepted."""
+    error = 0.0
+    for j in range(STATE_SIZE):
+        total = 0.0
+        for s in range(7):
+            total += ERROR[s] * rates[s, j]
+        scale = absolute + relative * max(abs(y[j]), abs(trial[j]))
+        error += (step * total / scale) ** 2
+    return sqrt(error / STATE_SIZE)
+
+
+@compiled
+def continuous_output(y, trial, rates, step, dense):
+    """Fill `dense` (5, 13) with the coefficients of the polynomial over an accepted step."""
+    for j in range(STATE_SIZE):
+        change = trial[j] - y[j]
+        left = step * rates[0, j] - change
+        total = 0.0
+        for s in range(7):
+            total += DENSE[s] * rates[s, j]
+        dense[0, j] = y[j]
+        dense[1, j] = change
+        dense[2, j] = left
+        dense[3, j] = change - step * rates[6, j] - left
+        dense[4, j] = step * total
+
+
+@compiled
 def dormand_prince(
     body, legs, y, forces, slope, wrench, clock, span, relative, absolute, times, states, dense
 ):
@@ -70,12 +131,11 @@ def dormand_prince(
         Reason and number of steps written.
     """
     size = legs.shape[0]
-    k = np.empty((7, STATE_SIZE))
-    trial, force = np.empty(STATE_SIZE), np.empty(size)
-    matrix, bias, jacobian = np.empty((6, 6)), np.empty(6), np.empty((size, 6))
+    trial, rates = np.empty(STATE_SIZE), np.empty((7, STATE_SIZE))
+    work = (np.empty(size), np.empty((6, 6)), np.empty(6), np.empty((size, 6)))
     time, step = clock[0], clock[1]
     if not derivative(
-        body, legs, y, forces, slope, time, wrench, k[0], force, matrix, bias, jacobian
+        body, legs, y, forces, slope, time, wrench, rates[0], work[0], work[1], work[2], work[3]
     ):
         return SINGULAR, 0
     count, rejected = 0, False
@@ -86,50 +146,16 @@ def dormand_prince(
         last = time + 1.000001 * step >= span
         if last:
             step = span - time
-        regular = True
-        for stage in range(6):
-            for j in range(STATE_SIZE):
-                total = 0.0
-                for s in range(stage + 1):
-                    total += A[stage, s] * k[s, j]
-                trial[j] = y[j] + step * total
-            regular = regular and derivative(
-                body,
-                legs,
-                trial,
-                forces,
-                slope,
-                time + C[stage] * step,
-                wrench,
-                k[stage + 1],
-                force,
-                matrix,
-                bias,
-                jacobian,
-            )
-        error = 0.0
-        for j in range(STATE_SIZE):
-            total = 0.0
-            for s in range(7):
-                total += ERROR[s] * k[s, j]
-            scale = absolute + relative * max(abs(y[j]), abs(trial[j]))
-            error += (step * total / scale) ** 2
-        error = sqrt(error / STATE_SIZE)
-        if regular and error <= 1.0:
+        regular = dormand_prince_stages(
+            body, legs, y, forces, slope, time, step, wrench, trial, rates, work
+        )
+        error = error_norm(y, trial, rates, step, relative, absolute) if regular else 2.0
+        if error <= 1.0:
             time = span if last else time + step
+            continuous_output(y, trial, rates, step, dense[count])
             for j in range(STATE_SIZE):
-                change = trial[j] - y[j]
-                left = step * k[0, j] - change
-                total = 0.0
-                for s in range(7):
-                    total += DENSE[s] * k[s, j]
-                dense[count, 0, j] = y[j]
-                dense[count, 1, j] = change
-                dense[count, 2, j] = left
-                dense[count, 3, j] = change - step * k[6, j] - left
-                dense[count, 4, j] = step * total
                 y[j] = trial[j]
-                k[0, j] = k[6, j]
+                rates[0, j] = rates[6, j]
             normalise(y)
             times[count] = time
             for j in range(STATE_SIZE):
@@ -139,7 +165,7 @@ def dormand_prince(
             step *= min(1.0, factor) if rejected else max(SHRINK, factor)
             rejected = False
         else:
-            usable = regular and np.isfinite(error)
+            usable = regular and isfinite(error)
             step *= max(SHRINK, SAFETY * error**-0.2) if usable else SHRINK
             rejected = True
             if step < SMALLEST_STEP * span:

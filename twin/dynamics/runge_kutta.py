@@ -5,10 +5,58 @@ Reference: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, s
 
 from __future__ import annotations
 
+from math import isfinite
+
 import numpy as np
 
 from twin.compiled.jit import compiled
 from twin.dynamics.state import STATE_SIZE, derivative, normalise
+
+
+@compiled
+def stage(body, legs, y, forces, slope, time, wrench, base, factor, rates, k, work):
+    """Fill `rates[k]` with the derivative at `base + factor * rates[k - 1]`; False if singular."""
+    for j in range(STATE_SIZE):
+        y[j] = base[j] + factor * rates[k - 1, j]
+    return derivative(
+        body, legs, y, forces, slope, time, wrench, rates[k], work[0], work[1], work[2], work[3]
+    )
+
+
+@compiled
+def runge_kutta_step(body, legs, y, forces, slope, time, step, wrench, trial, rates, work):
+    """Advance `y` (13,) in place by one step under `forces + t * slope`; False where it cannot.
+
+    Args:
+        body: platform constants.
+        legs: leg constants.
+        y: state; unchanged when the step fails.
+        forces: `(n,)` at t = 0.
+        slope: `(n,)` their rate.
+        time: start of the step [s].
+        step: [s].
+        wrench: `(6,)` constant.
+        trial: `(13,)`, overwritten.
+        rates: `(4, 13)`; row 0 is the derivative at `y`, and at the new `y` afterwards.
+        work: work arrays of `derivative`: `(n,)`, `(6, 6)`, `(6,)`, `(n, 6)`.
+    """
+    half, stop = time + 0.5 * step, time + step
+    regular = stage(body, legs, trial, forces, slope, half, wrench, y, 0.5 * step, rates, 1, work)
+    regular &= stage(body, legs, trial, forces, slope, half, wrench, y, 0.5 * step, rates, 2, work)
+    regular &= stage(body, legs, trial, forces, slope, stop, wrench, y, step, rates, 3, work)
+    total = 0.0
+    for j in range(STATE_SIZE):
+        middle = rates[1, j] + rates[2, j]
+        trial[j] = y[j] + step / 6.0 * (rates[0, j] + 2.0 * middle + rates[3, j])
+        total += trial[j]
+    if not (regular and isfinite(total)):
+        return False
+    for j in range(STATE_SIZE):
+        y[j] = trial[j]
+    normalise(y)
+    return derivative(
+        body, legs, y, forces, slope, stop, wrench, rates[0], work[0], work[1], work[2], work[3]
+    )
 
 
 @compiled
@@ -20,51 +68,19 @@ def runge_kutta(body, legs, y, forces, slope, wrench, step, times, states, rates
     state was singular or not finite.
     """
     size = legs.shape[0]
-    k1, k2, k3, k4 = (
-        np.empty(STATE_SIZE),
-        np.empty(STATE_SIZE),
-        np.empty(STATE_SIZE),
-        np.empty(STATE_SIZE),
-    )
-    trial, force = np.empty(STATE_SIZE), np.empty(size)
-    matrix, bias, jacobian = np.empty((6, 6)), np.empty(6), np.empty((size, 6))
-    if not derivative(body, legs, y, forces, slope, 0.0, wrench, k1, force, matrix, bias, jacobian):
+    trial, slopes = np.empty(STATE_SIZE), np.empty((4, STATE_SIZE))
+    work = (np.empty(size), np.empty((6, 6)), np.empty(6), np.empty((size, 6)))
+    if not derivative(
+        body, legs, y, forces, slope, 0.0, wrench, slopes[0], work[0], work[1], work[2], work[3]
+    ):
         return 0
     for count in range(times.shape[0]):
-        start = count * step
-        for k in range(STATE_SIZE):
-            trial[k] = y[k] + 0.5 * step * k1[k]
-        middle = start + 0.5 * step
-        regular = derivative(
-            body, legs, trial, forces, slope, middle, wrench, k2, force, matrix, bias, jacobian
-        )
-        for k in range(STATE_SIZE):
-            trial[k] = y[k] + 0.5 * step * k2[k]
-        regular &= derivative(
-            body, legs, trial, forces, slope, middle, wrench, k3, force, matrix, bias, jacobian
-        )
-        for k in range(STATE_SIZE):
-            trial[k] = y[k] + step * k3[k]
-        stop = start + step
-        regular &= derivative(
-            body, legs, trial, forces, slope, stop, wrench, k4, force, matrix, bias, jacobian
-        )
-        total = 0.0
-        for k in range(STATE_SIZE):
-            trial[k] = y[k] + step / 6.0 * (k1[k] + 2.0 * (k2[k] + k3[k]) + k4[k])
-            total += trial[k]
-        if not (regular and np.isfinite(total)):
+        if not runge_kutta_step(
+            body, legs, y, forces, slope, count * step, step, wrench, trial, slopes, work
+        ):
             return count
-        for k in range(STATE_SIZE):
-            y[k] = trial[k]
-        normalise(y)
-        regular = derivative(
-            body, legs, y, forces, slope, stop, wrench, k1, force, matrix, bias, jacobian
-        )
-        if not regular:
-            return count
-        times[count] = stop
-        for k in range(STATE_SIZE):
-            states[count, k] = y[k]
-            rates[count, k] = k1[k]
+        times[count] = (count + 1) * step
+        for j in range(STATE_SIZE):
+            states[count, j] = y[j]
+            rates[count, j] = slopes[0, j]
     return times.shape[0]

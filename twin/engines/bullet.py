@@ -186,7 +186,14 @@ class BulletEngine:
         readings[readings[:, 3:7] @ quaternion < 0.0, 3:7] *= -1.0
         combined = self._weights @ readings
         combined[3:7] /= np.linalg.norm(combined[3:7])
-        return State(self._steps * self.timestep, *np.split(combined, self._ends))
+        poses, twists, lengths = self._ends
+        return State(
+            self._steps * self.timestep,
+            combined[:poses],
+            combined[poses:twists],
+            combined[twists:lengths],
+            combined[lengths:],
+        )
 
     def _open_worlds(self) -> None:
         if not self._worlds:

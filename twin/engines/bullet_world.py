@@ -58,10 +58,8 @@ class World:
         Raises:
             SingularPoseError: a leg has no length or lies along its first axis.
         """
-        legs, client = (
-            self._platform.leg_coordinates(pose, twist),
-            {"physicsClientId": self._client},
-        )
+        client = {"physicsClientId": self._client}
+        legs = self._platform.leg_coordinates(pose, twist)
         extensions = legs.lengths - self._platform.home_lengths
         places = np.column_stack([legs.angles, extensions]).ravel()
         rates = np.column_stack([legs.angle_rates, legs.length_rates]).ravel()

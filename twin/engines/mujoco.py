@@ -115,11 +115,12 @@ class MujocoEngine:
         translation, which is that of the reference point, its moment on the body in base axes.
         """
         self._check_ready()
-        self._control[:] = as_vector(forces, "forces", self.platform.n_actuators)
+        control = as_vector(forces, "forces", self.platform.n_actuators)
         load = REST if wrench is None else as_vector(wrench, "wrench", 6)
+        self._guard.record(self.save() if self._guard.wants_saved else None, control, load)
+        self._control[:] = control
         self._force[:] = load[:3]
         self._moment[:] = load[3:]
-        self._guard.record(self.save() if self._guard.wants_saved else None, self._control, load)
         self._collecting_warnings(mujoco.mj_step)
         self._steps += 1
         state = self._read()

@@ -13,9 +13,11 @@ import numpy as np
 
 from twin.arrays import FloatArray
 from twin.engines.appearance import COLORS
-from twin.engines.mjcf_elements import text
 
 ORIGIN = (0.0, 0.0, 0.0)
+
+NOISE = 1e-15
+"""Smaller numbers are rounding errors of sines and cosines and are written as zero."""
 
 
 def principal_frame(tensor: FloatArray) -> FloatArray:
@@ -44,6 +46,14 @@ def roll_pitch_yaw(rotation: FloatArray) -> tuple[float, float, float]:
         cosine * rotation[1, 1] - sine * rotation[0, 1],
     )
     return roll, pitch, yaw
+
+
+def text(values: Iterable[float]) -> str:
+    """Return numbers as the shortest text that reads back to the same values.
+
+    Fewer digits would do for the machine, but Bullet wants axes of length one to 1e-15.
+    """
+    return " ".join(repr(0.0 if abs(value) < NOISE else float(value)) for value in values)
 
 
 def origin(place: Iterable[float] = ORIGIN, turn: FloatArray | None = None) -> Element:

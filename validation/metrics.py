@@ -1,0 +1,57 @@
+"""How far two motions or two vectors are apart, and the order of a convergence study."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.arrays import FloatArray
+
+FLOOR_REDUCTION = 0.75
+"""A smaller step that leaves more than this part of the error has reached the floor of rounding."""
+
+
+def position_error(pose: FloatArray, reference: FloatArray) -> FloatArray:
+    """Return distances `(...)` [m] between the reference points of poses `(..., 7)`."""
+    return np.asarray(np.linalg.norm(pose[..., :3] - reference[..., :3], axis=-1))
+
+
+def rotation_error(pose: FloatArray, reference: FloatArray) -> FloatArray:
+    """Return angles `(...)` [rad] of the rotation between poses `(..., 7)`, exact when small."""
+    scalar, vector = reference[..., 3:4], reference[..., 4:]
+    difference = (
+        scalar * pose[..., 4:] - pose[..., 3:4] * vector - np.cross(pose[..., 4:], vector)
+    )
+    sine = np.minimum(np.linalg.norm(difference, axis=-1), 1.0)
+    return np.asarray(2.0 * np.arcsin(sine))
+
+
+def relative_error(value: FloatArray, reference: FloatArray) -> FloatArray:
+    """Return largest differences `(...)` of vectors `(..., k)` per largest reference entry."""
+    largest = np.abs(reference).max(axis=-1)
+    return np.asarray(np.abs(value - reference).max(axis=-1) / largest)
+
+
+class OrderFit(NamedTuple):
+    """Slope of error over step in logarithms."""
+
+    order: float
+    """NaN with fewer than two usable points"""
+    used: int
+    """how many of the largest steps were used"""
+
+
+def fitted_order(steps: FloatArray, errors: FloatArray) -> OrderFit:
+    """Return the order of convergence from `steps` `(k,)` in decreasing order and `errors` `(k,)`.
+
+    Only the steps above the floor count: from the largest one on, as long as each further step
+    still reduces the error by a quarter or more.
+    """
+    used = 1
+    while used < len(errors) and errors[used] < FLOOR_REDUCTION * errors[used - 1]:
+        used += 1
+    if used < 2 or not (errors[:used] > 0.0).all():
+        return OrderFit(float("nan"), used)
+    slope = np.polyfit(np.log(steps[:used]), np.log(errors[:used]), 1)[0]
+    return OrderFit(float(slope), used)
