@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import NamedTuple
+import copy
+import tomllib
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from scipy.spatial.transform import Rotation
 
 import twin
 from twin.catalogue import parameters_path
+from twin.parameters import MachineParameters
 from twin.platform import Platform
 
 # The same examples in every run; compiling on first use must not count against an example.
@@ -22,7 +24,37 @@ settings.load_profile("twin")
 MACHINES = twin.machine_names()
 assert {"srspm", "stewart"} <= set(MACHINES), "the catalogue is empty or incomplete"
 
+GENERAL = "general"
+
 STATES = 200
+
+
+def read_description(name: str) -> dict[str, Any]:
+    """Return the content of a machine's platform.toml as it is written there."""
+    content = tomllib.loads(parameters_path("stewart" if name == GENERAL else name).read_text())
+    return without_symmetry(content) if name == GENERAL else content
+
+
+def without_symmetry(content: dict[str, Any]) -> dict[str, Any]:
+    """Return a machine with six legs that has no symmetry, plane or axis to hide a fault behind."""
+    content = copy.deepcopy(content)
+    random = np.random.default_rng(7)
+    angles = np.radians([-25.0, -15.0, 95.0, 105.0, 215.0, 225.0])
+    top = np.radians([-70.0, 30.0, 50.0, 150.0, 170.0, 290.0])
+    content["name"] = GENERAL
+    for table, angle, radius in (("base", angles, 0.63), ("platform", top, 0.43)):
+        points = np.stack([radius * np.cos(angle), radius * np.sin(angle), 0 * angle], 1)
+        points += random.uniform(-0.03, 0.03, points.shape)
+        content[table]["joints"] = {"source": "Test", "coordinates": points.tolist()}
+    content["home"]["position"] = [0.01, -0.02, 0.88]
+    content["home"]["orientation"] = [0.98, 0.1, -0.1, 0.14]
+    content["platform"]["body"]["center_of_mass"] = [0.06, -0.04, 0.15]
+    content["platform"]["body"]["inertia"] = [[3.0, 0.4, -0.2], [0.4, 2.0, 0.3], [-0.2, 0.3, 4.0]]
+    content["leg"]["first_axis"] = [0.3, 1.0, 0.4]
+    content["leg"]["frame_angle"] = "20 deg"
+    content["leg"]["mirrored"] = [1, 4]
+    content["leg"]["actuator"] |= {"minimum": 0.75, "maximum": 1.25}
+    return content
 
 
 class States(NamedTuple):
@@ -52,10 +84,18 @@ def poses_within_limits(platform: Platform, count: int, seed: int) -> NDArray[np
     raise AssertionError(f"{platform.name}: too few poses inside the limits")
 
 
-@pytest.fixture(scope="session", params=MACHINES)
+@pytest.fixture(scope="session", params=[*MACHINES, GENERAL])
 def platform(request: pytest.FixtureRequest) -> Platform:
-    """Every machine of the catalogue."""
+    """Every machine of the catalogue, and one without any symmetry."""
+    if request.param == GENERAL:
+        return Platform(MachineParameters.model_validate(read_description(GENERAL)))
     return twin.load(request.param)
+
+
+@pytest.fixture(scope="session")
+def description(platform: Platform) -> dict[str, Any]:
+    """The machine's platform.toml as it is written, for tests that build their own model."""
+    return read_description(platform.name)
 
 
 @pytest.fixture(scope="session")
@@ -72,6 +112,12 @@ def states(platform: Platform) -> States:
 
 
 @pytest.fixture(scope="session")
-def machine_file(platform: Platform) -> Path:
-    """The platform.toml of the machine."""
-    return parameters_path(platform.name)
+def srspm() -> Platform:
+    """The benchmark machine, for what a paper says about it."""
+    return twin.load("srspm")
+
+
+@pytest.fixture(scope="session")
+def stewart() -> Platform:
+    """The thesis' machine, for what the thesis says about it."""
+    return twin.load("stewart")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
-from conftest import States
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
@@ -45,7 +45,7 @@ def test_differences_are_exact_on_a_known_function() -> None:
     np.testing.assert_allclose(result, [3.0, 1.0], rtol=0, atol=1e-11)  # rounding / step
 
 
-def test_jacobian_is_the_derivative_of_the_lengths(platform: Platform, states: States) -> None:
+def test_jacobian_is_the_derivative_of_the_lengths(platform: Platform, states: Any) -> None:
     rates = derivative(
         lambda t: platform.inverse_kinematics(
             moved(states.pose, states.twist, states.acceleration, t)
@@ -56,7 +56,7 @@ def test_jacobian_is_the_derivative_of_the_lengths(platform: Platform, states: S
 
 
 @pytest.mark.parametrize("column", range(6))
-def test_each_column_of_the_jacobian(platform: Platform, states: States, column: int) -> None:
+def test_each_column_of_the_jacobian(platform: Platform, states: Any, column: int) -> None:
     twist = np.zeros_like(states.twist)
     twist[:, column] = 1.0
     rates = derivative(
@@ -67,7 +67,7 @@ def test_each_column_of_the_jacobian(platform: Platform, states: States, column:
     )
 
 
-def test_jacobian_derivative(platform: Platform, states: States) -> None:
+def test_jacobian_derivative(platform: Platform, states: Any) -> None:
     expected = derivative(
         lambda t: platform.jacobian(moved(states.pose, states.twist, states.acceleration, t))
     )
@@ -76,7 +76,7 @@ def test_jacobian_derivative(platform: Platform, states: States) -> None:
     )
 
 
-def test_leg_accelerations_are_consistent(platform: Platform, states: States) -> None:
+def test_leg_accelerations_are_consistent(platform: Platform, states: Any) -> None:
     legs = platform.leg_coordinates(states.pose, states.twist, states.acceleration)
     jacobian = platform.jacobian(states.pose)
     turning = platform.jacobian_derivative(states.pose, states.twist)
@@ -88,7 +88,7 @@ def test_leg_accelerations_are_consistent(platform: Platform, states: States) ->
     np.testing.assert_allclose(legs.length_accelerations, accelerations, rtol=0, atol=1e-12)
 
 
-def test_leg_coordinate_rates_and_accelerations(platform: Platform, states: States) -> None:
+def test_leg_coordinate_rates_and_accelerations(platform: Platform, states: Any) -> None:
     def at(time: float) -> tuple[Array, Array]:
         pose = moved(states.pose, states.twist, states.acceleration, time)
         legs = platform.leg_coordinates(pose)

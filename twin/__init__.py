@@ -12,6 +12,7 @@ from twin.errors import TwinError
 
 if TYPE_CHECKING:
     from twin.catalogue import load, machine_names
+    from twin.dynamics.integrate import ForceTable, integrate
     from twin.engines import make_engine
     from twin.platform import Platform
     from twin.simulation import simulate
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "ForceTable": "twin.dynamics.integrate",
     "Platform": "twin.platform",
     "Trajectory": "twin.trajectory",
+    "integrate": "twin.dynamics.integrate",
     "load": "twin.catalogue",
     "machine_names": "twin.catalogue",
     "make_engine": "twin.engines",
@@ -29,10 +32,12 @@ _HOMES = {
 }
 
 __all__ = [
+    "ForceTable",
     "Platform",
     "Trajectory",
     "TwinError",
     "__version__",
+    "integrate",
     "load",
     "machine_names",
     "make_engine",

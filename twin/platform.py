@@ -14,6 +14,7 @@ from twin.parameters.read import parameters_hash
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from twin.engines.engine import Engine
     from twin.trajectory import Trajectory
 
 REST = np.zeros(6)
@@ -261,11 +262,25 @@ class Platform:
         self._run(energy_batch, self.constants[:2], (*arrays, out))
         return out[:, 0].reshape(shape), out[:, 1].reshape(shape)
 
-    def simulate(self, duration: Any, **options: Any) -> Trajectory:
-        """Return the trajectory over `duration` [s]; see `twin.simulate` for the options."""
+    def simulate(
+        self,
+        duration: float,
+        pose: Any = None,
+        twist: Any = None,
+        forces: Any = None,
+        engine: str | Engine = "analytic",
+        timestep: float = 1e-3,
+        **options: Any,
+    ) -> Trajectory:
+        """Return the motion over `duration` [s]; see `twin.simulate` for all options.
+
+        Raises:
+            InputError: wrong shapes, not finite, unknown options.
+            SimulationStoppedError: the engine left the range where its answer means anything.
+        """
         from twin.simulation import simulate
 
-        return simulate(self, duration, **options)
+        return simulate(self, duration, pose, twist, forces, engine, timestep, **options)
 
     def _run(
         self,

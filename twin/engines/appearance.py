@@ -44,7 +44,7 @@ class Drawing(NamedTuple):
     platform_radius: float
     """of a round platform plate about the platform frame's z axis"""
     platform_outline: FloatArray
-    """`(m, 2)` corners of a platform plate, platform frame: one per joint where they span a plane"""
+    """`(m, 2)` corners of a platform plate in the platform frame, one per joint where possible"""
     platform_bottom: float
     """height of the platform plate's lower face in the platform frame"""
     platform_thickness: float

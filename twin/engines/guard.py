@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from pathlib import Path
-from tempfile import gettempdir
+from tempfile import mkstemp
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ import numpy as np
 from twin.arrays import FloatArray
 from twin.engines.engine import State
 from twin.errors import SimulationStoppedError
-from twin.files import write_atomically
 from twin.platform import Platform
 
 LARGEST_GAP = 1e-2
@@ -100,11 +100,10 @@ class Guard:
                 reason=reason,
             )
 
-        number = 0
-        while (path := Path(gettempdir()) / f"twin_{self.engine}_{number}.dump.npz").exists():
-            number += 1
-        write_atomically(path, write)
-        return path
+        handle, name = mkstemp(prefix=f"twin_{self.engine}_", suffix=".dump.npz")
+        with os.fdopen(handle, "wb") as file:
+            write(file)
+        return Path(name)
 
 
 def replay(path: str | Path) -> list[State]:

@@ -19,6 +19,9 @@ LARGEST_FREQUENCY = 1e4
 LARGEST_AMPLITUDE = 1e6
 """[m] or [rad] Keeps amplitude times frequency squared finite."""
 
+LARGEST_SAMPLE = 1e30
+"""Of recorded columns in any unit; keeps sums, integrals and conversions finite."""
+
 
 def bounded(value: Any, field: str, low: float, high: float) -> float:
     """Return `value` as one finite number from `low` to `high`; raises InputError otherwise."""

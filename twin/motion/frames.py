@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.arrays import FloatArray, as_floats, flatten_batch
+from twin.motion.quaternions import cross, quaternion_product, rotated
 from twin.motion.rotation_vector import rotation_vector_kinematics
 from twin.rotations import convention
 
@@ -22,22 +23,6 @@ class RotationSample(NamedTuple):
     """`(..., 3)` angular acceleration [rad/s2], base axes: derivative of `velocity`"""
 
 
-def quaternion_product(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Return the products `(m, 4)` of quaternions `(m, 4)`: rotation by `right`, then `left`."""
-    scalar = left[:, :1] * right[:, :1] - np.sum(left[:, 1:] * right[:, 1:], axis=1, keepdims=True)
-    vector = (
-        left[:, :1] * right[:, 1:]
-        + right[:, :1] * left[:, 1:]
-        + np.cross(left[:, 1:], right[:, 1:])
-    )
-    return np.hstack([scalar, vector])
-
-
-def _rotated(quaternion: FloatArray, vector: FloatArray) -> FloatArray:
-    turn = 2.0 * np.cross(quaternion[:, 1:], vector)
-    return vector + quaternion[:, :1] * turn + np.cross(quaternion[:, 1:], turn)
-
-
 def _euler_kinematics(
     sequence: str, angles: FloatArray, rates: FloatArray, accelerations: FloatArray
 ) -> RotationSample:
@@ -50,10 +35,10 @@ def _euler_kinematics(
     for i in columns if sequence.isupper() else reversed(columns):
         local = np.zeros((count, 3))
         local[:, "xyz".index(sequence[i].lower())] = 1.0
-        axis = _rotated(quaternion, local)
+        axis = rotated(quaternion, local)
         rate = rates[:, i : i + 1]
         # The axis is carried by the rotations before it, hence velocity x axis.
-        acceleration += accelerations[:, i : i + 1] * axis + rate * np.cross(velocity, axis)
+        acceleration += accelerations[:, i : i + 1] * axis + rate * cross(velocity, axis)
         velocity += rate * axis
         half = 0.5 * angles[:, i : i + 1]
         quaternion = quaternion_product(quaternion, np.hstack([np.cos(half), np.sin(half) * local]))

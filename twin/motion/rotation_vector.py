@@ -7,6 +7,7 @@ from math import factorial
 import numpy as np
 
 from twin.arrays import FloatArray
+from twin.motion.quaternions import cross
 
 SERIES_BELOW = 1.0
 """Squared angle [rad2] below which series are used; the closed forms lose digits near zero."""
@@ -55,11 +56,11 @@ def rotation_vector_kinematics(
 
     b, c, b_slope, c_slope = _coefficients(square, angle)
     square_rate = 2.0 * np.sum(vector * rate, axis=1, keepdims=True)
-    first = np.cross(vector, rate)
-    second = np.cross(vector, first)
+    first = cross(vector, rate)
+    second = cross(vector, first)
     velocity = rate + b * first + c * second
-    first_rate = np.cross(vector, acceleration)
-    second_rate = np.cross(rate, first) + np.cross(vector, first_rate)
+    first_rate = cross(vector, acceleration)
+    second_rate = cross(rate, first) + cross(vector, first_rate)
     result = (
         acceleration
         + b * first_rate

@@ -9,7 +9,7 @@ import numpy as np
 
 from twin.arrays import FloatArray, as_floats
 from twin.errors import InputError
-from twin.motion.checks import LONGEST_TIME, SHORTEST_TIME, bounded
+from twin.motion.checks import LARGEST_SAMPLE, LONGEST_TIME, SHORTEST_TIME, bounded
 from twin.motion.curve import FEWEST_SAMPLES
 from twin.motion.units import STANDARD_GRAVITY, Column
 
@@ -123,6 +123,8 @@ def as_columns(
         raise InputError(
             "columns", f"no axis is given; give at least one of {', '.join(list(known)[1:])}"
         )
+    if np.abs(times).max() > LARGEST_SAMPLE:
+        raise InputError("time", f"must not exceed {LARGEST_SAMPLE:g} s")
     result: dict[str, FloatArray] = {}
     for name, values in columns.items():
         if not isinstance(name, str) or name not in known or name == "time":
@@ -137,4 +139,6 @@ def as_columns(
             raise InputError(
                 name, f"must hold one value per time {times.shape}, got {result[name].shape}"
             )
+        if np.abs(result[name]).max() > LARGEST_SAMPLE:
+            raise InputError(name, f"must not exceed {LARGEST_SAMPLE:g}")
     return times, result

@@ -12,15 +12,12 @@ import numpy as np
 
 from twin.arrays import FloatArray
 from twin.errors import InputError
+from twin.motion.checks import LARGEST_SAMPLE
 from twin.motion.table_header import DELIMITERS, fail_in, read_header
 from twin.motion.units import Column
 
 LARGEST_FILE = 1_000_000_000
 """Bytes; an hour of seven columns at 1 kHz has a third of it."""
-
-
-LARGEST_NUMBER = 1e30
-"""Keeps sums and factors of units finite."""
 
 
 class Table(NamedTuple):
@@ -139,6 +136,6 @@ def _number(file: Path, line: int, name: str, cell: str) -> float:
         fail_in(file, f"{where}{cell[:40]!r} is not a number; {hint}")
     if not math.isfinite(value):
         fail_in(file, f"{where}is {cell}; fill it in or remove the line")
-    if abs(value) > LARGEST_NUMBER:
+    if abs(value) > LARGEST_SAMPLE:
         fail_in(file, f"{where}{cell[:40]} is too large for any unit; correct or remove the line")
     return value

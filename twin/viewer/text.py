@@ -1,0 +1,31 @@
+"""Numbers and parameter values as short texts, the same in the console and in the report."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+
+def number(value: float | None, digits: int = 6) -> str:
+    """Return a number with at most `digits` significant digits; None and NaN as "not finite"."""
+    if value is None or not math.isfinite(value):
+        return "not finite"
+    return f"{value + 0.0:.{digits}g}"
+
+
+def value_text(value: Any, unit: str = "", digits: int = 6) -> str:
+    """Return a number, text, list or list of lists as one line; angles in degrees too.
+
+    Lists whose entries are the same text are shortened to one entry and their number.
+    """
+    if isinstance(value, (list, tuple)):
+        entries = [value_text(entry, "", digits) for entry in value]
+        if len(entries) > 3 and len(set(entries)) == 1:
+            return f"{entries[0]} ({len(entries)} times)"
+        if value and isinstance(value[0], (list, tuple)):
+            return "; ".join(entries)
+        return ", ".join(entries)
+    if isinstance(value, float):
+        degrees = f" ({number(math.degrees(value), digits)} deg)" if unit == "rad" and value else ""
+        return number(value, digits) + degrees
+    return str(value)
