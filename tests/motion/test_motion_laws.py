@@ -404,3 +404,60 @@ def test_bad_arguments_end_in_an_input_error(kind, good, bad):
     with pytest.raises(InputError) as error:
         kind(**{**good, **bad})
     assert any(name in error.value.field for name in bad)
+
+
+RECORDING = {
+    "center": HOME,
+    "time": np.linspace(0.0, 1.0, 30),
+    "columns": {"az": np.sin(np.linspace(0.0, 1.0, 30))},
+}
+OPTIONS = {
+    SineMotion: {**SINE, "phase": 0.0, "convention": "yaw_pitch_roll", "fade_in": 0.1},
+    StepMotion: {**STEP, "start": 0.1, "convention": "yaw_pitch_roll"},
+    ChirpMotion: {**CHIRP, "sweep": "linear", "convention": "yaw_pitch_roll", "fade_out": 0.1},
+    MultiSineMotion: {**MULTI, "phases": "random", "seed": 1, "convention": "yaw_pitch_roll"},
+    TankTrackMotion: {
+        **TANK,
+        "speed": 5.0,
+        "barriers": None,
+        "vehicle": None,
+        "link_ripple": None,
+        "roughness": None,
+        "peak_pitch": 0.1,
+        "peak_heave": None,
+        "peak_roll": None,
+        "seed": 1,
+        "convention": "yaw_pitch_roll",
+        "fade_in": 1.0,
+    },
+    RecordedMotion: {
+        **RECORDING,
+        "convention": "yaw_pitch_roll",
+        "largest_gap": None,
+        "drift": "high_pass",
+        "cutoff": 1.5,
+        "fade_in": 0.1,
+    },
+}
+JUNK = [
+    None, "", "z", b"z", [], {}, (), [[]], [None], {"z": None}, {"z": "a"}, {"pitch": [1, [2]]},
+    {"z": 1e308}, {None: 1}, True, 1j, np.nan, np.inf, -1, -1e308, 1e308, 1e-308, 10**400, 0,
+    [1, 2], [np.nan] * 7, np.zeros(7), np.zeros((3, 3)), np.datetime64("2020-01-01"), object(),
+    lambda: 0, [1, "a"], {1, 2}, "yaw_pitch_roll\0", np.ma.masked,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", OPTIONS)
+@pytest.mark.filterwarnings("error")
+def test_junk_ends_in_an_input_error_or_a_finite_motion(kind):
+    refused = 0
+    for name in OPTIONS[kind]:
+        for value in JUNK:
+            try:
+                motion = kind(**{**OPTIONS[kind], name: value})
+            except InputError:
+                refused += 1
+                continue
+            for part in motion(np.linspace(0.0, motion.duration, 5)):
+                assert np.isfinite(part).all(), (name, value)
+    assert refused > 20 * len(OPTIONS[kind])

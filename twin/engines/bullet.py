@@ -113,7 +113,7 @@ class BulletEngine:
         self._steps += 1
         self._state = self._read(previous.pose[3:])
         try:
-            self._guard.check(self._state, self._worlds[-1].gap())
+            self._guard.check(self._state, max(world.gap() for world in self._worlds))
         except SimulationStoppedError:
             # What has gone wrong stays in Bullet's memory; the next reset needs new worlds.
             self._close_worlds()

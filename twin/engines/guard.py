@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import deque
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import mkstemp
 from typing import Any
@@ -32,13 +34,24 @@ class Guard:
         timestep: float,
         preset: str,
         largest_gap: float = LARGEST_GAP,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
-        """Watch `engine`; `largest_gap` [m] is the loop gap that stops it."""
+        """Watch an engine.
+
+        Args:
+            engine: its name.
+            platform: the machine.
+            timestep: [s].
+            preset: the engine's preset.
+            largest_gap: loop gap [m] that stops it.
+            options: its further keyword arguments, for the replay; plain numbers, strings, lists.
+        """
         self.engine = engine
         self.platform = platform
         self.timestep = timestep
         self.preset = preset
         self.largest_gap = largest_gap
+        self.options = dict(options or {})
         self._saved = b""
         self._steps: deque[tuple[FloatArray, FloatArray]] = deque()
 
@@ -92,7 +105,7 @@ class Guard:
                 engine=self.engine,
                 timestep=self.timestep,
                 preset=self.preset,
-                largest_gap=self.largest_gap,
+                options=json.dumps({"largest_gap": self.largest_gap, **self.options}),
                 parameters=self.platform.parameters.model_dump_json(),
                 saved=np.frombuffer(self._saved, dtype=np.uint8),
                 forces=forces,
@@ -127,7 +140,7 @@ def replay(path: str | Path) -> list[State]:
         Platform(parameters),
         float(content["timestep"]),
         str(content["preset"]),
-        largest_gap=float(content["largest_gap"]),
+        **json.loads(str(content["options"])),
     )
     states = [engine.restore(content["saved"].tobytes())]
     try:

@@ -82,7 +82,17 @@ class MujocoEngine:
         self.model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
         self.data = mujoco.MjData(self.model)
         self._guard = Guard(
-            self.name, platform, self.timestep, preset, positive(largest_gap, "largest_gap")
+            self.name,
+            platform,
+            self.timestep,
+            preset,
+            positive(largest_gap, "largest_gap"),
+            {
+                "solref": settings.solref,
+                "solimp": settings.solimp,
+                "integrator": settings.integrator,
+                "engine_defaults": engine_defaults,
+            },
         )
         options = f"MuJoCo {mujoco.mj_versionString()}, {settings}"
         self._header = header(self.name, platform, preset, self.timestep, options)

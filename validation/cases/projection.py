@@ -1,0 +1,40 @@
+"""The engines' models against the reference, without integration and without constraint solver."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twin.platform import Platform
+from twin.validation.case import Case
+from twin.validation.projection import projection_errors
+from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot
+from twin.validation.sampling import random_states
+
+CASE = Case(
+    key="projection",
+    title="Algebraic projection on random states",
+    description=(
+        "Random states with random accelerations are put into each engine's open tree (loops cut "
+        "at the platform joints). The tree's own inverse dynamics is projected through the "
+        "loop-closure Jacobian onto the actuators and has to give the reference's actuator forces. "
+        "No constraint solver and no time step take part: agreement proves that the engine's model "
+        "has the right masses, inertias, centres of mass, points and axes."
+    ),
+)
+
+STATES = 50
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    states = random_states(platform, STATES)
+    measures, curves = projection_errors(platform, *states, x=np.arange(1.0, STATES + 1.0))
+    spread = np.abs(platform.inverse_dynamics(*states))
+    measures.append(
+        Measure("largest actuator force among the states", float(spread.max()), "N", None, "scale")
+    )
+    points = [Curve(curve.name, curve.x, curve.y, "markers") for curve in curves]
+    panel = Panel("largest error / largest force", tuple(points), log_y=True)
+    return CASE.result(
+        platform, measures, (Plot("Projected actuator forces", "state", (panel,)),)
+    )

@@ -1,0 +1,132 @@
+"""An engine's trajectory against the reference under the same held forces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.arrays import FloatArray
+from twin.errors import MissingDependencyError
+from twin.platform import Platform
+from twin.simulation import simulate
+from twin.trajectory import Trajectory
+from twin.validation.metrics import position_error, rotation_error
+from twin.validation.results import Curve, Measure, Panel, Plot
+
+TIMESTEP = 1e-3
+"""[s] of all comparisons, the step the bars are set for."""
+
+SMALLEST = 1e-17
+"""Errors of zero are drawn here, so that logarithmic axes can show them."""
+
+
+class EngineBar(NamedTuple):
+    """How close an engine's validation preset has to come to the reference."""
+
+    engine: str
+    label: str
+    tolerance: float
+    """[m] and [rad]"""
+    reason: str
+
+
+BARS = (
+    EngineBar(
+        "mujoco",
+        "MuJoCo",
+        1e-6,
+        "bar for Runge-Kutta 4 at 1 ms; the loops are held by stiff springs (time constant two "
+        "steps), which leaves up to 1e-7, while soft loops leave 1e-3",
+    ),
+    EngineBar(
+        "bullet",
+        "Bullet",
+        1e-7,
+        "bar for the trajectory extrapolated from steps of 1, 0.5 and 0.25 ms, which leaves 1e-9 "
+        "on smooth forces; a plain step of 1 ms leaves 1e-3",
+    ),
+)
+LABELS = {bar.engine: bar.label for bar in BARS}
+
+
+def missing(label: str, error: MissingDependencyError) -> Measure:
+    """Return the note that an engine could not take part."""
+    return Measure(f"{label}: not compared", float("nan"), "", reason=str(error))
+
+
+def log_curve(name: str, x: FloatArray, y: FloatArray) -> Curve:
+    """Return an error curve for a logarithmic axis."""
+    return Curve(name, x, np.maximum(y, SMALLEST))
+
+
+def trajectory_comparison(
+    platform: Platform, duration: float, title: str, forces: Any = None, pose: Any = None
+) -> tuple[list[Measure], list[Plot]]:
+    """Return errors and plots of every engine over `duration` [s]; arguments as in `simulate`."""
+    options: dict[str, Any] = {
+        "pose": pose,
+        "forces": forces,
+        "timestep": TIMESTEP,
+        "progress": False,
+    }
+    reference = simulate(platform, duration, **options)
+    measures, plots = [], []
+    for bar in BARS:
+        try:
+            trajectory = simulate(platform, duration, engine=bar.engine, **options)
+        except MissingDependencyError as error:
+            measures.append(missing(bar.label, error))
+            continue
+        measures.extend(trajectory_measures(bar, trajectory, reference))
+        plots.append(trajectory_plot(f"{title}: {bar.label} and reference", trajectory, reference))
+    return measures, plots
+
+
+def trajectory_measures(
+    bar: EngineBar, trajectory: Trajectory, reference: Trajectory
+) -> Iterator[Measure]:
+    """Return the largest errors in position and rotation, held against the engine's bar."""
+    for what, unit, error in (
+        ("position", "m", position_error(trajectory.pose, reference.pose)),
+        ("rotation", "rad", rotation_error(trajectory.pose, reference.pose)),
+    ):
+        name = f"{bar.label}: largest {what} error in {reference.time[-1]:g} s"
+        yield Measure(name, float(error.max()), unit, bar.tolerance, bar.reason)
+
+
+def trajectory_plot(title: str, trajectory: Trajectory, reference: Trajectory) -> Plot:
+    """Return the plot of an engine against the reference, error below."""
+    time, label = reference.time, LABELS[trajectory.engine]
+    start = reference.pose[0]
+    panels = []
+    for y_label, names, columns in (
+        ("displacement [m]", ("x", "y", "z"), slice(0, 3)),
+        ("rotation vector [rad]", ("rx", "ry", "rz"), slice(3, 6)),
+    ):
+        curves = [
+            Curve(f"{name} {source}", time, values, style)
+            for source, motion, style in (
+                ("reference", reference, "line"),
+                (label, trajectory, "dash"),
+            )
+            for name, values in zip(names, _displacement(motion, start).T[columns], strict=True)
+        ]
+        panels.append(Panel(y_label, tuple(curves)))
+    errors = (
+        log_curve("position error [m]", time[1:], position_error(trajectory.pose, reference.pose)[1:]),
+        log_curve("rotation error [rad]", time[1:], rotation_error(trajectory.pose, reference.pose)[1:]),
+    )
+    panels.append(Panel("error", errors, log_y=True))
+    return Plot(title, "time [s]", tuple(panels))
+
+
+def _displacement(trajectory: Trajectory, start: FloatArray) -> FloatArray:
+    from scipy.spatial.transform import Rotation
+
+    order = [1, 2, 3, 0]
+    turn = Rotation.from_quat(trajectory.pose[:, 3:][:, order]) * Rotation.from_quat(
+        start[3:][order]
+    ).inv()
+    return np.hstack([trajectory.pose[:, :3] - start[:3], turn.as_rotvec()])
