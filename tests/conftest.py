@@ -47,13 +47,13 @@ def without_symmetry(content: dict[str, Any]) -> dict[str, Any]:
         points += random.uniform(-0.03, 0.03, points.shape)
         content[table]["joints"] = {"source": "Test", "coordinates": points.tolist()}
     content["home"]["position"] = [0.01, -0.02, 0.88]
-    content["home"]["orientation"] = [0.98, 0.1, -0.1, 0.14]
+    content["home"]["orientation"] = [0.9950376877284599, 0.05, -0.05, 0.07]
     content["platform"]["body"]["center_of_mass"] = [0.06, -0.04, 0.15]
     content["platform"]["body"]["inertia"] = [[3.0, 0.4, -0.2], [0.4, 2.0, 0.3], [-0.2, 0.3, 4.0]]
     content["leg"]["first_axis"] = [0.3, 1.0, 0.4]
     content["leg"]["frame_angle"] = "20 deg"
     content["leg"]["mirrored"] = [1, 4]
-    content["leg"]["actuator"] |= {"minimum": 0.75, "maximum": 1.25}
+    content["leg"]["actuator"] |= {"minimum": 0.85, "maximum": 1.1}
     return content
 
 

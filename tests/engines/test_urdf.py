@@ -136,7 +136,9 @@ def test_bullet_reads_the_same_bodies_without_a_word(
         body = load(text_of(platform), client, fixed=fixed)
         names = [pb.getBodyInfo(body, physicsClientId=client)[0].decode()]
         count = pb.getNumJoints(body, physicsClientId=client)
-        names += [pb.getJointInfo(body, k, physicsClientId=client)[12].decode() for k in range(count)]
+        names += [
+            pb.getJointInfo(body, k, physicsClientId=client)[12].decode() for k in range(count)
+        ]
         for k, name in enumerate(names, start=-1):
             found[name] = pb.getDynamicsInfo(body, k, physicsClientId=client)
             mass, center, tensor = wanted.get(name, (0.0, np.zeros(3), np.zeros((3, 3))))

@@ -72,4 +72,5 @@ def test_free_fall_of_srspm_meets_the_singular_pose_at_048_seconds(srspm: Platfo
     determinant = np.linalg.det(srspm.jacobian(pose))
     assert determinant[0] * determinant[-1] < 0, "no singular pose was crossed"
     crossing = time[np.argmax(srspm.condition_number(pose))]
-    assert crossing == pytest.approx(0.48, abs=5e-3)  # printed with two digits
+    # The paper's solver stops at the last of its 5 ms steps that it can do.
+    assert 0.48 <= crossing <= 0.49

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import sqrt
 
-from twin.compiled.jit import compiled
+from twin.compiled.jit import device
 
 
-@compiled
+@device
 def solve_positive(matrix, right, size):
     """Solve `matrix x = right` in place for a symmetric positive definite matrix.
 
@@ -40,7 +40,7 @@ def solve_positive(matrix, right, size):
     return True
 
 
-@compiled
+@device
 def solve_general(matrix, right, size):
     """Solve `matrix x = right` in place by LU with row pivoting.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import cos, sin, sqrt
 
-from twin.compiled.jit import compiled
+from twin.compiled.jit import device
 
 
-@compiled
+@device
 def turned(w, x, y, z, a, b, c):
     """Return the quaternion turned by the rotation vector (a, b, c) [rad] of the base frame."""
     angle = sqrt(a * a + b * b + c * c)
@@ -22,7 +22,7 @@ def turned(w, x, y, z, a, b, c):
     return rw * inverse, rx * inverse, ry * inverse, rz * inverse
 
 
-@compiled
+@device
 def quaternion_rate(w, x, y, z, a, b, c):
     """Return dq/dt = (0, omega) q / 2 for the angular velocity (a, b, c) in the base frame."""
     return (

@@ -4,43 +4,43 @@ from __future__ import annotations
 
 from math import sqrt
 
-from twin.compiled.jit import compiled
+from twin.compiled.jit import device
 
 Vector = tuple[float, float, float]
 Matrix = tuple[float, float, float, float, float, float, float, float, float]
 
 
-@compiled
+@device
 def row(array, i, start):
     """Return entries `start` to `start + 2` of row i as a vector."""
     return array[i, start], array[i, start + 1], array[i, start + 2]
 
 
-@compiled
+@device
 def add(a: Vector, b: Vector) -> Vector:
     """Return a + b."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
-@compiled
+@device
 def subtract(a: Vector, b: Vector) -> Vector:
     """Return a - b."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
-@compiled
+@device
 def scale(factor: float, a: Vector) -> Vector:
     """Return factor * a."""
     return factor * a[0], factor * a[1], factor * a[2]
 
 
-@compiled
+@device
 def dot(a: Vector, b: Vector) -> float:
     """Return the scalar product."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@compiled
+@device
 def cross(a: Vector, b: Vector) -> Vector:
     """Return the vector product a x b."""
     return (
@@ -50,13 +50,13 @@ def cross(a: Vector, b: Vector) -> Vector:
     )
 
 
-@compiled
+@device
 def norm(a: Vector) -> float:
     """Return the Euclidean length."""
     return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
 
 
-@compiled
+@device
 def rotation(w: float, x: float, y: float, z: float) -> Matrix:
     """Return the rotation matrix of a unit quaternion."""
     return (
@@ -72,7 +72,7 @@ def rotation(w: float, x: float, y: float, z: float) -> Matrix:
     )
 
 
-@compiled
+@device
 def rotate(r: Matrix, a: Vector) -> Vector:
     """Return R a."""
     return (
@@ -82,7 +82,7 @@ def rotate(r: Matrix, a: Vector) -> Vector:
     )
 
 
-@compiled
+@device
 def rotate_back(r: Matrix, a: Vector) -> Vector:
     """Return R^T a."""
     return (

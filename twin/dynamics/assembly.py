@@ -7,7 +7,7 @@ with the directions and effective masses of each leg's tip.
 
 from __future__ import annotations
 
-from twin.compiled.jit import compiled
+from twin.compiled.jit import device
 from twin.compiled.vectors import add, cross, dot, rotate, rotation, scale, subtract
 from twin.dynamics.legs.ups import tip_energy, tip_response
 from twin.kinematics.legs import leg_line
@@ -20,7 +20,7 @@ GRAVITY = 10
 BODY_SIZE = 11
 
 
-@compiled
+@device
 def body_tensor_times(body, matrix, a):
     """Return the platform's tensor about the reference point times a, base frame."""
     px = matrix[0] * a[0] + matrix[3] * a[1] + matrix[6] * a[2]
@@ -37,7 +37,7 @@ def body_tensor_times(body, matrix, a):
     )
 
 
-@compiled
+@device
 def add_body(body, matrix, omega, mass_matrix, bias):
     """Write the platform's own mass matrix (lower triangle) and bias."""
     mass = body[BODY_MASS]
@@ -70,7 +70,7 @@ def add_body(body, matrix, omega, mass_matrix, bias):
     mass_matrix[5, 5] = third[2]
 
 
-@compiled
+@device
 def add_direction(mass_matrix, mass, u, moment):
     """Add mass * g g^T with g = (u, moment) to the lower triangle."""
     g = (u[0], u[1], u[2], moment[0], moment[1], moment[2])
@@ -80,7 +80,7 @@ def add_direction(mass_matrix, mass, u, moment):
             mass_matrix[i, j] += scaled * g[j]
 
 
-@compiled
+@device
 def assemble(body, legs, pose, twist, mass_matrix, bias, jacobian):
     """Fill M (6, 6), lower triangle, h (6,) and J (n, 6) of one state.
 
@@ -113,7 +113,7 @@ def assemble(body, legs, pose, twist, mass_matrix, bias, jacobian):
     return singular
 
 
-@compiled
+@device
 def energy(body, legs, pose, twist):
     """Return kinetic and potential energy [J]; potential zero at z = 0 of the base frame."""
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])

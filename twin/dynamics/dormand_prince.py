@@ -10,7 +10,7 @@ from math import isfinite, sqrt
 
 import numpy as np
 
-from twin.compiled.jit import compiled
+from twin.compiled.jit import compiled, device
 from twin.dynamics.state import STATE_SIZE, derivative, normalise
 
 DONE, FULL, SINGULAR, COLLAPSED = 0, 1, 2, 3
@@ -44,7 +44,7 @@ SMALLEST_STEP = 1e-13
 """Step relative to the span at which the state cannot be followed any further."""
 
 
-@compiled
+@device
 def dormand_prince_stages(body, legs, y, forces, slope, time, step, wrench, trial, rates, work):
     """Fill `trial` (13,) with the state after `step` and `rates` (7, 13) with all derivatives.
 
@@ -76,7 +76,7 @@ def dormand_prince_stages(body, legs, y, forces, slope, time, step, wrench, tria
     return True
 
 
-@compiled
+@device
 def error_norm(y, trial, rates, step, relative, absolute):
     """Return the estimated error of a step relative to its tolerance; at most 1 is accepted."""
     error = 0.0
@@ -89,7 +89,7 @@ def error_norm(y, trial, rates, step, relative, absolute):
     return sqrt(error / STATE_SIZE)
 
 
-@compiled
+@device
 def continuous_output(y, trial, rates, step, dense):
     """Fill `dense` (5, 13) with the coefficients of the polynomial over an accepted step."""
     for j in range(STATE_SIZE):

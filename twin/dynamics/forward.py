@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.compiled.jit import compiled
+from twin.compiled.jit import compiled, device
 from twin.compiled.linear import solve_positive
 from twin.dynamics.assembly import assemble, energy
 
 
-@compiled
+@device
 def forward_dynamics(
     body, legs, pose, twist, forces, wrench, acceleration, mass_matrix, bias, jacobian
 ):

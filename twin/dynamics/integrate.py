@@ -129,31 +129,19 @@ def _fixed(
             "timestep", f"{step:.9g} s does not divide the {stop - begin:.9g} s between knots"
         )
     y, step = arguments[2], (stop - begin) / count
-    rates = np.empty((count, STATE_SIZE))
+    rates = np.empty((count + 1, STATE_SIZE))
     before = y.copy()
     times, states = np.empty(count), np.empty((count, STATE_SIZE))
     done = runge_kutta(*arguments, step, times, states, rates)
     if done < count:
         _stopped("singular", begin + done * step, states[done - 1] if done else before, step)
-    first = _rate(arguments, before)
     lower = np.concatenate([before[None], states[:-1]])
-    earlier = np.concatenate([first[None], rates[:-1]])
     change = states - lower
-    left = step * earlier - change
+    left = step * rates[:-1] - change
     dense = np.zeros((count, 5, STATE_SIZE))
     dense[:, 0], dense[:, 1], dense[:, 2] = lower, change, left
-    dense[:, 3] = change - step * rates - left
+    dense[:, 3] = change - step * rates[1:] - left
     parts.append((begin + times, states, dense))
-
-
-def _rate(arguments: tuple[Any, ...], y: FloatArray) -> FloatArray:
-    from twin.dynamics.state import derivative
-
-    body, legs, _, forces, slope, wrench = arguments
-    n, dy = len(legs), np.empty(STATE_SIZE)
-    work = (np.empty(n), np.empty((6, 6)), np.empty(6), np.empty((n, 6)))
-    derivative(body, legs, y, forces, slope, 0.0, wrench, dy, *work)
-    return dy
 
 
 def _adaptive(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.compiled.jit import compiled
+from twin.compiled.jit import compiled, device
 from twin.compiled.linear import solve_general
 from twin.dynamics.assembly import assemble
 
@@ -12,7 +12,7 @@ SINGULAR = 1e-12
 """Ratio of pivots of J^T below which forces are rounding error."""
 
 
-@compiled
+@device
 def inverse_dynamics(
     body, legs, pose, twist, acceleration, wrench, forces, mass_matrix, bias, jacobian, transposed
 ):

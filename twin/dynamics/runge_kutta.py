@@ -9,11 +9,11 @@ from math import isfinite
 
 import numpy as np
 
-from twin.compiled.jit import compiled
+from twin.compiled.jit import compiled, device
 from twin.dynamics.state import STATE_SIZE, derivative, normalise
 
 
-@compiled
+@device
 def stage(body, legs, y, forces, slope, time, wrench, base, factor, rates, k, work):
     """Fill `rates[k]` with the derivative at `base + factor * rates[k - 1]`; False if singular."""
     for j in range(STATE_SIZE):
@@ -23,7 +23,7 @@ def stage(body, legs, y, forces, slope, time, wrench, base, factor, rates, k, wo
     )
 
 
-@compiled
+@device
 def runge_kutta_step(body, legs, y, forces, slope, time, step, wrench, trial, rates, work):
     """Advance `y` (13,) in place by one step under `forces + t * slope`; False where it cannot.
 
@@ -63,9 +63,9 @@ def runge_kutta_step(body, legs, y, forces, slope, time, step, wrench, trial, ra
 def runge_kutta(body, legs, y, forces, slope, wrench, step, times, states, rates):
     """Advance `y` (13,) in place by `len(times)` steps under `forces + t * slope`.
 
-    After each step k, `times[k]` is the time since the start, `states[k]` (13,) the state and
-    `rates[k]` (13,) its derivative. Returns the number of steps done; fewer than asked for when a
-    state was singular or not finite.
+    After each step k, `times[k]` is the time since the start and `states[k]` (13,) the state.
+    `rates[0]` (13,) is the derivative at the start, `rates[k + 1]` the one after step k. Returns
+    the number of steps done; fewer than asked for when a state was singular or not finite.
     """
     size = legs.shape[0]
     trial, slopes = np.empty(STATE_SIZE), np.empty((4, STATE_SIZE))
@@ -74,6 +74,8 @@ def runge_kutta(body, legs, y, forces, slope, wrench, step, times, states, rates
         body, legs, y, forces, slope, 0.0, wrench, slopes[0], work[0], work[1], work[2], work[3]
     ):
         return 0
+    for j in range(STATE_SIZE):
+        rates[0, j] = slopes[0, j]
     for count in range(times.shape[0]):
         if not runge_kutta_step(
             body, legs, y, forces, slope, count * step, step, wrench, trial, slopes, work
@@ -82,5 +84,5 @@ def runge_kutta(body, legs, y, forces, slope, wrench, step, times, states, rates
         times[count] = (count + 1) * step
         for j in range(STATE_SIZE):
             states[count, j] = y[j]
-            rates[count, j] = slopes[0, j]
+            rates[count + 1, j] = slopes[0, j]
     return times.shape[0]

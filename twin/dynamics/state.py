@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from math import sqrt
 
-from twin.compiled.jit import compiled
+from twin.compiled.jit import device
 from twin.compiled.quaternions import quaternion_rate
 from twin.dynamics.forward import forward_dynamics
 
 STATE_SIZE = 13
 
 
-@compiled
+@device
 def derivative(body, legs, y, forces, slope, elapsed, wrench, dy, force, matrix, bias, jacobian):
     """Fill `dy` (13,) at `y` under the forces `forces + elapsed * slope`; False where singular.
 
@@ -25,7 +25,7 @@ def derivative(body, legs, y, forces, slope, elapsed, wrench, dy, force, matrix,
     return forward_dynamics(body, legs, y[:7], y[7:], force, wrench, dy[7:], matrix, bias, jacobian)
 
 
-@compiled
+@device
 def normalise(y):
     """Scale the quaternion in `y` to length one; integration lets it drift by its own error."""
     inverse = 1.0 / sqrt(y[3] * y[3] + y[4] * y[4] + y[5] * y[5] + y[6] * y[6])

@@ -13,7 +13,7 @@ from twin.engines.bullet_library import connect, disconnect, load, pb, quiet
 from twin.engines.urdf import legs_urdf, platform_urdf
 from twin.engines.urdf_elements import principal_frame
 from twin.parameters.derived import leg_bodies
-from twin.platform import Platform
+from twin.platform import REST, Platform
 
 ITERATIONS = 50
 """Of the Dantzig solver; ten already give the same result."""
@@ -51,6 +51,9 @@ class World:
         )
         with quiet():
             self._build(timestep, engine_defaults=engine_defaults)
+        # The first step fills in bookkeeping; after it, equal states have equal records.
+        self.place(platform.home, REST)
+        pb.stepSimulation(physicsClientId=self._client)
 
     def place(self, pose: FloatArray, twist: FloatArray) -> None:
         """Put the machine at a pose `(7,)` with a twist `(6,)`, loops closed.

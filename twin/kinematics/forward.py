@@ -8,12 +8,12 @@ those of the guess to the wanted ones in smaller and smaller pieces, each solved
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 
 import numpy as np
 
 from twin.arrays import FloatArray
-from twin.compiled.jit import compiled
+from twin.compiled.jit import compiled, device
 from twin.compiled.linear import solve_general
 from twin.compiled.quaternions import turned
 from twin.compiled.vectors import rotation
@@ -38,7 +38,7 @@ NEWTON_STEPS = 25
 SMALLEST_PIECE = 1.0 / 512.0
 
 
-@compiled
+@device
 def residual(legs, pose, lengths, right, matrix):
     """Fill `right` with l* - l(pose) and `matrix` with J; return the largest residual."""
     turn = rotation(pose[3], pose[4], pose[5], pose[6])
@@ -48,11 +48,14 @@ def residual(legs, pose, lengths, right, matrix):
         arm, direction, length = leg_line(legs, i, position, turn)
         fill_row(matrix, i, direction, jacobian_row(arm, direction))
         right[i] = lengths[i] - length
-        largest = max(largest, abs(right[i]))
+        error = abs(right[i])
+        if not error <= largest:
+            # A comparison with NaN is False: count it as infinite, it must not pass as solved.
+            largest = error if error > largest else inf
     return largest
 
 
-@compiled
+@device
 def newton(legs, lengths, pose, trial, right, matrix):
     """Improve `pose` in place; return (converged, residual [m], iterations).
 
@@ -98,7 +101,7 @@ def newton(legs, lengths, pose, trial, right, matrix):
     return error <= ACCEPTED * size, error, NEWTON_STEPS
 
 
-@compiled
+@device
 def forward_kinematics(legs, lengths, guess, pose, work, matrix):
     """Fill `pose` (7,) with the pose of `lengths` (n,) on the branch of `guess` (7,).
 

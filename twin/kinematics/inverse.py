@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import atan2
 
-from twin.compiled.jit import compiled
+from twin.compiled.jit import compiled, device
 from twin.compiled.vectors import add, cross, dot, rotation, row
 from twin.kinematics.legs import (
     FIRST_AXIS,
@@ -15,7 +15,7 @@ from twin.kinematics.legs import (
 )
 
 
-@compiled
+@device
 def inverse_kinematics(legs, pose, lengths):
     """Fill `lengths` (n,) [m] of one pose (7,): |p + R b_i - a_i|.
 
@@ -35,7 +35,7 @@ def inverse_kinematics_batch(legs, poses, lengths):
     return -1
 
 
-@compiled
+@device
 def leg_coordinates(legs, frames, pose, twist, acceleration, out):
     """Fill `out` (n, 9): values, rates and accelerations of (first angle, second angle, length).
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from twin.compiled.jit import compiled
+from twin.compiled.jit import compiled, device
 from twin.compiled.vectors import rotation
 from twin.kinematics.legs import jacobian_row, leg_line, leg_row_derivative
 
 
-@compiled
+@device
 def fill_row(matrix, i, linear, angular):
     """Write a row (linear, angular) of a Jacobian."""
     for k in range(3):
@@ -15,7 +15,7 @@ def fill_row(matrix, i, linear, angular):
         matrix[i, k + 3] = angular[k]
 
 
-@compiled
+@device
 def jacobian(legs, pose, out):
     """Fill `out` (n, 6): rows (Z_i, r_i x Z_i), so that leg rates = J twist."""
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from twin.compiled.jit import compiled
+from twin.compiled.jit import device
 from twin.compiled.vectors import add, cross, dot, norm, rotate, row, scale, subtract
 
 BASE_JOINT = 0
@@ -17,14 +17,14 @@ FIRST_AXIS = 6
 GEOMETRY_SIZE = 9
 
 
-@compiled
+@device
 def leg_vector(legs, i, position, matrix):
     """Return arm r = R b_i and leg vector d = p + r - a_i, base frame."""
     arm = rotate(matrix, row(legs, i, PLATFORM_JOINT))
     return arm, subtract(add(position, arm), row(legs, i, BASE_JOINT))
 
 
-@compiled
+@device
 def leg_line(legs, i, position, matrix):
     """Return arm, unit direction and length of leg i, base frame."""
     arm, vector = leg_vector(legs, i, position, matrix)
@@ -32,13 +32,13 @@ def leg_line(legs, i, position, matrix):
     return arm, scale(1.0 / length, vector), length
 
 
-@compiled
+@device
 def jacobian_row(arm, direction):
     """Return the moment part r x Z; the row of leg i is (Z, r x Z)."""
     return cross(arm, direction)
 
 
-@compiled
+@device
 def leg_row_derivative(arm, direction, length, velocity, omega):
     """Return the time derivative of the row (Z, r x Z) under the given twist."""
     arm_rate = cross(omega, arm)
@@ -48,7 +48,7 @@ def leg_row_derivative(arm, direction, length, velocity, omega):
     return turning, add(cross(arm_rate, direction), cross(arm, turning))
 
 
-@compiled
+@device
 def leg_frame(first_axis, direction):
     """Return x = s2 = normalise(s1 x Z), y = Z x s2, and tan(psi) = (s1.Z) / (s1.y)."""
     normal = cross(first_axis, direction)
@@ -57,7 +57,7 @@ def leg_frame(first_axis, direction):
     return second, cross(direction, second), dot(first_axis, direction) / cosine, cosine
 
 
-@compiled
+@device
 def leg_rotation(frame_x, frame_y, direction, tangent, length, tip_velocity):
     """Return the leg's angular velocity in its own frame and the length rate.
 
@@ -68,7 +68,7 @@ def leg_rotation(frame_x, frame_y, direction, tangent, length, tip_velocity):
     return (omega_x, omega_y, tangent * omega_y), dot(tip_velocity, direction)
 
 
-@compiled
+@device
 def leg_acceleration(omega, length_rate, tangent, length, tip_acceleration):
     """Return the leg's angular acceleration and the second rate of its length.
 

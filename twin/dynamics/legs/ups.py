@@ -15,7 +15,7 @@ Reference: idea of leg-natural coordinates from the extended-configuration-space
 
 from __future__ import annotations
 
-from twin.compiled.jit import compiled
+from twin.compiled.jit import device
 from twin.compiled.vectors import add, cross, dot, row, scale, subtract
 from twin.kinematics.legs import (
     FIRST_AXIS,
@@ -39,7 +39,7 @@ SINGULAR_SINE = 1e-6
 """Sine of the angle between leg and first axis below which the leg's spin is undefined."""
 
 
-@compiled
+@device
 def fixed_tensor_times(legs, i, a):
     """Return the length-independent part of the leg's tensor times a vector, leg frame."""
     xx, yy, zz = legs[i, TENSOR], legs[i, TENSOR + 1], legs[i, TENSOR + 2]
@@ -51,7 +51,7 @@ def fixed_tensor_times(legs, i, a):
     )
 
 
-@compiled
+@device
 def tip_response(legs, i, direction, length, tip_velocity, tip_acceleration, gravity):
     """Return how leg i answers at its tip, without actuator force; base frame.
 
@@ -89,7 +89,7 @@ def tip_response(legs, i, direction, length, tip_velocity, tip_acceleration, gra
     return first, second, direction, masses, in_base(x, y, direction, force), regular
 
 
-@compiled
+@device
 def in_base(x, y, z, a):
     """Return the base-frame vector with leg-frame components a."""
     return (
@@ -99,7 +99,7 @@ def in_base(x, y, z, a):
     )
 
 
-@compiled
+@device
 def axisymmetric_response(
     legs, i, omega, alpha, rate, second_rate, weight, tangent, length, inverse
 ):
@@ -135,7 +135,7 @@ def axisymmetric_response(
     return ((transverse + tangent * tangent * axial) * square, transverse * square, mass), force
 
 
-@compiled
+@device
 def general_response(legs, i, omega, alpha, rate, second_rate, weight, tangent, length, inverse):
     """Return L (three entries), D and the force of a leg with general bodies, leg frame."""
     mass = legs[i, ROD_MASS]
@@ -174,7 +174,7 @@ def general_response(legs, i, omega, alpha, rate, second_rate, weight, tangent, 
     return (l_yx, l_zx, l_zy), (e_xx, d_y, d_z), force
 
 
-@compiled
+@device
 def tip_energy(legs, i, direction, length, tip_velocity, gravity):
     """Return kinetic and potential energy [J] of leg i; potential zero at z = 0 of the base."""
     x, y, tangent, _ = leg_frame(row(legs, i, FIRST_AXIS), direction)

@@ -1,0 +1,30 @@
+"""Motion under constant actuator forces, engines against reference."""
+
+from __future__ import annotations
+
+from twin.platform import Platform
+from twin.validation.case import Case
+from twin.validation.comparison import trajectory_comparison
+from twin.validation.excitation import constant_forces
+from twin.validation.results import CaseResult
+
+CASE = Case(
+    key="constant_forces",
+    title="Motion under constant actuator forces",
+    description=(
+        "From rest at home, each actuator keeps its holding force plus a constant offset of its "
+        "own, up to a tenth of the mean holding force, for 0.3 s. The platform moves in all six "
+        "freedoms."
+    ),
+)
+
+DURATION = 0.3
+"""[s]"""
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    forces = constant_forces(platform)
+    return CASE.result(
+        platform, *trajectory_comparison(platform, DURATION, "Constant forces", forces)
+    )
