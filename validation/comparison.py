@@ -62,11 +62,17 @@ def log_curve(name: str, x: FloatArray, y: FloatArray) -> Curve:
 
 
 def trajectory_comparison(
-    platform: Platform, duration: float, title: str, forces: Any = None, pose: Any = None
+    platform: Platform,
+    duration: float,
+    title: str,
+    forces: Any = None,
+    pose: Any = None,
+    twist: Any = None,
 ) -> tuple[list[Measure], list[Plot]]:
     """Return errors and plots of every engine over `duration` [s]; arguments as in `simulate`."""
     options: dict[str, Any] = {
         "pose": pose,
+        "twist": twist,
         "forces": forces,
         "timestep": TIMESTEP,
         "progress": False,

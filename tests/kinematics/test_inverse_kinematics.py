@@ -16,7 +16,7 @@ def test_lengths_are_the_distances_between_the_joints(platform: Platform, states
     expected = np.linalg.norm(tips - platform.base_joints, axis=-1)
     # The same sum in another order: a few roundings of lengths about one metre.
     np.testing.assert_allclose(
-        platform.inverse_kinematics(states.pose), expected, rtol=0, atol=1e-15 * 5
+        platform.inverse_kinematics(states.pose), expected, rtol=0, atol=5e-15
     )
 
 

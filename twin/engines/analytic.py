@@ -81,9 +81,7 @@ class AnalyticEngine:
     def _advance(self, force: FloatArray, load: FloatArray) -> bool:
         arguments = (*self.platform.constants[:2], self._y, force, self._none, load)
         if self.preset == "fast":
-            done = runge_kutta(
-                *arguments, self.timestep, self._times, self._states, self._dense[0]
-            )
+            done = runge_kutta(*arguments, self.timestep, self._times, self._states, self._dense[0])
             return bool(done == 1)
         clock = np.array([0.0, self.timestep])
         buffers = (self._times, self._states, self._dense)

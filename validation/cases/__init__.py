@@ -12,7 +12,7 @@ CASES = (
     "reference",
     "published",
     "projection",
-    "pitch_sine",
+    "thesis_motion",
     "tank_motion",
     "free_fall",
     "constant_forces",
