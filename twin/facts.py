@@ -50,7 +50,7 @@ def machine_facts(platform: Platform) -> list[Fact]:
             "that carry the machine at home",
         ),
     ]
-    note = "inside the leg limits, the other five coordinates as at home"
+    note = "lowest and highest inside the leg limits, the other five coordinates as at home"
     for name, unit, (low, high) in axis_ranges(platform):
         facts.append(Fact(f"{name} range", [low, high], unit, note))
     return facts

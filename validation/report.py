@@ -62,7 +62,10 @@ def write_html(
 
 
 def html_page(
-    results: Sequence[CaseResult], platforms: Sequence[Platform], origin: Environment, seconds: float
+    results: Sequence[CaseResult],
+    platforms: Sequence[Platform],
+    origin: Environment,
+    seconds: float,
 ) -> str:
     """Return the page; it loads nothing, and its content policy forbids it to.
 

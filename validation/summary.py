@@ -19,7 +19,10 @@ SCHEMA = 1
 
 
 def summary(
-    results: Sequence[CaseResult], platforms: Sequence[Platform], origin: Environment, seconds: float
+    results: Sequence[CaseResult],
+    platforms: Sequence[Platform],
+    origin: Environment,
+    seconds: float,
 ) -> dict[str, Any]:
     """Return everything a report says, without the curves; values that are not finite are None.
 

@@ -67,8 +67,14 @@ class BulletEngine:
         self.platform = platform
         self.timestep = positive(timestep, "timestep")
         self.preset: Preset = preset
-        gap = positive(largest_gap, "largest_gap")
-        self._guard = Guard(self.name, platform, self.timestep, preset, gap)
+        self._guard = Guard(
+            self.name,
+            platform,
+            self.timestep,
+            preset,
+            positive(largest_gap, "largest_gap"),
+            {"engine_defaults": engine_defaults},
+        )
         self._weights = np.array(WEIGHTS[preset])
         self._ends = (7, 13, 13 + platform.n_actuators)
         self._header = {

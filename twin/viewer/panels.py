@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from twin.arrays import FloatArray
+from twin.files import write_text
 from twin.viewer.extra import report_library
-from twin.viewer.style import TITLE_SIZE, axis, curve_color, layout, legend
+from twin.viewer.style import CONFIG, TITLE_SIZE, axis, curve_color, layout, legend
 
 LARGEST_POINTS = 2000
 """Points drawn per curve: more than a screen has columns."""
@@ -26,7 +28,13 @@ FOOT = 66
 """[pixels] for tick labels, axis title and margins below the last panel."""
 
 DECADES_SHOWN = 1.5
-"""Axes that span fewer decades get tick labels between the powers of ten."""
+"""Axes that span fewer decades get ticks at 1, 2 and 5 instead of at powers of ten."""
+
+LOG_TICKS = 5
+"""About so many ticks at powers of ten."""
+
+LOG_TICK_SIZE = 11
+"""Plotly enlarges the base of a power."""
 
 
 class Line(NamedTuple):
@@ -87,6 +95,15 @@ def panels_figure(
     return figure
 
 
+def write_figure(figure: Any, path: str | Path) -> Path:
+    """Write a figure as one HTML page that loads nothing, atomically; returns the path.
+
+    Raises:
+        InputError: the place cannot be written to.
+    """
+    return write_text(path, figure.to_html(include_plotlyjs=True, config=CONFIG))
+
+
 def thin_out(x: FloatArray, y: FloatArray, count: int = LARGEST_POINTS) -> Any:
     """Return the indices of at most `count` points that keep the ends and every visible peak.
 
@@ -115,18 +132,19 @@ def _next_color(panel: Axes, colors: dict[str, str]) -> str:
 
 
 def _scale(panel: Axes, column: int, log: bool) -> dict[str, Any]:
-    """Return the settings of a linear axis or of one in decades with readable ticks."""
+    """Return the settings of a linear axis, or of one in decades with readable ticks."""
     if not log:
         return {}
-    span = _decades(line[column] for line in panel.lines)
-    step: Any = "D2" if span < DECADES_SHOWN else max(1, round(span / 6))
-    return {"type": "log", "dtick": step}
-
-
-def _decades(columns: Iterable[FloatArray]) -> float:
-    values = np.concatenate([np.ravel(column) for column in columns] or [np.ones(1)])
+    values = np.concatenate([np.ravel(line[column]) for line in panel.lines] or [np.ones(1)])
     values = values[np.isfinite(values) & (values > 0.0)]
-    return float(np.log10(values.max() / values.min())) if values.size else 0.0
+    low, high = (values.min(), values.max()) if values.size else (1.0, 1.0)
+    settings: dict[str, Any] = {"type": "log", "tickfont": {"size": LOG_TICK_SIZE}}
+    decades = np.log10(high) - np.log10(low)
+    if decades >= DECADES_SHOWN:
+        return settings | {"dtick": max(1, round(decades / LOG_TICKS))}
+    powers = 10.0 ** np.arange(np.floor(np.log10(low)) - 1, np.ceil(np.log10(high)) + 1)
+    ticks = [float(f"{step * power:.1g}") for power in powers for step in (1, 2, 5)]
+    return settings | {"tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}
 
 
 def _trace(line: Line, color: str, new: bool) -> dict[str, Any]:

@@ -25,6 +25,15 @@ CURVES = (
 )
 """Distinct for all common kinds of colour blindness (after Okabe and Ito), dark enough on white."""
 
+CONFIG = {
+    "responsive": True,
+    "displaylogo": False,
+    "showSendToCloud": False,
+    "plotlyServerURL": "",
+    "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+}
+"""Plotly's settings outside the figure: nothing on the page offers to upload it."""
+
 FONT_SIZE = 12
 TITLE_SIZE = 15
 

@@ -1,0 +1,134 @@
+"""What the engines' own constraint settings cost, beside those of the presets."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.arrays import FloatArray
+from twin.engines import make_engine
+from twin.engines.engine import State
+from twin.errors import MissingDependencyError
+from twin.platform import Platform
+from twin.simulation import simulate
+from twin.trajectory import Trajectory
+from twin.validation.case import Case
+from twin.validation.comparison import LABELS, TIMESTEP, log_curve, missing
+from twin.validation.excitation import sinusoidal_forces
+from twin.validation.metrics import position_error
+from twin.validation.results import CaseResult, Measure, Panel, Plot
+
+CASE = Case(
+    key="constraint_settings",
+    title="Default and tuned constraint settings",
+    description=(
+        "The same motion under sinusoidal forces, with the constraint settings each engine comes "
+        "with and with those of the presets, time step 1 ms. The loop gap is the largest distance "
+        "between a rod's tip and its joint on the platform: what the engine lets the closed loops "
+        "come apart."
+    ),
+)
+
+DURATION = 0.3
+"""[s]"""
+
+NO_GUARD = 10.0
+"""[m] largest loop gap: the defaults may open the loops as far as they like."""
+
+
+class Setting(NamedTuple):
+    """One way to run an engine."""
+
+    engine: str
+    label: str
+    options: dict[str, Any]
+
+
+SETTINGS = (
+    Setting("mujoco", "defaults", {"engine_defaults": True}),
+    Setting("mujoco", "tuned", {}),
+    Setting("bullet", "defaults", {"engine_defaults": True, "preset": "fast"}),
+    Setting("bullet", "tuned, plain steps", {"preset": "fast"}),
+    Setting("bullet", "tuned, extrapolated", {}),
+)
+
+
+class Outcome(NamedTuple):
+    """Errors over time of one setting."""
+
+    name: str
+    time: FloatArray
+    gap: FloatArray
+    error: FloatArray
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    forces = sinusoidal_forces(platform, DURATION, TIMESTEP)
+    reference = simulate(platform, DURATION, forces=forces, timestep=TIMESTEP, progress=False)
+    measures: list[Measure] = []
+    outcomes: list[Outcome] = []
+    defaults: dict[str, Outcome] = {}
+    for setting in SETTINGS:
+        name = f"{LABELS[setting.engine]}, {setting.label}"
+        try:
+            outcome = _outcome(platform, setting, name, forces, reference)
+        except MissingDependencyError as error:
+            measures.append(missing(name, error))
+            continue
+        outcomes.append(outcome)
+        base = defaults.setdefault(setting.engine, outcome)
+        measures += _measures(outcome, base)
+    panels = (
+        Panel("loop gap [m]", tuple(log_curve(o.name, o.time, o.gap) for o in outcomes), log_y=True),
+        Panel(
+            "position error [m]",
+            tuple(log_curve(o.name, o.time, o.error) for o in outcomes),
+            log_y=True,
+        ),
+    )
+    plot = Plot("Loop gap and error of position", "time [s]", panels)
+    return CASE.result(platform, measures, (plot,))
+
+
+def _outcome(
+    platform: Platform,
+    setting: Setting,
+    name: str,
+    forces: FloatArray,
+    reference: Trajectory,
+) -> Outcome:
+    engine = make_engine(
+        setting.engine, platform, TIMESTEP, largest_gap=NO_GUARD, **setting.options
+    )
+    gaps: list[float] = []
+
+    def recording(_: float, __: State) -> FloatArray:
+        gaps.append(engine.loop_gap)
+        return forces[len(gaps) - 1]
+
+    try:
+        trajectory = simulate(platform, DURATION, forces=recording, engine=engine, progress=False)
+        gaps.append(engine.loop_gap)
+    finally:
+        engine.close()
+    error = position_error(trajectory.pose, reference.pose)
+    return Outcome(name, reference.time[1:], np.array(gaps)[1:], error[1:])
+
+
+def _measures(outcome: Outcome, defaults: Outcome) -> list[Measure]:
+    measures = [
+        Measure(f"{outcome.name}: largest loop gap", float(outcome.gap.max()), "m"),
+        Measure(f"{outcome.name}: largest position error", float(outcome.error.max()), "m"),
+    ]
+    if outcome is not defaults:
+        for what, default, value in (
+            ("loop gap", defaults.gap, outcome.gap),
+            ("position error", defaults.error, outcome.error),
+        ):
+            ratio = float(default.max() / value.max())
+            measures.append(
+                Measure(f"{outcome.name}: {what} smaller than with defaults by a factor", ratio, "1")
+            )
+    return measures

@@ -1,0 +1,87 @@
+"""Tank-track motion: leg displacements, thrusts and limits, engines driven along it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from twin.motion import TankTrackMotion
+from twin.platform import Platform
+from twin.validation.case import Case
+from twin.validation.driven import DrivenMotion, along, driven, follow, legs_plot, work_measure
+from twin.validation.published import THESIS
+from twin.validation.results import CaseResult, Measure, Statement
+
+CASE = Case(
+    key="tank_motion",
+    title="Tank-track motion",
+    description=(
+        "A tracked vehicle crosses barriers: pitch, heave and roll about home with content from "
+        "0.5 to 70 Hz, as in thesis figures 2.4 and 3.5 (whose recorded track is not published; "
+        "this one is generated, and scaled to a tenth of the stroke in pitch). Leg displacements, "
+        "speeds and thrusts are held against the actuators' limits, each engine's own inverse "
+        "dynamics against the thrusts; then both engines are driven by the thrusts, held over each "
+        "step, for 0.3 s in the middle of the ride."
+    ),
+)
+
+DURATION = 8.0
+BEGIN, ENGINE_TIME = 4.0, 0.3
+"""[s]"""
+
+PITCH_SHARE = 0.1
+"""Largest stroke used by pitch alone, per stroke."""
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    ride = driven(platform, tank_motion(platform))
+    projected, curves = along(platform, ride)
+    followed, plots = follow(platform, ride, BEGIN, ENGINE_TIME, "Driven by the thrusts")
+    measures = [*_limits(platform, ride), work_measure(ride, 1e-6), *projected, *followed]
+    caption = "Thesis figures 2.4 and 3.5 show the like for the recorded track in pitch."
+    plots.insert(0, legs_plot(platform, ride, "Tank-track motion", curves, caption))
+    statements = _statements(ride) if platform.name == "stewart" else ()
+    return CASE.result(platform, measures, plots, statements)
+
+
+def tank_motion(platform: Platform) -> TankTrackMotion:
+    """Return the ride about home; its pitch uses a tenth of the stroke."""
+    radius = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
+    pitch = PITCH_SHARE * platform.parameters.leg.actuator.stroke / radius
+    return TankTrackMotion(platform.home, duration=DURATION, peak_pitch=pitch)
+
+
+def _limits(platform: Platform, ride: DrivenMotion) -> Iterator[Measure]:
+    actuator = platform.parameters.leg.actuator
+    for what, values, bound in (
+        ("shortest", -ride.lengths, -actuator.minimum),
+        ("longest", ride.lengths, actuator.maximum),
+    ):
+        yield Measure(
+            f"{what} leg beyond its limit",
+            float(values.max() - bound),
+            "m",
+            0.0,
+            "limit of the actuator; negative: room left",
+        )
+    for name, values, unit, limit in (
+        ("largest actuator speed", ride.rates, "m/s", actuator.speed),
+        ("largest thrust", ride.thrusts, "N", actuator.force),
+    ):
+        told = "limit of the actuator" if limit else "the machine gives no limit"
+        yield Measure(name, float(np.abs(values).max()), unit, limit, told)
+
+
+def _statements(ride: DrivenMotion) -> tuple[Statement, ...]:
+    thrust, speed = np.abs(ride.thrusts).max(), np.abs(ride.rates).max()
+    return (
+        Statement(
+            f"{THESIS}, sections 2.3.1 and 3.1.2, figures 2.4 and 3.5",
+            "Actuator displacements and thrusts for tank motion in pitch (curves; the recorded "
+            "track and its numbers are not given).",
+            f"For a generated ride: at most {speed:.3f} m/s and {thrust:.0f} N.",
+            "not given",
+        ),
+    )
