@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,14 @@ def positive(value: Any, field: str) -> float:
     if number.ndim or number <= 0:
         raise InputError(field, f"must be one number above zero, got {value!r}")
     return float(number)
+
+
+def one_of(value: Any, field: str, known: Iterable[str]) -> str:
+    """Return `value` if it is among the `known` names; raises InputError listing them otherwise."""
+    names = tuple(known)
+    if not isinstance(value, str) or value not in names:
+        raise InputError(field, f"unknown {field} {value!r}; known: {', '.join(names)}")
+    return value
 
 
 def flatten_batch(**arrays: FloatArray) -> tuple[tuple[int, ...], list[FloatArray]]:

@@ -39,10 +39,11 @@ def parameters_path(machine: str | Path) -> Path:
         )
     if machine in machine_names():
         return assets_folder() / machine / "platform.toml"
-    path = Path(machine).expanduser()
     try:
+        path = Path(machine).expanduser()
         found = path.is_file()
-    except OSError:
+    except (OSError, RuntimeError):
+        # A name too long for the file system, or the home folder of a user that does not exist.
         found = False
     if not found:
         raise MachineNotFoundError(str(machine), machine_names())

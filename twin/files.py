@@ -17,11 +17,11 @@ def write_atomically(path: str | Path, write: Callable[[IO[bytes]], Any]) -> Pat
     Raises:
         InputError: the folder is missing or cannot be written to; an existing file is unchanged.
     """
-    target = Path(path)
     try:
+        target = Path(path)
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise InputError("path", f"cannot write {target} ({error.strerror})") from None
+    except (OSError, TypeError, ValueError) as error:
+        raise InputError("path", f"cannot write {path!r} ({error})") from None
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:

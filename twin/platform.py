@@ -308,3 +308,10 @@ class Platform:
                 {"index": index, "pose": arrays[0][index].copy()},
             )
         return failed
+
+
+def as_platform(value: Any) -> Platform:
+    """Return `value` if it is a Platform; raises InputError otherwise."""
+    if not isinstance(value, Platform):
+        raise InputError("platform", "must be a Platform; use twin.load(name or path)")
+    return value

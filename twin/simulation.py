@@ -13,7 +13,7 @@ from twin.arrays import FloatArray, as_floats, as_vector, positive
 from twin.engines import make_engine
 from twin.engines.engine import Engine, State
 from twin.errors import InputError
-from twin.platform import Platform
+from twin.platform import Platform, as_platform
 from twin.trajectory import Trajectory, library_versions
 
 ForceFunction = Callable[[float, State], Any]
@@ -63,17 +63,20 @@ def simulate(
         SimulationStoppedError: the engine left the range where its answer means anything.
         MissingDependencyError: the engine's library is not installed.
     """
+    as_platform(platform)
     if isinstance(engine, str):
         machine: Engine = make_engine(engine, platform, timestep, preset, **options)
     else:
         machine = engine
+        if not callable(getattr(engine, "step", None)):
+            raise InputError("engine", f"must be a name or an engine, not {engine!r}")
         if options or machine.platform.hash != platform.hash:
             raise InputError("engine", "must be of this machine, and takes no further options")
     with ExitStack() as stack:
         if isinstance(engine, str):
             stack.callback(machine.close)
         steps = _steps(duration, machine.timestep)
-        if not isinstance(every, int) or every < 1 or steps % every:
+        if type(every) is not int or every < 1 or steps % every:
             raise InputError("every", f"must be a whole number that divides the {steps} steps")
         load = as_vector(np.zeros(6) if wrench is None else wrench, "wrench", 6)
         force_at = _force_function(forces, platform.n_actuators, steps)
@@ -86,7 +89,7 @@ def simulate(
             if (k + 1) % every == 0:
                 states.append(state)
             if k % every == 0:
-                applied.append(force)
+                applied.append(force.copy())  # a force function may reuse its array
             tick(k)
     applied.append(applied[-1])
     return Trajectory(
@@ -107,13 +110,13 @@ def simulate(
 
 def _steps(duration: Any, timestep: float) -> int:
     span = positive(duration, "duration")
+    if span / timestep > LARGEST_COUNT:
+        raise InputError("duration", f"takes more than {LARGEST_COUNT} steps")
     steps = round(span / timestep)
     if steps < 1 or abs(steps * timestep - span) > 1e-9 * span:
         raise InputError(
             "duration", f"{span:.9g} s must be a multiple of the time step {timestep:.9g} s"
         )
-    if steps > LARGEST_COUNT:
-        raise InputError("duration", f"{steps} steps are more than {LARGEST_COUNT}")
     return steps
 
 

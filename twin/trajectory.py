@@ -11,7 +11,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, read_only
+from twin.arrays import FloatArray, as_floats, read_only
 from twin.errors import InputError
 from twin.files import write_atomically
 
@@ -48,15 +48,15 @@ class Trajectory:
     def __post_init__(self) -> None:
         """Make the arrays read-only and check that they belong together."""
         for name in ARRAYS:
-            object.__setattr__(self, name, read_only(getattr(self, name)))
-        count, n = len(self.time), self.lengths.shape[-1]
+            object.__setattr__(self, name, read_only(as_floats(getattr(self, name), name)))
+        if self.time.ndim != 1 or self.lengths.ndim != 2:
+            raise InputError("time, lengths", "must have shapes (k,) and (k, n)")
+        count, n = len(self.time), self.lengths.shape[1]
         shapes = {"pose": (7,), "twist": (6,), "lengths": (n,), "rates": (n,), "forces": (n,)}
         for name, shape in shapes.items():
             array = getattr(self, name)
             if array.shape != (count, *shape):
                 raise InputError(name, f"must have shape {(count, *shape)}, got {array.shape}")
-            if not np.isfinite(array).all():
-                raise InputError(name, "must be finite")
 
     def __len__(self) -> int:
         return len(self.time)
@@ -67,8 +67,8 @@ class Trajectory:
         Raises:
             InputError: the ending is not .npz or the place cannot be written to.
         """
-        if Path(path).suffix != ".npz":
-            raise InputError("path", f"must end in .npz, got {str(path)!r}")
+        if not isinstance(path, (str, Path)) or Path(path).suffix != ".npz":
+            raise InputError("path", f"must end in .npz, got {path!r}")
         arrays = {name: getattr(self, name) for name in ARRAYS}
         origin = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ARRAYS}
         metadata = json.dumps({"format": FORMAT, **origin})

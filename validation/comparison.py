@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -106,6 +106,10 @@ def trajectory_plot(title: str, trajectory: Trajectory, reference: Trajectory) -
     """Return the plot of an engine against the reference, error below."""
     time, label = reference.time, LABELS[trajectory.engine]
     start = reference.pose[0]
+    sources: tuple[tuple[str, Trajectory, Literal["line", "dash"]], ...] = (
+        ("reference", reference, "line"),
+        (label, trajectory, "dash"),
+    )
     panels = []
     for y_label, names, columns in (
         ("displacement [m]", ("x", "y", "z"), slice(0, 3)),
@@ -113,16 +117,17 @@ def trajectory_plot(title: str, trajectory: Trajectory, reference: Trajectory) -
     ):
         curves = [
             Curve(f"{name} {source}", time, values, style)
-            for source, motion, style in (
-                ("reference", reference, "line"),
-                (label, trajectory, "dash"),
-            )
+            for source, motion, style in sources
             for name, values in zip(names, _displacement(motion, start).T[columns], strict=True)
         ]
         panels.append(Panel(y_label, tuple(curves)))
     errors = (
-        log_curve("position error [m]", time[1:], position_error(trajectory.pose, reference.pose)[1:]),
-        log_curve("rotation error [rad]", time[1:], rotation_error(trajectory.pose, reference.pose)[1:]),
+        log_curve(
+            "position error [m]", time[1:], position_error(trajectory.pose, reference.pose)[1:]
+        ),
+        log_curve(
+            "rotation error [rad]", time[1:], rotation_error(trajectory.pose, reference.pose)[1:]
+        ),
     )
     panels.append(Panel("error", errors, log_y=True))
     return Plot(title, "time [s]", tuple(panels))
@@ -132,7 +137,8 @@ def _displacement(trajectory: Trajectory, start: FloatArray) -> FloatArray:
     from scipy.spatial.transform import Rotation
 
     order = [1, 2, 3, 0]
-    turn = Rotation.from_quat(trajectory.pose[:, 3:][:, order]) * Rotation.from_quat(
-        start[3:][order]
-    ).inv()
+    turn = (
+        Rotation.from_quat(trajectory.pose[:, 3:][:, order])
+        * Rotation.from_quat(start[3:][order]).inv()
+    )
     return np.hstack([trajectory.pose[:, :3] - start[:3], turn.as_rotvec()])

@@ -19,7 +19,7 @@ def constant_forces(platform: Platform) -> FloatArray:
     """Return holding forces plus an offset of its own for each leg, `(n,)` [N]."""
     hold = holding_forces(platform)
     pattern = np.cos(2.0 * np.arange(platform.n_actuators))
-    return hold + SHARE * np.abs(hold).mean() * pattern
+    return np.asarray(hold + SHARE * np.abs(hold).mean() * pattern)
 
 
 def sinusoidal_forces(platform: Platform, duration: float, timestep: float) -> FloatArray:
@@ -32,4 +32,4 @@ def sinusoidal_forces(platform: Platform, duration: float, timestep: float) -> F
     legs = np.arange(platform.n_actuators)
     frequency = np.linspace(*FREQUENCIES, platform.n_actuators)
     sines = np.sin(2.0 * np.pi * frequency * time + 1.3 * legs)
-    return hold + 2.0 * SHARE * np.abs(hold).mean() * sines
+    return np.asarray(hold + 2.0 * SHARE * np.abs(hold).mean() * sines)

@@ -20,9 +20,7 @@ def position_error(pose: FloatArray, reference: FloatArray) -> FloatArray:
 def rotation_error(pose: FloatArray, reference: FloatArray) -> FloatArray:
     """Return angles `(...)` [rad] of the rotation between poses `(..., 7)`, exact when small."""
     scalar, vector = reference[..., 3:4], reference[..., 4:]
-    difference = (
-        scalar * pose[..., 4:] - pose[..., 3:4] * vector - np.cross(pose[..., 4:], vector)
-    )
+    difference = scalar * pose[..., 4:] - pose[..., 3:4] * vector - np.cross(pose[..., 4:], vector)
     sine = np.minimum(np.linalg.norm(difference, axis=-1), 1.0)
     return np.asarray(2.0 * np.arcsin(sine))
 

@@ -63,9 +63,7 @@ class StaticPayload(NamedTuple):
     """positions tried per leg, evenly from retracted to extended"""
 
 
-STEWART_STATIC_PAYLOAD = StaticPayload(
-    3073.0, 700.0, 750.0, (0.0, 0.0, 0.0767, 0.0, 0.23, 0.23), 4
-)
+STEWART_STATIC_PAYLOAD = StaticPayload(3073.0, 700.0, 750.0, (0.0, 0.0, 0.0767, 0.0, 0.23, 0.23), 4)
 """Thesis, section 4.2.1 and appendix A.5 (nested loops, the sixth leg innermost)."""
 
 

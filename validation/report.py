@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import json
+import json as encoder
+import os
+import time as clock
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from twin.catalogue import load
+from twin.errors import InputError
 from twin.files import write_text
 from twin.platform import Platform
-from twin.validation.environment import Environment
+from twin.validation.environment import environment
 from twin.validation.figures import figure_json
 from twin.validation.markdown import markdown_html
 from twin.validation.results import CaseResult
+from twin.validation.runner import run
 from twin.validation.summary import summary
 from twin.viewer import style
 from twin.viewer.extra import report_library
@@ -22,12 +27,53 @@ from twin.viewer.text import number, value_text
 HERE = Path(__file__).parent
 ERRATA = HERE / "errata.md"
 LIBRARIES = ("jinja2", "plotly", "markdown_it")
-LARGEST_MARGIN = 1000.0
+LARGEST_MARGIN = 999.0
 """Margins above it are not told apart: how far below a sound tolerance says no more."""
 
 
+def make_report(
+    machines: Sequence[str | Path],
+    cases: Sequence[str] | None = None,
+    html: str | Path | None = None,
+    json: str | Path | None = None,
+    jobs: int | None = None,
+    command: str = "",
+) -> dict[str, Any]:
+    """Run cases on machines, write the report; returns its content as `summary` does.
+
+    Args:
+        machines: names or paths of platform.toml.
+        cases: names of cases, default all.
+        html: where the page goes, None for nowhere.
+        json: where the content goes as JSON, None for nowhere.
+        jobs: processes to use, default one per core.
+        command: as the user typed it, for the report.
+
+    Raises:
+        InputError: unknown case, or a place that cannot be written to (told before the cases run).
+        MachineNotFoundError: neither a known name nor a file.
+        ParameterError: a platform.toml that cannot be used.
+        MissingDependencyError: a page is wanted and a library of the `report` extra is missing.
+    """
+    for path in (html, json):
+        if path is not None:
+            _check_place(Path(path))
+    if html is not None:
+        require_libraries()
+    platforms = [load(machine) for machine in dict.fromkeys(machines)]
+    start = clock.perf_counter()
+    results = run(machines, cases or None, jobs=jobs or usable_cores())
+    seconds = clock.perf_counter() - start
+    content = summary(results, platforms, environment(command), seconds)
+    if html is not None:
+        write_text(html, html_page(content, results, platforms))
+    if json is not None:
+        write_text(json, json_text(content))
+    return content
+
+
 def require_libraries() -> None:
-    """Check that a page can be made, before hours of computing rather than after.
+    """Check that a page can be made.
 
     Raises:
         MissingDependencyError: a library of the `report` extra is not installed.
@@ -36,38 +82,27 @@ def require_libraries() -> None:
         report_library(library, "The validation report")
 
 
-def write_json(content: dict[str, Any], path: str | Path) -> Path:
-    """Write the content of `summary` as JSON, atomically; returns the path.
-
-    Raises:
-        InputError: the place cannot be written to.
-    """
-    return write_text(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
+def usable_cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
-def write_html(
-    results: Sequence[CaseResult],
-    platforms: Sequence[Platform],
-    origin: Environment,
-    seconds: float,
-    path: str | Path,
-) -> Path:
-    """Write the page, atomically; returns the path. Arguments as in `summary`.
-
-    Raises:
-        InputError: the place cannot be written to.
-        MissingDependencyError: a library of the `report` extra is not installed.
-    """
-    return write_text(path, html_page(results, platforms, origin, seconds))
+def json_text(content: dict[str, Any]) -> str:
+    """Return the content of `summary` as JSON text."""
+    return encoder.dumps(content, indent=1, allow_nan=False) + "\n"
 
 
 def html_page(
-    results: Sequence[CaseResult],
-    platforms: Sequence[Platform],
-    origin: Environment,
-    seconds: float,
+    content: dict[str, Any], results: Sequence[CaseResult], platforms: Sequence[Platform]
 ) -> str:
     """Return the page; it loads nothing, and its content policy forbids it to.
+
+    Args:
+        content: from `summary` of the same results and platforms.
+        results: whose plots are drawn.
+        platforms: that are drawn.
 
     Raises:
         MissingDependencyError: a library of the `report` extra is not installed.
@@ -83,20 +118,26 @@ def html_page(
         undefined=jinja2.StrictUndefined,
     )
     templates.filters |= {"number": number, "value": value_text, "margin": margin_text}
-    content = summary(results, platforms, origin, seconds)
-    for case, result in zip(content["cases"], results, strict=True):
-        case["anchor"] = f"{result.machine}-{result.case}"
-        case["plots"] = [
-            {"title": plot.title, "caption": plot.caption, "figure": markup(figure_json(plot))}
-            for plot in result.plots
-        ]
-    for machine, platform in zip(content["machines"], platforms, strict=True):
-        machine["sketch"] = markup(sketch_svg(platform))
-        machine["cases"] = [c for c in content["cases"] if c["machine"] == platform.name]
+    cases = [
+        case
+        | {
+            "anchor": f"{result.machine}-{result.case}",
+            "plots": [(plot, markup(figure_json(plot))) for plot in result.plots],
+        }
+        for case, result in zip(content["cases"], results, strict=True)
+    ]
+    machines = [
+        machine
+        | {
+            "sketch": markup(sketch_svg(platform)),
+            "cases": [case for case in cases if case["machine"] == platform.name],
+        }
+        for machine, platform in zip(content["machines"], platforms, strict=True)
+    ]
     errata = ERRATA.read_text(encoding="utf-8") if ERRATA.is_file() else ""
     plotly = report_library("plotly.offline", "The validation report").get_plotlyjs()
     page: str = templates.get_template("report.html").render(
-        content,
+        content | {"cases": cases, "machines": machines},
         errata=markup(markdown_html(errata, lower=2)),
         plotly=markup(plotly),
         style=style,
@@ -105,7 +146,14 @@ def html_page(
 
 
 def margin_text(value: float | None) -> str:
-    """Return how many times better than its tolerance a value is, to two digits."""
+    """Return how many times better than its tolerance a value is; None as an empty text."""
     if value is None:
         return ""
-    return f"> {LARGEST_MARGIN:g} ×" if value > LARGEST_MARGIN else f"{number(value, 2)} ×"
+    text = f"> {LARGEST_MARGIN:.0f}" if value > LARGEST_MARGIN else number(value, 3)
+    return f"{text} \N{MULTIPLICATION SIGN}"
+
+
+def _check_place(path: Path) -> None:
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        reason = "is a folder" if path.is_dir() else "lies in a folder that does not exist"
+        raise InputError("path", f"{path} {reason}; give the name of a file in an existing one")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from twin.platform import Platform
 from twin.rotations import pose_from_angles
@@ -74,7 +73,8 @@ def test_mirrored_legs_move_alike(stewart: Platform) -> None:
 
 def test_pitch_lifts_and_lowers_equally_to_first_order(stewart: Platform) -> None:
     moved = displacements(stewart, np.linspace(0.0, 1.0, 101))
-    assert np.abs(moved).max() == pytest.approx(0.0181, abs=2e-4)  # 0.43 m times 3 deg, inclined
+    # No leg changes by more than its joint travels, and the foremost ones by most of it.
+    assert 0.75 < np.abs(moved).max() / (0.43 * np.radians(3.0)) < 1.0
     # What does not cancel is of second order: the joint radius times 3 deg squared.
     assert np.abs(moved.sum(axis=1)).max() < 6 * 0.43 * np.radians(3.0) ** 2
 

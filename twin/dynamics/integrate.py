@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, as_pose, as_vector, positive
+from twin.arrays import FloatArray, as_floats, as_pose, as_vector, one_of, positive
 from twin.dynamics.dormand_prince import COLLAPSED, DONE, FULL, dormand_prince
 from twin.dynamics.runge_kutta import runge_kutta
 from twin.dynamics.solution import Solution
 from twin.dynamics.state import STATE_SIZE
 from twin.errors import InputError, IntegrationError
-from twin.platform import Platform
+
+if TYPE_CHECKING:
+    from twin.platform import Platform
 
 METHODS = ("dormand_prince", "rk4")
 BUFFER = 512
-LARGEST_COUNT = 10_000_000
+LARGEST_COUNT = 1_000_000
 """Steps of one integration; more would not fit into memory with their continuous output."""
 
 
@@ -66,13 +68,15 @@ def integrate(
         IntegrationError: singular state or step size collapse; `data` holds reason, time, pose,
             twist and step.
     """
+    from twin.platform import as_platform
+
+    as_platform(platform)
     end = positive(duration, "duration")
     y = np.empty(STATE_SIZE)
     y[:7] = as_pose(as_vector(platform.home if pose is None else pose, "pose", 7))
     y[7:] = as_vector(np.zeros(6) if twist is None else twist, "twist", 6)
     load = as_vector(np.zeros(6) if wrench is None else wrench, "wrench", 6)
-    if method not in METHODS:
-        raise InputError("method", f"unknown method {method!r}; known: {', '.join(METHODS)}")
+    one_of(method, "method", METHODS)
     tolerances = (
         positive(relative_tolerance, "relative_tolerance"),
         positive(absolute_tolerance, "absolute_tolerance"),
@@ -108,8 +112,7 @@ def _segments(
         raise InputError("forces", f"needs one row of forces per knot, got {len(values)} rows")
     if time[0] != 0.0 or not (np.diff(time) > 0).all():
         raise InputError("forces.time", "must start at 0 and increase")
-    if forces.interpolation not in ("hold", "linear"):
-        raise InputError("forces.interpolation", "must be 'hold' or 'linear'")
+    one_of(forces.interpolation, "forces.interpolation", ("hold", "linear"))
     segments = []
     for k, begin in enumerate(time[time < end]):
         following = time[k + 1] if k + 1 < len(time) else np.inf

@@ -43,16 +43,13 @@ def make_engine(
         InputError: unknown engine, preset or option, or a step that is not above zero.
         MissingDependencyError: the engine's library is not installed; says how to install it.
     """
-    from twin.arrays import positive
+    from twin.arrays import one_of, positive
     from twin.engines.engine import PRESETS
-    from twin.platform import Platform
+    from twin.platform import as_platform
 
-    if not isinstance(name, str) or name not in ENGINES:
-        raise InputError("engine", f"unknown engine {name!r}; known: {', '.join(ENGINES)}")
-    if not isinstance(platform, Platform):
-        raise InputError("platform", "must be a Platform; use twin.load(name or path)")
-    if preset not in PRESETS:
-        raise InputError("preset", f"unknown preset {preset!r}; known: {', '.join(PRESETS)}")
+    one_of(name, "engine", ENGINES)
+    as_platform(platform)
+    one_of(preset, "preset", PRESETS)
     module, cls = ENGINES[name]
     engine_class = getattr(import_module(module), cls)
     known = set(engine_class.__init__.__kwdefaults__ or ())

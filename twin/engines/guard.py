@@ -133,18 +133,16 @@ def replay(path: str | Path) -> list[State]:
         with np.load(path, allow_pickle=False) as data:
             content = {name: data[name] for name in data.files}
         parameters = MachineParameters.model_validate_json(str(content["parameters"]))
-    except (OSError, ValueError, KeyError) as error:
+        settings = (float(content["timestep"]), str(content["preset"]))
+        options = dict(json.loads(str(content["options"])))
+        name, saved = str(content["engine"]), content["saved"].tobytes()
+        steps = list(zip(content["forces"], content["wrenches"], strict=True))
+    except Exception as error:
         raise InputError("path", f"{path} is not a state dump ({error})") from None
-    engine = make_engine(
-        str(content["engine"]),
-        Platform(parameters),
-        float(content["timestep"]),
-        str(content["preset"]),
-        **json.loads(str(content["options"])),
-    )
-    states = [engine.restore(content["saved"].tobytes())]
+    engine = make_engine(name, Platform(parameters), *settings, **options)
     try:
-        for forces, wrench in zip(content["forces"], content["wrenches"], strict=True):
+        states = [engine.restore(saved)]
+        for forces, wrench in steps:
             states.append(engine.step(forces, wrench))
     except SimulationStoppedError as stopped:
         states.append(stopped.data["state"])

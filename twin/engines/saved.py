@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from twin.arrays import FloatArray
 from twin.errors import InputError
 from twin.platform import Platform
 
-MAGIC = b"twin-state-1\n"
+MAGIC = b"twin-state-2\n"
+
+DIGEST_BYTES = hashlib.sha256().digest_size
 
 
 class Header(NamedTuple):
@@ -20,43 +21,59 @@ class Header(NamedTuple):
     engine: str
     machine: str
     parameters: str
-    preset: str
     timestep: float
-    options: str = ""
+    preset: str
+    library: str
+    options: str
 
 
 def header(
-    engine: str, platform: Platform, preset: str, timestep: float, options: str = ""
+    engine: str,
+    platform: Platform,
+    timestep: float,
+    preset: str,
+    library: str = "",
+    options: Mapping[str, Any] | None = None,
 ) -> Header:
-    """Return the header of an engine; `options` tells further settings that change the future."""
-    return Header(engine, platform.name, platform.hash, preset, timestep, options)
+    """Return the header of an engine.
+
+    Args:
+        engine: its name.
+        platform: the machine.
+        timestep: [s].
+        preset: the engine's preset.
+        library: name and version of the simulator, whose content only itself can read.
+        options: further settings that change the future; plain numbers, strings, lists.
+    """
+    settings = json.dumps(dict(options or {}), sort_keys=True)
+    return Header(engine, platform.name, platform.hash, timestep, preset, library, settings)
 
 
-def pack(head: Header, *arrays: FloatArray) -> bytes:
-    """Return header and float64 arrays (flattened, one after the other) as bytes."""
-    values = np.concatenate([np.ravel(array) for array in arrays]).astype(np.float64)
-    return MAGIC + json.dumps(head._asdict()).encode() + b"\n" + values.tobytes()
+def pack(head: Header, steps: int, content: bytes) -> bytes:
+    """Return header, number of steps since reset and the simulator's state as bytes."""
+    line = json.dumps({**head._asdict(), "steps": steps}).encode()
+    data = b"\n".join([line, content])
+    return MAGIC + hashlib.sha256(data).digest() + data
 
 
-def unpack(head: Header, saved: bytes, *sizes: int) -> list[FloatArray]:
-    """Return the arrays of the given sizes from bytes that `pack` made for the same header.
+def unpack(head: Header, saved: bytes) -> tuple[int, bytes]:
+    """Return number of steps and simulator's state from bytes that `pack` made for the same header.
 
     Raises:
-        InputError: no saved state, or one of another engine, machine, preset or time step.
+        InputError: no saved state, a damaged one, or one of another engine, machine, time step,
+            preset, library or options.
     """
     if not isinstance(saved, bytes) or not saved.startswith(MAGIC):
         raise InputError("saved", "is not a saved engine state; use what `save` returned")
-    text, _, data = saved[len(MAGIC) :].partition(b"\n")
-    try:
-        given = Header(**json.loads(text))
-    except (ValueError, TypeError):
-        raise InputError("saved", "has a damaged header") from None
-    for name, wanted, found in zip(Header._fields, head, given, strict=True):
-        if wanted != found:
+    digest, data = saved[len(MAGIC) :][:DIGEST_BYTES], saved[len(MAGIC) + DIGEST_BYTES :]
+    if hashlib.sha256(data).digest() != digest:
+        raise InputError("saved", "is damaged; use what `save` returned, unchanged")
+    line, _, content = data.partition(b"\n")
+    given = json.loads(line)
+    for name, wanted in head._asdict().items():
+        if given[name] != wanted:
             raise InputError(
-                "saved", f"belongs to another {name}: it has {found!r}, this engine {wanted!r}"
+                "saved",
+                f"belongs to another {name}: it has {given[name]!r}, this engine {wanted!r}",
             )
-    if len(data) != 8 * sum(sizes):
-        raise InputError("saved", f"has {len(data)} bytes of state, {8 * sum(sizes)} are needed")
-    values = np.frombuffer(data, dtype=np.float64)
-    return [part.copy() for part in np.split(values, np.cumsum(sizes)[:-1])]
+    return int(given["steps"]), content

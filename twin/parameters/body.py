@@ -102,6 +102,8 @@ class Cylinder(Table):
     def _hollow(self) -> Cylinder:
         if self.inner_radius >= self.outer_radius:
             raise ValueError("inner_radius must be smaller than outer_radius")
+        if not np.linalg.eigvalsh(self.inertia_tensor)[0] > 0:
+            raise ValueError("has no mass in float64; check the units of its dimensions")
         return self
 
     @property

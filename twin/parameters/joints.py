@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Discriminator, Field, Tag
 
 from twin.arrays import FloatArray, read_only
-from twin.parameters.quantity import Angle, Length, Point
+from twin.parameters.quantity import Angle, Length, Point, Whole
 from twin.parameters.table import Table
 
 
@@ -27,7 +27,7 @@ class PairedCircle(Table):
     )
     center_angle: Angle = Field(description="Angle of the middle of the first pair from x")
     height: Length = Field(0.0, description="Height of the circle in its frame")
-    shift: int = Field(0, ge=0, le=5, description="Places the list is rotated by")
+    shift: Whole = Field(0, ge=0, le=5, description="Places the list is rotated by")
 
     @property
     def points(self) -> FloatArray:
@@ -61,5 +61,9 @@ def _layout(value: Any) -> Any:
 
 JointLayout = Annotated[
     Annotated[PairedCircle, Tag("paired_circle")] | Annotated[PointList, Tag("points")],
-    Discriminator(_layout),
+    Discriminator(
+        _layout,
+        custom_error_type="layout",
+        custom_error_message="must be a table with the layout 'paired_circle' or 'points'",
+    ),
 ]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
 from twin.parameters.actuator import LinearActuator
 from twin.parameters.body import LegBody
-from twin.parameters.quantity import Angle, Direction, Length
+from twin.parameters.quantity import Angle, Direction, Length, Whole
 from twin.parameters.table import Table
 
 
@@ -37,13 +37,20 @@ class UpsLeg(Table):
     frame_angle: Angle = Field(
         0.0, description="Angle about the leg from the leg frame to the frame of the body data"
     )
-    mirrored: tuple[int, ...] = Field(
+    mirrored: tuple[Whole, ...] = Field(
         (), description="Legs (from 1) whose bodies are mirrored in x of the body data's frame"
     )
     housing: LegBody = Field(description="Part on the base joint; origin at the base joint")
     rod: LegBody = Field(description="Part on the platform joint; origin at the tip")
     actuator: LinearActuator = Field(description="The actuator between housing and rod")
     appearance: LegAppearance | None = Field(None, description="Dimensions for drawing")
+
+    @field_validator("first_axis", mode="before")
+    @classmethod
+    def _horizontal_or_direction(cls, axis: Any) -> Any:
+        if axis != "horizontal" and (not isinstance(axis, (list, tuple)) or len(axis) != 3):
+            raise ValueError("must be 'horizontal' or three numbers, a direction in the base")
+        return axis
 
     @field_validator("first_axis")
     @classmethod

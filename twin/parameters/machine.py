@@ -13,7 +13,7 @@ from twin.arrays import FloatArray, read_only
 from twin.parameters.body import RigidBody
 from twin.parameters.joints import JointLayout
 from twin.parameters.legs import UpsLeg
-from twin.parameters.quantity import Acceleration, Length, Point
+from twin.parameters.quantity import Acceleration, Length, Number, Point
 from twin.parameters.table import Table
 
 COINCIDENT = 1e-6
@@ -46,7 +46,7 @@ class Home(Table):
     """The pose the machine starts from."""
 
     position: Point = Field(description="Reference point in the base frame")
-    orientation: tuple[float, float, float, float] = Field(
+    orientation: tuple[Number, Number, Number, Number] = Field(
         (1.0, 0.0, 0.0, 0.0), description="Unit quaternion platform to base, scalar first"
     )
 

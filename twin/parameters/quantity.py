@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, Strict
 
 UNITS: dict[str, tuple[str, float]] = {
     "m": ("m", 1.0),
@@ -26,6 +26,10 @@ UNITS: dict[str, tuple[str, float]] = {
     "m/s2": ("m/s2", 1.0),
 }
 """Unit as written in a file -> (SI unit, factor)."""
+
+
+LARGEST = 1e9
+"""SI; beyond it products of a few numbers would leave the range in which float64 is exact."""
 
 
 def to_si(value: Any, unit: str) -> float:
@@ -60,6 +64,8 @@ def to_si(value: Any, unit: str) -> float:
         raise ValueError("the number is too large") from None
     if not math.isfinite(result):
         raise ValueError("must be finite")
+    if abs(result) > LARGEST:
+        raise ValueError(f"{result:.3g} {unit} is beyond any machine; check the unit")
     return result
 
 
@@ -82,4 +88,6 @@ Force = Annotated[float, in_si("N"), measured("N")]
 Speed = Annotated[float, in_si("m/s"), measured("m/s")]
 Acceleration = Annotated[float, in_si("m/s2"), measured("m/s2")]
 Point = tuple[Length, Length, Length]
-Direction = tuple[float, float, float]
+Number = Annotated[float, Strict()]
+Whole = Annotated[int, Strict()]
+Direction = tuple[Number, Number, Number]

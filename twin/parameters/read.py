@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -24,19 +25,34 @@ def read_parameters(path: str | Path) -> MachineParameters:
     """
     file = Path(path)
     try:
-        if file.stat().st_size > LARGEST_FILE:
-            raise ParameterError(file, [("file", f"larger than {LARGEST_FILE} bytes")])
-        data = tomllib.loads(file.read_text(encoding="utf-8"))
+        with file.open("rb") as stream:
+            raw = stream.read(LARGEST_FILE + 1)
     except OSError as error:
         raise ParameterError(file, [("file", f"cannot be read ({error.strerror})")]) from None
+    if len(raw) > LARGEST_FILE:
+        raise ParameterError(file, [("file", f"larger than {LARGEST_FILE} bytes")])
+    try:
+        content = tomllib.loads(raw.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise ParameterError(file, [("file", f"is not UTF-8 text ({error.reason})")]) from None
     except tomllib.TOMLDecodeError as error:
         raise ParameterError(file, [("file", f"is not valid TOML: {error}")]) from None
+    except ValueError as error:
+        # Python refuses to read integers of several thousand digits.
+        raise ParameterError(file, [("file", f"has a number too long to read ({error})")]) from None
     except RecursionError:
         raise ParameterError(file, [("file", "is nested too deeply")]) from None
+    return parameters_from(content, file)
+
+
+def parameters_from(content: dict[str, Any], file: str | Path) -> MachineParameters:
+    """Return the checked parameters of the content of a platform.toml; `file` names it in errors.
+
+    Raises:
+        ParameterError: unknown or missing fields, or values that no machine can have.
+    """
     try:
-        return MachineParameters.model_validate(data)
+        return MachineParameters.model_validate(content)
     except ValidationError as error:
         raise ParameterError(file, _problems(error)) from None
 
@@ -46,7 +62,7 @@ def _problems(error: ValidationError) -> list[tuple[str, str]]:
     for entry in error.errors(include_url=False):
         context = entry.get("ctx", {})
         tags = {"rigid", "cylinder", "paired_circle", "points", "ups"}
-        path = [str(part) for part in entry["loc"] if part not in tags]
+        path = [str(part) for part in entry["loc"] if part not in tags and "[" not in str(part)]
         field = context.get("field") or ".".join(path) or "file"
         message = entry["msg"].removeprefix("Value error, ")
         if entry["type"] == "extra_forbidden":

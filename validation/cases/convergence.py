@@ -97,7 +97,9 @@ def run(platform: Platform) -> CaseResult:
             Measure(f"{name}: smallest error", float(errors.min()), "m or rad"),
         ]
         curves.append(log_curve(name, STEPS, errors))
-    markers = tuple(curve.__class__(curve.name, curve.x, curve.y, "line+markers") for curve in curves)
+    markers = tuple(
+        curve.__class__(curve.name, curve.x, curve.y, "line+markers") for curve in curves
+    )
     plot = Plot(
         "Error over time step",
         "time step [s]",

@@ -35,6 +35,4 @@ def run(platform: Platform) -> CaseResult:
     )
     points = [Curve(curve.name, curve.x, curve.y, "markers") for curve in curves]
     panel = Panel("largest error / largest force", tuple(points), log_y=True)
-    return CASE.result(
-        platform, measures, (Plot("Projected actuator forces", "state", (panel,)),)
-    )
+    return CASE.result(platform, measures, (Plot("Projected actuator forces", "state", (panel,)),))

@@ -28,7 +28,7 @@ def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     forces = sinusoidal_forces(platform, DURATION, TIMESTEP)
     measures, plots = trajectory_comparison(platform, DURATION, "Sinusoidal forces", forces)
-    time = np.arange(len(forces)) * TIMESTEP
+    time = np.arange(float(len(forces))) * TIMESTEP
     curves = (Curve(f"leg {i + 1}", time, column) for i, column in enumerate(forces.T))
     plots.append(Plot("Applied forces", "time [s]", (Panel("force [N]", tuple(curves)),)))
     return CASE.result(platform, measures, plots)

@@ -1,0 +1,155 @@
+"""Running cases: order, errors, machines by path, several processes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import twin
+from twin.catalogue import parameters_path
+from twin.errors import InputError, MachineNotFoundError, ParameterError, StateError, TwinError
+from twin.platform import Platform
+from twin.validation import runner
+from twin.validation.cases import CASES, load_case
+from twin.validation.results import CaseResult
+from twin.validation.runner import run
+
+QUICK = ["projection", "constant_forces"]
+
+
+def described(tmp_path: Path, name: str) -> Path:
+    """Write a platform.toml of a machine called `name`."""
+    text = parameters_path("stewart").read_text(encoding="utf-8")
+    path = tmp_path / f"{name}.toml"
+    path.write_text(text.replace('name = "stewart"', f'name = "{name}"'), encoding="utf-8")
+    return path
+
+
+def keys(results: list[CaseResult]) -> list[tuple[str, str]]:
+    """Return machine and case of each result."""
+    return [(result.machine, result.case) for result in results]
+
+
+def test_results_come_in_the_order_of_machines_and_registry() -> None:
+    results = run(["stewart", "srspm"], list(reversed(QUICK)), progress=False)
+    assert keys(results) == [(m, c) for m in ("stewart", "srspm") for c in QUICK]
+    assert all(result.verdict == "pass" and result.seconds > 0.0 for result in results)
+
+
+def test_machine_by_path(tmp_path: Path) -> None:
+    path = described(tmp_path, "mine")
+    for given in (path, str(path)):
+        (result,) = run(given, "projection", progress=False)
+        assert (result.machine, result.verdict) == ("mine", "pass")
+
+
+def test_cases_that_make_no_sense_for_a_machine_are_left_out() -> None:
+    results = run(["srspm", "stewart"], ["published", "projection"], progress=False)
+    assert keys(results) == [
+        ("srspm", "projection"),
+        ("stewart", "published"),
+        ("stewart", "projection"),
+    ]
+    with pytest.raises(InputError, match="make no sense for srspm"):
+        run("srspm", "published")
+
+
+@pytest.mark.parametrize(
+    ("machines", "options", "field"),
+    [
+        ([], {}, "machines"),
+        (None, {}, "machines"),
+        (3, {}, "machines"),
+        ("stewart", {"cases": []}, "cases"),
+        ("stewart", {"cases": ["reference", "nonsense"]}, "case"),
+        ("stewart", {"cases": [["reference"]]}, "cases"),
+        ("stewart", {"cases": 5}, "cases"),
+        ("stewart", {"jobs": 0}, "jobs"),
+        ("stewart", {"jobs": 1.5}, "jobs"),
+        ("stewart", {"jobs": True}, "jobs"),
+        ([["stewart"]], {}, "machines"),
+    ],
+)
+def test_bad_input(machines: Any, options: dict[str, Any], field: str) -> None:
+    with pytest.raises(InputError) as caught:
+        run(machines, progress=False, **options)
+    assert caught.value.field == field
+
+
+def test_machines_that_cannot_be_loaded_stop_before_anything_runs(tmp_path: Path) -> None:
+    with pytest.raises(MachineNotFoundError):
+        run(["stewart", "nowhere"], "projection")
+    broken = tmp_path / "broken.toml"
+    broken.write_text("name = 3")
+    with pytest.raises(ParameterError):
+        run(broken, "projection")
+
+
+def test_two_machines_of_one_name_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="both called 'stewart'"):
+        run(["stewart", described(tmp_path, "stewart")], "projection")
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (StateError("stopped at t = 0.1 s"), "stopped at t = 0.1 s"),
+        (ZeroDivisionError("division by zero"), "unexpected ZeroDivisionError: division by zero"),
+    ],
+)
+def test_errors_of_a_case_become_its_result(
+    error: Exception, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: Platform) -> CaseResult:
+        raise error
+
+    monkeypatch.setattr(load_case("projection"), "run", broken)
+    first, second = run("srspm", QUICK, progress=False)
+    assert (first.verdict, first.error, first.measures) == ("fail", text, ())
+    assert first.title == load_case("projection").CASE.title
+    assert second.verdict == "pass"
+
+
+def test_crashed_process_is_told() -> None:
+    from concurrent.futures import Future
+    from concurrent.futures.process import BrokenProcessPool
+
+    future: Future[CaseResult] = Future()
+    future.set_exception(BrokenProcessPool("gone"))
+    result = runner._collected(future, ("srspm", "srspm", "projection"))
+    assert result.verdict == "fail"
+    assert "crashed" in result.error
+
+
+@pytest.mark.slow
+def test_two_processes_give_the_same_numbers(tmp_path: Path) -> None:
+    machines: list[str | Path] = ["srspm", described(tmp_path, "mine")]
+    alone, together = (run(machines, QUICK, progress=False, jobs=jobs) for jobs in (1, 2))
+    assert keys(alone) == keys(together)
+    for one, other in zip(alone, together, strict=True):
+        assert one.measures == other.measures
+
+
+def test_all_cases_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[str, str]] = []
+
+    def quick(task: runner.Task) -> CaseResult:
+        seen.append(task[1:])
+        return CaseResult(task[1], task[2], "", "", ())
+
+    monkeypatch.setattr(runner, "run_case", quick)
+    names = twin.machine_names()
+    run(names, progress=False)
+    assert seen == [
+        (name, case)
+        for name in names
+        for case in CASES
+        if load_case(case).CASE.applies(twin.load(name))
+    ]
+
+
+def test_errors_are_the_packages_own() -> None:
+    with pytest.raises(TwinError):
+        run("stewart\0", "projection")

@@ -1,0 +1,5 @@
+"""`python -m twin` is the console command `twin`."""
+
+from twin.cli import main
+
+main()

@@ -1,0 +1,57 @@
+"""Models of a machine as files: MJCF (robot and scene) or URDF, generated from its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from twin.errors import InputError
+from twin.files import write_text
+from twin.platform import Platform
+
+FORMATS: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "mjcf": (
+        ("robot.xml", "twin.engines.mjcf", "robot_xml"),
+        ("scene.xml", "twin.engines.mjcf", "scene_xml"),
+    ),
+    "urdf": (("robot.urdf", "twin.engines.urdf", "robot_urdf"),),
+}
+"""Format -> its files, each with the module and the function that writes it."""
+
+
+def export(platform: Platform, form: str, folder: str | Path) -> list[Path]:
+    """Write the model files of one format; returns their paths.
+
+    The folder is made if need be. Files of these names are replaced, each at once; nothing else
+    in the folder is touched.
+
+    Args:
+        platform: the machine.
+        form: "mjcf" (robot.xml, scene.xml) or "urdf" (robot.urdf).
+        folder: where the files go.
+
+    Raises:
+        InputError: unknown format, or a folder that cannot be made or written to.
+    """
+    if not isinstance(form, str) or form not in FORMATS:
+        raise InputError("format", f"unknown format {form!r}; known: {', '.join(FORMATS)}")
+    texts = {name: _writer(module, function)(platform) for name, module, function in FORMATS[form]}
+    target = _made(folder)
+    return [write_text(target / name, text) for name, text in texts.items()]
+
+
+def _writer(module: str, function: str) -> Callable[[Platform], str]:
+    writer: Any = getattr(import_module(module), function)
+    return writer  # type: ignore[no-any-return]
+
+
+def _made(folder: Any) -> Path:
+    try:
+        path = Path(folder)
+        path.mkdir(parents=True, exist_ok=True)
+    except (OSError, TypeError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError("folder", f"cannot make the folder {str(folder)!r} ({reason})") from None
+    return path

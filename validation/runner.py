@@ -1,0 +1,141 @@
+"""Runs validation cases on machines, in this process or spread over several."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from twin.catalogue import load
+from twin.errors import InputError, TwinError
+from twin.validation.cases import CASES, load_case
+from twin.validation.results import CaseResult
+
+Task = tuple[str, str, str]
+"""Machine as it was asked for, its name, and the case."""
+
+
+def run(
+    machines: Sequence[str | Path] | str | Path,
+    cases: Sequence[str] | str | None = None,
+    progress: bool = True,
+    jobs: int = 1,
+) -> list[CaseResult]:
+    """Return the outcome of every case on every machine it makes sense for.
+
+    A case that cannot be run does not stop the others: its result says why and counts as failed.
+
+    Args:
+        machines: names or paths of platform.toml, one or several.
+        cases: names out of `twin.validation.cases.CASES`; default all.
+        progress: show a progress bar on a terminal.
+        jobs: processes to use; with more than one, a script that calls this needs the usual
+            `if __name__ == "__main__":`.
+
+    Raises:
+        InputError: unknown case, no machine, two machines of the same name, or cases that make
+            sense for none of the machines.
+        MachineNotFoundError: neither a known name nor a file.
+        ParameterError: a platform.toml that cannot be used.
+    """
+    tasks = _tasks(_several(machines, "machines"), cases)
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
+        raise InputError("jobs", f"must be a whole number from 1 on, got {jobs!r}")
+    results: dict[Task, CaseResult] = {}
+    with _bar(len(tasks), progress) as advance:
+        for task, result in _outcomes(tasks, min(jobs, len(tasks))):
+            results[task] = result
+            advance(f"{result.machine}: {result.case}")
+    return [results[task] for task in tasks]
+
+
+def run_case(task: Task) -> CaseResult:
+    """Return the outcome of one case; whatever goes wrong becomes its error."""
+    machine, name, key = task
+    start = clock.perf_counter()
+    case = load_case(key)
+    try:
+        result = case.run(load(machine))
+    except TwinError as error:
+        result = _failed(name, key, str(error))
+    except Exception as error:
+        result = _failed(name, key, f"unexpected {type(error).__name__}: {error}")
+    return replace(result, seconds=clock.perf_counter() - start)
+
+
+def _several(value: Any, field: str) -> list[Any]:
+    entries = [value] if isinstance(value, (str, Path)) else value
+    if not isinstance(entries, Sequence) or not entries:
+        raise InputError(field, f"must be a name or a list of names, got {value!r}")
+    if not all(isinstance(entry, (str, Path)) for entry in entries):
+        raise InputError(field, f"must hold names only, got {value!r}")
+    return list(dict.fromkeys(entries))
+
+
+def _tasks(machines: list[str | Path], cases: Sequence[str] | str | None) -> list[Task]:
+    keys = list(CASES) if cases is None else _several(cases, "cases")
+    modules = {key: load_case(key) for key in keys}
+    ordered = [key for key in CASES if key in modules]
+    tasks: list[Task] = []
+    names: dict[str, str | Path] = {}
+    for machine in machines:
+        platform = load(machine)
+        if platform.name in names:
+            raise InputError(
+                "machines",
+                f"{str(machine)!r} and {str(names[platform.name])!r} are both called "
+                f"{platform.name!r}; give one of them another name",
+            )
+        names[platform.name] = machine
+        tasks += [
+            (str(machine), platform.name, key)
+            for key in ordered
+            if modules[key].CASE.applies(platform)
+        ]
+    if not tasks:
+        raise InputError("cases", f"{', '.join(keys)} make no sense for {', '.join(names)}")
+    return tasks
+
+
+def _failed(name: str, key: str, error: str) -> CaseResult:
+    case = load_case(key).CASE
+    return CaseResult(name, key, case.title, case.description, (), error=error)
+
+
+def _outcomes(tasks: list[Task], jobs: int) -> Iterator[tuple[Task, CaseResult]]:
+    if jobs == 1:
+        yield from ((task, run_case(task)) for task in tasks)
+        return
+    # Spawned, not forked: engines and compiled code hold threads that do not survive a fork.
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        waiting = {pool.submit(run_case, task): task for task in tasks}
+        for future in as_completed(waiting):
+            yield waiting[future], _collected(future, waiting[future])
+
+
+def _collected(future: Future[CaseResult], task: Task) -> CaseResult:
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        return _failed(
+            task[1], task[2], "its process, or one beside it, crashed; run the cases with one job"
+        )
+
+
+@contextmanager
+def _bar(count: int, wanted: bool) -> Iterator[Any]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    console = Console(stderr=True)
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+    hidden = not (wanted and console.is_terminal)
+    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
+        bar = progress.add_task("validation", total=count)
+        yield lambda text: progress.update(bar, advance=1, description=text)
