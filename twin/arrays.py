@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,14 @@ def as_floats(value: Any, field: str, last: int | None = None) -> FloatArray:
 
 def as_vector(value: Any, field: str, size: int) -> FloatArray:
     """Return `value` as a finite vector `(size,)`; raises InputError otherwise."""
+    if (
+        type(value) is np.ndarray
+        and value.shape == (size,)
+        and value.dtype == np.float64
+        and value.flags.carray
+        and all(map(isfinite, value.tolist()))
+    ):
+        return value  # what engines are given at every step
     array = as_floats(value, field, size)
     if array.ndim != 1:
         raise InputError(field, f"must be one vector of size {size}, got shape {array.shape}")
@@ -77,6 +86,13 @@ def positive(value: Any, field: str) -> float:
     if number.ndim or number <= 0:
         raise InputError(field, f"must be one number above zero, got {value!r}")
     return float(number)
+
+
+def as_flag(value: Any, field: str) -> bool:
+    """Return `value` if it is True or False; raises InputError otherwise."""
+    if not isinstance(value, bool):
+        raise InputError(field, f"must be True or False, not {value!r}")
+    return value
 
 
 def one_of(value: Any, field: str, known: Iterable[str]) -> str:

@@ -138,7 +138,7 @@ def html_page(
     plotly = report_library("plotly.offline", "The validation report").get_plotlyjs()
     page: str = templates.get_template("report.html").render(
         content | {"cases": cases, "machines": machines},
-        errata=markup(markdown_html(errata, lower=2)),
+        errata=markup(markdown_html(errata, lower=1)),
         plotly=markup(plotly),
         style=style,
     )

@@ -115,8 +115,11 @@ def _outcomes(tasks: list[Task], jobs: int) -> Iterator[tuple[Task, CaseResult]]
     # Spawned, not forked: engines and compiled code hold threads that do not survive a fork.
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         waiting = {pool.submit(run_case, task): task for task in tasks}
-        for future in as_completed(waiting):
-            yield waiting[future], _collected(future, waiting[future])
+        try:
+            for future in as_completed(waiting):
+                yield waiting[future], _collected(future, waiting[future])
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _collected(future: Future[CaseResult], task: Task) -> CaseResult:

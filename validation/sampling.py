@@ -8,7 +8,7 @@ import numpy as np
 
 from twin.arrays import FloatArray
 from twin.errors import InputError
-from twin.motion.frames import quaternion_product
+from twin.motion.quaternions import quaternion_product
 from twin.platform import REST, Platform
 from twin.rotations import quaternion_from_angles
 

@@ -52,7 +52,7 @@ class AnalyticEngine(BaseEngine):
         self._states = np.empty((capacity, STATE_SIZE))
         self._dense = np.empty((capacity, 5, STATE_SIZE))
 
-    def _place(self, pose: FloatArray, twist: FloatArray, _: LegCoordinates) -> None:
+    def _place(self, pose: FloatArray, twist: FloatArray, legs: LegCoordinates) -> None:
         self._y[:7], self._y[7:] = pose, twist
 
     def _advance(self, forces: FloatArray, wrench: FloatArray) -> tuple[float, str]:

@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import numpy as np
+
 from twin.arrays import FloatArray, as_pose, as_vector, one_of, positive
 from twin.engines.engine import PRESETS, Preset, State
 from twin.engines.guard import Guard
@@ -32,6 +34,7 @@ class BaseEngine(ABC):
         self.timestep = positive(timestep, "timestep")
         self.preset: Preset = preset
         self._largest_gap = positive(largest_gap, "largest_gap")
+        self._no_wrench = np.zeros(6)
         self._steps = 0
         self._ready = self._closed = False
 
@@ -53,7 +56,7 @@ class BaseEngine(ABC):
         """Advance by one time step; see `Engine.step`."""
         self._check_ready()
         force = as_vector(forces, "forces", self.platform.n_actuators)
-        load = REST if wrench is None else as_vector(wrench, "wrench", 6)
+        load = self._no_wrench if wrench is None else as_vector(wrench, "wrench", 6)
         self._guard.record(self.save() if self._guard.wants_saved else None, force, load)
         gap, warning = self._advance(force, load)
         self._steps += 1

@@ -10,10 +10,11 @@ import numpy as np
 
 from twin.arrays import FloatArray
 from twin.engines.bullet_library import connect, disconnect, load, pb, quiet
+from twin.engines.gaps import largest_gap
 from twin.engines.urdf import legs_urdf, platform_urdf
 from twin.engines.urdf_elements import principal_frame
 from twin.parameters.derived import leg_bodies
-from twin.platform import REST, Platform
+from twin.platform import REST, LegCoordinates, Platform
 
 ITERATIONS = 50
 """Of the Dantzig solver; ten already give the same result."""
@@ -43,6 +44,7 @@ class World:
         self._reference = -self._center @ axes
         self._sockets = (platform.platform_joints - self._center) @ axes
         bodies = leg_bodies(platform.parameters)
+        self._lengths = slice(13, 13 + platform.n_actuators)
         self._tips = np.stack(
             [
                 -center @ principal_frame(tensor)
@@ -52,17 +54,12 @@ class World:
         with quiet():
             self._build(timestep, engine_defaults=engine_defaults)
         # The first step fills in bookkeeping; after it, equal states have equal records.
-        self.place(platform.home, REST)
+        self.place(platform.home, REST, platform.leg_coordinates(platform.home, REST))
         pb.stepSimulation(physicsClientId=self._client)
 
-    def place(self, pose: FloatArray, twist: FloatArray) -> None:
-        """Put the machine at a pose `(7,)` with a twist `(6,)`, loops closed.
-
-        Raises:
-            SingularPoseError: a leg has no length or lies along its first axis.
-        """
+    def place(self, pose: FloatArray, twist: FloatArray, legs: LegCoordinates) -> None:
+        """Put the machine at a pose `(7,)` with a twist `(6,)` and the legs that go with them."""
         client = {"physicsClientId": self._client}
-        legs = self._platform.leg_coordinates(pose, twist)
         extensions = legs.lengths - self._platform.home_lengths
         places = np.column_stack([legs.angles, extensions]).ravel()
         rates = np.column_stack([legs.angle_rates, legs.length_rates]).ravel()
@@ -89,37 +86,37 @@ class World:
             pb.applyExternalTorque(self._body, BASE, load[3:], **options)
         pb.stepSimulation(physicsClientId=client)
 
-    def read(self) -> FloatArray:
-        """Return `(13 + 2 n,)`: pose, twist, lengths and rates, from Bullet's bodies and joints."""
+    def read(self, reading: FloatArray) -> float:
+        """Read Bullet's bodies and joints.
+
+        Args:
+            reading: `(13 + 2 n,)` filled with pose, twist, lengths and rates.
+
+        Returns:
+            The largest distance [m] between a rod's tip and its joint on the platform.
+        """
         client = self._client
         center, turn = pb.getBasePositionAndOrientation(self._body, physicsClientId=client)
         velocity, spin = pb.getBaseVelocity(self._body, physicsClientId=client)
         joints = pb.getJointStates(self._legs, self._actuators, physicsClientId=client)
-        arm = _matrix(turn) @ self._reference
-        (x, y, z), (a, b, c) = arm.tolist(), spin
-        return np.concatenate(
-            [
-                arm + center,
-                self._from_inertial @ turn,
-                np.array([b * z - c * y, c * x - a * z, a * y - b * x]) + velocity,
-                spin,
-                self._platform.home_lengths + [joint[0] for joint in joints],
-                [joint[1] for joint in joints],
-            ]
+        reading[:] = (
+            *(*center, *turn, *velocity, *spin),
+            *[joint[0] for joint in joints],
+            *[joint[1] for joint in joints],
         )
-
-    def gap(self) -> float:
-        """Return the largest distance [m] between a rod's tip and its joint on the platform."""
-        client = self._client
-        center, turn = pb.getBasePositionAndOrientation(self._body, physicsClientId=client)
         # Only the centre-of-mass frames of links are exact; their own frames have 32 bits.
         rods = pb.getLinkStates(
             self._legs, self._actuators, computeForwardKinematics=1, physicsClientId=client
         )
-        turns = np.array([pb.getMatrixFromQuaternion(rod[1]) for rod in rods]).reshape(-1, 3, 3)
-        tips = np.array([rod[0] for rod in rods]) + np.einsum("ijk,ik->ij", turns, self._tips)
-        apart = tips - center - self._sockets @ _matrix(turn).T
-        return float(np.sqrt(np.einsum("ij,ij->i", apart, apart).max()))
+        frames = np.array([rod[0] + rod[1] for rod in rods])
+        gap = largest_gap(reading, frames, self._sockets, self._tips)
+        arm = _matrix(turn) @ self._reference
+        (x, y, z), (a, b, c) = arm.tolist(), spin
+        reading[:3] += arm
+        reading[3:7] = self._from_inertial @ reading[3:7]
+        reading[7:10] += (b * z - c * y, c * x - a * z, a * y - b * x)
+        reading[self._lengths] += self._platform.home_lengths
+        return float(gap)
 
     def save(self) -> bytes:
         """Return Bullet's own record of the world: only it holds every bit of the state."""

@@ -43,6 +43,7 @@ class Engine(Protocol):
         Raises:
             InputError: wrong shape, not finite, no unit quaternion.
             SingularPoseError: a leg has no length or lies along its universal joint's first axis.
+            ClosedEngineError: the engine is closed.
         """
         ...
 
@@ -56,7 +57,7 @@ class Engine(Protocol):
             InputError: wrong shape or not finite.
             ClosedEngineError: the engine is closed or was never reset.
             SimulationStoppedError: the state is not finite or the loops have opened; a dump that
-                replays the last steps is written and named.
+                replays the last steps is written and named. `reset` or `restore` go on from there.
         """
         ...
 
@@ -78,7 +79,9 @@ class Engine(Protocol):
         """Return to a saved state; the continuation is bit-identical.
 
         Raises:
-            InputError: not a state of this engine, machine and preset.
+            InputError: damaged, or of another engine, machine, time step, preset, library or
+                options.
+            ClosedEngineError: the engine is closed.
         """
         ...
 

@@ -6,6 +6,8 @@ import json
 import os
 from collections import deque
 from collections.abc import Mapping
+from itertools import chain
+from math import isfinite
 from pathlib import Path
 from tempfile import mkstemp
 from typing import Any
@@ -79,7 +81,7 @@ class Guard:
         """
         if warning:
             reason = warning
-        elif not np.isfinite(np.concatenate(state[1:])).all():
+        elif not all(map(isfinite, chain.from_iterable(map(np.ndarray.tolist, state[1:])))):
             reason = "the state is not finite"
         elif not gap <= self.largest_gap:
             reason = f"the loops have opened by {gap:.3g} m (limit {self.largest_gap:.3g} m)"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from twin.arrays import as_floats, as_vector
-from twin.engines.engine import PRESETS, Preset
+from twin.arrays import as_flag, as_floats, as_vector, one_of
+from twin.engines.engine import Preset
 from twin.engines.mjcf import LOOP_SOLIMP
 from twin.engines.mujoco_model import mujoco
 from twin.errors import InputError
@@ -57,16 +57,11 @@ def make_settings(
     """Return a preset's settings with what is given in its place.
 
     Raises:
-        InputError: unknown preset or integrator, or numbers MuJoCo would not take as they are.
+        InputError: unknown integrator, or numbers MuJoCo would not take as they are.
     """
-    if preset not in PRESETS:
-        raise InputError("preset", f"unknown preset {preset!r}; known: {', '.join(PRESETS)}")
-    if not isinstance(engine_defaults, bool):
-        raise InputError("engine_defaults", f"must be True or False, not {engine_defaults!r}")
-    name = PRESET_INTEGRATORS[preset] if integrator is None else integrator
-    if not isinstance(name, str) or name not in INTEGRATORS:
-        known = ", ".join(INTEGRATORS)
-        raise InputError("integrator", f"unknown integrator {integrator!r}; known: {known}")
+    own = PRESET_INTEGRATORS[preset]
+    name = own if integrator is None else one_of(integrator, "integrator", INTEGRATORS)
+    as_flag(engine_defaults, "engine_defaults")
     loop_solref = DEFAULT_SOLREF if engine_defaults else (2 * timestep, 1.0)
     loop_solimp = DEFAULT_SOLIMP if engine_defaults else LOOP_SOLIMP
     return Settings(

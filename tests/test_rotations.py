@@ -1,0 +1,90 @@
+"""Angle conventions against products of elementary rotations, and there and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+from twin.errors import InputError
+from twin.rotations import (
+    CONVENTIONS,
+    angles_from_quaternion,
+    pose_from_angles,
+    quaternion_from_angles,
+)
+
+angle = st.floats(-1.2, 1.2)  # away from the gimbal lock of every convention
+
+
+def about(axis: str, turn: float) -> Any:
+    c, s = np.cos(turn), np.sin(turn)
+    return {
+        "x": np.array([[1, 0, 0], [0, c, -s], [0, s, c]]),
+        "y": np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]]),
+        "z": np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]),
+    }[axis]
+
+
+PRODUCTS = {
+    "yaw_pitch_roll": lambda a, b, c: about("z", a) @ about("y", b) @ about("x", c),
+    "fixed_xyz": lambda a, b, c: about("z", c) @ about("y", b) @ about("x", a),
+    "moving_xyz": lambda a, b, c: about("x", a) @ about("y", b) @ about("z", c),
+    "roll_pitch": lambda a, b, _: about("x", a) @ about("y", b),
+    "compliant": lambda a, b, c: about("y", a) @ about("x", b) @ about("z", c),
+    "rodrigues": lambda a, b, c: Rotation.from_rotvec([a, b, c]).as_matrix(),
+}
+
+
+def test_every_convention_has_its_product() -> None:
+    assert set(PRODUCTS) == set(CONVENTIONS)
+
+
+@pytest.mark.parametrize("name", CONVENTIONS)
+@given(angles=st.tuples(angle, angle, angle))
+def test_convention(name: str, angles: tuple[float, float, float]) -> None:
+    given_angles = angles[: len(CONVENTIONS[name].angles)]
+    quaternion = quaternion_from_angles(given_angles, name)
+    matrix = Rotation.from_quat(quaternion[[1, 2, 3, 0]]).as_matrix()
+    # A few products of sines and cosines.
+    np.testing.assert_allclose(matrix, PRODUCTS[name](*angles), rtol=0, atol=1e-15)
+    assert quaternion[0] >= 0
+    # Away from the singular angles they come back; cos(1.2) enlarges rounding threefold.
+    back = angles_from_quaternion(quaternion, name)
+    np.testing.assert_allclose(back, given_angles, rtol=0, atol=2e-15)
+
+
+@pytest.mark.parametrize("name", CONVENTIONS)
+def test_batches(name: str) -> None:
+    count = len(CONVENTIONS[name].angles)
+    angles = np.random.default_rng(1).uniform(-1, 1, (2, 3, count))
+    quaternions = quaternion_from_angles(angles, name)
+    assert quaternions.shape == (2, 3, 4)
+    np.testing.assert_array_equal(quaternions[1, 2], quaternion_from_angles(angles[1, 2], name))
+    assert angles_from_quaternion(quaternions, name).shape == angles.shape
+    assert quaternion_from_angles(np.empty((0, count)), name).shape == (0, 4)
+    assert angles_from_quaternion(np.empty((0, 4)), name).shape == (0, count)
+
+
+def test_pose_from_angles_broadcasts() -> None:
+    pose = pose_from_angles([0.0, 0.1, 0.9], np.zeros((4, 3)))
+    assert pose.shape == (4, 7)
+    np.testing.assert_array_equal(pose[2], [0.0, 0.1, 0.9, 1.0, 0.0, 0.0, 0.0])
+    with pytest.raises(InputError, match="broadcast"):
+        pose_from_angles(np.zeros((2, 3)), np.zeros((3, 3)))
+
+
+def test_roll_pitch_cannot_hold_yaw() -> None:
+    turned = quaternion_from_angles([0.1, 0.2, 0.3])
+    with pytest.raises(InputError, match="roll_pitch"):
+        angles_from_quaternion(turned, "roll_pitch")
+
+
+@pytest.mark.parametrize("name", ["", "euler", None, 5, ["rodrigues"]])
+def test_unknown_conventions_are_named(name: Any) -> None:
+    with pytest.raises(InputError, match="yaw_pitch_roll"):
+        quaternion_from_angles([0.0, 0.0, 0.0], name)

@@ -1,0 +1,181 @@
+"""Figures of trajectories, the sketch of a machine, and the texts of numbers."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from twin.errors import InputError, MissingDependencyError
+from twin.platform import Platform
+from twin.trajectory import Trajectory
+from twin.viewer.panels import Axes, Line, panels_figure, thin_out, write_figure
+from twin.viewer.plots import angle_between, comparison_figure, trajectory_figure
+from twin.viewer.sketch import sketch_svg
+from twin.viewer.style import CURVES
+from twin.viewer.text import number, value_text
+
+# Figures hold float32: seven digits.
+SINGLE = {"rtol": 3e-7, "atol": 1e-9}
+
+
+@pytest.fixture(scope="module")
+def motion(platform: Platform) -> Trajectory:
+    """A short motion of every machine."""
+    rest = np.zeros(6)
+    hold = platform.inverse_dynamics(platform.home, rest, rest)
+    return platform.simulate(0.05, twist=[0.1, 0.0, 0.0, 0.2, 0.3, 0.4], forces=hold)
+
+
+def values(line: Any) -> NDArray[np.float64]:
+    """Return the y values of a line in a figure."""
+    return np.asarray(line.y, dtype=float)
+
+
+def test_trajectory_figure_shows_the_trajectory(motion: Trajectory) -> None:
+    figure = motion.plot()
+    legs = motion.lengths.shape[1]
+    names = ["x", "y", "z", "yaw", "pitch", "roll"]
+    names += 2 * [f"leg {k + 1}" for k in range(legs)]
+    assert [line.name for line in figure.data] == names
+    for k in range(3):
+        shift = motion.pose[:, k] - motion.pose[0, k]
+        np.testing.assert_allclose(values(figure.data[k]), shift, **SINGLE)
+    turns = Rotation.from_quat(motion.pose[:, [4, 5, 6, 3]]).as_euler("ZYX", degrees=True)
+    for k in range(3):
+        # Degrees of a few units in single precision, two formulae for the angles.
+        np.testing.assert_allclose(values(figure.data[3 + k]), turns[:, k], rtol=1e-6, atol=1e-6)
+    for k in range(legs):
+        np.testing.assert_allclose(values(figure.data[6 + k]), motion.lengths[:, k], **SINGLE)
+        forces = figure.data[6 + legs + k]
+        np.testing.assert_allclose(values(forces), motion.forces[:, k], **SINGLE)
+        assert forces.line.shape == "hv", "forces are held from each time to the next"
+    labels = [figure.layout[f"yaxis{k}"].title.text for k in ("", 2, 3, 4)]
+    assert [label[label.index("[") :] for label in labels] == ["[m]", "[deg]", "[m]", "[N]"]
+    assert figure.layout.xaxis4.title.text == "time [s]"
+
+
+def test_lines_of_one_name_share_colour_and_legend_entry(motion: Trajectory) -> None:
+    colors: dict[str, set[str]] = {}
+    entries: dict[str, int] = {}
+    for line in motion.plot().data:
+        colors.setdefault(line.name, set()).add(line.line.color)
+        entries[line.name] = entries.get(line.name, 0) + line.showlegend
+    assert all(len(used) == 1 for used in colors.values())
+    assert set(entries.values()) == {1}
+    assert len(set.union(*(colors[f"leg {k}"] for k in range(1, 7)))) == 6
+
+
+def test_comparison_shows_the_difference(motion: Trajectory, platform: Platform) -> None:
+    pose = motion.pose.copy()
+    pose[:, 2] += 1e-6
+    arrays = (motion.time, pose, motion.twist, motion.lengths, motion.rates, motion.forces)
+    words = (platform.name, "shifted", "fast", 1e-3, platform.hash, {})
+    figure = comparison_figure(Trajectory(*arrays, *words), motion)
+    lines = {line.name: line for line in figure.data}
+    np.testing.assert_allclose(values(lines["distance"]), 1e-6, rtol=1e-6)
+    assert np.isnan(values(lines["angle"])).all(), "equal orientations have no place on decades"
+    assert lines["z, shifted"].line.dash == "dash"
+    assert figure.layout.yaxis2.type == "log"
+
+
+def test_comparison_needs_the_same_times(motion: Trajectory, platform: Platform) -> None:
+    shorter = platform.simulate(0.04)
+    with pytest.raises(InputError, match="reference"):
+        comparison_figure(motion, shorter)
+    for wrong in (None, motion.pose, "trajectory"):
+        with pytest.raises(InputError):
+            comparison_figure(motion, wrong)  # type: ignore[arg-type]
+        with pytest.raises(InputError):
+            trajectory_figure(wrong)  # type: ignore[arg-type]
+
+
+@given(st.floats(0.0, np.pi), st.sampled_from([1.0, -1.0]))
+def test_angle_between_is_the_angle_of_the_turn(angle: float, sign: float) -> None:
+    axis = np.array([0.6, 0.0, 0.8])
+    pose = np.zeros((1, 7))
+    pose[0, 3:] = sign * np.array([np.cos(angle / 2), *(np.sin(angle / 2) * axis)])
+    home = np.array([[0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0]])
+    # The chord is known to 2e-16; near half a turn its slope against the angle is one half.
+    assert angle_between(pose, home)[0] == pytest.approx(angle, abs=1e-14)
+
+
+def test_thin_out_keeps_ends_and_peaks() -> None:
+    x = np.linspace(0.0, 1.0, 100_000)
+    y = np.sin(40 * x)
+    y[[12_345, 67_890]] = [50.0, -60.0]
+    y[500] = np.nan
+    kept = thin_out(x, y)
+    assert len(kept) <= 2000
+    assert {0, 99_999, 12_345, 67_890} <= set(kept.tolist())
+    assert (np.diff(kept) > 0).all()
+    assert thin_out(x[:10], y[:10]).tolist() == list(range(10))
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_empty_and_constant_lines_are_no_obstacle(log: bool) -> None:
+    x = np.array([1.0, 2.0])
+    for y in (np.zeros(2), np.full(2, np.nan), np.full(2, 3.0)):
+        panels_figure([Axes("y", [Line("a", x, y)], log)], "x", log_x=log).to_json()
+    panels_figure([Axes("y", [], log)], "x", log_x=log).to_json()
+
+
+def test_more_lines_than_colours() -> None:
+    x = np.array([0.0, 1.0])
+    lines = [Line(str(k), x, x) for k in range(2 * len(CURVES))]
+    figure = panels_figure([Axes("y", lines)], "x")
+    assert {line.line.color for line in figure.data} == set(CURVES)
+
+
+def test_names_reach_plotly_escaped() -> None:
+    x = np.array([0.0, 1.0])
+    figure = panels_figure([Axes("<i>y</i>", [Line("<b>a</b>", x, x)])], "<u>x</u>", title="<s>")
+    assert "<" not in figure.data[0].name + figure.layout.xaxis.title.text
+    assert "<" not in figure.layout.yaxis.title.text + figure.layout.title.text
+
+
+def test_written_figure_is_complete(motion: Trajectory, tmp_path: Path) -> None:
+    page = write_figure(motion.plot(), tmp_path / "motion.html").read_text(encoding="utf-8")
+    assert len(page) > 1_000_000, "plotly.js is inside"
+    assert "<script src" not in page.replace("'", '"')
+    with pytest.raises(InputError):
+        write_figure(motion.plot(), tmp_path / "missing" / "motion.html")
+
+
+def test_missing_plotly_names_the_install_command(
+    motion: Trajectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install platform-twin\[report\]"):
+        motion.plot()
+
+
+def test_sketch_is_an_svg_of_all_legs(platform: Platform) -> None:
+    root = ElementTree.fromstring(sketch_svg(platform))
+    assert root.get("aria-label") == f"{platform.name} at home"
+    assert len(root.findall("circle")) == 2 * platform.n_actuators
+    left, top, width, height = (float(part) for part in (root.get("viewBox") or "").split())
+    for circle in root.findall("circle"):
+        assert left < float(circle.get("cx", "nan")) < left + width
+        assert top < float(circle.get("cy", "nan")) < top + height
+
+
+def test_numbers_as_text() -> None:
+    assert number(0.1 + 0.2) == "0.3"
+    assert number(-0.0) == "0"
+    assert number(1.23456789e-9, 3) == "1.23e-09"
+    for value in (None, float("nan"), float("inf")):
+        assert number(value) == "not finite"
+    assert value_text(np.pi / 2, "rad") == "1.5708 (90 deg)"
+    assert value_text([1.0, 2.5]) == "1, 2.5"
+    assert value_text([0.5] * 6) == "0.5 (6 times)"
+    assert value_text([[1.0, 0.0], [0.0, 2.0]]) == "1, 0; 0, 2"
+    assert value_text("horizontal") == "horizontal"
