@@ -115,7 +115,8 @@ def test_simulate_saves_and_plots(tmp_path: Path) -> None:
 
 def test_simulate_takes_start_and_forces() -> None:
     platform = twin.load("srspm")
-    pose, twist, forces = platform.home + [0.01, 0, 0, 0, 0, 0, 0], np.arange(6) / 10, np.arange(6)
+    pose = np.add(platform.home, [0.01, 0, 0, 0, 0, 0, 0])
+    twist, forces = np.arange(6) / 10, np.arange(6)
     texts = [",".join(str(value) for value in values) for values in (pose, twist, forces)]
     end = platform.simulate(0.01, pose=pose, twist=twist, forces=forces).pose[-1]
     options = ("--pose", texts[0], "--twist", texts[1], "--force", texts[2], "--every", 2)

@@ -60,6 +60,20 @@ def as_vector(value: Any, field: str, size: int) -> FloatArray:
     return array
 
 
+def quaternion_norm(quaternion: FloatArray, field: str) -> FloatArray:
+    """Return the norms `(...)` of quaternions `(..., 4)`; raises InputError if one is not one."""
+    with np.errstate(over="ignore"):
+        norm = np.asarray(np.sqrt(np.sum(quaternion**2, axis=-1)))
+    if norm.size and not np.abs(norm - 1.0).max() <= QUATERNION_TOLERANCE:
+        worst = norm.flat[int(np.abs(norm - 1.0).argmax())]
+        raise InputError(
+            field,
+            f"the quaternion (scalar first, last in a pose) must have norm 1, got {worst:.9g}; "
+            "divide it by its norm",
+        )
+    return norm
+
+
 def as_pose(value: Any, field: str = "pose") -> FloatArray:
     """Return poses `(..., 7)` with quaternions normalised to rounding error.
 
@@ -67,14 +81,7 @@ def as_pose(value: Any, field: str = "pose") -> FloatArray:
         InputError: wrong shape, not finite, or a quaternion whose norm is not one.
     """
     pose = as_floats(value, field, 7)
-    norm = np.sqrt(np.sum(pose[..., 3:] ** 2, axis=-1))
-    if norm.size and not np.abs(norm - 1.0).max() <= QUATERNION_TOLERANCE:
-        worst = norm.flat[int(np.abs(norm - 1.0).argmax())]
-        raise InputError(
-            field,
-            f"the quaternion (entries 3 to 6, scalar first) must have norm 1, got {worst:.9g}; "
-            "divide it by its norm",
-        )
+    norm = quaternion_norm(pose[..., 3:], field)
     pose = pose.copy()
     pose[..., 3:] /= norm[..., None]
     return pose

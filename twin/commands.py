@@ -14,6 +14,7 @@ from twin.arrays import FloatArray
 from twin.catalogue import load, machine_names
 from twin.console import Column, line, table
 from twin.errors import InputError
+from twin.files import check_place
 from twin.platform import Platform
 from twin.viewer.text import number, value_text
 
@@ -102,6 +103,9 @@ def simulate(
     **options: Any,
 ) -> None:
     """Simulate, print the start and the end of the motion, and write what was asked for."""
+    for path, ending in ((out, ".npz"), (plot, "")):
+        if path is not None:
+            check_place(path, ending)
     platform = load(machine)
     start = None if pose is None else numbers(pose, "pose")
     rate = None if twist is None else numbers(twist, "twist")

@@ -42,3 +42,22 @@ def write_atomically(path: str | Path, write: Callable[[IO[bytes]], Any]) -> Pat
 def write_text(path: str | Path, text: str) -> Path:
     """Write UTF-8 text atomically; raises InputError as `write_atomically`."""
     return write_atomically(path, lambda file: file.write(text.encode()))
+
+
+def check_place(path: str | Path, ending: str = "") -> None:
+    """Check that a file can probably be written, before the work that makes its content.
+
+    Args:
+        path: the file.
+        ending: what its name must end in, empty for anything.
+
+    Raises:
+        InputError: wrong ending, a folder, or a file in a folder that does not exist.
+    """
+    file = Path(path)
+    if not file.name.endswith(ending):
+        raise InputError("path", f"must end in {ending}, got {str(path)!r}")
+    if file.is_dir():
+        raise InputError("path", f"{file} is a folder; give the name of a file")
+    if not file.absolute().parent.is_dir():
+        raise InputError("path", f"{file} lies in a folder that does not exist; make it first")

@@ -145,26 +145,29 @@ class _Progress:
     def __enter__(self) -> _Progress:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         if self._bar is not None:
+            if kind is None:
+                self._bar.update(self._task, completed=self._steps)
             self._bar.stop()
 
     def tick(self, step: int) -> None:
         """Tell that `step` is done."""
         if step % 64 or self._wanted is False:
             return
-        if self._bar is None:
-            if clock.monotonic() - self._start < PATIENCE:
-                return
+        if self._bar is not None:
+            self._bar.update(self._task, completed=step)
+        elif self._wanted or clock.monotonic() - self._start >= PATIENCE:
             self._show()
-        self._bar.update(self._task, completed=step)
 
     def _show(self) -> None:
         from rich.console import Console
         from rich.progress import Progress
 
         console = Console(stderr=True)
-        self._bar = Progress(console=console, transient=True)
-        self._bar.disable = not (self._wanted or console.is_terminal)
+        if not (self._wanted or console.is_terminal):
+            self._wanted = False
+            return
+        self._bar = Progress(console=console, transient=console.is_terminal)
         self._task = self._bar.add_task(self._title, total=self._steps)
         self._bar.start()

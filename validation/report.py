@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from twin.catalogue import load
-from twin.errors import InputError
-from twin.files import write_text
+from twin.files import check_place, write_text
 from twin.platform import Platform
 from twin.validation.environment import environment
 from twin.validation.figures import figure_json
@@ -27,7 +26,7 @@ from twin.viewer.text import number, value_text
 HERE = Path(__file__).parent
 ERRATA = HERE / "errata.md"
 LIBRARIES = ("jinja2", "plotly", "markdown_it")
-LARGEST_MARGIN = 999.0
+LARGEST_MARGIN = 1000.0
 """Margins above it are not told apart: how far below a sound tolerance says no more."""
 
 
@@ -57,7 +56,7 @@ def make_report(
     """
     for path in (html, json):
         if path is not None:
-            _check_place(Path(path))
+            check_place(path)
     if html is not None:
         require_libraries()
     platforms = [load(machine) for machine in dict.fromkeys(machines)]
@@ -149,11 +148,8 @@ def margin_text(value: float | None) -> str:
     """Return how many times better than its tolerance a value is; None as an empty text."""
     if value is None:
         return ""
-    text = f"> {LARGEST_MARGIN:.0f}" if value > LARGEST_MARGIN else number(value, 3)
+    if value > LARGEST_MARGIN:
+        text = f"> {LARGEST_MARGIN:.0f}"
+    else:
+        text = f"{value:.0f}" if value >= 100.0 else number(value, 3)
     return f"{text} \N{MULTIPLICATION SIGN}"
-
-
-def _check_place(path: Path) -> None:
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        reason = "is a folder" if path.is_dir() else "lies in a folder that does not exist"
-        raise InputError("path", f"{path} {reason}; give the name of a file in an existing one")

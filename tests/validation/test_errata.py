@@ -20,6 +20,7 @@ from twin.rotations import pose_from_angles, quaternion_from_angles
 from twin.validation.cases.free_fall import singular_time, tracked_until
 from twin.validation.cases.published import largest_speed
 from twin.validation.published import FREE_FALLS, STEWART_SPEED_CHECK
+from twin.validation.published_runs import LEVEL_FALL
 
 ERRATA = Path(twin.__file__).parents[1] / "validation" / "errata.md"
 
@@ -162,6 +163,11 @@ def test_link_lengths_of_the_table_are_exchanged(srspm: Platform) -> None:
     # Half a unit of the last published digit.
     assert integrate(srspm, 1.0).pose[-1, 2] == pytest.approx(published.z, abs=5e-7)
     assert integrate(as_printed, 1.0).pose[-1, 2] == pytest.approx(-3.570, abs=5e-4)
+    rows = np.array(LEVEL_FALL)
+    for machine, agrees in ((srspm, True), (as_printed, False)):
+        lengths = machine.inverse_kinematics(integrate(machine, 0.5)(rows[:, 0])[0])
+        # One unit of the sixth printed digit.
+        assert bool(np.abs(lengths - rows[:, 1:]).max() < 1e-5) is agrees
 
 
 def test_singular_pose_of_the_free_fall(srspm: Platform) -> None:

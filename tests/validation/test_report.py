@@ -284,6 +284,14 @@ def test_margin_of_zero_and_negative_values_says_nothing() -> None:
     assert margin(Measure("room left", -0.1, "m", 0.0)) is None
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, ""), (0.51234, "0.512"), (12.0, "12"), (999.9, "1000"), (1e9, "> 1000")],
+)
+def test_margin_as_text(value: float | None, text: str) -> None:
+    assert report.margin_text(value).rstrip(" \N{MULTIPLICATION SIGN}") == text
+
+
 def test_nothing_judged_is_no_pass() -> None:
     assert overall([]) == "info"
     assert overall(["info"]) == "info"

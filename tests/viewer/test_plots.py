@@ -146,6 +146,7 @@ def test_written_figure_is_complete(motion: Trajectory, tmp_path: Path) -> None:
     page = write_figure(motion.plot(), tmp_path / "motion.html").read_text(encoding="utf-8")
     assert len(page) > 1_000_000, "plotly.js is inside"
     assert "<script src" not in page.replace("'", '"')
+    assert '"showSendToCloud": false' in page, "nothing offers to upload the figure"
     with pytest.raises(InputError):
         write_figure(motion.plot(), tmp_path / "missing" / "motion.html")
 

@@ -101,7 +101,8 @@ def write_figure(figure: Any, path: str | Path) -> Path:
     Raises:
         InputError: the place cannot be written to.
     """
-    return write_text(path, figure.to_html(include_plotlyjs=True, config=CONFIG))
+    # Plotly takes entries out of the settings it is given.
+    return write_text(path, figure.to_html(include_plotlyjs=True, config=dict(CONFIG)))
 
 
 def thin_out(x: FloatArray, y: FloatArray, count: int = LARGEST_POINTS) -> Any:

@@ -71,6 +71,7 @@ def legend(bottom: float) -> dict[str, Any]:
         "font": {"size": FONT_SIZE},
         "bgcolor": "rgba(0,0,0,0)",
         "itemwidth": 30,
+        "tracegroupgap": 0,
     }
 
 

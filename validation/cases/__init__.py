@@ -11,6 +11,7 @@ from twin.validation.case import CaseModule
 CASES = (
     "reference",
     "published",
+    "published_runs",
     "projection",
     "thesis_motion",
     "tank_motion",

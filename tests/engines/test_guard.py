@@ -1,0 +1,141 @@
+"""Engines that stop: with a reason, and a dump that replays the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from twin.engines.engine import Engine, State
+from twin.engines.guard import Guard, replay
+from twin.errors import ClosedEngineError, InputError, SimulationStoppedError
+from twin.platform import Platform
+
+Fresh = Callable[..., Engine]
+
+ALTERNATING = np.array([1.0, -1.0, 1.0, 1.0, -1.0, 1.0])
+
+
+def stop(engine: Engine, forces: Any) -> dict[str, Any]:
+    """Return the data of the error that stops the engine under constant forces."""
+    with pytest.raises(SimulationStoppedError) as caught:
+        for _ in range(1000):
+            engine.step(forces)
+    assert str(caught.value.data["dump"]) in str(caught.value)
+    return caught.value.data
+
+
+@pytest.mark.parametrize("size", [1e8, 1e15, 1e300])
+def test_absurd_forces_stop_with_a_dump_that_replays(
+    fresh: Fresh, size: float, free_fall: Any, same_bits: Any, own_folder: Path
+) -> None:
+    engine = fresh()
+    if engine.name == "analytic" and size == 1e8:
+        pytest.skip("a machine without loops to open flies off, as its equations say")
+    wanted = free_fall(engine.platform).run(engine, 0.02)
+    engine.reset()
+    data = stop(engine, size * ALTERNATING)
+    assert [file.name for file in own_folder.iterdir()] == [data["dump"].name], "no log file"
+    states = replay(data["dump"])
+    assert len(states) == 1 + round(states[-1].time / engine.timestep)
+    assert same_bits(states[-1], data["state"])
+    assert [file.name for file in own_folder.iterdir()] == [data["dump"].name], "one dump only"
+    for call in (lambda: engine.step(np.zeros(6)), engine.save, lambda: engine.state):
+        with pytest.raises(ClosedEngineError, match="reset"):
+            call()
+    assert same_bits(free_fall(engine.platform).run(engine, 0.02), wanted)
+
+
+def test_stopped_engine_goes_on_from_a_saved_state(
+    fresh: Fresh, push: Any, same_bits: Any, own_folder: Path
+) -> None:
+    engine = fresh()
+    motion = push(engine.platform)
+    motion.run(engine, 0.01)
+    saved = engine.save()
+    wanted = engine.step(motion.forces, motion.wrench)
+    stop(engine, 1e300 * ALTERNATING)
+    engine.restore(saved)
+    assert same_bits(engine.step(motion.forces, motion.wrench), wanted)
+
+
+@pytest.mark.parametrize("steps", [5, 100, 101, 250])
+def test_long_runs_replay_their_last_steps(
+    fresh: Fresh, steps: int, same_bits: Any, own_folder: Path
+) -> None:
+    engine = fresh()
+    if engine.name == "bullet" and engine.preset == "validation" and steps > 200:
+        pytest.skip("takes long, and says what the fast preset says")
+    platform = engine.platform
+    hold = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
+    engine.reset()
+    for _ in range(steps):
+        last = engine.step(hold, 0.01 * ALTERNATING)
+    data = stop(engine, 1e300 * ALTERNATING)
+    states = replay(data["dump"])
+    assert states[0].time == pytest.approx(steps // 100 * 0.1)
+    before = round((last.time - states[0].time) / engine.timestep)
+    assert same_bits(states[before], last)
+    assert same_bits(states[-1], data["state"])
+
+
+@pytest.fixture
+def guard(stewart: Platform, own_folder: Path) -> Guard:
+    """Return a guard of an engine that was just reset."""
+    guard = Guard("analytic", stewart, 1e-3, "fast", 1e-3)
+    guard.start(b"saved")
+    guard.record(None, np.zeros(6), np.zeros(6))
+    return guard
+
+
+SOUND = State(1.0, np.ones(7), np.ones(6), np.ones(6), np.ones(6))
+
+
+@pytest.mark.parametrize("field", State._fields[1:])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_every_number_of_the_state_is_watched(guard: Guard, field: str, value: float) -> None:
+    guard.check(SOUND, 0.0)
+    for entry in range(len(getattr(SOUND, field))):
+        array = getattr(SOUND, field).copy()
+        array[entry] = value
+        with pytest.raises(SimulationStoppedError, match="not finite"):
+            guard.check(SOUND._replace(**{field: array}), 0.0)
+
+
+def test_large_but_finite_numbers_do_not_stop(guard: Guard) -> None:
+    guard.check(SOUND._replace(pose=np.full(7, 1e308), rates=np.full(6, -1e308)), 0.0)
+
+
+@pytest.mark.parametrize("gap", [1.1e-3, np.inf, np.nan])
+def test_open_loops_stop(guard: Guard, gap: float) -> None:
+    guard.check(SOUND, 1e-3)
+    with pytest.raises(SimulationStoppedError, match="opened"):
+        guard.check(SOUND, gap)
+
+
+def test_warnings_stop(guard: Guard) -> None:
+    with pytest.raises(SimulationStoppedError, match="the library complains") as caught:
+        guard.check(SOUND, 0.0, "the library complains")
+    assert caught.value.data["state"] is SOUND
+
+
+def test_what_is_recorded_is_a_copy(guard: Guard, stewart: Platform) -> None:
+    forces, wrench = np.ones(6), np.ones(6)
+    guard.record(None, forces, wrench)
+    forces[:] = wrench[:] = np.nan
+    with np.load(guard.dump("test")) as dump:
+        assert (dump["forces"][-1] == 1.0).all()
+        assert (dump["wrenches"][-1] == 1.0).all()
+
+
+@pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04"])
+def test_other_files_are_no_dumps(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "file.npz"
+    with pytest.raises(InputError, match="not a state dump"):
+        replay(path)
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="not a state dump"):
+        replay(path)

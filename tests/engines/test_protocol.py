@@ -1,0 +1,205 @@
+"""What every engine promises: closed loops at reset, repeatable runs, saved states, life cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import twin
+from twin.engines import engine_names
+from twin.engines.engine import Engine, State
+from twin.errors import ClosedEngineError, InputError
+from twin.platform import Platform
+
+ROUNDING = 1e-12
+"""Some hundred operations on numbers of order one."""
+
+Fresh = Callable[..., Engine]
+
+
+def check_reset(engine: Engine, pose: Any, twist: Any) -> None:
+    platform, state = engine.platform, engine.reset(pose, twist)
+    close = {"rtol": 0.0, "atol": ROUNDING}
+    np.testing.assert_allclose(state.pose, pose, **close)
+    np.testing.assert_allclose(state.twist, twist, **close)
+    np.testing.assert_allclose(state.lengths, platform.inverse_kinematics(pose), **close)
+    np.testing.assert_allclose(state.rates, platform.jacobian(pose) @ twist, **close)
+    assert state.time == 0.0
+    assert engine.loop_gap < ROUNDING
+
+
+def test_reset_closes_the_loops_in_position_and_velocity(fresh: Fresh, random_motion: Any) -> None:
+    engine = fresh()
+    for seed in range(3):
+        check_reset(engine, *random_motion(engine.platform, seed)[:2])
+    check_reset(engine, -engine.platform.home * [-1, -1, -1, 1, 1, 1, 1], np.zeros(6))
+
+
+def test_default_start_is_home_at_rest(fresh: Fresh, same_bits: Any) -> None:
+    engine = fresh()
+    wanted = engine.reset(engine.platform.home, np.zeros(6))
+    assert same_bits(engine.reset(), wanted)
+    assert same_bits(engine.state, wanted)
+
+
+def test_engine_tells_what_it_is(fresh: Fresh, engine_name: str, preset: str) -> None:
+    engine = fresh(2e-3)
+    assert (engine.name, engine.timestep, engine.preset) == (engine_name, 2e-3, preset)
+
+
+def test_time_is_a_whole_number_of_steps(fresh: Fresh, push: Any) -> None:
+    engine = fresh(1e-4)
+    forces, wrench, _ = push(engine.platform)
+    for _ in range(2):
+        engine.reset()
+        times = [engine.step(forces, wrench).time for _ in range(25)]
+        assert times == [k * 1e-4 for k in range(1, 26)]
+        assert engine.state.time == times[-1]
+
+
+def test_same_start_same_bits(fresh: Fresh, push: Any, same_bits: Any) -> None:
+    used, motion = fresh(), push(fresh().platform)
+    first = motion.run(used, 0.05)
+    assert np.linalg.norm(first.pose - used.platform.home) > 1e-3
+    assert same_bits(motion.run(used, 0.05), first)
+    assert same_bits(motion.run(fresh(), 0.05), first)
+
+
+def test_restored_state_continues_with_the_same_bits(
+    fresh: Fresh, push: Any, same_bits: Any
+) -> None:
+    engine = fresh()
+    motion = push(engine.platform)
+    before = motion.run(engine, 0.03)
+    saved = engine.save()
+    after = [engine.step(motion.forces, motion.wrench) for _ in range(20)]
+    for other in (engine, fresh()):
+        assert same_bits(other.restore(saved), before)
+        assert other.save() == saved
+        continued = [other.step(motion.forces, motion.wrench) for _ in range(20)]
+        assert all(map(same_bits, continued, after))
+
+
+def test_saving_and_reading_do_not_change_the_future(
+    fresh: Fresh, push: Any, same_bits: Any
+) -> None:
+    engine = fresh()
+    motion = push(engine.platform)
+    wanted = motion.run(engine, 0.02)
+    engine.reset(*motion.start)
+    for _ in range(20):
+        engine.save()
+        gap, state = engine.loop_gap, engine.state
+        assert engine.loop_gap == gap
+        assert same_bits(engine.state, state)
+        found = engine.step(motion.forces, motion.wrench)
+    assert same_bits(found, wanted)
+
+
+def test_states_are_copies(fresh: Fresh, push: Any, same_bits: Any) -> None:
+    engine = fresh()
+    forces, wrench, start = push(engine.platform)
+    first = engine.reset(*start)
+    kept = State(*map(np.copy, first))
+    for state in (engine.state, engine.step(forces, wrench)):
+        now = State(*map(np.copy, engine.state))
+        for part in state[1:]:
+            part[:] = np.nan
+        assert same_bits(engine.state, now)
+    assert same_bits(first, kept)
+
+
+def test_arguments_are_not_changed(fresh: Fresh, push: Any) -> None:
+    engine = fresh()
+    given = [*push(engine.platform)[:2], *map(np.copy, push(engine.platform).start)]
+    kept = [array.copy() for array in given]
+    engine.reset(*given[2:])
+    for _ in range(3):
+        engine.step(*given[:2])
+    assert all(map(np.array_equal, given, kept))
+
+
+def test_wrench_lasts_one_step(fresh: Fresh, same_bits: Any) -> None:
+    engine = fresh()
+    engine.reset()
+    engine.step(np.zeros(6), 100.0 * np.ones(6))
+    saved = engine.save()
+    wanted = engine.step(np.zeros(6), np.zeros(6))
+    engine.restore(saved)
+    assert same_bits(engine.step(np.zeros(6)), wanted)
+
+
+def test_engines_side_by_side_do_not_meet(
+    make: Callable[..., Engine], preset: str, push: Any, same_bits: Any
+) -> None:
+    pytest.importorskip("pybullet")
+    machines = [twin.load(name) for name in ("stewart", "srspm")]
+    plans = [(name, p) for name in engine_names() for p in (*machines, machines[0])]
+    alone = [push(p).run(make(name, p, preset=preset), 0.02) for name, p in plans]
+    engines = [make(name, p, preset=preset) for name, p in plans]
+    for engine in engines:
+        engine.reset(*push(engine.platform).start)
+    for _ in range(20):
+        states = [engine.step(*push(engine.platform)[:2]) for engine in engines]
+    assert all(map(same_bits, states, alone))
+
+
+def test_quaternion_keeps_its_sign_through_a_turn(fresh: Fresh) -> None:
+    engine = fresh()
+    for sign in (1.0, -1.0):
+        pose = engine.platform.home * np.r_[np.ones(3), np.full(4, sign)]
+        states = [engine.reset(pose, [0, 0, 0, 0, 0, 3.0])]
+        states += [engine.step(np.zeros(6)) for _ in range(20)]
+        turns = np.array([state.pose[3:] for state in states])
+        assert sign * (turns @ engine.platform.home[3:]).min() > 0.99
+        np.testing.assert_allclose(np.linalg.norm(turns, axis=1), 1.0, rtol=ROUNDING)
+
+
+def test_states_of_other_engines_and_damaged_ones_are_refused(
+    make: Callable[..., Engine], engine_name: str, preset: str, stewart: Platform
+) -> None:
+    engine = make(engine_name, stewart, preset=preset)
+    engine.reset()
+    saved = engine.save()
+    strangers = [
+        (engine_name, stewart, 2e-3, preset),
+        (engine_name, stewart, 1e-3, {"fast": "validation"}.get(preset, "fast")),
+        (engine_name, twin.load("srspm"), 1e-3, preset),
+        *((name, stewart, 1e-3, preset) for name in engine_names() if name != engine_name),
+    ]
+    bad: list[Any] = [None, 5, "text", b"", b"x" * 100, bytearray(saved), saved[:-8], saved + b"0"]
+    bad += [saved[:k] + bytes([saved[k] ^ 1]) + saved[k + 1 :] for k in (0, 20, 60, -9)]
+    for stranger in strangers:
+        other = make(*stranger)
+        other.reset()
+        bad.append(other.save())
+    for state in bad:
+        with pytest.raises(InputError) as caught:
+            engine.restore(state)
+        assert caught.value.field == "saved"
+    assert engine.save() == saved
+
+
+def test_use_before_reset_and_after_close(fresh: Fresh) -> None:
+    engine, used = fresh(), fresh()
+    used.reset()
+    saved = used.save()
+    calls: list[Callable[[], Any]] = [
+        lambda: engine.step(np.zeros(6)),
+        lambda: engine.state,
+        lambda: engine.loop_gap,
+        engine.save,
+    ]
+    for call in calls:
+        with pytest.raises(ClosedEngineError, match="reset"):
+            call()
+    assert engine.restore(saved).time == 0.0
+    engine.close()
+    engine.close()
+    for call in [*calls, engine.reset, lambda: engine.restore(saved)]:
+        with pytest.raises(ClosedEngineError, match="closed"):
+            call()
+    assert used.step(np.zeros(6)).time == used.timestep

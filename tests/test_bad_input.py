@@ -1,0 +1,372 @@
+"""Malformed calls: each ends in a TwinError or in finite arrays of the right shape.
+
+Every public function and method gets arguments of which at least one is spoiled: wrong shapes,
+types and values, ragged lists, numbers too large, quaternions that are none. No NaN may come back,
+no other exception, and no call may hang.
+"""
+
+from __future__ import annotations
+
+import datetime
+import tempfile
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+import twin
+from twin.dynamics.integrate import ForceTable, integrate
+from twin.engines.guard import replay
+from twin.errors import MissingDependencyError, TwinError
+from twin.rotations import angles_from_quaternion, pose_from_angles, quaternion_from_angles
+from twin.trajectory import Trajectory
+
+# Numbers that are too large are an error or an answer, but nothing to mutter about.
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning", "error::DeprecationWarning")
+
+EXAMPLES = 20
+LONGEST = datetime.timedelta(seconds=10)
+"""A call that takes longer hangs; the slowest here takes a tenth of a second."""
+
+checked = settings(
+    max_examples=EXAMPLES,
+    deadline=LONGEST,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+scalars = st.sampled_from(
+    [
+        None,
+        True,
+        "",
+        "1",
+        "pose",
+        b"1",
+        1j,
+        object(),
+        float,
+        len,
+        10**400,
+        -1,
+        0,
+        np.nan,
+        np.inf,
+        -np.inf,
+        1e300,
+        5e-324,
+        np.float32("nan"),
+        np.datetime64("2020-01-01"),
+        (),
+        [],
+        {},
+        {"pose": 1.0},
+        {1.0, 2.0},
+        [None] * 6,
+        [[1.0, 2.0], [3.0]],
+        [[[[]]]],
+        ["a"] * 7,
+        [True] * 6,
+        [1 + 1j] * 6,
+        iter([1.0]),
+        np.array([object()] * 6),
+        np.zeros((7, 0)),
+        np.ma.masked_all(6),
+        np.full(6, np.nan),
+        np.zeros(7),
+        np.full(7, 1e300),
+    ]
+)
+"""Things that are no vector of the right kind, or only look like one."""
+
+junk = st.one_of(
+    scalars,
+    arrays.arrays(
+        st.sampled_from([np.float64, np.float32, np.int64, np.bool_, np.complex128, np.dtype("U3")]),
+        arrays.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=8),
+    ),
+    st.lists(st.floats() | st.text(max_size=2) | st.none(), max_size=8),
+)
+
+unusual = st.sampled_from([np.nan, np.inf, -np.inf, 1e308, -1e200, 1e20, 1e-308, 0.0])
+
+UNSOUND = {"time", "duration", "timestep"}
+"""Numbers that are spoiled as a whole; a duration of 1e20 s would be no fault but a long wait."""
+
+
+@st.composite
+def spoiled(draw: st.DrawFn, value: Any) -> Any:
+    """Draw something that is not quite `value`."""
+    if isinstance(value, str):
+        return draw(junk)
+    array = np.array(value, dtype=float)
+    change = draw(st.sampled_from(["junk", "entry", "shorter", "longer", "scaled", "text"]))
+    if change == "junk" or not array.ndim:
+        return draw(junk)
+    if change == "entry":
+        array[..., draw(st.integers(0, array.shape[-1] - 1))] = draw(unusual)
+    elif change == "shorter":
+        array = array[..., :-1]
+    elif change == "longer":
+        array = np.concatenate([array, array], axis=-1)
+    elif change == "scaled":
+        with np.errstate(all="ignore"):
+            array = array * draw(unusual)
+    else:
+        return array.astype(str).tolist()
+    return array
+
+
+class Call(NamedTuple):
+    """A function with good arguments, and the last axes of its results."""
+
+    function: Callable[..., Any]
+    good: dict[str, Any]
+    shapes: tuple[tuple[int, ...], ...]
+
+
+@st.composite
+def arguments(draw: st.DrawFn, good: dict[str, Any]) -> dict[str, Any]:
+    """Draw arguments of which at least one is spoiled."""
+    names = list(good)
+    bad = draw(st.lists(st.sampled_from(names), min_size=1, unique=True))
+    return {
+        name: draw(scalars if name in UNSOUND else spoiled(value)) if name in bad else value
+        for name, value in good.items()
+    }
+
+
+def check(call: Call, given_arguments: dict[str, Any]) -> None:
+    """Assert that a call fails as it should, or gives finite arrays of the right shape."""
+    try:
+        result = call.function(**given_arguments)
+    except TwinError as error:
+        assert len(str(error)) > 10  # noqa: PT017 (returning is as good as raising)
+        return
+    results = result if isinstance(result, tuple) else (result,)
+    assert len(results) == len(call.shapes)
+    for array, shape in zip(results, call.shapes, strict=True):
+        assert isinstance(array, np.ndarray)
+        assert array.shape[array.ndim - len(shape) :] == shape
+        assert np.isfinite(array).all()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def dumps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the state dumps of stopped engines out of the way."""
+    before, tempfile.tempdir = tempfile.tempdir, str(tmp_path_factory.mktemp("dumps"))
+    yield
+    tempfile.tempdir = before
+
+
+stewart = twin.load("stewart")
+HOME = stewart.home.tolist()
+POSE, TWIST, SIX = HOME, [0.1] * 6, [10.0] * 6
+motion = stewart.simulate(0.002)
+solution = integrate(stewart, 0.002)
+
+
+def simulated(**options: Any) -> tuple[Any, ...]:
+    result = twin.simulate(stewart, **options)
+    return result.pose, result.twist, result.lengths, result.forces
+
+
+def integrated(time: Any = None, table: Any = None, **options: Any) -> tuple[Any, ...]:
+    forces = options.pop("forces", None) if time is None else ForceTable(time, table)
+    result = integrate(stewart, forces=forces, **options)
+    return result.pose, result.twist
+
+
+CALLS = {
+    "inverse_kinematics": Call(stewart.inverse_kinematics, {"pose": POSE}, ((6,),)),
+    "forward_kinematics": Call(
+        stewart.forward_kinematics, {"lengths": stewart.home_lengths, "guess": POSE}, ((7,),)
+    ),
+    "jacobian": Call(stewart.jacobian, {"pose": POSE}, ((6, 6),)),
+    "jacobian_derivative": Call(
+        stewart.jacobian_derivative, {"pose": POSE, "twist": TWIST}, ((6, 6),)
+    ),
+    "leg_coordinates": Call(
+        stewart.leg_coordinates,
+        {"pose": POSE, "twist": TWIST, "acceleration": TWIST},
+        ((6, 2), (6, 2), (6, 2), (6,), (6,), (6,)),
+    ),
+    "within_limits": Call(stewart.within_limits, {"pose": POSE}, ((),)),
+    "condition_number": Call(stewart.condition_number, {"pose": POSE}, ((),)),
+    "mass_matrix": Call(stewart.mass_matrix, {"pose": POSE}, ((6, 6),)),
+    "forward_dynamics": Call(
+        stewart.forward_dynamics,
+        {"pose": POSE, "twist": TWIST, "forces": SIX, "wrench": SIX},
+        ((6,),),
+    ),
+    "inverse_dynamics": Call(
+        stewart.inverse_dynamics,
+        {"pose": POSE, "twist": TWIST, "acceleration": TWIST, "wrench": SIX},
+        ((6,),),
+    ),
+    "energy": Call(stewart.energy, {"pose": POSE, "twist": TWIST}, ((), ())),
+    "quaternion_from_angles": Call(
+        quaternion_from_angles, {"angles": [0.1, 0.2, 0.3], "name": "yaw_pitch_roll"}, ((4,),)
+    ),
+    "angles_from_quaternion": Call(
+        angles_from_quaternion, {"quaternion": POSE[3:], "name": "rodrigues"}, ((3,),)
+    ),
+    "pose_from_angles": Call(
+        pose_from_angles, {"position": [0.0, 0.0, 1.0], "angles": [0.1, 0.2, 0.3]}, ((7,),)
+    ),
+    "integrate": Call(
+        integrated,
+        {
+            "duration": 0.002,
+            "pose": POSE,
+            "twist": TWIST,
+            "forces": SIX,
+            "wrench": SIX,
+            "method": "rk4",
+            "timestep": 1e-3,
+            "relative_tolerance": 1e-9,
+            "absolute_tolerance": 1e-9,
+        },
+        ((7,), (6,)),
+    ),
+    "force table": Call(
+        integrated, {"duration": 0.002, "time": [0.0, 1e-3], "table": [SIX, SIX]}, ((7,), (6,))
+    ),
+    "solution": Call(solution, {"time": [0.0, 1e-3]}, ((7,), (6,))),
+    "simulate": Call(
+        simulated,
+        {
+            "duration": 0.002,
+            "pose": POSE,
+            "twist": TWIST,
+            "forces": SIX,
+            "engine": "analytic",
+            "timestep": 1e-3,
+            "wrench": SIX,
+            "preset": "fast",
+            "every": 1,
+        },
+        ((7,), (6,), (6,), (6,)),
+    ),
+    "simulate with a function": Call(
+        lambda value: simulated(duration=0.002, forces=lambda time, state: value),
+        {"value": SIX},
+        ((7,), (6,), (6,), (6,)),
+    ),
+}
+
+
+def test_good_arguments_are_good() -> None:
+    for call in CALLS.values():
+        result = call.function(**call.good)
+        assert len(result if isinstance(result, tuple) else (result,)) == len(call.shapes)
+
+
+def test_there_are_enough_examples() -> None:
+    assert EXAMPLES * len(CALLS) >= 200
+
+
+def test_no_public_method_is_left_out() -> None:
+    methods = {
+        name for name, value in vars(twin.Platform).items() if name[0] != "_" and callable(value)
+    }
+    assert methods <= set(CALLS)
+
+
+@pytest.mark.parametrize("name", CALLS)
+@given(data=st.data())
+@checked
+def test_malformed_calls(name: str, data: st.DataObject) -> None:
+    call = CALLS[name]
+    check(call, data.draw(arguments(call.good)))
+
+
+@given(value=junk)
+@checked
+def test_malformed_names_and_paths(value: Any) -> None:
+    for function in (twin.load, replay, Trajectory.load, motion.save):
+        with pytest.raises(TwinError):
+            function(value)
+
+
+@given(field=st.sampled_from(["time", "pose", "twist", "lengths", "rates", "forces"]), value=junk)
+@checked
+def test_malformed_trajectories(field: str, value: Any) -> None:
+    columns = {**vars(motion), field: value}
+    try:
+        made = Trajectory(**columns)
+    except TwinError:
+        return
+    for column in (made.time, made.pose, made.twist, made.lengths, made.rates, made.forces):
+        assert len(column) == len(made)
+        assert np.isfinite(column).all()
+
+
+@given(platform=junk, name=junk, timestep=scalars, preset=junk, gap=scalars)
+@checked
+def test_malformed_engines(platform: Any, name: Any, timestep: Any, preset: Any, gap: Any) -> None:
+    good = {"name": "analytic", "platform": stewart, "timestep": 1e-3, "preset": "fast"}
+    bad = {"name": name, "platform": platform, "preset": preset}
+    for key, value in bad.items():
+        with pytest.raises(TwinError):
+            twin.make_engine(**{**good, key: value})
+    with pytest.raises(TwinError):
+        twin.make_engine(**good, colour=1)
+    for change in ({"timestep": timestep}, {"largest_gap": gap}):
+        try:
+            engine = twin.make_engine(**{**good, **change})
+        except TwinError:
+            continue
+        assert engine.timestep > 0.0
+
+
+@pytest.fixture(scope="module", params=["analytic", "mujoco", "bullet"])
+def engine(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """Every engine that is installed."""
+    try:
+        made = twin.make_engine(request.param, stewart)
+    except MissingDependencyError:
+        pytest.skip(f"{request.param} is not installed")
+    yield made
+    made.close()
+
+
+@given(data=st.data())
+@checked
+def test_malformed_resets_and_steps(engine: Any, data: st.DataObject) -> None:
+    def reset(**values: Any) -> Any:
+        return tuple(engine.reset(**values)[1:])
+
+    def step(**values: Any) -> Any:
+        engine.reset()
+        return tuple(engine.step(**values)[1:])
+
+    shapes = ((7,), (6,), (6,), (6,))
+    resets = Call(reset, {"pose": POSE, "twist": TWIST}, shapes)
+    steps = Call(step, {"forces": SIX, "wrench": SIX}, shapes)
+    for call in (resets, steps):
+        check(call, data.draw(arguments(call.good)))
+
+
+@given(data=st.data())
+@checked
+def test_malformed_saved_states(engine: Any, data: st.DataObject) -> None:
+    engine.reset()
+    saved = engine.save()
+    place = data.draw(st.integers(0, len(saved) - 1))
+    cut = data.draw(st.integers(0, len(saved) - 1))
+    flipped = bytes([saved[place] ^ data.draw(st.integers(1, 255))])
+    others = [
+        data.draw(junk | st.binary(max_size=20)),
+        saved[:cut],
+        saved[:place] + flipped + saved[place + 1 :],
+    ]
+    for other in others:
+        try:
+            state = engine.restore(other)
+        except TwinError:
+            continue
+        assert all(np.isfinite(column).all() for column in state)

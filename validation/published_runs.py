@@ -1,0 +1,39 @@
+"""Some rows of the output that was published with the extended-configuration-space paper.
+
+Source: data files in the paper's repository, github.com/akhilsathuluri/SRSPM_dynamics, written by
+its C++ programs (Runge-Kutta-Fehlberg, tolerance 1e-6) with six significant digits.
+"""
+
+from __future__ import annotations
+
+SIGNIFICANT_DIGITS = 6
+
+LEVEL_FALL = (
+    (0.12, 1.14277, 1.14277, 1.14277, 1.14277, 1.14277, 1.14277),
+    (0.24, 0.94954, 0.949538, 0.949541, 0.949541, 0.949538, 0.94954),
+    (0.36, 0.660407, 0.660393, 0.660421, 0.660421, 0.660393, 0.660407),
+    (0.432, 0.528634, 0.528591, 0.528717, 0.528717, 0.528591, 0.528634),
+    (0.48, 0.500487, 0.500439, 0.500721, 0.500721, 0.500439, 0.500487),
+)
+"""[s] and six leg lengths [m], free fall from home; Actuator-space/CPP/qxdata.dat."""
+
+TILTED_START = (0.0, 0.0, 1.1, 0.1, 0.1, 0.0)
+"""x, y, z [m] and Rodrigues parameters (axis times tangent of half the angle); the same folder's
+dynamics_main.cpp."""
+
+TILTED_FALL = (
+    (0.1, 0.000502549, -0.000555481, 1.04978, 0.100165, 0.100145, -7.05684e-06),
+    (0.2, 0.00302065, -0.00328952, 0.897821, 0.10037, 0.100308, -3.7674e-05),
+    (0.3, 0.0137801, -0.0143806, 0.640231, 0.0964356, 0.0964024, -3.58505e-05),
+    (0.4, 0.0419757, -0.0428857, 0.292784, 0.0541436, 0.0571542, 0.000516641),
+    (0.5, 0.0445685, -0.0356996, -0.0248544, -0.0367518, -0.0262172, 0.000636108),
+    (0.6, 0.00527917, 0.0281513, -0.312756, -0.101611, -0.102832, -0.00154033),
+    (0.7, -0.0678821, 0.132864, -0.635957, -0.130265, -0.163666, -0.00905968),
+    (0.8, -0.1496, 0.267587, -1.00704, -0.151949, -0.219297, -0.0116427),
+    (0.9, -0.220829, 0.400723, -1.45141, -0.175942, -0.283737, -0.00965548),
+    (1.0, -0.284506, 0.521817, -1.98478, -0.204968, -0.358596, -0.00838971),
+)
+"""[s], then as `TILTED_START`; Extended-configuration-space-to-task-space/CPP/qxdata.dat."""
+
+TILTED_END_TASK_SPACE = (-0.285127, 0.521039, -1.98505, -0.205113, -0.357736, -0.0113005)
+"""The same fall at 1 s by the task-space program; Task-space/CPP/qxdata.dat."""
