@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import tomllib
+from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -109,6 +111,19 @@ def states(platform: Platform) -> States:
         random.normal(size=(STATES, platform.n_actuators)) * 200.0,
         random.normal(size=(STATES, 6)) * 100.0,
     )
+
+
+@pytest.fixture(scope="session")
+def derivative() -> Callable[..., NDArray[np.float64]]:
+    """Numeric d/dt at t = 0 of a function `(t) -> array`, with an error of order step^6."""
+
+    def differentiate(function: Callable[[float], Any], step: float) -> NDArray[np.float64]:
+        steps = (step, step / 2, step / 4)
+        first = [(function(h) - function(-h)) / (2 * h) for h in steps]
+        second = [(4 * fine - coarse) / 3 for coarse, fine in pairwise(first)]
+        return np.asarray((16 * second[1] - second[0]) / 15)
+
+    return differentiate
 
 
 @pytest.fixture(scope="session")

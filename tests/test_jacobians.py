@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,14 +20,6 @@ CLOSE = 2e-9
 """Rounding of the difference quotients, with rates of the order of ten."""
 
 
-def derivative(function: Callable[[float], Array]) -> Array:
-    """Return d/dt at t = 0 by central differences with Richardson extrapolation (error h^6)."""
-    steps = (STEP, STEP / 2, STEP / 4)
-    first = [(function(h) - function(-h)) / (2 * h) for h in steps]
-    second = [(4 * fine - coarse) / 3 for coarse, fine in zip(first, first[1:], strict=False)]
-    return np.asarray((16 * second[1] - second[0]) / 15)
-
-
 def moved(pose: Array, twist: Array, acceleration: Array, time: float) -> Array:
     """Return poses that pass `pose` at time 0 with this twist and acceleration.
 
@@ -40,36 +31,41 @@ def moved(pose: Array, twist: Array, acceleration: Array, time: float) -> Array:
     return np.hstack([pose[:, :3] + path[:, :3], turned.as_quat()[:, [3, 0, 1, 2]]])
 
 
-def test_differences_are_exact_on_a_known_function() -> None:
-    result = derivative(lambda t: np.array([np.sin(3 * t), np.exp(t)]))
+def test_differences_are_exact_on_a_known_function(derivative: Any) -> None:
+    result = derivative(lambda t: np.array([np.sin(3 * t), np.exp(t)]), STEP)
     np.testing.assert_allclose(result, [3.0, 1.0], rtol=0, atol=1e-11)  # rounding / step
 
 
-def test_jacobian_is_the_derivative_of_the_lengths(platform: Platform, states: Any) -> None:
+def test_jacobian_is_the_derivative_of_the_lengths(
+    platform: Platform, states: Any, derivative: Any
+) -> None:
     rates = derivative(
         lambda t: platform.inverse_kinematics(
             moved(states.pose, states.twist, states.acceleration, t)
-        )
+        ),
+        STEP,
     )
     expected = np.einsum("kij,kj->ki", platform.jacobian(states.pose), states.twist)
     np.testing.assert_allclose(rates, expected, rtol=0, atol=CLOSE)
 
 
 @pytest.mark.parametrize("column", range(6))
-def test_each_column_of_the_jacobian(platform: Platform, states: Any, column: int) -> None:
+def test_each_column_of_the_jacobian(
+    platform: Platform, states: Any, derivative: Any, column: int
+) -> None:
     twist = np.zeros_like(states.twist)
     twist[:, column] = 1.0
     rates = derivative(
-        lambda t: platform.inverse_kinematics(moved(states.pose, twist, 0 * twist, t))
+        lambda t: platform.inverse_kinematics(moved(states.pose, twist, 0 * twist, t)), STEP
     )
     np.testing.assert_allclose(
         rates, platform.jacobian(states.pose)[:, :, column], rtol=0, atol=CLOSE
     )
 
 
-def test_jacobian_derivative(platform: Platform, states: Any) -> None:
+def test_jacobian_derivative(platform: Platform, states: Any, derivative: Any) -> None:
     expected = derivative(
-        lambda t: platform.jacobian(moved(states.pose, states.twist, states.acceleration, t))
+        lambda t: platform.jacobian(moved(states.pose, states.twist, states.acceleration, t)), STEP
     )
     np.testing.assert_allclose(
         platform.jacobian_derivative(states.pose, states.twist), expected, rtol=0, atol=CLOSE
@@ -88,7 +84,9 @@ def test_leg_accelerations_are_consistent(platform: Platform, states: Any) -> No
     np.testing.assert_allclose(legs.length_accelerations, accelerations, rtol=0, atol=1e-12)
 
 
-def test_leg_coordinate_rates_and_accelerations(platform: Platform, states: Any) -> None:
+def test_leg_coordinate_rates_and_accelerations(
+    platform: Platform, states: Any, derivative: Any
+) -> None:
     def at(time: float) -> Array:
         pose = moved(states.pose, states.twist, states.acceleration, time)
         legs = platform.leg_coordinates(pose)
@@ -96,7 +94,7 @@ def test_leg_coordinate_rates_and_accelerations(platform: Platform, states: Any)
 
     legs = platform.leg_coordinates(states.pose, states.twist, states.acceleration)
     rates = np.concatenate([legs.angle_rates, legs.length_rates[..., None]], axis=-1)
-    np.testing.assert_allclose(derivative(at), rates, rtol=0, atol=CLOSE)
+    np.testing.assert_allclose(derivative(at, STEP), rates, rtol=0, atol=CLOSE)
 
     accelerations = np.concatenate(
         [legs.angle_accelerations, legs.length_accelerations[..., None]], axis=-1

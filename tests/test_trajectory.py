@@ -75,9 +75,7 @@ def test_arrays_are_copies(trajectory: Trajectory) -> None:
         ("lengths", [[1.0], [1.0, 2.0]]),
     ],
 )
-def test_arrays_that_do_not_fit_are_refused(
-    trajectory: Trajectory, field: str, value: Any
-) -> None:
+def test_arrays_that_do_not_fit_are_refused(trajectory: Trajectory, field: str, value: Any) -> None:
     with pytest.raises(InputError):
         dataclasses.replace(trajectory, **{field: value})
 
@@ -127,7 +125,8 @@ def test_paths_that_cannot_be_read(path: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["motion.csv", "motion", "", None, 5, b"motion.npz", "/no/such/folder/m.npz", "a\0b.npz"]
+    "path",
+    ["motion.csv", "motion", "", None, 5, b"motion.npz", "/no/such/folder/m.npz", "a\0b.npz"],
 )
 def test_paths_that_cannot_be_written(trajectory: Trajectory, path: Any) -> None:
     with pytest.raises(InputError) as caught:

@@ -68,8 +68,8 @@ def quaternion_norm(quaternion: FloatArray, field: str) -> FloatArray:
         worst = norm.flat[int(np.abs(norm - 1.0).argmax())]
         raise InputError(
             field,
-            f"the quaternion (scalar first, last in a pose) must have norm 1, got {worst:.9g}; "
-            "divide it by its norm",
+            "the quaternion (scalar first; the last four entries of a pose) must have norm 1, got "
+            f"{worst:.9g}; divide it by its norm",
         )
     return norm
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats
+from twin.arrays import FloatArray, as_floats, one_of, quaternion_norm
 from twin.errors import InputError
 
 
@@ -40,11 +40,7 @@ CONVENTIONS: dict[str, Convention] = {
 
 def convention(name: str) -> Convention:
     """Return the named convention; raises InputError listing the known names."""
-    if not isinstance(name, str) or name not in CONVENTIONS:
-        raise InputError(
-            "convention", f"unknown angle convention {name!r}; known: {', '.join(CONVENTIONS)}"
-        )
-    return CONVENTIONS[name]
+    return CONVENTIONS[one_of(name, "convention", CONVENTIONS)]
 
 
 def quaternion_from_angles(angles: Any, name: str = "yaw_pitch_roll") -> FloatArray:
@@ -86,8 +82,7 @@ def angles_from_quaternion(quaternion: Any, name: str = "yaw_pitch_roll") -> Flo
     chosen = convention(name)
     values = as_floats(quaternion, "quaternion", 4)
     flat = values.reshape(-1, 4)
-    if flat.size and not (np.abs(np.linalg.norm(flat, axis=1) - 1.0) < 1e-6).all():
-        raise InputError("quaternion", "must have norm 1; divide it by its norm")
+    quaternion_norm(flat, "quaternion")
     rotation = Rotation.from_quat(flat[:, [1, 2, 3, 0]])
     angles: FloatArray
     if not chosen.sequence:

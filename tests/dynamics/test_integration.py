@@ -204,22 +204,19 @@ def test_same_input_same_motion(platform: Platform, method: str) -> None:
     np.testing.assert_array_equal(first.coefficients, second.coefficients)
 
 
+@pytest.mark.parametrize("height", [0.0, 0.4])
 @pytest.mark.parametrize("method", ["dormand_prince", "rk4"])
-def test_singular_pose_stops_with_data(srspm: Platform, method: str) -> None:
-    """Aim leg 1 along the first axis of its universal joint, y."""
-    target = srspm.base_joints[0] + [0.0, 0.5, 0.0] - srspm.platform_joints[0]
-    start = target + [0.0, 0.0, 0.4]
+def test_leg_along_its_first_axis_stops_with_data(
+    srspm: Platform, method: str, height: float
+) -> None:
+    """Leg 1 lies along y, the first axis of its universal joint, or is thrown that way."""
+    place = srspm.base_joints[0] - srspm.platform_joints[0] + np.array([0.0, 0.5, height])
+    arguments = {"pose": [*place, 1.0, 0.0, 0.0, 0.0], "twist": [0.0, 0.0, -1.0, 0.0, 0.0, 0.0]}
     with pytest.raises(IntegrationError) as caught:
-        integrate(
-            srspm,
-            1.0,
-            pose=[*start, 1.0, 0.0, 0.0, 0.0],
-            twist=[0.0, 0.0, -400.0, 0.0, 0.0, 0.0],
-            forces=np.zeros(6),
-            method=method,
-            timestep=1e-3,
-        )
+        integrate(srspm, 1.0, **arguments, method=method)
     assert_complete(caught.value)
+    assert caught.value.data["reason"] == "singular"
+    assert (caught.value.data["time"] == 0.0) == (height == 0.0)
 
 
 @pytest.mark.parametrize("method", ["dormand_prince", "rk4"])

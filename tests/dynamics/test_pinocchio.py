@@ -116,13 +116,12 @@ class Tree:
 
     @cached_property
     def data(self) -> Any:
+        """Work space of the model."""
         return self.model.createData()
 
     def _update(self, q: Array, v: Array | None = None) -> None:
-        if v is None:
-            pinocchio.computeJointJacobians(self.model, self.data, q)
-        else:
-            pinocchio.computeJointJacobians(self.model, self.data, q)
+        pinocchio.computeJointJacobians(self.model, self.data, q)
+        if v is not None:
             pinocchio.forwardKinematics(self.model, self.data, q, v, np.zeros(self.model.nv))
 
     def tip_jacobian(self, i: int) -> Array:
@@ -148,7 +147,7 @@ class Tree:
         return np.asarray(q)
 
     def motion(self, q: Array, twist: Array) -> tuple[Array, Array, Array]:
-        """Return T, v and c: velocities v = T twist, accelerations T a + c, slide rows last."""
+        """Return T, v and c: velocities v = T twist, accelerations T a + c."""
         rotation = pinocchio.Quaternion(q[6], *q[3:6]).toRotationMatrix()
         arms = self.top @ rotation.T
         into_body = np.kron(np.eye(2), rotation.T)

@@ -20,7 +20,8 @@ from twin.platform import Platform
 
 GENERAL = "general"
 
-assert set(engine_names()) == {"analytic", "mujoco", "bullet"}
+LIBRARIES = {"analytic": "twin", "mujoco": "mujoco", "bullet": "pybullet"}
+assert set(engine_names()) == set(LIBRARIES)
 
 
 def general_platform() -> Platform:
@@ -47,14 +48,14 @@ def stewart() -> Platform:
     return twin.load("stewart")
 
 
-@pytest.fixture(params=engine_names())
+@pytest.fixture(scope="session", params=engine_names())
 def engine_name(request: pytest.FixtureRequest) -> str:
     """Return every engine in turn, where its library is installed."""
-    pytest.importorskip({"analytic": "numpy", "bullet": "pybullet"}.get(request.param, "mujoco"))
+    pytest.importorskip(LIBRARIES[request.param])
     return str(request.param)
 
 
-@pytest.fixture(params=PRESETS)
+@pytest.fixture(scope="session", params=PRESETS)
 def preset(request: pytest.FixtureRequest) -> str:
     """Return every preset in turn."""
     return str(request.param)

@@ -59,7 +59,7 @@ def test_any_lengths_of_the_actuators(platform: Platform, fraction: list[float])
 def test_all_corners_of_the_actuators(name: str) -> None:
     platform = twin.load(name)
     corners = np.array(
-        list(itertools.product(*zip(platform.minimum_lengths, platform.maximum_lengths)))
+        list(itertools.product(*np.stack([platform.minimum_lengths, platform.maximum_lengths], 1)))
     )
     assert len(corners) == 64
     poses = platform.forward_kinematics(corners)

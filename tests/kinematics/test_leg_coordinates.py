@@ -16,9 +16,7 @@ from twin.platform import Platform
 def leg_rotations(platform: Platform, angles: Any) -> Any:
     """Return `(k, n, 3, 3)` leg to base by turning about the first, then the second axis."""
     frames = home_leg_frames(platform.parameters)
-    first = Rotation.from_rotvec(
-        (angles[..., :1] * platform.first_axes).reshape(-1, 3)
-    ).as_matrix()
+    first = Rotation.from_rotvec((angles[..., :1] * platform.first_axes).reshape(-1, 3)).as_matrix()
     second = Rotation.from_rotvec((angles[..., 1:] * frames[:, :, 0]).reshape(-1, 3)).as_matrix()
     return (first @ second).reshape(*angles.shape[:-1], 3, 3) @ frames
 
@@ -69,7 +67,7 @@ def test_angular_velocity_is_the_sum_over_the_joints(platform: Platform, states:
 def test_leg_along_its_first_axis_is_an_error(srspm: Platform) -> None:
     # The first axis is y: put the platform so that leg 1 lies along it.
     start, joint = srspm.base_joints[0], srspm.platform_joints[0]
-    pose = np.r_[start + [0.0, 0.5, 0.0] - joint, 1.0, 0.0, 0.0, 0.0]
+    pose = np.r_[start - joint + np.array([0.0, 0.5, 0.0]), 1.0, 0.0, 0.0, 0.0]
     with pytest.raises(SingularPoseError) as caught:
         srspm.leg_coordinates(np.stack([srspm.home, pose]))
     assert caught.value.data["index"] == 1

@@ -93,9 +93,7 @@ FAULTS = {
     "too many places": Fault("stewart", "platform.joints.shift", 6),
     "leg too short for home": Fault("stewart", "home.position", [0.0, 0.0, 0.5]),
     "leg too long for home": Fault("stewart", "home.position", [0.0, 0.0, 2.0]),
-    "actuator cannot reach home": Fault(
-        "srspm", "leg.actuator.maximum", 1.15, "home.position"
-    ),
+    "actuator cannot reach home": Fault("srspm", "leg.actuator.maximum", 1.15, "home.position"),
     "home outside": Fault("srspm", "home.position", [0.0, 0.0]),
     "minimum above maximum": Fault("stewart", "leg.actuator.minimum", 1.2, "leg.actuator"),
     "minimum zero": Fault("stewart", "leg.actuator.minimum", 0.0),
@@ -131,7 +129,9 @@ FAULTS = {
     "NaN with a unit": Fault("stewart", "base.joints.radius", "nan m"),
     "huge number": Fault("stewart", "base.joints.radius", 1e300),
     "huge whole number": Fault("stewart", "platform.body.mass", 10**400),
-    "huge tensor": Fault("stewart", "leg.rod.inertia", [1e300, 1e300, 1e300], "leg.rod.inertia.0.0"),
+    "huge tensor": Fault(
+        "stewart", "leg.rod.inertia", [1e300, 1e300, 1e300], "leg.rod.inertia.0.0"
+    ),
     "huge radius": Fault("srspm", "leg.rod.outer_radius", 1e200),
     "capital name": Fault("stewart", "name", "Stewart"),
     "name with a path": Fault("stewart", "name", "../stewart"),

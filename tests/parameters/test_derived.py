@@ -1,4 +1,4 @@
-"""Numbers that follow from the parameters: joint circles, cylinders, leg frames, mirrored bodies."""
+"""Numbers that follow from the parameters: joints, cylinders, leg frames, mirrored bodies."""
 
 from __future__ import annotations
 

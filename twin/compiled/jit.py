@@ -16,6 +16,8 @@ OPTIONS: dict[str, Any] = {
 """`contract` lets the compiler fuse a multiplication with an addition (one rounding less); nothing
 is reordered, so results do not depend on the batch size or the number of threads."""
 
+WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile, at its first call, a function that Python calls."""
@@ -28,7 +30,5 @@ def device(function: Callable[..., Any]) -> Callable[..., Any]:
 
     Without the wrappers for Python a machine compiles in three quarters of the time.
     """
-    inner: Callable[..., Any] = numba.njit(
-        no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS
-    )(function)
+    inner: Callable[..., Any] = numba.njit(**OPTIONS, **WITHOUT_WRAPPERS)(function)
     return inner

@@ -43,13 +43,9 @@ def make_engine(
         InputError: unknown engine, preset or option, or a step that is not above zero.
         MissingDependencyError: the engine's library is not installed; says how to install it.
     """
-    from twin.arrays import one_of, positive
-    from twin.engines.engine import PRESETS
-    from twin.platform import as_platform
+    from twin.arrays import one_of
 
     one_of(name, "engine", ENGINES)
-    as_platform(platform)
-    one_of(preset, "preset", PRESETS)
     module, cls = ENGINES[name]
     engine_class = getattr(import_module(module), cls)
     known = set(engine_class.__init__.__kwdefaults__ or ())
@@ -58,5 +54,5 @@ def make_engine(
         raise InputError(
             unknown[0], f"no option of the {name} engine; it takes: {', '.join(sorted(known))}"
         )
-    engine: Engine = engine_class(platform, positive(timestep, "timestep"), preset, **options)
+    engine: Engine = engine_class(platform, timestep, preset, **options)
     return engine

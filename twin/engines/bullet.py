@@ -115,8 +115,7 @@ class BulletEngine(BaseEngine):
     def _combine(self, quaternion: FloatArray) -> None:
         """Extrapolate the copies' states, all quaternions with the sign of the one given."""
         self._gaps = [
-            world.read(reading)
-            for world, reading in zip(self._worlds, self._readings, strict=True)
+            world.read(reading) for world, reading in zip(self._worlds, self._readings, strict=True)
         ]
         for reading in self._readings:
             if reading[3:7].dot(quaternion) < 0.0:

@@ -100,7 +100,7 @@ class MujocoEngine(BaseEngine):
         mujoco.mju_rotVecQuat(self._spin, twist[3:], pose[3:] * [1.0, -1.0, -1.0, -1.0])
         self._leg_rates[:, :2] = legs.angle_rates
         self._leg_rates[:, 2] = legs.length_rates
-        self._complete()
+        self._collecting_warnings(mujoco.mj_forward)  # for those who read `data`
 
     def _advance(self, forces: FloatArray, wrench: FloatArray) -> tuple[float, str]:
         """Step under a wrench that is exact at every stage of the integrator.
@@ -134,13 +134,7 @@ class MujocoEngine(BaseEngine):
     def _load(self, content: bytes) -> None:
         mujoco.mj_resetData(self.model, self.data)
         mujoco.mj_setState(self.model, self.data, np.frombuffer(content), SAVED)
-        self._complete()
-
-    def _complete(self) -> None:
-        """Derive the rest for those who read `data`; the solver's warm start is state and stays."""
-        warm_start = self.data.qacc_warmstart.copy()
-        self._collecting_warnings(mujoco.mj_forward)
-        self.data.qacc_warmstart[:] = warm_start
+        self._collecting_warnings(mujoco.mj_forward)  # for those who read `data`
 
     def _collecting_warnings(self, function: Any) -> None:
         """Call into MuJoCo with its warnings in `_warnings` instead of a log file."""

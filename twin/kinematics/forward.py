@@ -170,9 +170,10 @@ def unreachable(
         "pose": pose.copy(),
         "lengths": lengths.copy(),
     }
+    wanted = ", ".join(f"{length:.7g}" for length in lengths)
     return ForwardKinematicsError(
-        f"no pose has the lengths {np.round(lengths, 6).tolist()} m (entry {index}): residual "
-        f"{report[0]:.3g} m after {int(report[1])} iterations. They cannot be reached from the "
+        f"no pose has the lengths {wanted} m (entry {index}): residual {report[0]:.3g} m after "
+        f"{int(report[1])} iterations. They cannot be reached from the "
         "guess without passing a singular pose; change the lengths or the guess.",
         data,
     )

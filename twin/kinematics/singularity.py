@@ -23,5 +23,5 @@ def condition_number(jacobian: FloatArray, length: float) -> FloatArray:
     """
     scaled = jacobian / np.array([1.0, 1.0, 1.0, length, length, length])
     singular = np.linalg.svd(scaled, compute_uv=False)
-    with np.errstate(divide="ignore"):
-        return np.asarray(singular[..., 0] / singular[..., -1])
+    largest, smallest = singular[..., 0], singular[..., -1]
+    return np.divide(largest, smallest, out=np.full_like(largest, np.inf), where=smallest > 0.0)

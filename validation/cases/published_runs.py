@@ -96,7 +96,7 @@ def pose_from_rodrigues(values: FloatArray) -> FloatArray:
 
 
 def rodrigues_from_pose(pose: FloatArray) -> FloatArray:
-    """Return positions and Rodrigues parameters `(..., 6)`: axis times tangent of half the angle."""
+    """Return positions and Rodrigues parameters `(..., 6)`; see `TILTED_START`."""
     return np.concatenate([pose[..., :3], pose[..., 4:] / pose[..., 3:4]], axis=-1)
 
 

@@ -1,0 +1,163 @@
+"""What engines refuse, when they are made and when they run, and what they say about it."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+import twin
+from twin.engines import ENGINES, make_engine
+from twin.engines.engine import Engine
+from twin.errors import InputError, MissingDependencyError, SingularPoseError
+from twin.platform import Platform
+
+BAD_ARGUMENTS = [
+    ("timestep", 0.0),
+    ("timestep", -1e-3),
+    ("timestep", np.nan),
+    ("timestep", np.inf),
+    ("timestep", "fast"),
+    ("timestep", None),
+    ("timestep", [1e-3, 1e-3]),
+    ("preset", "best"),
+    ("preset", ["fast"]),
+    ("preset", None),
+    ("preset", np.array(["fast", "fast"])),
+    ("platform", "stewart"),
+    ("platform", None),
+    ("largest_gap", 0.0),
+    ("largest_gap", np.inf),
+    ("largest_gap", "wide"),
+]
+
+
+def engine_class(name: str) -> Any:
+    module, class_name = ENGINES[name]
+    return getattr(importlib.import_module(module), class_name)
+
+
+@pytest.mark.parametrize(("field", "bad"), BAD_ARGUMENTS)
+def test_bad_arguments_are_named(engine_name: str, stewart: Platform, field: str, bad: Any) -> None:
+    arguments = {"platform": stewart, field: bad}
+    for factory in (engine_class(engine_name), lambda **given: make_engine(engine_name, **given)):
+        with pytest.raises(InputError) as caught:
+            factory(**arguments)
+        assert caught.value.field == field
+
+
+@pytest.mark.parametrize("name", ["ode", "", None, 3, ["mujoco"]])
+def test_unknown_engine_names_the_known_ones(stewart: Platform, name: Any) -> None:
+    with pytest.raises(InputError, match="analytic, mujoco, bullet") as caught:
+        make_engine(name, stewart)
+    assert caught.value.field == "engine"
+
+
+def test_unknown_options_name_the_known_ones(engine_name: str, stewart: Platform) -> None:
+    for option in ("integratr", "platforms", "gap"):
+        with pytest.raises(InputError, match="largest_gap") as caught:
+            make_engine(engine_name, stewart, **{option: 1})
+        assert caught.value.field == option
+
+
+@pytest.mark.parametrize("engine_name", ["mujoco", "bullet"], indirect=True)
+@pytest.mark.parametrize("bad", [1, "yes", None])
+def test_engine_defaults_is_yes_or_no(engine_name: str, stewart: Platform, bad: Any) -> None:
+    with pytest.raises(InputError, match="True or False") as caught:
+        make_engine(engine_name, stewart, engine_defaults=bad)
+    assert caught.value.field == "engine_defaults"
+
+
+BAD_VECTORS = st.one_of(
+    st.sampled_from(["six", b"123456", [1, 2, [3], 4, 5, 6], {"leg_1": 1.0}, {1, 2}, object()]),
+    st.sampled_from([np.zeros(6, complex), np.zeros(6, bool), np.zeros(6, "U1"), [None] * 6]),
+    st.integers(0, 12).filter(lambda n: n not in (6, 7)).map(np.zeros),
+    arrays.arrays(float, st.sampled_from([6, 7])).filter(lambda a: not np.isfinite(a).all()),
+    st.integers(0, 3).map(lambda n: np.zeros((n, 6))),
+    st.just([10**400] * 6),
+)
+
+
+@given(bad=BAD_VECTORS)
+def test_bad_vectors_are_refused_and_leave_the_state(engine_name: str, bad: Any) -> None:
+    engine, before = shared_engine(engine_name)
+    calls: list[tuple[str, Callable[[], Any]]] = [
+        ("forces", lambda: engine.step(bad)),
+        ("wrench", lambda: engine.step(np.zeros(6), bad)),
+        ("twist", lambda: engine.reset(None, bad)),
+        ("pose", lambda: engine.reset(bad)),
+    ]
+    for field, call in calls:
+        with pytest.raises(InputError) as caught:
+            call()
+        assert caught.value.field == field
+    assert engine.save() == before
+
+
+@given(bad=arrays.arrays(float, 4, elements=st.floats(-2.0, 2.0)))
+def test_quaternions_must_have_norm_one(engine_name: str, bad: Any) -> None:
+    engine, before = shared_engine(engine_name)
+    pose = np.r_[engine.platform.home[:3], bad if abs(np.linalg.norm(bad) - 1) > 1e-5 else 2 * bad]
+    with pytest.raises(InputError, match="norm 1"):
+        engine.reset(pose)
+    assert engine.save() == before
+
+
+@cache
+def shared_engine(name: str) -> tuple[Engine, bytes]:
+    engine = make_engine(name, twin.load("stewart"), preset="fast")
+    engine.reset()
+    return engine, engine.save()
+
+
+def test_forces_of_any_kind_that_numpy_reads(
+    make: Callable[..., Engine], engine_name: str, stewart: Platform, same_bits: Any
+) -> None:
+    engine = make(engine_name, stewart, preset="fast")
+    kinds: list[Any] = [np.arange(6.0), np.arange(6), list(range(6)), (0, 1, 2, 3, 4, 5)]
+    kinds += [
+        np.arange(6, dtype=np.float32),
+        np.arange(12.0)[::2] / 2.0,
+        np.arange(6.0, dtype=">f8"),
+    ]
+    fixed = np.arange(6.0)
+    fixed.flags.writeable = False
+    states = []
+    for forces in [*kinds, fixed]:
+        engine.reset()
+        states.append(engine.step(forces, forces))
+    assert all(same_bits(state, states[0]) for state in states[1:])
+
+
+def test_singular_start_is_refused(
+    make: Callable[..., Engine], engine_name: str, stewart: Platform, same_bits: Any
+) -> None:
+    engine = make(engine_name, stewart)
+    before = engine.reset()
+    along_first_axis = stewart.home.copy()
+    along_first_axis[:3] = (
+        stewart.base_joints[0] + stewart.first_axes[0] - stewart.platform_joints[0]
+    )
+    with pytest.raises(SingularPoseError):
+        engine.reset(along_first_axis)
+    assert same_bits(engine.state, before)
+
+
+@pytest.mark.parametrize(("name", "library"), [("mujoco", "mujoco"), ("bullet", "pybullet")])
+def test_missing_library_names_the_command(
+    stewart: Platform, monkeypatch: pytest.MonkeyPatch, name: str, library: str
+) -> None:
+    for module in [m for m in sys.modules if m.startswith(f"twin.engines.{name}")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(MissingDependencyError, match=f"pip install {library}") as caught:
+        make_engine(name, stewart)
+    assert caught.value.library == library
