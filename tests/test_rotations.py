@@ -30,13 +30,20 @@ def about(axis: str, turn: float) -> Any:
     }[axis]
 
 
+def cayley(c: Any) -> Any:
+    """Return (I - [c])^-1 (I + [c]): the rotation by twice the arc tangent of |c| about c."""
+    skew = np.array([[0, -c[2], c[1]], [c[2], 0, -c[0]], [-c[1], c[0], 0]])
+    return np.linalg.solve(np.eye(3) - skew, np.eye(3) + skew)
+
+
 PRODUCTS = {
     "yaw_pitch_roll": lambda a, b, c: about("z", a) @ about("y", b) @ about("x", c),
     "fixed_xyz": lambda a, b, c: about("z", c) @ about("y", b) @ about("x", a),
     "moving_xyz": lambda a, b, c: about("x", a) @ about("y", b) @ about("z", c),
     "roll_pitch": lambda a, b, _: about("x", a) @ about("y", b),
     "compliant": lambda a, b, c: about("y", a) @ about("x", b) @ about("z", c),
-    "rodrigues": lambda a, b, c: Rotation.from_rotvec([a, b, c]).as_matrix(),
+    "rodrigues": lambda a, b, c: cayley(np.array([a, b, c])),
+    "rotation_vector": lambda a, b, c: Rotation.from_rotvec([a, b, c]).as_matrix(),
 }
 
 
@@ -76,6 +83,11 @@ def test_pose_from_angles_broadcasts() -> None:
     np.testing.assert_array_equal(pose[2], [0.0, 0.1, 0.9, 1.0, 0.0, 0.0, 0.0])
     with pytest.raises(InputError, match="broadcast"):
         pose_from_angles(np.zeros((2, 3)), np.zeros((3, 3)))
+
+
+def test_rodrigues_cannot_hold_half_a_turn() -> None:
+    with pytest.raises(InputError, match="half a turn"):
+        angles_from_quaternion([0.0, 0.0, 1.0, 0.0], "rodrigues")
 
 
 def test_roll_pitch_cannot_hold_yaw() -> None:

@@ -1,6 +1,6 @@
 """Angle conventions by name, one table on top of `scipy.spatial.transform.Rotation`.
 
-Every convention maps three angles (two for `roll_pitch`) to the rotation that takes platform
+Every convention maps three numbers (two for `roll_pitch`) to the rotation that takes platform
 coordinates to base coordinates. Quaternions are scalar first.
 """
 
@@ -33,8 +33,9 @@ CONVENTIONS: dict[str, Convention] = {
         "YXZ", ("beta", "alpha", "gamma"), "compliant legs: Ry(beta) Rx(alpha) Rz(gamma)"
     ),
     "rodrigues": Convention(
-        "", ("x", "y", "z"), "rotation vector: axis times angle (rad), not the tangent form"
+        "", ("x", "y", "z"), "extended paper: axis times the tangent of half the angle, no unit"
     ),
+    "rotation_vector": Convention("", ("x", "y", "z"), "axis times angle"),
 }
 
 
@@ -58,7 +59,9 @@ def quaternion_from_angles(angles: Any, name: str = "yaw_pitch_roll") -> FloatAr
     chosen = convention(name)
     values = as_floats(angles, "angles", len(chosen.angles))
     flat = values.reshape(-1, values.shape[-1])
-    if chosen.sequence:
+    if name == "rodrigues":
+        rotation = Rotation.from_quat(np.hstack([flat, np.ones((len(flat), 1))]))
+    elif chosen.sequence:
         rotation = Rotation.from_euler(chosen.sequence, flat)
     else:
         rotation = Rotation.from_rotvec(flat)
@@ -75,7 +78,7 @@ def angles_from_quaternion(quaternion: Any, name: str = "yaw_pitch_roll") -> Flo
 
     Raises:
         InputError: wrong shape, not finite, zero norm, unknown convention, or a rotation that
-            `roll_pitch` cannot express.
+            `roll_pitch` (yaw) or `rodrigues` (half a turn) cannot express.
     """
     from scipy.spatial.transform import Rotation
 
@@ -85,7 +88,11 @@ def angles_from_quaternion(quaternion: Any, name: str = "yaw_pitch_roll") -> Flo
     quaternion_norm(flat, "quaternion")
     rotation = Rotation.from_quat(flat[:, [1, 2, 3, 0]])
     angles: FloatArray
-    if not chosen.sequence:
+    if name == "rodrigues":
+        if flat.size and np.abs(flat[:, 0]).min() < 1e-9:
+            raise InputError("quaternion", "rodrigues cannot express half a turn")
+        angles = flat[:, 1:] / flat[:, :1]
+    elif not chosen.sequence:
         angles = rotation.as_rotvec()
     elif len(chosen.sequence) == 2:
         angles = rotation.as_euler("XYZ")

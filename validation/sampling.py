@@ -39,7 +39,7 @@ class RandomStates(NamedTuple):
 
 def moved(pose: FloatArray, twist: FloatArray, time: float) -> FloatArray:
     """Return poses `(m, 7)` after `time` [s] at constant velocities `(m, 6)`."""
-    turn = quaternion_from_angles(twist[:, 3:] * time, "rodrigues")
+    turn = quaternion_from_angles(twist[:, 3:] * time, "rotation_vector")
     return np.hstack([pose[:, :3] + twist[:, :3] * time, quaternion_product(turn, pose[:, 3:])])
 
 

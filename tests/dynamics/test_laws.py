@@ -201,6 +201,24 @@ def test_third_of_a_turn_changes_nothing(stewart: Platform) -> None:
     close(platform.forward_dynamics(turned, both, np.roll(forces, 2)), expected, 1e-11)
 
 
+def test_round_legs_are_the_limit_of_legs_that_are_not(srspm: Platform) -> None:
+    """Legs of round bodies take a shorter way through the formulas; a hair's breadth ends it."""
+
+    def dynamics(difference: float) -> Array:
+        content = srspm.parameters.model_dump()
+        moments = [1.0, 1.0 + difference, 0.02]
+        for part in ("housing", "rod"):
+            content["leg"][part] = {"source": "Test", "mass": 5.0, "inertia": moments}
+        platform = Platform(MachineParameters.model_validate(content))
+        pose = np.array([0.1, -0.1, 1.1, 0.98, 0.1, 0.1, 0.14])
+        pose[3:] /= np.linalg.norm(pose[3:])
+        return platform.inverse_dynamics(pose, np.arange(6.0), -np.arange(6.0))
+
+    exact, near = dynamics(0.0), dynamics(1e-6)
+    change = np.abs(near - exact).max() / np.abs(exact).max()
+    assert 1e-9 < change < 1e-5  # of the order of the difference itself
+
+
 def test_leg_along_its_first_axis_is_an_error(srspm: Platform) -> None:
     start, joint = srspm.base_joints[0], srspm.platform_joints[0]
     pose = np.r_[start - joint + np.array([0.0, 0.5, 0.0]), 1.0, 0.0, 0.0, 0.0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import mujoco
@@ -108,7 +109,7 @@ def test_bad_settings_are_named(stewart: Platform, arguments: dict[str, Any], fi
     assert caught.value.field == field
 
 
-def test_warning_handler_of_the_user_stays(stewart: Platform) -> None:
+def test_warning_handler_of_the_user_stays(stewart: Platform, own_folder: Path) -> None:
     heard: list[str] = []
     mujoco.set_mju_user_warning(heard.append)
     try:

@@ -72,6 +72,20 @@ def test_random_box_stays_on_the_branch_of_home(platform: Platform, states: Any)
     assert (np.sign(np.linalg.det(platform.jacobian(found))) == branch).all()
 
 
+def test_lengths_out_of_reach_never_end_on_another_branch(platform: Platform) -> None:
+    """Most of these cannot be reached; Newton alone would find poses behind singular ones."""
+    random = np.random.default_rng(13)
+    branch = np.sign(np.linalg.det(platform.jacobian(platform.home)))
+    reached = []
+    for lengths in platform.home_lengths * random.uniform(0.6, 1.4, (500, 6)):
+        try:
+            reached.append(platform.forward_kinematics(lengths))
+        except ForwardKinematicsError:
+            continue
+    assert 20 < len(reached) < 480, "the draw must hold lengths of both kinds"
+    assert (np.sign(np.linalg.det(platform.jacobian(reached))) == branch).all()
+
+
 def test_poses_reached_by_walking_inside_the_limits(platform: Platform) -> None:
     """Walks go where boxes of random poses do not: into the corners of the workspace."""
     random = np.random.default_rng(11)

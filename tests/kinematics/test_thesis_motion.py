@@ -33,7 +33,7 @@ def displacements(platform: Platform, time: Any, axis_angle: float = np.pi / 2) 
     """Return leg displacements `(k, 6)` [m] of the thesis motion about a horizontal axis."""
     angle = np.radians(3.0) * np.sin(2 * np.pi * np.asarray(time))
     axis = np.array([np.cos(axis_angle), np.sin(axis_angle), 0.0])
-    pose = pose_from_angles([0.0, 0.0, 0.74], angle[:, None] * axis, "rodrigues")
+    pose = pose_from_angles([0.0, 0.0, 0.74], angle[:, None] * axis, "rotation_vector")
     return platform.inverse_kinematics(pose) - RETRACTED
 
 

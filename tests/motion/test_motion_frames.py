@@ -65,7 +65,7 @@ def test_rotation_vector_has_no_weak_spot(angle):
 
     def at(t):
         vector = angle * axis + rate * t + 0.5 * second * t**2
-        return rotational_motion(vector, rate + second * t, second, "rodrigues")
+        return rotational_motion(vector, rate + second * t, second, "rotation_vector")
 
     difference = (at(STEP).velocity - at(-STEP).velocity) / (2.0 * STEP)
     # Step^2 times third derivatives of order one, and rounding over the step: both below 1e-8.
@@ -74,14 +74,14 @@ def test_rotation_vector_has_no_weak_spot(angle):
 
 def test_rotation_vector_series_meets_closed_form():
     rate, second = np.array([0.3, -0.2, 0.9]), np.array([-0.5, 0.1, 0.4])
-    below = rotational_motion([1.0 - 1e-13, 0.0, 0.0], rate, second, "rodrigues")
-    above = rotational_motion([1.0 + 1e-13, 0.0, 0.0], rate, second, "rodrigues")
+    below = rotational_motion([1.0 - 1e-13, 0.0, 0.0], rate, second, "rotation_vector")
+    above = rotational_motion([1.0 + 1e-13, 0.0, 0.0], rate, second, "rotation_vector")
     for one, other in zip(below, above, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-12)
 
 
 def test_single_axis_turns_are_plain():
-    for name in ("yaw_pitch_roll", "fixed_xyz", "moving_xyz", "compliant", "rodrigues"):
+    for name in ("yaw_pitch_roll", "fixed_xyz", "moving_xyz", "compliant", "rotation_vector"):
         angles = CONVENTIONS[name].angles
         for column in range(3):
             angle, rate, second = np.zeros((3, 3))

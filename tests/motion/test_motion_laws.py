@@ -72,6 +72,13 @@ MOTIONS = {
         duration=3.0,
         convention="rodrigues",
     ),
+    "sine, rotation_vector": lambda: SineMotion(
+        TILTED,
+        amplitude=[0.1, 0.1, 0.1, 0.3, 0.6, 0.9],
+        frequency=[1.0, 1.0, 1.0, 0.7, 0.9, 1.1],
+        duration=3.0,
+        convention="rotation_vector",
+    ),
     "step": lambda: StepMotion(TILTED, displacement=ALL_AXES, start=0.5, rise=1.2, duration=3.0),
     "chirp, linear": lambda: ChirpMotion(
         TILTED, amplitude=ALL_AXES, start_frequency=0.2, end_frequency=3.0, duration=3.0

@@ -303,7 +303,7 @@ FAULTY = {
         {"drift": "high_pass"},
         "cutoff|too few samples",
     ),
-    "bad convention": (GOOD, {"convention": "euler"}, "unknown angle convention"),
+    "bad convention": (GOOD, {"convention": "euler"}, "unknown convention"),
     "fade too long": (GOOD, {"fade_in": 1.0}, "fade_in"),
 }
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from twin.arrays import FloatArray, as_floats, flatten_batch
 from twin.motion.quaternions import cross, quaternion_product, rotated
+from twin.motion.rodrigues import rodrigues_kinematics
 from twin.motion.rotation_vector import rotation_vector_kinematics
 from twin.rotations import convention
 
@@ -64,8 +65,8 @@ def rotational_motion(
         InputError: wrong shapes, not finite, unknown convention.
 
     Reference:
-        Siciliano et al., Robotics: Modelling, Planning and Control, section 3.6; `rodrigues`:
-        see `rotation_vector`.
+        Siciliano et al., Robotics: Modelling, Planning and Control, section 3.6; the other two:
+        see `rodrigues` and `rotation_vector`.
     """
     chosen = convention(name)
     size = len(chosen.angles)
@@ -74,7 +75,9 @@ def rotational_motion(
         rates=as_floats(rates, "rates", size),
         accelerations=as_floats(accelerations, "accelerations", size),
     )
-    if chosen.sequence:
+    if name == "rodrigues":
+        result = RotationSample(*rodrigues_kinematics(*flat))
+    elif chosen.sequence:
         result = _euler_kinematics(chosen.sequence, *flat)
     else:
         result = RotationSample(*rotation_vector_kinematics(*flat))

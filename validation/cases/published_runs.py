@@ -8,6 +8,7 @@ from twin.arrays import FloatArray
 from twin.dynamics.integrate import integrate
 from twin.dynamics.solution import Solution
 from twin.platform import Platform
+from twin.rotations import angles_from_quaternion, pose_from_angles
 from twin.validation.case import Case
 from twin.validation.published import EXTENDED
 from twin.validation.published_runs import (
@@ -42,7 +43,8 @@ def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     level, tilted = np.array(LEVEL_FALL), np.array(TILTED_FALL)
     lengths = platform.inverse_kinematics(integrate(platform, 0.5)(level[:, 0])[0])
-    fall = integrate(platform, 1.0, pose=pose_from_rodrigues(np.array(TILTED_START)))
+    start = pose_from_angles(TILTED_START[:3], TILTED_START[3:], "rodrigues")
+    fall = integrate(platform, 1.0, pose=start)
     poses = rodrigues_from_pose(fall(tilted[:, 0])[0])
     end = np.array(TILTED_END_TASK_SPACE)
     apart = float(np.abs(end - tilted[-1, 1:]).max())
@@ -89,15 +91,11 @@ def run(platform: Platform) -> CaseResult:
     return CASE.result(platform, measures, (_plot(fall, tilted, worst_tilted),), statements)
 
 
-def pose_from_rodrigues(values: FloatArray) -> FloatArray:
-    """Return poses `(..., 7)` of positions and Rodrigues parameters `(..., 6)`."""
-    scalar = 1.0 / np.sqrt(1.0 + (values[..., 3:] ** 2).sum(axis=-1, keepdims=True))
-    return np.concatenate([values[..., :3], scalar, scalar * values[..., 3:]], axis=-1)
-
-
 def rodrigues_from_pose(pose: FloatArray) -> FloatArray:
     """Return positions and Rodrigues parameters `(..., 6)`; see `TILTED_START`."""
-    return np.concatenate([pose[..., :3], pose[..., 4:] / pose[..., 3:4]], axis=-1)
+    return np.concatenate(
+        [pose[..., :3], angles_from_quaternion(pose[..., 3:], "rodrigues")], axis=-1
+    )
 
 
 def digits_off(value: FloatArray, printed: FloatArray) -> FloatArray:
