@@ -17,6 +17,4 @@ def test_import(benchmark, code):
 @pytest.mark.benchmark(group="start-up")
 def test_help(benchmark):
     command = [sys.executable, "-m", "twin", "--help"]
-    benchmark.pedantic(
-        subprocess.run, args=(command,), kwargs={"capture_output": True}, rounds=7
-    )
+    benchmark.pedantic(subprocess.run, args=(command,), kwargs={"capture_output": True}, rounds=7)

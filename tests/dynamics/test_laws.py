@@ -208,7 +208,8 @@ def test_round_legs_are_the_limit_of_legs_that_are_not(srspm: Platform) -> None:
         content = srspm.parameters.model_dump()
         moments = [1.0, 1.0 + difference, 0.02]
         for part in ("housing", "rod"):
-            content["leg"][part] = {"source": "Test", "mass": 5.0, "inertia": moments}
+            body = {"source": "Test", "kind": "rigid", "mass": 5.0, "inertia": moments}
+            content["leg"][part] = body
         platform = Platform(MachineParameters.model_validate(content))
         pose = np.array([0.1, -0.1, 1.1, 0.98, 0.1, 0.1, 0.14])
         pose[3:] /= np.linalg.norm(pose[3:])

@@ -158,3 +158,18 @@ def test_other_files_are_no_dumps(tmp_path: Path, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(InputError, match="not a state dump"):
         replay(path)
+
+
+def test_stop_without_a_place_for_the_dump(
+    platform: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(**_: Any) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr("twin.engines.guard.mkstemp", refuse)
+    guard = Guard("analytic", platform, 1e-3, "fast", 1e-2)
+    guard.record(b"", np.zeros(6), np.zeros(6))
+    state = State(0.1, np.full(7, np.nan), np.zeros(6), np.ones(6), np.zeros(6))
+    with pytest.raises(SimulationStoppedError, match="no space left") as caught:
+        guard.check(state, 0.0)
+    assert caught.value.data["dump"] is None

@@ -77,7 +77,8 @@ class Guard:
         """Raise when the state is not finite, the loops have opened, or the engine warns.
 
         Raises:
-            SimulationStoppedError: with the reason, the dump's path and the last state.
+            SimulationStoppedError: with the reason, the dump's path (None where it could not be
+                written) and the last state.
         """
         if warning:
             reason = warning
@@ -87,12 +88,18 @@ class Guard:
             reason = f"the loops have opened by {gap:.3g} m (limit {self.largest_gap:.3g} m)"
         else:
             return
-        path = self.dump(reason)
+        path: Path | None = None
+        try:
+            path = self.dump(reason)
+            kept = (
+                f"The last {len(self._steps)} steps are in {path}; replay them with "
+                "twin.engines.guard.replay(path)."
+            )
+        except OSError as error:
+            kept = f"The last steps could not be written to the temporary folder ({error})."
         raise SimulationStoppedError(
-            f"{self.engine} stopped at t = {state.time:.6g} s: {reason}. The last "
-            f"{len(self._steps)} steps are in {path}; replay them with "
-            "twin.engines.guard.replay(path). A smaller time step, smaller forces or the "
-            "'validation' preset usually help.",
+            f"{self.engine} stopped at t = {state.time:.6g} s: {reason}. {kept} A smaller time "
+            "step, smaller forces or the 'validation' preset usually help.",
             {"reason": reason, "dump": path, "state": state},
         )
 
@@ -148,7 +155,8 @@ def replay(path: str | Path) -> list[State]:
             states.append(engine.step(forces, wrench))
     except SimulationStoppedError as stopped:
         states.append(stopped.data["state"])
-        Path(stopped.data["dump"]).unlink(missing_ok=True)
+        if stopped.data["dump"] is not None:
+            stopped.data["dump"].unlink(missing_ok=True)
     finally:
         engine.close()
     return states

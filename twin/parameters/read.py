@@ -69,6 +69,9 @@ def _problems(error: ValidationError) -> list[tuple[str, str]]:
             message = "unknown field; check its spelling or remove it"
         elif entry["type"] == "missing":
             message = "missing; add it"
+        elif entry["type"].startswith("union_tag"):
+            tags_known = context.get("expected_tags", "as one of the shipped machines has it")
+            message = f"must be a table with a {context['discriminator']}: {tags_known}"
         problems.append((field, message))
     return problems
 

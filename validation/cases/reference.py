@@ -86,9 +86,6 @@ def _dynamics(
     acceleration = platform.forward_dynamics(pose, twist, forces, wrench)
     again = platform.inverse_dynamics(pose, twist, acceleration, wrench)
     mass = platform.mass_matrix(pose)
-    asymmetry = np.abs(mass - mass.swapaxes(-1, -2)).max(axis=(-1, -2)) / np.abs(mass).max(
-        axis=(-1, -2)
-    )
     kinetic = platform.energy(pose, twist)[0]
     form = 0.5 * np.einsum("ki,kij,kj->k", twist, mass, twist)
 
@@ -114,7 +111,6 @@ def _dynamics(
             1e-9,
             DIFFERENCES,
         ),
-        Measure("asymmetry of the mass matrix", float(asymmetry.max()), "1", 1e-14, "rounding"),
         Measure(
             "kinetic energy against twist' M twist / 2",
             float((np.abs(form - kinetic) / kinetic).max()),
