@@ -30,7 +30,7 @@ bench: $(INSTALLED)
 	$(BIN)/python -m pytest benchmarks --benchmark-group-by=group --benchmark-columns=min,median,rounds
 
 assets: $(INSTALLED)
-	for machine in $$($(BIN)/twin list --names); do \
+	for machine in $(notdir $(patsubst %/platform.toml,%,$(wildcard assets/*/platform.toml))); do \
 		$(BIN)/twin export $$machine --format mjcf --out assets/$$machine && \
 		$(BIN)/twin export $$machine --format urdf --out assets/$$machine || exit 1; done
 

@@ -38,6 +38,12 @@ class Format(StrEnum):
     URDF = "urdf"
 
 
+class LegKind(StrEnum):
+    """Kinds of legs that `new` has a template for."""
+
+    UPS = "ups"
+
+
 class Group(TyperGroup):
     """Commands whose TwinErrors end in one line instead of a traceback."""
 
@@ -196,6 +202,19 @@ def simulate(
         preset=preset.value,
         every=every,
     )
+
+
+@app.command()
+def new(
+    path: Annotated[
+        Path, typer.Argument(metavar="FILE", help="File to write, such as my_platform.toml.")
+    ],
+    legs: Annotated[LegKind, typer.Option(help="Kind of the legs.")] = LegKind.UPS,
+) -> None:
+    """Write a commented platform.toml to begin your own machine with; replaces no file."""
+    from twin import commands
+
+    commands.new(path, legs.value)
 
 
 @app.command()

@@ -140,6 +140,14 @@ def simulate(
         line(f"wrote {write_figure(motion.plot(), plot)}")
 
 
+def new(path: Path, legs: str) -> None:
+    """Write a commented platform.toml for a new machine."""
+    from twin.parameters.template import write_template
+
+    written = write_template(path, legs)
+    line(f"wrote {written}; fill in your numbers, then check them with: twin info {written}")
+
+
 def export(machine: str, form: str, folder: Path) -> None:
     """Write a machine's model files and print their names."""
     from twin.engines.export import export as write_model

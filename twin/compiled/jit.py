@@ -21,8 +21,7 @@ WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrappe
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile, at its first call, a function that Python calls."""
-    kernel: Callable[..., Any] = numba.njit(**OPTIONS)(function)
-    return kernel
+    return _jitted(function, OPTIONS)
 
 
 def device(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -30,5 +29,14 @@ def device(function: Callable[..., Any]) -> Callable[..., Any]:
 
     Without the wrappers for Python a machine compiles in three quarters of the time.
     """
-    inner: Callable[..., Any] = numba.njit(**OPTIONS, **WITHOUT_WRAPPERS)(function)
-    return inner
+    return _jitted(function, {**OPTIONS, **WITHOUT_WRAPPERS})
+
+
+def _jitted(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
+    kernel: Callable[..., Any]
+    try:
+        kernel = numba.njit(**options)(function)
+    except RuntimeError:
+        # No folder can be written to, as in a read-only container: compile in every process.
+        kernel = numba.njit(**{**options, "cache": False})(function)
+    return kernel

@@ -85,13 +85,14 @@ def integrate(
     if method == "rk4" and end / step > LARGEST_COUNT:
         raise InputError("timestep", f"more than {LARGEST_COUNT} steps; use a larger one")
     parts: list[tuple[FloatArray, FloatArray, FloatArray]] = []
+    buffers = (np.empty(BUFFER), np.empty((BUFFER, STATE_SIZE)), np.empty((BUFFER, 5, STATE_SIZE)))
     start = y.copy()
     for begin, stop, force, slope in _segments(platform, forces, end):
         arguments = (*platform.constants[:2], y, force, slope, load)
         if method == "rk4":
             _fixed(arguments, begin, stop, step, parts)
         else:
-            _adaptive(arguments, begin, stop, tolerances, parts)
+            _adaptive(arguments, begin, stop, tolerances, buffers, parts)
     time = np.concatenate([[0.0], *(part[0] for part in parts)])
     states = np.concatenate([start[None], *(part[1] for part in parts)])
     coefficients = np.concatenate([part[2] for part in parts])
@@ -152,17 +153,15 @@ def _adaptive(
     begin: float,
     stop: float,
     tolerances: tuple[float, float],
+    buffers: tuple[FloatArray, FloatArray, FloatArray],
     parts: list[Any],
 ) -> None:
     clock = np.array([0.0, min(stop - begin, 1e-3)])
     total = 0
     while True:
-        times, states = np.empty(BUFFER), np.empty((BUFFER, STATE_SIZE))
-        dense = np.empty((BUFFER, 5, STATE_SIZE))
-        reason, count = dormand_prince(
-            *arguments, clock, stop - begin, *tolerances, times, states, dense
-        )
-        parts.append((begin + times[:count], states[:count], dense[:count]))
+        reason, count = dormand_prince(*arguments, clock, stop - begin, *tolerances, *buffers)
+        times, states, dense = (buffer[:count].copy() for buffer in buffers)
+        parts.append((begin + times, states, dense))
         total += count
         if reason == DONE:
             return

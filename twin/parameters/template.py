@@ -1,0 +1,47 @@
+"""Commented platform.toml files to begin with, one per kind of leg."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from pathlib import Path
+
+from twin.arrays import one_of
+from twin.errors import InputError
+from twin.files import write_text
+
+LEG_KINDS = ("ups",)
+"""Kinds of legs that have a template."""
+
+
+def template(name: str, legs: str = "ups") -> str:
+    """Return the text of a commented platform.toml that loads as it is.
+
+    Args:
+        name: name of the new machine.
+        legs: kind of its legs.
+
+    Raises:
+        InputError: unknown kind of legs, or a name that is not plain.
+    """
+    one_of(legs, "legs", LEG_KINDS)
+    if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", name):
+        raise InputError(
+            "name",
+            f"{name!r} must be lower-case letters, digits and underscores, a letter first",
+        )
+    text = (files("twin.parameters") / "templates" / f"{legs}.toml").read_text(encoding="utf-8")
+    return text.replace('"NAME"', f'"{name}"').replace("twin info FILE", f"twin info {name}.toml")
+
+
+def write_template(path: str | Path, legs: str = "ups") -> Path:
+    """Write a commented platform.toml named after its file; never replaces an existing one.
+
+    Raises:
+        InputError: the file exists, its name is no plain machine name, or it cannot be written.
+    """
+    target = Path(path)
+    text = template(target.stem, legs)
+    if target.exists():
+        raise InputError("path", f"{target} exists; choose another name or remove it first")
+    return write_text(target, text)
