@@ -1,11 +1,10 @@
-"""What the README shows works: its Python blocks run, its `twin` commands succeed."""
+"""What the README and the guide show works: Python blocks run, `twin` commands succeed."""
 
 from __future__ import annotations
 
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,16 +13,21 @@ import pytest
 
 import twin
 
-README = Path(twin.__file__).resolve().parent.parent / "README.md"
+ROOT = Path(twin.__file__).resolve().parent.parent
+README = ROOT / "README.md"
+PAGES = (README, ROOT / "docs" / "your_platform.md")
 FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
-BLOCKS = FENCE.findall(README.read_text())
-PYTHON = [text for language, text in BLOCKS if language == "python"]
-CONSOLE = [text for language, text in BLOCKS if language in ("console", "bash", "sh", "shell")]
 
 
-def commands() -> list[str]:
+def blocks(page: Path, *languages: str) -> list[str]:
+    """Return the fenced blocks of a page in any of the languages."""
+    return [text for language, text in FENCE.findall(page.read_text()) if language in languages]
+
+
+def commands(page: Path) -> list[str]:
     """Return the command lines that call the package; `make` and `pip` are not run here."""
-    lines = [line.removeprefix("$ ").strip() for block in CONSOLE for line in block.splitlines()]
+    found = blocks(page, "console", "bash", "sh", "shell")
+    lines = [line.removeprefix("$ ").strip() for block in found for line in block.splitlines()]
     return [line for line in lines if line.split()[:1] == ["twin"] or " -m twin" in line]
 
 
@@ -38,27 +42,22 @@ def run(command: list[str], folder: Path) -> str:
     return done.stdout
 
 
-def test_readme_has_blocks() -> None:
-    assert PYTHON, "no Python block was found"
-    assert CONSOLE, "no console block was found"
-
-
 @pytest.mark.slow
 def test_python_blocks_run_one_after_the_other(tmp_path: Path) -> None:
+    found = blocks(README, "python")
+    assert found, "no Python block was found"
     script = tmp_path / "readme.py"
-    script.write_text("\n".join(PYTHON))
+    script.write_text("\n".join(found))
     run([sys.executable, str(script)], tmp_path)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("line", commands())
-def test_commands_succeed(line: str, tmp_path: Path) -> None:
-    words = shlex.split(line, comments=True)
-    for word in words:
-        if word.endswith(".toml"):
-            # The reader is told to begin with a copy of this one.
-            shutil.copy(README.parent / "assets/stewart/platform.toml", tmp_path / word)
-    run(words, tmp_path)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_commands_succeed_one_after_the_other(page: Path, tmp_path: Path) -> None:
+    lines = commands(page)
+    assert lines, "no command was found"
+    for line in lines:
+        run(shlex.split(line, comments=True), tmp_path)
 
 
 def test_links_lead_somewhere() -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, one_of, quaternion_norm
+from twin.arrays import FloatArray, as_floats, flatten_batch, one_of, quaternion_norm
 from twin.errors import InputError
 
 
@@ -77,8 +77,8 @@ def angles_from_quaternion(quaternion: Any, name: str = "yaw_pitch_roll") -> Flo
         name: a key of `CONVENTIONS`; `roll_pitch` needs a rotation without yaw in its own sense.
 
     Raises:
-        InputError: wrong shape, not finite, zero norm, unknown convention, or a rotation that
-            `roll_pitch` (yaw) or `rodrigues` (half a turn) cannot express.
+        InputError: wrong shape, not finite, a norm that is not one, unknown convention, or a rotation
+            that `roll_pitch` (yaw) or `rodrigues` (half a turn) cannot express.
     """
     from scipy.spatial.transform import Rotation
 
@@ -102,6 +102,29 @@ def angles_from_quaternion(quaternion: Any, name: str = "yaw_pitch_roll") -> Flo
     else:
         angles = rotation.as_euler(chosen.sequence)
     return angles.reshape((*values.shape[:-1], len(chosen.angles)))
+
+
+def angle_between(quaternion: Any, reference: Any) -> FloatArray:
+    """Return the angles `(...)` [rad] of the rotations between attitudes, exact when small.
+
+    Args:
+        quaternion: `(..., 4)` scalar first, norm one; its sign does not matter.
+        reference: `(..., 4)` likewise.
+
+    Raises:
+        InputError: wrong shapes, not finite, or a norm that is not one.
+    """
+    given, other = (
+        as_floats(value, field, 4)
+        for value, field in ((quaternion, "quaternion"), (reference, "reference"))
+    )
+    shape, (a, b) = flatten_batch(quaternion=given, reference=other)
+    quaternion_norm(a, "quaternion")
+    quaternion_norm(b, "reference")
+    # The vector part of the rotation from one to the other: the sine of half its angle.
+    difference = b[:, :1] * a[:, 1:] - a[:, :1] * b[:, 1:] - np.cross(a[:, 1:], b[:, 1:])
+    sine = np.minimum(np.linalg.norm(difference, axis=1), 1.0)
+    return np.asarray(2.0 * np.arcsin(sine)).reshape(shape)
 
 
 def pose_from_angles(position: Any, angles: Any, name: str = "yaw_pitch_roll") -> FloatArray:

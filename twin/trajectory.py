@@ -99,15 +99,19 @@ class Trajectory:
                 "path", f"{path} is not a saved trajectory ({type(error).__name__}: {error})"
             ) from None
 
-    def plot(self) -> Any:
+    def plot(self, reference: Trajectory | None = None) -> Any:
         """Return a plotly figure of position, orientation, lengths and forces over time.
 
+        With a `reference` on the same times: position and orientation of both, and how far apart
+        they are.
+
         Raises:
+            InputError: the reference is no trajectory or has other times.
             MissingDependencyError: plotly is not installed.
         """
-        from twin.viewer.plots import trajectory_figure
+        from twin.viewer.plots import comparison_figure, trajectory_figure
 
-        return trajectory_figure(self)
+        return trajectory_figure(self) if reference is None else comparison_figure(self, reference)
 
 
 @lru_cache(maxsize=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from twin.platform import Platform
 from twin.simulation import simulate
 from twin.trajectory import Trajectory
 from twin.validation.metrics import position_error, rotation_error
-from twin.validation.results import Curve, Measure, Panel, Plot
+from twin.validation.results import Curve, CurveStyle, Measure, Panel, Plot
 
 TIMESTEP = 1e-3
 """[s] of all comparisons, the step the bars are set for."""
@@ -56,9 +56,9 @@ def missing(label: str, error: MissingDependencyError) -> Measure:
     return Measure(f"{label}: not compared", float("nan"), "", reason=str(error))
 
 
-def log_curve(name: str, x: FloatArray, y: FloatArray) -> Curve:
+def log_curve(name: str, x: FloatArray, y: FloatArray, style: CurveStyle = "line") -> Curve:
     """Return an error curve for a logarithmic axis."""
-    return Curve(name, x, np.maximum(y, SMALLEST))
+    return Curve(name, x, np.maximum(y, SMALLEST), style)
 
 
 def trajectory_comparison(
@@ -106,7 +106,7 @@ def trajectory_plot(title: str, trajectory: Trajectory, reference: Trajectory) -
     """Return the plot of an engine against the reference, error below."""
     time, label = reference.time, LABELS[trajectory.engine]
     start = reference.pose[0]
-    sources: tuple[tuple[str, Trajectory, Literal["line", "dash"]], ...] = (
+    sources: tuple[tuple[str, Trajectory, CurveStyle], ...] = (
         ("reference", reference, "line"),
         (label, trajectory, "dash"),
     )

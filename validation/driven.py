@@ -63,7 +63,7 @@ def work_measure(ride: DrivenMotion, tolerance: float) -> Measure:
     return Measure(name, float(abs(net) / exchanged), "1", tolerance, WORK_REASON)
 
 
-def along(platform: Platform, ride: DrivenMotion) -> tuple[list[Measure], list[Curve]]:
+def projection_along(platform: Platform, ride: DrivenMotion) -> tuple[list[Measure], list[Curve]]:
     """Return the engines' projection errors at states spread over the motion."""
     at = np.linspace(0, len(ride.time) - 1, PROJECTED).astype(int)
     return projection_errors(

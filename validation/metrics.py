@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.arrays import FloatArray
+from twin.rotations import angle_between
 
 FLOOR_REDUCTION = 0.75
 """A smaller step that leaves more than this part of the error has reached the floor of rounding."""
@@ -18,11 +19,8 @@ def position_error(pose: FloatArray, reference: FloatArray) -> FloatArray:
 
 
 def rotation_error(pose: FloatArray, reference: FloatArray) -> FloatArray:
-    """Return angles `(...)` [rad] of the rotation between poses `(..., 7)`, exact when small."""
-    scalar, vector = reference[..., 3:4], reference[..., 4:]
-    difference = scalar * pose[..., 4:] - pose[..., 3:4] * vector - np.cross(pose[..., 4:], vector)
-    sine = np.minimum(np.linalg.norm(difference, axis=-1), 1.0)
-    return np.asarray(2.0 * np.arcsin(sine))
+    """Return angles `(...)` [rad] of the rotations between poses `(..., 7)`."""
+    return angle_between(pose[..., 3:], reference[..., 3:])
 
 
 def relative_error(value: FloatArray, reference: FloatArray) -> FloatArray:

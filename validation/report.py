@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json as encoder
-import os
 import time as clock
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from twin.catalogue import load
+from twin.compiled.batch import usable_cores
 from twin.files import check_place, write_text
 from twin.platform import Platform
 from twin.validation.environment import environment
@@ -79,13 +79,6 @@ def require_libraries() -> None:
     """
     for library in LIBRARIES:
         report_library(library, "The validation report")
-
-
-def usable_cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def json_text(content: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from twin.arrays import FloatArray
 
 Verdict = Literal["pass", "fail", "info"]
 Agreement = Literal["reproduced", "differs", "not given"]
+CurveStyle = Literal["line", "dash", "dot", "markers", "line+markers"]
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Curve:
     name: str
     x: FloatArray
     y: FloatArray
-    style: Literal["line", "dash", "dot", "markers", "line+markers"] = "line"
+    style: CurveStyle = "line"
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ def test_threads_change_nothing(
 ) -> None:
     many = [np.tile(rows, (11, 1)) for rows in states]
     assert len(many[0]) > 5 * batch.SMALLEST_CHUNK, "too few states to be split"
-    monkeypatch.setattr(batch, "_cores", lambda: cores)
+    monkeypatch.setattr(batch, "usable_cores", lambda: cores)
     np.testing.assert_array_equal(
         call(platform, many).reshape(11, len(states.pose), -1)[[0, 4, 10]],
         np.tile(call(platform, states).reshape(len(states.pose), -1), (3, 1, 1)),
@@ -52,7 +52,7 @@ def test_first_failure_is_named_from_any_thread(
 ) -> None:
     from twin.errors import ForwardKinematicsError
 
-    monkeypatch.setattr(batch, "_cores", lambda: 3)
+    monkeypatch.setattr(batch, "usable_cores", lambda: 3)
     lengths = np.tile(srspm.home_lengths, (3 * batch.SMALLEST_CHUNK, 1))
     for bad in (700, 600, 10):
         lengths[bad, 0] = 5.0

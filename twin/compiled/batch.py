@@ -20,11 +20,12 @@ SMALLEST_CHUNK = 256
 def _pool(process: int) -> ThreadPoolExecutor:
     """Return the pool of a process; keyed by its id because threads do not survive a fork."""
     del process
-    return ThreadPoolExecutor(max_workers=max(1, _cores() - 1), thread_name_prefix="twin")
+    return ThreadPoolExecutor(max_workers=max(1, usable_cores() - 1), thread_name_prefix="twin")
 
 
 @lru_cache(maxsize=1)
-def _cores() -> int:
+def usable_cores() -> int:
+    """Return how many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -45,7 +46,7 @@ def run_batch(
         Index of the first state that failed, or -1.
     """
     size = len(arrays[0])
-    chunks = min(_cores(), size // SMALLEST_CHUNK)
+    chunks = min(usable_cores(), size // SMALLEST_CHUNK)
     if chunks < 2:
         return int(kernel(*constants, *arrays))
     edges: list[int] = np.linspace(0, size, chunks + 1).astype(int).tolist()

@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from twin.arrays import one_of
 from twin.errors import InputError
 from twin.files import write_text
 from twin.platform import Platform
@@ -35,8 +36,7 @@ def export(platform: Platform, form: str, folder: str | Path) -> list[Path]:
     Raises:
         InputError: unknown format, or a folder that cannot be made or written to.
     """
-    if not isinstance(form, str) or form not in FORMATS:
-        raise InputError("format", f"unknown format {form!r}; known: {', '.join(FORMATS)}")
+    one_of(form, "format", FORMATS)
     texts = {name: _writer(module, function)(platform) for name, module, function in FORMATS[form]}
     target = _made(folder)
     return [write_text(target / name, text) for name, text in texts.items()]

@@ -105,10 +105,8 @@ class Guard:
 
     def dump(self, reason: str) -> Path:
         """Write what `replay` needs to a new file in the temporary folder; return its path."""
-        forces = np.array([step[0] for step in self._steps])
-        wrenches = np.array([step[1] for step in self._steps])
-
-        def write(file: Any) -> None:
+        handle, name = mkstemp(prefix=f"twin_{self.engine}_", suffix=".dump.npz")
+        with os.fdopen(handle, "wb") as file:
             np.savez(
                 file,
                 engine=self.engine,
@@ -117,14 +115,10 @@ class Guard:
                 options=json.dumps({"largest_gap": self.largest_gap, **self.options}),
                 parameters=self.platform.parameters.model_dump_json(),
                 saved=np.frombuffer(self._saved, dtype=np.uint8),
-                forces=forces,
-                wrenches=wrenches,
+                forces=np.array([step[0] for step in self._steps]),
+                wrenches=np.array([step[1] for step in self._steps]),
                 reason=reason,
             )
-
-        handle, name = mkstemp(prefix=f"twin_{self.engine}_", suffix=".dump.npz")
-        with os.fdopen(handle, "wb") as file:
-            write(file)
         return Path(name)
 
 

@@ -31,13 +31,6 @@ def bounded(value: Any, field: str, low: float, high: float) -> float:
     return float(number)
 
 
-def one_of(value: Any, field: str, options: tuple[str, ...]) -> str:
-    """Return `value` if it is one of the named options; raises InputError otherwise."""
-    if not isinstance(value, str) or value not in options:
-        raise InputError(field, f"must be one of {', '.join(options)}, got {value!r}")
-    return value
-
-
 def seed_number(value: Any) -> int:
     """Return `value` as a seed: a whole number from 0; raises InputError otherwise."""
     number = as_floats(value, "seed")

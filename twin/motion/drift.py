@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from twin.arrays import FloatArray
+from twin.arrays import FloatArray, one_of
 from twin.errors import InputError
-from twin.motion.checks import bounded, one_of
+from twin.motion.checks import bounded
 from twin.motion.curve import Curve, curve_of_accelerations, spline_through
 
 DRIFT = ("detrend", "high_pass", "none")

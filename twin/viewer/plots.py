@@ -9,7 +9,7 @@ import numpy as np
 
 from twin.arrays import FloatArray
 from twin.errors import InputError
-from twin.rotations import angles_from_quaternion
+from twin.rotations import angle_between, angles_from_quaternion
 from twin.trajectory import Trajectory
 from twin.viewer.panels import Axes, Line, panels_figure
 
@@ -54,25 +54,15 @@ def comparison_figure(trajectory: Trajectory, reference: Trajectory) -> Any:
     ):
         raise InputError("reference", "must have the same times as the trajectory")
     distance = np.linalg.norm(trajectory.pose[:, :3] - reference.pose[:, :3], axis=1)
+    angle = angle_between(trajectory.pose[:, 3:], reference.pose[:, 3:])
     panels = [
         Axes("displacement [m]", _pairs(trajectory, reference, _displacement, POSITIONS)),
         Axes("distance [m]", [Line("distance", time, _above_zero(distance))], log_y=True),
         Axes("orientation [deg]", _pairs(trajectory, reference, _degrees, ANGLES)),
-        Axes(
-            "angle [rad]",
-            [Line("angle", time, _above_zero(angle_between(trajectory.pose, reference.pose)))],
-            log_y=True,
-        ),
+        Axes("angle [rad]", [Line("angle", time, _above_zero(angle))], log_y=True),
     ]
     title = f"{trajectory.machine}: {trajectory.engine} against {reference.engine}"
     return panels_figure(panels, "time [s]", title=title)
-
-
-def angle_between(pose: FloatArray, reference: FloatArray) -> FloatArray:
-    """Return the angle `(k,)` [rad] that turns one orientation of poses `(k, 7)` into the other."""
-    a, b = pose[:, 3:], reference[:, 3:]
-    chord = np.minimum(np.linalg.norm(a - b, axis=1), np.linalg.norm(a + b, axis=1))
-    return np.asarray(4.0 * np.arcsin(np.minimum(chord / 2.0, 1.0)))
 
 
 def _checked(trajectory: Any, field: str = "trajectory") -> Trajectory:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import cast
 
-from twin.errors import InputError
+from twin.arrays import one_of
 from twin.validation.case import CaseModule
 
 CASES = (
@@ -30,6 +30,5 @@ def load_case(name: str) -> CaseModule:
     Raises:
         InputError: unknown name; lists the known ones.
     """
-    if not isinstance(name, str) or name not in CASES:
-        raise InputError("case", f"unknown case {name!r}; known: {', '.join(CASES)}")
-    return cast(CaseModule, import_module(f"{__name__}.{name}"))
+    module = import_module(f"{__name__}.{one_of(name, 'case', CASES)}")
+    return cast(CaseModule, module)

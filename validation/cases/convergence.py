@@ -96,14 +96,11 @@ def run(platform: Platform) -> CaseResult:
             Measure(f"{name}: error at 1 ms", float(errors[2]), "m or rad"),
             Measure(f"{name}: smallest error", float(errors.min()), "m or rad"),
         ]
-        curves.append(log_curve(name, STEPS, errors))
-    markers = tuple(
-        curve.__class__(curve.name, curve.x, curve.y, "line+markers") for curve in curves
-    )
+        curves.append(log_curve(name, STEPS, errors, "line+markers"))
     plot = Plot(
         "Error over time step",
         "time step [s]",
-        (Panel("largest error [m or rad]", markers, log_y=True),),
+        (Panel("largest error [m or rad]", tuple(curves), log_y=True),),
         log_x=True,
         caption="The larger of position error [m] and rotation error [rad] over the motion.",
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.projection import projection_errors
-from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot
+from twin.validation.results import CaseResult, Measure, Panel, Plot
 from twin.validation.sampling import random_states
 
 CASE = Case(
@@ -33,6 +35,6 @@ def run(platform: Platform) -> CaseResult:
     measures.append(
         Measure("largest actuator force among the states", float(spread.max()), "N", None, "scale")
     )
-    points = [Curve(curve.name, curve.x, curve.y, "markers") for curve in curves]
+    points = [replace(curve, style="markers") for curve in curves]
     panel = Panel("largest error / largest force", tuple(points), log_y=True)
     return CASE.result(platform, measures, (Plot("Projected actuator forces", "state", (panel,)),))

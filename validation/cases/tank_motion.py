@@ -9,7 +9,7 @@ import numpy as np
 from twin.motion import TankTrackMotion
 from twin.platform import Platform
 from twin.validation.case import Case
-from twin.validation.driven import DrivenMotion, along, driven, follow, legs_plot, work_measure
+from twin.validation.driven import DrivenMotion, driven, follow, legs_plot, projection_along, work_measure
 from twin.validation.published import THESIS
 from twin.validation.results import CaseResult, Measure, Statement
 
@@ -38,7 +38,7 @@ PITCH_SHARE, SPEED_SHARE = 0.1, 0.8
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     ride = driven(platform, tank_motion(platform))
-    projected, curves = along(platform, ride)
+    projected, curves = projection_along(platform, ride)
     followed, plots = follow(platform, ride, BEGIN, ENGINE_TIME, "Driven by the thrusts")
     measures = [*_limits(platform, ride), work_measure(ride, 1e-8), *projected, *followed]
     caption = "Thesis figures 2.4 and 3.5 show the like for the recorded track in pitch."

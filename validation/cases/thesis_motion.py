@@ -13,11 +13,11 @@ from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.driven import (
     DrivenMotion,
-    along,
     driven,
     follow,
     leg_curves,
     legs_plot,
+    projection_along,
     work_measure,
 )
 from twin.validation.published import PITCH_SINE, STEWART_PITCH_SINE, THESIS
@@ -48,7 +48,7 @@ def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     motion = pitch_sine(platform)
     ride = driven(platform, motion)
-    projected, curves = along(platform, ride)
+    projected, curves = projection_along(platform, ride)
     followed, plots = follow(platform, ride, 0.0, ENGINE_TIME, "Driven by the thrusts")
     measures = [
         *_kinematics(platform, motion, ride),
