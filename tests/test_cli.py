@@ -15,10 +15,13 @@ from typer.testing import CliRunner
 
 import twin
 from twin import cli, commands
-from twin.engines.export import export
+from twin.engines import engine_names
+from twin.engines.engine import PRESETS
+from twin.engines.export import FORMATS, export
 from twin.engines.mjcf import robot_xml, scene_xml
 from twin.engines.urdf import robot_urdf
 from twin.errors import InputError, ParameterError
+from twin.parameters.template import LEG_KINDS
 from twin.validation import report
 from twin.validation.results import CaseResult, Measure
 
@@ -55,6 +58,14 @@ def test_every_command_and_option_is_documented() -> None:
         assert command.help, name
         for parameter in command.params:
             assert getattr(parameter, "help", None), f"{name}: {parameter.name}"
+
+
+def test_choices_are_all_there_are() -> None:
+    """The command line repeats them, so that `--help` need not import what they choose."""
+    assert {choice.value for choice in cli.EngineName} == set(engine_names())
+    assert {choice.value for choice in cli.PresetName} == set(PRESETS)
+    assert {choice.value for choice in cli.Format} == set(FORMATS)
+    assert {choice.value for choice in cli.LegKind} == set(LEG_KINDS)
 
 
 def test_new_writes_a_machine(tmp_path: Path) -> None:

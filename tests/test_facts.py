@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
-from twin.facts import LARGEST_ANGLE, SAMPLES, axis_ranges, machine_facts
+from twin.facts import LARGEST_ANGLE, SAMPLES, axis_ranges, closest_legs, machine_facts
 from twin.parameters.describe import describe
 from twin.parameters.quantity import UNITS
 from twin.platform import Platform
@@ -42,6 +43,25 @@ def test_ranges_end_at_the_leg_limits(platform: Platform) -> None:
         for end in (low, high):
             outside = end + 1.5 * np.sign(end) * resolution[unit]
             assert not platform.within_limits(moved(platform, axis, outside)), name
+
+
+def test_closest_legs_against_minimised_distance(platform: Platform) -> None:
+    base, vectors = platform.base_joints, platform.parameters.home_leg_vectors
+    found, first, second = closest_legs(platform)
+    assert 1 <= first < second <= platform.n_actuators
+    wanted = min(
+        minimize(
+            lambda s, i=i, j=j: np.linalg.norm(
+                base[i] + s[0] * vectors[i] - base[j] - s[1] * vectors[j]
+            ),
+            [0.5, 0.5],
+            bounds=[(0.0, 1.0), (0.0, 1.0)],
+        ).fun
+        for j in range(len(base))
+        for i in range(j)
+    )
+    # Sampled at thousandths of one leg; at a minimum the distance depends on their squares.
+    assert found == pytest.approx(wanted, abs=1e-5)
 
 
 def test_facts_agree_with_the_platform(platform: Platform) -> None:

@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation
 from twin.errors import InputError
 from twin.rotations import (
     CONVENTIONS,
+    angle_between,
     angles_from_quaternion,
     pose_from_angles,
     quaternion_from_angles,
@@ -83,6 +84,24 @@ def test_pose_from_angles_broadcasts() -> None:
     np.testing.assert_array_equal(pose[2], [0.0, 0.1, 0.9, 1.0, 0.0, 0.0, 0.0])
     with pytest.raises(InputError, match="broadcast"):
         pose_from_angles(np.zeros((2, 3)), np.zeros((3, 3)))
+
+
+@given(st.floats(0.0, np.pi), st.sampled_from([1.0, -1.0]))
+def test_angle_between_is_the_angle_of_the_turn(angle: float, sign: float) -> None:
+    start = quaternion_from_angles([0.3, -0.2, 0.1])
+    turn = Rotation.from_rotvec(angle * np.array([0.6, 0.0, 0.8]))
+    end = (turn * Rotation.from_quat(start[[1, 2, 3, 0]])).as_quat()[[3, 0, 1, 2]]
+    # A few products of numbers of order one.
+    assert angle_between(sign * end, start) == pytest.approx(angle, abs=2e-15)
+
+
+def test_angle_between_broadcasts_and_refuses() -> None:
+    home, turned = np.eye(4)[0], quaternion_from_angles([[0.1, 0.0, 0.0], [0.2, 0.0, 0.0]])
+    # Rounding of angles of order one.
+    np.testing.assert_allclose(angle_between(turned, home), [0.1, 0.2], rtol=0, atol=1e-15)
+    for bad in ([1.0, 0.0, 0.0], [2.0, 0.0, 0.0, 0.0], np.ones((3, 4)) / 2.0):
+        with pytest.raises(InputError):
+            angle_between(turned, bad)
 
 
 def test_rodrigues_cannot_hold_half_a_turn() -> None:

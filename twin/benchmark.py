@@ -12,7 +12,7 @@ from twin.arrays import FloatArray
 from twin.engines import engine_names, make_engine
 from twin.engines.engine import PRESETS
 from twin.errors import MissingDependencyError
-from twin.platform import Platform
+from twin.platform import REST, Platform
 from twin.rotations import quaternion_from_angles
 
 BATCH = 4096
@@ -75,8 +75,7 @@ def function_times(platform: Platform) -> Iterator[FunctionTime]:
 
 def step_times(platform: Platform) -> Iterator[StepTime]:
     """Yield the time of a step of every engine and preset, under the forces that hold home."""
-    rest = np.zeros(6)
-    forces = platform.inverse_dynamics(platform.home, rest, rest)
+    forces = platform.inverse_dynamics(platform.home, REST, REST)
     for name in engine_names():
         for preset in PRESETS:
             yield StepTime(name, preset, _step_seconds(platform, name, preset, forces))

@@ -78,6 +78,13 @@ Machine = Annotated[
     ),
 ]
 
+Machines = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[MACHINE]...", help="Names or paths of platform.toml; default: all shipped."
+    ),
+]
+
 
 def _print_version(wanted: bool) -> None:
     if wanted:
@@ -115,12 +122,7 @@ def info(machine: Machine) -> None:
 
 @app.command()
 def validate(
-    machines: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[MACHINE]...", help="Names or paths of platform.toml; default: all shipped."
-        ),
-    ] = None,
+    machines: Machines = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the report as one HTML page.")
     ] = None,
@@ -236,12 +238,7 @@ def export(
 
 @app.command()
 def bench(
-    machines: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[MACHINE]...", help="Names or paths of platform.toml; default: all shipped."
-        ),
-    ] = None,
+    machines: Machines = None,
 ) -> None:
     """Time the main functions and the engines' steps on this computer."""
     from twin import commands

@@ -77,7 +77,8 @@ def validate(
         for measure in case["measures"]:
             if measure["verdict"] == "fail":
                 value, tolerance = number(measure["value"], 4), number(measure["tolerance"], 4)
-                bound = f"{measure['bound']} {tolerance} {measure['unit']}"
+                unit = "" if measure["unit"] == "1" else f" {measure['unit']}"
+                bound = f"{measure['bound']} {tolerance}{unit}"
                 line(f"fail: {where}: {measure['name']} is {value}, must be {bound}")
     counts = content["counts"]
     judged = counts["measures"]["pass"] + counts["measures"]["fail"]

@@ -8,11 +8,14 @@ import numpy as np
 
 from twin.arrays import FloatArray
 from twin.parameters.derived import leg_bodies
-from twin.platform import Platform
+from twin.platform import REST, Platform
 from twin.rotations import angles_from_quaternion, quaternion_from_angles
 
 SAMPLES = 4001
 """Poses tried along each axis; a range is found to 1/2000 of the span searched."""
+
+LEG_POINTS = 1001
+"""Points tried along a leg; crossing legs are found to a thousandth of their length."""
 
 LARGEST_ANGLE = np.pi / 2
 """Rotations are searched up to a quarter turn, where yaw, pitch and roll stop being unique."""
@@ -45,15 +48,44 @@ def machine_facts(platform: Platform) -> list[Fact]:
         ),
         Fact(
             "leg forces at rest",
-            platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6)).tolist(),
+            platform.inverse_dynamics(platform.home, REST, REST).tolist(),
             "N",
             "that carry the machine at home",
         ),
     ]
-    note = "lowest and highest inside the leg limits, the other five coordinates as at home"
+    distance, first, second = closest_legs(platform)
+    facts.append(
+        Fact(
+            "closest legs at home",
+            distance,
+            "m",
+            f"between the axes of legs {first} and {second}; less than a leg's width: they "
+            "collide, are the joints in the right order?",
+        )
+    )
+    note = "from home, inside the leg limits, with the other five coordinates as at home"
     for name, unit, (low, high) in axis_ranges(platform):
         facts.append(Fact(f"{name} range", [low, high], unit, note))
     return facts
+
+
+def closest_legs(platform: Platform) -> tuple[float, int, int]:
+    """Return the smallest distance [m] between two legs at home, and their numbers from 1.
+
+    Legs are the straight lines from base joint to platform joint.
+    """
+    base = platform.base_joints
+    vectors = platform.parameters.home_leg_vectors
+    along = np.linspace(0.0, 1.0, LEG_POINTS)[:, None]
+    best = (np.inf, 0, 0)
+    for j in range(len(base)):
+        points = base[j] + along * vectors[j]
+        for i in range(j):
+            shares = (points - base[i]) @ vectors[i] / (vectors[i] @ vectors[i])
+            feet = base[i] + np.clip(shares, 0.0, 1.0)[:, None] * vectors[i]
+            distance = float(np.linalg.norm(points - feet, axis=1).min())
+            best = min(best, (distance, i + 1, j + 1))
+    return best
 
 
 def axis_ranges(platform: Platform) -> list[tuple[str, str, tuple[float, float]]]:

@@ -21,7 +21,9 @@ def write_atomically(path: str | Path, write: Callable[[IO[bytes]], Any]) -> Pat
         target = Path(path)
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     except (OSError, TypeError, ValueError) as error:
-        raise InputError("path", f"cannot write {path!r} ({error})") from None
+        raise InputError(
+            "path", f"cannot write {path} ({getattr(error, 'strerror', None) or error})"
+        ) from None
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -52,7 +52,11 @@ class Platform:
     """
 
     def __init__(self, parameters: MachineParameters) -> None:
-        """Prepare the machine that `parameters` describe."""
+        """Prepare the machine that `parameters` describe.
+
+        Raises:
+            InputError: not checked parameters.
+        """
         from twin.dynamics.constants import pack
 
         if not isinstance(parameters, MachineParameters):

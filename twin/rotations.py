@@ -77,8 +77,8 @@ def angles_from_quaternion(quaternion: Any, name: str = "yaw_pitch_roll") -> Flo
         name: a key of `CONVENTIONS`; `roll_pitch` needs a rotation without yaw in its own sense.
 
     Raises:
-        InputError: wrong shape, not finite, a norm that is not one, unknown convention, or a rotation
-            that `roll_pitch` (yaw) or `rodrigues` (half a turn) cannot express.
+        InputError: wrong shape, not finite, a norm that is not one, unknown convention, or a
+            rotation that `roll_pitch` (yaw) or `rodrigues` (half a turn) cannot express.
     """
     from scipy.spatial.transform import Rotation
 
@@ -105,7 +105,7 @@ def angles_from_quaternion(quaternion: Any, name: str = "yaw_pitch_roll") -> Flo
 
 
 def angle_between(quaternion: Any, reference: Any) -> FloatArray:
-    """Return the angles `(...)` [rad] of the rotations between attitudes, exact when small.
+    """Return the angles `(...)` [rad] of the rotations between attitudes, 0 to pi.
 
     Args:
         quaternion: `(..., 4)` scalar first, norm one; its sign does not matter.
@@ -121,10 +121,10 @@ def angle_between(quaternion: Any, reference: Any) -> FloatArray:
     shape, (a, b) = flatten_batch(quaternion=given, reference=other)
     quaternion_norm(a, "quaternion")
     quaternion_norm(b, "reference")
-    # The vector part of the rotation from one to the other: the sine of half its angle.
-    difference = b[:, :1] * a[:, 1:] - a[:, :1] * b[:, 1:] - np.cross(a[:, 1:], b[:, 1:])
-    sine = np.minimum(np.linalg.norm(difference, axis=1), 1.0)
-    return np.asarray(2.0 * np.arcsin(sine)).reshape(shape)
+    # Sine and cosine of half the angle: vector and scalar part of the rotation between the two.
+    vector = b[:, :1] * a[:, 1:] - a[:, :1] * b[:, 1:] - np.cross(a[:, 1:], b[:, 1:])
+    scalar = np.abs(np.einsum("ki,ki->k", a, b))
+    return np.asarray(2.0 * np.arctan2(np.linalg.norm(vector, axis=1), scalar)).reshape(shape)
 
 
 def pose_from_angles(position: Any, angles: Any, name: str = "yaw_pitch_roll") -> FloatArray:

@@ -13,10 +13,8 @@ from twin.arrays import FloatArray, as_floats, as_vector, positive
 from twin.engines import make_engine
 from twin.engines.engine import Engine, State
 from twin.errors import InputError
-from twin.platform import Platform, as_platform
+from twin.platform import REST, Platform, as_platform
 from twin.trajectory import Trajectory, library_versions
-
-ForceFunction = Callable[[float, State], Any]
 
 PATIENCE = 2.0
 """Seconds of computing after which a progress bar appears."""
@@ -64,21 +62,14 @@ def simulate(
         MissingDependencyError: the engine's library is not installed.
     """
     as_platform(platform)
-    if isinstance(engine, str):
-        machine: Engine = make_engine(engine, platform, timestep, preset, **options)
-    else:
-        machine = engine
-        if not callable(getattr(engine, "step", None)):
-            raise InputError("engine", f"must be a name or an engine, not {engine!r}")
-        if options or machine.platform.hash != platform.hash:
-            raise InputError("engine", "must be of this machine, and takes no further options")
+    machine = _engine(platform, engine, timestep, preset, options)
     with ExitStack() as stack:
         if isinstance(engine, str):
             stack.callback(machine.close)
         steps = _steps(duration, machine.timestep)
         if type(every) is not int or every < 1 or steps % every:
             raise InputError("every", f"must be a whole number that divides the {steps} steps")
-        load = as_vector(np.zeros(6) if wrench is None else wrench, "wrench", 6)
+        load = as_vector(REST if wrench is None else wrench, "wrench", 6)
         force_at = _force_function(forces, platform.n_actuators, steps)
         state = machine.reset(pose, twist)
         tick = stack.enter_context(_Progress(platform.name, machine.name, steps, progress)).tick
@@ -108,6 +99,20 @@ def simulate(
     )
 
 
+def _engine(
+    platform: Platform, engine: Any, timestep: float, preset: str, options: dict[str, Any]
+) -> Engine:
+    """Return a new engine of that name, or the given one if it is of this machine."""
+    if isinstance(engine, str):
+        return make_engine(engine, platform, timestep, preset, **options)
+    if not (callable(getattr(engine, "step", None)) and hasattr(engine, "platform")):
+        raise InputError("engine", f"must be a name or an engine, not {engine!r}")
+    given: Engine = engine
+    if options or given.platform.hash != platform.hash:
+        raise InputError("engine", "must be of this machine, and takes no further options")
+    return given
+
+
 def _steps(duration: Any, timestep: float) -> int:
     span = positive(duration, "duration")
     if span / timestep > LARGEST_COUNT:
@@ -122,6 +127,7 @@ def _steps(duration: Any, timestep: float) -> int:
 
 def _force_function(forces: Any, n: int, steps: int) -> Callable[[int, State], FloatArray]:
     if callable(forces):
+        _check_arguments(forces)
         return lambda _, state: as_vector(forces(state.time, state), "forces(time, state)", n)
     table = as_floats(np.zeros(n) if forces is None else forces, "forces", n)
     if table.ndim == 1:
@@ -129,6 +135,19 @@ def _force_function(forces: Any, n: int, steps: int) -> Callable[[int, State], F
     if table.shape != (steps, n):
         raise InputError("forces", f"must have shape ({n},) or ({steps}, {n}), got {table.shape}")
     return lambda k, _: table[k]
+
+
+def _check_arguments(forces: Callable[..., Any]) -> None:
+    try:
+        given = signature(forces)
+    except (TypeError, ValueError):  # some callables written in C do not tell
+        return
+    try:
+        given.bind(0.0, None)
+    except TypeError as error:
+        raise InputError(
+            "forces", f"is called with time and state: forces(time, state) ({error})"
+        ) from None
 
 
 class _Progress:

@@ -19,7 +19,7 @@ FORMAT = 1
 ARRAYS = ("time", "pose", "twist", "lengths", "rates", "forces")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trajectory:
     """Motion of one machine in one engine, one row per time. Arrays are read-only."""
 
@@ -61,6 +61,10 @@ class Trajectory:
     def __len__(self) -> int:
         return len(self.time)
 
+    def __repr__(self) -> str:
+        span = f", {self.time[0]:.6g} to {self.time[-1]:.6g} s" if len(self) else ""
+        return f"<Trajectory of {self.machine!r} in {self.engine}: {len(self)} times{span}>"
+
     def save(self, path: str | Path) -> Path:
         """Write an .npz file with all arrays and where they come from; returns its path.
 
@@ -94,6 +98,8 @@ class Trajectory:
             return cls(**content, **metadata)
         except InputError:
             raise
+        except FileNotFoundError:
+            raise InputError("path", f"{path} does not exist") from None
         except Exception as error:
             raise InputError(
                 "path", f"{path} is not a saved trajectory ({type(error).__name__}: {error})"

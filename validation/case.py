@@ -19,9 +19,13 @@ class Case:
     description: str
     machines: tuple[str, ...] = ()
     """names of the only machines it makes sense for; empty: every machine"""
+    needs_gravity: bool = False
+    """whether nothing would move without gravity"""
 
     def applies(self, platform: Platform) -> bool:
         """Return whether the case makes sense for a machine."""
+        if self.needs_gravity and not platform.parameters.gravity > 0.0:
+            return False
         return not self.machines or platform.name in self.machines
 
     def result(

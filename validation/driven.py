@@ -10,6 +10,7 @@ from twin.arrays import FloatArray
 from twin.motion import Motion
 from twin.platform import Platform
 from twin.validation.comparison import TIMESTEP, trajectory_comparison
+from twin.validation.durations import duration_for
 from twin.validation.projection import projection_errors
 from twin.validation.results import Curve, Measure, Panel, Plot
 
@@ -74,7 +75,11 @@ def projection_along(platform: Platform, ride: DrivenMotion) -> tuple[list[Measu
 def follow(
     platform: Platform, ride: DrivenMotion, begin: float, duration: float, title: str
 ) -> tuple[list[Measure], list[Plot]]:
-    """Return engines against reference, both driven by the held thrusts of a part of the motion."""
+    """Return engines against reference, both driven by the held thrusts of a part of the motion.
+
+    It begins at `begin` [s] and lasts `duration` [s], less in a small machine.
+    """
+    duration = duration_for(platform, duration)
     first, steps = round(begin / TIMESTEP), round(duration / TIMESTEP)
     return trajectory_comparison(
         platform,

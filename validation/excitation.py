@@ -6,7 +6,7 @@ import numpy as np
 
 from twin.arrays import FloatArray
 from twin.platform import Platform
-from twin.validation.sampling import holding_forces
+from twin.validation.sampling import holding_forces, typical_force
 
 SHARE = 0.1
 """Largest offset per mean holding force: centimetres in 0.3 s, well inside the stroke."""
@@ -19,7 +19,7 @@ def constant_forces(platform: Platform) -> FloatArray:
     """Return holding forces plus an offset of its own for each leg, `(n,)` [N]."""
     hold = holding_forces(platform)
     pattern = np.cos(2.0 * np.arange(platform.n_actuators))
-    return np.asarray(hold + SHARE * np.abs(hold).mean() * pattern)
+    return np.asarray(hold + SHARE * typical_force(platform) * pattern)
 
 
 def sinusoidal_forces(platform: Platform, duration: float, timestep: float) -> FloatArray:
@@ -32,4 +32,4 @@ def sinusoidal_forces(platform: Platform, duration: float, timestep: float) -> F
     legs = np.arange(platform.n_actuators)
     frequency = np.linspace(*FREQUENCIES, platform.n_actuators)
     sines = np.sin(2.0 * np.pi * frequency * time + 1.3 * legs)
-    return np.asarray(hold + 2.0 * SHARE * np.abs(hold).mean() * sines)
+    return np.asarray(hold + 2.0 * SHARE * typical_force(platform) * sines)

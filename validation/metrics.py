@@ -24,9 +24,13 @@ def rotation_error(pose: FloatArray, reference: FloatArray) -> FloatArray:
 
 
 def relative_error(value: FloatArray, reference: FloatArray) -> FloatArray:
-    """Return largest differences `(...)` of vectors `(..., k)` per largest reference entry."""
+    """Return largest differences `(...)` of vectors `(..., k)` per largest reference entry.
+
+    Where the whole reference is zero, as at rest without gravity, they are absolute.
+    """
     largest = np.abs(reference).max(axis=-1)
-    return np.asarray(np.abs(value - reference).max(axis=-1) / largest)
+    scale = np.where(largest > 0.0, largest, 1.0)
+    return np.asarray(np.abs(value - reference).max(axis=-1) / scale)
 
 
 class OrderFit(NamedTuple):

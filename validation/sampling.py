@@ -22,6 +22,9 @@ whoever computes it."""
 LARGEST_TWIST = np.array([0.5, 0.5, 0.5, 1.0, 1.0, 1.0])
 """[m/s], [rad/s] of random states: a few times what a motion platform does."""
 
+STANDARD_GRAVITY = 9.80665
+"""[m/s2]"""
+
 LARGEST_ACCELERATION = np.array([10.0, 10.0, 10.0, 20.0, 20.0, 20.0])
 """[m/s2], [rad/s2] of random states."""
 
@@ -51,8 +54,7 @@ def random_states(platform: Platform, count: int, seed: int = 0) -> RandomStates
     """
     generator = np.random.default_rng(seed)
     stroke = platform.parameters.leg.actuator.stroke
-    radius = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
-    reach = np.repeat([0.6 * stroke, 0.6 * stroke / radius], 3)
+    reach = np.repeat([0.6 * stroke, 0.6 * stroke / platform_radius(platform)], 3)
     worst = WORST_CONDITION * float(platform.condition_number(platform.home))
     home = np.tile(platform.home, (DRAWS, 1))
     kept: list[FloatArray] = []
@@ -74,6 +76,21 @@ def random_states(platform: Platform, count: int, seed: int = 0) -> RandomStates
     return RandomStates(pose, twist, acceleration)
 
 
+def platform_radius(platform: Platform) -> float:
+    """Return the mean distance [m] of the platform joints from the reference point."""
+    return float(np.linalg.norm(platform.platform_joints, axis=1).mean())
+
+
 def holding_forces(platform: Platform) -> FloatArray:
     """Return the forces `(n,)` [N] that hold the machine still at home."""
     return platform.inverse_dynamics(platform.home, REST, REST)
+
+
+def typical_force(platform: Platform) -> float:
+    """Return the mean holding force [N]; without gravity what lifts the machine at 1 g."""
+    forces = holding_forces(platform)
+    if not forces.any():
+        forces = platform.inverse_dynamics(
+            platform.home, REST, [0.0, 0.0, STANDARD_GRAVITY, *REST[:3]]
+        )
+    return float(np.abs(forces).mean())

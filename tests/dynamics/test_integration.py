@@ -63,7 +63,7 @@ def test_energy_is_kept_in_free_motion(platform: Platform, method: str) -> None:
     solution = integrate(platform, 0.3, twist=TWIST, method=method, timestep=2.5e-4)
     kinetic, potential = platform.energy(solution.pose, solution.twist)
     total = kinetic + potential
-    # The bar of the design, relative to the energy that goes from one form to the other.
+    # The project's bar, relative to the energy that goes from one form to the other.
     assert np.ptp(total) <= 1e-10 * max(np.ptp(kinetic), np.abs(total).max())
     assert np.ptp(kinetic) > 1.0, "nothing moves: the test shows nothing"
 

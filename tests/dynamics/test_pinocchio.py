@@ -18,7 +18,7 @@ pinocchio = pytest.importorskip("pinocchio")
 from pinocchio_tree import Tree  # noqa: E402
 
 CLOSE = 1e-9
-"""Relative to the largest entry: the bar of the design."""
+"""Relative to the largest entry: the project's bar."""
 
 
 @pytest.fixture(scope="module")

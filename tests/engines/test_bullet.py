@@ -14,7 +14,7 @@ from twin.engines.projection import projected_forces
 from twin.errors import SingularPoseError
 from twin.platform import Platform
 
-pb = pytest.importorskip("pybullet")
+pybullet = pytest.importorskip("pybullet")
 
 TREE = 1e-9
 """Relative; the project's bar for the projection. 2e-15 measured."""
@@ -63,7 +63,7 @@ def test_library_is_silent() -> None:
 
 def test_physics_clients_are_given_back(stewart: Platform) -> None:
     def connected() -> int:
-        return sum(bool(pb.isConnected(client)) for client in range(1024))
+        return sum(bool(pybullet.isConnected(client)) for client in range(1024))
 
     before = connected()
     closed, forgotten = (make_engine("bullet", stewart) for _ in range(2))

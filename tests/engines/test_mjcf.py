@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-import xml.etree.ElementTree as ET
 from pathlib import Path
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
 
 import mujoco
 import numpy as np
@@ -105,7 +106,7 @@ def test_home_keyframe_is_the_initial_state(platform: Platform) -> None:
 
 @pytest.mark.parametrize("file", GENERATORS)
 def test_every_element_has_its_own_name(file: str, platform: Platform) -> None:
-    root = ET.fromstring(GENERATORS[file](platform))
+    root = ElementTree.fromstring(GENERATORS[file](platform))
     elements = [
         e for section in SECTIONS for e in root.iterfind(f"{section}//") if e.tag != "inertial"
     ]
@@ -167,10 +168,10 @@ def test_flat_bodies_of_any_orientation_are_accepted() -> None:
         turn = np.linalg.qr(random.normal(size=(3, 3)))[0]
         small, middle = random.uniform(0.1, 1.0, 2)
         tensor = turn @ np.diag([small, middle, small + middle]) @ turn.T
-        body = ET.Element("body")
-        ET.SubElement(body, "freejoint")
+        body = Element("body")
+        SubElement(body, "freejoint")
         add_inertial(body, 1.0, np.zeros(3), tensor)
-        text = ET.tostring(body, encoding="unicode")
+        text = ElementTree.tostring(body, encoding="unicode")
         model = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{text}</worldbody></mujoco>")
         np.testing.assert_allclose(body_tensor(model, 1), tensor, rtol=0, atol=EIGENVALUES)
 

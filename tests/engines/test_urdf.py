@@ -125,7 +125,7 @@ def test_masses_centres_and_tensors_are_exact(platform: Platform) -> None:
 def test_bullet_reads_the_same_bodies_without_a_word(
     platform: Platform, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    pb = pytest.importorskip("pybullet")
+    pybullet = pytest.importorskip("pybullet")
     from twin.engines.bullet_library import connect, disconnect, load
 
     wanted = bodies(platform)
@@ -134,17 +134,18 @@ def test_bullet_reads_the_same_bodies_without_a_word(
     for text_of, fixed in ((robot_urdf, True), (legs_urdf, True), (platform_urdf, False)):
         client = connect()
         body = load(text_of(platform), client, fixed=fixed)
-        names = [pb.getBodyInfo(body, physicsClientId=client)[0].decode()]
-        count = pb.getNumJoints(body, physicsClientId=client)
+        names = [pybullet.getBodyInfo(body, physicsClientId=client)[0].decode()]
+        count = pybullet.getNumJoints(body, physicsClientId=client)
         names += [
-            pb.getJointInfo(body, k, physicsClientId=client)[12].decode() for k in range(count)
+            pybullet.getJointInfo(body, k, physicsClientId=client)[12].decode()
+            for k in range(count)
         ]
         for k, name in enumerate(names, start=-1):
-            found[name] = pb.getDynamicsInfo(body, k, physicsClientId=client)
+            found[name] = pybullet.getDynamicsInfo(body, k, physicsClientId=client)
             mass, center, tensor = wanted.get(name, (0.0, np.zeros(3), np.zeros((3, 3))))
             assert found[name][0] == mass
             if mass > 0.0:
-                axes = np.array(pb.getMatrixFromQuaternion(found[name][4])).reshape(3, 3)
+                axes = np.array(pybullet.getMatrixFromQuaternion(found[name][4])).reshape(3, 3)
                 error = np.abs(axes @ np.diag(found[name][2]) @ axes.T - tensor).max()
                 assert error < ROUNDING * np.abs(tensor).max()
                 np.testing.assert_allclose(found[name][3], center, rtol=0, atol=ROUNDING)

@@ -17,7 +17,7 @@ from twin.errors import ForwardKinematicsError, TwinError
 from twin.platform import Platform
 
 RESIDUAL = 1e-12
-"""[m] the bar of the design; float64 holds a length of one metre to 1e-16."""
+"""[m] the project's bar; float64 holds a length of one metre to 1e-16."""
 
 POSE = 1e-11
 """[m, rad]: the residual times the largest entry of the inverse Jacobian, which is below ten."""

@@ -135,12 +135,12 @@ def check_derivatives(motion, step=1e-5):
     # most), and rounding 1e-16 over the step.
     tolerance = 2e-5 * scale
     velocity = (after.pose[:, :3] - before.pose[:, :3]) / (2.0 * step)
-    np.testing.assert_allclose(middle.twist[:, :3], velocity, atol=tolerance)
+    np.testing.assert_allclose(middle.twist[:, :3], velocity, rtol=0, atol=tolerance)
     rotations = [Rotation.from_quat(s.pose[:, [4, 5, 6, 3]]) for s in (before, after)]
     turned = (rotations[1] * rotations[0].inv()).as_rotvec() / (2.0 * step)
-    np.testing.assert_allclose(middle.twist[:, 3:], turned, atol=tolerance)
+    np.testing.assert_allclose(middle.twist[:, 3:], turned, rtol=0, atol=tolerance)
     acceleration = (after.twist - before.twist) / (2.0 * step)
-    np.testing.assert_allclose(middle.acceleration, acceleration, atol=tolerance)
+    np.testing.assert_allclose(middle.acceleration, acceleration, rtol=0, atol=tolerance)
     assert np.abs(middle.acceleration).max() > 1e-3
 
 
@@ -185,7 +185,7 @@ def test_shapes_follow_time_and_arrays_are_fresh(name):
     assert motion(np.zeros((0,))).pose.shape == (0, 7)
     whole.pose[:] = 7.0
     np.testing.assert_allclose(motion(1.5).pose, one.pose, rtol=0, atol=0)
-    np.testing.assert_allclose(np.linalg.norm(one.pose[3:]), 1.0, atol=1e-15)
+    np.testing.assert_allclose(np.linalg.norm(one.pose[3:]), 1.0, rtol=0, atol=1e-15)
 
 
 @pytest.mark.parametrize("name", MOTIONS)
@@ -220,9 +220,9 @@ def test_fade_in_starts_at_rest_at_the_center(name):
     times = [0.0, motion.duration] if motion.fade.fade_out else [0.0]
     for time in times:
         sample = motion(time)
-        np.testing.assert_allclose(sample.pose, motion.center, atol=1e-15)
-        np.testing.assert_allclose(sample.twist, 0.0, atol=1e-15)
-        np.testing.assert_allclose(sample.acceleration, 0.0, atol=1e-12)
+        np.testing.assert_allclose(sample.pose, motion.center, rtol=0, atol=1e-15)
+        np.testing.assert_allclose(sample.twist, 0.0, rtol=0, atol=1e-15)
+        np.testing.assert_allclose(sample.acceleration, 0.0, rtol=0, atol=1e-12)
 
 
 def test_thesis_motion():
@@ -232,12 +232,14 @@ def test_thesis_motion():
     time = np.linspace(0.0, 2.0, 41)
     sample = motion(time)
     pitch = np.radians(3.0) * np.sin(2.0 * np.pi * time)
-    np.testing.assert_allclose(sample.pose[:, 3], np.cos(pitch / 2.0), atol=1e-15)
-    np.testing.assert_allclose(sample.pose[:, 5], np.sin(pitch / 2.0), atol=1e-15)
+    np.testing.assert_allclose(sample.pose[:, 3], np.cos(pitch / 2.0), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(sample.pose[:, 5], np.sin(pitch / 2.0), rtol=0, atol=1e-15)
     np.testing.assert_array_equal(sample.pose[:, :3], np.tile([0.0, 0.0, 0.74], (41, 1)))
     rate = np.radians(3.0) * 2.0 * np.pi * np.cos(2.0 * np.pi * time)
-    np.testing.assert_allclose(sample.twist[:, 4], rate, atol=1e-14)
-    np.testing.assert_allclose(sample.acceleration[:, 4], -4.0 * np.pi**2 * pitch, atol=1e-13)
+    np.testing.assert_allclose(sample.twist[:, 4], rate, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(
+        sample.acceleration[:, 4], -4.0 * np.pi**2 * pitch, rtol=0, atol=1e-13
+    )
     for column in (0, 1, 2, 3, 5):
         np.testing.assert_array_equal(sample.twist[:, column], 0.0)
 
@@ -248,7 +250,7 @@ def test_center_attitude_is_kept_under_the_angles():
     expected = Rotation.from_euler("z", 0.3) * Rotation.from_quat(TILTED[[4, 5, 6, 3]])
     got = Rotation.from_quat(sample.pose[[4, 5, 6, 3]])
     assert (expected.inv() * got).magnitude() < 1e-14
-    np.testing.assert_allclose(motion(0.1).twist[3:5], 0.0, atol=1e-15)
+    np.testing.assert_allclose(motion(0.1).twist[3:5], 0.0, rtol=0, atol=1e-15)
 
 
 def test_step_profiles():
@@ -257,8 +259,8 @@ def test_step_profiles():
         sample = step(time)
         assert sample.pose[2] == pytest.approx(0.87 + height, abs=1e-15)
         if time != 1.0:
-            np.testing.assert_allclose(sample.twist, 0.0, atol=1e-15)
-            np.testing.assert_allclose(sample.acceleration, 0.0, atol=1e-15)
+            np.testing.assert_allclose(sample.twist, 0.0, rtol=0, atol=1e-15)
+            np.testing.assert_allclose(sample.acceleration, 0.0, rtol=0, atol=1e-15)
     # Largest speed of minimum jerk: 15/8 of the mean.
     assert step(1.0).twist[2] == pytest.approx(0.1 * 15.0 / 8.0)
     ideal = StepMotion(HOME, displacement={"z": 0.1}, start=0.5, rise=0.0, duration=2.0)
@@ -297,7 +299,7 @@ def test_multi_sine_spectrum_and_crest():
     # Frequency bins are 0.5 Hz apart, so line k falls on bin k.
     np.testing.assert_allclose(spectrum[1:33], 1e-3, rtol=1e-9)
     assert spectrum[33:].max() < 1e-15
-    np.testing.assert_allclose(pitch, 2.0 * z, atol=1e-15)
+    np.testing.assert_allclose(pitch, 2.0 * z, rtol=0, atol=1e-15)
     # Schroeder phases keep the peak of n equal sines below twice the rms; in phase it would be
     # near 0.7 n, four times as much for the 32 here.
     assert np.abs(z).max() < 2.0 * np.sqrt(32 / 2.0) * 1e-3

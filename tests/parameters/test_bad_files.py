@@ -247,6 +247,29 @@ def test_all_problems_are_listed(tmp_path: Path) -> None:
     assert fields == {"gravity", "leg.rod.mass", "colour"}
 
 
+HINTS = {
+    "misspelled": ("leg.actuator", {"maximun": 1.3, "minimum": 1.12}, "maximun", "'maximum'"),
+    "misspelled table": ("leg.actuater", {}, "", "'actuator'"),
+    "points under another name": ("base.joints", {"points": []}, "points", "unknown field"),
+    "nothing like it": ("base", {"colour": "red"}, "colour", "check its spelling"),
+}
+
+
+@pytest.mark.parametrize(("path", "table", "key", "hint"), HINTS.values(), ids=HINTS.keys())
+def test_unknown_fields_are_named_with_what_is_close(
+    path: str, table: dict[str, Any], key: str, hint: str, tmp_path: Path
+) -> None:
+    problems = dict(failure(write(tmp_path, changed("srspm", {path: table}))).problems)
+    assert hint in problems[f"{path}.{key}".rstrip(".")]
+
+
+def test_an_unreachable_home_lists_all_lengths(tmp_path: Path) -> None:
+    """Joints in another order than the legs show in lengths that alternate."""
+    message = failure(write(tmp_path, changed("stewart", {"platform.joints.shift": 4}))).problems
+    assert message[0][0] == "home.position"
+    assert message[0][1].count(", ") >= 5
+
+
 GOOD = parameters_path("stewart").read_bytes()
 
 CONTENTS = {

@@ -126,6 +126,12 @@ def test_any_change_of_a_number_changes_the_hash(stewart: Any) -> None:
         ("  9.81   m/s2 ", "m/s2", 9.81),
         ("1.05 kg  m2", "kg m2", 1.05),
         ("7858 kg/m3", "kg/m3", 7858.0),
+        ("7.858 g/cm3", "kg/m3", 7858.0),
+        ("400 kg mm2", "kg m2", 4e-4),
+        ("400 kg*mm^2", "kg m2", 4e-4),
+        ("400 kg·mm²", "kg m2", 4e-4),
+        ("4000 g cm2", "kg m2", 4e-4),
+        ("-45mm", "m", -0.045),
     ],
 )
 def test_numbers_with_units(value: Any, unit: str, expected: float) -> None:
@@ -138,7 +144,8 @@ def test_numbers_with_units(value: Any, unit: str, expected: float) -> None:
         ("5", "m"),
         ("5 kg", "m"),
         ("five m", "m"),
-        ("5m", "m"),
+        ("150,5 mm", "m"),
+        ("5e m", "m"),
         ("", "m"),
         (" ", "m"),
         ("nan m", "m"),

@@ -40,7 +40,7 @@ ORIGIN = Environment(
     versions={"platform-twin": twin.__version__, "numpy": np.__version__},
 )
 
-GOOD = Measure("position error", 2e-8, "m", 1e-6, "bar of the design")
+GOOD = Measure("position error", 2e-8, "m", 1e-6, "bar of the project")
 ORDER = Measure("order of convergence", 3.9, "1", 3.5, "fourth-order method", at_least=True)
 SCALE = Measure("largest force", 120.0, "N", None, "for scale")
 BROKEN = Measure(f"broken {ATTACK}", 3e-3, "m", 1e-6, f"reason {ATTACK}")

@@ -9,8 +9,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
@@ -18,7 +16,7 @@ from twin.errors import InputError, MissingDependencyError
 from twin.platform import Platform
 from twin.trajectory import Trajectory
 from twin.viewer.panels import Axes, Line, panels_figure, thin_out, write_figure
-from twin.viewer.plots import angle_between, comparison_figure, trajectory_figure
+from twin.viewer.plots import comparison_figure, trajectory_figure
 from twin.viewer.sketch import sketch_svg
 from twin.viewer.style import CURVES
 from twin.viewer.text import number, value_text
@@ -79,7 +77,7 @@ def test_comparison_shows_the_difference(motion: Trajectory, platform: Platform)
     pose[:, 2] += 1e-6
     arrays = (motion.time, pose, motion.twist, motion.lengths, motion.rates, motion.forces)
     words = (platform.name, "shifted", "fast", 1e-3, platform.hash, {})
-    figure = comparison_figure(Trajectory(*arrays, *words), motion)
+    figure = Trajectory(*arrays, *words).plot(motion)
     lines = {line.name: line for line in figure.data}
     np.testing.assert_allclose(values(lines["distance"]), 1e-6, rtol=1e-6)
     assert np.isnan(values(lines["angle"])).all(), "equal orientations have no place on decades"
@@ -96,16 +94,6 @@ def test_comparison_needs_the_same_times(motion: Trajectory, platform: Platform)
             comparison_figure(motion, wrong)  # type: ignore[arg-type]
         with pytest.raises(InputError):
             trajectory_figure(wrong)  # type: ignore[arg-type]
-
-
-@given(st.floats(0.0, np.pi), st.sampled_from([1.0, -1.0]))
-def test_angle_between_is_the_angle_of_the_turn(angle: float, sign: float) -> None:
-    axis = np.array([0.6, 0.0, 0.8])
-    pose = np.zeros((1, 7))
-    pose[0, 3:] = sign * np.array([np.cos(angle / 2), *(np.sin(angle / 2) * axis)])
-    home = np.array([[0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0]])
-    # The chord is known to 2e-16; near half a turn its slope against the angle is one half.
-    assert angle_between(pose, home)[0] == pytest.approx(angle, abs=1e-14)
 
 
 def test_thin_out_keeps_ends_and_peaks() -> None:

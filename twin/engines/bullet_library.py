@@ -50,7 +50,7 @@ except ImportError:
         "pybullet", "the PyBullet engine", "pip install pybullet"
     ) from None
 
-pb: Any = pybullet
+bullet: Any = pybullet
 
 
 def load(text: str, client: int, *, fixed: bool) -> int:
@@ -60,14 +60,16 @@ def load(text: str, client: int, *, fixed: bool) -> int:
         InputError: Bullet refuses the machine.
     """
     # Bullet keeps files by name, so that a name used twice would bring back the first machine.
-    pb.setPhysicsEngineParameter(enableFileCaching=0, physicsClientId=client)
-    flags = pb.URDF_USE_INERTIA_FROM_FILE | pb.URDF_IGNORE_VISUAL_SHAPES
+    bullet.setPhysicsEngineParameter(enableFileCaching=0, physicsClientId=client)
+    flags = bullet.URDF_USE_INERTIA_FROM_FILE | bullet.URDF_IGNORE_VISUAL_SHAPES
     with tempfile.TemporaryDirectory(prefix="twin_") as folder:
         path = Path(folder) / "machine.urdf"
         path.write_text(text, encoding="utf-8")
         try:
-            body = pb.loadURDF(str(path), useFixedBase=fixed, flags=flags, physicsClientId=client)
-        except pb.error as error:
+            body = bullet.loadURDF(
+                str(path), useFixedBase=fixed, flags=flags, physicsClientId=client
+            )
+        except bullet.error as error:
             raise InputError("platform", f"Bullet refuses the machine: {error}") from None
     return int(body)
 
@@ -78,7 +80,7 @@ def connect() -> int:
     Raises:
         InputError: too many engines are open in this process.
     """
-    client = int(pb.connect(pb.DIRECT))
+    client = int(bullet.connect(bullet.DIRECT))
     if client < 0:
         raise InputError("engine", "Bullet has no client left; close engines that are not needed")
     return client
@@ -86,5 +88,5 @@ def connect() -> int:
 
 def disconnect(client: int) -> None:
     """Free a physics client; one that is already gone is left alone."""
-    if pb.isConnected(client):
-        pb.disconnect(physicsClientId=client)
+    if bullet.isConnected(client):
+        bullet.disconnect(physicsClientId=client)

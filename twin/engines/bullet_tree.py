@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.arrays import FloatArray
-from twin.engines.bullet_library import connect, disconnect, load, pb
+from twin.engines.bullet_library import bullet, connect, disconnect, load
 from twin.engines.projection import OpenTree
 from twin.engines.urdf import FREEDOMS, LEG_JOINTS, robot_urdf
 from twin.errors import SingularPoseError
@@ -108,14 +108,14 @@ class _Tree:
         self._client = connect()
         weakref.finalize(self, disconnect, self._client)
         gravity = platform.parameters.gravity
-        pb.setGravity(0.0, 0.0, -gravity, physicsClientId=self._client)
+        bullet.setGravity(0.0, 0.0, -gravity, physicsClientId=self._client)
         self._body = load(robot_urdf(platform), self._client, fixed=True)
-        count = pb.getNumJoints(self._body, physicsClientId=self._client)
+        count = bullet.getNumJoints(self._body, physicsClientId=self._client)
         joints = [
-            pb.getJointInfo(self._body, i, physicsClientId=self._client) for i in range(count)
+            bullet.getJointInfo(self._body, i, physicsClientId=self._client) for i in range(count)
         ]
         self._links = {joint[12].decode(): i for i, joint in enumerate(joints)}
-        names = [joint[1].decode() for joint in joints if joint[2] != pb.JOINT_FIXED]
+        names = [joint[1].decode() for joint in joints if joint[2] != bullet.JOINT_FIXED]
         legs = range(1, platform.n_actuators + 1)
         wanted = [f"leg_{leg}_{joint}" for leg in legs for joint in LEG_JOINTS]
         wanted += [f"platform_{freedom}" for freedom in FREEDOMS]
@@ -125,7 +125,7 @@ class _Tree:
     def torques(self, *motion: FloatArray) -> FloatArray:
         """Return the joints' forces for places, rates and accelerations, gravity included."""
         sorted_motion = [values[self._to_bullet].tolist() for values in motion]
-        torques = pb.calculateInverseDynamics(
+        torques = bullet.calculateInverseDynamics(
             self._body, *sorted_motion, physicsClientId=self._client
         )
         return np.array(torques)[self._from_bullet]
@@ -134,7 +134,7 @@ class _Tree:
         """Return `(3, joints)` velocities of a link's origin per joint rates, base axes."""
         sorted_places = places[self._to_bullet].tolist()
         rest = [0.0] * len(sorted_places)
-        linear, _ = pb.calculateJacobian(
+        linear, _ = bullet.calculateJacobian(
             self._body,
             self._links[link],
             (0.0, 0.0, 0.0),
@@ -154,4 +154,4 @@ def _tree(platform: Platform) -> _Tree:
 def _matrix(quaternion: FloatArray) -> FloatArray:
     """Return the rotation matrix `(3, 3)` of a quaternion, scalar first."""
     w, x, y, z = quaternion
-    return np.array(pb.getMatrixFromQuaternion((x, y, z, w))).reshape(3, 3)
+    return np.array(bullet.getMatrixFromQuaternion((x, y, z, w))).reshape(3, 3)

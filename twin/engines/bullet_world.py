@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from twin.arrays import FloatArray
-from twin.engines.bullet_library import connect, disconnect, load, pb, quiet
+from twin.engines.bullet_library import bullet, connect, disconnect, load, quiet
 from twin.engines.gaps import largest_gap
 from twin.engines.urdf import legs_urdf, platform_urdf
 from twin.engines.urdf_elements import principal_frame
@@ -55,7 +55,7 @@ class World:
             self._build(timestep, engine_defaults=engine_defaults)
         # The first step fills in bookkeeping; after it, equal states have equal records.
         self.place(platform.home, REST, platform.leg_coordinates(platform.home, REST))
-        pb.stepSimulation(physicsClientId=self._client)
+        bullet.stepSimulation(physicsClientId=self._client)
 
     def place(self, pose: FloatArray, twist: FloatArray, legs: LegCoordinates) -> None:
         """Put the machine at a pose `(7,)` with a twist `(6,)` and the legs that go with them."""
@@ -64,27 +64,31 @@ class World:
         places = np.column_stack([legs.angles, extensions]).ravel()
         rates = np.column_stack([legs.angle_rates, legs.length_rates]).ravel()
         for joint, (place, rate) in enumerate(zip(places.tolist(), rates.tolist(), strict=True)):
-            pb.resetJointState(self._legs, joint, place, rate, **client)
+            bullet.resetJointState(self._legs, joint, place, rate, **client)
         # Bullet's own frame of a body is its inertial frame: centre of mass, principal axes.
         turn = self._from_inertial.T @ pose[3:]
         arm = _matrix(turn) @ -self._reference
         center, velocity = pose[:3] + arm, twist[:3] + np.cross(twist[3:], arm)
-        pb.resetBasePositionAndOrientation(self._body, center.tolist(), turn.tolist(), **client)
-        pb.resetBaseVelocity(self._body, velocity.tolist(), twist[3:].tolist(), **client)
+        bullet.resetBasePositionAndOrientation(self._body, center.tolist(), turn.tolist(), **client)
+        bullet.resetBaseVelocity(self._body, velocity.tolist(), twist[3:].tolist(), **client)
 
     def advance(self, forces: list[float], load: list[float] | None) -> None:
         """Step once under actuator forces [N] and a wrench about the reference point, base axes."""
         client = self._client
-        pb.setJointMotorControlArray(
-            self._legs, self._actuators, pb.TORQUE_CONTROL, forces=forces, physicsClientId=client
+        bullet.setJointMotorControlArray(
+            self._legs,
+            self._actuators,
+            bullet.TORQUE_CONTROL,
+            forces=forces,
+            physicsClientId=client,
         )
         if load is not None:
-            center, turn = pb.getBasePositionAndOrientation(self._body, physicsClientId=client)
+            center, turn = bullet.getBasePositionAndOrientation(self._body, physicsClientId=client)
             point = (np.array(center) + _matrix(turn) @ self._reference).tolist()
-            options = {"flags": pb.WORLD_FRAME, "physicsClientId": client}
-            pb.applyExternalForce(self._body, BASE, load[:3], point, **options)
-            pb.applyExternalTorque(self._body, BASE, load[3:], **options)
-        pb.stepSimulation(physicsClientId=client)
+            options = {"flags": bullet.WORLD_FRAME, "physicsClientId": client}
+            bullet.applyExternalForce(self._body, BASE, load[:3], point, **options)
+            bullet.applyExternalTorque(self._body, BASE, load[3:], **options)
+        bullet.stepSimulation(physicsClientId=client)
 
     def read(self, reading: FloatArray) -> float:
         """Read Bullet's bodies and joints.
@@ -96,16 +100,16 @@ class World:
             The largest distance [m] between a rod's tip and its joint on the platform.
         """
         client = self._client
-        center, turn = pb.getBasePositionAndOrientation(self._body, physicsClientId=client)
-        velocity, spin = pb.getBaseVelocity(self._body, physicsClientId=client)
-        joints = pb.getJointStates(self._legs, self._actuators, physicsClientId=client)
+        center, turn = bullet.getBasePositionAndOrientation(self._body, physicsClientId=client)
+        velocity, spin = bullet.getBaseVelocity(self._body, physicsClientId=client)
+        joints = bullet.getJointStates(self._legs, self._actuators, physicsClientId=client)
         reading[:] = (
             *(*center, *turn, *velocity, *spin),
             *[joint[0] for joint in joints],
             *[joint[1] for joint in joints],
         )
         # Only the centre-of-mass frames of links are exact; their own frames have 32 bits.
-        rods = pb.getLinkStates(
+        rods = bullet.getLinkStates(
             self._legs, self._actuators, computeForwardKinematics=1, physicsClientId=client
         )
         frames = np.array([rod[0] + rod[1] for rod in rods])
@@ -122,7 +126,7 @@ class World:
         """Return Bullet's own record of the world: only it holds every bit of the state."""
         with tempfile.TemporaryDirectory(prefix="twin_") as folder:
             path = Path(folder) / "world.bullet"
-            pb.saveBullet(str(path), physicsClientId=self._client)
+            bullet.saveBullet(str(path), physicsClientId=self._client)
             return path.read_bytes()
 
     def restore(self, saved: bytes) -> None:
@@ -130,15 +134,15 @@ class World:
         with tempfile.TemporaryDirectory(prefix="twin_") as folder:
             path = Path(folder) / "world.bullet"
             path.write_bytes(saved)
-            pb.restoreState(fileName=str(path), physicsClientId=self._client)
+            bullet.restoreState(fileName=str(path), physicsClientId=self._client)
 
     def _build(self, timestep: float, *, engine_defaults: bool) -> None:
         client = {"physicsClientId": self._client}
-        pb.setTimeStep(timestep, **client)
-        pb.setGravity(0.0, 0.0, -self._platform.parameters.gravity, **client)
+        bullet.setTimeStep(timestep, **client)
+        bullet.setGravity(0.0, 0.0, -self._platform.parameters.gravity, **client)
         if not engine_defaults:
-            pb.setPhysicsEngineParameter(
-                constraintSolverType=pb.CONSTRAINT_SOLVER_LCP_DANTZIG,
+            bullet.setPhysicsEngineParameter(
+                constraintSolverType=bullet.CONSTRAINT_SOLVER_LCP_DANTZIG,
                 numSolverIterations=ITERATIONS,
                 solverResidualThreshold=0.0,
                 erp=CORRECTION,
@@ -149,22 +153,24 @@ class World:
             )
         self._legs = load(legs_urdf(self._platform), self._client, fixed=True)
         self._body = load(platform_urdf(self._platform), self._client, fixed=False)
-        joints = range(pb.getNumJoints(self._legs, **client))
+        joints = range(bullet.getNumJoints(self._legs, **client))
         self._actuators = list(joints[2::3])
         if not engine_defaults:
             for body, link in [(self._body, BASE), *((self._legs, k) for k in [BASE, *joints])]:
-                pb.changeDynamics(
+                bullet.changeDynamics(
                     body,
                     link,
                     linearDamping=0.0,
                     angularDamping=0.0,
                     jointDamping=0.0,
                     maxJointVelocity=UNBOUNDED,
-                    activationState=pb.ACTIVATION_STATE_DISABLE_SLEEPING,
+                    activationState=bullet.ACTIVATION_STATE_DISABLE_SLEEPING,
                     **client,
                 )
         idle = [0.0] * len(joints)
-        pb.setJointMotorControlArray(self._legs, joints, pb.VELOCITY_CONTROL, forces=idle, **client)
+        bullet.setJointMotorControlArray(
+            self._legs, joints, bullet.VELOCITY_CONTROL, forces=idle, **client
+        )
         self._close_loops(engine_defaults=engine_defaults)
 
     def _close_loops(self, *, engine_defaults: bool) -> None:
@@ -172,15 +178,15 @@ class World:
         for rod, socket, tip in zip(self._actuators, self._sockets, self._tips, strict=True):
             ends = (self._body, BASE, self._legs, rod)
             pivots = ((0.0, 0.0, 0.0), socket.tolist(), tip.tolist())
-            loop = pb.createConstraint(*ends, pb.JOINT_POINT2POINT, *pivots, **client)
+            loop = bullet.createConstraint(*ends, bullet.JOINT_POINT2POINT, *pivots, **client)
             if not engine_defaults:
                 # Bullet turns the force into an impulse here, with the time step of this moment.
-                pb.changeConstraint(loop, maxForce=UNBOUNDED, **client)
+                bullet.changeConstraint(loop, maxForce=UNBOUNDED, **client)
 
 
 def _matrix(turn: FloatArray | tuple[float, ...]) -> FloatArray:
     """Return the rotation matrix `(3, 3)` of a quaternion in Bullet's order (scalar last)."""
-    return np.array(pb.getMatrixFromQuaternion(turn)).reshape(3, 3)
+    return np.array(bullet.getMatrixFromQuaternion(turn)).reshape(3, 3)
 
 
 def _quaternion(matrix: FloatArray) -> FloatArray:

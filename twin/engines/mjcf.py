@@ -7,7 +7,7 @@ at home where all joints are zero; the free joint's frame is the platform frame.
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ET
+from xml.etree.ElementTree import Element
 
 import numpy as np
 
@@ -32,7 +32,7 @@ def robot_xml(platform: Platform) -> str:
     """Return the MJCF of a machine at home; the same machine gives the same text."""
     parameters = platform.parameters
     look = drawing(parameters)
-    root = ET.Element("mujoco", model=parameters.name)
+    root = Element("mujoco", model=parameters.name)
     add(root, "compiler", angle="radian", autolimits="false", inertiafromgeom="false")
     _add_options(root, parameters.gravity)
     _add_defaults(root)
@@ -55,7 +55,7 @@ def scene_xml(platform: Platform) -> str:
     look = drawing(parameters)
     size = look.base_radius + abs(parameters.home.position[2] - look.floor)
     middle = np.array([0.0, 0.0, 0.5 * (parameters.home.position[2] + look.floor)])
-    root = ET.Element("mujoco", model=f"{parameters.name} scene")
+    root = Element("mujoco", model=f"{parameters.name} scene")
     add(root, "include", file="robot.xml")
     add(root, "statistic", center=text(middle), extent=text([0.8 * size]))
     visual = add(root, "visual")
@@ -85,7 +85,7 @@ def scene_xml(platform: Platform) -> str:
     return document(root)
 
 
-def _add_options(root: ET.Element, gravity: float) -> None:
+def _add_options(root: Element, gravity: float) -> None:
     solver = {"solver": "Newton", "iterations": "100", "tolerance": "1e-14", "jacobian": "dense"}
     add(
         root,
@@ -97,7 +97,7 @@ def _add_options(root: ET.Element, gravity: float) -> None:
     )
 
 
-def _add_defaults(root: ET.Element) -> None:
+def _add_defaults(root: Element) -> None:
     default = add(root, "default")
     loop = {"solref": text(LOOP_SOLREF), "solimp": text(LOOP_SOLIMP)}
     add(default, "equality", **loop)
@@ -106,7 +106,7 @@ def _add_defaults(root: ET.Element) -> None:
     add(default, "site", size="0.005", group="4")
 
 
-def _add_assets(root: ET.Element, look: Drawing) -> None:
+def _add_assets(root: Element, look: Drawing) -> None:
     asset = add(root, "asset")
     shine = {"specular": "0.4", "shininess": "0.5"}
     for name, color in COLORS.items():
@@ -116,7 +116,7 @@ def _add_assets(root: ET.Element, look: Drawing) -> None:
     add(asset, "mesh", name="plate", vertex=text(np.ravel(corners)))
 
 
-def _add_base(world: ET.Element, parameters: MachineParameters, look: Drawing) -> None:
+def _add_base(world: Element, parameters: MachineParameters, look: Drawing) -> None:
     faces = [[0.0, 0.0, look.floor], [0.0, 0.0, look.base_top]]
     add_cylinder(world, "base_plate", "base", look.base_radius, *faces)
     for number, point in enumerate(parameters.base.joints.points, start=1):
@@ -125,7 +125,7 @@ def _add_base(world: ET.Element, parameters: MachineParameters, look: Drawing) -
         add(world, "site", name=f"leg_{number}_base_joint", pos=text(point))
 
 
-def _add_platform(world: ET.Element, parameters: MachineParameters, look: Drawing) -> None:
+def _add_platform(world: Element, parameters: MachineParameters, look: Drawing) -> None:
     home, rigid = parameters.home, parameters.platform.body
     place = {"pos": text(home.position), "quat": text(home.orientation)}
     body = add(world, "body", name="platform", **place)
@@ -145,7 +145,7 @@ def _add_platform(world: ET.Element, parameters: MachineParameters, look: Drawin
 
 
 def _add_leg(
-    world: ET.Element,
+    world: Element,
     leg: int,
     parameters: MachineParameters,
     bodies: LegBodies,
@@ -183,7 +183,7 @@ def _add_leg(
     add(rod, "site", name=f"{name}_tip", pos="0 0 0")
 
 
-def _add_loops_and_motors(root: ET.Element, legs: int) -> None:
+def _add_loops_and_motors(root: Element, legs: int) -> None:
     equality, actuator, sensor = (add(root, tag) for tag in ("equality", "actuator", "sensor"))
     for leg in (f"leg_{number}" for number in range(1, legs + 1)):
         sites = {"site1": f"{leg}_tip", "site2": f"{leg}_platform_joint"}

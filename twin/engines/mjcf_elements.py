@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ET
 from collections.abc import Iterable
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
@@ -18,12 +19,12 @@ FLATNESS = 1e-12
 """Relative excess of the smaller moments over the largest that MuJoCo surely accepts."""
 
 
-def add(parent: ET.Element, tag: str, **attributes: str) -> ET.Element:
+def add(parent: Element, tag: str, **attributes: str) -> Element:
     """Append an element to `parent` and return it."""
-    return ET.SubElement(parent, tag, attributes)
+    return SubElement(parent, tag, attributes)
 
 
-def add_inertial(body: ET.Element, mass: float, center: FloatArray, tensor: FloatArray) -> None:
+def add_inertial(body: Element, mass: float, center: FloatArray, tensor: FloatArray) -> None:
     """Give `body` its mass [kg], centre of mass [m] and tensor [kg m2] about it, body frame."""
     small, middle, large = np.linalg.eigvalsh(tensor)
     # Of a flat body the largest moment is the sum of the others: rounding must not exceed it.
@@ -34,7 +35,7 @@ def add_inertial(body: ET.Element, mass: float, center: FloatArray, tensor: Floa
 
 
 def add_cylinder(
-    body: ET.Element,
+    body: Element,
     name: str,
     material: str,
     radius: float,
@@ -52,7 +53,7 @@ def text(values: Iterable[float]) -> str:
     return " ".join(f"{0.0 if abs(value) < NOISE else value:.15g}" for value in values)
 
 
-def document(root: ET.Element) -> str:
+def document(root: Element) -> str:
     """Return the document as indented text under a one-line comment."""
-    ET.indent(root)
-    return f"{NOTE}\n{ET.tostring(root, encoding='unicode')}\n"
+    ElementTree.indent(root)
+    return f"{NOTE}\n{ElementTree.tostring(root, encoding='unicode')}\n"

@@ -19,7 +19,7 @@ class AxisSample(NamedTuple):
     """Axes of a motion at given times, one column per axis in the order of `axis_names`."""
 
     values: FloatArray
-    """`(..., k)` displacement from the center [m], angles [rad]"""
+    """`(..., k)` displacement from the centre [m], angles [rad]"""
     rates: FloatArray
     """`(..., k)` first time derivatives"""
     accelerations: FloatArray

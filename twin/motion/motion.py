@@ -31,10 +31,10 @@ class MotionSample(NamedTuple):
 
 
 class Motion(ABC):
-    """A reference motion about a center pose, from time 0 to `duration`. Cannot be changed.
+    """A reference motion about a centre pose, from time 0 to `duration`. Cannot be changed.
 
-    The axes are displacements along the base axes from the center and the angles of a
-    convention; the rotation of the angles is applied, in base axes, on top of the center's
+    The axes are displacements along the base axes from the centre and the angles of a
+    convention; the rotation of the angles is applied, in base axes, on top of the centre's
     attitude. Derivatives are exact, not differences.
 
     Attributes:
@@ -57,6 +57,19 @@ class Motion(ABC):
         fade_in: Any = 0.0,
         fade_out: Any = 0.0,
     ) -> None:
+        """Describe what all motions have.
+
+        Args:
+            center: pose `(7,)`, such as a platform's `home`, or position `(3,)` [m].
+            duration: [s].
+            convention: angle convention, which names the axes.
+            fade_in: [s] over which the motion rises from rest.
+            fade_out: [s] over which it returns to rest.
+
+        Raises:
+            InputError: wrong shape, unknown convention, not finite, out of range, fades longer
+                than the motion.
+        """
         pose = as_floats(center, "center")
         if pose.shape == (3,):
             pose = np.concatenate([pose, [1.0, 0.0, 0.0, 0.0]])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from twin.motion.axes import AxisSample
 from twin.motion.curve import Curve, curve_of_values
 from twin.motion.drift import integrated_curve
 from twin.motion.motion import Motion
-from twin.motion.samples import as_columns, check_sizes, check_time
+from twin.motion.samples import SampleError, as_columns, check_sizes, check_time
 from twin.motion.table_file import read_table
 from twin.motion.units import (
     ACCELERATION,
@@ -28,7 +28,7 @@ class RecordedMotion(Motion):
     """Splines through samples; twist and acceleration are the splines' own derivatives.
 
     Splines are quintic, with four continuous derivatives (cubic, with two, below six samples).
-    Axes without samples stay at the center. Time starts at 0 with the first sample.
+    Axes without samples stay at the centre. Time starts at 0 with the first sample.
 
     Attributes:
         time: `(n,)` [s] of the samples, from 0, read-only.
@@ -77,9 +77,9 @@ class RecordedMotion(Motion):
         """
         known = known_columns(convention)
         times, samples = as_columns(time, columns, known)
-        check_time(times, largest_gap, check_size, _fail)
+        check_time(times, largest_gap, check_size)
         if check_size:
-            check_sizes(samples, known, _fail)
+            check_sizes(samples, known)
         times = times - times[0]
         super().__init__(center, times[-1], convention, fade_in, fade_out)
         curves: dict[str, Curve] = {}
@@ -109,12 +109,7 @@ def read_recording(
     units: Mapping[str, str] | None = None,
     columns: Mapping[str, str] | None = None,
     delimiter: str = ",",
-    largest_gap: Any = None,
-    drift: str = "detrend",
-    cutoff: Any = 0.2,
-    check_size: bool = True,
-    fade_in: Any = 0.0,
-    fade_out: Any = 0.0,
+    **options: Any,
 ) -> RecordedMotion:
     """Return the motion recorded in a CSV file.
 
@@ -130,12 +125,8 @@ def read_recording(
         columns: header text without unit -> column name, to rename columns; when given, all
             others in the file are ignored.
         delimiter: one of , ; tab |.
-        largest_gap: as for `RecordedMotion`.
-        drift: as for `RecordedMotion`.
-        cutoff: as for `RecordedMotion`.
-        check_size: as for `RecordedMotion`.
-        fade_in: as for `RecordedMotion`.
-        fade_out: as for `RecordedMotion`.
+        options: further options of `RecordedMotion`: `largest_gap`, `drift`, `cutoff`,
+            `check_size`, `fade_in`, `fade_out`.
 
     Raises:
         InputError: names file, line and column of the fault and what to do.
@@ -151,30 +142,14 @@ def read_recording(
             str(table.file),
             f"line 1: has no axis beside time; add one of {', '.join(list(known)[1:])}",
         )
-    check_time(time, largest_gap, check_size, table.fail)
-    if check_size:
-        check_sizes(samples, known, table.fail)
     try:
-        return RecordedMotion(
-            center,
-            time,
-            samples,
-            convention=convention,
-            largest_gap=largest_gap,
-            drift=drift,
-            cutoff=cutoff,
-            check_size=check_size,
-            fade_in=fade_in,
-            fade_out=fade_out,
-        )
+        return RecordedMotion(center, time, samples, convention=convention, **options)
+    except SampleError as error:
+        raise table.fault(error.row, error.column, error.message) from None
     except InputError as error:
         if error.field not in samples:
             raise
         raise InputError(str(table.file), f"column {error.field!r}: {error.message}") from None
-
-
-def _fail(row: int, column: str, message: str) -> NoReturn:
-    raise InputError(f"{column}[{row}]", message)
 
 
 def _check_curve(

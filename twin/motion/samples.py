@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -22,26 +22,45 @@ DEFAULT_GAP = 10.0
 SMALLEST_INTERVAL = 1e-6
 """Part of the median interval; closer samples make the spline meaningless."""
 
-Fail = Callable[[int, str, str], NoReturn]
-"""(row, column, message): raises the InputError that says where the fault is."""
+
+class SampleError(InputError):
+    """A fault in one sample.
+
+    Attributes:
+        row: number of the sample, from 0.
+        column: name of its column.
+    """
+
+    def __init__(self, row: int, column: str, message: str) -> None:
+        super().__init__(f"{column}[{row}]", message)
+        self.row = row
+        self.column = column
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Keep the error intact across processes."""
+        return type(self), (self.row, self.column, self.message)
 
 
-def check_time(time: FloatArray, largest_gap: Any, check_size: bool, fail: Fail) -> None:
-    """Check that times `(n,)` [s] increase, without gaps; raises through `fail` otherwise.
+def check_time(time: FloatArray, largest_gap: Any, check_size: bool) -> None:
+    """Check that times `(n,)` [s] increase, without gaps.
 
     Args:
         time: [s].
         largest_gap: [s] allowed between samples; None for ten median intervals.
         check_size: whether sampling slower than any platform motion is a fault.
-        fail: raises the error.
+
+    Raises:
+        SampleError: says at which sample the fault is.
     """
     if len(time) < FEWEST_SAMPLES:
-        fail(len(time) - 1, "time", f"the record ends here; it needs {FEWEST_SAMPLES} samples")
+        raise SampleError(
+            len(time) - 1, "time", f"the record ends here; it needs {FEWEST_SAMPLES} samples"
+        )
     steps = np.diff(time)
     if (steps <= 0.0).any():
         row = int((steps <= 0.0).argmax()) + 1
         what = "repeats" if steps[row - 1] == 0.0 else "is before"
-        fail(
+        raise SampleError(
             row,
             "time",
             f"{time[row]:.9g} s {what} the sample before ({time[row - 1]:.9g} s); sort the "
@@ -49,14 +68,14 @@ def check_time(time: FloatArray, largest_gap: Any, check_size: bool, fail: Fail)
         )
     median = float(np.median(steps))
     if check_size and median > SLOWEST_SAMPLING:
-        fail(
+        raise SampleError(
             1,
             "time",
             f"samples are {median:g} s apart: wrong unit of time? Pass check_size=False if it is "
             "right",
         )
     if not SHORTEST_TIME <= time[-1] - time[0] <= LONGEST_TIME:
-        fail(
+        raise SampleError(
             len(time) - 1,
             "time",
             f"the record lasts {time[-1] - time[0]:g} s, not {SHORTEST_TIME:g} to "
@@ -64,14 +83,14 @@ def check_time(time: FloatArray, largest_gap: Any, check_size: bool, fail: Fail)
         )
     if steps.min() < SMALLEST_INTERVAL * median:
         row = int(steps.argmin()) + 1
-        fail(row, "time", "hardly later than the sample before; remove one of the two")
+        raise SampleError(row, "time", "hardly later than the sample before; remove one of the two")
     if largest_gap is None:
         allowed = DEFAULT_GAP * median
     else:
         allowed = bounded(largest_gap, "largest_gap", SHORTEST_TIME, LONGEST_TIME)
     if steps.max() > allowed:
         row = int(steps.argmax()) + 1
-        fail(
+        raise SampleError(
             row,
             "time",
             f"gap of {steps[row - 1]:g} s before this sample, at most {allowed:g} s are bridged; "
@@ -79,20 +98,22 @@ def check_time(time: FloatArray, largest_gap: Any, check_size: bool, fail: Fail)
         )
 
 
-def check_sizes(columns: Mapping[str, FloatArray], known: Mapping[str, Column], fail: Fail) -> None:
-    """Check that no value is larger than a platform reaches; raises through `fail` otherwise.
+def check_sizes(columns: Mapping[str, FloatArray], known: Mapping[str, Column]) -> None:
+    """Check that no value is larger than a platform reaches.
 
     Args:
         columns: column name -> values `(n,)` in SI units, without time.
         known: what each column measures.
-        fail: raises the error.
+
+    Raises:
+        SampleError: says at which sample the fault is.
     """
     for name, values in columns.items():
         quantity = known[name].quantity
         row = int(np.abs(values).argmax())
         if np.abs(values[row]) > quantity.largest:
             others = ", ".join(unit for unit in quantity.factors if unit != quantity.si)
-            fail(
+            raise SampleError(
                 row,
                 name,
                 f"{values[row]:.6g} {quantity.si} is more than a platform reaches "
@@ -100,7 +121,7 @@ def check_sizes(columns: Mapping[str, FloatArray], known: Mapping[str, Column], 
                 f"{quantity.name}: {others}. Pass check_size=False if it is right",
             )
         if name == "az" and abs(abs(values.mean()) - STANDARD_GRAVITY) < 0.05 * STANDARD_GRAVITY:
-            fail(
+            raise SampleError(
                 0,
                 name,
                 f"its mean is {values.mean():.4g} m/s2: gravity is still in it; subtract it. "

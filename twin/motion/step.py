@@ -1,4 +1,4 @@
-"""Step motion: from the center to a displaced pose, with minimum jerk or at once."""
+"""Step motion: from the centre to a displaced pose, with minimum jerk or at once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from twin.motion.motion import TIME_ROUNDING, Motion
 
 
 class StepMotion(Motion):
-    """Rest at the center, transition, rest at the displacement.
+    """Rest at the centre, transition, rest at the displacement.
 
     Attributes:
         displacement: `(k,)` [m], [rad], read-only.

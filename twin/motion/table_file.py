@@ -6,7 +6,7 @@ import csv
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,9 +31,9 @@ class Table(NamedTuple):
     units: dict[str, str]
     """column name -> unit in the file"""
 
-    def fail(self, row: int, column: str, message: str) -> NoReturn:
-        """Raise the InputError of a fault in one cell."""
-        fail_in(self.file, f"line {self.lines[row]}, column {column!r}: {message}")
+    def fault(self, row: int, column: str, message: str) -> InputError:
+        """Return the error of a fault in one cell, which names its line."""
+        return InputError(str(self.file), f"line {self.lines[row]}, column {column!r}: {message}")
 
 
 def read_table(

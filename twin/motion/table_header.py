@@ -44,6 +44,35 @@ def read_header(
         InputError: no header, wrong delimiter, a column unknown, missing, twice or without unit.
     """
     line, cells = row
+    _check_names(file, line, cells, delimiter)
+    names: list[str | None] = []
+    found: dict[str, str] = {}
+    for cell in cells:
+        name, written = _split(file, line, cell)
+        if columns is not None:
+            if name not in columns:
+                names.append(None)
+                continue
+            name = columns[name]
+        if name not in known:
+            fail_in(
+                file,
+                f"line {line}: there is no column {name!r}; known: {', '.join(known)}. "
+                "Rename it, or pass columns={header: column} to pick and rename columns",
+            )
+        if name in found:
+            fail_in(file, f"line {line}: column {name!r} is there twice; remove one")
+        found[name] = _unit(file, line, name, written, units.get(name), known[name])
+        names.append(name)
+    if columns is not None:
+        for header, name in columns.items():
+            if name not in found:
+                fail_in(file, f"line {line}: there is no column {header!r} to read {name!r} from")
+    return names, found
+
+
+def _check_names(file: Path, line: int, cells: list[str], delimiter: str) -> None:
+    """Refuse a row of numbers, and one that was split at the wrong delimiter."""
     if all(_is_number(cell) for cell in cells):
         fail_in(
             file,
@@ -58,35 +87,16 @@ def read_header(
                     f"line {line}: is one column when split at {DELIMITERS[delimiter]}s, but holds "
                     f"{title}s; pass delimiter={other!r}",
                 )
-    names: list[str | None] = []
-    found: dict[str, str] = {}
-    for cell in cells:
-        if len(cell) > LONGEST_NAME:
-            fail_in(file, f"line {line}: {cell[:20]!r}... is too long for a column name")
-        match = re.fullmatch(r"(?P<name>[^\[\]]*?)\s*(\[\s*(?P<unit>[^\[\]]*?)\s*\])?", cell)
-        if match is None:
-            fail_in(file, f"line {line}: {cell!r} is no column name; write it as name [unit]")
-        name: str = match["name"]
-        if columns is not None:
-            if name not in columns:
-                names.append(None)
-                continue
-            name = columns[name]
-        if name not in known:
-            fail_in(
-                file,
-                f"line {line}: there is no column {name!r}; known: {', '.join(known)}. "
-                "Rename it, or pass columns={header: column} to pick and rename columns",
-            )
-        if name in found:
-            fail_in(file, f"line {line}: column {name!r} is there twice; remove one")
-        found[name] = _unit(file, line, name, match["unit"], units.get(name), known[name])
-        names.append(name)
-    if columns is not None:
-        for header, name in columns.items():
-            if name not in found:
-                fail_in(file, f"line {line}: there is no column {header!r} to read {name!r} from")
-    return names, found
+
+
+def _split(file: Path, line: int, cell: str) -> tuple[str, str | None]:
+    """Return the name in a cell, and the unit in its brackets."""
+    if len(cell) > LONGEST_NAME:
+        fail_in(file, f"line {line}: {cell[:20]!r}... is too long for a column name")
+    match = re.fullmatch(r"(?P<name>[^\[\]]*?)\s*(\[\s*(?P<unit>[^\[\]]*?)\s*\])?", cell)
+    if match is None:
+        fail_in(file, f"line {line}: {cell!r} is no column name; write it as name [unit]")
+    return match["name"], match["unit"]
 
 
 def _unit(

@@ -44,7 +44,7 @@ class TankTrackMotion(FourierMotion):
     of the sprung hull to the barriers, the ripple of track links running over the road wheels
     (speed / link pitch and harmonics, put on the nearest lines), and a broad band of flat
     acceleration density. A window then fades the sum in and out, so that the motion starts and
-    ends at rest at the center; it spreads each line by a few times 1 / fade time.
+    ends at rest at the centre; it spreads each line by a few times 1 / fade time.
 
     Attributes:
         speed: [m/s].

@@ -53,10 +53,14 @@ class PointList(Table):
         return read_only(self.coordinates)
 
 
+CIRCLE_FIELDS = PairedCircle.model_fields.keys() - PointList.model_fields.keys()
+
+
 def _layout(value: Any) -> Any:
-    if isinstance(value, dict):
-        return value.get("layout", "points" if "coordinates" in value else "paired_circle")
-    return getattr(value, "layout", None)
+    if not isinstance(value, dict):
+        return getattr(value, "layout", None)
+    circle = "coordinates" not in value and not CIRCLE_FIELDS.isdisjoint(value)
+    return value.get("layout", "paired_circle" if circle or not value else "points")
 
 
 JointLayout = Annotated[

@@ -100,6 +100,7 @@ class MachineParameters(Table):
     def _check_home(self) -> None:
         vectors = self.home_leg_vectors
         actuator = self.leg.actuator
+        lengths = ", ".join(f"{length:.6g}" for length in np.linalg.norm(vectors, axis=1))
         for i, vector in enumerate(vectors):
             length = float(np.linalg.norm(vector))
             if length < COINCIDENT:
@@ -109,7 +110,8 @@ class MachineParameters(Table):
                     "home.position",
                     f"leg {i + 1} cannot reach home: it would be {length:.6g} m long, its "
                     f"actuator (leg.actuator) goes from {actuator.minimum:.6g} to "
-                    f"{actuator.maximum:.6g} m",
+                    f"{actuator.maximum:.6g} m (lengths of all legs at home: {lengths}; check "
+                    "units, the height of home, and that joints are listed in the same order)",
                 )
             axis = self.first_axes[i]
             if not np.linalg.norm(np.cross(axis, vector / length)) > NEARLY_PARALLEL:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, Strict
@@ -18,15 +19,25 @@ UNITS: dict[str, tuple[str, float]] = {
     "g": ("kg", 1e-3),
     "lb": ("kg", 0.45359237),
     "kg m2": ("kg m2", 1.0),
+    "kg cm2": ("kg m2", 1e-4),
+    "kg mm2": ("kg m2", 1e-6),
+    "g cm2": ("kg m2", 1e-7),
+    "g mm2": ("kg m2", 1e-9),
     "kg/m3": ("kg/m3", 1.0),
+    "g/cm3": ("kg/m3", 1e3),
     "N": ("N", 1.0),
     "kN": ("N", 1e3),
     "m/s": ("m/s", 1.0),
     "mm/s": ("m/s", 1e-3),
     "m/s2": ("m/s2", 1.0),
+    "mm/s2": ("m/s2", 1e-3),
 }
-"""Unit as written in a file -> (SI unit, factor)."""
+"""Unit as written in a file -> (SI unit, factor); "kg*mm^2" and "kg mm²" are "kg mm2"."""
 
+SPELLINGS = str.maketrans({"²": "2", "³": "3", "^": "", "*": " ", "·": " "})
+
+QUANTITY = re.compile(r"([-+]?[\d.,]+(?:[eE][-+]?\d+)?)\s*(.*)")
+"""A number, decimal comma included so that it can be refused by name, and what follows it."""
 
 LARGEST = 1e9
 """SI; beyond it products of a few numbers would leave the range in which float64 is exact."""
@@ -46,18 +57,21 @@ def to_si(value: Any, unit: str) -> float:
         raise ValueError(f"must be a number [{unit}] or a string such as '1.5 {unit}'")
     factor = 1.0
     if isinstance(value, str):
-        number, _, given = value.strip().partition(" ")
-        given = " ".join(given.split())
+        match = QUANTITY.fullmatch(value.strip())
+        if match is None:
+            raise ValueError(f"{value!r} is not a number with a unit, such as '1.5 {unit}'")
+        number, given = match[1], " ".join(match[2].translate(SPELLINGS).split())
         fitting = [name for name, (si, _) in UNITS.items() if si == unit]
         if UNITS.get(given, ("", 0.0))[0] != unit:
             raise ValueError(
-                f"{value!r} has no unit of the right kind; write one of {', '.join(fitting)}"
+                f"{value!r} has no unit of the right kind; write the number with one of "
+                f"{', '.join(fitting)}"
             )
         factor = UNITS[given][1]
         try:
             value = float(number)
         except ValueError:
-            raise ValueError(f"{number!r} is not a number") from None
+            raise ValueError(f"{number!r} is not a number; the decimal sign is a point") from None
     try:
         result = float(value) * factor
     except OverflowError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from pydantic import ValidationError
 
 from twin.errors import ParameterError
 from twin.parameters.machine import MachineParameters
+from twin.parameters.table import field_names
 
 LARGEST_FILE = 1_000_000
 """Bytes; a platform.toml has a few thousand."""
@@ -62,11 +64,20 @@ def _problems(error: ValidationError) -> list[tuple[str, str]]:
     for entry in error.errors(include_url=False):
         context = entry.get("ctx", {})
         tags = {"rigid", "cylinder", "paired_circle", "points", "ups"}
-        path = [str(part) for part in entry["loc"] if part not in tags and "[" not in str(part)]
+        extra = entry["type"] == "extra_forbidden"
+        # The names of union members stand between field names; a user's own field comes last.
+        inner, last = (entry["loc"][:-1], entry["loc"][-1:]) if extra else (entry["loc"], ())
+        path = [str(part) for part in inner if part not in tags and "[" not in str(part)]
+        path += map(str, last)
         field = context.get("field") or ".".join(path) or "file"
         message = entry["msg"].removeprefix("Value error, ")
-        if entry["type"] == "extra_forbidden":
-            message = "unknown field; check its spelling or remove it"
+        message = message.replace("Input should be", "must be")
+        if extra:
+            close = get_close_matches(path[-1], field_names(MachineParameters, path[:-1]), 1)
+            hint = f"did you mean '{close[0]}'?" if close else "check its spelling or remove it"
+            message = f"unknown field; {hint}"
+        elif entry["type"] == "missing" and isinstance(entry["loc"][-1], int):
+            message = "missing; the list is too short"
         elif entry["type"] == "missing":
             message = "missing; add it"
         elif entry["type"].startswith("union_tag"):

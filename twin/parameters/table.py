@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import Any, get_args
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -13,3 +16,19 @@ class Table(BaseModel):
     )
 
     source: str = Field(min_length=1, description="Where the numbers of this table are from")
+
+
+def field_names(table: type[Table], path: Sequence[str]) -> set[str]:
+    """Return the names of the fields that may stand in the table at `path` inside `table`."""
+    tables = [table]
+    for part in path:
+        fields = [outer.model_fields[part] for outer in tables if part in outer.model_fields]
+        tables = [inner for field in fields for inner in _tables(field.annotation)]
+    return {name for inner in tables for name in inner.model_fields}
+
+
+def _tables(annotation: Any) -> Iterator[type[Table]]:
+    if isinstance(annotation, type) and issubclass(annotation, Table):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _tables(inner)

@@ -33,6 +33,13 @@ DECADES_SHOWN = 1.5
 LOG_TICKS = 5
 """About so many ticks at powers of ten."""
 
+ROUNDING = 1e-11
+"""Spread per size, or in units below size one, that is rounding and no motion: some hundred steps
+of an engine leave 1e-15 to 1e-13, the smallest motion shown on purpose is 1e-7."""
+
+FLAT_RANGE = 1e-3
+"""Half the range drawn around values that are equal, per size."""
+
 LOG_TICK_SIZE = 11
 """Plotly enlarges the base of a power."""
 
@@ -134,10 +141,11 @@ def _next_color(panel: Axes, colors: dict[str, str]) -> str:
 
 def _scale(panel: Axes, column: int, log: bool) -> dict[str, Any]:
     """Return the settings of a linear axis, or of one in decades with readable ticks."""
-    if not log:
-        return {}
     values = np.concatenate([np.ravel(line[column]) for line in panel.lines] or [np.ones(1)])
-    values = values[np.isfinite(values) & (values > 0.0)]
+    values = values[np.isfinite(values)]
+    if not log:
+        return _flat(values) if values.size else {}
+    values = values[values > 0.0]
     low, high = (values.min(), values.max()) if values.size else (1.0, 1.0)
     settings: dict[str, Any] = {"type": "log", "tickfont": {"size": LOG_TICK_SIZE}}
     decades = np.log10(high) - np.log10(low)
@@ -146,6 +154,16 @@ def _scale(panel: Axes, column: int, log: bool) -> dict[str, Any]:
     powers = 10.0 ** np.arange(np.floor(np.log10(low)) - 1, np.ceil(np.log10(high)) + 1)
     ticks = [float(f"{step * power:.1g}") for power in powers for step in (1, 2, 5)]
     return settings | {"tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}
+
+
+def _flat(values: FloatArray) -> dict[str, Any]:
+    """Return the range of an axis whose values differ by rounding only, so that they look equal."""
+    low, high = float(values.min()), float(values.max())
+    size = max(1.0, abs(low), abs(high))
+    if high - low > ROUNDING * size:
+        return {}
+    middle, half = 0.5 * (low + high), FLAT_RANGE * size
+    return {"range": [middle - half, middle + half]}
 
 
 def _trace(line: Line, color: str, new: bool) -> dict[str, Any]:

@@ -11,9 +11,10 @@ from twin.dynamics.integrate import integrate
 from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.comparison import log_curve
+from twin.validation.durations import duration_for, time_scale
 from twin.validation.metrics import relative_error
 from twin.validation.results import CaseResult, Measure, Panel, Plot
-from twin.validation.sampling import RandomStates, moved, random_states
+from twin.validation.sampling import RandomStates, moved, platform_radius, random_states
 
 CASE = Case(
     key="reference",
@@ -30,17 +31,17 @@ CASE = Case(
 
 STATES = 1000
 DIFFERENCE_STEP = 3e-4
-"""[s] Balance between truncation (fourth power of it) and rounding (divided by it)."""
+"""[s] at most: balance between truncation (fourth power of it) and rounding (divided by it)."""
 
 FREE_MOTION = 0.3
-"""[s] Not so long that a falling leg may come to lie along its universal joint's first axis."""
+"""[s] at most; not so long that a falling leg may come to lie along its joint's first axis."""
 
 ROUNDING = (
     "rounding: 2e-16 times the condition of Jacobian and mass matrix leaves 1e-12 at most; "
     "a wrong term shows at 1e-3"
 )
 DIFFERENCES = (
-    "fourth-order differences with a step of 0.3 ms: truncation and rounding leave 1e-10 at most; "
+    "fourth-order differences with a step of at most 0.3 ms: truncation and rounding leave 1e-10; "
     "a wrong term shows at 1e-3"
 )
 
@@ -52,12 +53,13 @@ def run(platform: Platform) -> CaseResult:
     scale = np.abs(platform.inverse_dynamics(*states)).max()
     forces = generator.uniform(-scale, scale, (STATES, platform.n_actuators))
     wrench = generator.uniform(-scale, scale, (STATES, 6))
+    wrench[:, 3:] *= platform_radius(platform)
     drift, time = _energy_drift(platform, states)
     measures = (
         *_dynamics(platform, states, forces, wrench),
         *_kinematics(platform, states),
         Measure(
-            f"energy drift in {FREE_MOTION:g} s of free motion, per largest kinetic energy",
+            f"energy drift in {time[-1]:g} s of free motion, per largest kinetic energy",
             float(drift.max()),
             "1",
             1e-10,
@@ -95,7 +97,7 @@ def _dynamics(
 
     rates = np.einsum("kij,kj->ki", platform.jacobian(pose), twist)
     shares = np.hstack([forces * rates, wrench * twist])
-    imbalance = np.abs(_rate(energy) - shares.sum(axis=1)) / np.abs(shares).max(axis=1)
+    imbalance = np.abs(_rate(platform, energy) - shares.sum(axis=1)) / np.abs(shares).max(axis=1)
     return (
         Measure(
             "forces: inverse dynamics of forward dynamics",
@@ -142,14 +144,14 @@ def _kinematics(platform: Platform, states: RandomStates) -> tuple[Measure, ...]
     return (
         Measure(
             "leg rates: Jacobian against differences",
-            float(relative_error(_rate(lengths_at), rates).max()),
+            float(relative_error(_rate(platform, lengths_at), rates).max()),
             "1",
             1e-9,
             DIFFERENCES,
         ),
         Measure(
             "leg accelerations: Jacobian derivative against differences",
-            float(relative_error(_rate(rates_at), seconds).max()),
+            float(relative_error(_rate(platform, rates_at), seconds).max()),
             "1",
             1e-9,
             DIFFERENCES,
@@ -171,14 +173,18 @@ def _kinematics(platform: Platform, states: RandomStates) -> tuple[Measure, ...]
     )
 
 
-def _rate(function: Callable[[float], FloatArray]) -> FloatArray:
-    h = DIFFERENCE_STEP
+def _rate(platform: Platform, function: Callable[[float], FloatArray]) -> FloatArray:
+    h = DIFFERENCE_STEP * time_scale(platform)
     near, far = function(h) - function(-h), function(2.0 * h) - function(-2.0 * h)
     return (8.0 * near - far) / (12.0 * h)
 
 
 def _energy_drift(platform: Platform, states: RandomStates) -> tuple[FloatArray, FloatArray]:
-    solution = integrate(platform, FREE_MOTION, twist=states.twist[0])
+    solution = integrate(
+        platform,
+        duration_for(platform, FREE_MOTION),
+        twist=time_scale(platform) * states.twist[0],
+    )
     kinetic, potential = platform.energy(solution.pose, solution.twist)
     total = kinetic + potential
     return np.abs(total - total[0])[1:] / kinetic.max(), solution.time[1:]

@@ -9,7 +9,14 @@ import numpy as np
 from twin.motion import TankTrackMotion
 from twin.platform import Platform
 from twin.validation.case import Case
-from twin.validation.driven import DrivenMotion, driven, follow, legs_plot, projection_along, work_measure
+from twin.validation.driven import (
+    DrivenMotion,
+    driven,
+    follow,
+    legs_plot,
+    projection_along,
+    work_measure,
+)
 from twin.validation.published import THESIS
 from twin.validation.results import CaseResult, Measure, Statement
 

@@ -88,7 +88,7 @@ def centred(parameters: MachineParameters) -> MachineParameters:
 
 
 def closed_form(platform: Platform, motion: SineMotion, time: FloatArray) -> FloatArray:
-    """Return leg lengths `(k, n)` of a pitch about y, written out; no attitude at the center."""
+    """Return leg lengths `(k, n)` of a pitch about y, written out; no attitude at the centre."""
     angle = motion.amplitude[motion.axis_names.index("pitch")] * np.sin(
         2.0 * np.pi * PITCH_SINE.frequency * time
     )

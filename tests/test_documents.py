@@ -1,0 +1,128 @@
+"""The written pages: links lead somewhere, and what they name exists."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from package_walk import MODULES, ROOT
+
+import twin
+from twin.engines import engine_names
+from twin.engines.engine import PRESETS
+
+PAGES = {
+    str(page.relative_to(ROOT)): page
+    for page in [
+        ROOT / "README.md",
+        ROOT / "CHANGELOG.md",
+        *sorted((ROOT / "docs").glob("*.md")),
+        *sorted((ROOT / "assets").glob("*/README.md")),
+        *sorted((ROOT / "validation").glob("*.md")),
+    ]
+}
+assert {"docs/dynamics.md", "docs/decisions.md", "validation/errata.md"} <= set(PAGES)
+
+PAGES_WITH_CODE = [
+    name for name, page in PAGES.items() if "docs" in name and "```python" in page.read_text()
+]
+assert "docs/engines.md" in PAGES_WITH_CODE
+
+CODE = re.compile(r"`([^`\n]+)`")
+FOLDERS = ("assets", "benchmarks", "docs", "tests", "twin", "validation")
+
+
+def words(page: str) -> list[str]:
+    """Return what a page writes as code inside its text."""
+    text = re.sub(r"^```.*?^```", "", PAGES[page].read_text(), flags=re.MULTILINE | re.DOTALL)
+    return CODE.findall(text)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page: str) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)", PAGES[page].read_text())
+    local = [link for link in links if "://" not in link]
+    assert not [link for link in local if not (PAGES[page].parent / link).exists()]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_named_files_exist(page: str) -> None:
+    for word in words(page):
+        if re.fullmatch(rf"({'|'.join(FOLDERS)})/[\w./]+", word):
+            assert (ROOT / word).exists(), word
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_named_parts_of_the_package_exist(page: str) -> None:
+    for word in words(page):
+        match = re.match(r"twin((?:\.\w+)+)(?=\(|$)", word)
+        if not match:
+            continue
+        value: object = twin
+        path = "twin"
+        for name in match[1].strip(".").split("."):
+            path = f"{path}.{name}"
+            if path in MODULES:
+                value = importlib.import_module(path)
+            else:
+                assert hasattr(value, name), word
+                value = getattr(value, name)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("docs/")])
+def test_readme_leads_to_every_page(page: str) -> None:
+    assert f"]({page})" in PAGES["README.md"].read_text()
+
+
+def test_errata_name_their_tests() -> None:
+    rows = re.findall(r"\| `(test_\w+)` \|$", PAGES["validation/errata.md"].read_text(), re.M)
+    tests = (ROOT / "tests/validation/test_errata.py").read_text()
+    assert rows, "no erratum was found"
+    assert not [name for name in rows if f"def {name}(" not in tests]
+
+
+def test_changelog_names_what_users_meet() -> None:
+    from twin.cli import app
+
+    commands = [
+        command.name or command.callback.__name__  # type: ignore[union-attr]
+        for command in app.registered_commands
+    ]
+    assert len(commands) > 3
+    changes = PAGES["CHANGELOG.md"].read_text()
+    for name in (*twin.machine_names(), *engine_names(), *PRESETS, *commands):
+        assert re.search(rf"\b{name}\b", changes), name
+
+
+def test_engines_page_names_every_option() -> None:
+    text = PAGES["docs/engines.md"].read_text()
+    for name in engine_names():
+        module, engine = importlib.import_module("twin.engines").ENGINES[name]
+        constructor = getattr(importlib.import_module(module), engine).__init__
+        for option in constructor.__kwdefaults__:
+            assert f"`{option}`" in text, f"{name}: {option}"
+
+
+@pytest.mark.parametrize("page", PAGES_WITH_CODE)
+def test_python_blocks_run(page: str, tmp_path: Path) -> None:
+    blocks = re.findall(r"^```python\n(.*?)^```", PAGES[page].read_text(), re.M | re.S)
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-c", "\n".join(blocks)]
+    subprocess.run(command, check=True, cwd=tmp_path, env=environment)
+
+
+def sources() -> list[Path]:
+    """Return the text files that reach a user."""
+    code = [*MODULES.values(), *(ROOT / "validation").glob("*.html"), ROOT / "Makefile"]
+    return [*code, *PAGES.values(), *(ROOT / "assets").glob("*/*.toml")]
+
+
+def test_no_place_on_one_computer_is_written_down() -> None:
+    private = re.compile(r"(?<![\w.])/(home|root|tmp|usr|opt|mnt|Users)/\w")
+    for file in sources():
+        assert not private.search(file.read_text()), file

@@ -1,0 +1,57 @@
+"""What is built is complete: every file of the package is in it, every bound is there."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from importlib.metadata import version
+
+import pytest
+from package_walk import FOLDERS, MODULES, ROOT
+
+project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+
+REQUIREMENTS = [
+    *project["dependencies"],
+    *(text for extra in project["optional-dependencies"].values() for text in extra),
+]
+
+
+@pytest.mark.parametrize("package", FOLDERS)
+def test_every_data_file_is_shipped(package: str) -> None:
+    shipped = {
+        file
+        for name, patterns in settings["package-data"].items()
+        for pattern in patterns
+        for file in MODULES[name].parent.glob(pattern)
+    }
+    folder = MODULES[package].parent
+    data = [file for file in folder.rglob("*") if file.is_file() and file.suffix != ".py"]
+    data = [file for file in data if "__pycache__" not in file.parts]
+    assert data, f"{package} has no data file"
+    assert not [file for file in data if file not in shipped]
+
+
+@pytest.mark.parametrize("requirement", REQUIREMENTS)
+def test_dependencies_have_a_lower_bound_that_is_installed(requirement: str) -> None:
+    text = requirement.partition(";")[0].strip()
+    match = re.fullmatch(r"(?P<name>[\w-]+)>=(?P<bound>[\d.]+)", text)
+    if match is None:
+        assert text.startswith(f"{project['name']}["), f"{text} has no lower bound"
+        return
+    have, bound = (
+        tuple(int(part) for part in re.findall(r"\d+", value)[:3])
+        for value in (version(match["name"]), match["bound"])
+    )
+    assert have >= bound
+
+
+def test_source_archive_takes_what_is_no_package() -> None:
+    manifest = (ROOT / "MANIFEST.in").read_text()
+    packages = {"twin", "assets", "validation"}
+    folders = {file.parent.name for file in ROOT.glob("*/*.py")} | {"docs"}
+    for folder in folders - packages - {"build"}:
+        assert f"graft {folder}\n" in manifest
+    for file in ("CHANGELOG.md", "Makefile"):
+        assert file in manifest
