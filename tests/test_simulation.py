@@ -94,6 +94,12 @@ def test_function_may_reuse_its_array(stewart: Platform) -> None:
     np.testing.assert_array_equal(motion.forces[:-1, 0], 1e3 * motion.time[:-1])
 
 
+@pytest.mark.parametrize("forces", [lambda time: [0.0] * 6, lambda: [0.0] * 6, lambda a, b, c: a])
+def test_functions_with_other_arguments_are_refused(stewart: Platform, forces: Any) -> None:
+    with pytest.raises(InputError, match=r"forces\(time, state\)"):
+        stewart.simulate(0.01, forces=forces)
+
+
 def test_states_are_copies(stewart: Platform) -> None:
     engine = make_engine("analytic", stewart)
     first = engine.reset(twist=TWIST)

@@ -43,6 +43,15 @@ def test_knows_where_it_comes_from(trajectory: Trajectory, stewart: Platform) ->
     assert trajectory.versions["numpy"] == np.__version__
 
 
+def test_shows_itself_on_one_line(trajectory: Trajectory) -> None:
+    assert repr(trajectory) == "<Trajectory of 'stewart' in analytic: 11 times, 0 to 0.01 s>"
+
+
+def test_missing_files_are_called_missing(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="does not exist"):
+        Trajectory.load(tmp_path / "none.npz")
+
+
 def test_arrays_cannot_be_changed(trajectory: Trajectory, tmp_path: Path) -> None:
     loaded = Trajectory.load(trajectory.save(tmp_path / "motion.npz"))
     for motion in (trajectory, loaded):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Callable
 from contextlib import ExitStack
+from inspect import signature
 from typing import Any
 
 import numpy as np

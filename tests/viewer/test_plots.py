@@ -116,6 +116,18 @@ def test_empty_and_constant_lines_are_no_obstacle(log: bool) -> None:
     panels_figure([Axes("y", [], log)], "x", log_x=log).to_json()
 
 
+@pytest.mark.parametrize("level", [0.0, 1.0, -845.0])
+def test_rounding_is_drawn_flat_and_small_motion_is_not(level: float) -> None:
+    x = np.linspace(0.0, 1.0, 50)
+    noise = np.random.default_rng(0).normal(size=50)
+    flat = panels_figure([Axes("y", [Line("a", x, level + 1e-15 * noise)])], "x")
+    low, high = flat.layout.yaxis.range
+    assert high - low >= 1e-3
+    assert low < level < high
+    small = panels_figure([Axes("y", [Line("a", x, level + 1e-7 * noise)])], "x")
+    assert small.layout.yaxis.range is None
+
+
 def test_more_lines_than_colours() -> None:
     x = np.array([0.0, 1.0])
     lines = [Line(str(k), x, x) for k in range(2 * len(CURVES))]

@@ -8,7 +8,7 @@ with the directions and effective masses of each leg's tip.
 from __future__ import annotations
 
 from twin.compiled.jit import device
-from twin.compiled.vectors import add, cross, dot, rotate, rotation, scale, subtract
+from twin.compiled.vectors import add, cross, dot, rotate, rotate_back, rotation, scale, subtract
 from twin.dynamics.legs.ups import tip_energy, tip_response
 from twin.kinematics.legs import leg_line
 
@@ -23,9 +23,7 @@ BODY_SIZE = 11
 @device
 def body_tensor_times(body, matrix, a):
     """Return the platform's tensor about the reference point times a, base frame."""
-    px = matrix[0] * a[0] + matrix[3] * a[1] + matrix[6] * a[2]
-    py = matrix[1] * a[0] + matrix[4] * a[1] + matrix[7] * a[2]
-    pz = matrix[2] * a[0] + matrix[5] * a[1] + matrix[8] * a[2]
+    px, py, pz = rotate_back(matrix, a)
     t = BODY_TENSOR
     return rotate(
         matrix,

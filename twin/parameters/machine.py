@@ -19,6 +19,9 @@ from twin.parameters.table import Table
 COINCIDENT = 1e-6
 """Joint points closer than this [m] are one point by any manufacturing standard."""
 
+NAME = r"[a-z][a-z0-9_]{0,63}"
+"""Machine names: they become file, package and element names."""
+
 NEARLY_PARALLEL = 1e-3
 """Sine of the smallest angle [rad] between a leg at home and its universal joint's first axis."""
 
@@ -34,7 +37,7 @@ class Base(Table):
     joints: JointLayout = Field(description="Centres of the base joints in the base frame")
 
 
-class Platform(Table):
+class MovingPlatform(Table):
     """The moving side: its body, and where the legs meet it."""
 
     joints: JointLayout = Field(description="Centres of the platform joints in the platform frame")
@@ -66,14 +69,14 @@ class MachineParameters(Table):
     title: str = Field(min_length=1, description="One line that says what the machine is")
     gravity: Acceleration = Field(ge=0, description="Gravity along -z of the base frame")
     base: Base = Field(description="The fixed side")
-    platform: Platform = Field(description="The moving side")
+    platform: MovingPlatform = Field(description="The moving side")
     home: Home = Field(description="Pose at rest")
     leg: UpsLeg = Field(description="The legs")
 
     @field_validator("name")
     @classmethod
     def _plain(cls, value: str) -> str:
-        if not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", value):
+        if not re.fullmatch(NAME, value):
             raise ValueError("must be lower-case letters, digits and underscores, letter first")
         return value
 

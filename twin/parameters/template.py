@@ -9,6 +9,7 @@ from pathlib import Path
 from twin.arrays import one_of
 from twin.errors import InputError
 from twin.files import write_text
+from twin.parameters.machine import NAME
 
 LEG_KINDS = ("ups",)
 """Kinds of legs that have a template."""
@@ -25,7 +26,7 @@ def template(name: str, legs: str = "ups") -> str:
         InputError: unknown kind of legs, or a name that is not plain.
     """
     one_of(legs, "legs", LEG_KINDS)
-    if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", name):
+    if not isinstance(name, str) or not re.fullmatch(NAME, name):
         raise InputError(
             "name",
             f"{name!r} must be lower-case letters, digits and underscores, a letter first",
