@@ -49,6 +49,8 @@ def test_default_start_is_home_at_rest(fresh: Fresh, same_bits: Any) -> None:
 def test_engine_tells_what_it_is(fresh: Fresh, engine_name: str, preset: str) -> None:
     engine = fresh(2e-3)
     assert (engine.name, engine.timestep, engine.preset) == (engine_name, 2e-3, preset)
+    words = (engine_name, engine.platform.name, preset, "2 ms")
+    assert all(word in repr(engine) for word in words)
 
 
 def test_time_is_a_whole_number_of_steps(fresh: Fresh, push: Any) -> None:

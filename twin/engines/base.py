@@ -38,6 +38,10 @@ class BaseEngine(ABC):
         self._steps = 0
         self._ready = self._closed = False
 
+    def __repr__(self) -> str:
+        step = f"{1e3 * self.timestep:g} ms"
+        return f"<engine {self.name!r} of {self.platform.name!r}: {self.preset}, {step}>"
+
     def _identify(self, library: str = "", options: Mapping[str, Any] | None = None) -> None:
         """Say what else the future depends on: the simulator's version, and keyword arguments."""
         made_of = (self.name, self.platform, self.timestep, self.preset)

@@ -11,6 +11,9 @@ from twin.errors import InputError
 from twin.files import write_text
 from twin.parameters.machine import NAME
 
+COMMENTS = 32
+"""Column of the comments in a template."""
+
 LEG_KINDS = ("ups",)
 """Kinds of legs that have a template."""
 
@@ -32,7 +35,10 @@ def template(name: str, legs: str = "ups") -> str:
             f"{name!r} must be lower-case letters, digits and underscores, a letter first",
         )
     text = (files("twin.parameters") / "templates" / f"{legs}.toml").read_text(encoding="utf-8")
-    return text.replace('"NAME"', f'"{name}"').replace("twin info FILE", f"twin info {name}.toml")
+    line = f'name = "{name}"'
+    return text.replace('name = "NAME"'.ljust(COMMENTS), line.ljust(COMMENTS)).replace(
+        "twin info FILE", f"twin info {name}.toml"
+    )
 
 
 def write_template(path: str | Path, legs: str = "ups") -> Path:

@@ -16,6 +16,7 @@ CASES = (
     "thesis_motion",
     "tank_motion",
     "free_fall",
+    "formulations",
     "constant_forces",
     "sinusoidal_forces",
     "convergence",

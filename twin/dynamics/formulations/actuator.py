@@ -30,6 +30,8 @@ CONVERGED = 1e-15
 ACCEPTED = 1e-14
 """Residual [m] accepted as rounding after a step from below `NEARLY`, which Newton squares."""
 NEARLY = 1e-8
+CLOSE = 1e-10
+"""Residual [m] from which on the factors of the last step are as good as new ones."""
 
 
 @device
@@ -89,12 +91,13 @@ def track_angles(model, work):
             return True
         if not error < 2.0 * last:
             return False
-        fill_angle_matrix(work)
-        regular = factor_general(work.square, work.pivots, 12)
-        if iteration == 0:
-            branch = regular
-        if not (abs(regular) > SMALLEST_PIVOT and regular * branch > 0.0):
-            return False
+        if iteration == 0 or error > CLOSE:
+            fill_angle_matrix(work)
+            regular = factor_general(work.square, work.pivots, 12)
+            if iteration == 0:
+                branch = regular
+            if not (abs(regular) > SMALLEST_PIVOT and regular * branch > 0.0):
+                return False
         solve_factored(work.square, work.pivots, step, 12)
         for leg in range(6):
             for a in range(2):

@@ -1,0 +1,66 @@
+"""Machines of any size: a desktop hexapod and one without gravity keep the same tolerances."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import twin
+from twin.parameters import MachineParameters
+from twin.platform import Platform
+from twin.validation.cases import CASES, load_case
+from twin.validation.durations import GRID, duration_for, time_scale
+
+LENGTHS = {"radius", "height", "thickness", "position", "center_of_mass", "minimum", "maximum"}
+
+
+def resized(factor: float, gravity: float) -> Platform:
+    """Return `stewart` with all lengths times `factor`, of the same density."""
+
+    def scaled(value: Any, power: float) -> Any:
+        if isinstance(value, (tuple, list)):
+            return [scaled(entry, power) for entry in value]
+        return value * factor**power
+
+    def table(content: dict[str, Any]) -> dict[str, Any]:
+        powers = {**dict.fromkeys(LENGTHS, 1), "mass": 3, "inertia": 5}
+        return {
+            key: table(value)
+            if isinstance(value, dict)
+            else scaled(value, powers[key])
+            if key in powers
+            else value
+            for key, value in content.items()
+        }
+
+    content = table(twin.load("stewart").parameters.model_dump())
+    content |= {"name": "resized", "gravity": gravity}
+    content["leg"]["appearance"] = None
+    return Platform(MachineParameters.model_validate(content))
+
+
+MACHINES = {"desktop": (0.15, 9.81), "palm": (0.06, 9.81), "weightless": (1.0, 0.0)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", MACHINES.values(), ids=MACHINES.keys())
+@pytest.mark.parametrize("key", CASES)
+def test_every_case_passes_on_machines_of_any_size(key: str, size: tuple[float, float]) -> None:
+    pytest.importorskip("pybullet")
+    platform, module = resized(*size), load_case(key)
+    if not module.CASE.applies(platform):
+        pytest.skip("not for this machine")
+    result = module.run(platform)
+    failed = [(m.name, m.value, m.tolerance) for m in result.measures if m.verdict == "fail"]
+    assert not failed
+    assert result.verdict == "pass"
+
+
+def test_durations_shrink_with_the_machine_on_the_grid() -> None:
+    assert duration_for(twin.load("stewart"), 0.3) == 0.3
+    assert time_scale(resized(1.0, 0.0)) == 1.0
+    small = duration_for(resized(0.15, 9.81), 0.3)
+    # sqrt(0.15 * 0.979 / 9.81) = 0.122, down to the grid.
+    assert small == pytest.approx(6 * GRID, rel=1e-12)
+    assert duration_for(resized(1e-3, 9.81), 0.3) == GRID
