@@ -31,3 +31,6 @@ PRINTED = {
     ),
 }
 """By the formulation's name here."""
+
+PRINTED_STOP = 0.48
+"""[s] at which actuator-space simulations end; section 5.2, table 6."""

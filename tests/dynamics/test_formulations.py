@@ -185,7 +185,7 @@ def test_configuration_is_that_of_the_platform(
         lengths = run.configuration.reshape(-1, 6, 3)[..., 2]
         np.testing.assert_allclose(lengths, legs.lengths, rtol=0, atol=1e-12)
         angles = run.configuration.reshape(-1, 6, 3)[..., :2] - legs.angles
-        np.testing.assert_allclose(np.sin(angles), 0.0, atol=1e-12)
+        np.testing.assert_allclose(np.sin(angles), 0.0, rtol=0, atol=1e-12)
         rates = run.rates.reshape(-1, 6, 3)
         np.testing.assert_allclose(rates[..., :2], legs.angle_rates, rtol=0, atol=1e-10)
         np.testing.assert_allclose(rates[..., 2], legs.length_rates, rtol=0, atol=1e-10)

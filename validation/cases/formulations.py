@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from time import perf_counter
 
 import numpy as np
 
-from twin.arrays import FloatArray
-from twin.dynamics.formulations import (
-    Formulation,
-    FormulationRun,
-    formulation_names,
-    simulate_formulation,
-)
+from twin.dynamics.formulations import Formulation, FormulationRun, formulation_names
 from twin.dynamics.integrate import integrate
 from twin.errors import IntegrationError
 from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.comparison import log_curve
-from twin.validation.formulation_tables import PRINTED
-from twin.validation.published import EXTENDED
-from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Statement
+from twin.validation.formulation_runs import FALL_TIME, OUTPUT_STEP, falls, run_time
+from twin.validation.formulation_statements import (
+    branch_statement,
+    error_statement,
+    stop_statement,
+    time_statement,
+)
+from twin.validation.formulation_tables import PRINTED, PRINTED_STOP
+from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot
 from twin.validation.sampling import random_states
 
 CASE = Case(
@@ -37,16 +36,10 @@ CASE = Case(
     machines=("srspm",),
 )
 
-FALL_TIME, AGREEMENT_TIME = 1.0, 0.3
+AGREEMENT_TIME = 0.3
 """[s]"""
 
-STATES, RUNS = 50, 5
-
-PRINTED_STOP = 0.48
-"""[s] at which the paper's actuator-space simulations end."""
-
-OUTPUT_STEP = 0.01
-"""[s] the paper's 100 equal steps."""
+STATES = 50
 
 OPERATIONS = 4.0
 """Roundings, of the size of the largest terms, that an error at the limit of float64 may hold."""
@@ -64,59 +57,12 @@ def run(platform: Platform) -> CaseResult:
         measures += _errors(name, fall)
     measures += _speeds(seconds)
     statements = (
-        _stop_statement(stops),
-        _branch_statement(platform, runs["configuration"]),
-        _time_statement(seconds),
-        *(_error_statement(name, fall) for name, fall in runs.items()),
+        stop_statement(stops),
+        branch_statement(platform, runs["configuration"]),
+        time_statement(seconds),
+        *(error_statement(name, fall) for name, fall in runs.items()),
     )
     return CASE.result(platform, measures, _plots(runs), statements)
-
-
-def falls(
-    platform: Platform,
-) -> tuple[dict[str, FormulationRun], dict[str, IntegrationError]]:
-    """Return the fall by each formulation as far as it goes, and the errors of those that stop."""
-    runs, stops = {}, {}
-    for name in formulation_names():
-        try:
-            runs[name] = simulate_formulation(platform, name, FALL_TIME, OUTPUT_STEP)
-        except IntegrationError as error:
-            runs[name], stops[name] = error.data["run"], error
-    return runs, stops
-
-
-def run_time(platform: Platform, name: str) -> float:
-    """Return seconds per simulated second, the best of some runs, as long as the paper's."""
-    formulation, duration = Formulation(platform, name), PRINTED[name].real_time
-    best = np.inf
-    for _ in range(RUNS):
-        start = perf_counter()
-        formulation.integrate(duration, OUTPUT_STEP)
-        best = min(best, perf_counter() - start)
-    return float(best / duration)
-
-
-def rigidity_ranks(tips: FloatArray) -> FloatArray:
-    """Return the ratios of smallest to largest singular value of the paper's twelve constraints.
-
-    Nine distances and three triple products (coplanarity) of the tips `(k, 6, 3)`; derivatives by the tips.
-    """
-    pairs = [(i, (i + 1) % 6) for i in range(6)] + [(0, 2), (2, 4), (4, 0)]
-    ratios = []
-    for points in tips:
-        rows = np.zeros((12, 6, 3))
-        for line, (i, j) in enumerate(pairs):
-            side = points[j] - points[i]
-            rows[line, i], rows[line, j] = -side, side
-        corner, first, second = points[0], points[2] - points[0], points[4] - points[0]
-        for line, m in enumerate((1, 3, 5), start=9):
-            arm = points[m] - corner
-            parts = np.cross(first, second), np.cross(second, arm), np.cross(arm, first)
-            rows[line, m], rows[line, 2], rows[line, 4] = parts
-            rows[line, 0] = -sum(parts)
-        values = np.linalg.svd(rows.reshape(12, 18), compute_uv=False)
-        ratios.append(values[-1] / values[0])
-    return np.array(ratios)
 
 
 def _agreement(platform: Platform, runs: dict[str, FormulationRun]) -> Iterator[Measure]:
@@ -235,22 +181,22 @@ def _speeds(seconds: dict[str, float]) -> Iterator[Measure]:
 
 
 def _plots(runs: dict[str, FormulationRun]) -> tuple[Plot, ...]:
-    panels = [
+    panels = tuple(
         Panel(
             label,
             tuple(
-                log_curve(PRINTED[name].title, fall.time[1:], np.abs(values(fall))[1:])
+                log_curve(PRINTED[name].title, fall.time[1:], np.abs(getattr(fall, field))[1:])
                 for name, fall in runs.items()
             ),
             log_y=True,
         )
-        for label, values in (
-            ("e1 [m]", lambda fall: fall.e1),
-            ("e2 [m/s]", lambda fall: fall.e2),
-            ("e3 [m/s2]", lambda fall: fall.e3),
-            ("energy error [%]", lambda fall: fall.energy_error),
+        for label, field in (
+            ("e1 [m]", "e1"),
+            ("e2 [m/s]", "e2"),
+            ("e3 [m/s2]", "e3"),
+            ("energy error [%]", "energy_error"),
         )
-    ]
+    )
     heights = tuple(
         Curve(PRINTED[name].title, fall.time, fall.pose[:, 2]) for name, fall in runs.items()
     )
@@ -258,86 +204,8 @@ def _plots(runs: dict[str, FormulationRun]) -> tuple[Plot, ...]:
         Plot(
             "Errors of the five formulations",
             "time [s]",
-            tuple(panels),
+            panels,
             caption="Figures 11 to 14 and B.19 to B.22 of the paper for all formulations.",
         ),
         Plot("Height of the platform", "time [s]", (Panel("z [m]", heights),)),
-    )
-
-
-def _stop_statement(stops: dict[str, IntegrationError]) -> Statement:
-    times = {PRINTED[name].title: error.data["time"] for name, error in stops.items()}
-    found = ", ".join(f"{title} at {time:.5f} s" for title, time in times.items())
-    last = [error.data["run"].time[-1] for error in stops.values()]
-    same = len(last) == 2 and bool(np.abs(np.array(last) - PRINTED_STOP).max() < 1e-9)
-    return Statement(
-        f"{EXTENDED}, section 5.2, tables 5 and 6",
-        "Actuator-space and extended-to-actuator-space simulations end at 0.48 s (0.47 s in table "
-        "5), where the root tracker fails at a singular pose.",
-        f"They stop at the singular pose: {found}; the last of the paper's output times before is "
-        f"{PRINTED_STOP} s.",
-        "reproduced" if same else "differs",
-    )
-
-
-def _branch_statement(platform: Platform, fall: FormulationRun) -> Statement:
-    ranks = rigidity_ranks(_tips(platform, fall.pose))
-    spread = float(np.abs(ranks / ranks[0] - 1.0).max())
-    through = fall.pose[-1, 2] < 0.0
-    branch = "goes on through the base" if through else "turns back"
-    return Statement(
-        f"{EXTENDED}, section 5.2, figure 8",
-        "In configuration space the motion after 0.48 s depends on the solver alone; the platform "
-        "changes its direction at the singular pose.",
-        f"It {branch}. What loses rank at the singular pose is the constraint Jacobian of the "
-        "passive angles, which this formulation does not invert. That of all joints keeps its "
-        "rank as long as no leg lies along its first axis: it is a matter of the platform's shape. "
-        "For twelve constraints as the paper's (nine distances, three of coplanarity) the ratio "
-        f"of extreme singular values is {ranks.min():.3g}, constant along the fall to {spread:.0e}.",
-        "differs" if through else "reproduced",
-    )
-
-
-def _tips(platform: Platform, pose: FloatArray) -> FloatArray:
-    from scipy.spatial.transform import Rotation
-
-    turns = Rotation.from_quat(pose[:, [4, 5, 6, 3]]).as_matrix()
-    return np.asarray(pose[:, None, :3] + np.einsum("kab,ib->kia", turns, platform.platform_joints))
-
-
-def _time_statement(seconds: dict[str, float]) -> Statement:
-    base = seconds["extended_to_task"]
-    ours = "; ".join(
-        f"{PRINTED[name].title} {value:.2g} ({value / base:.1f})" for name, value in seconds.items()
-    )
-    printed = "; ".join(
-        f"{row.title} {row.mathematica:g} ({row.mathematica / 0.289:.1f}), "
-        f"{row.compiled:g} ({row.compiled / 0.042:.1f})"
-        for row in PRINTED.values()
-    )
-    fastest = min(seconds, key=lambda name: seconds[name]) == "extended_to_task"
-    return Statement(
-        f"{EXTENDED}, section 5.2, tables 5 and 6",
-        f"Run time per real time, in brackets per extended-to-task; Mathematica, C++: {printed}.",
-        f"{ours}. Extended-to-task is {'' if fastest else 'not '}the fastest; the ratios are "
-        "smaller because no formulation evaluates symbolic expressions here.",
-        "reproduced" if fastest else "differs",
-    )
-
-
-def _error_statement(name: str, fall: FormulationRun) -> Statement:
-    printed = PRINTED[name]
-    errors = [float(error.max()) for error in (fall.e1, fall.e2, fall.e3)]
-    energy = float(np.abs(fall.energy_error).max())
-    least = ", ".join(f"{value:.0e}" for value in fall.resolution.max(axis=0))
-    reached = all(ours < 10.0 * order for ours, order in zip(errors, printed.errors, strict=True))
-    return Statement(
-        f"{EXTENDED}, section 5.3, table 7, {printed.title}",
-        "e1, e2, e3 of the order "
-        + ", ".join(f"{order:.0e}" for order in printed.errors)
-        + f"; energy error {printed.energy:.0e} percent",
-        ", ".join(f"{error:.1e}" for error in errors)
-        + f"; energy error {energy:.1e} percent. One rounding of the terms that cancel is {least}; "
-        "nothing below that can be told in double precision.",
-        "reproduced" if reached else "differs",
     )

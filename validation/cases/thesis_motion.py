@@ -30,9 +30,9 @@ CASE = Case(
         "The motion (0, 3 deg sin(2 pi t), 0, 0, 0, 0.74 m) of thesis figures 2.6 and 3.6; other "
         "machines make the same sine about home. Leg lengths are compared with their closed form, "
         "thrusts with each engine's own inverse dynamics along the motion; then both engines are "
-        "driven by the thrusts, held over each step, for 0.3 s. On stewart 0.74 m is the fully "
-        "retracted position: whatever shortens a leg there takes it below its minimum, as in the "
-        "thesis."
+        "driven by the thrusts, held over each step, for 0.3 s (less in machines with legs shorter "
+        "than 0.9 m). On stewart 0.74 m is the fully retracted position: whatever shortens a leg "
+        "there takes it below its minimum, as in the thesis."
     ),
 )
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twin.arrays import FloatArray, as_floats, as_pose, as_vector, one_of, positive
+from twin.dynamics.dormand_prince import COLLAPSED, DONE, SINGULAR
 from twin.dynamics.formulations import march
 from twin.dynamics.formulations import measures as columns
 from twin.dynamics.formulations.model import ACCELERATION, JOINTS, TWIST, make_work, pack_model
@@ -97,7 +98,7 @@ class Formulation:
         track = self._track(self._checked(guess, None, "guess")[0])
         record = np.empty((1, columns.RECORD_SIZE))
         reason, _ = self._march(y, track, load, np.zeros(1), record)
-        if reason != march.DONE or not np.isfinite(record).all():
+        if reason != DONE or not np.isfinite(record).all():
             raise SingularPoseError(
                 f"{self.name} has no derivative at this state: the pose is singular for it, or "
                 "its pose cannot be tracked from the guess. Move away from it or give a guess.",
@@ -154,7 +155,7 @@ class Formulation:
         tolerances = (relative, absolute) if method == "dormand_prince" else (0.0, 0.0)
         reason, count = self._march(y, track, load, grid, records, tolerances, clock)
         run = self._run(method, grid[:count], records[:count])
-        if reason != march.DONE:
+        if reason != DONE:
             raise self._stopped(reason, run, records[count], clock)
         return run
 
@@ -213,7 +214,6 @@ class Formulation:
         jacobian = self.platform.jacobian(as_floats(pose, "pose"))
         radius = characteristic_length(self.platform.platform_joints)
         errors = records[:, columns.ERRORS : columns.ERRORS + 3]
-        joints = (columns.JOINTS, columns.JOINT_RATES, columns.JOINT_ACCELERATIONS)
         return FormulationRun(
             self.name,
             method,
@@ -221,8 +221,12 @@ class Formulation:
             pose,
             records[:, TWIST : TWIST + 6].copy(),
             records[:, ACCELERATION : ACCELERATION + 6].copy(),
-            *(records[:, start : start + JOINTS].copy() for start in joints),
-            *(errors[:, k].copy() for k in range(3)),
+            records[:, columns.JOINTS : columns.JOINTS + JOINTS].copy(),
+            records[:, columns.JOINT_RATES : columns.JOINT_RATES + JOINTS].copy(),
+            records[:, columns.JOINT_ACCELERATIONS : columns.ERRORS].copy(),
+            errors[:, 0].copy(),
+            errors[:, 1].copy(),
+            errors[:, 2].copy(),
             np.finfo(float).eps * records[:, columns.SIZES : columns.SIZES + 3],
             records[:, columns.ENERGIES].copy(),
             records[:, columns.ENERGIES + 1].copy(),
@@ -233,15 +237,15 @@ class Formulation:
         self, reason: int, run: FormulationRun, last: FloatArray, clock: FloatArray
     ) -> IntegrationError:
         condition = float(self.platform.condition_number(as_pose(last[:7])))
-        if reason == march.COLLAPSED and self.name in TRACKING and condition > SINGULAR_CONDITION:
-            reason = march.SINGULAR
+        if reason == COLLAPSED and self.name in TRACKING and condition > SINGULAR_CONDITION:
+            reason = SINGULAR
         kind, advice = {
-            march.SINGULAR: (
+            SINGULAR: (
                 "singular pose",
                 f"condition number of the Jacobian {condition:.3g}; the coordinates of this "
                 "formulation end there, those of a task-space formulation go on",
             ),
-            march.COLLAPSED: (
+            COLLAPSED: (
                 "step size collapse",
                 "the accelerations grow without bound or the tolerance is below rounding",
             ),

@@ -122,7 +122,7 @@ def make_work() -> Work:
         (3, JOINTS),
     )
     pivots = np.zeros(CONDITIONS, dtype=np.int64)
-    return Work(*(np.zeros(shape) for shape in shapes), pivots=pivots)
+    return Work._make([*(np.zeros(shape) for shape in shapes), pivots])
 
 
 def pack_model(platform: Platform) -> Model:
@@ -156,9 +156,9 @@ def pack_model(platform: Platform) -> Model:
         np.arctan2(along_z, along_y),
         triangle,
         attached,
-        np.linalg.norm(np.roll(corners, -1, axis=0) - corners, axis=1),
+        np.asarray(np.linalg.norm(np.roll(corners, -1, axis=0) - corners, axis=1), dtype=float),
         places,
-        np.linalg.pinv(motion),
+        np.asarray(np.linalg.pinv(motion), dtype=float),
     )
 
 

@@ -56,14 +56,14 @@ class FormulationRun:
     def energy_error(self) -> FloatArray:
         """Change of the total energy `(k,)` in percent of that at the start."""
         total = self.kinetic + self.potential
-        return 100.0 * (total - total[0]) / total[0]
+        return np.asarray(100.0 * (total - total[0]) / total[0])
 
     @property
     def crossings(self) -> FloatArray:
         """Times [s] at which a singular pose was passed: the determinant changes sign.
 
         A platform that turns back at the singular pose, where it could also have gone on, has no
-        crossing there.
+        crossing there; two crossings between neighbouring times cancel.
         """
         before, after = self.determinant[:-1], self.determinant[1:]
         k = np.flatnonzero(before * after < 0.0)
