@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -15,6 +17,9 @@ OPTIONS: dict[str, Any] = {
 }
 """`contract` lets the compiler fuse a multiplication with an addition (one rounding less); nothing
 is reordered, so results do not depend on the batch size or the number of threads."""
+
+FOLDERS = ("compiled", "kinematics", "dynamics")
+"""Folders of the package whose kernels are called from other files."""
 
 WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
@@ -39,4 +44,26 @@ def _jitted(function: Callable[..., Any], options: dict[str, Any]) -> Callable[.
     except RuntimeError:
         # No folder can be written to, as in a read-only container: compile in every process.
         kernel = numba.njit(**{**options, "cache": False})(function)
+        return kernel
+    _renew_when_any_kernel_changes(kernel)
     return kernel
+
+
+@lru_cache(maxsize=1)
+def _sources() -> tuple[tuple[str, int, int], ...]:
+    """Return name, time and size of all source files of kernels that others call."""
+    package = Path(__file__).parent.parent
+    files = sorted(file for folder in FOLDERS for file in (package / folder).rglob("*.py"))
+    stats = [(file, file.stat()) for file in files]
+    return tuple((str(file), stat.st_mtime_ns, stat.st_size) for file, stat in stats)
+
+
+def _renew_when_any_kernel_changes(kernel: Any) -> None:
+    """Make a cached kernel depend on all kernels' sources.
+
+    Numba compares a cached function with its own file alone, and would go on using it after a
+    function that it calls has changed in another file.
+    """
+    index: Any = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
+    if hasattr(index, "_source_stamp"):
+        index._source_stamp = (index._source_stamp, _sources())

@@ -110,7 +110,9 @@ def _segments(
     time = as_floats(forces.time, "forces.time")
     values = as_floats(forces.forces, "forces.forces", n)
     if time.ndim != 1 or values.ndim != 2 or len(time) != len(values) or not len(time):
-        raise InputError("forces", f"needs one row of forces per knot, got {len(values)} rows")
+        raise InputError(
+            "forces", f"needs one row of forces per knot: {time.size} knots, {values.shape} forces"
+        )
     if time[0] != 0.0 or not (np.diff(time) > 0).all():
         raise InputError("forces.time", "must start at 0 and increase")
     one_of(forces.interpolation, "forces.interpolation", ("hold", "linear"))

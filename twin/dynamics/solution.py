@@ -11,7 +11,7 @@ from twin.arrays import FloatArray, as_floats
 from twin.errors import InputError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Solution:
     """Motion over `[0, time[-1]]`, to be called at any time inside.
 
@@ -28,6 +28,10 @@ class Solution:
     """`(k, 6)`"""
     coefficients: FloatArray
     """`(k - 1, 5, 13)` of the polynomial of each step"""
+
+    def __repr__(self) -> str:
+        steps, end = len(self.time) - 1, float(self.time[-1])
+        return f"<Solution by {self.method}: {steps} steps over {end:.6g} s>"
 
     def __call__(self, time: Any) -> tuple[FloatArray, FloatArray]:
         """Return pose `(..., 7)` and twist `(..., 6)` at times `(...)` [s].

@@ -91,6 +91,10 @@ def free_fall(platform: Platform) -> Solution:
         return integrate(platform, 0.5 * error.data["time"])
 
 
+CROSSING_STEP = 1e-5
+"""[s]; the legs of srspm pass three singular poses within 0.2 ms."""
+
+
 def singular_time(platform: Platform, fall: Solution) -> float | None:
     """Return when the determinant of the Jacobian first changes sign [s], if it does."""
     from scipy.optimize import brentq
@@ -98,7 +102,7 @@ def singular_time(platform: Platform, fall: Solution) -> float | None:
     def determinant(time: float | FloatArray) -> FloatArray:
         return np.asarray(np.linalg.det(platform.jacobian(fall(time)[0])))
 
-    time = np.linspace(0.0, fall.time[-1], SAMPLES)
+    time = np.linspace(0.0, fall.time[-1], round(fall.time[-1] / CROSSING_STEP) + 1)
     values = determinant(time)
     changes = np.flatnonzero(values[1:] * values[:-1] <= 0.0)
     if not changes.size:
