@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from math import sqrt
-
+from twin.compiled.factor import factor_positive, solve_lower, solve_upper
 from twin.compiled.jit import device
 
 
@@ -14,29 +13,10 @@ def solve_positive(matrix, right, size):
     Reads the lower triangle and overwrites it with the factor; `right` becomes x. Returns False
     when the matrix is not positive definite.
     """
-    for j in range(size):
-        diagonal = matrix[j, j]
-        for k in range(j):
-            diagonal -= matrix[j, k] * matrix[j, k]
-        if not diagonal > 0.0:
-            return False
-        inverse = 1.0 / sqrt(diagonal)
-        matrix[j, j] = inverse
-        for i in range(j + 1, size):
-            entry = matrix[i, j]
-            for k in range(j):
-                entry -= matrix[i, k] * matrix[j, k]
-            matrix[i, j] = entry * inverse
-    for i in range(size):
-        value = right[i]
-        for k in range(i):
-            value -= matrix[i, k] * right[k]
-        right[i] = value * matrix[i, i]
-    for i in range(size - 1, -1, -1):
-        value = right[i]
-        for k in range(i + 1, size):
-            value -= matrix[k, i] * right[k]
-        right[i] = value * matrix[i, i]
+    if not factor_positive(matrix, size):
+        return False
+    solve_lower(matrix, right, size)
+    solve_upper(matrix, right, size)
     return True
 
 

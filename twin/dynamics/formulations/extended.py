@@ -38,9 +38,9 @@ from twin.dynamics.legs.ups import (
     ROD_CENTER,
     ROD_MASS,
     SINGULAR_SINE,
-    TENSOR,
     fixed_tensor_times,
     in_base,
+    leg_tensor,
 )
 from twin.kinematics.legs import BASE_JOINT, FIRST_AXIS, leg_vector
 
@@ -152,13 +152,8 @@ def point_bias(omega, alpha, rate, point):
 @device
 def fill_leg_mass(legs, i, c, s, mass, center, block):
     """Fill the mass matrix (3, 3) of leg i in (first angle, second angle, length)."""
-    cx, cy, cz = center
-    xx = legs[i, TENSOR] + mass * (cy * cy + cz * cz)
-    yy = legs[i, TENSOR + 1] + mass * (cx * cx + cz * cz)
-    zz = legs[i, TENSOR + 2] + mass * (cx * cx + cy * cy)
-    xy = legs[i, TENSOR + 3] - mass * cx * cy
-    xz = legs[i, TENSOR + 4] - mass * cx * cz
-    yz = legs[i, TENSOR + 5] - mass * cy * cz
+    cx, cy, _ = center
+    xx, yy, zz, xy, xz, yz = leg_tensor(legs, i, mass, center)
     block[0, 0] = c * c * yy + 2.0 * c * s * yz + s * s * zz
     block[0, 1] = block[1, 0] = c * xy + s * xz
     block[1, 1] = xx

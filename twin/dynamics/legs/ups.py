@@ -52,6 +52,23 @@ def fixed_tensor_times(legs, i, a):
 
 
 @device
+def leg_tensor(legs, i, mass, center):
+    """Return the tensor of leg i about its base joint, leg frame: xx, yy, zz, xy, xz, yz.
+
+    The rod has the given mass and its centre at `center` [m] from the base joint.
+    """
+    cx, cy, cz = center
+    return (
+        legs[i, TENSOR] + mass * (cy * cy + cz * cz),
+        legs[i, TENSOR + 1] + mass * (cx * cx + cz * cz),
+        legs[i, TENSOR + 2] + mass * (cx * cx + cy * cy),
+        legs[i, TENSOR + 3] - mass * cx * cy,
+        legs[i, TENSOR + 4] - mass * cx * cz,
+        legs[i, TENSOR + 5] - mass * cy * cz,
+    )
+
+
+@device
 def tip_response(legs, i, direction, length, tip_velocity, tip_acceleration, gravity):
     """Return how leg i answers at its tip, without actuator force; base frame.
 
@@ -154,18 +171,12 @@ def general_response(legs, i, omega, alpha, rate, second_rate, weight, tangent, 
     force = ((moment[1] + tangent * moment[2]) * inverse, -moment[0] * inverse, rod[2])
 
     square = inverse * inverse
-    cx, cy, cz = center
-    xx = legs[i, TENSOR] + mass * (cy * cy + cz * cz)
-    yy = legs[i, TENSOR + 1] + mass * (cx * cx + cz * cz)
-    zz = legs[i, TENSOR + 2] + mass * (cx * cx + cy * cy)
-    xy = legs[i, TENSOR + 3] - mass * cx * cy
-    xz = legs[i, TENSOR + 4] - mass * cx * cz
-    yz = legs[i, TENSOR + 5] - mass * cy * cz
+    xx, yy, zz, xy, xz, yz = leg_tensor(legs, i, mass, center)
     e_xx = (yy + tangent * (2.0 * yz + tangent * zz)) * square
     e_xy = -(xy + tangent * xz) * square
-    e_xz = -mass * cx * inverse
+    e_xz = -mass * center[0] * inverse
     e_yy = xx * square
-    e_yz = -mass * cy * inverse
+    e_yz = -mass * center[1] * inverse
     reciprocal = 1.0 / e_xx
     l_yx, l_zx = e_xy * reciprocal, e_xz * reciprocal
     d_y = e_yy - l_yx * e_xy
