@@ -30,3 +30,13 @@ def duration_for(platform: Platform, longest: float) -> float:
     """Return `longest` [s] times the machine's time scale, down to a multiple of `GRID`."""
     cells = math.floor(longest * time_scale(platform) / GRID + 1e-9)
     return round(max(cells, 1) * GRID, 9)
+
+
+def step_for(platform: Platform, longest: float) -> float:
+    """Return `longest` [s], halved until it is within the machine's time scale times `longest`.
+
+    Gaps of loops grow with different powers of the step, so that settings of an engine compare
+    alike on machines of any size only at like steps.
+    """
+    halvings = math.ceil(-math.log2(time_scale(platform)) - 1e-9)
+    return longest / 2 ** max(halvings, 0)

@@ -39,6 +39,16 @@ def recorded(center=TILTED, **options):
     return RecordedMotion(center, time, columns, **options)
 
 
+def tilted_sine(convention):
+    return SineMotion(
+        TILTED,
+        amplitude=[0.1, 0.1, 0.1, 0.3, 0.6, 0.9],
+        frequency=[1.0, 1.0, 1.0, 0.7, 0.9, 1.1],
+        duration=3.0,
+        convention=convention,
+    )
+
+
 MOTIONS = {
     "sine": lambda: SineMotion(
         TILTED, amplitude=ALL_AXES, frequency=1.3, phase={"yaw": 0.4, "x": 1.0}, duration=3.0
@@ -65,20 +75,8 @@ MOTIONS = {
         duration=3.0,
         convention="roll_pitch",
     ),
-    "sine, rodrigues": lambda: SineMotion(
-        TILTED,
-        amplitude=[0.1, 0.1, 0.1, 0.3, 0.6, 0.9],
-        frequency=[1.0, 1.0, 1.0, 0.7, 0.9, 1.1],
-        duration=3.0,
-        convention="rodrigues",
-    ),
-    "sine, rotation_vector": lambda: SineMotion(
-        TILTED,
-        amplitude=[0.1, 0.1, 0.1, 0.3, 0.6, 0.9],
-        frequency=[1.0, 1.0, 1.0, 0.7, 0.9, 1.1],
-        duration=3.0,
-        convention="rotation_vector",
-    ),
+    "sine, rodrigues": lambda: tilted_sine("rodrigues"),
+    "sine, rotation_vector": lambda: tilted_sine("rotation_vector"),
     "step": lambda: StepMotion(TILTED, displacement=ALL_AXES, start=0.5, rise=1.2, duration=3.0),
     "chirp, linear": lambda: ChirpMotion(
         TILTED, amplitude=ALL_AXES, start_frequency=0.2, end_frequency=3.0, duration=3.0

@@ -10,7 +10,7 @@ import twin
 from twin.parameters import MachineParameters
 from twin.platform import Platform
 from twin.validation.cases import CASES, load_case
-from twin.validation.durations import GRID, duration_for, time_scale
+from twin.validation.durations import GRID, duration_for, step_for, time_scale
 
 LENGTHS = {"radius", "height", "thickness", "position", "center_of_mass", "minimum", "maximum"}
 
@@ -64,3 +64,11 @@ def test_durations_shrink_with_the_machine_on_the_grid() -> None:
     # sqrt(0.15 * 0.979 / 9.81) = 0.122, down to the grid.
     assert small == pytest.approx(6 * GRID, rel=1e-12)
     assert duration_for(resized(1e-3, 9.81), 0.3) == GRID
+
+
+def test_steps_shrink_with_the_machine_by_halves() -> None:
+    assert step_for(twin.load("stewart"), 1e-3) == 1e-3
+    assert step_for(resized(1.0, 0.0), 1e-3) == 1e-3
+    # Time scales 0.408 and 0.258: two halvings each.
+    assert step_for(resized(0.15, 9.81), 1e-3) == 2.5e-4
+    assert step_for(resized(0.06, 9.81), 1e-3) == 2.5e-4
