@@ -39,4 +39,4 @@ def step_for(platform: Platform, longest: float) -> float:
     alike on machines of any size only at like steps.
     """
     halvings = math.ceil(-math.log2(time_scale(platform)) - 1e-9)
-    return longest / 2 ** max(halvings, 0)
+    return longest / 2.0**halvings
