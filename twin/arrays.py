@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import isfinite
+from math import isfinite, prod
 from typing import Any
 
 import numpy as np
@@ -121,7 +121,8 @@ def flatten_batch(**arrays: FloatArray) -> tuple[tuple[int, ...], list[FloatArra
     """
     shape = next(iter(arrays.values())).shape[:-1]
     if all(array.shape[:-1] == shape for array in arrays.values()):
-        return shape, [array.reshape(-1, array.shape[-1]) for array in arrays.values()]
+        size = prod(shape)
+        return shape, [array.reshape(size, array.shape[-1]) for array in arrays.values()]
     try:
         shape = np.broadcast_shapes(*(array.shape[:-1] for array in arrays.values()))
     except ValueError:
@@ -131,7 +132,7 @@ def flatten_batch(**arrays: FloatArray) -> tuple[tuple[int, ...], list[FloatArra
         ) from None
     return shape, [
         np.require(
-            np.broadcast_to(array, shape + array.shape[-1:]).reshape(-1, array.shape[-1]),
+            np.broadcast_to(array, shape + array.shape[-1:]).reshape(prod(shape), array.shape[-1]),
             requirements=["C", "W"],
         )
         for array in arrays.values()

@@ -50,14 +50,18 @@ def parameters_path(machine: str | Path) -> Path:
     return path
 
 
-def load(machine: str | Path) -> Platform:
+def load(machine: str | Path, preset: str | None = None) -> Platform:
     """Return the machine of that name, or the one a platform.toml describes.
 
+    Args:
+        machine: name of a shipped machine, or path of a platform.toml.
+        preset: name of one of the file's presets to apply, None for the file as it is.
+
     Raises:
-        InputError: not a name or path.
+        InputError: not a name or path, or the file has no such preset.
         MachineNotFoundError: neither a known name nor a file.
         ParameterError: the file cannot be used; names file and field.
     """
     from twin.platform import Platform
 
-    return Platform(read_parameters(parameters_path(machine)))
+    return Platform(read_parameters(parameters_path(machine), preset))

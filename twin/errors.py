@@ -107,6 +107,10 @@ class SingularPoseError(StateError):
     """The pose is singular for the question asked (`data`: index, pose)."""
 
 
+class UnreachablePoseError(StateError):
+    """A leg is too short or too long for the pose (`data`: index, pose, legs from 1)."""
+
+
 class IntegrationError(StateError):
     """The integrator stopped before the end (`data`: reason, time, pose, twist, step)."""
 

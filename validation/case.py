@@ -2,37 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
+from twin.errors import InputError
 from twin.platform import Platform
-from twin.validation.results import CaseResult, Measure, Plot, Statement
+from twin.validation.results import CaseResult, Figure, Measure, Statement
+
+Condition = Callable[[Platform], str]
+"""Says why a case makes no sense for a machine; an empty text where it does."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """The words of a case; every module in `cases` holds one as `CASE` beside its `run`."""
+    """The words of a case; every module in `cases` holds one as `CASE` beside its `run`.
+
+    Raises:
+        InputError: machines or kinds of legs are left out without a reason.
+    """
 
     key: str
     title: str
     description: str
     machines: tuple[str, ...] = ()
     """names of the only machines it makes sense for; empty: every machine"""
+    kinds: tuple[str, ...] = ()
+    """the only kinds of legs it makes sense for; empty: every kind"""
+    because: str = ""
+    """why other machines or kinds of legs are left out"""
     needs_gravity: bool = False
     """whether nothing would move without gravity"""
+    condition: Condition | None = None
+    """what else decides"""
+    cost: float = 1.0
+    """[s] it takes about, for the costliest machine; the costliest cases are started first"""
+
+    def __post_init__(self) -> None:
+        if (self.machines or self.kinds) and not self.because:
+            raise InputError("because", f"{self.key} leaves machines out and does not say why")
+
+    def obstacle(self, platform: Platform) -> str:
+        """Return why the case makes no sense for a machine; an empty text where it does."""
+        if self.machines and platform.name not in self.machines:
+            return self.because
+        if self.kinds and platform.kind not in self.kinds:
+            return self.because
+        if self.needs_gravity and not platform.parameters.gravity > 0.0:
+            return "the machine has no gravity: without forces nothing would move"
+        return self.condition(platform) if self.condition else ""
 
     def applies(self, platform: Platform) -> bool:
         """Return whether the case makes sense for a machine."""
-        if self.needs_gravity and not platform.parameters.gravity > 0.0:
-            return False
-        return not self.machines or platform.name in self.machines
+        return not self.obstacle(platform)
 
     def result(
         self,
         platform: Platform,
         measures: Iterable[Measure],
-        plots: Iterable[Plot] = (),
+        plots: Iterable[Figure] = (),
         statements: Iterable[Statement] = (),
     ) -> CaseResult:
         """Return the outcome on one machine."""

@@ -19,13 +19,13 @@ def stop_statement(stops: dict[str, IntegrationError]) -> Statement:
     found = ", ".join(f"{title} at {time:.5f} s" for title, time in times.items())
     last = [error.data["run"].time[-1] for error in stops.values()]
     same = len(last) == 2 and bool(np.abs(np.array(last) - PRINTED_STOP).max() < 1e-9)
-    return Statement(
+    return Statement.judged(
         f"{EXTENDED}, section 5.2, tables 5 and 6",
         "Actuator-space and extended-to-actuator-space simulations end at 0.48 s (0.47 s in table "
         "5), where the root tracker fails at a singular pose.",
         f"They stop at the singular pose: {found}; the last of the paper's output times before is "
         f"{PRINTED_STOP} s.",
-        "reproduced" if same else "differs",
+        same,
     )
 
 
@@ -35,16 +35,17 @@ def branch_statement(platform: Platform, fall: FormulationRun) -> Statement:
     spread = float(np.abs(ranks / ranks[0] - 1.0).max())
     through = fall.pose[-1, 2] < 0.0
     branch = "goes on through the base" if through else "turns back"
-    return Statement(
+    return Statement.judged(
         f"{EXTENDED}, section 5.2, figure 8",
         "In configuration space the motion after 0.48 s depends on the solver alone; the platform "
         "changes its direction at the singular pose.",
-        f"It {branch}. What loses rank at the singular pose is the constraint Jacobian of the "
-        "passive angles, which this formulation does not invert. That of all joints keeps its "
-        "rank as long as no leg lies along its first axis: it is a matter of the platform's shape. "
-        "For twelve constraints as the paper's (nine distances, three of coplanarity) the ratio "
-        f"of extreme singular values is {ranks.min():.3g}, the same all along to {spread:.0e}.",
-        "differs" if through else "reproduced",
+        f"It {branch}.",
+        not through,
+        "what loses rank at the singular pose is the constraint Jacobian of the passive angles, "
+        "which this formulation does not invert. That of all joints keeps its rank as long as no "
+        "leg lies along its first axis: it is a matter of the platform's shape. For twelve "
+        "constraints as the paper's (nine distances, three of coplanarity) the ratio of extreme "
+        f"singular values is {ranks.min():.3g}, the same all along to {spread:.0e}",
     )
 
 
@@ -60,12 +61,13 @@ def time_statement(seconds: dict[str, float]) -> Statement:
         for row in PRINTED.values()
     )
     fastest = min(seconds, key=lambda name: seconds[name]) == "extended_to_task"
-    return Statement(
+    return Statement.judged(
         f"{EXTENDED}, section 5.2, tables 5 and 6",
         f"Run time per real time, in brackets per extended-to-task; Mathematica, C++: {printed}.",
         f"{ours}. Extended-to-task is {'' if fastest else 'not '}the fastest; the ratios are "
         "smaller because no formulation evaluates symbolic expressions here.",
-        "reproduced" if fastest else "differs",
+        fastest,
+        "run times of one moment on one computer",
     )
 
 
@@ -76,13 +78,13 @@ def error_statement(name: str, fall: FormulationRun) -> Statement:
     energy = float(np.abs(fall.energy_error).max())
     least = ", ".join(f"{value:.0e}" for value in fall.resolution.max(axis=0))
     reached = all(ours < 10.0 * order for ours, order in zip(errors, printed.errors, strict=True))
-    return Statement(
+    return Statement.judged(
         f"{EXTENDED}, section 5.3, table 7, {printed.title}",
         "e1, e2, e3 of the order "
         + ", ".join(f"{order:.0e}" for order in printed.errors)
         + f"; energy error {printed.energy:.0e} percent",
-        ", ".join(f"{error:.1e}" for error in errors)
-        + f"; energy error {energy:.1e} percent. One rounding of the terms that cancel is {least}; "
-        "nothing below that can be told in double precision.",
-        "reproduced" if reached else "differs",
+        ", ".join(f"{error:.1e}" for error in errors) + f"; energy error {energy:.1e} percent",
+        reached,
+        f"one rounding of the terms that cancel is {least}; nothing below that can be told in "
+        "double precision",
     )

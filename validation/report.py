@@ -12,11 +12,13 @@ from twin.catalogue import load
 from twin.compiled.batch import usable_cores
 from twin.files import check_place, write_text
 from twin.platform import Platform
+from twin.validation.cases import CASES
 from twin.validation.environment import environment
-from twin.validation.figures import figure_json
-from twin.validation.markdown import markdown_html
+from twin.validation.figures import drawn
+from twin.validation.markdown import inline_html
+from twin.validation.packing import packed
 from twin.validation.results import CaseResult
-from twin.validation.runner import run
+from twin.validation.runner import left_out, run
 from twin.validation.summary import summary
 from twin.viewer import style
 from twin.viewer.extra import report_library
@@ -24,7 +26,6 @@ from twin.viewer.sketch import sketch_svg
 from twin.viewer.text import number, value_text
 
 HERE = Path(__file__).parent
-ERRATA = HERE / "errata.md"
 LIBRARIES = ("jinja2", "plotly", "markdown_it")
 LARGEST_MARGIN = 1000.0
 """Margins above it are not told apart: how far below a sound tolerance says no more."""
@@ -63,7 +64,8 @@ def make_report(
     start = clock.perf_counter()
     results = run(machines, cases or None, jobs=jobs or usable_cores())
     seconds = clock.perf_counter() - start
-    content = summary(results, platforms, environment(command), seconds)
+    without = left_out(platforms, cases or None)
+    content = summary(results, platforms, environment(command), seconds, without)
     if html is not None:
         write_text(html, html_page(content, results, platforms))
     if json is not None:
@@ -109,12 +111,17 @@ def html_page(
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    templates.filters |= {"number": number, "value": value_text, "margin": margin_text}
+    templates.filters |= {
+        "number": number,
+        "value": value_text,
+        "margin": margin_text,
+        "markdown": lambda text: markup(inline_html(text)),
+    }
     cases = [
         case
         | {
             "anchor": f"{result.machine}-{result.case}",
-            "plots": [(plot, markup(figure_json(plot))) for plot in result.plots],
+            "plots": [(plot, drawn(plot)) for plot in result.plots],
         }
         for case, result in zip(content["cases"], results, strict=True)
     ]
@@ -122,19 +129,36 @@ def html_page(
         machine
         | {
             "sketch": markup(sketch_svg(platform)),
-            "cases": [case for case in cases if case["machine"] == platform.name],
+            "cases": (own := [case for case in cases if case["machine"] == platform.name]),
+            "statements": [(case, words) for case in own for words in case["statements"]],
+            "broken": sum(bool(case["error"]) for case in own),
         }
         for machine, platform in zip(content["machines"], platforms, strict=True)
     ]
-    errata = ERRATA.read_text(encoding="utf-8") if ERRATA.is_file() else ""
     plotly = report_library("plotly.offline", "The validation report").get_plotlyjs()
     page: str = templates.get_template("report.html").render(
         content | {"cases": cases, "machines": machines},
-        errata=markup(markdown_html(errata, lower=1)),
-        plotly=markup(plotly),
+        rows=_case_rows(content),
+        plotly=packed(plotly),
         style=style,
     )
     return page
+
+
+def _case_rows(content: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Return, per case that ran or was left out, its title and what became of each machine."""
+    cells: dict[str, dict[str, Any]] = {}
+    titles: dict[str, str] = {}
+    for case in content["cases"]:
+        titles[case["case"]] = case["title"]
+        cells.setdefault(case["case"], {})[case["machine"]] = case
+    for machine in content["machines"]:
+        for case in machine["left_out"]:
+            titles[case["case"]] = case["title"]
+            cells.setdefault(case["case"], {})[machine["name"]] = case
+    order = {key: place for place, key in enumerate(CASES)}
+    keys = sorted(cells, key=lambda key: order.get(key, len(order)))
+    return [(titles[key], cells[key]) for key in keys]
 
 
 def margin_text(value: float | None) -> str:

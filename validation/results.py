@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from twin.arrays import FloatArray
+from twin.errors import InputError
 
 Verdict = Literal["pass", "fail", "info"]
 Agreement = Literal["reproduced", "differs", "not given"]
 CurveStyle = Literal["line", "dash", "dot", "markers", "line+markers"]
+
+UNEXPECTED = (
+    "a fault, or parameters that are not the paper's: ours leaves the digits that are printed"
+)
+"""Why a statement differs that is known to be reproduced."""
 
 
 @dataclass(frozen=True)
@@ -69,14 +76,66 @@ class Plot:
 
 
 @dataclass(frozen=True)
+class Field:
+    """One quantity over two others: `values` `(m, k)` at `x` `(k,)` and `y` `(m,)`."""
+
+    name: str
+    """what is shown, with its unit"""
+    x: FloatArray
+    y: FloatArray
+    values: FloatArray
+
+
+@dataclass(frozen=True)
+class Map:
+    """Fields beside each other over common axes, each with a colour scale of its own."""
+
+    title: str
+    x_label: str
+    y_label: str
+    fields: tuple[Field, ...]
+    caption: str = ""
+
+
+Figure = Plot | Map
+
+
+@dataclass(frozen=True)
 class Statement:
-    """What a paper says, and what we find."""
+    """What a paper says, and what we find.
+
+    Raises:
+        InputError: it differs, or the paper gives no number, and nothing says why.
+    """
 
     source: str
     """paper and section, figure, table or equation"""
     printed: str
     ours: str
     agreement: Agreement
+    why: str = ""
+    """what explains the difference, or what the paper leaves out"""
+
+    def __post_init__(self) -> None:
+        if self.agreement != "reproduced" and not self.why:
+            raise InputError("why", f"{self.source}: {self.agreement}, and nothing says why")
+
+    @classmethod
+    def judged(
+        cls, source: str, printed: str, ours: str, same: bool, why: str = UNEXPECTED
+    ) -> Statement:
+        """Return a statement that is reproduced if it is the `same`, else differs: `why` then."""
+        words = (source, printed, ours)
+        return cls(*words, "reproduced") if same else cls(*words, "differs", why)
+
+
+class LeftOut(NamedTuple):
+    """A case that makes no sense for a machine."""
+
+    machine: str
+    case: str
+    title: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -90,7 +149,7 @@ class CaseResult:
     description: str
     """what is compared with what, in a few sentences for an engineer"""
     measures: tuple[Measure, ...]
-    plots: tuple[Plot, ...] = ()
+    plots: tuple[Figure, ...] = ()
     statements: tuple[Statement, ...] = ()
     seconds: float = 0.0
     error: str = ""
@@ -103,3 +162,8 @@ class CaseResult:
         if self.error or "fail" in verdicts:
             return "fail"
         return "pass" if "pass" in verdicts else "info"
+
+
+def slowest(results: Sequence[CaseResult], count: int = 5) -> list[CaseResult]:
+    """Return the cases that took longest, the slowest first."""
+    return sorted(results, key=lambda result: -result.seconds)[:count]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -14,8 +14,10 @@ from typing import Any
 
 from twin.catalogue import load
 from twin.errors import InputError, TwinError
+from twin.platform import Platform
+from twin.validation.case import CaseModule
 from twin.validation.cases import CASES, load_case
-from twin.validation.results import CaseResult
+from twin.validation.results import CaseResult, LeftOut, slowest
 
 Task = tuple[str, str, str]
 """Machine as it was asked for, its name, and the case."""
@@ -51,8 +53,27 @@ def run(
     with _bar(len(tasks), progress) as advance:
         for task, result in _outcomes(tasks, min(jobs, len(tasks))):
             results[task] = result
-            advance(f"{result.machine}: {result.case}")
-    return [results[task] for task in tasks]
+            advance(result)
+    ordered = [results[task] for task in tasks]
+    if progress:
+        _print_slowest(ordered)
+    return ordered
+
+
+def left_out(
+    platforms: Sequence[Platform], cases: Sequence[str] | str | None = None
+) -> list[LeftOut]:
+    """Return the cases, out of `cases` or of all, that make no sense for a machine, and why.
+
+    Raises:
+        InputError: unknown case.
+    """
+    return [
+        LeftOut(platform.name, key, module.CASE.title, reason)
+        for platform in platforms
+        for key, module in _modules(cases).items()
+        if (reason := module.CASE.obstacle(platform))
+    ]
 
 
 def run_case(task: Task) -> CaseResult:
@@ -79,11 +100,10 @@ def _several(value: Any, field: str) -> list[Any]:
 
 
 def _tasks(machines: list[str | Path], cases: Sequence[str] | str | None) -> list[Task]:
-    keys = list(CASES) if cases is None else _several(cases, "cases")
-    modules = {key: load_case(key) for key in keys}
-    ordered = [key for key in CASES if key in modules]
+    modules = _modules(cases)
     tasks: list[Task] = []
     names: dict[str, str | Path] = {}
+    obstacles: list[str] = []
     for machine in machines:
         platform = load(machine)
         if platform.name in names:
@@ -93,14 +113,24 @@ def _tasks(machines: list[str | Path], cases: Sequence[str] | str | None) -> lis
                 f"{platform.name!r}; give one of them another name",
             )
         names[platform.name] = machine
-        tasks += [
-            (str(machine), platform.name, key)
-            for key in ordered
-            if modules[key].CASE.applies(platform)
-        ]
+        for key, module in modules.items():
+            reason = module.CASE.obstacle(platform)
+            if reason:
+                obstacles.append(f"{key}: {reason}")
+            else:
+                tasks.append((str(machine), platform.name, key))
     if not tasks:
-        raise InputError("cases", f"{', '.join(keys)} make no sense for {', '.join(names)}")
+        told = "; ".join(dict.fromkeys(obstacles))
+        raise InputError(
+            "cases", f"{', '.join(modules)} make no sense for {', '.join(names)} ({told})"
+        )
     return tasks
+
+
+def _modules(cases: Sequence[str] | str | None) -> dict[str, CaseModule]:
+    keys = list(CASES) if cases is None else _several(cases, "cases")
+    modules = {key: load_case(key) for key in keys}
+    return {key: modules[key] for key in CASES if key in modules}
 
 
 def _failed(name: str, key: str, error: str) -> CaseResult:
@@ -114,7 +144,9 @@ def _outcomes(tasks: list[Task], jobs: int) -> Iterator[tuple[Task, CaseResult]]
         return
     # Spawned, not forked: engines and compiled code hold threads that do not survive a fork.
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        waiting = {pool.submit(run_case, task): task for task in tasks}
+        # A long case begun last would keep one core busy alone.
+        costly = sorted(tasks, key=lambda task: -load_case(task[2]).CASE.cost)
+        waiting = {pool.submit(run_case, task): task for task in costly}
         try:
             for future in as_completed(waiting):
                 yield waiting[future], _collected(future, waiting[future])
@@ -131,14 +163,37 @@ def _collected(future: Future[CaseResult], task: Task) -> CaseResult:
         )
 
 
-@contextmanager
-def _bar(count: int, wanted: bool) -> Iterator[Any]:
+def _print_slowest(results: list[CaseResult]) -> None:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    told = (f"{r.machine}, {r.case} {r.seconds:.1f} s" for r in slowest(results))
+    text = f"slowest cases: {'; '.join(told)}"
+    Console(stderr=True).print(text, markup=False, highlight=False)
+
+
+@contextmanager
+def _bar(count: int, wanted: bool) -> Iterator[Callable[[CaseResult], None]]:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
 
     console = Console(stderr=True)
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    text = TextColumn("{task.description}")
     hidden = not (wanted and console.is_terminal)
-    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
+    with Progress(*columns, text, console=console, transient=True, disable=hidden) as progress:
         bar = progress.add_task("validation", total=count)
-        yield lambda text: progress.update(bar, advance=1, description=text)
+
+        def advance(result: CaseResult) -> None:
+            told = f"{result.machine}: {result.case}, {result.seconds:.1f} s"
+            if result.verdict == "fail" and not hidden:
+                console.print(f"[red]fail[/red] {escape(told)}")
+            progress.update(bar, advance=1, description=escape(told))
+
+        yield advance

@@ -12,9 +12,17 @@ from twin.facts import machine_facts
 from twin.parameters.describe import describe
 from twin.platform import Platform
 from twin.validation.environment import Environment
-from twin.validation.results import CaseResult, Measure, Statement, Verdict
+from twin.validation.errata import read_errata
+from twin.validation.results import (
+    CaseResult,
+    LeftOut,
+    Measure,
+    Statement,
+    Verdict,
+    slowest,
+)
 
-SCHEMA = 1
+SCHEMA = 2
 """Version of the content's structure; grows when a key changes its meaning or goes."""
 
 
@@ -23,6 +31,7 @@ def summary(
     platforms: Sequence[Platform],
     origin: Environment,
     seconds: float,
+    without: Sequence[LeftOut] = (),
 ) -> dict[str, Any]:
     """Return everything a report says, without the curves; values that are not finite are None.
 
@@ -31,26 +40,25 @@ def summary(
         platforms: the machines, in the order of the report.
         origin: where and when the cases ran.
         seconds: run time of all cases [s].
+        without: cases that make no sense for a machine.
     """
     cases = [_case(result) for result in results]
-    statements = Counter(s.agreement for result in results for s in result.statements)
     return {
         "schema": SCHEMA,
         "verdict": overall([result.verdict for result in results]),
         "seconds": seconds,
         **asdict(origin),
-        "counts": {
-            "cases": len(results),
-            "failed_cases": sum(result.verdict == "fail" for result in results),
-            "measures": _count([m.verdict for result in results for m in result.measures]),
-            "statements": {
-                "reproduced": statements["reproduced"],
-                "differs": statements["differs"],
-                "not_given": statements["not given"],
-            },
-        },
-        "machines": [_machine(platform, results) for platform in platforms],
+        "counts": _counts(results),
+        "machines": [_machine(platform, results, without) for platform in platforms],
         "cases": cases,
+        "slowest": [
+            {"machine": r.machine, "case": r.case, "seconds": _finite(r.seconds)}
+            for r in slowest(results)
+        ],
+        "errata": [
+            {**paper._asdict(), "entries": [entry._asdict() for entry in paper.entries]}
+            for paper in read_errata()
+        ],
     }
 
 
@@ -74,21 +82,55 @@ def margin(measure: Measure) -> float | None:
     return better / worse if worse > 0.0 and better >= 0.0 else None
 
 
-def _count(verdicts: Sequence[Verdict]) -> dict[str, int]:
-    counter = Counter(verdicts)
-    return {"pass": counter["pass"], "fail": counter["fail"], "info": counter["info"]}
+def _counts(results: Sequence[CaseResult]) -> dict[str, Any]:
+    verdicts = Counter(measure.verdict for result in results for measure in result.measures)
+    agreements = Counter(s.agreement for result in results for s in result.statements)
+    return {
+        "cases": len(results),
+        "failed_cases": sum(result.verdict == "fail" for result in results),
+        "measures": {name: verdicts[name] for name in ("pass", "fail", "info")},
+        "statements": {
+            "reproduced": agreements["reproduced"],
+            "differs": agreements["differs"],
+            "not_given": agreements["not given"],
+        },
+    }
 
 
-def _machine(platform: Platform, results: Sequence[CaseResult]) -> dict[str, Any]:
+def _tightest(results: Sequence[CaseResult]) -> dict[str, Any] | None:
+    """Return the measure that is closest to its tolerance, or furthest beyond it."""
+    margins = [
+        (times, result.case, measure.name)
+        for result in results
+        for measure in result.measures
+        if (times := margin(measure)) is not None
+    ]
+    if not margins:
+        return None
+    return dict(zip(("margin", "case", "measure"), min(margins), strict=True))
+
+
+def _machine(
+    platform: Platform, results: Sequence[CaseResult], without: Sequence[LeftOut]
+) -> dict[str, Any]:
     parameters = platform.parameters
-    verdicts = [result.verdict for result in results if result.machine == platform.name]
+    own = [result for result in results if result.machine == platform.name]
     return {
         "name": platform.name,
         "title": parameters.title,
         "source": parameters.source,
-        "verdict": overall(verdicts),
+        "kind": platform.kind,
+        "verdict": overall([result.verdict for result in own]),
         "freedoms": platform.dof,
         "actuators": platform.n_actuators,
+        "counts": _counts(own),
+        "tightest": _tightest(own),
+        "seconds": _finite(sum(result.seconds for result in own)),
+        "left_out": [
+            {"case": case.case, "title": case.title, "reason": case.reason}
+            for case in without
+            if case.machine == platform.name
+        ],
         "parameters_hash": platform.hash,
         "facts": [fact._asdict() for fact in machine_facts(platform)],
         "parameters": [parameter._asdict() for parameter in describe(parameters)],
@@ -106,6 +148,8 @@ def _case(result: CaseResult) -> dict[str, Any]:
         "error": result.error,
         "measures": [_measure(measure) for measure in result.measures],
         "statements": [_statement(statement) for statement in result.statements],
+        "counts": _counts([result]),
+        "tightest": _tightest([result]),
         "plots": [plot.title for plot in result.plots],
     }
 

@@ -112,7 +112,7 @@ FAULTS = {
     "mirrored leg 7": Fault("stewart", "leg.mirrored", [2, 7]),
     "mirrored leg 0": Fault("stewart", "leg.mirrored", [0]),
     "mirrored leg true": Fault("stewart", "leg.mirrored", [True], "leg.mirrored.0"),
-    "unknown kind of leg": Fault("stewart", "leg.kind", "rss"),
+    "unknown kind of leg": Fault("stewart", "leg.kind", "wheels", "leg"),
     "body without kind": Fault("stewart", "leg.rod.kind", MISSING, "leg.rod"),
     "unknown kind of body": Fault("stewart", "leg.rod.kind", "sphere", "leg.rod"),
     "body is a list": Fault("stewart", "leg.rod", [1.0]),

@@ -15,8 +15,11 @@ from twin.parameters import MachineParameters
 from twin.parameters.quantity import UNITS, to_si
 from twin.parameters.table import Table
 
-PLAIN = {"orientation", "first_axis", "shift", "mirrored"}
-"""Numbers without a unit: a unit quaternion, a direction, and counts."""
+PLAIN = {
+    *("orientation", "first_axis", "axis", "zero"),
+    *("shift", "mirrored", "legs", "fixed_foot"),
+}
+"""Numbers without a unit: a unit quaternion, directions, and counts."""
 
 
 def tables(model: type[BaseModel]) -> set[type[BaseModel]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import ast
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.linalg import expm, solve_discrete_are
 
-import twin
 from twin.dynamics.integrate import integrate
+from twin.errors import InputError
 from twin.parameters import MachineParameters
 from twin.parameters.body import check_inertia
 from twin.parameters.derived import leg_bodies
@@ -19,10 +19,11 @@ from twin.platform import Platform
 from twin.rotations import pose_from_angles, quaternion_from_angles
 from twin.validation.cases.free_fall import singular_time, tracked_until
 from twin.validation.cases.published import largest_speed
+from twin.validation.errata import read_errata
 from twin.validation.published import FREE_FALLS, STEWART_SPEED_CHECK
 from twin.validation.published_runs import LEVEL_FALL
 
-ERRATA = Path(twin.__file__).parents[1] / "validation" / "errata.md"
+ROOT = Path(__file__).parents[2]
 
 LOWER = np.array([[88.875, 0.0642, 0.934], [0.0642, 88.56, 0.901], [0.934, 0.901, 2.97]]) / 100
 LOWER_MIRRORED = (
@@ -60,10 +61,33 @@ def printed_matrix(yaw: float, pitch: float, roll: float) -> NDArray[np.float64]
     )
 
 
-def test_every_row_names_a_test_of_this_file() -> None:
-    named = re.findall(r"`(test_\w+)` \|$", ERRATA.read_text(encoding="utf-8"), re.MULTILINE)
+def collected_tests() -> set[str]:
+    """Return all tests of the project as `tests/folder/file.py::name`."""
+    return {
+        f"{file.relative_to(ROOT)}::{node.name}"
+        for file in (ROOT / "tests").rglob("test_*.py")
+        for node in ast.parse(file.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    }
+
+
+def test_every_erratum_names_a_test_that_exists() -> None:
+    named = [entry.test for paper in read_errata() for entry in paper.entries]
     assert len(named) >= 9
-    assert set(named) <= set(globals())
+    assert not set(named) - collected_tests()
+
+
+@pytest.mark.parametrize(
+    "row",
+    ["| (1) | a | b | somewhere |", "| (1) | a | `tests/test_a.py::test_a` |", ""],
+    ids=["no test", "three cells", "no row"],
+)
+def test_errata_that_cannot_be_read_are_told(row: str, tmp_path: Path) -> None:
+    head = "# Errata\n\n## Paper\n\nReference.\n\n| Where | Printed | Right | Shown by |\n"
+    page = tmp_path / "errata.md"
+    page.write_text(f"{head}| --- | --- | --- | --- |\n{row}\n")
+    with pytest.raises(InputError, match="Paper"):
+        read_errata(page)
 
 
 def test_printed_rotation_runs_backwards(stewart: Platform) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,10 @@ from twin.catalogue import parameters_path
 from twin.errors import InputError, MachineNotFoundError, ParameterError, StateError, TwinError
 from twin.platform import Platform
 from twin.validation import runner
+from twin.validation.case import Case
 from twin.validation.cases import CASES, load_case
 from twin.validation.results import CaseResult
-from twin.validation.runner import run
+from twin.validation.runner import left_out, run
 
 QUICK = ["projection", "constant_forces"]
 
@@ -52,8 +55,64 @@ def test_cases_that_make_no_sense_for_a_machine_are_left_out() -> None:
         ("stewart", "published"),
         ("stewart", "projection"),
     ]
-    with pytest.raises(InputError, match="make no sense for srspm"):
+    with pytest.raises(InputError, match=r"no sense for srspm .*its own machine, stewart"):
         run("srspm", "published")
+
+
+def test_cases_left_out_are_the_others_with_a_reason(tmp_path: Path) -> None:
+    platforms = [*map(twin.load, twin.machine_names()), twin.load(described(tmp_path, "mine"))]
+    for platform in platforms:
+        without = left_out([platform])
+        assert {case.case for case in without} == {
+            key for key in CASES if not load_case(key).CASE.applies(platform)
+        }
+        assert all(case.reason and case.title for case in without)
+    assert left_out(platforms, "projection") == []
+    assert "published" in {case.case for case in left_out(platforms[-1:])}
+
+
+def test_a_case_that_leaves_machines_out_says_why() -> None:
+    with pytest.raises(InputError, match="does not say why"):
+        Case("key", "title", "description", machines=("stewart",))
+    case = Case("key", "title", "text", condition=lambda platform: f"not {platform.name}")
+    assert case.obstacle(twin.load("srspm")) == "not srspm"
+
+
+def test_costly_cases_start_first_and_results_keep_their_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started: list[str] = []
+
+    class Pool:
+        """Runs at once what it is given."""
+
+        def __init__(self, *_: Any, **__: Any) -> None: ...
+
+        def submit(self, function: Any, task: runner.Task) -> Future[CaseResult]:
+            """Run a task."""
+            started.append(task[2])
+            future: Future[CaseResult] = Future()
+            future.set_result(CaseResult(task[1], task[2], "", "", ()))
+            return future
+
+        def __enter__(self) -> Pool:
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+
+        def shutdown(self, **_: Any) -> None:
+            """Do nothing."""
+
+    monkeypatch.setattr(runner, "ProcessPoolExecutor", Pool)
+    results = run("stewart", progress=False, jobs=2)
+    costs = [load_case(key).CASE.cost for key in started]
+    assert costs == sorted(costs, reverse=True)
+    assert [result.case for result in results] == [key for key in CASES if key in started]
+
+
+def test_progress_ends_with_the_slowest_cases(capsys: pytest.CaptureFixture[str]) -> None:
+    run("stewart", QUICK, progress=True)
+    assert re.search(r"slowest cases: stewart, \w+ [\d.]+ s; stewart", capsys.readouterr().err)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +172,6 @@ def test_errors_of_a_case_become_its_result(
 
 
 def test_crashed_process_is_told() -> None:
-    from concurrent.futures import Future
     from concurrent.futures.process import BrokenProcessPool
 
     future: Future[CaseResult] = Future()

@@ -24,6 +24,10 @@ FOLDERS = ("compiled", "kinematics", "dynamics")
 WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
+KIND_OPTIONS: dict[str, Any] = {key: OPTIONS[key] for key in ("error_model", "fastmath", "nogil")}
+"""Options of functions chosen by the kind of leg; they are cached with the kernels that call them."""
+
+
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile, at its first call, a function that Python calls."""
     return _jitted(function, OPTIONS)

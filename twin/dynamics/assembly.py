@@ -2,15 +2,15 @@
 
     M = M_platform + sum over legs and k of m_k g_k g_k^T,   g_k = (u_k, r x u_k)
 
-with the directions and effective masses of each leg's tip.
+with the directions and effective masses of each leg where it acts on the platform.
 """
 
 from __future__ import annotations
 
 from twin.compiled.jit import device
-from twin.compiled.vectors import add, cross, dot, rotate, rotate_back, rotation, scale, subtract
-from twin.dynamics.legs.ups import tip_energy, tip_response
-from twin.kinematics.legs import leg_line
+from twin.compiled.vectors import cross, dot, rotate, rotate_back, rotation, scale, subtract
+from twin.dynamics.legs.response import leg_energy, response
+from twin.kinematics.legs.drive import fill_conditions
 
 BODY_MASS = 0
 BODY_CENTER = 1
@@ -79,41 +79,44 @@ def add_direction(mass_matrix, mass, u, moment):
 
 
 @device
-def assemble(body, legs, pose, twist, mass_matrix, bias, jacobian):
-    """Fill M (6, 6), lower triangle, h (6,) and J (n, 6) of one state.
+def assemble(body, legs, pose, twist, internal, work):
+    """Fill mass matrix (lower triangle), bias, Jacobian and conditions of one state into `work`.
 
-    Returns -1, or the leg that lies along its universal joint's first axis or has no length.
+    Returns -1, or a leg that is singular: one that lies along its universal joint's first axis,
+    has no length, or cannot reach the pose.
     """
+    mass_matrix, bias, jacobian = work.mass_matrix, work.bias, work.jacobian
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])
     position = (pose[0], pose[1], pose[2])
     velocity, omega = (twist[0], twist[1], twist[2]), (twist[3], twist[4], twist[5])
     gravity = body[GRAVITY]
     add_body(body, matrix, omega, mass_matrix, bias)
     singular = -1
-    for i in range(legs.shape[0]):
-        arm, along, length = leg_line(legs, i, position, matrix)
-        arm_rate = cross(omega, arm)
-        first, second, third, masses, force, regular = tip_response(
-            legs, i, along, length, add(velocity, arm_rate), cross(omega, arm_rate), gravity
+    for i in range(legs.rows.shape[0]):
+        arm, drive, first, second, third, masses, force, regular = response(
+            legs, i, position, matrix, velocity, omega, gravity, internal
         )
-        if not (regular and length > 0.0):
+        if not regular:
             singular = i
-        moment = cross(arm, along)
         add_direction(mass_matrix, masses[0], first, cross(arm, first))
         add_direction(mass_matrix, masses[1], second, cross(arm, second))
-        add_direction(mass_matrix, masses[2], third, moment)
-        turning = cross(arm, force)
+        add_direction(mass_matrix, masses[2], third, cross(arm, third))
+        turning, moment = cross(arm, force), cross(arm, drive)
         for k in range(3):
             bias[k] += force[k]
             bias[k + 3] += turning[k]
-            jacobian[i, k] = along[k]
+            jacobian[i, k] = drive[k]
             jacobian[i, k + 3] = moment[k]
+    fill_conditions(legs, position, matrix, velocity, omega, work.conditions)
     return singular
 
 
 @device
-def energy(body, legs, pose, twist):
-    """Return kinetic and potential energy [J]; potential zero at z = 0 of the base frame."""
+def energy(body, legs, pose, twist, internal):
+    """Return kinetic and potential energy [J] and dissipated power [W].
+
+    Potential energy is zero at z = 0 of the base frame and for springs at rest length.
+    """
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])
     position = (pose[0], pose[1], pose[2])
     velocity, omega = (twist[0], twist[1], twist[2]), (twist[3], twist[4], twist[5])
@@ -125,11 +128,12 @@ def energy(body, legs, pose, twist):
         + dot(omega, body_tensor_times(body, matrix, omega))
     )
     potential = mass * gravity * (position[2] + center[2])
-    for i in range(legs.shape[0]):
-        arm, along, length = leg_line(legs, i, position, matrix)
-        moving, height = tip_energy(
-            legs, i, along, length, add(velocity, cross(omega, arm)), gravity
+    dissipated = 0.0
+    for i in range(legs.rows.shape[0]):
+        moving, height, lost = leg_energy(
+            legs, i, position, matrix, velocity, omega, gravity, internal
         )
         kinetic += moving
         potential += height
-    return kinetic, potential
+        dissipated += lost
+    return kinetic, potential, dissipated

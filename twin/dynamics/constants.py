@@ -1,28 +1,17 @@
-"""Parameters packed for the kernels: one row per leg, one vector for the platform."""
+"""Parameters packed for the kernels: the platform's body, its legs, and what they are at home."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from twin.arrays import FloatArray
 from twin.dynamics.assembly import BODY_CENTER, BODY_MASS, BODY_SIZE, BODY_TENSOR, GRAVITY
-from twin.dynamics.legs.ups import (
-    AXISYMMETRIC,
-    HOUSING_CENTER,
-    HOUSING_MASS,
-    LEG_SIZE,
-    ROD_CENTER,
-    ROD_MASS,
-    TENSOR,
-)
-from twin.kinematics.legs import BASE_JOINT, FIRST_AXIS, PLATFORM_JOINT
-from twin.parameters.derived import home_leg_frames, leg_bodies
+from twin.dynamics.leg_constants import pack_legs, parallel_axis, six
+from twin.kinematics.legs.kinds import Legs
+from twin.parameters.derived import cranks, home_leg_frames
 from twin.parameters.machine import MachineParameters
-
-ROUNDING = 1e-15
-"""Relative size below which an off-axis entry is rounding error of the frame's rotation."""
 
 
 class Constants(NamedTuple):
@@ -30,61 +19,48 @@ class Constants(NamedTuple):
 
     body: FloatArray
     """`(BODY_SIZE,)`"""
-    legs: FloatArray
-    """`(n, LEG_SIZE)`"""
-    frames: FloatArray
-    """`(n, 9)` home leg frames, rows of the rotation matrices leg to base"""
-
-
-def parallel_axis(mass: float, center: FloatArray) -> FloatArray:
-    """Return the tensor `(3, 3)` [kg m2] of a point mass at `center` [m] about the origin."""
-    return mass * (center @ center * np.eye(3) - np.outer(center, center))
+    legs: Legs
+    """one row per leg, in the type of their kind"""
+    home: FloatArray
+    """`(n, HOME_SIZE)` leg frames at home (rows of the rotation leg to base; roll and pitch of
+    pillars), and actuator coordinates"""
 
 
 def pack(parameters: MachineParameters) -> Constants:
     """Return the kernels' constants of a machine."""
-    base, top = parameters.base.joints.points, parameters.platform.joints.points
-    bodies = leg_bodies(parameters)
-    legs = np.zeros((len(base), LEG_SIZE))
-    legs[:, BASE_JOINT : BASE_JOINT + 3] = base
-    legs[:, PLATFORM_JOINT : PLATFORM_JOINT + 3] = top
-    legs[:, FIRST_AXIS : FIRST_AXIS + 3] = parameters.first_axes
-    legs[:, HOUSING_MASS] = bodies.housing_mass
-    legs[:, HOUSING_CENTER : HOUSING_CENTER + 3] = bodies.housing_center
-    legs[:, ROD_MASS] = bodies.rod_mass
-    legs[:, ROD_CENTER : ROD_CENTER + 3] = bodies.rod_center
-    for i, row in enumerate(legs):
-        tensor = (
-            bodies.housing_inertia[i]
-            + parallel_axis(float(bodies.housing_mass[i]), bodies.housing_center[i])
-            + bodies.rod_inertia[i]
-        )
-        row[TENSOR : TENSOR + 6] = _six(tensor)
-        row[AXISYMMETRIC] = float(_axisymmetric(tensor, row))
-    return Constants(
-        _pack_body(parameters), legs, np.array(home_leg_frames(parameters)).reshape(-1, 9)
-    )
+    home = np.column_stack([_home_frames(parameters), parameters.home_coordinates])
+    return Constants(_pack_body(parameters), pack_legs(parameters), home)
+
+
+def _home_frames(parameters: MachineParameters) -> FloatArray:
+    """Return `(n, 9)` frames of legs or of rods behind cranks; roll and pitch of pillars."""
+    count = len(parameters.legs)
+    if parameters.leg.kind == "pillar":
+        x, y, z = parameters.home_rotation[:, 2]
+        attitude = [np.arctan2(-y, z), np.arctan2(x, np.hypot(y, z))]
+        return np.tile([*attitude, *np.zeros(7)], (count, 1))
+    if parameters.leg.kind == "rss":
+        geometry = cranks(parameters)
+        along = geometry.rods / np.linalg.norm(geometry.rods, axis=1)[:, None]
+        second = np.cross(geometry.axes, along)
+        second /= np.linalg.norm(second, axis=1)[:, None]
+        return np.stack([second, np.cross(along, second), along], axis=2).reshape(count, 9)
+    return np.asarray(home_leg_frames(parameters)).reshape(count, 9)
 
 
 def _pack_body(parameters: MachineParameters) -> FloatArray:
     platform = parameters.platform.body
-    center = platform.center_of_mass_vector
+    masses, centers = [platform.mass], [platform.center_of_mass_vector]
+    tensor = platform.inertia_tensor + parallel_axis(platform.mass, centers[0])
+    leg: Any
+    for leg, joint in zip(parameters.legs, parameters.platform.joints.points, strict=True):
+        if leg.kind == "pillar":
+            masses.append(leg.upper_mass)
+            centers.append(joint)
+            tensor = tensor + parallel_axis(leg.upper_mass, joint)
     body = np.zeros(BODY_SIZE)
-    body[BODY_MASS] = platform.mass
-    body[BODY_CENTER : BODY_CENTER + 3] = center
-    body[BODY_TENSOR : BODY_TENSOR + 6] = _six(
-        platform.inertia_tensor + parallel_axis(platform.mass, center)
-    )
+    body[BODY_MASS] = total = sum(masses)
+    body[BODY_CENTER : BODY_CENTER + 3] = np.array(masses) @ np.array(centers) / total
+    body[BODY_TENSOR : BODY_TENSOR + 6] = six(tensor)
     body[GRAVITY] = parameters.gravity
     return body
-
-
-def _six(tensor: FloatArray) -> FloatArray:
-    return tensor[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
-
-
-def _axisymmetric(tensor: FloatArray, row: FloatArray) -> bool:
-    size = np.abs(tensor).max() * ROUNDING
-    across = [tensor[0, 1], tensor[0, 2], tensor[1, 2], tensor[0, 0] - tensor[1, 1]]
-    centers = [*row[HOUSING_CENTER : HOUSING_CENTER + 2], *row[ROD_CENTER : ROD_CENTER + 2]]
-    return bool(np.abs(across).max() <= size and np.abs(centers).max() == 0.0)

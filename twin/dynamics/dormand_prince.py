@@ -11,7 +11,8 @@ from math import isfinite, sqrt
 import numpy as np
 
 from twin.compiled.jit import compiled, device
-from twin.dynamics.state import STATE_SIZE, derivative, normalise
+from twin.dynamics.state import derivative, normalise
+from twin.dynamics.work import make_work
 
 DONE, FULL, SINGULAR, COLLAPSED = 0, 1, 2, 3
 """Why the integrator came back: end reached, buffers full, singular state, step too small."""
@@ -46,13 +47,13 @@ SMALLEST_STEP = 1e-13
 
 @device
 def dormand_prince_stages(body, legs, y, forces, slope, time, step, wrench, trial, rates, work):
-    """Fill `trial` (13,) with the state after `step` and `rates` (7, 13) with all derivatives.
+    """Fill `trial` (m,) with the state after `step` and `rates` (7, m) with all derivatives.
 
-    Row 0 of `rates` is the derivative at `y`, row 6 the one at `trial`. `work` are the work arrays
-    of `derivative`. Returns False when a state on the way is singular.
+    Row 0 of `rates` is the derivative at `y`, row 6 the one at `trial`. `work` is overwritten.
+    Returns False when a state on the way is singular.
     """
     for stage in range(6):
-        for j in range(STATE_SIZE):
+        for j in range(y.shape[0]):
             total = 0.0
             for s in range(stage + 1):
                 total += A[stage, s] * rates[s, j]
@@ -66,10 +67,7 @@ def dormand_prince_stages(body, legs, y, forces, slope, time, step, wrench, tria
             time + C[stage] * step,
             wrench,
             rates[stage + 1],
-            work[0],
-            work[1],
-            work[2],
-            work[3],
+            work,
         )
         if not regular:
             return False
@@ -80,19 +78,19 @@ def dormand_prince_stages(body, legs, y, forces, slope, time, step, wrench, tria
 def error_norm(y, trial, rates, step, relative, absolute):
     """Return the estimated error of a step relative to its tolerance; at most 1 is accepted."""
     error = 0.0
-    for j in range(STATE_SIZE):
+    for j in range(y.shape[0]):
         total = 0.0
         for s in range(7):
             total += ERROR[s] * rates[s, j]
         scale = absolute + relative * max(abs(y[j]), abs(trial[j]))
         error += (step * total / scale) ** 2
-    return sqrt(error / STATE_SIZE)
+    return sqrt(error / y.shape[0])
 
 
 @device
 def continuous_output(y, trial, rates, step, dense):
-    """Fill `dense` (5, 13) with the coefficients of the polynomial over an accepted step."""
-    for j in range(STATE_SIZE):
+    """Fill `dense` (5, m) with the coefficients of the polynomial over an accepted step."""
+    for j in range(y.shape[0]):
         change = trial[j] - y[j]
         left = step * rates[0, j] - change
         total = 0.0
@@ -109,7 +107,7 @@ def continuous_output(y, trial, rates, step, dense):
 def dormand_prince(
     body, legs, y, forces, slope, wrench, clock, span, relative, absolute, times, states, dense
 ):
-    """Advance `y` (13,) in place to `span` [s] under `forces + t * slope`.
+    """Advance `y` (m,) in place to `span` [s] under `forces + t * slope`.
 
     Args:
         body: platform constants.
@@ -124,19 +122,16 @@ def dormand_prince(
         relative: relative tolerance.
         absolute: absolute tolerance.
         times: `(capacity,)` filled with the end time of each step.
-        states: `(capacity, 13)` filled with the state there.
-        dense: `(capacity, 5, 13)` filled with the coefficients of the continuous output.
+        states: `(capacity, m)` filled with the state there.
+        dense: `(capacity, 5, m)` filled with the coefficients of the continuous output.
 
     Returns:
         Reason and number of steps written.
     """
-    size = legs.shape[0]
-    trial, rates = np.empty(STATE_SIZE), np.empty((7, STATE_SIZE))
-    work = (np.empty(size), np.empty((6, 6)), np.empty(6), np.empty((size, 6)))
+    size = y.shape[0]
+    trial, rates, work = np.empty(size), np.empty((7, size)), make_work(legs)
     time, step = clock[0], clock[1]
-    if not derivative(
-        body, legs, y, forces, slope, time, wrench, rates[0], work[0], work[1], work[2], work[3]
-    ):
+    if not derivative(body, legs, y, forces, slope, time, wrench, rates[0], work):
         return SINGULAR, 0
     count, rejected = 0, False
     while time < span:
@@ -153,12 +148,12 @@ def dormand_prince(
         if error <= 1.0:
             time = span if last else time + step
             continuous_output(y, trial, rates, step, dense[count])
-            for j in range(STATE_SIZE):
+            for j in range(y.shape[0]):
                 y[j] = trial[j]
                 rates[0, j] = rates[6, j]
-            normalise(y)
+            normalise(legs, y)
             times[count] = time
-            for j in range(STATE_SIZE):
+            for j in range(y.shape[0]):
                 states[count, j] = y[j]
             count += 1
             factor = GROW if error == 0.0 else min(GROW, SAFETY * error**-0.2)
@@ -176,8 +171,8 @@ def dormand_prince(
 
 
 @compiled
-def evaluate(queries, times, start, dense, out):
-    """Fill `out` (m, 13) with the continuous output at sorted `queries` (m,)."""
+def evaluate(legs, queries, times, start, dense, out):
+    """Fill `out` (count, m) with the continuous output at sorted `queries` (count,)."""
     i = 0
     for q in range(queries.shape[0]):
         while i < times.shape[0] - 1 and queries[q] > times[i]:
@@ -185,8 +180,8 @@ def evaluate(queries, times, start, dense, out):
         left = times[i - 1] if i > 0 else start
         theta = (queries[q] - left) / (times[i] - left)
         rest = 1.0 - theta
-        for j in range(STATE_SIZE):
+        for j in range(out.shape[1]):
             inner = dense[i, 3, j] + rest * dense[i, 4, j]
             inner = dense[i, 1, j] + rest * (dense[i, 2, j] + theta * inner)
             out[q, j] = dense[i, 0, j] + theta * inner
-        normalise(out[q])
+        normalise(legs, out[q])

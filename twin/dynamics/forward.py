@@ -1,35 +1,81 @@
-"""Forward dynamics and the mass matrix: M a = wrench + J^T forces - h."""
+"""Forward dynamics and the mass matrix: M a + C^T multipliers = wrench + J^T forces - h.
+
+C a + c' = 0 are the conditions that some legs put on the platform; where there are none, M alone
+is solved. Coordinates inside the legs are accelerated by their own forces.
+"""
 
 from __future__ import annotations
 
-import numpy as np
-
 from twin.compiled.jit import compiled, device
-from twin.compiled.linear import solve_positive
-from twin.dynamics.assembly import assemble, energy
+from twin.compiled.linear import solve_general, solve_positive
+from twin.compiled.vectors import rotation
+from twin.dynamics.assembly import GRAVITY, assemble, energy
+from twin.dynamics.legs.response import internal_acceleration, internal_count
+from twin.dynamics.work import make_work
+from twin.kinematics.legs.drive import condition_count
+
+SINGULAR = 1e-13
+"""Ratio of pivots below which the conditions do not determine their multipliers."""
 
 
 @device
-def forward_dynamics(
-    body, legs, pose, twist, forces, wrench, acceleration, mass_matrix, bias, jacobian
-):
-    """Fill `acceleration` (6,) of one state; return False where it does not exist.
+def solve_constrained(work, acceleration, count):
+    """Overwrite `acceleration` (6,), the force on M, by the acceleration that meets conditions."""
+    system, right, conditions = work.system, work.right, work.conditions
+    for i in range(6):
+        right[i] = acceleration[i]
+        for j in range(i + 1):
+            system[i, j] = work.mass_matrix[i, j]
+            system[j, i] = work.mass_matrix[i, j]
+    for i in range(count):
+        right[6 + i] = -conditions[i, 6]
+        for j in range(6):
+            system[6 + i, j] = conditions[i, j]
+            system[j, 6 + i] = conditions[i, j]
+        for j in range(count):
+            system[6 + i, 6 + j] = 0.0
+    regular = abs(solve_general(system, right, 6 + count)) > SINGULAR
+    for i in range(6):
+        acceleration[i] = right[i]
+    return regular
 
-    `mass_matrix` (6, 6), `bias` (6,) and `jacobian` (n, 6) are work arrays.
+
+@device
+def forward_dynamics(body, legs, pose, twist, internal, forces, wrench, acceleration, work):
+    """Fill `acceleration` (6 + k,) of one state; return False where it does not exist.
+
+    `internal` (2k,) holds coordinates inside the legs and their rates; `work` is overwritten.
     """
-    singular = assemble(body, legs, pose, twist, mass_matrix, bias, jacobian)
+    singular = assemble(body, legs, pose, twist, internal, work)
     for k in range(6):
-        total = wrench[k] - bias[k]
-        for i in range(legs.shape[0]):
-            total += jacobian[i, k] * forces[i]
+        total = wrench[k] - work.bias[k]
+        for i in range(legs.rows.shape[0]):
+            total += work.jacobian[i, k] * forces[i]
         acceleration[k] = total
-    return solve_positive(mass_matrix, acceleration, 6) and singular < 0
+    count = condition_count(legs)
+    if count > 0:
+        regular = solve_constrained(work, acceleration, count)
+    else:
+        regular = solve_positive(work.mass_matrix, acceleration, 6)
+    for i in range(internal_count(legs)):
+        acceleration[6 + i] = internal_acceleration(
+            legs,
+            i,
+            (pose[0], pose[1], pose[2]),
+            rotation(pose[3], pose[4], pose[5], pose[6]),
+            (twist[0], twist[1], twist[2]),
+            (twist[3], twist[4], twist[5]),
+            body[GRAVITY],
+            internal,
+            forces[i],
+        )
+    return regular and singular < 0
 
 
 @compiled
-def forward_dynamics_batch(body, legs, poses, twists, forces, wrenches, accelerations):
-    """Fill `accelerations` (batch, 6); return the first state without one, or -1."""
-    mass_matrix, bias, jacobian = np.empty((6, 6)), np.empty(6), np.empty((legs.shape[0], 6))
+def forward_dynamics_batch(body, legs, poses, twists, internals, forces, wrenches, accelerations):
+    """Fill `accelerations` (batch, 6 + k); return the first state without one, or -1."""
+    work = make_work(legs)
     failed = -1
     for k in range(poses.shape[0]):
         regular = forward_dynamics(
@@ -37,12 +83,11 @@ def forward_dynamics_batch(body, legs, poses, twists, forces, wrenches, accelera
             legs,
             poses[k],
             twists[k],
+            internals[k],
             forces[k],
             wrenches[k],
             accelerations[k],
-            mass_matrix,
-            bias,
-            jacobian,
+            work,
         )
         if not regular and failed < 0:
             failed = k
@@ -50,23 +95,26 @@ def forward_dynamics_batch(body, legs, poses, twists, forces, wrenches, accelera
 
 
 @compiled
-def mass_matrix_batch(body, legs, poses, matrices):
+def mass_matrix_batch(body, legs, poses, twists, internals, matrices):
     """Fill `matrices` (batch, 6, 6); return the first singular state, or -1."""
-    rest, bias, jacobian = np.zeros(6), np.empty(6), np.empty((legs.shape[0], 6))
+    work = make_work(legs)
     failed = -1
     for k in range(poses.shape[0]):
-        singular = assemble(body, legs, poses[k], rest, matrices[k], bias, jacobian)
+        singular = assemble(body, legs, poses[k], twists[k], internals[k], work)
         for i in range(6):
-            for j in range(i):
-                matrices[k, j, i] = matrices[k, i, j]
+            for j in range(i + 1):
+                matrices[k, i, j] = work.mass_matrix[i, j]
+                matrices[k, j, i] = work.mass_matrix[i, j]
         if singular >= 0 and failed < 0:
             failed = k
     return failed
 
 
 @compiled
-def energy_batch(body, legs, poses, twists, energies):
-    """Fill `energies` (batch, 2): kinetic and potential [J]; returns -1."""
+def energy_batch(body, legs, poses, twists, internals, energies):
+    """Fill `energies` (batch, 3): kinetic, potential [J], dissipated power [W]; returns -1."""
     for k in range(poses.shape[0]):
-        energies[k, 0], energies[k, 1] = energy(body, legs, poses[k], twists[k])
+        energies[k, 0], energies[k, 1], energies[k, 2] = energy(
+            body, legs, poses[k], twists[k], internals[k]
+        )
     return -1

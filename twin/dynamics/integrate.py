@@ -10,7 +10,6 @@ from twin.arrays import FloatArray, as_floats, as_pose, as_vector, one_of, posit
 from twin.dynamics.dormand_prince import COLLAPSED, DONE, FULL, dormand_prince
 from twin.dynamics.runge_kutta import runge_kutta
 from twin.dynamics.solution import Solution
-from twin.dynamics.state import STATE_SIZE
 from twin.errors import InputError, IntegrationError
 
 if TYPE_CHECKING:
@@ -44,6 +43,7 @@ def integrate(
     forces: Any = None,
     wrench: Any = None,
     *,
+    internal: Any = None,
     method: str = "dormand_prince",
     timestep: float = 1e-3,
     relative_tolerance: float = 1e-12,
@@ -58,6 +58,7 @@ def integrate(
         twist: start `(6,)`, default rest.
         forces: `(n,)` [N] constant, a `ForceTable`, or None for free motion.
         wrench: `(6,)` on the platform, constant in base axes [N, N m].
+        internal: start `(2k,)` of coordinates inside the legs, default zero.
         method: "dormand_prince" (adaptive) or "rk4" (fixed `timestep`).
         timestep: [s] of "rk4"; must divide the time between knots.
         relative_tolerance: of "dormand_prince", per step.
@@ -72,9 +73,7 @@ def integrate(
 
     as_platform(platform)
     end = positive(duration, "duration")
-    y = np.empty(STATE_SIZE)
-    y[:7] = as_pose(as_vector(platform.home if pose is None else pose, "pose", 7))
-    y[7:] = as_vector(np.zeros(6) if twist is None else twist, "twist", 6)
+    y = start_state(platform, pose, twist, internal)
     load = as_vector(np.zeros(6) if wrench is None else wrench, "wrench", 6)
     one_of(method, "method", METHODS)
     tolerances = (
@@ -85,7 +84,7 @@ def integrate(
     if method == "rk4" and end / step > LARGEST_COUNT:
         raise InputError("timestep", f"more than {LARGEST_COUNT} steps; use a larger one")
     parts: list[tuple[FloatArray, FloatArray, FloatArray]] = []
-    buffers = (np.empty(BUFFER), np.empty((BUFFER, STATE_SIZE)), np.empty((BUFFER, 5, STATE_SIZE)))
+    buffers = (np.empty(BUFFER), np.empty((BUFFER, y.size)), np.empty((BUFFER, 5, y.size)))
     start = y.copy()
     for begin, stop, force, slope in _segments(platform, forces, end):
         arguments = (*platform.constants[:2], y, force, slope, load)
@@ -96,7 +95,27 @@ def integrate(
     time = np.concatenate([[0.0], *(part[0] for part in parts)])
     states = np.concatenate([start[None], *(part[1] for part in parts)])
     coefficients = np.concatenate([part[2] for part in parts])
-    return Solution(method, time, states[:, :7], states[:, 7:], coefficients)
+    return Solution(method, time, states, coefficients, platform.constants.legs)
+
+
+def start_state(platform: Platform, pose: Any, twist: Any, internal: Any) -> FloatArray:
+    """Return the checked state `(13 + 2k,)` at `pose`, `twist` and `internal`; None: home, rest.
+
+    Raises:
+        InputError: wrong shape, not finite, or a motion that the machine cannot have.
+    """
+    from twin.kinematics.conditions import check_conditions
+
+    y = np.concatenate(
+        [
+            as_pose(as_vector(platform.home if pose is None else pose, "pose", 7)),
+            as_vector(np.zeros(6) if twist is None else twist, "twist", 6),
+            platform.as_internal(internal),
+        ]
+    )
+    if platform.dof < 6:
+        check_conditions(platform.constants.legs, y[None, :7], y[None, 7:13])
+    return y
 
 
 def _segments(
@@ -135,16 +154,16 @@ def _fixed(
             "timestep", f"{step:.9g} s does not divide the {stop - begin:.9g} s between knots"
         )
     y, step = arguments[2], (stop - begin) / count
-    rates = np.empty((count + 1, STATE_SIZE))
     before = y.copy()
-    times, states = np.empty(count), np.empty((count, STATE_SIZE))
+    rates = np.empty((count + 1, before.size))
+    times, states = np.empty(count), np.empty((count, before.size))
     done = runge_kutta(*arguments, step, times, states, rates)
     if done < count:
         _stopped("singular", begin + done * step, states[done - 1] if done else before, step)
     lower = np.concatenate([before[None], states[:-1]])
     change = states - lower
     left = step * rates[:-1] - change
-    dense = np.zeros((count, 5, STATE_SIZE))
+    dense = np.zeros((count, 5, before.size))
     dense[:, 0], dense[:, 1], dense[:, 2] = lower, change, left
     dense[:, 3] = change - step * rates[1:] - left
     parts.append((begin + times, states, dense))
@@ -181,5 +200,5 @@ def _stopped(reason: str, time: float, y: FloatArray, step: float) -> None:
     }[reason]
     raise IntegrationError(
         f"stopped at t = {time:.9g} s ({reason}, last step {step:.3g} s): {advice}",
-        {"reason": reason, "time": time, "pose": y[:7].copy(), "twist": y[7:].copy(), "step": step},
+        {"reason": reason, "time": time, "pose": y[:7].copy(), "twist": y[7:13].copy(), "step": step},
     )

@@ -1,41 +1,82 @@
-"""Inverse dynamics: the actuator forces of a wanted acceleration, J^T forces = M a + h - wrench."""
+"""Inverse dynamics: J^T forces + C^T multipliers = M a + h - wrench.
+
+Six legs without conditions determine their forces. Where there are more actuators than freedoms,
+the forces of smallest norm are given: forces = J mu with
+
+    [J^T J  C^T] [mu         ]   [M a + h - wrench]
+    [C      0  ] [multipliers] = [0               ].
+"""
 
 from __future__ import annotations
-
-import numpy as np
 
 from twin.compiled.jit import compiled, device
 from twin.compiled.linear import solve_general
 from twin.dynamics.assembly import assemble
+from twin.dynamics.work import make_work
+from twin.kinematics.legs.drive import condition_count
 
 SINGULAR = 1e-12
 """Ratio of pivots of J^T below which forces are rounding error."""
 
+SINGULAR_SQUARE = 1e-15
+"""The same for J^T J, whose pivots are squares of those of J; conditions add their own scale."""
+
 
 @device
-def inverse_dynamics(
-    body, legs, pose, twist, acceleration, wrench, forces, mass_matrix, bias, jacobian, transposed
-):
-    """Fill `forces` (6,) of one state; return False at a singular pose.
-
-    `mass_matrix` (6, 6), `bias` (6,), `jacobian` (6, 6) and `transposed` (6, 6) are work arrays.
-    """
-    singular = assemble(body, legs, pose, twist, mass_matrix, bias, jacobian)
+def smallest_forces(work, right, forces, count):
+    """Fill `forces` (n,) with the smallest that act on the platform as `right` (6,)."""
+    system, jacobian, conditions = work.system, work.jacobian, work.conditions
+    n = jacobian.shape[0]
     for i in range(6):
-        total = bias[i] - wrench[i]
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(n):
+                total += jacobian[k, i] * jacobian[k, j]
+            system[i, j] = total
+            system[j, i] = total
+    for i in range(count):
+        right[6 + i] = 0.0
         for j in range(6):
-            entry = mass_matrix[i, j] if j <= i else mass_matrix[j, i]
+            system[6 + i, j] = conditions[i, j]
+            system[j, 6 + i] = conditions[i, j]
+        for j in range(count):
+            system[6 + i, 6 + j] = 0.0
+    regular = abs(solve_general(system, right, 6 + count)) > SINGULAR_SQUARE
+    for k in range(n):
+        total = 0.0
+        for j in range(6):
+            total += jacobian[k, j] * right[j]
+        forces[k] = total
+    return regular
+
+
+@device
+def inverse_dynamics(body, legs, pose, twist, internal, acceleration, wrench, forces, work):
+    """Fill `forces` (n,) of one state; return False at a singular pose; `work` is overwritten."""
+    singular = assemble(body, legs, pose, twist, internal, work)
+    right = work.right
+    for i in range(6):
+        total = work.bias[i] - wrench[i]
+        for j in range(6):
+            entry = work.mass_matrix[i, j] if j <= i else work.mass_matrix[j, i]
             total += entry * acceleration[j]
-            transposed[i, j] = jacobian[j, i]
-        forces[i] = total
-    return abs(solve_general(transposed, forces, 6)) > SINGULAR and singular < 0
+        right[i] = total
+    n, count = legs.rows.shape[0], condition_count(legs)
+    if n == 6 and count == 0:
+        for i in range(6):
+            forces[i] = right[i]
+            for j in range(6):
+                work.system[i, j] = work.jacobian[j, i]
+        regular = abs(solve_general(work.system, forces, 6)) > SINGULAR
+    else:
+        regular = smallest_forces(work, right, forces, count)
+    return regular and singular < 0
 
 
 @compiled
-def inverse_dynamics_batch(body, legs, poses, twists, accelerations, wrenches, forces):
-    """Fill `forces` (batch, 6); return the first singular state, or -1."""
-    mass_matrix, bias = np.empty((6, 6)), np.empty(6)
-    jacobian, transposed = np.empty((6, 6)), np.empty((6, 6))
+def inverse_dynamics_batch(body, legs, poses, twists, internals, accelerations, wrenches, forces):
+    """Fill `forces` (batch, n); return the first singular state, or -1."""
+    work = make_work(legs)
     failed = -1
     for k in range(poses.shape[0]):
         regular = inverse_dynamics(
@@ -43,13 +84,11 @@ def inverse_dynamics_batch(body, legs, poses, twists, accelerations, wrenches, f
             legs,
             poses[k],
             twists[k],
+            internals[k],
             accelerations[k],
             wrenches[k],
             forces[k],
-            mass_matrix,
-            bias,
-            jacobian,
-            transposed,
+            work,
         )
         if not regular and failed < 0:
             failed = k

@@ -9,6 +9,7 @@ import numpy as np
 
 from twin.arrays import FloatArray, as_floats
 from twin.errors import InputError
+from twin.kinematics.legs.kinds import Legs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -22,12 +23,27 @@ class Solution:
     method: str
     time: FloatArray
     """`(k,)` ends of the steps [s], the first is 0"""
-    pose: FloatArray
-    """`(k, 7)`"""
-    twist: FloatArray
-    """`(k, 6)`"""
+    states: FloatArray
+    """`(k, 13 + 2m)`: pose, twist, coordinates inside the legs, their rates"""
     coefficients: FloatArray
-    """`(k - 1, 5, 13)` of the polynomial of each step"""
+    """`(k - 1, 5, 13 + 2m)` of the polynomial of each step"""
+    legs: Legs
+    """constants of the legs, whose conditions interpolated states are put back on"""
+
+    @property
+    def pose(self) -> FloatArray:
+        """Poses `(k, 7)` at the ends of the steps."""
+        return self.states[:, :7]
+
+    @property
+    def twist(self) -> FloatArray:
+        """Twists `(k, 6)` at the ends of the steps."""
+        return self.states[:, 7:13]
+
+    @property
+    def internal(self) -> FloatArray:
+        """Coordinates inside the legs and their rates `(k, 2m)` at the ends of the steps."""
+        return self.states[:, 13:]
 
     def __repr__(self) -> str:
         steps, end = len(self.time) - 1, float(self.time[-1])
@@ -35,6 +51,15 @@ class Solution:
 
     def __call__(self, time: Any) -> tuple[FloatArray, FloatArray]:
         """Return pose `(..., 7)` and twist `(..., 6)` at times `(...)` [s].
+
+        Raises:
+            InputError: a time that is not finite or outside the solution.
+        """
+        states = self.at(time)
+        return states[..., :7], states[..., 7:13]
+
+    def at(self, time: Any) -> FloatArray:
+        """Return states `(..., 13 + 2m)` at times `(...)` [s].
 
         Raises:
             InputError: a time that is not finite or outside the solution.
@@ -48,9 +73,8 @@ class Solution:
             raise InputError("time", f"must be between 0 and {end:.9g} s, where the solution is")
         flat = queries.reshape(-1)
         order = np.argsort(flat, kind="stable")
-        out = np.empty((flat.size, 13))
-        evaluate(flat[order], self.time[1:], 0.0, self.coefficients, out)
+        out = np.empty((flat.size, self.states.shape[1]))
+        evaluate(self.legs, flat[order], self.time[1:], 0.0, self.coefficients, out)
         result = np.empty_like(out)
         result[order] = out
-        result = result.reshape((*queries.shape, 13))
-        return result[..., :7], result[..., 7:]
+        return result.reshape((*queries.shape, result.shape[1]))

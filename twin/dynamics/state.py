@@ -1,4 +1,4 @@
-"""Equations of motion as a first-order system: y = (pose, twist), dy/dt = f(y, forces)."""
+"""Equations of motion as a first-order system: y = (pose, twist, internal), dy/dt = f(y, forces)."""
 
 from __future__ import annotations
 
@@ -7,27 +7,39 @@ from math import sqrt
 from twin.compiled.jit import device
 from twin.compiled.quaternions import quaternion_rate
 from twin.dynamics.forward import forward_dynamics
+from twin.dynamics.legs.response import internal_count
+from twin.kinematics.legs.drive import settle
 
 STATE_SIZE = 13
+"""Entries of a state without coordinates inside the legs."""
 
 
 @device
-def derivative(body, legs, y, forces, slope, elapsed, wrench, dy, force, matrix, bias, jacobian):
-    """Fill `dy` (13,) at `y` under the forces `forces + elapsed * slope`; False where singular.
+def derivative(body, legs, y, forces, slope, elapsed, wrench, dy, work):
+    """Fill `dy` at `y` (13 + 2k,) under the forces `forces + elapsed * slope`; False if singular.
 
-    `force` (n,), `matrix` (6, 6), `bias` (6,) and `jacobian` (n, 6) are work arrays.
+    `work` comes from `make_work` and is overwritten.
     """
-    for i in range(legs.shape[0]):
+    force, count = work.force, internal_count(legs)
+    for i in range(legs.rows.shape[0]):
         force[i] = forces[i] + elapsed * slope[i]
     for k in range(3):
         dy[k] = y[7 + k]
     dy[3], dy[4], dy[5], dy[6] = quaternion_rate(y[3], y[4], y[5], y[6], y[10], y[11], y[12])
-    return forward_dynamics(body, legs, y[:7], y[7:], force, wrench, dy[7:], matrix, bias, jacobian)
+    # Accelerations fill 6 + k entries; those of the legs then move behind the rates.
+    regular = forward_dynamics(
+        body, legs, y[:7], y[7:13], y[13:], force, wrench, dy[7:], work
+    )
+    for i in range(count):
+        dy[13 + count + i] = dy[13 + i]
+        dy[13 + i] = y[13 + count + i]
+    return regular
 
 
 @device
-def normalise(y):
-    """Scale the quaternion in `y` to length one; integration lets it drift by its own error."""
+def normalise(legs, y):
+    """Remove from `y` what integration lets drift: the quaternion's length, the conditions."""
     inverse = 1.0 / sqrt(y[3] * y[3] + y[4] * y[4] + y[5] * y[5] + y[6] * y[6])
     for k in range(3, 7):
         y[k] *= inverse
+    settle(legs, y)

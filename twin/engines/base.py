@@ -35,6 +35,7 @@ class BaseEngine(ABC):
         self.preset: Preset = preset
         self._largest_gap = positive(largest_gap, "largest_gap")
         self._no_wrench = np.zeros(6)
+        self._no_internal = np.zeros(2 * self.platform.n_internal)
         self._steps = 0
         self._ready = self._closed = False
 
@@ -48,12 +49,15 @@ class BaseEngine(ABC):
         self._guard = Guard(*made_of, self._largest_gap, options)
         self._header = header(*made_of, library, options)
 
-    def reset(self, pose: Any = None, twist: Any = None) -> State:
+    def reset(self, pose: Any = None, twist: Any = None, internal: Any = None) -> State:
         """Put the machine at `pose` with `twist`, loops closed; see `Engine.reset`."""
         self._check_open()
         place = as_pose(as_vector(self.platform.home if pose is None else pose, "pose", 7))
         motion = as_vector(REST if twist is None else twist, "twist", 6)
-        self._place(place, motion, self.platform.leg_coordinates(place, motion))
+        inner = self._no_internal if internal is None else internal
+        inner = as_vector(inner, "internal", len(self._no_internal))
+        legs = self.platform.leg_coordinates(place, motion, internal=inner)
+        self._place(place, motion, inner, legs)
         return self._begin(0)
 
     def step(self, forces: Any, wrench: Any = None) -> State:
@@ -81,7 +85,7 @@ class BaseEngine(ABC):
 
     @property
     def loop_gap(self) -> float:
-        """Largest distance [m] between a rod's tip and its joint on the platform."""
+        """Largest distance [m] between the two points of a loop."""
         self._check_ready()
         return self._gap()
 
@@ -108,7 +112,9 @@ class BaseEngine(ABC):
         self._free()
 
     @abstractmethod
-    def _place(self, pose: FloatArray, twist: FloatArray, legs: LegCoordinates) -> None:
+    def _place(
+        self, pose: FloatArray, twist: FloatArray, internal: FloatArray, legs: LegCoordinates
+    ) -> None:
         """Put the simulator's bodies where the arguments say."""
 
     @abstractmethod

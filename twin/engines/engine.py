@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple, Protocol
 
-from twin.arrays import FloatArray
+import numpy as np
+
+from twin.arrays import FloatArray, read_only
 from twin.platform import Platform
 
 Preset = Literal["validation", "fast"]
 PRESETS: tuple[Preset, ...] = ("validation", "fast")
+
+NO_INTERNAL = read_only(np.empty(0))
+"""Of machines whose legs have no freedoms of their own."""
 
 
 class State(NamedTuple):
@@ -24,6 +29,8 @@ class State(NamedTuple):
     """`(n,)` actuator coordinates, as the engine's own actuated joints measure them"""
     rates: FloatArray
     """`(n,)` their time derivatives, from the same joints"""
+    internal: FloatArray = NO_INTERNAL
+    """`(2k,)` coordinates of the legs' internal joints, then their rates; empty for most machines"""
 
 
 class Engine(Protocol):
@@ -34,15 +41,17 @@ class Engine(Protocol):
     timestep: float
     preset: Preset
 
-    def reset(self, pose: Any = None, twist: Any = None) -> State:
+    def reset(self, pose: Any = None, twist: Any = None, internal: Any = None) -> State:
         """Put the machine at `pose` (default home) with `twist` (default rest), loops closed.
 
         Time returns to zero. Leg states follow from the kinematics, so that positions and
         velocities satisfy the loop closure to rounding error. Same input, same state, bit for bit.
+        `internal` `(2k,)` is what does not follow: coordinates and rates of the legs' internal
+        joints (default zero).
 
         Raises:
             InputError: wrong shape, not finite, no unit quaternion.
-            SingularPoseError: a leg has no length or lies along its universal joint's first axis.
+            SingularPoseError: a leg has no joint coordinates in this pose.
             ClosedEngineError: the engine is closed.
         """
         ...
@@ -68,7 +77,7 @@ class Engine(Protocol):
 
     @property
     def loop_gap(self) -> float:
-        """Largest distance [m] between a rod's tip and its joint on the platform."""
+        """Largest distance [m] between the two points of a loop."""
         ...
 
     def save(self) -> bytes:

@@ -15,7 +15,7 @@ from twin.platform import Platform
 FORMATS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "mjcf": (
         ("robot.xml", "twin.engines.mjcf", "robot_xml"),
-        ("scene.xml", "twin.engines.mjcf", "scene_xml"),
+        ("scene.xml", "twin.engines.scene", "scene_xml"),
     ),
     "urdf": (("robot.urdf", "twin.engines.urdf", "robot_urdf"),),
 }

@@ -1,46 +1,47 @@
-"""Distances between rods' tips and their joints on the platform, measured at every step."""
+"""Distances between the two points of every loop, measured at every step."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from twin.arrays import FloatArray
-from twin.compiled.jit import compiled
+from twin.compiled.jit import compiled, device
 from twin.compiled.vectors import add, norm, rotate, rotation, row, subtract
-
-Indices = NDArray[np.int64]
+from twin.engines.mechanism import Indices
 
 
 @compiled
-def largest_distance(points: FloatArray, tips: Indices, sockets: Indices) -> float:
-    """Return the largest distance [m] between `points[tips[i]]` and `points[sockets[i]]` (3,)."""
+def largest_distance(points: FloatArray, first: Indices, second: Indices) -> float:
+    """Return the largest distance [m] between `points[first[i]]` and `points[second[i]]` (3,)."""
     largest = 0.0
-    for i in range(tips.shape[0]):
-        apart = subtract(row(points, tips[i], 0), row(points, sockets[i], 0))
+    for i in range(first.shape[0]):
+        apart = subtract(row(points, first[i], 0), row(points, second[i], 0))
         largest = np.maximum(largest, norm(apart))  # keeps NaN, unlike max()
     return largest
 
 
 @compiled
 def largest_gap(
-    platform: FloatArray, rods: FloatArray, sockets: FloatArray, tips: FloatArray
+    frames: FloatArray, first: Indices, second: Indices, ends: FloatArray, sockets: FloatArray
 ) -> float:
     """Return the largest distance [m] between points of moving bodies.
 
     Args:
-        platform: its frame in base, in the first seven entries: position, quaternion (scalar
-            last).
-        rods: `(n, 7)` the rods' frames, likewise.
-        sockets: `(n, 3)` joints in the platform's frame.
-        tips: `(n, 3)` tips in the rods' frames.
+        frames: `(m, 7)` of the bodies in the base: position, quaternion (scalar last).
+        first: `(k,)` bodies of the first points.
+        second: `(k,)` bodies of the second points.
+        ends: `(k, 3)` the first points in their bodies' frames.
+        sockets: `(k, 3)` the second points, likewise.
     """
-    center = (platform[0], platform[1], platform[2])
-    turn = rotation(platform[6], platform[3], platform[4], platform[5])
     largest = 0.0
-    for i in range(rods.shape[0]):
-        rod = rotation(rods[i, 6], rods[i, 3], rods[i, 4], rods[i, 5])
-        tip = add(row(rods, i, 0), rotate(rod, row(tips, i, 0)))
-        socket = add(center, rotate(turn, row(sockets, i, 0)))
-        largest = np.maximum(largest, norm(subtract(tip, socket)))
+    for i in range(first.shape[0]):
+        end = _place(frames, first[i], row(ends, i, 0))
+        socket = _place(frames, second[i], row(sockets, i, 0))
+        largest = np.maximum(largest, norm(subtract(end, socket)))
     return largest
+
+
+@device
+def _place(frames, body, point):  # type: ignore[no-untyped-def]
+    turn = rotation(frames[body, 6], frames[body, 3], frames[body, 4], frames[body, 5])
+    return add(row(frames, body, 0), rotate(turn, point))

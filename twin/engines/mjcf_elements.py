@@ -9,6 +9,8 @@ from xml.etree.ElementTree import Element, SubElement
 import numpy as np
 
 from twin.arrays import FloatArray
+from twin.engines.mechanism import Mass
+from twin.engines.shapes import Ball, Box, Cylinder, Plate, Shape
 
 NOTE = "<!-- Generated from platform.toml; do not edit. -->"
 
@@ -18,34 +20,47 @@ NOISE = 1e-15
 FLATNESS = 1e-12
 """Relative excess of the smaller moments over the largest that MuJoCo surely accepts."""
 
+SMALLEST = 1e-14
+"""Mass [kg] and moment [kg m2] of bodies without: MuJoCo wants 1e-15 of everything that moves."""
+
 
 def add(parent: Element, tag: str, **attributes: str) -> Element:
     """Append an element to `parent` and return it."""
     return SubElement(parent, tag, attributes)
 
 
-def add_inertial(body: Element, mass: float, center: FloatArray, tensor: FloatArray) -> None:
-    """Give `body` its mass [kg], centre of mass [m] and tensor [kg m2] about it, body frame."""
-    small, middle, large = np.linalg.eigvalsh(tensor)
+def add_inertial(body: Element, mass: Mass) -> None:
+    """Give `body` its mass, centre of mass and tensor."""
+    small, middle, large = np.linalg.eigvalsh(mass.tensor)
     # Of a flat body the largest moment is the sum of the others: rounding must not exceed it.
-    tensor = tensor + max(0.0, large * (1.0 + FLATNESS) - small - middle) * np.eye(3)
-    entries = tensor[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
-    values = {"pos": text(center), "mass": text([mass]), "fullinertia": text(entries)}
-    add(body, "inertial", **values)
+    excess = max(0.0, large * (1.0 + FLATNESS) - small - middle, SMALLEST - small)
+    tensor = mass.tensor + excess * np.eye(3)
+    entries = text(tensor[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
+    kilograms = text([max(mass.mass, SMALLEST)])
+    add(body, "inertial", pos=text(mass.center), mass=kilograms, fullinertia=entries)
 
 
-def add_cylinder(
-    body: Element,
-    name: str,
-    material: str,
-    radius: float,
-    start: Iterable[float],
-    end: Iterable[float],
-) -> None:
-    """Draw a cylinder between two points [m] of `body`'s frame."""
-    shape = {"class": "drawn", "type": "cylinder", "material": material}
-    ends = text([*start, *end])
-    add(body, "geom", name=name, **shape, size=text([radius]), fromto=ends)
+def add_shape(body: Element, shape: Shape) -> None:
+    """Draw a shape of `body`; a plate refers to the mesh that `add_mesh` makes of it."""
+    style = {"name": shape.name, "class": "drawn"}
+    color = {"material": shape.color}
+    if isinstance(shape, Cylinder):
+        ends = text([*shape.start, *shape.end])
+        add(body, "geom", **style, type="cylinder", **color, size=text([shape.radius]), fromto=ends)
+    elif isinstance(shape, Ball):
+        place = {"pos": text(shape.center)} if shape.center.any() else {}
+        add(body, "geom", **style, type="sphere", **color, size=text([shape.radius]), **place)
+    elif isinstance(shape, Box):
+        place = {"pos": text(shape.center), "size": text(0.5 * shape.size)}
+        add(body, "geom", **style, type="box", **color, **place)
+    else:
+        add(body, "geom", **style, type="mesh", mesh=shape.name, **color)
+
+
+def add_mesh(asset: Element, plate: Plate) -> None:
+    """Keep a plate's corners, lower face first."""
+    corners = [(x, y, z) for z in (plate.bottom, plate.top) for x, y in plate.outline]
+    add(asset, "mesh", name=plate.name, vertex=text(np.ravel(corners)))
 
 
 def text(values: Iterable[float]) -> str:

@@ -1,4 +1,4 @@
-"""MuJoCo behind the engine protocol; loops closed by six `connect` constraints.
+"""MuJoCo behind the engine protocol; loops closed by `connect` constraints.
 
 Presets: `validation` integrates with RK4, `fast` with implicitfast (first order, about half the
 time). Both hold the loops as stiffly as MuJoCo allows: solref = (2 timestep, 1),
@@ -17,7 +17,12 @@ from twin.engines.base import BaseEngine
 from twin.engines.engine import Preset, State
 from twin.engines.gaps import largest_distance
 from twin.engines.guard import LARGEST_GAP
-from twin.engines.mujoco_model import JOINTS_START, compile_model, mujoco
+from twin.engines.joint_forces import JointForces
+from twin.engines.joint_motion import joint_motion
+from twin.engines.mechanisms.assembly import make_mechanism
+from twin.engines.mjcf import REFERENCE
+from twin.engines.mujoco_model import compile_model, coordinates, mujoco, velocities
+from twin.engines.mujoco_platform import platform_of
 from twin.engines.mujoco_settings import make_settings
 from twin.platform import LegCoordinates, Platform
 
@@ -82,7 +87,8 @@ class MujocoEngine(BaseEngine):
                 "engine_defaults": engine_defaults,
             },
         )
-        self.model = compile_model(platform)
+        self._machine = make_mechanism(platform.parameters)
+        self.model = compile_model(self._machine)
         settings.apply(self.model, self.timestep)
         # A bad state must reach the guard; MuJoCo would put the machine home and go on.
         self.model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
@@ -91,49 +97,55 @@ class MujocoEngine(BaseEngine):
         self._warnings: list[str] = []
         self._take_views()
 
-    def _place(self, pose: FloatArray, twist: FloatArray, legs: LegCoordinates) -> None:
+    def _place(
+        self, pose: FloatArray, twist: FloatArray, internal: FloatArray, legs: LegCoordinates
+    ) -> None:
         mujoco.mj_resetData(self.model, self.data)
-        self._pose[:] = pose
-        self._leg_positions[:, :2] = legs.angles
-        self._leg_positions[:, 2] = legs.lengths - self.platform.home_lengths
-        self._velocity[:] = twist[:3]
-        mujoco.mju_rotVecQuat(self._spin, twist[3:], pose[3:] * [1.0, -1.0, -1.0, -1.0])
-        self._leg_rates[:, :2] = legs.angle_rates
-        self._leg_rates[:, 2] = legs.length_rates
+        joints = joint_motion(self._machine, legs)
+        self.data.qpos[coordinates(self.model, self._machine.joint_names)] = joints.values
+        self.data.qvel[velocities(self.model, self._machine.joint_names)] = joints.rates
+        self._platform.place(pose, twist)
         self._collecting_warnings(mujoco.mj_forward)  # for those who read `data`
 
     def _advance(self, forces: FloatArray, wrench: FloatArray) -> tuple[float, str]:
-        """Step under a wrench that is exact at every stage of the integrator.
-
-        Its force acts on the free joint's translation, which is that of the reference point, its
-        moment on the body in base axes.
-        """
+        """Step; forces of dry friction are held over the step like those of the actuators."""
         self._control[:] = forces
-        self._force[:] = wrench[:3]
-        self._moment[:] = wrench[3:]
+        self._wrench[:] = wrench
+        if len(self._rubbing):
+            rates = self._rates[self._rubbing]
+            self._applied[self._rubbing] = self._friction(np.zeros_like(rates), rates)
         self._collecting_warnings(mujoco.mj_step)
         return self._gap(), "; ".join(self._warnings)
 
     def _read(self) -> State:
-        """Return the state; lengths and rates are those of the slide joints."""
-        pose, twist = self._pose.copy(), np.empty(6)
-        twist[:3] = self._velocity
-        mujoco.mju_rotVecQuat(twist[3:], self._spin, pose[3:])
-        lengths = self.platform.home_lengths + self._extensions
-        return State(self._steps * self.timestep, pose, twist, lengths, self._rates.copy())
+        """Return the state; lengths and rates are those of the actuated joints."""
+        pose, twist = self._platform.read()
+        values, rates = self._values[self._measured], self._rates[self._measured_rates]
+        internal = (self._values[self._internal], self._rates[self._internal_rates])
+        return State(
+            self._steps * self.timestep,
+            pose,
+            twist,
+            self.platform.home_coordinates + values.sum(axis=0),
+            rates.sum(axis=0),
+            np.concatenate(internal),
+        )
 
     def _gap(self) -> float:
         mujoco.mj_kinematics(self.model, self.data)
-        return float(largest_distance(self._sites, self._tips, self._platform_joints))
+        return float(largest_distance(self._sites, self._tips, self._sockets))
 
     def _content(self) -> bytes:
-        values = np.empty(self._saved_size)
-        mujoco.mj_getState(self.model, self.data, values, SAVED)
+        values = np.empty(self._saved_size + 1)
+        mujoco.mj_getState(self.model, self.data, values[:-1], SAVED)
+        values[-1] = self._platform.sign
         return values.tobytes()
 
     def _load(self, content: bytes) -> None:
+        values = np.frombuffer(content)
         mujoco.mj_resetData(self.model, self.data)
-        mujoco.mj_setState(self.model, self.data, np.frombuffer(content), SAVED)
+        mujoco.mj_setState(self.model, self.data, values[:-1], SAVED)
+        self._platform.sign = float(values[-1])
         self._collecting_warnings(mujoco.mj_forward)  # for those who read `data`
 
     def _collecting_warnings(self, function: Any) -> None:
@@ -148,18 +160,23 @@ class MujocoEngine(BaseEngine):
 
     def _take_views(self) -> None:
         """Keep views into MuJoCo's own memory; to look them up in each step costs more than it."""
-        data, count = self.data, self.platform.n_actuators
-        self._pose: FloatArray = data.qpos[:JOINTS_START]
-        self._leg_positions = data.qpos[JOINTS_START:].reshape(count, 3)
-        self._velocity, self._spin = data.qvel[:3], data.qvel[3:6]
-        self._leg_rates = data.qvel[6:].reshape(count, 3)
-        self._extensions, self._rates = self._leg_positions[:, 2], self._leg_rates[:, 2]
-        self._control = data.ctrl
-        self._force = data.qfrc_applied[:3]
-        self._moment = data.xfrc_applied[data.body("platform").id, 3:]
-        self._sites = data.site_xpos
-        legs = range(1, count + 1)
-        self._tips = np.array([data.site(f"leg_{leg}_tip").id for leg in legs])
-        self._platform_joints = np.array(
-            [data.site(f"leg_{leg}_platform_joint").id for leg in legs]
+        machine, model, data = self._machine, self.model, self.data
+        self._platform = platform_of(machine, model, data)
+        self._values, self._rates, self._applied = data.qpos, data.qvel, data.qfrc_applied
+        names = [actuator.measured for actuator in machine.actuators]
+        self._measured, self._measured_rates = (
+            np.stack([places(model, row) for row in names], axis=1)
+            for places in (coordinates, velocities)
+        )
+        self._internal = coordinates(model, machine.internal)
+        self._internal_rates = velocities(model, machine.internal)
+        # MuJoCo's own joints have springs and dampers, but no dry friction of a finite slope.
+        self._friction = JointForces(machine, springs=False, viscous=False)
+        rubbing = [machine.joint_names[k] for k in self._friction.joints]
+        self._rubbing = velocities(model, rubbing)
+        self._control, self._sites = data.ctrl, data.site_xpos
+        self._wrench = data.xfrc_applied[data.body(REFERENCE).id]
+        self._tips, self._sockets = (
+            np.array([data.site(getattr(loop, end)).id for loop in machine.loops])
+            for end in ("first", "second")
         )

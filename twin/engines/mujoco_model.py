@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
-from twin.engines.mjcf import robot_xml
+from collections.abc import Iterable
+
+import numpy as np
+
+from twin.engines.mechanism import Indices, Mechanism
+from twin.engines.mjcf import mechanism_xml
 from twin.errors import InputError, MissingDependencyError
-from twin.platform import Platform
 
 try:
     import mujoco
 except ImportError:
     raise MissingDependencyError("mujoco", "the MuJoCo engine", "pip install mujoco") from None
 
-__all__ = ["JOINTS_START", "compile_model", "mujoco"]
-
-JOINTS_START = 7
-"""Entries of qpos before the legs' joints (6 of qvel): the platform's free joint comes first."""
+__all__ = ["compile_model", "coordinates", "mujoco", "velocities"]
 
 
-def compile_model(platform: Platform) -> mujoco.MjModel:
-    """Return the compiled model of a machine: free joint, then three joints per leg.
+def compile_model(machine: Mechanism) -> mujoco.MjModel:
+    """Return the compiled model of a machine.
 
     Raises:
         InputError: MuJoCo refuses the model; says why.
     """
     try:
-        return mujoco.MjModel.from_xml_string(robot_xml(platform))
+        return mujoco.MjModel.from_xml_string(mechanism_xml(machine))
     except ValueError as error:
         raise InputError(
-            "platform", f"MuJoCo refuses the model of {platform.name}: {error}"
+            "platform", f"MuJoCo refuses the model of {machine.name}: {error}"
         ) from None
+
+
+def coordinates(model: mujoco.MjModel, joints: Iterable[str]) -> Indices:
+    """Return the places of joints in `qpos`."""
+    return np.array([model.joint(name).qposadr[0] for name in joints], dtype=np.int64)
+
+
+def velocities(model: mujoco.MjModel, joints: Iterable[str]) -> Indices:
+    """Return the places of joints in `qvel`, `qacc` and forces."""
+    return np.array([model.joint(name).dofadr[0] for name in joints], dtype=np.int64)

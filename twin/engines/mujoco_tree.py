@@ -3,57 +3,89 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from twin.arrays import FloatArray
-from twin.engines.mujoco_model import compile_model, mujoco
+from twin.engines.joint_forces import JointForces
+from twin.engines.joint_motion import joint_motion
+from twin.engines.mechanism import PLATFORM, Indices, Mechanism
+from twin.engines.mechanisms.assembly import make_mechanism
+from twin.engines.mujoco_model import compile_model, coordinates, mujoco, velocities
 from twin.engines.projection import OpenTree
 from twin.platform import Platform
 
 
 def open_tree(
-    platform: Platform, pose: FloatArray, twist: FloatArray, acceleration: FloatArray
+    platform: Platform,
+    pose: FloatArray,
+    twist: FloatArray,
+    acceleration: FloatArray,
+    internal: FloatArray | None = None,
+    internal_acceleration: FloatArray | None = None,
 ) -> OpenTree:
     """Return the tree's generalised forces and Jacobians for one motion `(7,)`, `(6,)`, `(6,)`.
 
+    `internal` `(2k,)` and `internal_acceleration` `(k,)` are those of the legs' internal joints.
+
     Raises:
-        InputError: MuJoCo refuses the machine.
-        SingularPoseError: a leg lies along its universal joint's first axis.
+        InputError: MuJoCo refuses the machine, or the platform cannot have the motion.
+        SingularPoseError: a leg has no joint coordinates in this pose.
     """
-    model = _tree_model(platform)
-    data = mujoco.MjData(model)
-    legs = platform.leg_coordinates(pose, twist, acceleration)
-    extensions = legs.lengths - platform.home_lengths
-    data.qpos[:] = np.concatenate([pose, np.column_stack([legs.angles, extensions]).ravel()])
-    rates = np.column_stack([legs.angle_rates, legs.length_rates]).ravel()
-    seconds = np.column_stack([legs.angle_accelerations, legs.length_accelerations]).ravel()
-    to_platform = _rotation(pose[3:]).T
-    # MuJoCo's free joint: velocity in base axes, angular velocity in platform axes. The time
-    # derivative of the latter is the angular acceleration in platform axes.
-    data.qvel[:] = np.concatenate([twist[:3], to_platform @ twist[3:], rates])
-    data.qacc[:] = np.concatenate([acceleration[:3], to_platform @ acceleration[3:], seconds])
-    mujoco.mj_inverse(model, data)
-    torques = data.qfrc_inverse.copy()
-    sites = range(1, platform.n_actuators + 1)
-    at_platform = np.array([_jacobian(model, data, f"leg_{i}_platform_joint") for i in sites])
-    at_tips = np.array([_jacobian(model, data, f"leg_{i}_tip") for i in sites])
-    platform_jacobians = at_platform[:, :, :6].copy()
-    platform_jacobians[:, :, 3:] = platform_jacobians[:, :, 3:] @ to_platform
-    own = np.arange(6, model.nv).reshape(-1, 3)
-    return OpenTree(
-        platform_wrench=np.concatenate([torques[:3], to_platform.T @ torques[3:6]]),
-        leg_torques=torques[6:].reshape(-1, 3),
-        platform_jacobians=platform_jacobians,
-        leg_jacobians=np.stack([at_tips[i][:, own[i]] for i in range(len(own))]),
+    tree = _tree(platform)
+    legs = platform.leg_coordinates(
+        pose, twist, acceleration, internal=internal, internal_acceleration=internal_acceleration
     )
+    joints = joint_motion(tree.machine, legs)
+    machine, model, data = tree.machine, tree.model, mujoco.MjData(tree.model)
+    data.qpos[tree.coordinates] = joints.values
+    data.qvel[tree.velocities] = joints.rates
+    data.qacc[tree.velocities] = joints.accelerations
+    order, to_platform = tree.velocities, np.eye(6)
+    if machine.floats:
+        # MuJoCo's free joint: velocity in base axes, angular velocity in platform axes. The time
+        # derivative of the latter is the angular acceleration in platform axes.
+        start, first = tree.free
+        to_platform[3:, 3:] = _rotation(pose[3:]).T
+        own = slice(first, first + 6)
+        data.qpos[start : start + 7] = pose
+        data.qvel[own], data.qacc[own] = to_platform @ twist, to_platform @ acceleration
+        order = np.concatenate([np.arange(first, first + 6), order])
+    mujoco.mj_inverse(model, data)
+    dry = JointForces(machine, springs=False, viscous=False)
+    rubbing = dry.joints
+    torques = data.qfrc_inverse.copy()
+    torques[tree.velocities[rubbing]] -= dry(joints.values[rubbing], joints.rates[rubbing])
+    torques = torques[order]
+    pairs = ((loop.first, loop.second) for loop in machine.loops)
+    openings = [_jacobian(model, data, one) - _jacobian(model, data, two) for one, two in pairs]
+    closure = np.concatenate(openings)[:, order]
+    if machine.floats:
+        torques[:6] = to_platform.T @ torques[:6]
+        closure[:, :6] = closure[:, :6] @ to_platform
+    return OpenTree(torques, closure)
+
+
+class _Tree(NamedTuple):
+    machine: Mechanism
+    model: mujoco.MjModel
+    coordinates: Indices
+    velocities: Indices
+    free: tuple[int, int]
+    """places of the free joint in `qpos` and `qvel`"""
 
 
 @lru_cache(maxsize=8)
-def _tree_model(platform: Platform) -> mujoco.MjModel:
-    model = compile_model(platform)
+def _tree(platform: Platform) -> _Tree:
+    machine = make_mechanism(platform.parameters)
+    model = compile_model(machine)
     model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
-    return model
+    names, free = machine.joint_names, (-1, -1)
+    if machine.floats:
+        joint = model.joint(PLATFORM)
+        free = int(joint.qposadr[0]), int(joint.dofadr[0])
+    return _Tree(machine, model, coordinates(model, names), velocities(model, names), free)
 
 
 def _jacobian(model: mujoco.MjModel, data: mujoco.MjData, site: str) -> FloatArray:

@@ -1,10 +1,12 @@
 """Actuator forces from an engine's open tree, without its constraint solver.
 
 The tree's inverse dynamics gives a generalised force at every joint, the passive ones included.
-Loop closure ties the legs' joint rates to the platform's twist, G_i twist = L_i (rates of leg i),
-so S_i = L_i^-1 G_i, and by virtual work the passive joints' forces act on the platform as
-sum S_i[passive]^T torques. The actuators must carry what is left. The result equals the inverse
-dynamics only if the engine's model has the right masses, tensors and points.
+The loops tie all velocities of the tree to the independent ones, v = G w: the platform's twist, or
+the rates of the joints that carry it, and the rates of the legs' internal joints. By virtual work
+G^T (torques - forces of the actuators) = 0. The rows of the platform determine the actuators'
+forces, of the smallest norm where there are more of them than freedoms; the rows of the internal
+joints must hold by themselves. The result equals the inverse dynamics only if the engine's model
+has the right masses, tensors, springs and points.
 """
 
 from __future__ import annotations
@@ -15,45 +17,91 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.arrays import FloatArray, as_pose, as_vector
+from twin.engines.mechanism import Mechanism
+from twin.engines.mechanisms.assembly import make_mechanism
 from twin.errors import InputError, SingularPoseError
 from twin.platform import Platform
 
 TREES = {"mujoco": "twin.engines.mujoco_tree", "bullet": "twin.engines.bullet_tree"}
 
+SINGULAR = 1e-9
+"""Relative size of the smallest singular value below which a matrix counts as singular."""
+
 
 class OpenTree(NamedTuple):
-    """Inverse dynamics and Jacobians of an engine's tree in a loop-consistent state."""
+    """Inverse dynamics and Jacobians of an engine's tree in a loop-consistent state.
 
-    platform_wrench: FloatArray
-    """`(6,)` wrench that moves the platform alone as wanted: force, moment about the reference
-    point, base axes; gravity included"""
-    leg_torques: FloatArray
-    """`(n, 3)` generalised forces of the joints of each leg: first, second, actuator"""
-    platform_jacobians: FloatArray
-    """`(n, 3, 6)` velocities of the platform joints per twist, base axes"""
-    leg_jacobians: FloatArray
-    """`(n, 3, 3)` velocities of the tips per rates of (first, second, actuator), base axes"""
+    The tree's velocities are the twist of a platform that floats, then the rates of all joints in
+    the order of `Mechanism.joint_names`.
+    """
+
+    torques: FloatArray
+    """`(velocities,)` generalised forces, gravity and springs included; those of the twist are the
+    wrench on the platform about its reference point, base axes"""
+    closure: FloatArray
+    """`(3 loops, velocities)` velocities of the loops' first points against the second ones, base
+    axes; zero for every motion that keeps the loops closed"""
 
 
-def project(tree: OpenTree) -> FloatArray:
-    """Return the actuator forces `(n,)` that do what the tree's joint forces do together.
+class Projection(NamedTuple):
+    """Equations of a motion in its independent velocities: load = map @ forces."""
+
+    load: FloatArray
+    """`(freedoms,)` generalised forces of the motion; the platform's first"""
+    map: FloatArray
+    """`(freedoms, n)` generalised forces per actuator force"""
+    platform_freedoms: int
+
+    @property
+    def forces(self) -> FloatArray:
+        """Actuator forces `(n,)` [N] or [N m] of the smallest norm that move the platform so.
+
+        Raises:
+            SingularPoseError: no actuator forces do.
+        """
+        rows = slice(0, self.platform_freedoms)
+        forces, _, rank, _ = np.linalg.lstsq(self.map[rows], self.load[rows], rcond=SINGULAR)
+        if rank < self.platform_freedoms:
+            raise SingularPoseError("the actuators cannot move the platform in this pose")
+        return np.asarray(forces)
+
+    def residual(self, forces: FloatArray) -> FloatArray:
+        """Return what actuator forces `(n,)` leave of the load `(freedoms,)`."""
+        return np.asarray(self.load - self.map @ forces)
+
+
+def project(tree: OpenTree, machine: Mechanism) -> Projection:
+    """Return the equations of a tree's motion, reduced to its independent velocities.
 
     Raises:
-        SingularPoseError: the legs' Jacobians are singular.
+        SingularPoseError: the loops do not determine the other velocities.
     """
-    try:
-        shares = np.linalg.solve(tree.leg_jacobians, tree.platform_jacobians)
-        wrench = tree.platform_wrench + np.einsum("ijk,ij->k", shares, tree.leg_torques)
-        forces = np.linalg.solve(shares[:, 2].T, wrench)
-    except np.linalg.LinAlgError:
-        raise SingularPoseError("the loop closure is singular in this pose; move away") from None
-    return np.asarray(forces)
+    first = 6 if machine.floats else 0
+    carriers = np.arange(6) if machine.floats else machine.indices(machine.carriers())
+    free = np.concatenate([carriers, first + machine.indices(machine.internal)])
+    tied = np.setdiff1d(np.arange(len(tree.torques)), free)
+    singular = np.linalg.svd(tree.closure[:, tied], compute_uv=False)
+    if len(singular) < len(tied) or not singular[-1] > SINGULAR * singular[0]:
+        raise SingularPoseError("the loop closure is singular in this pose; move away")
+    velocities = np.zeros((len(tree.torques), len(free)))
+    velocities[free] = np.eye(len(free))
+    velocities[tied] = -np.linalg.lstsq(
+        tree.closure[:, tied], tree.closure[:, free], rcond=None
+    )[0]
+    driven = first + machine.indices(tuple(actuator.joint for actuator in machine.actuators))
+    return Projection(velocities.T @ tree.torques, velocities[driven].T, len(carriers))
 
 
-def projected_forces(
-    engine: str, platform: Platform, pose: Any, twist: Any, acceleration: Any
-) -> FloatArray:
-    """Return the actuator forces `(n,)` [N] of a motion, from an engine's tree alone.
+def projection(
+    engine: str,
+    platform: Platform,
+    pose: Any,
+    twist: Any,
+    acceleration: Any,
+    internal: Any = None,
+    internal_acceleration: Any = None,
+) -> Projection:
+    """Return the equations of one motion of a machine, from an engine's tree alone.
 
     Args:
         engine: "mujoco" or "bullet".
@@ -61,18 +109,50 @@ def projected_forces(
         pose: one pose `(7,)`.
         twist: one twist `(6,)`.
         acceleration: one acceleration `(6,)`.
+        internal: `(2k,)` coordinates and rates of the legs' internal joints, default zero.
+        internal_acceleration: `(k,)` their accelerations, default zero; the forces that move the
+            platform do not depend on them.
 
     Raises:
-        InputError: unknown engine, wrong shape, not finite, no unit quaternion.
+        InputError: unknown engine, wrong shape, not finite, no unit quaternion, a motion that the
+            platform cannot have.
         MissingDependencyError: the engine's library is not installed.
         SingularPoseError: the pose is singular.
     """
     if not isinstance(engine, str) or engine not in TREES:
         raise InputError("engine", f"{engine!r} has no open tree; known: {', '.join(TREES)}")
+    k = platform.n_internal
     tree = import_module(TREES[engine]).open_tree(
         platform,
         as_pose(as_vector(pose, "pose", 7)),
         as_vector(twist, "twist", 6),
         as_vector(acceleration, "acceleration", 6),
+        as_vector(np.zeros(2 * k) if internal is None else internal, "internal", 2 * k),
+        as_vector(
+            np.zeros(k) if internal_acceleration is None else internal_acceleration,
+            "internal_acceleration",
+            k,
+        ),
     )
-    return project(tree)
+    return project(tree, make_mechanism(platform.parameters))
+
+
+def projected_forces(
+    engine: str,
+    platform: Platform,
+    pose: Any,
+    twist: Any,
+    acceleration: Any,
+    internal: Any = None,
+    internal_acceleration: Any = None,
+) -> FloatArray:
+    """Return the actuator forces `(n,)` [N] or [N m] of a motion; see `projection`.
+
+    Raises:
+        InputError: unknown engine, wrong shape, not finite, no unit quaternion, a motion that the
+            platform cannot have.
+        MissingDependencyError: the engine's library is not installed.
+        SingularPoseError: the pose is singular.
+    """
+    motion = (pose, twist, acceleration, internal, internal_acceleration)
+    return projection(engine, platform, *motion).forces

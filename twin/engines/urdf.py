@@ -1,8 +1,9 @@
-"""URDF of a machine: the open tree in one file, and the two bodies that PyBullet closes into loops.
+"""URDF of a machine: the open tree in one file, and the parts that PyBullet closes into loops.
 
-URDF holds trees only. `robot_urdf` hangs the platform on three slides and three hinges beside the
-legs, so that a reader shows the complete machine, at home when all joints are zero. Whoever loads
-it has to hold every rod's origin (the leg's tip) on the link of its platform joint.
+URDF holds trees only. `robot_urdf` hangs a free platform on three slides and three hinges beside
+the legs, so that a reader shows the complete machine, at home when all joints are zero. Whoever
+loads it has to hold the points of every loop together; those that are not the origin of a link
+have a link of their own.
 """
 
 from __future__ import annotations
@@ -12,149 +13,108 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from twin.engines.appearance import drawing
-from twin.engines.urdf_elements import (
-    ORIGIN,
-    cylinder,
-    document,
-    inertial,
-    joint,
-    link,
-    massless,
-    origin,
-    visual,
-)
-from twin.parameters.derived import home_leg_frames, leg_bodies
-from twin.parameters.machine import MachineParameters
+from twin.engines.mechanism import BASE, PLATFORM, Body, Joint, Mechanism
+from twin.engines.mechanisms.assembly import make_mechanism
+from twin.engines.urdf_elements import ORIGIN, document, joint, link, origin
 from twin.platform import Platform
 
 UNKNOWN = 1e6
-"""Written as effort [N] or speed [m/s] where none is known: the format demands a number."""
+"""Written as effort [N, N m] or speed [m/s, rad/s] where none is known: the format demands a
+number."""
 
 FREEDOMS = ("slide_x", "slide_y", "slide_z", "hinge_x", "hinge_y", "hinge_z")
-"""Joints `platform_...` that carry the platform in `robot_urdf`, from the base up."""
-
-LEG_JOINTS = ("first", "second", "actuator")
-"""Joints `leg_<number>_...` of a leg, from the base up; their coordinates are zero at home."""
+"""Joints `platform_...` that carry a free platform in `robot_urdf`, from the base up."""
 
 
 def robot_urdf(platform: Platform) -> str:
-    """Return the complete machine as one tree: base, legs, and the platform on six joints.
+    """Return the complete machine as one tree: base, legs and platform.
 
-    The platform's joint coordinates are its displacement from home [m] in base axes, and the
-    angles [rad] about its moving x, y and z axes, starting from the home orientation.
+    The joint coordinates of a free platform are its displacement from home [m] in base axes, and
+    the angles [rad] about its moving x, y and z axes, starting from the home orientation.
     """
-    parameters = platform.parameters
-    return document(
-        parameters.name,
-        *_legs(parameters, limited=True),
-        *_freedoms(parameters),
-        _platform(parameters),
-        *_platform_joints(parameters),
-    )
+    machine = make_mechanism(platform.parameters)
+    carried = [*_freedoms(platform, machine), *_free(machine)] if machine.floats else []
+    return document(machine.name, *_fixed(machine, limited=True), *carried, *_mounts(machine))
 
 
-def legs_urdf(platform: Platform) -> str:
-    """Return base and legs, without actuator limits: the equations of motion have none either."""
-    parameters = platform.parameters
-    return document(f"{parameters.name}_legs", *_legs(parameters, limited=False))
+def fixed_urdf(machine: Mechanism) -> str:
+    """Return the base and what hangs on it, without limits: the equations of motion have none."""
+    return document(f"{machine.name}_fixed", *_fixed(machine, limited=False))
 
 
-def platform_urdf(platform: Platform) -> str:
-    """Return the platform as a single free body whose link frame is the platform frame."""
-    parameters = platform.parameters
-    return document(f"{parameters.name}_platform", _platform(parameters))
+def free_urdf(machine: Mechanism) -> str:
+    """Return the free platform, whose link frame is the platform frame, and what it carries."""
+    return document(f"{machine.name}_platform", *_free(machine))
 
 
-def _legs(parameters: MachineParameters, *, limited: bool) -> Iterator[Element]:
-    look, bodies = drawing(parameters), leg_bodies(parameters)
-    feet = parameters.base.joints.points
-    brackets = [
-        cylinder(
-            f"base_bracket_{i + 1}", "joint", 0.8 * look.base_joint_radius, look.base_top, foot
-        )
-        for i, foot in enumerate(feet)
-    ]
-    plate = cylinder("base", "base", look.base_radius, look.floor, (0.0, 0.0, look.base_top))
-    yield massless("base", plate, *brackets)
-    for i, frame in enumerate(home_leg_frames(parameters)):
-        leg = f"leg_{i + 1}"
-        cross, housing, rod = f"{leg}_cross", f"{leg}_housing", f"{leg}_rod"
-        axis = frame.T @ parameters.first_axes[i]
-        length = float(np.linalg.norm(parameters.home_leg_vectors[i]))
-        limit, tip = _limit(parameters, length, limited=limited), origin((0.0, 0.0, length))
-        foot = origin(feet[i], frame)
-        collar = (1.12 * look.housing_radius, 0.94 * look.housing_length)
-        ends = ((0.0, 0.0, look.housing_length), (0.0, 0.0, 1.005 * look.housing_length))
-        yield joint(f"{leg}_first", "continuous", ("base", cross), foot, axis)
-        yield massless(cross)
-        yield joint(f"{leg}_second", "continuous", (cross, housing), origin(), (1.0, 0.0, 0.0))
-        yield link(
-            housing,
-            inertial(bodies.housing_mass[i], bodies.housing_center[i], bodies.housing_inertia[i]),
-            cylinder(housing, "housing", look.housing_radius, 0.0, ends[0]),
-            cylinder(f"{leg}_collar", "joint", *collar, ends[1]),
-            _ball(f"{leg}_base_ball", look.base_joint_radius),
-        )
-        yield joint(f"{leg}_actuator", "prismatic", (housing, rod), tip, (0.0, 0.0, 1.0), limit)
-        yield link(
-            rod,
-            inertial(bodies.rod_mass[i], bodies.rod_center[i], bodies.rod_inertia[i]),
-            cylinder(rod, "rod", look.rod_radius, -look.rod_length, ORIGIN),
-            _ball(f"{leg}_platform_ball", look.platform_joint_radius),
-        )
+def _fixed(machine: Mechanism, *, limited: bool) -> Iterator[Element]:
+    yield link(BASE, shapes=machine.base_shapes)
+    for body in machine.bodies:
+        if not machine.carried_freely(body):
+            yield from _body(body, limited=limited)
 
 
-def _limit(parameters: MachineParameters, length: float, *, limited: bool) -> dict[str, float]:
-    actuator = parameters.leg.actuator
-    limit = {"effort": actuator.force or UNKNOWN, "velocity": actuator.speed or UNKNOWN}
+def _free(machine: Mechanism) -> Iterator[Element]:
+    for body in machine.bodies:
+        if body.free:
+            yield link(body.name, body.mass, body.shapes)
+        elif machine.carried_freely(body):
+            yield from _body(body, limited=False)
+
+
+def _body(body: Body, *, limited: bool) -> Iterator[Element]:
+    """Yield the joints of a body, the massless links between them, and its own link."""
+    parent, place = body.parent, origin(body.position, body.rotation)
+    for own in body.joints:
+        child = body.name if own is body.joints[-1] else own.link
+        kind, limit = _kind_and_limit(own, limited=limited)
+        yield joint(own.name, kind, (parent, child), place, own.axis, limit)
+        if child != body.name:
+            yield link(child)
+        parent, place = child, origin()
+    if not body.joints:
+        yield joint(f"{body.name}_mount", "fixed", (parent, body.name), place)
+    yield link(body.name, body.mass, body.shapes)
+
+
+def _kind_and_limit(own: Joint, *, limited: bool) -> tuple[str, dict[str, float] | None]:
+    """Return type and limits of a joint; the format knows no slides without limits."""
+    if own.limits is None:
+        return ("continuous", None) if own.kind == "hinge" else ("prismatic", _limit(own))
     if limited:
-        limit |= {"lower": actuator.minimum - length, "upper": actuator.maximum - length}
-    return limit
+        span = {"lower": own.limits.minimum, "upper": own.limits.maximum}
+        return ("revolute" if own.kind == "hinge" else "prismatic"), _limit(own) | span
+    return ("continuous" if own.kind == "hinge" else "prismatic"), _limit(own)
 
 
-def _freedoms(parameters: MachineParameters) -> Iterator[Element]:
-    reach = parameters.leg.actuator.maximum
+def _limit(own: Joint) -> dict[str, float]:
+    force = own.limits.force if own.limits else None
+    speed = own.limits.speed if own.limits else None
+    return {"effort": force or UNKNOWN, "velocity": speed or UNKNOWN}
+
+
+def _freedoms(platform: Platform, machine: Mechanism) -> Iterator[Element]:
+    reach = platform.parameters.leg.actuator.maximum
     limit = {"effort": 0.0, "velocity": UNKNOWN, "lower": -reach, "upper": reach}
-    parent = "base"
+    body, parent = machine.body(PLATFORM), BASE
     for k, freedom in enumerate(FREEDOMS):
         last = k == len(FREEDOMS) - 1
-        child = "platform" if last else f"platform_{freedom}_carriage"
-        place = origin(
-            parameters.home.position if k == 0 else ORIGIN,
-            parameters.home_rotation if k == 3 else None,
-        )
-        name, axis = f"platform_{freedom}", np.eye(3)[k % 3]
+        child = PLATFORM if last else f"{PLATFORM}_{freedom}_carriage"
+        place = origin(body.position if k == 0 else ORIGIN, body.rotation if k == 3 else None)
+        name, axis = f"{PLATFORM}_{freedom}", np.eye(3)[k % 3]
         if k < 3:
             yield joint(name, "prismatic", (parent, child), place, axis, limit)
         else:
             yield joint(name, "continuous", (parent, child), place, axis)
         if not last:
-            yield massless(child)
+            yield link(child)
         parent = child
 
 
-def _platform(parameters: MachineParameters) -> Element:
-    body, look = parameters.platform.body, drawing(parameters)
-    top = look.platform_bottom + look.platform_thickness
-    inner, width = 0.4 * look.platform_radius, 0.04 * look.platform_radius
-    mark, size = origin((inner, 0.0, top)), (inner, 2.0 * width, 0.004)
-    return link(
-        "platform",
-        inertial(body.mass, body.center_of_mass_vector, body.inertia_tensor),
-        cylinder(
-            "platform", "platform", look.platform_radius, look.platform_bottom, (0.0, 0.0, top)
-        ),
-        visual("platform_heading", "heading", mark, "box", size=size),
-    )
-
-
-def _platform_joints(parameters: MachineParameters) -> Iterator[Element]:
-    for i, point in enumerate(parameters.platform.joints.points):
-        name = f"leg_{i + 1}_platform_joint"
-        yield joint(f"{name}_mount", "fixed", ("platform", name), origin(point))
-        yield massless(name)
-
-
-def _ball(name: str, radius: float) -> Element:
-    return visual(name, "joint", origin(), "sphere", radius=radius)
+def _mounts(machine: Mechanism) -> Iterator[Element]:
+    """Yield links at the points of loops that are not the origin of a body."""
+    for point in (point for pair in machine.loop_points() for point in pair):
+        if point.position.any():
+            place = origin(point.position)
+            yield joint(f"{point.name}_mount", "fixed", (point.body, point.name), place)
+            yield link(point.name)

@@ -13,6 +13,8 @@ import numpy as np
 
 from twin.arrays import FloatArray
 from twin.engines.appearance import COLORS
+from twin.engines.mechanism import MASSLESS, Mass
+from twin.engines.shapes import Ball, Box, Cylinder, Shape
 
 ORIGIN = (0.0, 0.0, 0.0)
 
@@ -62,31 +64,27 @@ def origin(place: Iterable[float] = ORIGIN, turn: FloatArray | None = None) -> E
     return Element("origin", xyz=text(place), rpy=text(angles))
 
 
-def inertial(mass: float, center: FloatArray, tensor: FloatArray) -> Element:
-    """Return mass [kg], centre [m] and tensor [kg m2] about it, in axes of the link.
+def inertial(mass: Mass) -> Element:
+    """Return mass, centre and tensor of a link.
 
     The tensor is written along its principal axes, because Bullet ignores off-diagonal terms.
     """
-    axes = principal_frame(tensor)
-    moments = np.diag(axes.T @ tensor @ axes)
+    axes = principal_frame(mass.tensor)
+    moments = np.diag(axes.T @ mass.tensor @ axes)
     element = Element("inertial")
-    element.append(origin(center, axes))
-    SubElement(element, "mass", value=text([mass]))
+    element.append(origin(mass.center, axes))
+    SubElement(element, "mass", value=text([mass.mass]))
     values = {f"i{axis}{axis}": text([m]) for axis, m in zip("xyz", moments, strict=True)}
     SubElement(element, "inertia", values, ixy="0", ixz="0", iyz="0")
     return element
 
 
-def link(name: str, *parts: Element) -> Element:
-    """Return a link with its inertial and visual elements."""
+def link(name: str, mass: Mass = MASSLESS, shapes: Iterable[Shape] = ()) -> Element:
+    """Return a link; one without mass says so, for readers take a missing inertial for 1 kg."""
     element = Element("link", name=name)
-    element.extend(parts)
+    element.append(inertial(mass))
+    element.extend(visual(shape) for shape in shapes)
     return element
-
-
-def massless(name: str, *visuals: Element) -> Element:
-    """Return a link without mass: readers take a missing inertial for a mass of 1 kg."""
-    return link(name, inertial(0.0, np.zeros(3), np.zeros((3, 3))), *visuals)
 
 
 def joint(
@@ -109,21 +107,39 @@ def joint(
     return element
 
 
-def visual(name: str, color: str, place: Element, shape: str, **sizes: Any) -> Element:
-    """Return a shape for drawing, `color` one of `COLORS`; sizes [m] as numbers or vectors."""
-    element = Element("visual", name=f"{name}_visual")
+def visual(shape: Shape) -> Element:
+    """Return a shape for drawing; the format has no outlines, so plates are round."""
+    element = Element("visual", name=f"{shape.name}_visual")
+    place, kind, sizes = _geometry(shape)
     element.append(place)
     values = {key: text(np.atleast_1d(size)) for key, size in sizes.items()}
-    SubElement(SubElement(element, "geometry"), shape, values)
-    SubElement(element, "material", name=color)
+    SubElement(SubElement(element, "geometry"), kind, values)
+    SubElement(element, "material", name=shape.color)
     return element
 
 
-def cylinder(name: str, color: str, radius: float, bottom: float, top: Iterable[float]) -> Element:
-    """Return a cylinder along z of the link, from a height [m] up to the point `top` [m]."""
-    x, y, z = top
-    middle = origin((x, y, 0.5 * (bottom + z)))
-    return visual(name, color, middle, "cylinder", radius=radius, length=z - bottom)
+def _geometry(shape: Shape) -> tuple[Element, str, dict[str, Any]]:
+    """Return a shape's place, kind and sizes [m]."""
+    if isinstance(shape, Ball):
+        return origin(shape.center), "sphere", {"radius": shape.radius}
+    if isinstance(shape, Box):
+        return origin(shape.center), "box", {"size": shape.size}
+    if isinstance(shape, Cylinder):
+        start, end = shape.start, shape.end
+    else:
+        start, end = np.array([0.0, 0.0, shape.bottom]), np.array([0.0, 0.0, shape.top])
+    length = float(np.linalg.norm(end - start))
+    place = origin(0.5 * (start + end), _turned_to((end - start) / length))
+    return place, "cylinder", {"radius": shape.radius, "length": length}
+
+
+def _turned_to(direction: FloatArray) -> FloatArray | None:
+    """Return a rotation that turns the z axis to a direction `(3,)`; None if it is there."""
+    x, y, z = direction
+    if np.hypot(x, y) < NOISE:
+        return None
+    across = np.array([y, -x, 0.0]) / np.hypot(x, y)
+    return np.column_stack([across, np.cross(direction, across), direction])
 
 
 def document(name: str, *elements: Element) -> str:

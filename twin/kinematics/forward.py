@@ -1,26 +1,35 @@
-"""Forward kinematics: leg lengths to pose, by Newton with continuation along the lengths.
+"""Forward kinematics: actuator coordinates to pose, by Newton with continuation.
 
-The Newton step solves J delta = l* - l(pose) for a small twist and turns the pose by it. Steps
+The Newton step solves J delta = q* - q(pose) for a small twist and turns the pose by it. Steps
 that do not reduce the largest residual are halved. When Newton from the guess fails or would
-leave the assembly branch (the Jacobian's determinant changes sign), the lengths are moved from
+leave the assembly branch (the Jacobian's determinant changes sign), the coordinates are moved from
 those of the guess to the wanted ones in smaller and smaller pieces, each solved from the last.
+
+Conditions on the platform's motion are further rows, and with more rows than unknowns the step is
+the least-squares one: coordinates that fit together leave no residual.
 """
 
 from __future__ import annotations
 
 from math import inf, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
 from twin.arrays import FloatArray
 from twin.compiled.jit import compiled, device
-from twin.compiled.linear import solve_general
+from twin.compiled.linear import solve_general, solve_positive
 from twin.compiled.quaternions import turned
-from twin.compiled.vectors import rotation
+from twin.compiled.vectors import cross, rotation
 from twin.errors import ForwardKinematicsError
 from twin.kinematics.inverse import inverse_kinematics
 from twin.kinematics.jacobian import fill_row
-from twin.kinematics.legs import jacobian_row, leg_line
+from twin.kinematics.legs.drive import (
+    condition_count,
+    drive,
+    fill_conditions,
+    smallest_scale,
+)
 
 CONVERGED = 2e-15
 """Residual relative to the longest leg at which Newton can gain nothing more in float64."""
@@ -38,55 +47,115 @@ NEWTON_STEPS = 25
 SMALLEST_PIECE = 1.0 / 512.0
 
 
+class Work(NamedTuple):
+    """Arrays that one solution overwrites; n legs, c conditions."""
+
+    right: FloatArray
+    """`(n + c,)`"""
+    matrix: FloatArray
+    """`(n + c, 6)`"""
+    rows: FloatArray
+    """`(c, 8)`"""
+    normal: FloatArray
+    """`(6, 6)`"""
+    step: FloatArray
+    """`(6,)`"""
+    trial: FloatArray
+    """`(7,)`"""
+    last: FloatArray
+    """`(7,)`"""
+    start: FloatArray
+    """`(n,)`"""
+    target: FloatArray
+    """`(n,)`"""
+
+
 @device
-def residual(legs, pose, lengths, right, matrix):
-    """Fill `right` with l* - l(pose) and `matrix` with J; return the largest residual."""
-    turn = rotation(pose[3], pose[4], pose[5], pose[6])
-    position = (pose[0], pose[1], pose[2])
-    largest = 0.0
-    for i in range(legs.shape[0]):
-        arm, direction, length = leg_line(legs, i, position, turn)
-        fill_row(matrix, i, direction, jacobian_row(arm, direction))
-        right[i] = lengths[i] - length
-        error = abs(right[i])
-        if not error <= largest:
-            # A comparison with NaN is False: count it as infinite, it must not pass as solved.
-            largest = error if error > largest else inf
+def larger(error, largest):
+    """Return the larger of two residuals; NaN counts as infinite, it must not pass as solved."""
+    if not error <= largest:
+        return error if error > largest else inf
     return largest
 
 
 @device
-def newton(legs, lengths, pose, trial, right, matrix):
-    """Improve `pose` in place; return (converged, residual [m], iterations).
+def residual(legs, pose, wanted, right, matrix, rows):
+    """Fill `right` with q* - q(pose) and `matrix` with J; return the largest residual.
+
+    Conditions follow after the legs; `rows` (conditions, 8) is overwritten.
+    """
+    turn = rotation(pose[3], pose[4], pose[5], pose[6])
+    position = (pose[0], pose[1], pose[2])
+    largest = 0.0
+    count = legs.rows.shape[0]
+    for i in range(count):
+        arm, direction, coordinate = drive(legs, i, position, turn)
+        fill_row(matrix, i, direction, cross(arm, direction))
+        right[i] = wanted[i] - coordinate
+        largest = larger(abs(right[i]), largest)
+    fill_conditions(legs, position, turn, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), rows)
+    for i in range(condition_count(legs)):
+        for k in range(6):
+            matrix[count + i, k] = rows[i, k]
+        right[count + i] = -rows[i, 7]
+        largest = larger(abs(rows[i, 7]), largest)
+    return largest
+
+
+@device
+def newton_step(matrix, right, step, normal):
+    """Fill `step` (6,) with the solution of `matrix step = right`, by least squares if need be.
+
+    Returns what `solve_general` does; without the sign of a determinant where there is none.
+    """
+    size = matrix.shape[0]
+    if size == 6:
+        regular = solve_general(matrix, right, 6)
+        for k in range(6):
+            step[k] = right[k]
+        return regular
+    for i in range(6):
+        step[i] = 0.0
+        for k in range(size):
+            step[i] += matrix[k, i] * right[k]
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(size):
+                total += matrix[k, i] * matrix[k, j]
+            normal[i, j] = total
+    return 1.0 if solve_positive(normal, step, 6) else 0.0
+
+
+@device
+def newton(legs, wanted, pose, work):
+    """Improve `pose` in place; return (converged, residual, iterations).
 
     A change of sign of the Jacobian's determinant on the way ends the search: the other side is
     another assembly branch.
     """
-    size, branch = 0.0, 0.0
-    for i in range(legs.shape[0]):
-        size = max(size, lengths[i])
-    error = residual(legs, pose, lengths, right, matrix)
+    right, matrix, rows, trial, step = work.right, work.matrix, work.rows, work.trial, work.step
+    size, branch = smallest_scale(legs), 0.0
+    for i in range(legs.rows.shape[0]):
+        size = max(size, abs(wanted[i]))
+    error = residual(legs, pose, wanted, right, matrix, rows)
     for iteration in range(NEWTON_STEPS):
         if error <= CONVERGED * size:
             return True, error, iteration
-        regular = solve_general(matrix, right, 6)
+        regular = newton_step(matrix, right, step, work.normal)
         if iteration == 0:
             branch = regular
-        if abs(regular) <= SINGULAR or regular * branch < 0.0:
+        if not (abs(regular) > SINGULAR and regular * branch > 0.0):
             return False, error, iteration
-        turn = sqrt(right[3] * right[3] + right[4] * right[4] + right[5] * right[5])
+        turn = sqrt(step[3] * step[3] + step[4] * step[4] + step[5] * step[5])
         factor = min(1.0, LARGEST_TURN / turn) if turn > 0.0 else 1.0
-        step0, step1, step2 = right[0], right[1], right[2]
-        step3, step4, step5 = right[3], right[4], right[5]
         smaller = False
         for _ in range(8):
-            trial[0] = pose[0] + factor * step0
-            trial[1] = pose[1] + factor * step1
-            trial[2] = pose[2] + factor * step2
+            for k in range(3):
+                trial[k] = pose[k] + factor * step[k]
             trial[3], trial[4], trial[5], trial[6] = turned(
-                pose[3], pose[4], pose[5], pose[6], factor * step3, factor * step4, factor * step5
+                pose[3], pose[4], pose[5], pose[6], factor * step[3], factor * step[4], factor * step[5]
             )
-            now = residual(legs, trial, lengths, right, matrix)
+            now = residual(legs, trial, wanted, right, matrix, rows)
             if now < error:
                 smaller = True
                 break
@@ -102,16 +171,16 @@ def newton(legs, lengths, pose, trial, right, matrix):
 
 
 @device
-def forward_kinematics(legs, lengths, guess, pose, work, matrix):
-    """Fill `pose` (7,) with the pose of `lengths` (n,) on the branch of `guess` (7,).
+def forward_kinematics(legs, wanted, guess, pose, work):
+    """Fill `pose` (7,) with the pose of coordinates `wanted` (n,) on the branch of `guess` (7,).
 
-    `work` is (5, 7) and `matrix` (6, 6); both are overwritten. Returns (converged, residual [m],
-    iterations); when not converged, `pose` is the last one reached.
+    `work` comes from `make_work` and is overwritten. Returns (converged, residual, iterations);
+    when not converged, `pose` is the last one reached.
     """
-    trial, right, start, target, last = work[0], work[1], work[2], work[3], work[4]
+    start, target, last = work.start, work.target, work.last
     for k in range(7):
         pose[k] = guess[k]
-    converged, error, count = newton(legs, lengths, pose, trial, right, matrix)
+    converged, error, count = newton(legs, wanted, pose, work)
     if converged:
         return True, error, count
     inverse_kinematics(legs, guess, start)
@@ -120,11 +189,11 @@ def forward_kinematics(legs, lengths, guess, pose, work, matrix):
     done, piece = 0.0, 0.25
     while done < 1.0:
         reach = min(1.0, done + piece)
-        for i in range(legs.shape[0]):
-            target[i] = start[i] + reach * (lengths[i] - start[i])
+        for i in range(legs.rows.shape[0]):
+            target[i] = start[i] + reach * (wanted[i] - start[i])
         for k in range(7):
             pose[k] = last[k]
-        converged, error, steps = newton(legs, target, pose, trial, right, matrix)
+        converged, error, steps = newton(legs, target, pose, work)
         count += steps
         if converged:
             done = reach
@@ -136,22 +205,39 @@ def forward_kinematics(legs, lengths, guess, pose, work, matrix):
             if piece < SMALLEST_PIECE:
                 for k in range(7):
                     pose[k] = last[k]
-                return False, residual(legs, pose, lengths, right, matrix), count
+                error = residual(legs, pose, wanted, work.right, work.matrix, work.rows)
+                return False, error, count
     return True, error, count
 
 
-@compiled
-def forward_kinematics_batch(legs, lengths, guesses, poses, reports):
-    """Fill `poses` (batch, 7) and `reports` (batch, 2): residual [m] and iterations.
+@device
+def make_work(legs):
+    """Return the work arrays of `forward_kinematics`."""
+    n, conditions = legs.rows.shape[0], condition_count(legs)
+    size = n + conditions
+    return Work(
+        np.empty(size),
+        np.empty((size, 6)),
+        np.empty((conditions, 8)),
+        np.empty((6, 6)),
+        np.empty(6),
+        np.empty(7),
+        np.empty(7),
+        np.empty(n),
+        np.empty(n),
+    )
 
-    Returns the index of the first set of lengths without a pose, or -1.
+
+@compiled
+def forward_kinematics_batch(legs, wanted, guesses, poses, reports):
+    """Fill `poses` (batch, 7) and `reports` (batch, 2): residual and iterations.
+
+    Returns the index of the first set of coordinates without a pose, or -1.
     """
-    work, matrix = np.empty((5, 7)), np.empty((6, 6))
+    work = make_work(legs)
     failed = -1
-    for k in range(lengths.shape[0]):
-        converged, error, count = forward_kinematics(
-            legs, lengths[k], guesses[k], poses[k], work, matrix
-        )
+    for k in range(wanted.shape[0]):
+        converged, error, count = forward_kinematics(legs, wanted[k], guesses[k], poses[k], work)
         reports[k, 0] = error
         reports[k, 1] = count
         if not converged and failed < 0:
@@ -160,20 +246,21 @@ def forward_kinematics_batch(legs, lengths, guesses, poses, reports):
 
 
 def unreachable(
-    index: int, lengths: FloatArray, pose: FloatArray, report: FloatArray
+    index: int, wanted: FloatArray, pose: FloatArray, report: FloatArray, unit: str
 ) -> ForwardKinematicsError:
-    """Return the error of lengths without a pose: entry `index` of a batch and its report."""
+    """Return the error of coordinates without a pose: entry `index` of a batch and its report."""
     data = {
         "index": index,
         "residual": float(report[0]),
         "iterations": int(report[1]),
         "pose": pose.copy(),
-        "lengths": lengths.copy(),
+        "lengths": wanted.copy(),
     }
-    wanted = ", ".join(f"{length:.7g}" for length in lengths)
+    numbers = ", ".join(f"{value:.7g}" for value in wanted)
+    name = "lengths" if unit == "m" else "angles"
     return ForwardKinematicsError(
-        f"no pose has the lengths {wanted} m (entry {index}): residual {report[0]:.3g} m after "
-        f"{int(report[1])} iterations. They cannot be reached from the "
-        "guess without passing a singular pose; change the lengths or the guess.",
+        f"no pose has the {name} {numbers} {unit} (entry {index}): residual {report[0]:.3g} {unit} "
+        f"after {int(report[1])} iterations. They cannot be reached from the guess without passing "
+        f"a singular pose, or contradict each other; change the {name} or the guess.",
         data,
     )

@@ -1,10 +1,10 @@
-"""Jacobian from platform twist to leg rates, and its time derivative."""
+"""Jacobian from platform twist to actuator rates, its time derivative, and the conditions."""
 
 from __future__ import annotations
 
 from twin.compiled.jit import compiled, device
-from twin.compiled.vectors import rotation
-from twin.kinematics.legs import jacobian_row, leg_line, leg_row_derivative
+from twin.compiled.vectors import cross, rotation
+from twin.kinematics.legs.drive import drive, drive_rate, fill_conditions
 
 
 @device
@@ -17,12 +17,12 @@ def fill_row(matrix, i, linear, angular):
 
 @device
 def jacobian(legs, pose, out):
-    """Fill `out` (n, 6): rows (Z_i, r_i x Z_i), so that leg rates = J twist."""
+    """Fill `out` (n, 6): rows (w_i, arm_i x w_i), so that actuator rates = J twist."""
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])
     position = (pose[0], pose[1], pose[2])
-    for i in range(legs.shape[0]):
-        arm, direction, _ = leg_line(legs, i, position, matrix)
-        fill_row(out, i, direction, jacobian_row(arm, direction))
+    for i in range(legs.rows.shape[0]):
+        arm, direction, _ = drive(legs, i, position, matrix)
+        fill_row(out, i, direction, cross(arm, direction))
 
 
 @compiled
@@ -35,14 +35,25 @@ def jacobian_batch(legs, poses, out):
 
 @compiled
 def jacobian_derivative_batch(legs, poses, twists, out):
-    """Fill `out` (batch, n, 6) with dJ/dt, so that leg accelerations = J a + dJ/dt twist."""
+    """Fill `out` (batch, n, 6) with dJ/dt: actuator accelerations = J a + dJ/dt twist."""
     for k in range(poses.shape[0]):
         pose, twist = poses[k], twists[k]
         matrix = rotation(pose[3], pose[4], pose[5], pose[6])
         position = (pose[0], pose[1], pose[2])
         velocity, omega = (twist[0], twist[1], twist[2]), (twist[3], twist[4], twist[5])
-        for i in range(legs.shape[0]):
-            arm, direction, length = leg_line(legs, i, position, matrix)
-            turning, moment = leg_row_derivative(arm, direction, length, velocity, omega)
+        for i in range(legs.rows.shape[0]):
+            turning, moment = drive_rate(legs, i, position, matrix, velocity, omega)
             fill_row(out[k], i, turning, moment)
+    return -1
+
+
+@compiled
+def conditions_batch(legs, poses, twists, out):
+    """Fill `out` (batch, conditions, 8): C (6 entries), drift, and how far off the pose is."""
+    for k in range(poses.shape[0]):
+        pose, twist = poses[k], twists[k]
+        matrix = rotation(pose[3], pose[4], pose[5], pose[6])
+        position = (pose[0], pose[1], pose[2])
+        velocity, omega = (twist[0], twist[1], twist[2]), (twist[3], twist[4], twist[5])
+        fill_conditions(legs, position, matrix, velocity, omega, out[k])
     return -1

@@ -16,12 +16,24 @@ def characteristic_length(platform_joints: FloatArray) -> float:
     return float(np.linalg.norm(platform_joints, axis=1).mean())
 
 
-def condition_number(jacobian: FloatArray, length: float) -> FloatArray:
+def condition_number(
+    jacobian: FloatArray, conditions: FloatArray, length: float
+) -> FloatArray:
     """Return the condition numbers `(...)` of Jacobians `(..., n, 6)`, moments scaled by `length`.
 
-    1 is the best a machine can have; infinite at a singular pose.
+    Conditions `(..., c, 6)` restrict the twists. 1 is the best a machine can have; infinite at a
+    singular pose.
     """
-    scaled = jacobian / np.array([1.0, 1.0, 1.0, length, length, length])
+    units = np.array([1.0, 1.0, 1.0, length, length, length])
+    scaled = jacobian / units
+    if conditions.shape[-2]:
+        scaled = scaled @ null_space(conditions / units)
     singular = np.linalg.svd(scaled, compute_uv=False)
     largest, smallest = singular[..., 0], singular[..., -1]
     return np.divide(largest, smallest, out=np.full_like(largest, np.inf), where=smallest > 0.0)
+
+
+def null_space(conditions: FloatArray) -> FloatArray:
+    """Return orthonormal vectors `(..., 6, 6 - c)` that meet the conditions `(..., c, 6)`."""
+    count = conditions.shape[-2]
+    return np.swapaxes(np.linalg.svd(conditions)[2][..., count:, :], -1, -2)

@@ -4,31 +4,25 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
-from pydantic import Field, ValidationInfo, field_validator, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field, field_validator, model_validator
 
 from twin.arrays import FloatArray, read_only
 from twin.parameters.body import RigidBody
+from twin.parameters.home.checks import check_machine
 from twin.parameters.joints import JointLayout
-from twin.parameters.legs import UpsLeg
+from twin.parameters.legs import AnyLeg, Leg, PillarLeg
+from twin.parameters.legs.place import LegPlace
+from twin.parameters.preset import Presets
 from twin.parameters.quantity import Acceleration, Length, Number, Point
 from twin.parameters.table import Table
-
-COINCIDENT = 1e-6
-"""Joint points closer than this [m] are one point by any manufacturing standard."""
+from twin.parameters.variant import Variant, all_legs, complete_variants
 
 NAME = r"[a-z][a-z0-9_]{0,63}"
 """Machine names: they become file, package and element names."""
-
-NEARLY_PARALLEL = 1e-3
-"""Sine of the smallest angle [rad] between a leg at home and its universal joint's first axis."""
-
-
-def problem(field: str, message: str) -> PydanticCustomError:
-    """Return a cross-check failure that names its field."""
-    return PydanticCustomError("machine", "{message}", {"message": message, "field": field})
 
 
 class Base(Table):
@@ -71,7 +65,14 @@ class MachineParameters(Table):
     base: Base = Field(description="The fixed side")
     platform: MovingPlatform = Field(description="The moving side")
     home: Home = Field(description="Pose at rest")
-    leg: UpsLeg = Field(description="The legs")
+    leg: Leg = Field(description="The legs, or what most of them are")
+    variant: tuple[Variant, ...] = Field((), description="Legs that differ from the others")
+    preset: Presets | None = Field(None, description="Presets of the file")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _complete(cls, content: Any) -> Any:
+        return complete_variants(content)
 
     @field_validator("name")
     @classmethod
@@ -81,61 +82,25 @@ class MachineParameters(Table):
         return value
 
     @model_validator(mode="after")
-    def _consistent(self, info: ValidationInfo) -> MachineParameters:
-        base, top = self.base.joints.points, self.platform.joints.points
-        if len(base) != len(top):
-            raise problem(
-                "platform.joints", f"{len(top)} points, but the base has {len(base)}; one per leg"
-            )
-        if len(base) != 6:
-            raise problem("base.joints", f"six legs are needed for six freedoms, got {len(base)}")
-        for field, points in (("base.joints", base), ("platform.joints", top)):
-            for i in range(len(points)):
-                for j in range(i):
-                    if np.linalg.norm(points[i] - points[j]) < COINCIDENT:
-                        raise problem(field, f"joints {j + 1} and {i + 1} coincide")
-        for leg in self.leg.mirrored:
-            if not 1 <= leg <= len(base):
-                raise problem("leg.mirrored", f"there is no leg {leg}")
-        self._check_home()
+    def _consistent(self) -> MachineParameters:
+        check_machine(self)
         return self
 
-    def _check_home(self) -> None:
-        vectors = self.home_leg_vectors
-        actuator = self.leg.actuator
-        lengths = ", ".join(f"{length:.6g}" for length in np.linalg.norm(vectors, axis=1))
-        for i, vector in enumerate(vectors):
-            length = float(np.linalg.norm(vector))
-            if length < COINCIDENT:
-                raise problem("home.position", f"base and platform joint of leg {i + 1} coincide")
-            if not actuator.minimum <= length <= actuator.maximum:
-                raise problem(
-                    "home.position",
-                    f"leg {i + 1} cannot reach home: it would be {length:.6g} m long, its "
-                    f"actuator (leg.actuator) goes from {actuator.minimum:.6g} to "
-                    f"{actuator.maximum:.6g} m (lengths of all legs at home: {lengths}; check "
-                    "units, the height of home, and that joints are listed in the same order)",
-                )
-            axis = self.first_axes[i]
-            if not np.linalg.norm(np.cross(axis, vector / length)) > NEARLY_PARALLEL:
-                raise problem(
-                    "leg.first_axis",
-                    f"leg {i + 1} lies along its universal joint's first axis at home",
-                )
-        self._check_home_jacobian(vectors)
+    @property
+    def legs(self) -> tuple[AnyLeg, ...]:
+        """One complete leg per leg."""
+        return all_legs(self.leg, self.variant, len(self.base.joints.points))
 
-    def _check_home_jacobian(self, vectors: FloatArray) -> None:
-        directions = vectors / np.linalg.norm(vectors, axis=1)[:, None]
-        arms = self.platform.joints.points @ self.home_rotation.T
-        scale = np.linalg.norm(arms, axis=1).mean()
-        jacobian = np.hstack([directions, np.cross(arms, directions) / scale])
-        singular = np.linalg.svd(jacobian, compute_uv=False)
-        if singular[-1] < 1e-6 * singular[0]:
-            raise problem(
-                "home.position",
-                "home is a singular pose: the legs cannot hold the platform there "
-                f"(condition number {singular[0] / max(singular[-1], 1e-300):.3g})",
-            )
+    def leg_table(self, number: int) -> str:
+        """Return the dotted path of the table that describes leg `number` (from 1)."""
+        tables = [i for i, variant in enumerate(self.variant) if number in variant.legs]
+        return f"variant.{tables[0]}" if tables else "leg"
+
+    def leg_tables(self) -> Iterator[tuple[str, AnyLeg]]:
+        """Yield the dotted path and the leg of `[leg]` and of every variant."""
+        yield "leg", self.leg
+        for i, variant in enumerate(self.variant):
+            yield f"variant.{i}", variant.leg
 
     @property
     def home_rotation(self) -> FloatArray:
@@ -156,18 +121,39 @@ class MachineParameters(Table):
         return read_only(tips - self.base.joints.points)
 
     @property
-    def first_axes(self) -> FloatArray:
-        """First axes `(n, 3)` of the universal joints: unit vectors fixed in the base frame.
+    def home_places(self) -> tuple[LegPlace, ...]:
+        """Where each leg is at home."""
+        base, vectors, rotation = self.base.joints.points, self.home_leg_vectors, self.home_rotation
+        arms = self.platform.joints.points @ rotation.T
+        return tuple(
+            LegPlace(i + 1, base[i], arms[i], vectors[i], rotation[:, 2]) for i in range(len(base))
+        )
 
-        'horizontal' is normalise(leg x z) at home (Stewart thesis, appendix A.1: rev1).
+    @property
+    def first_axes(self) -> FloatArray:
+        """Axes `(n, 3)` of the legs' first joints: unit vectors fixed in the base frame.
+
+        The first axis of a universal joint, or the axis of a crank.
         """
-        vectors = self.home_leg_vectors
-        if isinstance(self.leg.first_axis, str):
-            axes = np.cross(vectors, [0.0, 0.0, 1.0])
-            if np.linalg.norm(axes, axis=1).min() < COINCIDENT:
-                raise problem(
-                    "leg.first_axis", "a leg is vertical at home: give the axis as a direction"
-                )
-        else:
-            axes = np.tile(self.leg.first_axis, (len(vectors), 1))
-        return read_only(axes / np.linalg.norm(axes, axis=1)[:, None])
+        return read_only([leg.home_axis(place) for leg, place in self._placed()])
+
+    @property
+    def home_coordinates(self) -> FloatArray:
+        """Actuator coordinates `(n,)` at home: lengths [m] or crank angles [rad]."""
+        return read_only([leg.home_coordinate(place) for leg, place in self._placed()])
+
+    @property
+    def home_jacobian(self) -> FloatArray:
+        """Jacobian `(n, 6)` at home: actuator rates = J @ twist."""
+        return read_only([leg.home_row(place) for leg, place in self._placed()])
+
+    @property
+    def home_constraints(self) -> FloatArray:
+        """Rows `(m, 6)` that every twist at home is perpendicular to; m = 3 for pillars, else 0."""
+        if not isinstance(self.leg, PillarLeg):
+            return read_only(np.empty((0, 6)))
+        place = self.home_places[self.leg.fixed_foot - 1]
+        return read_only(self.leg.home_constraints(place, self.home_rotation[:, 1]))
+
+    def _placed(self) -> Iterator[tuple[AnyLeg, LegPlace]]:
+        return zip(self.legs, self.home_places, strict=True)

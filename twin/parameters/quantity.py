@@ -31,10 +31,36 @@ UNITS: dict[str, tuple[str, float]] = {
     "mm/s": ("m/s", 1e-3),
     "m/s2": ("m/s2", 1.0),
     "mm/s2": ("m/s2", 1e-3),
+    "rad/s": ("rad/s", 1.0),
+    "deg/s": ("rad/s", math.pi / 180.0),
+    "rpm": ("rad/s", math.pi / 30.0),
+    "N m": ("N m", 1.0),
+    "Nm": ("N m", 1.0),
+    "kN m": ("N m", 1e3),
+    "N mm": ("N m", 1e-3),
+    "N/m": ("N/m", 1.0),
+    "kN/m": ("N/m", 1e3),
+    "MN/m": ("N/m", 1e6),
+    "N/mm": ("N/m", 1e3),
+    "N/um": ("N/m", 1e6),
+    "N s/m": ("N s/m", 1.0),
+    "Ns/m": ("N s/m", 1.0),
+    "kN s/m": ("N s/m", 1e3),
+    "N s/mm": ("N s/m", 1e3),
 }
 """Unit as written in a file -> (SI unit, factor); "kg*mm^2" and "kg mm²" are "kg mm2"."""
 
-SPELLINGS = str.maketrans({"²": "2", "³": "3", "^": "", "*": " ", "·": " "})
+SPELLINGS = str.maketrans(
+    {
+        "²": "2",
+        "³": "3",
+        "^": "",
+        "*": " ",
+        "·": " ",
+        "\N{MICRO SIGN}": "u",
+        "\N{GREEK SMALL LETTER MU}": "u",
+    }
+)
 
 QUANTITY = re.compile(r"([-+]?[\d.,]+(?:[eE][-+]?\d+)?)\s*(.*)")
 """A number, decimal comma included so that it can be refused by name, and what follows it."""
@@ -101,6 +127,10 @@ Inertia = Annotated[float, in_si("kg m2"), measured("kg m2")]
 Force = Annotated[float, in_si("N"), measured("N")]
 Speed = Annotated[float, in_si("m/s"), measured("m/s")]
 Acceleration = Annotated[float, in_si("m/s2"), measured("m/s2")]
+AngularSpeed = Annotated[float, in_si("rad/s"), measured("rad/s")]
+Torque = Annotated[float, in_si("N m"), measured("N m")]
+Stiffness = Annotated[float, in_si("N/m"), measured("N/m")]
+Damping = Annotated[float, in_si("N s/m"), measured("N s/m")]
 Point = tuple[Length, Length, Length]
 Number = Annotated[float, Strict()]
 Whole = Annotated[int, Strict()]

@@ -10,18 +10,25 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from twin.errors import ParameterError
+from twin.errors import InputError, ParameterError
+from twin.parameters.legs import LEG_KINDS
 from twin.parameters.machine import MachineParameters
+from twin.parameters.preset import split_presets, with_preset
 from twin.parameters.table import field_names
 
 LARGEST_FILE = 1_000_000
 """Bytes; a platform.toml has a few thousand."""
 
 
-def read_parameters(path: str | Path) -> MachineParameters:
-    """Return the checked parameters of a platform.toml.
+TAGS = {"rigid", "cylinder", "paired_circle", "points", *LEG_KINDS}
+"""Names of the members of unions, which stand between field names in the path of a problem."""
+
+
+def read_parameters(path: str | Path, preset: str | None = None) -> MachineParameters:
+    """Return the checked parameters of a platform.toml, with one of its presets applied.
 
     Raises:
+        InputError: the file has no preset of that name.
         ParameterError: unreadable, not UTF-8, not TOML, unknown or missing fields, or values that
             no machine can have; lists every problem with its field.
     """
@@ -44,36 +51,55 @@ def read_parameters(path: str | Path) -> MachineParameters:
         raise ParameterError(file, [("file", f"has a number too long to read ({error})")]) from None
     except RecursionError:
         raise ParameterError(file, [("file", "is nested too deeply")]) from None
-    return parameters_from(content, file)
+    return parameters_from(content, file, preset)
 
 
-def parameters_from(content: dict[str, Any], file: str | Path) -> MachineParameters:
+def parameters_from(
+    content: dict[str, Any], file: str | Path, preset: str | None = None
+) -> MachineParameters:
     """Return the checked parameters of the content of a platform.toml; `file` names it in errors.
 
+    All presets are checked, whichever is asked for.
+
     Raises:
+        InputError: there is no preset of that name.
         ParameterError: unknown or missing fields, or values that no machine can have.
     """
-    try:
-        return MachineParameters.model_validate(content)
-    except ValidationError as error:
-        raise ParameterError(file, _problems(error)) from None
+    plain, presets, problems = split_presets(content)
+    if problems:
+        raise ParameterError(file, problems)
+    machines: dict[str | None, MachineParameters] = {}
+    for name in (None, *presets):
+        try:
+            machines[name] = MachineParameters.model_validate(with_preset(plain, presets, name))
+        except ValidationError as error:
+            prefix = "" if name is None else f"preset.{name}."
+            found = [(prefix + field, message) for field, message in _problems(error)]
+            raise ParameterError(file, found) from None
+    if preset is not None and (not isinstance(preset, str) or preset not in machines):
+        known = f"known: {', '.join(presets)}" if presets else "this machine has none"
+        raise InputError("preset", f"unknown preset {preset!r}; {known}")
+    return machines[preset]
 
 
 def _problems(error: ValidationError) -> list[tuple[str, str]]:
-    problems = []
+    problems: list[tuple[str, str]] = []
     for entry in error.errors(include_url=False):
         context = entry.get("ctx", {})
-        tags = {"rigid", "cylinder", "paired_circle", "points", "ups"}
         extra = entry["type"] == "extra_forbidden"
         # The names of union members stand between field names; a user's own field comes last.
         inner, last = (entry["loc"][:-1], entry["loc"][-1:]) if extra else (entry["loc"], ())
-        path = [str(part) for part in inner if part not in tags and "[" not in str(part)]
-        path += map(str, last)
+        places = [str(part) for part in inner if "[" not in str(part)]
+        path = [*(part for part in places if part not in TAGS), *map(str, last)]
+        if path[:1] == ["variant"] and path[2:3] == ["leg"]:
+            # In the file a variant's own entries are those of its leg.
+            del path[2]
         field = context.get("field") or ".".join(path) or "file"
         message = entry["msg"].removeprefix("Value error, ")
         message = message.replace("Input should be", "must be")
         if extra:
-            close = get_close_matches(path[-1], field_names(MachineParameters, path[:-1]), 1)
+            tables = [part for part in places if not part.isdigit()]
+            close = get_close_matches(path[-1], field_names(MachineParameters, tables), 1)
             hint = f"did you mean '{close[0]}'?" if close else "check its spelling or remove it"
             message = f"unknown field; {hint}"
         elif entry["type"] == "missing" and isinstance(entry["loc"][-1], int):
@@ -83,7 +109,9 @@ def _problems(error: ValidationError) -> list[tuple[str, str]]:
         elif entry["type"].startswith("union_tag"):
             tags_known = context.get("expected_tags", "as one of the shipped machines has it")
             message = f"must be a table with a {context['discriminator']}: {tags_known}"
-        problems.append((field, message))
+        # What is wrong with [leg] is wrong with every variant of it.
+        if ("leg." + ".".join(path[2:]), message) not in problems:
+            problems.append((field, message))
     return problems
 
 

@@ -19,12 +19,23 @@ class Table(BaseModel):
 
 
 def field_names(table: type[Table], path: Sequence[str]) -> set[str]:
-    """Return the names of the fields that may stand in the table at `path` inside `table`."""
+    """Return the names of the fields that may stand in the table at `path` inside `table`.
+
+    The path may hold the tag (kind or layout) of a member of a union after the union's field.
+    """
     tables = [table]
     for part in path:
         fields = [outer.model_fields[part] for outer in tables if part in outer.model_fields]
-        tables = [inner for field in fields for inner in _tables(field.annotation)]
+        if fields:
+            tables = [inner for field in fields for inner in _tables(field.annotation)]
+        else:
+            tables = [inner for inner in tables if part in _tags(inner)]
     return {name for inner in tables for name in inner.model_fields}
+
+
+def _tags(table: type[Table]) -> set[Any]:
+    fields = table.model_fields
+    return {fields[name].default for name in ("kind", "layout") if name in fields}
 
 
 def _tables(annotation: Any) -> Iterator[type[Table]]:

@@ -104,5 +104,6 @@ def _statements(ride: DrivenMotion) -> tuple[Statement, ...]:
             "track and its numbers are not given).",
             f"For a generated ride: at most {speed:.3f} m/s and {thrust:.0f} N.",
             "not given",
+            "the recorded track is not published, so that the curves cannot be computed again",
         ),
     )

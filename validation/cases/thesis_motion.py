@@ -175,14 +175,14 @@ def _centred_legs(
             "driven by the thrusts, move their own leg joints along (errors above).",
             "reproduced",
         ),
-        Statement(
+        Statement.judged(
             f"{THESIS}, section 3.2, figure 3.6",
             "Thrusts of ADAMS and SimMechanics differ mainly by an offset at start-up, which may "
             "come from legs made symmetric about their axes in the ADAMS model.",
             f"Centring the legs' masses, all else equal, offsets the thrusts by up to {offset:.1f} "
             f"N ({100.0 * relative:.1f} percent) at start-up; during the motion the difference "
             f"varies by {spread:.1f} N.",
-            "reproduced" if offset > spread else "differs",
+            offset > spread,
         ),
     )
     return measure, plot, statements

@@ -17,13 +17,8 @@ from __future__ import annotations
 
 from twin.compiled.jit import device
 from twin.compiled.vectors import add, cross, dot, row, scale, subtract
-from twin.kinematics.legs import (
-    FIRST_AXIS,
-    GEOMETRY_SIZE,
-    leg_acceleration,
-    leg_frame,
-    leg_rotation,
-)
+from twin.kinematics.legs.kinds import AXIS, BASE_JOINT, GEOMETRY_SIZE
+from twin.kinematics.legs.ups import leg_acceleration, leg_frame, leg_line, leg_rotation
 
 AXISYMMETRIC = GEOMETRY_SIZE
 """1 where centres of mass lie on the axis and the tensors are diag(a, a, b)."""
@@ -86,7 +81,7 @@ def tip_response(legs, i, direction, length, tip_velocity, tip_acceleration, gra
         `tip_acceleration + a` takes the force `sum m_k u_k (u_k . a) + f`; and a flag that is
         False where the leg lies along its first axis.
     """
-    x, y, tangent, cosine = leg_frame(row(legs, i, FIRST_AXIS), direction)
+    x, y, tangent, cosine = leg_frame(row(legs, i, AXIS), direction)
     omega, rate = leg_rotation(x, y, direction, tangent, length, tip_velocity)
     known = (dot(tip_acceleration, x), dot(tip_acceleration, y), dot(tip_acceleration, direction))
     alpha, second_rate = leg_acceleration(omega, rate, tangent, length, known)
@@ -188,7 +183,7 @@ def general_response(legs, i, omega, alpha, rate, second_rate, weight, tangent, 
 @device
 def tip_energy(legs, i, direction, length, tip_velocity, gravity):
     """Return kinetic and potential energy [J] of leg i; potential zero at z = 0 of the base."""
-    x, y, tangent, _ = leg_frame(row(legs, i, FIRST_AXIS), direction)
+    x, y, tangent, _ = leg_frame(row(legs, i, AXIS), direction)
     omega, rate = leg_rotation(x, y, direction, tangent, length, tip_velocity)
     center = row(legs, i, ROD_CENTER)
     center = (center[0], center[1], center[2] + length)
@@ -197,4 +192,24 @@ def tip_energy(legs, i, direction, length, tip_velocity, gravity):
     kinetic = 0.5 * (dot(omega, fixed_tensor_times(legs, i, omega)) + mass * dot(rod, rod))
     heights = (x[2], y[2], direction[2])
     height = housing * dot(row(legs, i, HOUSING_CENTER), heights) + mass * dot(center, heights)
-    return kinetic, gravity * (height + (housing + mass) * legs[i, 2])
+    return kinetic, gravity * (height + (housing + mass) * legs[i, BASE_JOINT + 2])
+
+
+@device
+def response(legs, i, position, matrix, velocity, omega, gravity, internal):
+    """Return how leg i answers the platform; see `twin.dynamics.legs.response`."""
+    arm, along, length = leg_line(legs, i, position, matrix)
+    arm_rate = cross(omega, arm)
+    first, second, third, masses, force, regular = tip_response(
+        legs, i, along, length, add(velocity, arm_rate), cross(omega, arm_rate), gravity
+    )
+    return arm, along, first, second, third, masses, force, regular and length > 0.0
+
+
+@device
+def leg_energy(legs, i, position, matrix, velocity, omega, gravity, internal):
+    """Return kinetic and potential energy and dissipated power; see `response`."""
+    arm, along, length = leg_line(legs, i, position, matrix)
+    tip_velocity = add(velocity, cross(omega, arm))
+    kinetic, potential = tip_energy(legs, i, along, length, tip_velocity, gravity)
+    return kinetic, potential, 0.0

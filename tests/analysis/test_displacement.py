@@ -1,0 +1,39 @@
+"""Displacements lead from one pose to another, and back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+from twin.analysis.displacement import displaced, displacement
+from twin.errors import InputError
+from twin.rotations import pose_from_angles
+
+NUMBER = st.floats(-1.0, 1.0)
+STEP = st.lists(NUMBER, min_size=6, max_size=6)
+
+
+@given(STEP, STEP)
+def test_displacement_inverts_displaced(start: list[float], step: list[float]) -> None:
+    pose = pose_from_angles(start[:3], start[3:], "rotation_vector")
+    np.testing.assert_allclose(displacement(displaced(pose, step), pose), step, rtol=0, atol=1e-14)
+
+
+def test_turns_act_in_base_axes() -> None:
+    pose = pose_from_angles([0.1, 0.2, 0.3], [0.5, -0.4, 0.3])
+    moved = displaced(pose, [1.0, 2.0, 3.0, 0.1, 0.2, -0.3])
+    turn = Rotation.from_rotvec([0.1, 0.2, -0.3]) * Rotation.from_quat(pose[[4, 5, 6, 3]])
+    np.testing.assert_allclose(moved[:3], [1.1, 2.2, 3.3], rtol=0, atol=1e-15)
+    difference = turn.inv() * Rotation.from_quat(moved[[4, 5, 6, 3]])
+    assert difference.magnitude() < 1e-15
+
+
+def test_batches_broadcast() -> None:
+    pose = pose_from_angles(np.zeros((4, 1, 3)), np.zeros(3))
+    assert displaced(pose, np.zeros((2, 6))).shape == (4, 2, 7)
+    assert displacement(pose, pose[0, 0]).shape == (4, 1, 6)
+    with pytest.raises(InputError, match="displacement"):
+        displaced(pose, np.zeros(5))

@@ -1,0 +1,140 @@
+"""Figures of the analyses: motor profiles, sag over stiffness, required stroke."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from twin.analysis.motor_requirement import MotorRequirement
+from twin.analysis.sag import SagSweep
+from twin.analysis.stroke import RequiredStroke
+from twin.arrays import FloatArray
+from twin.errors import InputError
+from twin.platform import Platform, as_platform
+from twin.viewer.extra import report_library
+from twin.viewer.panels import FOOT, GAP, PANEL_HEIGHT, Axes, Line, panels_figure
+from twin.viewer.style import FONT_SIZE, axis, curve_color, layout, legend
+
+
+def actuator_units(platform: Platform) -> tuple[str, str]:
+    """Return the units of actuator coordinates and forces: m and N, for cranks rad and N m."""
+    actuator = platform.parameters.leg.actuator
+    return actuator.coordinate_unit, actuator.effort_unit
+
+
+def requirement_figure(platform: Platform, requirement: MotorRequirement) -> Any:
+    """Return a plotly figure of force or torque, speed and power over time, peaks marked.
+
+    Raises:
+        InputError: not a machine, not a requirement.
+        MissingDependencyError: plotly is not installed.
+    """
+    length, force = actuator_units(as_platform(platform))
+    if not isinstance(requirement, MotorRequirement):
+        raise InputError("requirement", f"must be a MotorRequirement, not {requirement!r}")
+    label = "torque" if force == "N m" else "force"
+    panels = []
+    for title, unit, values, peak in (
+        (label, force, requirement.forces, requirement.peak_force),
+        ("speed", f"{length}/s", requirement.rates, requirement.peak_speed),
+        ("power", "W", requirement.power, requirement.peak_power),
+    ):
+        lines = _legs(requirement.time, values)
+        text = f"peak {title} {peak.value:.4g} {unit}, leg {peak.leg}"
+        mark = Line(text, np.array([peak.time]), np.array([peak.value]), "markers")
+        panels.append(Axes(f"{title} [{unit}]", [*lines, mark]))
+    return panels_figure(panels, "time [s]", title=f"{platform.name}: what the task asks")
+
+
+def payload_figure(
+    platform: Platform, names: Sequence[str], requirements: Sequence[MotorRequirement]
+) -> Any:
+    """Return a plotly figure of the leg that carries most, over time, for every payload.
+
+    Raises:
+        InputError: not as many names as requirements.
+        MissingDependencyError: plotly is not installed.
+    """
+    _, unit = actuator_units(as_platform(platform))
+    if len(names) != len(requirements) or not len(names):
+        raise InputError("names", "must be one per requirement")
+    lines = []
+    for name, requirement in zip(names, requirements, strict=True):
+        leg = requirement.peak_force.leg
+        lines.append(Line(f"{name}, leg {leg}", requirement.time, requirement.forces[:, leg - 1]))
+    label = "torque" if unit == "N m" else "force"
+    title = f"{platform.name}: largest {label} of the task under payloads"
+    return panels_figure([Axes(f"{label} [{unit}]", lines)], "time [s]", title=title)
+
+
+def sag_figure(sweep: SagSweep, x_label: str) -> Any:
+    """Return a plotly figure of sag, exact and predicted, over the factor of a sweep.
+
+    Raises:
+        MissingDependencyError: plotly is not installed.
+    """
+    exact, predicted = (
+        np.array([getattr(sag, name) for sag in sweep.sags]) for name in ("exact", "predicted")
+    )
+    panels = []
+    for label, columns in (
+        ("translation [m]", slice(0, 3)),
+        ("rotation [rad]", slice(3, 6)),
+    ):
+        curves = (
+            ("exact", exact, "line"),
+            ("predicted by the stiffness", predicted, "dash"),
+            ("what the prediction misses", exact - predicted, "line+markers"),
+        )
+        lines = [
+            Line(name, sweep.factors, _sizes(values[:, columns]), style)
+            for name, values, style in curves
+        ]
+        panels.append(Axes(label, lines, log_y=True))
+    return panels_figure(panels, x_label, log_x=True, title="Sag")
+
+
+def stroke_figure(platform: Platform, required: RequiredStroke) -> Any:
+    """Return a plotly figure of the range every actuator needs beside the range it has.
+
+    Raises:
+        InputError: not a machine, or another number of actuators.
+        MissingDependencyError: plotly is not installed.
+    """
+    unit, _ = actuator_units(as_platform(platform))
+    if len(required.minimum) != platform.n_actuators:
+        raise InputError("required", f"must be of {platform.n_actuators} actuators")
+    figures = report_library("plotly.graph_objects", "Plotting")
+    legs = [f"leg {number + 1}" for number in range(platform.n_actuators)]
+    figure = figures.Figure(layout=layout(PANEL_HEIGHT + GAP + FOOT, GAP))
+    for k, (name, low, high) in enumerate(
+        (
+            ("has", platform.minimum_coordinates, platform.maximum_coordinates),
+            ("needs", required.minimum, required.maximum),
+        )
+    ):
+        figure.add_trace(
+            figures.Bar(
+                x=legs, base=low, y=high - low, name=name,
+                width=(0.7, 0.35)[k], marker={"color": curve_color(k), "opacity": (0.35, 1.0)[k]},
+                hovertext=[f"{a:.6g} to {b:.6g}" for a, b in zip(low, high, strict=True)],
+                hovertemplate="%{hovertext}",
+            )
+        )  # fmt: skip
+    figure.layout.barmode = "overlay"
+    figure.layout.xaxis = axis("")
+    figure.layout.yaxis = axis(f"actuator coordinate [{unit}]")
+    figure.layout.legend = legend(1.02) | {"font": {"size": FONT_SIZE}}
+    return figure
+
+
+def _legs(time: FloatArray, values: FloatArray) -> list[Line]:
+    return [Line(f"leg {k + 1}", time, column) for k, column in enumerate(values.T)]
+
+
+def _sizes(values: FloatArray) -> FloatArray:
+    """Return lengths of rows; zeros, which have no place on decades, are left out."""
+    sizes = np.linalg.norm(values, axis=1)
+    return np.where(sizes > 0.0, sizes, np.nan)

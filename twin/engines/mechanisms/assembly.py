@@ -1,0 +1,76 @@
+"""The whole machine as a mechanism: base, platform, and one leg after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twin.arrays import FloatArray
+from twin.engines.appearance import Drawing, drawing
+from twin.engines.mechanism import BASE, PLATFORM, Body, Mass, Mechanism, Point
+from twin.engines.mechanisms import ups
+from twin.engines.shapes import Box, Cylinder, Plate, Shape
+from twin.parameters.machine import MachineParameters
+
+KINDS = {"ups": ups}
+"""Kind of leg -> the module that describes it."""
+
+
+def make_mechanism(parameters: MachineParameters) -> Mechanism:
+    """Return the mechanism of a machine."""
+    look, kind = drawing(parameters), KINDS[parameters.leg.kind]
+    count = len(parameters.base.joints.points)
+    legs = [kind.leg(parameters, i, look) for i in range(count)]
+    platform = Body(
+        PLATFORM,
+        BASE,
+        np.array(parameters.home.position),
+        parameters.home_rotation,
+        mass=_platform_mass(parameters),
+        shapes=_platform_shapes(look),
+        free=True,
+    )
+    return Mechanism(
+        name=parameters.name,
+        gravity=parameters.gravity,
+        home=np.array([*parameters.home.position, *parameters.home.orientation]),
+        base_shapes=(_base_plate(look), *(shape for leg in legs for shape in leg.base_shapes)),
+        bodies=(platform, *(body for leg in legs for body in leg.bodies)),
+        points=(
+            *_platform_points(parameters.platform.joints.points),
+            *(point for leg in legs for point in leg.points),
+        ),
+        loops=tuple(loop for leg in legs for loop in leg.loops),
+        actuators=tuple(leg.actuator for leg in legs),
+        leg_joints=tuple(leg.joints for leg in legs),
+        internal=tuple(name for leg in legs for name in leg.internal),
+        frictions=tuple(friction for leg in legs for friction in leg.frictions),
+    )
+
+
+def _platform_mass(parameters: MachineParameters) -> Mass:
+    body = parameters.platform.body
+    return Mass(body.mass, body.center_of_mass_vector, body.inertia_tensor)
+
+
+def _platform_points(joints: FloatArray) -> tuple[Point, ...]:
+    middle = (Point(name, PLATFORM, np.zeros(3)) for name in ("reference", "imu"))
+    corners = (
+        Point(f"leg_{number}_platform_joint", PLATFORM, joint)
+        for number, joint in enumerate(joints, start=1)
+    )
+    return (*middle, *corners)
+
+
+def _base_plate(look: Drawing) -> Cylinder:
+    bottom, top = np.array([0.0, 0.0, look.floor]), np.array([0.0, 0.0, look.base_top])
+    return Cylinder("base_plate", "base", look.base_radius, bottom, top)
+
+
+def _platform_shapes(look: Drawing) -> tuple[Shape, ...]:
+    bottom, top = look.platform_bottom, look.platform_bottom + look.platform_thickness
+    inner, width = 0.4 * look.platform_radius, 0.04 * look.platform_radius
+    plate = Plate(
+        "platform_plate", "platform", look.platform_outline, look.platform_radius, bottom, top
+    )
+    size = np.array([inner, 2.0 * width, 0.004])
+    return plate, Box("platform_heading", "heading", np.array([inner, 0.0, top]), size)

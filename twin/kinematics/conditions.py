@@ -1,0 +1,100 @@
+"""Conditions that legs put on the platform's motion: checking them, and meeting them.
+
+Only machines on pillars have some: their fixed foot leaves heave, roll and pitch.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twin.arrays import FloatArray
+from twin.compiled.jit import compiled
+from twin.errors import InputError
+from twin.kinematics.jacobian import conditions_batch
+from twin.kinematics.legs.drive import settle
+
+if TYPE_CHECKING:
+    from twin.kinematics.legs.kinds import Legs
+
+TOLERANCE = 1e-9
+"""How far [m, rad; per s; per s2] a motion may be off, relative to its size above one."""
+
+COUNT = 3
+"""Conditions of a fixed foot."""
+
+
+@compiled
+def settle_batch(legs, states):
+    """Move `states` (batch, 13) onto the conditions; height, roll, pitch and rates stay."""
+    for k in range(states.shape[0]):
+        settle(legs, states[k])
+    return -1
+
+
+def condition_rows(legs: Legs, poses: FloatArray, twists: FloatArray) -> FloatArray:
+    """Return `(batch, 3, 8)`: rows C of C twist = 0, drift of C a + drift = 0, how far off."""
+    rows = np.empty((len(poses), COUNT, 8))
+    conditions_batch(legs, poses, twists, rows)
+    return rows
+
+
+def check_conditions(
+    legs: Legs,
+    poses: FloatArray,
+    twists: FloatArray | None = None,
+    accelerations: FloatArray | None = None,
+) -> None:
+    """Raise InputError for poses, twists or accelerations `(batch, .)` that a fixed foot forbids."""
+    motion = np.zeros((len(poses), 6)) if twists is None else twists
+    rows = condition_rows(legs, poses, motion)
+    _check("pose", rows[:, :, 7], np.ones(len(poses)))
+    if twists is not None:
+        _check("twist", np.einsum("kij,kj->ki", rows[:, :, :6], twists), _sizes(twists))
+    if accelerations is not None:
+        off = np.einsum("kij,kj->ki", rows[:, :, :6], accelerations) + rows[:, :, 6]
+        _check("acceleration", off, _sizes(accelerations))
+
+
+def constrained(
+    legs: Legs, poses: FloatArray, twists: FloatArray, accelerations: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the motion of the same height, roll and pitch and their rates that meets all.
+
+    Args:
+        legs: constants of pillars.
+        poses: `(batch, 7)`.
+        twists: `(batch, 6)`.
+        accelerations: `(batch, 6)`.
+    """
+    states = np.concatenate([poses, twists], axis=1)
+    settle_batch(legs, states)
+    poses, twists = states[:, :7].copy(), states[:, 7:].copy()
+    rows = condition_rows(legs, poses, twists)
+    kept = np.zeros((len(poses), COUNT, 6))
+    w, x, y, z = poses[:, 3:].T
+    roll = np.arctan2(2.0 * (w * x - y * z), 1.0 - 2.0 * (x * x + y * y))
+    kept[:, 0, 2] = 1.0
+    kept[:, 1, 3] = 1.0
+    kept[:, 2, 4], kept[:, 2, 5] = np.cos(roll), np.sin(roll)
+    matrix = np.concatenate([rows[:, :, :6], kept], axis=1)
+    wanted = np.einsum("kij,kj->ki", kept, accelerations)
+    right = np.concatenate([-rows[:, :, 6], wanted], axis=1)
+    return poses, twists, np.linalg.solve(matrix, right[..., None])[..., 0]
+
+
+def _sizes(values: FloatArray) -> FloatArray:
+    return np.maximum(1.0, np.abs(values).max(axis=1, initial=0.0))
+
+
+def _check(field: str, off: FloatArray, sizes: FloatArray) -> None:
+    worst = np.abs(off).max(axis=1, initial=0.0)
+    bad = np.flatnonzero(~(worst <= TOLERANCE * sizes))
+    if bad.size:
+        raise InputError(
+            field,
+            f"entry {bad[0]} moves the fixed foot or turns it about the vertical (by "
+            f"{worst[bad[0]]:.3g}): the machine has three freedoms, heave, roll and pitch. "
+            "platform.constrain(pose, twist, acceleration) returns what fits",
+        )

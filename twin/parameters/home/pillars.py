@@ -1,0 +1,59 @@
+"""Checks of machines on pillars: their feet, their plane and the plate's attitude."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twin.parameters.legs.pillar import PillarLeg
+from twin.parameters.legs.place import COINCIDENT
+from twin.parameters.problem import problem
+
+if TYPE_CHECKING:
+    from twin.parameters.machine import MachineParameters
+
+LARGEST_YAW = 1e-9
+"""Part of the plate's y axis along x of the base; above it a pose does not fit the fixed foot."""
+
+
+def check_feet(machine: MachineParameters) -> None:
+    """Raise a problem unless one foot of a machine on pillars is fixed and all have a floor."""
+    count = len(machine.base.joints.points)
+    for table, leg in machine.leg_tables():
+        if not isinstance(leg, PillarLeg):
+            return
+        if not 1 <= leg.fixed_foot <= count:
+            raise problem(f"{table}.fixed_foot", f"there is no leg {leg.fixed_foot}")
+        if leg.fixed_foot != machine.leg.fixed_foot:
+            raise problem(f"{table}.fixed_foot", "one foot is fixed, for all legs alike; remove it")
+    heights = machine.base.joints.points[:, 2]
+    for number, height in enumerate(heights, start=1):
+        if abs(height - heights[0]) > COINCIDENT:
+            raise problem(
+                "base.joints",
+                f"all feet stand in one horizontal plane, but foot {number} is "
+                f"{height - heights[0]:.6g} m above foot 1; give all the same z",
+            )
+
+
+def check_plane(machine: MachineParameters) -> None:
+    """Raise a problem unless the plate of a machine on pillars can be held as it is at home."""
+    if not isinstance(machine.leg, PillarLeg):
+        return
+    yaw = machine.home_rotation[0, 1]
+    if abs(yaw) > LARGEST_YAW:
+        raise problem(
+            "home.orientation",
+            "pillars only roll and pitch: the plate's y axis must be at a right angle to x of the "
+            f"base, but has {yaw:.3g} of it; with w, x, y, z of the quaternion make w z = x y",
+        )
+    corners = machine.platform.joints.points
+    spread = np.linalg.svd(corners - corners.mean(axis=0))
+    if spread.S[1] < COINCIDENT:
+        line = ", ".join(f"{value:.3g}" for value in machine.home_rotation @ spread.Vh[0])
+        raise problem(
+            "platform.joints",
+            f"the corners of legs 1 to {len(corners)} lie on one line: nothing holds turning about "
+            f"the direction [{line}]; move one off it",
+        )
