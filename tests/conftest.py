@@ -24,7 +24,7 @@ settings.register_profile("twin", deadline=None, derandomize=True)
 settings.load_profile("twin")
 
 MACHINES = twin.machine_names()
-assert {"srspm", "stewart"} <= set(MACHINES), "the catalogue is empty or incomplete"
+assert len(MACHINES) == 6, "the catalogue is incomplete"
 
 GENERAL = "general"
 
@@ -60,19 +60,22 @@ def without_symmetry(content: dict[str, Any]) -> dict[str, Any]:
 
 
 class States(NamedTuple):
-    """Random states of one machine, one per row."""
+    """Random states of one machine, one per row, that it can be in."""
 
     pose: NDArray[np.float64]
     twist: NDArray[np.float64]
     acceleration: NDArray[np.float64]
     forces: NDArray[np.float64]
     wrench: NDArray[np.float64]
+    internal: NDArray[np.float64]
 
 
 def poses_within_limits(platform: Platform, count: int, seed: int) -> NDArray[np.float64]:
-    """Return `count` random poses whose legs are inside their limits."""
+    """Return `count` random poses whose actuators are inside their limits."""
     random = np.random.default_rng(seed)
-    stroke = float((platform.maximum_lengths - platform.minimum_lengths).max())
+    stroke = float((platform.maximum_coordinates - platform.minimum_coordinates).max())
+    if platform.coordinate_unit == "rad":
+        stroke *= 0.1 * float(platform.home_reaches.mean())
     size = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
     home = Rotation.from_quat(platform.home[[4, 5, 6, 3]])
     found = np.empty((0, 7))
@@ -80,6 +83,7 @@ def poses_within_limits(platform: Platform, count: int, seed: int) -> NDArray[np
         position = platform.home[:3] + random.uniform(-0.6, 0.6, (1000, 3)) * stroke
         turn = Rotation.from_rotvec(random.uniform(-0.6, 0.6, (1000, 3)) * stroke / size)
         pose = np.hstack([position, (turn * home).as_quat()[:, [3, 0, 1, 2]]])
+        pose = platform.constrain(pose).pose
         found = np.vstack([found, pose[platform.within_limits(pose)]])
         if len(found) >= count:
             return found[:count]
@@ -102,14 +106,19 @@ def description(platform: Platform) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def states(platform: Platform) -> States:
-    """Random states inside the leg limits, fast enough for all velocity terms to matter."""
+    """Random states inside the limits, fast enough for all velocity terms to matter."""
     random = np.random.default_rng(20240)
-    return States(
+    motion = platform.constrain(
         poses_within_limits(platform, STATES, 20241),
         random.normal(size=(STATES, 6)),
         random.normal(size=(STATES, 6)) * 5.0,
+    )
+    springs = random.normal(size=(STATES, 2, platform.n_internal)) * [[0.005], [0.2]]
+    return States(
+        *motion,
         random.normal(size=(STATES, platform.n_actuators)) * 200.0,
         random.normal(size=(STATES, 6)) * 100.0,
+        springs.reshape(STATES, 2 * platform.n_internal),
     )
 
 

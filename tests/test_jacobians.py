@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
+from paths import moved
 from twin.platform import Platform
 
 Array = NDArray[np.float64]
@@ -18,17 +18,6 @@ STEP = 1e-3
 
 CLOSE = 2e-9
 """Rounding of the difference quotients, with rates of the order of ten."""
-
-
-def moved(pose: Array, twist: Array, acceleration: Array, time: float) -> Array:
-    """Return poses that pass `pose` at time 0 with this twist and acceleration.
-
-    The rotation vector omega t + alpha t^2 / 2 has angular velocity omega and acceleration alpha
-    at t = 0.
-    """
-    path = twist * time + 0.5 * acceleration * time**2
-    turned = Rotation.from_rotvec(path[:, 3:]) * Rotation.from_quat(pose[:, [4, 5, 6, 3]])
-    return np.hstack([pose[:, :3] + path[:, :3], turned.as_quat()[:, [3, 0, 1, 2]]])
 
 
 def test_differences_are_exact_on_a_known_function(derivative: Any) -> None:
@@ -41,7 +30,7 @@ def test_jacobian_is_the_derivative_of_the_lengths(
 ) -> None:
     rates = derivative(
         lambda t: platform.inverse_kinematics(
-            moved(states.pose, states.twist, states.acceleration, t)
+            moved(platform, states.pose, states.twist, states.acceleration, t)
         ),
         STEP,
     )
@@ -53,52 +42,73 @@ def test_jacobian_is_the_derivative_of_the_lengths(
 def test_each_column_of_the_jacobian(
     platform: Platform, states: Any, derivative: Any, column: int
 ) -> None:
-    twist = np.zeros_like(states.twist)
-    twist[:, column] = 1.0
+    direction = np.zeros_like(states.twist)
+    direction[:, column] = 1.0
+    twist = platform.constrain(states.pose, direction).twist
     rates = derivative(
-        lambda t: platform.inverse_kinematics(moved(states.pose, twist, 0 * twist, t)), STEP
+        lambda t: platform.inverse_kinematics(moved(platform, states.pose, twist, 0 * twist, t)),
+        STEP,
     )
-    np.testing.assert_allclose(
-        rates, platform.jacobian(states.pose)[:, :, column], rtol=0, atol=CLOSE
-    )
+    expected = np.einsum("kij,kj->ki", platform.jacobian(states.pose), twist)
+    if platform.dof == 6:
+        np.testing.assert_array_equal(expected, platform.jacobian(states.pose)[:, :, column])
+    np.testing.assert_allclose(rates, expected, rtol=0, atol=CLOSE)
 
 
 def test_jacobian_derivative(platform: Platform, states: Any, derivative: Any) -> None:
     expected = derivative(
-        lambda t: platform.jacobian(moved(states.pose, states.twist, states.acceleration, t)), STEP
+        lambda t: platform.jacobian(
+            moved(platform, states.pose, states.twist, states.acceleration, t)
+        ),
+        STEP,
     )
     np.testing.assert_allclose(
         platform.jacobian_derivative(states.pose, states.twist), expected, rtol=0, atol=CLOSE
     )
 
 
-def test_leg_accelerations_are_consistent(platform: Platform, states: Any) -> None:
+def test_conditions_hold_along_every_motion(platform: Platform, states: Any) -> None:
+    rows = platform.conditions(states.pose)
+    assert rows.shape == (len(states.pose), 6 - platform.dof, 6)
+    off = np.einsum("kij,kj->ki", rows, states.twist)
+    np.testing.assert_allclose(off, np.zeros_like(off), rtol=0, atol=1e-14)
+
+
+def test_actuator_accelerations_are_consistent(platform: Platform, states: Any) -> None:
+    """Rates of the joints against those of the Jacobian: two closed forms of the same."""
     legs = platform.leg_coordinates(states.pose, states.twist, states.acceleration)
     jacobian = platform.jacobian(states.pose)
     turning = platform.jacobian_derivative(states.pose, states.twist)
     rates = np.einsum("kij,kj->ki", jacobian, states.twist)
     accelerations = np.einsum("kij,kj->ki", jacobian, states.acceleration)
     accelerations += np.einsum("kij,kj->ki", turning, states.twist)
-    # Two closed forms of the same quantities: only rounding of numbers of the order of ten.
-    np.testing.assert_allclose(legs.length_rates, rates, rtol=0, atol=1e-13)
-    np.testing.assert_allclose(legs.length_accelerations, accelerations, rtol=0, atol=1e-12)
+    actuator = 0 if platform.kind == "rss" else -1
+    found = legs.rates[..., actuator], legs.accelerations[..., actuator]
+    # Only rounding of numbers of the order of ten, divided by short lengths.
+    np.testing.assert_allclose(found[0], rates, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(found[1], accelerations, rtol=1e-12, atol=1e-12)
 
 
 def test_leg_coordinate_rates_and_accelerations(
     platform: Platform, states: Any, derivative: Any
 ) -> None:
+    k = platform.n_internal
+    spring, rate = states.internal[:, :k], states.internal[:, k:]
+    second_rate = 3.0 * spring
+
     def at(time: float) -> Array:
-        pose = moved(states.pose, states.twist, states.acceleration, time)
-        legs = platform.leg_coordinates(pose)
-        return np.concatenate([legs.angles, legs.lengths[..., None]], axis=-1)
+        pose = moved(platform, states.pose, states.twist, states.acceleration, time)
+        place = spring + rate * time + 0.5 * second_rate * time**2
+        return platform.leg_coordinates(pose, internal=np.hstack([place, rate])).values
 
-    legs = platform.leg_coordinates(states.pose, states.twist, states.acceleration)
-    rates = np.concatenate([legs.angle_rates, legs.length_rates[..., None]], axis=-1)
-    np.testing.assert_allclose(derivative(at, STEP), rates, rtol=0, atol=CLOSE)
-
-    accelerations = np.concatenate(
-        [legs.angle_accelerations, legs.length_accelerations[..., None]], axis=-1
+    legs = platform.leg_coordinates(
+        states.pose,
+        states.twist,
+        states.acceleration,
+        internal=states.internal,
+        internal_acceleration=second_rate,
     )
+    np.testing.assert_allclose(derivative(at, STEP), legs.rates, rtol=0, atol=CLOSE)
 
     def second(step: float) -> Array:
         values = [at(k * step) for k in (-1, 0, 1)]
@@ -108,5 +118,5 @@ def test_leg_coordinate_rates_and_accelerations(
     extrapolated = [(4 * b - a) / 3 for a, b in ((coarse, middle), (middle, fine))]
     # Sixth-order error (8e-3)^6 / 64 and rounding 1e-16 / (2e-3)^2, times rates of the order ten.
     np.testing.assert_allclose(
-        (16 * extrapolated[1] - extrapolated[0]) / 15, accelerations, rtol=0, atol=1e-8
+        (16 * extrapolated[1] - extrapolated[0]) / 15, legs.accelerations, rtol=0, atol=1e-8
     )

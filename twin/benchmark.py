@@ -12,7 +12,7 @@ from twin.arrays import FloatArray
 from twin.engines import engine_names, make_engine
 from twin.engines.engine import PRESETS
 from twin.errors import MissingDependencyError
-from twin.platform import REST, Platform
+from twin.platform import REST, Motion, Platform
 from twin.rotations import quaternion_from_angles
 
 BATCH = 4096
@@ -53,8 +53,7 @@ class StepTime(NamedTuple):
 def function_times(platform: Platform) -> Iterator[FunctionTime]:
     """Yield the times of kinematics and dynamics at poses around home."""
     generator = np.random.default_rng(0)
-    pose = _poses(platform, generator)
-    twist, acceleration = generator.normal(0.0, 0.1, (2, BATCH, 6))
+    pose, twist, acceleration = _motion(platform, generator)
     forces = generator.normal(0.0, 10.0, (BATCH, platform.n_actuators))
     lengths = platform.inverse_kinematics(pose)
     calls: dict[str, tuple[Callable[..., object], tuple[FloatArray, ...]]] = {
@@ -97,12 +96,12 @@ def _step_seconds(platform: Platform, name: str, preset: str, forces: FloatArray
     return float(fastest)
 
 
-def _poses(platform: Platform, generator: np.random.Generator) -> FloatArray:
-    reach = 0.02 * float(platform.home_lengths.mean())
+def _motion(platform: Platform, generator: np.random.Generator) -> Motion:
+    reach = 0.02 * float(platform.home_reaches.mean())
     poses = np.tile(platform.home, (BATCH, 1))
     poses[:, :3] += generator.uniform(-reach, reach, (BATCH, 3))
     poses[:, 3:] = quaternion_from_angles(generator.uniform(-0.03, 0.03, (BATCH, 3)))
-    return poses
+    return platform.constrain(poses, *generator.normal(0.0, 0.1, (2, BATCH, 6)))
 
 
 def _seconds(call: Callable[[], object]) -> float:

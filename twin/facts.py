@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.arrays import FloatArray
-from twin.parameters.derived import leg_bodies
+from twin.parameters.derived import cranks
 from twin.platform import REST, Platform
 from twin.rotations import angles_from_quaternion, quaternion_from_angles
 
@@ -32,14 +32,19 @@ class Fact(NamedTuple):
 
 def machine_facts(platform: Platform) -> list[Fact]:
     """Return derived figures of a machine at its home pose."""
-    actuator = platform.parameters.leg.actuator
-    bodies = leg_bodies(platform.parameters)
-    moving = float(bodies.rod_mass.sum() + platform.parameters.platform.body.mass)
+    unit, legs = platform.coordinate_unit, platform.parameters.legs
+    strokes = sorted({leg.actuator.stroke for leg in legs})
     facts = [
-        Fact("legs at home", platform.home_lengths.tolist(), "m", "between joint centres"),
-        Fact("stroke", actuator.stroke, "m", "range of each actuator"),
-        Fact("mass above the actuators", moving, "kg", "platform and rods"),
-        Fact("mass of the housings", float(bodies.housing_mass.sum()), "kg", "all legs"),
+        Fact("freedoms", platform.dof, "", "of the platform; the others are held by the legs"),
+        Fact(
+            f"{platform.parameters.leg.coordinate}s at home",
+            platform.home_coordinates.tolist(),
+            unit,
+            "actuator coordinates",
+        ),
+        Fact("stroke", strokes[0] if len(strokes) == 1 else strokes, unit, "of the actuators"),
+        Fact("mass of the platform", platform.parameters.platform.body.mass, "kg", "without legs"),
+        Fact("mass of the legs", sum(leg.mass for leg in legs), "kg", "all legs"),
         Fact(
             "condition number at home",
             float(platform.condition_number(platform.home)),
@@ -47,10 +52,11 @@ def machine_facts(platform: Platform) -> list[Fact]:
             "of the Jacobian, lengths scaled; 1 is the best, infinite at a singular pose",
         ),
         Fact(
-            "leg forces at rest",
+            "forces at rest",
             platform.inverse_dynamics(platform.home, REST, REST).tolist(),
-            "N",
-            "that carry the machine at home",
+            platform.force_unit,
+            "of the actuators that carry the machine at home"
+            + (", the smallest of many" if platform.n_actuators > platform.dof else ""),
         ),
     ]
     distance, first, second = closest_legs(platform)
@@ -63,7 +69,7 @@ def machine_facts(platform: Platform) -> list[Fact]:
             "collide, are the joints in the right order?",
         )
     )
-    note = "from home, inside the leg limits, with the other five coordinates as at home"
+    note = "from home, inside the actuators' limits, with the other coordinates as at home"
     for name, unit, (low, high) in axis_ranges(platform):
         facts.append(Fact(f"{name} range", [low, high], unit, note))
     return facts
@@ -72,34 +78,48 @@ def machine_facts(platform: Platform) -> list[Fact]:
 def closest_legs(platform: Platform) -> tuple[float, int, int]:
     """Return the smallest distance [m] between two legs at home, and their numbers from 1.
 
-    Legs are the straight lines from base joint to platform joint.
+    Legs are the straight lines from base joint to platform joint, those with cranks two lines.
     """
-    base = platform.base_joints
-    vectors = platform.parameters.home_leg_vectors
+    legs = _lines(platform)
     along = np.linspace(0.0, 1.0, LEG_POINTS)[:, None]
     best = (np.inf, 0, 0)
-    for j in range(len(base)):
-        points = base[j] + along * vectors[j]
+    for j, other in enumerate(legs):
+        points = np.concatenate([start + along * vector for start, vector in other])
         for i in range(j):
-            shares = (points - base[i]) @ vectors[i] / (vectors[i] @ vectors[i])
-            feet = base[i] + np.clip(shares, 0.0, 1.0)[:, None] * vectors[i]
-            distance = float(np.linalg.norm(points - feet, axis=1).min())
-            best = min(best, (distance, i + 1, j + 1))
+            for start, vector in legs[i]:
+                shares = (points - start) @ vector / (vector @ vector)
+                feet = start + np.clip(shares, 0.0, 1.0)[:, None] * vector
+                distance = float(np.linalg.norm(points - feet, axis=1).min())
+                best = min(best, (distance, i + 1, j + 1))
     return best
+
+
+def _lines(platform: Platform) -> list[list[tuple[FloatArray, FloatArray]]]:
+    """Return the lines (start, vector) that each leg consists of at home."""
+    base = platform.base_joints
+    if platform.kind == "rss":
+        geometry = cranks(platform.parameters)
+        parts = zip(base, geometry.elbows, geometry.rods, strict=True)
+        return [[(foot, crank), (foot + crank, rod)] for foot, crank, rod in parts]
+    vectors = platform.parameters.home_leg_vectors
+    return [[(foot, vector)] for foot, vector in zip(base, vectors, strict=True)]
 
 
 def axis_ranges(platform: Platform) -> list[tuple[str, str, tuple[float, float]]]:
     """Return (axis, unit, (lowest, highest)) of moves from home along one coordinate at a time.
 
-    x, y and z [m] in the base frame from home; yaw, pitch and roll [deg] added to those at home.
-    The range is the connected one around home.
+    x, y and z [m] in the base frame from home; yaw, pitch and roll [deg] added to those at home;
+    of a machine with three freedoms, z, pitch and roll. The range is the connected one around home.
     """
-    reach = float((platform.maximum_lengths - platform.minimum_lengths).max())
-    reach += float(platform.maximum_lengths.max())
+    reach = 2.0 * float(platform.home_reaches.max())
+    if platform.coordinate_unit == "m":
+        reach = float((2.0 * platform.maximum_coordinates - platform.minimum_coordinates).max())
     axes = [(name, "m", reach, 1.0) for name in ("x", "y", "z")]
     axes += [(name, "deg", LARGEST_ANGLE, 180.0 / np.pi) for name in ("yaw", "pitch", "roll")]
     ranges = []
     for column, (name, unit, span, scale) in enumerate(axes):
+        if platform.dof < 6 and name in ("x", "y", "yaw"):
+            continue
         offsets = np.linspace(-span, span, SAMPLES)
         inside = platform.within_limits(_moved(platform, column, offsets))
         middle = SAMPLES // 2
@@ -114,8 +134,8 @@ def _moved(platform: Platform, column: int, offsets: FloatArray) -> FloatArray:
     poses = np.tile(platform.home, (len(offsets), 1))
     if column < 3:
         poses[:, column] += offsets
-        return poses
-    angles = np.tile(angles_from_quaternion(platform.home[3:]), (len(offsets), 1))
-    angles[:, column - 3] += offsets
-    poses[:, 3:] = quaternion_from_angles(angles)
-    return poses
+    else:
+        angles = np.tile(angles_from_quaternion(platform.home[3:]), (len(offsets), 1))
+        angles[:, column - 3] += offsets
+        poses[:, 3:] = quaternion_from_angles(angles)
+    return platform.constrain(poses).pose

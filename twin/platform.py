@@ -262,9 +262,10 @@ class Platform:
         shape, (poses,) = flatten_batch(pose=as_pose(pose))
         coordinates = np.empty((len(poses), self.n_actuators))
         run(inverse_kinematics_batch, (self.constants.legs,), (poses, coordinates))
-        slack = 1e-12 * np.maximum(np.abs(self.minimum_coordinates), np.abs(self.maximum_coordinates))
-        low, high = self.minimum_coordinates - slack, self.maximum_coordinates + slack
-        return np.asarray(((coordinates >= low) & (coordinates <= high)).all(axis=-1)).reshape(shape)
+        low, high = self.minimum_coordinates, self.maximum_coordinates
+        slack = 1e-12 * np.maximum(np.abs(low), np.abs(high))
+        inside = (coordinates >= low - slack) & (coordinates <= high + slack)
+        return np.asarray(inside.all(axis=-1)).reshape(shape)
 
     def condition_number(self, pose: Any) -> FloatArray:
         """Return condition numbers `(...)` of J with moments scaled by the joints' mean radius.
@@ -440,9 +441,7 @@ class Platform:
             check_conditions(self.constants.legs, arrays[0], arrays[1], acceleration)
         return shape, arrays
 
-    def _run(
-        self, kernel: Any, constants: tuple[Any, ...], arrays: tuple[FloatArray, ...]
-    ) -> None:
+    def _run(self, kernel: Any, constants: tuple[Any, ...], arrays: tuple[FloatArray, ...]) -> None:
         from twin.evaluation import run_checked
 
         run_checked(kernel, constants, arrays, self.constants.legs)

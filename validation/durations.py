@@ -1,4 +1,4 @@
-"""How long motions last: seconds in a simulator that carries people, less in a desktop machine."""
+"""How long motions last, and in which steps: what suits a machine's size and its stiffness."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ import math
 import numpy as np
 
 from twin.platform import Platform
+from twin.validation.equilibrium import fastest_rate
+
+TIMESTEP = 1e-3
+"""[s] of comparisons, the step the bars are set for; less in a stiff machine."""
 
 FULL_FALL = 0.3
 """[s] Machines that take longer to fall over the length of their legs get the full durations."""
@@ -14,22 +18,43 @@ FULL_FALL = 0.3
 GRID = 0.02
 """[s] Durations are multiples of it, so that every time step that is compared divides them."""
 
+LARGEST_RATE = 0.25
+"""Fastest rate of the free motion per step: Runge-Kutta 4 leaves 1e-6 of an oscillation then."""
+
+
+def stiff_halvings(platform: Platform) -> int:
+    """Return how often time has to be halved until `TIMESTEP` follows the fastest motion."""
+    return max(0, math.ceil(math.log2(TIMESTEP * fastest_rate(platform) / LARGEST_RATE)))
+
+
+def compared_step(platform: Platform) -> float:
+    """Return the time step [s] of comparisons."""
+    return TIMESTEP / 2.0 ** stiff_halvings(platform)
+
 
 def time_scale(platform: Platform) -> float:
-    """Return the time to fall over the mean leg length per `FULL_FALL`, at most 1.
+    """Return the time in which things happen per that of a large machine, at most 1.
 
     Motions under gravity and under forces in proportion to it are similar in machines of any size
-    when time is measured in sqrt(length / gravity). Legs longer than 0.88 m have 1.
+    when time is measured in sqrt(length / gravity): per `FULL_FALL`; legs longer than 0.88 m
+    have 1. Stiff machines move in as many shorter steps.
     """
-    length = float(np.mean(platform.home_lengths))
+    halvings = stiff_halvings(platform)
+    length = float(np.mean(platform.home_reaches))
     gravity = platform.parameters.gravity
-    return min(1.0, math.sqrt(length / gravity) / FULL_FALL) if gravity > 0 else 1.0
+    if halvings or not gravity > 0.0:
+        return 1.0 / 2.0**halvings
+    return min(1.0, math.sqrt(length / gravity) / FULL_FALL)
 
 
 def duration_for(platform: Platform, longest: float) -> float:
-    """Return `longest` [s] times the machine's time scale, down to a multiple of `GRID`."""
-    cells = math.floor(longest * time_scale(platform) / GRID + 1e-9)
-    return round(max(cells, 1) * GRID, 9)
+    """Return `longest` [s] times the machine's time scale, down to a multiple of the grid.
+
+    The grid is `GRID`, less in a stiff machine by as much as the time step.
+    """
+    stiff = 2.0 ** stiff_halvings(platform)
+    cells = math.floor(longest * time_scale(platform) * stiff / GRID + 1e-9)
+    return round(max(cells, 1) * GRID, 9) / stiff
 
 
 def step_for(platform: Platform, longest: float) -> float:

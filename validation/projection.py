@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from twin.arrays import FloatArray
-from twin.engines.projection import projected_forces
+from twin.engines.projection import projection
 from twin.errors import MissingDependencyError
 from twin.platform import Platform
 from twin.validation.comparison import LABELS, log_curve, missing
 from twin.validation.metrics import relative_error
 from twin.validation.results import Curve, Measure
+from twin.validation.sampling import RandomStates
 
 TOLERANCE = 1e-9
 REASON = (
@@ -20,27 +21,32 @@ REASON = (
 
 
 def projection_errors(
-    platform: Platform,
-    pose: FloatArray,
-    twist: FloatArray,
-    acceleration: FloatArray,
-    *,
-    x: FloatArray,
+    platform: Platform, states: RandomStates, *, x: FloatArray
 ) -> tuple[list[Measure], list[Curve]]:
-    """Return each engine's largest relative error over `(m,)` states, and the errors over `x`."""
-    expected = platform.inverse_dynamics(pose, twist, acceleration)
+    """Return each engine's largest relative error over `(m,)` states, and the errors over `x`.
+
+    Where legs have coordinates of their own, these move as the reference says, and what the
+    engine's equations then leave in their rows counts as an error too.
+    """
+    pose, twist, acceleration, internal = states
+    expected = platform.inverse_dynamics(pose, twist, acceleration, internal=internal)
+    inside = platform.forward_dynamics(pose, twist, expected, internal=internal)[:, 6:]
     measures, curves = [], []
     for engine, label in LABELS.items():
         try:
-            rows = [
-                projected_forces(engine, platform, *state)
-                for state in zip(pose, twist, acceleration, strict=True)
+            found = [
+                projection(engine, platform, *state)
+                for state in zip(pose, twist, acceleration, internal, inside, strict=True)
             ]
         except MissingDependencyError as error:
             measures.append(missing(label, error))
             continue
-        errors = relative_error(np.array(rows), expected)
-        name = f"{label}: largest relative error of projected forces, {len(rows)} states"
+        errors = relative_error(np.array([each.forces for each in found]), expected)
+        if platform.n_internal:
+            left = [each.residual(row) for each, row in zip(found, expected, strict=True)]
+            rows = np.abs(np.array(left)[:, -platform.n_internal :]).max(axis=1)
+            errors = np.maximum(errors, rows / np.abs(expected).max(axis=1))
+        name = f"{label}: largest relative error of projected forces, {len(found)} states"
         measures.append(Measure(name, float(errors.max()), "1", TOLERANCE, REASON))
         curves.append(log_curve(label, x, errors))
     return measures, curves

@@ -33,11 +33,11 @@ def test_remainder_is_of_second_order_in_the_load(sprung: Any) -> None:
 
 
 def test_stiffer_machines_sag_less(sprung: Any) -> None:
-    sweep = sag_over_stiffness(sprung.platform, [1.0, 10.0, 100.0], sprung.pose[0], **sprung.given)
+    sweep = sag_over_stiffness(sprung.platform, [1.0, 5.0, 25.0], sprung.pose[0], **sprung.given)
     predicted = sizes(sprung, [one.predicted for one in sweep.sags])
-    np.testing.assert_allclose(predicted[0] / predicted, [1.0, 10.0, 100.0], rtol=1e-9)
+    np.testing.assert_allclose(predicted[0] / predicted, [1.0, 5.0, 25.0], rtol=1e-9)
     shares = sizes(sprung, [one.remainder for one in sweep.sags]) / predicted
-    assert shares[2] < 0.05 * shares[0] or shares[2] < 1e-8
+    np.testing.assert_allclose(shares[1] / shares[2], 5.0, rtol=0.1)
 
 
 def test_no_gravity_no_sag(sprung: Any) -> None:

@@ -18,12 +18,6 @@ from twin.viewer.panels import FOOT, GAP, PANEL_HEIGHT, Axes, Line, panels_figur
 from twin.viewer.style import FONT_SIZE, axis, curve_color, layout, legend
 
 
-def actuator_units(platform: Platform) -> tuple[str, str]:
-    """Return the units of actuator coordinates and forces: m and N, for cranks rad and N m."""
-    actuator = platform.parameters.leg.actuator
-    return actuator.coordinate_unit, actuator.effort_unit
-
-
 def requirement_figure(platform: Platform, requirement: MotorRequirement) -> Any:
     """Return a plotly figure of force or torque, speed and power over time, peaks marked.
 
@@ -31,7 +25,7 @@ def requirement_figure(platform: Platform, requirement: MotorRequirement) -> Any
         InputError: not a machine, not a requirement.
         MissingDependencyError: plotly is not installed.
     """
-    length, force = actuator_units(as_platform(platform))
+    length, force = as_platform(platform).coordinate_unit, platform.force_unit
     if not isinstance(requirement, MotorRequirement):
         raise InputError("requirement", f"must be a MotorRequirement, not {requirement!r}")
     label = "torque" if force == "N m" else "force"
@@ -57,7 +51,7 @@ def payload_figure(
         InputError: not as many names as requirements.
         MissingDependencyError: plotly is not installed.
     """
-    _, unit = actuator_units(as_platform(platform))
+    unit = as_platform(platform).force_unit
     if len(names) != len(requirements) or not len(names):
         raise InputError("names", "must be one per requirement")
     lines = []
@@ -103,7 +97,7 @@ def stroke_figure(platform: Platform, required: RequiredStroke) -> Any:
         InputError: not a machine, or another number of actuators.
         MissingDependencyError: plotly is not installed.
     """
-    unit, _ = actuator_units(as_platform(platform))
+    unit = as_platform(platform).coordinate_unit
     if len(required.minimum) != platform.n_actuators:
         raise InputError("required", f"must be of {platform.n_actuators} actuators")
     figures = report_library("plotly.graph_objects", "Plotting")

@@ -12,6 +12,7 @@ from twin.arrays import FloatArray, as_floats, as_pose, read_only
 from twin.errors import InputError
 from twin.motion.axes import axis_names, known_axis
 from twin.motion.quaternions import quaternion_product
+from twin.platform import Platform
 from twin.rotations import quaternion_from_angles
 
 
@@ -84,3 +85,16 @@ class Mobility(NamedTuple):
         power = int(np.ceil(np.log2(count)))
         points = qmc.Sobol(len(self.low), scramble=False).random_base2(power)[:count]
         return np.asarray(self.low + points * (self.high - self.low))
+
+
+def check_convention(platform: Platform, convention: str) -> None:
+    """Raise InputError if a machine on pillars is asked for angles other than its own.
+
+    Roll and pitch in their own order are all it can turn; x and y follow from them.
+    """
+    if platform.dof < 6 and convention != "roll_pitch":
+        raise InputError(
+            "convention",
+            f"{platform.name} moves in height, roll and pitch only: give these in the convention "
+            f"roll_pitch, not {convention}",
+        )

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from twin.analysis.mobility import check_convention
 from twin.analysis.payload import Payload, with_payload
 from twin.analysis.springs import strut_springs
 from twin.arrays import FloatArray
@@ -98,7 +99,9 @@ def motor_requirement(
         samples: number of times from start to end.
 
     Raises:
-        InputError: not a machine, not a motion, wrong shapes, or poses out of reach.
+        InputError: not a machine, not a motion, wrong shapes, or a convention whose angles the
+            machine cannot have.
+        UnreachablePoseError: the motion leads out of reach.
         SingularPoseError: the motion passes a singular pose.
     """
     as_platform(platform)
@@ -106,10 +109,9 @@ def motor_requirement(
         raise InputError("motion", f"must be one of twin.motion, not {motion!r}")
     if isinstance(samples, bool) or not isinstance(samples, int) or samples < 2:
         raise InputError("samples", f"must be a whole number from 2 on, got {samples!r}")
+    check_convention(platform, motion.convention)
     time = np.linspace(0.0, motion.duration, samples)
-    pose, twist, acceleration = motion.sample(time)
-    if platform.dof < 6:
-        pose, twist, acceleration = platform.constrain(pose, twist, acceleration)
+    pose, twist, acceleration = platform.constrain(*motion.sample(time))
     coordinates = platform.inverse_kinematics(pose)
     rates = np.einsum("kij,kj->ki", platform.jacobian(pose), twist)
     forces = platform.inverse_dynamics(pose, twist, acceleration, wrench)
@@ -153,11 +155,10 @@ def actuator_use(platform: Platform, requirement: MotorRequirement) -> tuple[Use
     if requirement.forces.shape[-1] != platform.n_actuators:
         raise InputError("requirement", f"must be of {platform.n_actuators} actuators")
     actuators = [leg.actuator for leg in platform.parameters.legs]
-    rotary = actuators[0].effort_unit == "N m"
     uses = []
     for name, limits, demands in (
         (
-            "torque" if rotary else "force",
+            "torque" if platform.force_unit == "N m" else "force",
             [actuator.effort for actuator in actuators],
             requirement.forces,
         ),

@@ -8,6 +8,7 @@ import numpy as np
 
 from twin.arrays import FloatArray, as_floats, read_only
 from twin.errors import InputError
+from twin.parameters.derived import rest_lengths
 from twin.parameters.legs import StrutLeg
 from twin.platform import Platform, as_platform
 
@@ -27,16 +28,14 @@ class Springs(NamedTuple):
 
 def strut_springs(platform: Platform) -> Springs | None:
     """Return the springs of the machine's own struts; None for a machine without struts."""
-    placed = zip(platform.parameters.legs, platform.parameters.home_places, strict=True)
-    rows = [
-        (leg.axial.stiffness, leg.axial.damping, leg.home_rest_length(place))
-        for leg, place in placed
-        if isinstance(leg, StrutLeg)
-    ]
-    return (
-        Springs(*(read_only(column) for column in zip(*rows, strict=True)), own=True)
-        if rows
-        else None
+    struts = [leg.axial for leg in platform.parameters.legs if isinstance(leg, StrutLeg)]
+    if not struts:
+        return None
+    return Springs(
+        read_only([axial.stiffness for axial in struts]),
+        read_only([axial.damping for axial in struts]),
+        rest_lengths(platform.parameters),
+        own=True,
     )
 
 

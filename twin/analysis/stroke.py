@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.analysis.mobility import Mobility
+from twin.analysis.mobility import Mobility, check_convention
 from twin.arrays import FloatArray
 from twin.errors import InputError, TwinError
 from twin.platform import Platform, as_platform
@@ -59,15 +59,17 @@ def required_stroke(platform: Platform, wanted: Mobility) -> RequiredStroke:
     """Return the extremes of all actuator coordinates over a box of poses.
 
     Corners and points inside start searches along the gradient, as the extremes of a leg can lie
-    inside the box or on one of its faces. The same box always gives the same answer. Machines with
-    fewer than six freedoms take from the box what they can move in.
+    inside the box or on one of its faces. The same box always gives the same answer. Of machines
+    with fewer than six freedoms, x and y follow from the other axes.
 
     Raises:
-        InputError: not a machine or mobility, or a box without any pose in reach.
+        InputError: not a machine or mobility, a convention whose angles the machine cannot have,
+            or a box without any pose in reach.
     """
     as_platform(platform)
     if not isinstance(wanted, Mobility):
         raise InputError("wanted", "must be a Mobility; use Mobility.about(...)")
+    check_convention(platform, wanted.convention)
     axes = np.vstack([wanted.corners(), wanted.inner(SAMPLES)])
     values = coordinates(platform, wanted, axes)
     reached = np.isfinite(values).all(axis=1)
@@ -106,8 +108,7 @@ def coordinates(platform: Platform, wanted: Mobility, axes: FloatArray) -> Float
 
 
 def _poses(platform: Platform, wanted: Mobility, axes: FloatArray) -> FloatArray:
-    poses = wanted.poses(axes)
-    return poses if platform.dof == 6 else platform.constrain(poses)[0]
+    return platform.constrain(wanted.poses(axes)).pose
 
 
 def _extreme(
@@ -125,6 +126,8 @@ def _extreme(
     free = np.flatnonzero(span > 0.0)
     order = np.argsort(sign * values[:, leg], kind="stable")
     best = (float(values[order[0], leg]), axes[order[0]])
+    if not len(free):
+        return best
     steps = DIFFERENCE * np.vstack([np.zeros(len(free)), np.eye(len(free)), -np.eye(len(free))])
 
     def slope(point: FloatArray) -> tuple[float, FloatArray]:

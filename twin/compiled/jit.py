@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba.extending import overload
 
 OPTIONS: dict[str, Any] = {
     "cache": True,
@@ -24,10 +25,6 @@ FOLDERS = ("compiled", "kinematics", "dynamics")
 WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
-KIND_OPTIONS: dict[str, Any] = {key: OPTIONS[key] for key in ("error_model", "fastmath", "nogil")}
-"""Options of functions chosen by the kind of leg; they are cached with the kernels that call them."""
-
-
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile, at its first call, a function that Python calls."""
     return _jitted(function, OPTIONS)
@@ -39,6 +36,16 @@ def device(function: Callable[..., Any]) -> Callable[..., Any]:
     Without the wrappers for Python a machine compiles in three quarters of the time.
     """
     return _jitted(function, {**OPTIONS, **WITHOUT_WRAPPERS})
+
+
+def by_kind(stub: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the decorator of what chooses the implementation of `stub` by types, when compiled.
+
+    The implementations are cached with the kernels that call them.
+    """
+    options = {key: OPTIONS[key] for key in ("error_model", "fastmath", "nogil")}
+    decorator: Any = overload(stub, jit_options=options)  # type: ignore[arg-type]
+    return decorator  # type: ignore[no-any-return]
 
 
 def _jitted(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:

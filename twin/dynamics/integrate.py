@@ -198,7 +198,8 @@ def _stopped(reason: str, time: float, y: FloatArray, step: float) -> None:
         "step size collapse": "the forces change too fast or the tolerance is below rounding",
         "too many steps": "use larger tolerances or a shorter duration",
     }[reason]
+    state = {"pose": y[:7].copy(), "twist": y[7:13].copy(), "internal": y[13:].copy()}
     raise IntegrationError(
         f"stopped at t = {time:.9g} s ({reason}, last step {step:.3g} s): {advice}",
-        {"reason": reason, "time": time, "pose": y[:7].copy(), "twist": y[7:13].copy(), "step": step},
+        {"reason": reason, "time": time, "step": step, **state},
     )

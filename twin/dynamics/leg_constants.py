@@ -78,10 +78,9 @@ def _axisymmetric(tensor: FloatArray, row: FloatArray) -> bool:
 
 def _strut(parameters: MachineParameters, rows: FloatArray) -> None:
     _ups(parameters, rows)
-    for row, leg, home in zip(
-        rows, parameters.legs, parameters.home_coordinates, strict=True
-    ):
-        axial: Any = leg.axial
+    leg: Any
+    for row, leg, home in zip(rows, parameters.legs, parameters.home_coordinates, strict=True):
+        axial = leg.axial
         row[strut.STIFFNESS], row[strut.DAMPING] = axial.stiffness, axial.damping
         row[strut.REST_LENGTH] = home if axial.rest_length is None else axial.rest_length
 

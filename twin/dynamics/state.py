@@ -1,4 +1,4 @@
-"""Equations of motion as a first-order system: y = (pose, twist, internal), dy/dt = f(y, forces)."""
+"""Equations of motion of first order: y = (pose, twist, internal), dy/dt = f(y, forces)."""
 
 from __future__ import annotations
 
@@ -27,9 +27,7 @@ def derivative(body, legs, y, forces, slope, elapsed, wrench, dy, work):
         dy[k] = y[7 + k]
     dy[3], dy[4], dy[5], dy[6] = quaternion_rate(y[3], y[4], y[5], y[6], y[10], y[11], y[12])
     # Accelerations fill 6 + k entries; those of the legs then move behind the rates.
-    regular = forward_dynamics(
-        body, legs, y[:7], y[7:13], y[13:], force, wrench, dy[7:], work
-    )
+    regular = forward_dynamics(body, legs, y[:7], y[7:13], y[13:], force, wrench, dy[7:], work)
     for i in range(count):
         dy[13 + count + i] = dy[13 + i]
         dy[13 + i] = y[13 + count + i]
@@ -37,9 +35,15 @@ def derivative(body, legs, y, forces, slope, elapsed, wrench, dy, work):
 
 
 @device
-def normalise(legs, y):
-    """Remove from `y` what integration lets drift: the quaternion's length, the conditions."""
+def normalise_quaternion(y):
+    """Scale the quaternion in `y` to length one; integration lets it drift by its own error."""
     inverse = 1.0 / sqrt(y[3] * y[3] + y[4] * y[4] + y[5] * y[5] + y[6] * y[6])
     for k in range(3, 7):
         y[k] *= inverse
+
+
+@device
+def normalise(legs, y):
+    """Remove from `y` what integration lets drift: the quaternion's length, the conditions."""
+    normalise_quaternion(y)
     settle(legs, y)

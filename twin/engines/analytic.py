@@ -11,7 +11,7 @@ from twin.dynamics.state import STATE_SIZE
 from twin.engines.base import BaseEngine
 from twin.engines.engine import Preset, State
 from twin.engines.guard import LARGEST_GAP
-from twin.kinematics.inverse import lengths_and_rates
+from twin.kinematics.inverse import coordinates_and_rates
 from twin.platform import LegCoordinates, Platform
 
 TOLERANCE = 1e-13
@@ -44,16 +44,19 @@ class AnalyticEngine(BaseEngine):
         """
         super().__init__(platform, timestep, preset, largest_gap)
         self._identify()
-        self._y = np.empty(STATE_SIZE)
+        size = STATE_SIZE + 2 * platform.n_internal
+        self._y = np.empty(size)
         self._constant = np.zeros(platform.n_actuators)
         self._clock = np.empty(2)
         capacity = 1 if preset == "fast" else LARGEST_SUBSTEPS
         self._times = np.empty(capacity)
-        self._states = np.empty((capacity, STATE_SIZE))
-        self._dense = np.empty((capacity, 5, STATE_SIZE))
+        self._states = np.empty((capacity, size))
+        self._dense = np.empty((capacity, 5, size))
 
-    def _place(self, pose: FloatArray, twist: FloatArray, legs: LegCoordinates) -> None:
-        self._y[:7], self._y[7:] = pose, twist
+    def _place(
+        self, pose: FloatArray, twist: FloatArray, internal: FloatArray, legs: LegCoordinates
+    ) -> None:
+        self._y[:] = *pose, *twist, *internal
 
     def _advance(self, forces: FloatArray, wrench: FloatArray) -> tuple[float, str]:
         arguments = (*self.platform.constants[:2], self._y, forces, self._constant, wrench)
@@ -68,10 +71,10 @@ class AnalyticEngine(BaseEngine):
 
     def _read(self) -> State:
         n = self.platform.n_actuators
-        pose, twist = self._y[:7].copy(), self._y[7:].copy()
+        pose, twist, internal = np.split(self._y.copy(), (7, STATE_SIZE))
         lengths, rates = np.empty(n), np.empty(n)
-        lengths_and_rates(self.platform.constants.legs, pose, twist, lengths, rates)
-        return State(self._steps * self.timestep, pose, twist, lengths, rates)
+        coordinates_and_rates(self.platform.constants.legs, pose, twist, lengths, rates)
+        return State(self._steps * self.timestep, pose, twist, lengths, rates, internal)
 
     def _gap(self) -> float:
         """Return zero: leg states follow from the pose."""

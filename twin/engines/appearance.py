@@ -1,4 +1,4 @@
-"""How machines look in every engine: colours and dimensions for drawing, none of them with mass."""
+"""How machines look in every engine: colours and plates, none of them with mass."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.arrays import FloatArray, read_only
-from twin.parameters.body import Cylinder
-from twin.parameters.legs import LegAppearance, UpsLeg
 from twin.parameters.machine import MachineParameters
 
 Color = tuple[float, float, float, float]
@@ -20,19 +18,15 @@ COLORS: dict[str, Color] = {
     "joint": (0.16, 0.17, 0.19, 1.0),
     "platform": (0.93, 0.94, 0.95, 1.0),
     "heading": (0.93, 0.42, 0.13, 1.0),
+    "spring": (0.85, 0.65, 0.20, 1.0),
+    "occupant": (0.55, 0.63, 0.58, 1.0),
 }
 """Red, green, blue, opacity of each kind of part; `heading` marks the platform's x axis."""
 
 
 class Drawing(NamedTuple):
-    """Dimensions [m] of the parts as drawn."""
+    """Dimensions [m] of the parts that all legs share, as drawn."""
 
-    housing_radius: float
-    housing_length: float
-    """from the base joint along the leg"""
-    rod_radius: float
-    rod_length: float
-    """from the tip back along the leg"""
     base_joint_radius: float
     """of the balls drawn at the base joints"""
     platform_joint_radius: float
@@ -55,19 +49,13 @@ class Drawing(NamedTuple):
         return self.base_top - self.base_thickness
 
 
-def drawing(parameters: MachineParameters) -> Drawing:
-    """Return the dimensions of a machine's parts as drawn."""
-    leg = _leg_appearance(parameters.leg)
+def drawing(parameters: MachineParameters, base_ball: float, platform_ball: float) -> Drawing:
+    """Return the dimensions of a machine as drawn, for balls of these radii [m] at its joints."""
     base, top = parameters.base.joints.points, parameters.platform.joints.points
-    base_ball, platform_ball = 1.25 * leg.housing_radius, 1.6 * leg.rod_radius
     margin = 1.8 * platform_ball
     platform_radius = float(np.linalg.norm(top[:, :2], axis=1).max()) + margin
     thickness = parameters.platform.thickness
     return Drawing(
-        housing_radius=leg.housing_radius,
-        housing_length=leg.housing_length,
-        rod_radius=leg.rod_radius,
-        rod_length=leg.rod_length,
         base_joint_radius=base_ball,
         platform_joint_radius=platform_ball,
         base_radius=float(np.linalg.norm(base[:, :2], axis=1).max()) + 2.0 * base_ball,
@@ -88,24 +76,3 @@ def _outline(points: FloatArray, radius: float, margin: float) -> FloatArray:
         return read_only(radius * np.stack([np.cos(angles), np.sin(angles)], axis=1))
     distances = np.linalg.norm(points, axis=1)
     return read_only(points * (1.0 + margin / np.maximum(distances, margin))[:, None])
-
-
-def _leg_appearance(leg: UpsLeg) -> LegAppearance:
-    """Return what the file gives; else cylinders as they are, else slender tubes that overlap."""
-    if leg.appearance is not None:
-        return leg.appearance
-    shortest = leg.actuator.minimum
-    housing = (0.03 * shortest, 0.9 * shortest)
-    if isinstance(leg.housing, Cylinder):
-        housing = (leg.housing.outer_radius, leg.housing.length)
-    rod = (0.6 * housing[0], 0.9 * shortest)
-    if isinstance(leg.rod, Cylinder):
-        # A rod that would come out below the base joint is drawn shorter.
-        rod = (leg.rod.outer_radius, min(leg.rod.length, shortest))
-    return LegAppearance(
-        source="derived from the leg's bodies",
-        housing_radius=housing[0],
-        housing_length=housing[1],
-        rod_radius=rod[0],
-        rod_length=rod[1],
-    )

@@ -1,4 +1,4 @@
-"""PyBullet behind the engine protocol; loops closed by six point-to-point constraints.
+"""PyBullet behind the engine protocol; loops closed by point-to-point constraints.
 
 Presets: `fast` takes one Bullet step per time step (first order in the time step), `validation`
 runs three copies with steps of 1, 1/2 and 1/4 of the time step, each from its own state under the
@@ -20,6 +20,8 @@ from twin.engines.base import BaseEngine
 from twin.engines.bullet_world import World
 from twin.engines.engine import Preset, State
 from twin.engines.guard import LARGEST_GAP
+from twin.engines.joint_motion import joint_motion
+from twin.engines.mechanisms.assembly import make_mechanism
 from twin.platform import LegCoordinates, Platform
 
 WEIGHTS: dict[Preset, tuple[float, ...]] = {
@@ -36,10 +38,11 @@ EARTH = 9.81
 def join_time(platform: Platform) -> float:
     """Return after how long [s] copies start again from the extrapolated state.
 
-    It is twice the time to fall over the mean leg length: errors of copies that run away have grown
+    It is twice the time to fall over the mean distance between a leg's joints: errors of copies that run away have grown
     by less than a hundred times then, and a restart, whose own error is of third order, is rare.
     """
-    return 2.0 * sqrt(float(platform.home_lengths.mean()) / EARTH)
+    lengths = np.linalg.norm(platform.parameters.home_leg_vectors, axis=1)
+    return 2.0 * sqrt(float(lengths.mean()) / EARTH)
 
 
 class BulletEngine(BaseEngine):
@@ -72,42 +75,42 @@ class BulletEngine(BaseEngine):
         super().__init__(platform, timestep, preset, largest_gap)
         options = {"engine_defaults": as_flag(engine_defaults, "engine_defaults")}
         self._identify(f"PyBullet {version('pybullet')}", options)
-        self._lengths = (13, 13 + platform.n_actuators)
+        count = 13 + np.array([1, 2]) * platform.n_actuators
+        self._parts = [7, 13, *count.tolist()]
         self._weights = np.array(WEIGHTS[preset])
         self._join_steps = max(1, round(join_time(platform) / self.timestep))
-        self._readings = np.empty((len(self._weights), 13 + 2 * platform.n_actuators))
-        self._reading = np.empty(self._readings.shape[1])
-        self._make = partial(World, platform, engine_defaults=engine_defaults)
+        size = 13 + 2 * platform.n_actuators + 2 * platform.n_internal
+        self._readings = np.empty((len(self._weights), size))
+        self._reading = np.empty(size)
+        self._machine = make_mechanism(platform.parameters)
+        self._make = partial(World, self._machine, engine_defaults=engine_defaults)
         self._worlds: list[World] = []
         self._open()
 
-    def _place(self, pose: FloatArray, twist: FloatArray, legs: LegCoordinates) -> None:
+    def _place(
+        self, pose: FloatArray, twist: FloatArray, internal: FloatArray, legs: LegCoordinates
+    ) -> None:
         self._open()
         for world in self._worlds:
-            world.place(pose, twist, legs)
+            world.place(pose, twist, joint_motion(self._machine, legs))
         self._combine(pose[3:])
 
     def _advance(self, forces: FloatArray, wrench: FloatArray) -> tuple[float, str]:
         """Step all copies; Bullet applies the wrench before each of its own steps."""
         if len(self._worlds) > 1 and self._steps and self._steps % self._join_steps == 0:
             self._join()
-        held, load = forces.tolist(), wrench.tolist()
+        load = wrench.tolist()
         for halvings, world in enumerate(self._worlds):
             for _ in range(2**halvings):
-                world.advance(held, load if any(load) else None)
+                world.advance(forces, load if any(load) else None)
         self._combine(self._reading[3:7])
         return max(self._gaps), ""
 
     def _read(self) -> State:
-        """Return the state; lengths and rates are those of the prismatic joints."""
-        reading, (start, end) = self._reading.copy(), self._lengths
-        return State(
-            self._steps * self.timestep,
-            reading[:7],
-            reading[7:start],
-            reading[start:end],
-            reading[end:],
-        )
+        """Return the state; lengths and rates are those of the actuated joints."""
+        pose, twist, lengths, rates, internal = np.split(self._reading.copy(), self._parts)
+        lengths = self.platform.home_coordinates + lengths
+        return State(self._steps * self.timestep, pose, twist, lengths, rates, internal)
 
     def _gap(self) -> float:
         """Return the gap in the copy of smallest step."""
@@ -131,10 +134,10 @@ class BulletEngine(BaseEngine):
 
     def _join(self) -> None:
         """Put all copies at the extrapolated state, loops closed."""
-        pose, twist = self._reading[:7], self._reading[7:13]
-        legs = self.platform.leg_coordinates(pose, twist)
+        pose, twist, _, _, internal = np.split(self._reading, self._parts)
+        legs = self.platform.leg_coordinates(pose, twist, internal=internal)
         for world in self._worlds:
-            world.place(pose, twist, legs)
+            world.place(pose, twist, joint_motion(self._machine, legs))
 
     def _combine(self, quaternion: FloatArray) -> None:
         """Extrapolate the copies' states, all quaternions with the sign of the one given."""

@@ -1,7 +1,7 @@
 """PyBullet's open tree of a machine: its own inverse dynamics and Jacobians, no constraints.
 
 Bullet offers these on fixed-base trees of one-dof joints only, which is why `robot_urdf` hangs
-the platform on three slides and three hinges.
+a free platform on three slides and three hinges.
 """
 
 from __future__ import annotations
@@ -14,8 +14,12 @@ import numpy as np
 
 from twin.arrays import FloatArray
 from twin.engines.bullet_library import bullet, connect, disconnect, load
+from twin.engines.joint_forces import JointForces
+from twin.engines.joint_motion import joint_motion
+from twin.engines.mechanism import PLATFORM, Point
+from twin.engines.mechanisms.assembly import make_mechanism
 from twin.engines.projection import OpenTree
-from twin.engines.urdf import FREEDOMS, LEG_JOINTS, robot_urdf
+from twin.engines.urdf import FREEDOMS, robot_urdf
 from twin.errors import SingularPoseError
 from twin.platform import Platform
 
@@ -24,39 +28,36 @@ SMALLEST_COSINE = 1e-6
 
 
 def open_tree(
-    platform: Platform, pose: FloatArray, twist: FloatArray, acceleration: FloatArray
+    platform: Platform,
+    pose: FloatArray,
+    twist: FloatArray,
+    acceleration: FloatArray,
+    internal: FloatArray | None = None,
+    internal_acceleration: FloatArray | None = None,
 ) -> OpenTree:
     """Return the tree's generalised forces and Jacobians for one motion `(7,)`, `(6,)`, `(6,)`.
 
+    `internal` `(2k,)` and `internal_acceleration` `(k,)` are those of the legs' internal joints.
+
     Raises:
-        InputError: Bullet refuses the machine.
-        SingularPoseError: a leg lies along its first axis, or the platform has turned by 90 deg
-            about the y axis from home, where the tree's hinges are singular.
+        InputError: Bullet refuses the machine, or the platform cannot have the motion.
+        SingularPoseError: a leg has no joint coordinates in this pose, or a free platform has
+            turned by 90 deg about the y axis from home, where the tree's hinges are singular.
     """
     tree = _tree(platform)
-    legs = platform.leg_coordinates(pose, twist, acceleration)
-    extensions = legs.lengths - platform.home_lengths
+    legs = platform.leg_coordinates(
+        pose, twist, acceleration, internal=internal, internal_acceleration=internal_acceleration
+    )
+    motion = joint_motion(tree.machine, legs)
+    if not tree.machine.floats:
+        return OpenTree(tree.torques(*motion), tree.closure(motion.values))
     free = _platform_motion(platform, pose, twist, acceleration)
-    places, rates, seconds = (
-        np.concatenate([np.column_stack([angles, lengths]).ravel(), own])
-        for angles, lengths, own in (
-            (legs.angles, extensions, free.places),
-            (legs.angle_rates, legs.length_rates, free.rates),
-            (legs.angle_accelerations, legs.length_accelerations, free.seconds),
-        )
-    )
-    torques = tree.torques(places, rates, seconds)
-    numbers = range(1, platform.n_actuators + 1)
-    tips = np.stack([tree.jacobian(f"leg_{i}_rod", places) for i in numbers])
-    sockets = np.stack([tree.jacobian(f"leg_{i}_platform_joint", places) for i in numbers])
-    joints = np.arange(len(places) - len(FREEDOMS)).reshape(-1, len(LEG_JOINTS))
+    whole = [np.concatenate(pair) for pair in zip(free[:3], motion, strict=True)]
+    torques, closure = tree.torques(*whole), tree.closure(whole[0])
     from_twist = np.linalg.inv(free.to_twist)
-    return OpenTree(
-        platform_wrench=from_twist.T @ torques[joints.size :],
-        leg_torques=torques[: joints.size].reshape(joints.shape),
-        platform_jacobians=sockets[:, :, joints.size :] @ from_twist,
-        leg_jacobians=np.stack([tip[:, own] for tip, own in zip(tips, joints, strict=True)]),
-    )
+    torques[:6] = from_twist.T @ torques[:6]
+    closure[:, :6] = closure[:, :6] @ from_twist
+    return OpenTree(torques, closure)
 
 
 class _PlatformMotion(NamedTuple):
@@ -102,13 +103,13 @@ def _platform_motion(
 
 
 class _Tree:
-    """The tree in a physics client; vectors are sorted by leg and joint, the platform's last."""
+    """The tree in a physics client; vectors are those of the platform's joints, then all others."""
 
     def __init__(self, platform: Platform) -> None:
+        self.machine = make_mechanism(platform.parameters)
         self._client = connect()
         weakref.finalize(self, disconnect, self._client)
-        gravity = platform.parameters.gravity
-        bullet.setGravity(0.0, 0.0, -gravity, physicsClientId=self._client)
+        bullet.setGravity(0.0, 0.0, -self.machine.gravity, physicsClientId=self._client)
         self._body = load(robot_urdf(platform), self._client, fixed=True)
         count = bullet.getNumJoints(self._body, physicsClientId=self._client)
         joints = [
@@ -116,34 +117,58 @@ class _Tree:
         ]
         self._links = {joint[12].decode(): i for i, joint in enumerate(joints)}
         names = [joint[1].decode() for joint in joints if joint[2] != bullet.JOINT_FIXED]
-        legs = range(1, platform.n_actuators + 1)
-        wanted = [f"leg_{leg}_{joint}" for leg in legs for joint in LEG_JOINTS]
-        wanted += [f"platform_{freedom}" for freedom in FREEDOMS]
+        carriers = FREEDOMS if self.machine.floats else ()
+        wanted = [f"{PLATFORM}_{freedom}" for freedom in carriers] + [*self.machine.joint_names]
         self._from_bullet = [names.index(name) for name in wanted]
         self._to_bullet = np.argsort(self._from_bullet)
+        self._own = JointForces(self.machine)
+        self._own_places = len(carriers) + self._own.joints
 
     def torques(self, *motion: FloatArray) -> FloatArray:
-        """Return the joints' forces for places, rates and accelerations, gravity included."""
+        """Return the joints' forces for values, rates and accelerations, gravity included.
+
+        Springs, dampers, friction and extra weights are no part of Bullet's tree.
+        """
         sorted_motion = [values[self._to_bullet].tolist() for values in motion]
-        torques = bullet.calculateInverseDynamics(
+        found = bullet.calculateInverseDynamics(
             self._body, *sorted_motion, physicsClientId=self._client
         )
-        return np.array(torques)[self._from_bullet]
+        torques = np.array(found)[self._from_bullet]
+        own = self._own_places
+        torques[own] -= self._own(motion[0][own], motion[1][own])
+        for body in self.machine.bodies:
+            if body.extra_weight:
+                lift = self._jacobian(body.name, motion[0])[2]
+                torques += self.machine.gravity * body.extra_weight * lift
+        return torques
 
-    def jacobian(self, link: str, places: FloatArray) -> FloatArray:
+    def closure(self, values: FloatArray) -> FloatArray:
+        """Return `(3 loops, joints)` velocities of first against second points, base axes."""
+        openings = [
+            self._jacobian(_link(first), values) - self._jacobian(_link(second), values)
+            for first, second in self.machine.loop_points()
+        ]
+        return np.concatenate(openings)
+
+    def _jacobian(self, link: str, values: FloatArray) -> FloatArray:
         """Return `(3, joints)` velocities of a link's origin per joint rates, base axes."""
-        sorted_places = places[self._to_bullet].tolist()
-        rest = [0.0] * len(sorted_places)
+        sorted_values = values[self._to_bullet].tolist()
+        rest = [0.0] * len(sorted_values)
         linear, _ = bullet.calculateJacobian(
             self._body,
             self._links[link],
             (0.0, 0.0, 0.0),
-            sorted_places,
+            sorted_values,
             rest,
             rest,
             physicsClientId=self._client,
         )
         return np.array(linear)[:, self._from_bullet]
+
+
+def _link(point: Point) -> str:
+    """Return the link whose origin is a point of a loop."""
+    return point.name if point.position.any() else point.body
 
 
 @lru_cache(maxsize=8)

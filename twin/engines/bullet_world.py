@@ -1,20 +1,23 @@
-"""One Bullet world: the leg tree and the free platform, closed by point-to-point constraints."""
+"""One Bullet world: the multibodies of a machine, closed by point-to-point constraints."""
 
 from __future__ import annotations
 
 import tempfile
 import weakref
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
 from twin.arrays import FloatArray
-from twin.engines.bullet_library import bullet, connect, disconnect, load, quiet
+from twin.engines.bullet_bodies import BASE_LINK, Bodies, Link
+from twin.engines.bullet_frames import PlatformFrame, inertial_frame
+from twin.engines.bullet_library import bullet, connect, disconnect, quiet
 from twin.engines.gaps import largest_gap
-from twin.engines.urdf import legs_urdf, platform_urdf
-from twin.engines.urdf_elements import principal_frame
-from twin.parameters.derived import leg_bodies
-from twin.platform import REST, LegCoordinates, Platform
+from twin.engines.joint_forces import JointForces
+from twin.engines.joint_motion import JointMotion
+from twin.engines.mechanism import PLATFORM, Indices, Mechanism
+from twin.platform import REST
 
 ITERATIONS = 50
 """Of the Dantzig solver; ten already give the same result."""
@@ -25,108 +28,111 @@ CORRECTION = 0.8
 UNBOUNDED = 1e10
 """Joint velocity [m/s, rad/s] and constraint force [N] that no machine reaches."""
 
-BASE = -1
-"""Bullet's number for the base link of a body."""
-
 
 class World:
     """A physics client with one machine, stepped by `timestep` [s]."""
 
-    def __init__(self, platform: Platform, timestep: float, *, engine_defaults: bool) -> None:
+    def __init__(self, machine: Mechanism, timestep: float, *, engine_defaults: bool) -> None:
         """Load the machine; with `engine_defaults` solver, damping and limits stay Bullet's own."""
-        self._platform = platform
+        self._machine = machine
         self._client = connect()
+        self._options = {"physicsClientId": self._client}
         self.close = weakref.finalize(self, disconnect, self._client)
-        body = platform.parameters.platform.body
-        axes = principal_frame(body.inertia_tensor)
-        self._center = body.center_of_mass_vector
-        self._from_inertial = _multiply_by_conjugate(_quaternion(axes))
-        self._reference = -self._center @ axes
-        self._sockets = (platform.platform_joints - self._center) @ axes
-        bodies = leg_bodies(platform.parameters)
-        self._lengths = slice(13, 13 + platform.n_actuators)
-        self._tips = np.stack(
-            [
-                -center @ principal_frame(tensor)
-                for center, tensor in zip(bodies.rod_center, bodies.rod_inertia, strict=True)
-            ]
-        )
         with quiet():
-            self._build(timestep, engine_defaults=engine_defaults)
+            self._set_up(timestep, engine_defaults=engine_defaults)
+            self._bodies = Bodies(machine, self._client)
+            self._let_go(engine_defaults=engine_defaults)
+            self._close_loops(engine_defaults=engine_defaults)
+        self._place = PlatformFrame(machine.body(PLATFORM))
+        self._platform = self._bodies.links[PLATFORM]
+        self._own = JointForces(machine)
+        self._driven = machine.indices(tuple(actuator.joint for actuator in machine.actuators))
+        self._pushed = self._groups({*self._driven.tolist(), *self._own.joints.tolist()})
+        self._sensed = self._groups(self._own.joints.tolist())
+        inner = machine.indices(machine.internal)
+        self._read_joints = self._groups({*machine.measured.ravel().tolist(), *inner.tolist()})
+        self._internal = inner
+        self._values, self._rates = np.zeros((2, len(machine.joint_names)))
+        self._heavy = [
+            (self._bodies.links[body.name], -machine.gravity * body.extra_weight)
+            for body in machine.bodies
+            if body.extra_weight
+        ]
+        self._take_loops()
         # The first step fills in bookkeeping; after it, equal states have equal records.
-        self.place(platform.home, REST, platform.leg_coordinates(platform.home, REST))
-        bullet.stepSimulation(physicsClientId=self._client)
+        rest = np.zeros(len(machine.joint_names))
+        self.place(machine.home, REST, JointMotion(rest, rest, rest))
+        bullet.stepSimulation(**self._options)
 
-    def place(self, pose: FloatArray, twist: FloatArray, legs: LegCoordinates) -> None:
-        """Put the machine at a pose `(7,)` with a twist `(6,)` and the legs that go with them."""
-        client = {"physicsClientId": self._client}
-        extensions = legs.lengths - self._platform.home_lengths
-        places = np.column_stack([legs.angles, extensions]).ravel()
-        rates = np.column_stack([legs.angle_rates, legs.length_rates]).ravel()
-        for joint, (place, rate) in enumerate(zip(places.tolist(), rates.tolist(), strict=True)):
-            bullet.resetJointState(self._legs, joint, place, rate, **client)
-        # Bullet's own frame of a body is its inertial frame: centre of mass, principal axes.
-        turn = self._from_inertial.T @ pose[3:]
-        arm = _matrix(turn) @ -self._reference
-        center, velocity = pose[:3] + arm, twist[:3] + np.cross(twist[3:], arm)
-        bullet.resetBasePositionAndOrientation(self._body, center.tolist(), turn.tolist(), **client)
-        bullet.resetBaseVelocity(self._body, velocity.tolist(), twist[3:].tolist(), **client)
+    def place(self, pose: FloatArray, twist: FloatArray, joints: JointMotion) -> None:
+        """Put the machine at a pose `(7,)` with a twist `(6,)` and the joints that go with them."""
+        names = self._machine.joint_names
+        for name, value, rate in zip(names, *map(np.ndarray.tolist, joints[:2]), strict=True):
+            bullet.resetJointState(*self._bodies.joints[name], value, rate, **self._options)
+        if self._machine.floats:
+            center, turn, velocity = self._place.to_inertial(pose, twist)
+            body, client = self._platform.multibody, self._options
+            bullet.resetBasePositionAndOrientation(body, center.tolist(), turn.tolist(), **client)
+            bullet.resetBaseVelocity(body, velocity.tolist(), twist[3:].tolist(), **client)
 
-    def advance(self, forces: list[float], load: list[float] | None) -> None:
-        """Step once under actuator forces [N] and a wrench about the reference point, base axes."""
-        client = self._client
-        bullet.setJointMotorControlArray(
-            self._legs,
-            self._actuators,
-            bullet.TORQUE_CONTROL,
-            forces=forces,
-            physicsClientId=client,
-        )
+    def advance(self, forces: FloatArray, load: list[float] | None) -> None:
+        """Step once under actuator forces `(n,)` and a wrench about the reference point."""
+        pushes = np.zeros(len(self._values))
+        pushes[self._driven] = forces
+        if len(self._own.joints):
+            self._sense(self._sensed)
+            joints = self._own.joints
+            pushes[joints] += self._own(self._values[joints], self._rates[joints])
+        for multibody, numbers, places in self._pushed:
+            push = pushes[places].tolist()
+            bullet.setJointMotorControlArray(
+                multibody, numbers, bullet.TORQUE_CONTROL, forces=push, **self._options
+            )
+        for link, weight in self._heavy:
+            center = bullet.getLinkState(*link, computeForwardKinematics=1, **self._options)[0]
+            self._push(link, (0.0, 0.0, weight), center)
         if load is not None:
-            center, turn = bullet.getBasePositionAndOrientation(self._body, physicsClientId=client)
-            point = (np.array(center) + _matrix(turn) @ self._reference).tolist()
-            options = {"flags": bullet.WORLD_FRAME, "physicsClientId": client}
-            bullet.applyExternalForce(self._body, BASE, load[:3], point, **options)
-            bullet.applyExternalTorque(self._body, BASE, load[3:], **options)
-        bullet.stepSimulation(physicsClientId=client)
+            center, turn = self._platform_state()[:2]
+            self._push(self._platform, load[:3], self._place.reference(center, turn).tolist())
+            options = {"flags": bullet.WORLD_FRAME, **self._options}
+            bullet.applyExternalTorque(*self._platform, load[3:], **options)
+        bullet.stepSimulation(**self._options)
 
     def read(self, reading: FloatArray) -> float:
         """Read Bullet's bodies and joints.
 
         Args:
-            reading: `(13 + 2 n,)` filled with pose, twist, lengths and rates.
+            reading: filled with pose, twist, `(n,)` actuator coordinates from home on, `(n,)`
+                their rates, `(2k,)` internal coordinates and their rates.
 
         Returns:
-            The largest distance [m] between a rod's tip and its joint on the platform.
+            The largest distance [m] between the two points of a loop.
         """
-        client = self._client
-        center, turn = bullet.getBasePositionAndOrientation(self._body, physicsClientId=client)
-        velocity, spin = bullet.getBaseVelocity(self._body, physicsClientId=client)
-        joints = bullet.getJointStates(self._legs, self._actuators, physicsClientId=client)
+        self._sense(self._read_joints)
+        measured, inner = self._machine.measured, self._internal
+        state = self._platform_state()
         reading[:] = (
-            *(*center, *turn, *velocity, *spin),
-            *[joint[0] for joint in joints],
-            *[joint[1] for joint in joints],
+            *(entry for part in state for entry in part),
+            *self._values[measured].sum(axis=0).tolist(),
+            *self._rates[measured].sum(axis=0).tolist(),
+            *self._values[inner].tolist(),
+            *self._rates[inner].tolist(),
         )
-        # Only the centre-of-mass frames of links are exact; their own frames have 32 bits.
-        rods = bullet.getLinkStates(
-            self._legs, self._actuators, computeForwardKinematics=1, physicsClientId=client
-        )
-        frames = np.array([rod[0] + rod[1] for rod in rods])
-        gap = largest_gap(reading, frames, self._sockets, self._tips)
-        arm = _matrix(turn) @ self._reference
-        (x, y, z), (a, b, c) = arm.tolist(), spin
-        reading[:3] += arm
-        reading[3:7] = self._from_inertial @ reading[3:7]
-        reading[7:10] += (b * z - c * y, c * x - a * z, a * y - b * x)
-        reading[self._lengths] += self._platform.home_lengths
+        self._frames[0] = reading[:7]
+        for multibody, numbers, places in self._looped:
+            links = bullet.getLinkStates(
+                multibody, numbers, computeForwardKinematics=1, **self._options
+            )
+            self._frames[places] = [link[0] + link[1] for link in links]
+        gap = largest_gap(self._frames, *self._loops)
+        self._place.from_inertial(reading)
         return float(gap)
 
     def save(self) -> bytes:
         """Return Bullet's own record of the world: only it holds every bit of the state."""
         with tempfile.TemporaryDirectory(prefix="twin_") as folder:
             path = Path(folder) / "world.bullet"
-            bullet.saveBullet(str(path), physicsClientId=self._client)
+            bullet.saveBullet(str(path), **self._options)
             return path.read_bytes()
 
     def restore(self, saved: bytes) -> None:
@@ -134,12 +140,51 @@ class World:
         with tempfile.TemporaryDirectory(prefix="twin_") as folder:
             path = Path(folder) / "world.bullet"
             path.write_bytes(saved)
-            bullet.restoreState(fileName=str(path), physicsClientId=self._client)
+            bullet.restoreState(fileName=str(path), **self._options)
 
-    def _build(self, timestep: float, *, engine_defaults: bool) -> None:
-        client = {"physicsClientId": self._client}
-        bullet.setTimeStep(timestep, **client)
-        bullet.setGravity(0.0, 0.0, -self._platform.parameters.gravity, **client)
+    def _platform_state(self) -> tuple[tuple[float, ...], ...]:
+        """Return the platform's inertial frame: centre, quaternion (scalar last), velocities."""
+        if self._machine.floats:
+            body, options = self._platform.multibody, self._options
+            place = bullet.getBasePositionAndOrientation(body, **options)
+            return (*place, *bullet.getBaseVelocity(body, **options))
+        options = {"computeLinkVelocity": 1, "computeForwardKinematics": 1, **self._options}
+        state = bullet.getLinkState(*self._platform, **options)
+        return state[0], state[1], state[6], state[7]
+
+    def _sense(self, groups: list[tuple[int, list[int], Indices]]) -> None:
+        for multibody, numbers, places in groups:
+            joints = bullet.getJointStates(multibody, numbers, **self._options)
+            self._values[places] = [joint[0] for joint in joints]
+            self._rates[places] = [joint[1] for joint in joints]
+
+    def _push(self, link: Link, force: Iterable[float], point: Iterable[float]) -> None:
+        options = {"flags": bullet.WORLD_FRAME, **self._options}
+        bullet.applyExternalForce(*link, force, point, **options)
+
+    def _groups(self, places: Iterable[int]) -> list[tuple[int, list[int], Indices]]:
+        """Return joints by multibody: their numbers in it, and their places in the mechanism."""
+        ordered = sorted(places)
+        links = [self._bodies.joints[self._machine.joint_names[k]] for k in ordered]
+        return _by_multibody(links, ordered)
+
+    def _take_loops(self) -> None:
+        pairs = list(self._machine.loop_points())
+        names = sorted({point.body for pair in pairs for point in pair} - {PLATFORM})
+        numbers = {PLATFORM: 0, **{name: k for k, name in enumerate(names, start=1)}}
+        links = [self._bodies.links[name] for name in names]
+        self._looped = _by_multibody(links, list(range(1, 1 + len(links))))
+        self._frames = np.zeros((1 + len(names), 7))
+        bodies = {body.name: inertial_frame(body) for body in self._machine.bodies}
+        self._loops = tuple(
+            np.array([numbers[pair[end].body] for pair in pairs]) for end in (0, 1)
+        ) + tuple(
+            np.array([bodies[pair[end].body].place(pair[end]) for pair in pairs]) for end in (0, 1)
+        )
+
+    def _set_up(self, timestep: float, *, engine_defaults: bool) -> None:
+        bullet.setTimeStep(timestep, **self._options)
+        bullet.setGravity(0.0, 0.0, -self._machine.gravity, **self._options)
         if not engine_defaults:
             bullet.setPhysicsEngineParameter(
                 constraintSolverType=bullet.CONSTRAINT_SOLVER_LCP_DANTZIG,
@@ -149,54 +194,47 @@ class World:
                 contactERP=CORRECTION,
                 frictionERP=CORRECTION,
                 numSubSteps=0,
-                **client,
+                **self._options,
             )
-        self._legs = load(legs_urdf(self._platform), self._client, fixed=True)
-        self._body = load(platform_urdf(self._platform), self._client, fixed=False)
-        joints = range(bullet.getNumJoints(self._legs, **client))
-        self._actuators = list(joints[2::3])
+
+    def _let_go(self, *, engine_defaults: bool) -> None:
+        """Take damping, limits and motors off all links."""
         if not engine_defaults:
-            for body, link in [(self._body, BASE), *((self._legs, k) for k in [BASE, *joints])]:
+            for link in self._bodies.all():
                 bullet.changeDynamics(
-                    body,
-                    link,
+                    *link,
                     linearDamping=0.0,
                     angularDamping=0.0,
                     jointDamping=0.0,
                     maxJointVelocity=UNBOUNDED,
                     activationState=bullet.ACTIVATION_STATE_DISABLE_SLEEPING,
-                    **client,
+                    **self._options,
                 )
-        idle = [0.0] * len(joints)
-        bullet.setJointMotorControlArray(
-            self._legs, joints, bullet.VELOCITY_CONTROL, forces=idle, **client
-        )
-        self._close_loops(engine_defaults=engine_defaults)
+        for multibody, numbers, _ in self._groups(range(len(self._machine.joint_names))):
+            idle = [0.0] * len(numbers)
+            bullet.setJointMotorControlArray(
+                multibody, numbers, bullet.VELOCITY_CONTROL, forces=idle, **self._options
+            )
 
     def _close_loops(self, *, engine_defaults: bool) -> None:
-        client = {"physicsClientId": self._client}
-        for rod, socket, tip in zip(self._actuators, self._sockets, self._tips, strict=True):
-            ends = (self._body, BASE, self._legs, rod)
-            pivots = ((0.0, 0.0, 0.0), socket.tolist(), tip.tolist())
-            loop = bullet.createConstraint(*ends, bullet.JOINT_POINT2POINT, *pivots, **client)
+        links = self._bodies.links
+        frames = {body.name: inertial_frame(body) for body in self._machine.bodies}
+        for first, second in self._machine.loop_points():
+            ends = (*links[second.body], *links[first.body])
+            pivots = [frames[point.body].place(point).tolist() for point in (second, first)]
+            loop = bullet.createConstraint(
+                *ends, bullet.JOINT_POINT2POINT, (0.0, 0.0, 0.0), *pivots, **self._options
+            )
             if not engine_defaults:
                 # Bullet turns the force into an impulse here, with the time step of this moment.
-                bullet.changeConstraint(loop, maxForce=UNBOUNDED, **client)
+                bullet.changeConstraint(loop, maxForce=UNBOUNDED, **self._options)
 
 
-def _matrix(turn: FloatArray | tuple[float, ...]) -> FloatArray:
-    """Return the rotation matrix `(3, 3)` of a quaternion in Bullet's order (scalar last)."""
-    return np.array(bullet.getMatrixFromQuaternion(turn)).reshape(3, 3)
-
-
-def _quaternion(matrix: FloatArray) -> FloatArray:
-    """Return the quaternion (scalar first) of a rotation of less than 120 degrees."""
-    w = 0.5 * np.sqrt(1.0 + np.trace(matrix))
-    skew = (matrix - matrix.T) / (4.0 * w)
-    return np.array([w, skew[2, 1], skew[0, 2], skew[1, 0]])
-
-
-def _multiply_by_conjugate(quaternion: FloatArray) -> FloatArray:
-    """Return the matrix that takes q (scalar last) to q times the conjugate (scalar first)."""
-    w, x, y, z = quaternion
-    return np.array([[x, y, z, w], [w, -z, y, -x], [z, w, -x, -y], [-y, x, w, -z]])
+def _by_multibody(links: list[Link], places: list[int]) -> list[tuple[int, list[int], Indices]]:
+    """Return for each multibody the numbers of its links, and their places."""
+    groups = []
+    for multibody in sorted({link.multibody for link in links}):
+        own = [(link.number, k) for link, k in zip(links, places, strict=True) if link.multibody == multibody]
+        numbers, kept = zip(*own, strict=True)
+        groups.append((multibody, list(numbers), np.array(kept, dtype=np.int64)))
+    return groups

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twin.arrays import FloatArray
-from twin.engines.shapes import Shape
+from twin.engines.shapes import Cylinder, Shape
 
 Indices = NDArray[np.int64]
 
@@ -144,7 +144,12 @@ class Mechanism:
     """[m/s2] along -z of the base"""
     home: FloatArray
     """`(7,)` pose of the platform where all joint coordinates are zero"""
+    reach: float
+    """[m] that no tip of a leg gets away from its base joint"""
+    base_plate: Cylinder
+    """on the floor"""
     base_shapes: tuple[Shape, ...]
+    """what else is fixed"""
     bodies: tuple[Body, ...]
     """parents before children"""
     points: tuple[Point, ...]
@@ -173,6 +178,18 @@ class Mechanism:
         """All joints in the order of `joint_names`."""
         found = {joint.name: joint for body in self.bodies for joint in body.joints}
         return tuple(found[name] for name in self.joint_names)
+
+    @cached_property
+    def colors(self) -> frozenset[str]:
+        """Colours of all shapes."""
+        shapes = [self.base_plate, *self.base_shapes, *(shape for body in self.bodies for shape in body.shapes)]
+        return frozenset(shape.color for shape in shapes)
+
+    def viscosity(self, joint: str) -> float:
+        """Return the viscous resistance [N s/m] or [N m s/rad] of a joint, its damper included."""
+        own = self.joints[self.joint_names.index(joint)].spring
+        rubbing = sum(friction.viscous for friction in self.frictions if joint in friction.joints)
+        return (own.damping if own else 0.0) + rubbing
 
     def body(self, name: str) -> Body:
         """Return a body by its name."""

@@ -43,7 +43,7 @@ def mechanism_xml(machine: Mechanism) -> str:
     _add_defaults(root)
     _add_assets(root, machine)
     world = add(root, "worldbody")
-    for shape in machine.base_shapes:
+    for shape in (machine.base_plate, *machine.base_shapes):
         add_shape(world, shape)
     _add_points(world, machine, BASE)
     _add_bodies(world, machine, BASE)
@@ -78,7 +78,8 @@ def _add_assets(root: Element, machine: Mechanism) -> None:
     asset = add(root, "asset")
     shine = {"specular": "0.4", "shininess": "0.5"}
     for name, color in COLORS.items():
-        add(asset, "material", name=name, rgba=text(color), **shine)
+        if name in machine.colors:
+            add(asset, "material", name=name, rgba=text(color), **shine)
     for body in machine.bodies:
         for shape in body.shapes:
             if isinstance(shape, Plate):
@@ -100,25 +101,44 @@ def _add_body(parent: Element, machine: Mechanism, body: Body) -> Element:
         place["quat"] = text(machine.home[3:])
     elif body.rotation is not None:
         place["xyaxes"] = text(np.ravel(body.rotation[:, :2].T))
+    if body.extra_weight:
+        place["gravcomp"] = text([-body.extra_weight / body.mass.mass])
     element = add(parent, "body", name=body.name, **place)
     if body.free:
         add(element, "freejoint", name=body.name)
     for joint in body.joints:
-        _add_joint(element, joint)
+        _add_joint(element, joint, machine.viscosity(joint.name))
     add_inertial(element, body.mass)
     for shape in body.shapes:
         add_shape(element, shape)
     if body.name == PLATFORM:
-        add(element, "body", name=REFERENCE)
+        _add_reference(element, machine)
     return element
 
 
-def _add_joint(body: Element, joint: Joint) -> None:
+def _add_joint(body: Element, joint: Joint, viscosity: float) -> None:
     options = {}
     if joint.limits is not None:
         span = (joint.limits.minimum, joint.limits.maximum)
         options = {"limited": "false", "range": text(span)}
+    if joint.spring is not None:
+        options |= {
+            "stiffness": text([joint.spring.stiffness]),
+            "springref": text([joint.spring.zero]),
+        }
+    if viscosity:
+        options["damping"] = text([viscosity])
     add(body, "joint", name=joint.name, type=joint.kind, axis=text(joint.axis), **options)
+
+
+def _add_reference(platform: Element, machine: Mechanism) -> None:
+    """Add the body that wrenches act on.
+
+    MuJoCo looks at negative compensation of gravity, which is how extra weight is written, only
+    in models that have a positive one somewhere: here, of a body without weight.
+    """
+    heavy = any(body.extra_weight for body in machine.bodies)
+    add(platform, "body", name=REFERENCE, **({"gravcomp": "1"} if heavy else {}))
 
 
 def _add_points(element: Element, machine: Mechanism, body: str) -> None:

@@ -7,18 +7,19 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from twin.arrays import FloatArray
-from twin.engines.appearance import drawing
+from twin.engines.mechanisms.assembly import make_mechanism
 from twin.engines.mjcf_elements import add, document, text
 from twin.platform import Platform
 
 
 def scene_xml(platform: Platform) -> str:
     """Return the MJCF of a scene around `robot.xml`, which must lie beside it."""
-    parameters = platform.parameters
-    look = drawing(parameters)
-    size = look.base_radius + abs(parameters.home.position[2] - look.floor)
-    middle = np.array([0.0, 0.0, 0.5 * (parameters.home.position[2] + look.floor)])
-    root = Element("mujoco", model=f"{parameters.name} scene")
+    machine = make_mechanism(platform.parameters)
+    plate = machine.base_plate
+    floor, height = float(plate.start[2]), float(machine.home[2])
+    size = plate.radius + abs(height - floor)
+    middle = np.array([0.0, 0.0, 0.5 * (height + floor)])
+    root = Element("mujoco", model=f"{machine.name} scene")
     add(root, "include", file="robot.xml")
     add(root, "statistic", center=text(middle), extent=text([0.8 * size]))
     visual = add(root, "visual")
@@ -36,7 +37,7 @@ def scene_xml(platform: Platform) -> str:
     repeat = {"texuniform": "true", "texrepeat": "2 2"}
     add(asset, "material", name="floor", texture="tiles", **repeat)
     world = add(root, "worldbody")
-    floor = {"type": "plane", "size": "0 0 0.05", "pos": text([0.0, 0.0, look.floor])}
+    floor = {"type": "plane", "size": "0 0 0.05", "pos": text([0.0, 0.0, floor])}
     mask = {"contype": "0", "conaffinity": "0"}
     add(world, "geom", name="floor", material="floor", **floor, **mask)
     lamp = size * np.array([0.8, -1.2, 2.5])

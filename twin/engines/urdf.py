@@ -33,25 +33,26 @@ def robot_urdf(platform: Platform) -> str:
     the angles [rad] about its moving x, y and z axes, starting from the home orientation.
     """
     machine = make_mechanism(platform.parameters)
-    carried = [*_freedoms(platform, machine), *_free(machine)] if machine.floats else []
-    return document(machine.name, *_fixed(machine, limited=True), *carried, *_mounts(machine))
+    carried = [*_freedoms(machine), *_free(machine)] if machine.floats else []
+    elements = (*_fixed(machine, limited=True), *carried, *_mounts(machine))
+    return document(machine.name, machine.colors, *elements)
 
 
 def fixed_urdf(machine: Mechanism) -> str:
     """Return the base and what hangs on it, without limits: the equations of motion have none."""
-    return document(f"{machine.name}_fixed", *_fixed(machine, limited=False))
+    return document(f"{machine.name}_fixed", machine.colors, *_fixed(machine, limited=False))
 
 
 def free_urdf(machine: Mechanism) -> str:
     """Return the free platform, whose link frame is the platform frame, and what it carries."""
-    return document(f"{machine.name}_platform", *_free(machine))
+    return document(f"{machine.name}_platform", machine.colors, *_free(machine))
 
 
 def _fixed(machine: Mechanism, *, limited: bool) -> Iterator[Element]:
-    yield link(BASE, shapes=machine.base_shapes)
+    yield link(BASE, shapes=(machine.base_plate, *machine.base_shapes))
     for body in machine.bodies:
         if not machine.carried_freely(body):
-            yield from _body(body, limited=limited)
+            yield from _body(machine, body, limited=limited)
 
 
 def _free(machine: Mechanism) -> Iterator[Element]:
@@ -59,15 +60,15 @@ def _free(machine: Mechanism) -> Iterator[Element]:
         if body.free:
             yield link(body.name, body.mass, body.shapes)
         elif machine.carried_freely(body):
-            yield from _body(body, limited=False)
+            yield from _body(machine, body, limited=False)
 
 
-def _body(body: Body, *, limited: bool) -> Iterator[Element]:
+def _body(machine: Mechanism, body: Body, *, limited: bool) -> Iterator[Element]:
     """Yield the joints of a body, the massless links between them, and its own link."""
     parent, place = body.parent, origin(body.position, body.rotation)
     for own in body.joints:
         child = body.name if own is body.joints[-1] else own.link
-        kind, limit = _kind_and_limit(own, limited=limited)
+        kind, limit = _kind_and_limit(machine, own, limited=limited)
         yield joint(own.name, kind, (parent, child), place, own.axis, limit)
         if child != body.name:
             yield link(child)
@@ -77,25 +78,28 @@ def _body(body: Body, *, limited: bool) -> Iterator[Element]:
     yield link(body.name, body.mass, body.shapes)
 
 
-def _kind_and_limit(own: Joint, *, limited: bool) -> tuple[str, dict[str, float] | None]:
-    """Return type and limits of a joint; the format knows no slides without limits."""
-    if own.limits is None:
-        return ("continuous", None) if own.kind == "hinge" else ("prismatic", _limit(own))
-    if limited:
-        span = {"lower": own.limits.minimum, "upper": own.limits.maximum}
-        return ("revolute" if own.kind == "hinge" else "prismatic"), _limit(own) | span
-    return ("continuous" if own.kind == "hinge" else "prismatic"), _limit(own)
+def _kind_and_limit(
+    machine: Mechanism, own: Joint, *, limited: bool
+) -> tuple[str, dict[str, float] | None]:
+    """Return type and limits of a joint; the format wants a range of every slide."""
+    if own.kind == "hinge" and (own.limits is None or not limited):
+        return "continuous", None
+    limit = {"effort": UNKNOWN, "velocity": UNKNOWN}
+    if own.limits is not None:
+        limit = {"effort": own.limits.force or UNKNOWN, "velocity": own.limits.speed or UNKNOWN}
+        if limited:
+            limit |= {"lower": own.limits.minimum, "upper": own.limits.maximum}
+    elif limited:
+        limit |= _span(machine)
+    return ("revolute" if own.kind == "hinge" else "prismatic"), limit
 
 
-def _limit(own: Joint) -> dict[str, float]:
-    force = own.limits.force if own.limits else None
-    speed = own.limits.speed if own.limits else None
-    return {"effort": force or UNKNOWN, "velocity": speed or UNKNOWN}
+def _span(machine: Mechanism) -> dict[str, float]:
+    return {"lower": -machine.reach, "upper": machine.reach}
 
 
-def _freedoms(platform: Platform, machine: Mechanism) -> Iterator[Element]:
-    reach = platform.parameters.leg.actuator.maximum
-    limit = {"effort": 0.0, "velocity": UNKNOWN, "lower": -reach, "upper": reach}
+def _freedoms(machine: Mechanism) -> Iterator[Element]:
+    limit = {"effort": 0.0, "velocity": UNKNOWN, **_span(machine)}
     body, parent = machine.body(PLATFORM), BASE
     for k, freedom in enumerate(FREEDOMS):
         last = k == len(FREEDOMS) - 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
@@ -142,11 +142,12 @@ def _turned_to(direction: FloatArray) -> FloatArray | None:
     return np.column_stack([across, np.cross(direction, across), direction])
 
 
-def document(name: str, *elements: Element) -> str:
-    """Return the text of a robot with the colours of all parts."""
+def document(name: str, colors: Collection[str], *elements: Element) -> str:
+    """Return the text of a robot whose parts have some of `COLORS`."""
     robot = Element("robot", name=name)
     for color, channels in COLORS.items():
-        SubElement(SubElement(robot, "material", name=color), "color", rgba=text(channels))
+        if color in colors:
+            SubElement(SubElement(robot, "material", name=color), "color", rgba=text(channels))
     robot.extend(elements)
     ElementTree.indent(robot)
     note = "<!-- Generated from platform.toml; do not edit. -->"

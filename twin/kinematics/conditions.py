@@ -46,7 +46,7 @@ def check_conditions(
     twists: FloatArray | None = None,
     accelerations: FloatArray | None = None,
 ) -> None:
-    """Raise InputError for poses, twists or accelerations `(batch, .)` that a fixed foot forbids."""
+    """Raise InputError for poses, twists, accelerations `(batch, .)` that a fixed foot forbids."""
     motion = np.zeros((len(poses), 6)) if twists is None else twists
     rows = condition_rows(legs, poses, motion)
     _check("pose", rows[:, :, 7], np.ones(len(poses)))
@@ -81,7 +81,7 @@ def constrained(
     matrix = np.concatenate([rows[:, :, :6], kept], axis=1)
     wanted = np.einsum("kij,kj->ki", kept, accelerations)
     right = np.concatenate([-rows[:, :, 6], wanted], axis=1)
-    return poses, twists, np.linalg.solve(matrix, right[..., None])[..., 0]
+    return poses, twists, np.asarray(np.linalg.solve(matrix, right[..., None])[..., 0])
 
 
 def _sizes(values: FloatArray) -> FloatArray:

@@ -133,7 +133,8 @@ def newton(legs, wanted, pose, work):
     A change of sign of the Jacobian's determinant on the way ends the search: the other side is
     another assembly branch.
     """
-    right, matrix, rows, trial, step = work.right, work.matrix, work.rows, work.trial, work.step
+    right, matrix, rows = work.right, work.matrix, work.rows
+    trial, step = work.trial, work.step
     size, branch = smallest_scale(legs), 0.0
     for i in range(legs.rows.shape[0]):
         size = max(size, abs(wanted[i]))
@@ -153,7 +154,13 @@ def newton(legs, wanted, pose, work):
             for k in range(3):
                 trial[k] = pose[k] + factor * step[k]
             trial[3], trial[4], trial[5], trial[6] = turned(
-                pose[3], pose[4], pose[5], pose[6], factor * step[3], factor * step[4], factor * step[5]
+                pose[3],
+                pose[4],
+                pose[5],
+                pose[6],
+                factor * step[3],
+                factor * step[4],
+                factor * step[5],
             )
             now = residual(legs, trial, wanted, right, matrix, rows)
             if now < error:

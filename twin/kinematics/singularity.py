@@ -16,9 +16,7 @@ def characteristic_length(platform_joints: FloatArray) -> float:
     return float(np.linalg.norm(platform_joints, axis=1).mean())
 
 
-def condition_number(
-    jacobian: FloatArray, conditions: FloatArray, length: float
-) -> FloatArray:
+def condition_number(jacobian: FloatArray, conditions: FloatArray, length: float) -> FloatArray:
     """Return the condition numbers `(...)` of Jacobians `(..., n, 6)`, moments scaled by `length`.
 
     Conditions `(..., c, 6)` restrict the twists. 1 is the best a machine can have; infinite at a

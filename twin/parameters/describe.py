@@ -27,8 +27,22 @@ class Parameter(NamedTuple):
 
 
 def describe(parameters: MachineParameters) -> list[Parameter]:
-    """Return every field of a machine in the order of the models; fields left out are missing."""
-    return list(_rows(parameters, ""))
+    """Return every field of a machine in the order of the models; fields left out are missing.
+
+    Of a variant these are its legs and what differs from `[leg]`; of presets their names and the
+    one that is applied, whose values stand in their own tables.
+    """
+    rows = list(_rows(parameters, ""))
+    common = {(row.table, row.name): row.value for row in _rows(parameters.leg, "leg")}
+    for i, variant in enumerate(parameters.variant):
+        path = f"variant.{i}"
+        rows += [row for row in _rows(variant, path) if row.table == path]
+        rows += [
+            row._replace(table=path + row.table.removeprefix("leg"))
+            for row in _rows(variant.leg, "leg")
+            if common.get((row.table, row.name)) != row.value
+        ]
+    return rows
 
 
 def _rows(table: Table, path: str) -> Iterator[Parameter]:
@@ -37,7 +51,7 @@ def _rows(table: Table, path: str) -> Iterator[Parameter]:
         value = getattr(table, name)
         if isinstance(value, Table):
             inner.append((value, f"{path}.{name}".lstrip(".")))
-        elif name != "source" and value is not None and value != ():
+        elif name not in ("source", "variant") and value not in (None, (), ""):
             unit = _unit(field)
             text = field.description or ""
             yield Parameter(path, name, _plain(value), unit, text, table.source)

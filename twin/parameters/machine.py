@@ -13,6 +13,7 @@ from pydantic import Field, field_validator, model_validator
 from twin.arrays import FloatArray, read_only
 from twin.parameters.body import RigidBody
 from twin.parameters.home.checks import check_machine
+from twin.parameters.home.freedoms import dependent_rows, scaled
 from twin.parameters.joints import JointLayout
 from twin.parameters.legs import AnyLeg, Leg, PillarLeg
 from twin.parameters.legs.place import LegPlace
@@ -103,6 +104,11 @@ class MachineParameters(Table):
             yield f"variant.{i}", variant.leg
 
     @property
+    def mean_arm(self) -> float:
+        """Mean distance [m] of the platform joints from the reference point."""
+        return float(np.linalg.norm(self.platform.joints.points, axis=1).mean())
+
+    @property
     def home_rotation(self) -> FloatArray:
         """Rotation matrix `(3, 3)` platform to base at home."""
         w, x, y, z = self.home.orientation
@@ -154,6 +160,18 @@ class MachineParameters(Table):
             return read_only(np.empty((0, 6)))
         place = self.home_places[self.leg.fixed_foot - 1]
         return read_only(self.leg.home_constraints(place, self.home_rotation[:, 1]))
+
+    @property
+    def home_rows(self) -> FloatArray:
+        """Rows `(n + m, 6)` of the Jacobian at home and of the constraints below them."""
+        return read_only(np.vstack([self.home_jacobian, self.home_constraints]))
+
+    @property
+    def redundant_legs(self) -> tuple[int, ...]:
+        """Legs (from 1) that can push against each other without moving the platform at home."""
+        count = len(self.base.joints.points)
+        rows = dependent_rows(scaled(self.home_rows, self.mean_arm))
+        return tuple(i + 1 for i in rows if i < count)
 
     def _placed(self) -> Iterator[tuple[AnyLeg, LegPlace]]:
         return zip(self.legs, self.home_places, strict=True)

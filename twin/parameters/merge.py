@@ -12,7 +12,7 @@ def merged(table: dict[str, Any], change: dict[str, Any], source: Any) -> dict[s
     """Return `table` with the entries of `change` in place of its own, table by table.
 
     A table whose kind or layout changes is replaced as a whole. Tables with a new entry take
-    `source` as theirs unless the change states one.
+    `source` as theirs unless the change states one, or there is none.
     """
     result = dict(table)
     for key, value in change.items():
@@ -22,7 +22,7 @@ def merged(table: dict[str, Any], change: dict[str, Any], source: Any) -> dict[s
         else:
             result[key] = _with_source(value, source)
     entries = [key for key, value in change.items() if not isinstance(value, dict)]
-    if entries and "source" not in entries:
+    if entries and "source" not in entries and source is not None:
         result["source"] = source
     return result
 
@@ -32,6 +32,6 @@ def _another(table: dict[str, Any], change: dict[str, Any]) -> bool:
 
 
 def _with_source(value: Any, source: Any) -> Any:
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or source is None:
         return value
     return {"source": source} | {key: _with_source(entry, source) for key, entry in value.items()}

@@ -102,6 +102,8 @@ def _problems(error: ValidationError) -> list[tuple[str, str]]:
             close = get_close_matches(path[-1], field_names(MachineParameters, tables), 1)
             hint = f"did you mean '{close[0]}'?" if close else "check its spelling or remove it"
             message = f"unknown field; {hint}"
+        elif entry["type"] == "too_short":
+            message = f"the list is too short; it needs {context['min_length']} or more entries"
         elif entry["type"] == "missing" and isinstance(entry["loc"][-1], int):
             message = "missing; the list is too short"
         elif entry["type"] == "missing":

@@ -9,13 +9,13 @@ from pathlib import Path
 from twin.arrays import one_of
 from twin.errors import InputError
 from twin.files import write_text
+from twin.parameters.legs import LEG_KINDS
 from twin.parameters.machine import NAME
+
+__all__ = ["LEG_KINDS", "template", "write_template"]
 
 COMMENTS = 32
 """Column of the comments in a template."""
-
-LEG_KINDS = ("ups",)
-"""Kinds of legs that have a template."""
 
 
 def template(name: str, legs: str = "ups") -> str:

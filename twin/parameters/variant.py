@@ -26,13 +26,14 @@ class Variant(Table):
 def complete_variants(content: Any) -> Any:
     """Return the content of a file whose variants hold complete legs instead of differences.
 
-    Variants that are complete stay as they are, and so does what is no list of tables: the models
-    refuse that.
+    Variants that are complete stay as they are, and so does what is no table: the models refuse it.
     """
-    if not isinstance(content, dict):
+    if not isinstance(content, dict) or "variant" not in content:
         return content
-    leg, variants = content.get("leg"), content.get("variant")
-    if not isinstance(leg, dict) or not isinstance(variants, (list, tuple)):
+    leg, variants = content.get("leg"), content["variant"]
+    if not isinstance(variants, (list, tuple)):
+        raise problem("variant", "must be a list of tables, each headed [[variant]]")
+    if not isinstance(leg, dict):
         return content
     return content | {"variant": [_complete(i, leg, entry) for i, entry in enumerate(variants)]}
 
@@ -57,7 +58,7 @@ def check_variants(variants: tuple[Variant, ...], count: int) -> None:
     for index, variant in enumerate(variants):
         for number in variant.legs:
             if not 1 <= number <= count:
-                raise problem(f"variant.{index}.legs", f"there is no leg {number}")
+                raise problem(f"variant.{index}.legs", f"there is no leg {number} of {count}")
             if number in seen:
                 raise problem(
                     f"variant.{index}.legs", f"leg {number} is listed before; list each leg once"

@@ -14,8 +14,9 @@ from twin.platform import Platform
 from twin.simulation import simulate
 from twin.trajectory import Trajectory
 from twin.validation.case import Case
-from twin.validation.comparison import LABELS, TIMESTEP, log_curve, missing
-from twin.validation.durations import duration_for, step_for
+from twin.validation.comparison import LABELS, log_curve, missing
+from twin.validation.durations import TIMESTEP, duration_for, step_for
+from twin.validation.equilibrium import rest
 from twin.validation.excitation import sinusoidal_forces
 from twin.validation.metrics import position_error
 from twin.validation.results import CaseResult, Measure, Panel, Plot
@@ -77,7 +78,8 @@ def run(platform: Platform) -> CaseResult:
     duration = duration_for(platform, DURATION)
     step = step_for(platform, TIMESTEP)
     forces = sinusoidal_forces(platform, duration, step)
-    reference = simulate(platform, duration, forces=forces, timestep=step, progress=False)
+    options: dict[str, Any] = {"internal": rest(platform).internal, "progress": False}
+    reference = simulate(platform, duration, forces=forces, timestep=step, **options)
     measures: list[Measure] = []
     outcomes: list[Outcome] = []
     defaults: dict[str, Outcome] = {}
@@ -123,7 +125,12 @@ def _outcome(
 
     try:
         trajectory = simulate(
-            platform, reference.time[-1], forces=recording, engine=engine, progress=False
+            platform,
+            reference.time[-1],
+            forces=recording,
+            engine=engine,
+            internal=rest(platform).internal,
+            progress=False,
         )
         gaps.append(engine.loop_gap)
     finally:

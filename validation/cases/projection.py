@@ -8,6 +8,7 @@ import numpy as np
 
 from twin.platform import Platform
 from twin.validation.case import Case
+from twin.validation.driven import force_name
 from twin.validation.projection import projection_errors
 from twin.validation.results import CaseResult, Measure, Panel, Plot
 from twin.validation.sampling import random_states
@@ -17,8 +18,10 @@ CASE = Case(
     title="Algebraic projection on random states",
     description=(
         "Random states with random accelerations are put into each engine's open tree (loops cut "
-        "at the platform joints). The tree's own inverse dynamics is projected through the "
-        "loop-closure Jacobian onto the actuators and has to give the reference's actuator forces. "
+        "where the engine closes them by constraints). The tree's own inverse dynamics is "
+        "projected through the loop-closure Jacobian onto the actuators and has to give the "
+        "reference's actuator forces (those of smallest norm where there are more actuators than "
+        "freedoms). "
         "No constraint solver and no time step take part: agreement proves that the engine's model "
         "has the right masses, inertias, centres of mass, points and axes."
     ),
@@ -30,11 +33,11 @@ STATES = 50
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     states = random_states(platform, STATES)
-    measures, curves = projection_errors(platform, *states, x=np.arange(1.0, STATES + 1.0))
-    spread = np.abs(platform.inverse_dynamics(*states))
-    measures.append(
-        Measure("largest actuator force among the states", float(spread.max()), "N", None, "scale")
-    )
+    measures, curves = projection_errors(platform, states, x=np.arange(1.0, STATES + 1.0))
+    pose, twist, acceleration, internal = states
+    spread = np.abs(platform.inverse_dynamics(pose, twist, acceleration, internal=internal))
+    name = f"largest {force_name(platform)} of an actuator among the states"
+    measures.append(Measure(name, float(spread.max()), platform.force_unit, None, "scale"))
     points = [replace(curve, style="markers") for curve in curves]
     panel = Panel("largest error / largest force", tuple(points), log_y=True)
     return CASE.result(platform, measures, (Plot("Projected actuator forces", "state", (panel,)),))

@@ -6,19 +6,21 @@ import numpy as np
 
 from twin.platform import Platform
 from twin.validation.case import Case
-from twin.validation.comparison import TIMESTEP, trajectory_comparison
-from twin.validation.durations import duration_for
+from twin.validation.comparison import trajectory_comparison
+from twin.validation.driven import force_name, leg_curves
+from twin.validation.durations import compared_step, duration_for
+from twin.validation.equilibrium import rest
 from twin.validation.excitation import sinusoidal_forces
-from twin.validation.results import CaseResult, Curve, Panel, Plot
+from twin.validation.results import CaseResult, Panel, Plot
 
 CASE = Case(
     key="sinusoidal_forces",
     title="Motion under sinusoidal actuator forces",
     description=(
         "From rest at home, each actuator adds a sine of its own frequency, 3 to 8 Hz, to its "
-        "holding force, for 0.5 s (less in machines with legs shorter than 0.9 m). Forces are "
-        "sampled at the start of each step and held over it, in the reference as in the engines, "
-        "so that the errors are those of the engines alone."
+        "holding force, for 0.5 s (less in small machines; in stiff ones frequencies rise as the "
+        "time step falls). Forces are sampled at the start of each step and held over it, in the "
+        "reference as in the engines, so that the errors are those of the engines alone."
     ),
 )
 
@@ -29,9 +31,13 @@ DURATION = 0.5
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     duration = duration_for(platform, DURATION)
-    forces = sinusoidal_forces(platform, duration, TIMESTEP)
-    measures, plots = trajectory_comparison(platform, duration, "Sinusoidal forces", forces)
-    time = np.arange(float(len(forces))) * TIMESTEP
-    curves = (Curve(f"leg {i + 1}", time, column) for i, column in enumerate(forces.T))
-    plots.append(Plot("Applied forces", "time [s]", (Panel("force [N]", tuple(curves)),)))
+    step = compared_step(platform)
+    forces = sinusoidal_forces(platform, duration, step)
+    measures, plots = trajectory_comparison(
+        platform, duration, "Sinusoidal forces", forces, internal=rest(platform).internal
+    )
+    time = np.arange(float(len(forces))) * step
+    curves = leg_curves(time, forces)
+    label = f"{force_name(platform)} [{platform.force_unit}]"
+    plots.append(Plot("Applied forces", "time [s]", (Panel(label, curves),)))
     return CASE.result(platform, measures, plots)

@@ -10,7 +10,7 @@ from twin.arrays import FloatArray, as_pose, as_vector
 from twin.dynamics.compliant.loads import NO_LOAD, Load
 from twin.dynamics.compliant.machine import CompliantMachine, as_machine
 from twin.dynamics.compliant.statics import StaticForces, locked_deflection, static_forces
-from twin.dynamics.compliant.vectors import cross_matrix
+from twin.dynamics.compliant.vectors import cross_matrix, least_squares
 from twin.errors import InputError, StateError
 
 ITERATIONS = 60
@@ -59,7 +59,7 @@ def locked_equilibrium(
         raise InputError("guess", f"must be one pose, got shape {pose.shape}")
     for _ in range(ITERATIONS):
         deflection, forces, at = _locked(machine, pose, lengths, given)
-        step = np.linalg.lstsq(locked_stiffness(machine, at), at.platform, rcond=None)[0]
+        step = least_squares(locked_stiffness(machine, at), at.platform)
         # Half a metre or radian is the largest step that stays on this side of the legs.
         step /= max(1.0, 2.0 * float(np.abs(step).max()))
         pose = displaced(pose, step)
@@ -91,7 +91,7 @@ def held_equilibrium(machine: CompliantMachine, pose: Any, given: Load = NO_LOAD
     # The platform's forces are affine in the actuators': deflections follow from the springs.
     passive = _held(machine, place, np.zeros(n), given)[1]
     share = passive.jacobian.T - passive.platform_by_deflection / machine.stiffness
-    forces = np.linalg.lstsq(share, -passive.platform, rcond=None)[0]
+    forces = least_squares(share, -passive.platform)
     deflection, at = _held(machine, place, forces, given)
     if not np.abs(at.platform).max() < 1e-9 * (1.0 + np.abs(passive.platform).max()):
         raise StateError(

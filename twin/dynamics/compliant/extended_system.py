@@ -17,7 +17,7 @@ from twin.dynamics.compliant.leg_equations import angles_of, leg_functions
 from twin.dynamics.compliant.machine import CompliantMachine, as_machine
 from twin.dynamics.compliant.platform_rows import platform_forces, platform_mass_matrix
 from twin.dynamics.compliant.state import checked_state
-from twin.dynamics.compliant.vectors import cross_matrix, rotation_matrix, tip_matrices
+from twin.dynamics.compliant.vectors import cross_matrix, rotation_matrix, solved, tip_matrices
 from twin.errors import InputError
 
 
@@ -69,7 +69,7 @@ def solve_extended(
         matrix[own, own], matrix[own, joint], matrix[joint, own] = mass, -jacobian.T, -jacobian
         right_side[own] = [0.0, 0.0, 0.0, pushes[0, i]] - bias
         right_side[joint] = drift - centripetal
-    found = np.linalg.solve(matrix, right_side)
+    found = solved(matrix, right_side)
     return ExtendedSolution(
         found[:6], found[6 : 6 + 4 * n].reshape(n, 4), found[6 + 4 * n :].reshape(n, 3)
     )

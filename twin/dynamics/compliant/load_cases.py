@@ -18,6 +18,7 @@ from twin.dynamics.compliant.loads import FRAMES, Load, load, wrench_in_base
 from twin.dynamics.compliant.machine import CompliantMachine
 from twin.dynamics.compliant.motion import locked_motions
 from twin.dynamics.compliant.solve import solve_locked
+from twin.dynamics.compliant.vectors import solved
 from twin.errors import InputError
 
 KINDS = ("force", "moment")
@@ -123,7 +124,7 @@ def run_load_cases(
             LoadResponse(
                 case,
                 quasi_static,
-                np.linalg.solve(stiffness, wrench),
+                solved(stiffness, wrench),
                 np.abs(path).max(axis=0),
                 float((path @ wrench).max() / (quasi_static @ wrench) - 1.0),
                 float(np.abs(motion.internal[k][:, :n] - start.deflection).max()),

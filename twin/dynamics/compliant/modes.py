@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from twin.arrays import FloatArray
 from twin.dynamics.compliant.linear import Linearisation
@@ -19,7 +20,7 @@ class Modes(NamedTuple):
     """Without damping `(size,)` [1/s]: rate at which such a mode diverges, else zero"""
     shapes: FloatArray
     """Columns `(size, size)`: x of each undamped mode, largest entry one"""
-    eigenvalues: FloatArray
+    eigenvalues: NDArray[np.complex128]
     """Of the damped motion `(2 size,)` [1/s], complex, slowest first"""
 
     @property
@@ -40,7 +41,7 @@ class Modes(NamedTuple):
         return float(np.log(50.0) / -slowest) if slowest < 0.0 else float("inf")
 
     @property
-    def _oscillating(self) -> FloatArray:
+    def _oscillating(self) -> NDArray[np.bool_]:
         return np.asarray(self.eigenvalues.imag > 1e-9 * np.abs(self.eigenvalues))
 
 
@@ -59,7 +60,7 @@ def modes(linearisation: Linearisation) -> Modes:
     companion = np.zeros((2 * size, 2 * size))
     companion[:size, size:] = np.eye(size)
     companion[size:] = -np.linalg.solve(mass, np.hstack([stiffness, damping]))
-    eigenvalues = np.linalg.eigvals(companion)
+    eigenvalues = np.asarray(np.linalg.eigvals(companion), dtype=np.complex128)
     return Modes(
         np.sqrt(np.maximum(squared, 0.0)) / (2.0 * np.pi),
         np.sqrt(np.maximum(-squared, 0.0)),

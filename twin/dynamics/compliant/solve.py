@@ -16,7 +16,7 @@ from twin.dynamics.compliant.systems import (
     locked_system,
     still_system,
 )
-from twin.dynamics.compliant.vectors import dot, tip_matrices
+from twin.dynamics.compliant.vectors import dot, least_squares, solved, tip_matrices
 from twin.errors import InputError, SingularPoseError
 
 SINGULAR = 1e-11
@@ -74,7 +74,7 @@ def solve_free(
         wrench=(wrench, 6),
     )
     system = free_system(machine, poses, twists, internals, pushes, wrenches)
-    found = _solved(system)
+    found = solved(system.matrix, system.right_side)
     rest = np.broadcast_to(machine.spring_length, pushes.shape)
     return _solution(machine, system, shape, found, pushes, rest)
 
@@ -100,7 +100,7 @@ def solve_locked(
         machine, pose, twist, internal, wrench=(wrench, 6)
     )
     system = locked_system(machine, poses, twists, internals, wrenches)
-    found = _solved(system)
+    found = solved(system.matrix, system.right_side)
     forces = found[:, 6 + 3 * machine.n_legs :]
     rest = np.broadcast_to(machine.spring_length, forces.shape)
     return _solution(machine, system, shape, found, forces, rest)
@@ -156,13 +156,8 @@ def _least_forces(
     found = right[:rank].T @ (left[:, :rank].T @ right_side / singular[:rank])
     free = right[rank:].T
     forces = slice(-2 * n, -n)
-    found -= free @ np.linalg.lstsq(free[forces], found[forces], rcond=None)[0]
+    found -= free @ least_squares(free[forces], found[forces])
     return np.asarray(found / scale)
-
-
-def _solved(system: LinearSystem) -> FloatArray:
-    """Return the unknowns `(batch, size)`; the free and locked systems are regular."""
-    return np.asarray(np.linalg.solve(system.matrix, system.right_side[..., None])[..., 0])
 
 
 def _solution(

@@ -86,7 +86,8 @@ def locked_deflection(
     machine: CompliantMachine, pose: FloatArray, extension: FloatArray
 ) -> FloatArray:
     """Return the deflections `(n,)` [m] at a pose `(7,)` with actuators at extensions `(n,)`."""
-    return _legs_at_rest(machine, pose, np.zeros(machine.n_legs)).extension[0] - extension
+    relaxed = _legs_at_rest(machine, pose, np.zeros(machine.n_legs))
+    return np.asarray(relaxed.extension[0] - extension)
 
 
 def _legs_at_rest(machine: CompliantMachine, pose: FloatArray, deflection: FloatArray) -> LegState:

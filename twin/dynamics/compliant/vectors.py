@@ -1,4 +1,4 @@
-"""Vector algebra over leading axes."""
+"""Vector and linear algebra over leading axes."""
 
 from __future__ import annotations
 
@@ -42,3 +42,14 @@ def tip_matrices(arm: FloatArray) -> FloatArray:
     matrix[..., :3] = np.eye(3)
     matrix[..., 3:] = -cross_matrix(arm)
     return matrix
+
+
+def solved(matrix: FloatArray, right_side: FloatArray) -> FloatArray:
+    """Return solutions `(..., size)` of systems `(..., size, size)` and `(..., size)`."""
+    found = np.linalg.solve(matrix, right_side[..., None])
+    return np.asarray(found[..., 0], dtype=np.float64)
+
+
+def least_squares(matrix: FloatArray, right_side: FloatArray) -> FloatArray:
+    """Return the smallest least-squares solution `(columns,)` of one system."""
+    return np.asarray(np.linalg.lstsq(matrix, right_side, rcond=None)[0], dtype=np.float64)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from twin.arrays import as_flag
 from twin.dynamics.dae.lagrange import SymbolicDae, symbolic_dae
 from twin.dynamics.dae.library import sympy_module
 from twin.dynamics.dae.plate import PlateModel
@@ -32,24 +31,15 @@ class IndexReduction(NamedTuple):
         return self.ranks.index(self.multipliers.rows) + 1
 
 
-def reduce_index(plate: PlateModel, complete: bool = False) -> IndexReduction:
-    """Return the index reduction of `symbolic_dae(plate, complete)`.
-
-    Args:
-        plate: `plate.lumped()` gives the paper's.
-        complete: with the horizontal motion that the printed kinetic energy leaves out.
+@lru_cache
+def reduce_index(plate: PlateModel) -> IndexReduction:
+    """Return the index reduction of `symbolic_dae(plate)`; `plate.lumped()` gives the paper's.
 
     Raises:
-        InputError: `complete` is not True or False.
         MissingDependencyError: sympy is not installed.
     """
-    return _reduced(plate, as_flag(complete, "complete"))
-
-
-@lru_cache
-def _reduced(plate: PlateModel, complete: bool) -> IndexReduction:
     sympy = sympy_module()
-    dae = symbolic_dae(plate, complete)
+    dae = symbolic_dae(plate)
     symbols = dae.symbols
     accelerations = _explicit_accelerations(dae)
     first = symbols.time_derivative(dae.constraints)
@@ -66,6 +56,24 @@ def _reduced(plate: PlateModel, complete: bool) -> IndexReduction:
 def _explicit_accelerations(dae: SymbolicDae) -> Any:
     forces = dae.jacobian.T * sympy_module().Matrix(dae.symbols.multipliers)
     return solve(dae.mass, -(dae.bias + forces))
+
+
+def multipliers_of_motion(dae: SymbolicDae) -> Any:
+    """Return the multipliers `(7, 1)` by the shorter way that a system without freedoms has.
+
+    The constraints alone give the accelerations, and Lagrange's equations then the multipliers.
+    No fraction of polynomials arises, whatever the mass matrix.
+
+    Raises:
+        MissingDependencyError: sympy is not installed.
+    """
+    sympy = sympy_module()
+    symbols = dae.symbols
+    second = symbols.time_derivative(symbols.time_derivative(dae.constraints))
+    driven = second.subs(dict.fromkeys(symbols.accelerations, 0))
+    accelerations = dae.jacobian.LUsolve(-driven)
+    moved = dae.mass * accelerations + dae.bias
+    return dae.jacobian.T.LUsolve(-moved).applyfunc(sympy.expand)
 
 
 def solve(matrix: Any, right: Any) -> Any:

@@ -42,7 +42,8 @@ from twin.dynamics.legs.ups import (
     in_base,
     leg_tensor,
 )
-from twin.kinematics.legs import BASE_JOINT, FIRST_AXIS, leg_vector
+from twin.kinematics.legs.kinds import AXIS, BASE_JOINT
+from twin.kinematics.legs.ups import leg_vector
 
 
 @device
@@ -65,7 +66,7 @@ def joints_from_pose(model, work):
     regular = True
     for i in range(legs.shape[0]):
         vector = leg_vector(legs, i, part(state, POSE), matrix)[1]
-        first, second = row(legs, i, FIRST_AXIS), row(model.second_axes, i, 0)
+        first, second = row(legs, i, AXIS), row(model.second_axes, i, 0)
         along, third = dot(vector, second), dot(vector, cross(second, first))
         across = sqrt(along * along + third * third)
         height = dot(vector, first)
@@ -82,7 +83,7 @@ def place_legs(model, work):
     """Fill leg frames, tips and the columns T of their velocities from `joints`."""
     legs = model.legs
     for i in range(legs.shape[0]):
-        first, second = row(legs, i, FIRST_AXIS), row(model.second_axes, i, 0)
+        first, second = row(legs, i, AXIS), row(model.second_axes, i, 0)
         third = cross(second, first)
         cosine, sine = cos(work.legs[i, JOINT]), sin(work.legs[i, JOINT])
         x = subtract(scale(cosine, second), scale(sine, third))

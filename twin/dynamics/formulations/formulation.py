@@ -191,10 +191,9 @@ class Formulation:
 
     def _joints(self, pose: FloatArray, twist: FloatArray) -> tuple[FloatArray, FloatArray]:
         legs = self.platform.leg_coordinates(pose, twist)
-        return (
-            np.column_stack([legs.angles, legs.lengths]).reshape(JOINTS),
-            np.column_stack([legs.angle_rates, legs.length_rates]).reshape(JOINTS),
-        )
+        joints = legs.values.copy()
+        joints[:, 2] += self.platform.home_coordinates
+        return joints.reshape(JOINTS), legs.rates.reshape(JOINTS)
 
     def _track(self, pose: FloatArray) -> FloatArray:
         """Return the root that tracking starts from, its first column or row filled."""

@@ -39,7 +39,7 @@ from twin.dynamics.formulations.model import (
     TIP_BIAS,
     TWIST,
 )
-from twin.kinematics.legs import PLATFORM_JOINT
+from twin.kinematics.legs.kinds import PLATFORM_JOINT
 
 
 @device

@@ -29,7 +29,7 @@ from twin.dynamics.formulations.extended_to_task import extended_to_task
 from twin.dynamics.formulations.measures import record
 from twin.dynamics.formulations.model import ROOT
 from twin.dynamics.formulations.task import task
-from twin.dynamics.state import normalise
+from twin.dynamics.state import normalise_quaternion
 
 CONFIGURATION, ACTUATOR, TASK, EXTENDED_TO_TASK, EXTENDED_TO_ACTUATOR = range(5)
 SMALLEST_STEP = 1e-7
@@ -65,7 +65,7 @@ def accept(kind, y, trial, track, work):
     for j in range(y.shape[0]):
         y[j] = trial[j]
     if kind in (TASK, EXTENDED_TO_TASK):
-        normalise(y)
+        normalise_quaternion(y)
     elif kind == ACTUATOR:
         keep_root(track, work)
     elif kind == EXTENDED_TO_ACTUATOR:

@@ -126,15 +126,19 @@ def make_work() -> Work:
 
 
 def pack_model(platform: Platform) -> Model:
-    """Return the constants of a machine with six legs.
+    """Return the constants of a machine with six UPS legs.
 
     Raises:
-        InputError: another number of legs, or platform joints on one line.
+        InputError: another kind or number of legs, or platform joints on one line.
     """
-    if platform.n_actuators != LEGS:
-        raise InputError("platform", f"formulations need {LEGS} legs, not {platform.n_actuators}")
-    body, legs, frames = platform.constants
-    rotations = frames.reshape(LEGS, 3, 3)
+    if platform.kind != "ups" or platform.n_actuators != LEGS:
+        raise InputError(
+            "platform",
+            f"formulations need {LEGS} legs of kind 'ups', not {platform.n_actuators} of kind "
+            f"{platform.kind!r}",
+        )
+    body, legs, home = platform.constants
+    rotations = home[:, :9].reshape(LEGS, 3, 3)
     along_y, along_z = (
         np.einsum("ij,ij->i", platform.first_axes, rotations[:, :, k]) for k in (1, 2)
     )
@@ -151,7 +155,7 @@ def pack_model(platform: Platform) -> Model:
         motion[3 * k : 3 * k + 3, 3:] = -np.cross(np.eye(3), point)
     return Model(
         body,
-        legs,
+        legs.rows,
         np.ascontiguousarray(rotations[:, :, 0]),
         np.arctan2(along_z, along_y),
         triangle,

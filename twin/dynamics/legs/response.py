@@ -13,9 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba.extending import overload
-
-from twin.compiled.jit import KIND_OPTIONS
+from twin.compiled.jit import by_kind
 from twin.dynamics.legs import pillar, rss, strut, ups, viscoelastic
 from twin.kinematics.legs.kinds import (
     PillarLegs,
@@ -54,7 +52,7 @@ def response(legs, i, position, matrix, velocity, omega, gravity, internal):
     raise NotImplementedError
 
 
-@overload(response, jit_options=KIND_OPTIONS)
+@by_kind(response)
 def _response(legs, i, position, matrix, velocity, omega, gravity, internal):
     kernel = KINDS[legs.instance_class].response
 
@@ -72,7 +70,7 @@ def leg_energy(legs, i, position, matrix, velocity, omega, gravity, internal):
     raise NotImplementedError
 
 
-@overload(leg_energy, jit_options=KIND_OPTIONS)
+@by_kind(leg_energy)
 def _leg_energy(legs, i, position, matrix, velocity, omega, gravity, internal):
     kernel = KINDS[legs.instance_class].leg_energy
 
@@ -87,7 +85,7 @@ def internal_count(legs):
     raise NotImplementedError
 
 
-@overload(internal_count, jit_options=KIND_OPTIONS)
+@by_kind(internal_count)
 def _internal_count(legs):
     if legs.instance_class is ViscoelasticLegs:
         return lambda legs: legs.rows.shape[0]
@@ -101,15 +99,13 @@ def internal_acceleration(
     raise NotImplementedError
 
 
-@overload(internal_acceleration, jit_options=KIND_OPTIONS)
+@by_kind(internal_acceleration)
 def _internal_acceleration(
     legs, i, position, matrix, velocity, omega, gravity, internal, actuator_force
 ):
     kernel = KINDS[ViscoelasticLegs].internal_acceleration
 
-    def acceleration(
-        legs, i, position, matrix, velocity, omega, gravity, internal, actuator_force
-    ):
+    def acceleration(legs, i, position, matrix, velocity, omega, gravity, internal, actuator_force):
         return kernel(
             legs.rows, i, position, matrix, velocity, omega, gravity, internal, actuator_force
         )

@@ -1,4 +1,4 @@
-"""Viscoelastic leg: three point masses on its axis, a spring and damper in series with the actuator.
+"""Viscoelastic leg: three point masses on its axis, spring and actuator in series.
 
 Along the leg, from the base joint: spring housing of length 2 l_1 + delta_1 with m_1 in its middle,
 m_2 at its end plus l_2, m_3 at l_4 below the tip. In the coordinates (direction, length l, delta_1)

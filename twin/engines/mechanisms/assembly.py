@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from twin.arrays import FloatArray
 from twin.engines.appearance import Drawing, drawing
 from twin.engines.mechanism import BASE, PLATFORM, Body, Mass, Mechanism, Point
-from twin.engines.mechanisms import ups
+from twin.engines.mechanisms import pillar, rss, ups, viscoelastic
 from twin.engines.shapes import Box, Cylinder, Plate, Shape
 from twin.parameters.machine import MachineParameters
 
-KINDS = {"ups": ups}
-"""Kind of leg -> the module that describes it."""
+KINDS: dict[str, Any] = {
+    "ups": ups,
+    "strut": ups,
+    "rss": rss,
+    "viscoelastic": viscoelastic,
+    "pillar": pillar,
+}
+"""Kind of leg -> the module that describes it: `joint_radii`, `reach`, `make_leg`, and `carry`
+where the legs carry the platform on joints."""
 
 
 def make_mechanism(parameters: MachineParameters) -> Mechanism:
     """Return the mechanism of a machine."""
-    look, kind = drawing(parameters), KINDS[parameters.leg.kind]
-    count = len(parameters.base.joints.points)
-    legs = [kind.leg(parameters, i, look) for i in range(count)]
+    kind = KINDS[parameters.leg.kind]
+    look = drawing(parameters, *kind.joint_radii(parameters.leg))
+    legs = [kind.make_leg(parameters, i, leg, look) for i, leg in enumerate(parameters.legs)]
     platform = Body(
         PLATFORM,
         BASE,
@@ -29,12 +38,17 @@ def make_mechanism(parameters: MachineParameters) -> Mechanism:
         shapes=_platform_shapes(look),
         free=True,
     )
+    if hasattr(kind, "carry"):
+        platform = kind.carry(parameters, platform)
+    bodies = [platform, *(body for leg in legs for body in leg.bodies)]
     return Mechanism(
         name=parameters.name,
         gravity=parameters.gravity,
         home=np.array([*parameters.home.position, *parameters.home.orientation]),
-        base_shapes=(_base_plate(look), *(shape for leg in legs for shape in leg.base_shapes)),
-        bodies=(platform, *(body for leg in legs for body in leg.bodies)),
+        reach=max(kind.reach(leg) for leg in parameters.legs),
+        base_plate=_base_plate(look),
+        base_shapes=tuple(shape for leg in legs for shape in leg.base_shapes),
+        bodies=_parents_first(bodies),
         points=(
             *_platform_points(parameters.platform.joints.points),
             *(point for leg in legs for point in leg.points),
@@ -45,6 +59,18 @@ def make_mechanism(parameters: MachineParameters) -> Mechanism:
         internal=tuple(name for leg in legs for name in leg.internal),
         frictions=tuple(friction for leg in legs for friction in leg.frictions),
     )
+
+
+def _parents_first(bodies: list[Body]) -> tuple[Body, ...]:
+    """Return bodies in their order, but none before its parent."""
+    ordered: list[Body] = []
+    known = {BASE}
+    while bodies:
+        following = next(body for body in bodies if body.parent in known)
+        bodies.remove(following)
+        ordered.append(following)
+        known.add(following.name)
+    return tuple(ordered)
 
 
 def _platform_mass(parameters: MachineParameters) -> Mass:

@@ -1,41 +1,50 @@
-"""UPS leg: a housing on two crossed hinges, and a rod that slides in it up to the platform."""
+"""UPS leg or strut: a housing on two crossed hinges, and a rod that slides up to the platform."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from twin.arrays import FloatArray
 from twin.engines.appearance import Drawing
-from twin.engines.mechanism import BASE, Actuator, Body, Joint, Limits, Loop, Mass, Point
-from twin.engines.mechanisms.leg import Leg
-from twin.engines.shapes import Ball, Cylinder
+from twin.engines.mechanism import BASE, Actuator, Body, Joint, Loop, Mass, Point, Spring
+from twin.engines.mechanisms.leg import ORIGIN, JointRadii, Leg, X, Z, bracket, limits
+from twin.engines.shapes import Ball, Cylinder, Shape
+from twin.parameters import body as bodies
 from twin.parameters.derived import home_leg_frames, leg_bodies
+from twin.parameters.legs import LegAppearance, StrutLeg, UpsLeg
+from twin.parameters.legs.place import LegPlace
 from twin.parameters.machine import MachineParameters
 
-X, Z, ORIGIN = np.eye(3)[0], np.eye(3)[2], np.zeros(3)
+
+def joint_radii(leg: UpsLeg) -> JointRadii:
+    """Return the radii of the balls at the leg's ends."""
+    look = _appearance(leg)
+    return JointRadii(1.25 * look.housing_radius, 1.6 * look.rod_radius)
 
 
-def leg(parameters: MachineParameters, i: int, look: Drawing) -> Leg:
+def reach(leg: UpsLeg) -> float:
+    """Return how far [m] the tip can be from the base joint."""
+    return leg.actuator.maximum
+
+
+def make_leg(parameters: MachineParameters, i: int, leg: UpsLeg, look: Drawing) -> Leg:
     """Return leg i (from 0): universal joint, slide, loop from the rod's tip to the platform."""
-    name, actuator = f"leg_{i + 1}", parameters.leg.actuator
-    length = float(np.linalg.norm(parameters.home_leg_vectors[i]))
-    limits = Limits(
-        actuator.minimum - length, actuator.maximum - length, actuator.speed, actuator.force
-    )
+    name, place = f"leg_{i + 1}", parameters.home_places[i]
+    length = leg.home_coordinate(place)
     parts = [part[i] for part in leg_bodies(parameters)]
     frame = home_leg_frames(parameters)[i]
-    foot = parameters.base.joints.points[i]
     first = Joint(f"{name}_first", "hinge", frame.T @ parameters.first_axes[i], f"{name}_cross")
     second = Joint(f"{name}_second", "hinge", X)
-    slide = Joint(f"{name}_actuator", "slide", Z, limits=limits)
+    spring = _spring(leg, place) if isinstance(leg, StrutLeg) else None
+    slide = Joint(f"{name}_actuator", "slide", Z, limits=limits(leg, length), spring=spring)
+    drawn = _appearance(leg)
     housing = Body(
         f"{name}_housing",
         BASE,
-        foot,
+        place.base,
         frame,
         (first, second),
         Mass(float(parts[0]), *parts[1:3]),
-        _housing_shapes(name, look),
+        _housing_shapes(name, drawn, look),
     )
     rod = Body(
         f"{name}_rod",
@@ -43,27 +52,46 @@ def leg(parameters: MachineParameters, i: int, look: Drawing) -> Leg:
         length * Z,
         joints=(slide,),
         mass=Mass(float(parts[3]), *parts[4:6]),
-        shapes=_rod_shapes(name, look),
+        shapes=_rod_shapes(name, drawn, look),
     )
-    joints = (first.name, second.name, slide.name)
     return Leg(
-        joints,
+        (first.name, second.name, slide.name),
         (housing, rod),
         Actuator(f"{name}_force", slide.name, (slide.name,)),
-        (Point(f"{name}_base_joint", BASE, foot), Point(f"{name}_tip", rod.name, ORIGIN)),
+        (Point(f"{name}_base_joint", BASE, place.base), Point(f"{name}_tip", rod.name, ORIGIN)),
         (Loop(f"{name}_loop", f"{name}_tip", f"{name}_platform_joint"),),
-        base_shapes=(bracket(i, foot, look),),
+        base_shapes=(bracket(i, place.base, look),),
     )
 
 
-def bracket(i: int, foot: FloatArray, look: Drawing) -> Cylinder:
-    """Return the post from the base plate up to base joint i (from 0)."""
-    below = np.array([foot[0], foot[1], look.base_top])
-    return Cylinder(f"base_bracket_{i + 1}", "joint", 0.8 * look.base_joint_radius, below, foot)
+def _spring(leg: StrutLeg, place: LegPlace) -> Spring:
+    zero = leg.home_rest_length(place) - leg.home_coordinate(place)
+    return Spring(leg.axial.stiffness, leg.axial.damping, zero)
 
 
-def _housing_shapes(name: str, look: Drawing) -> tuple[Ball, Cylinder, Cylinder]:
-    radius, end = look.housing_radius, look.housing_length
+def _appearance(leg: UpsLeg) -> LegAppearance:
+    """Return what the file gives; else cylinders as they are, else slender tubes that overlap."""
+    if leg.appearance is not None:
+        return leg.appearance
+    shortest = leg.actuator.minimum
+    housing = (0.03 * shortest, 0.9 * shortest)
+    if isinstance(leg.housing, bodies.Cylinder):
+        housing = (leg.housing.outer_radius, leg.housing.length)
+    rod = (0.6 * housing[0], 0.9 * shortest)
+    if isinstance(leg.rod, bodies.Cylinder):
+        # A rod that would come out below the base joint is drawn shorter.
+        rod = (leg.rod.outer_radius, min(leg.rod.length, shortest))
+    return LegAppearance(
+        source="derived from the leg's bodies",
+        housing_radius=housing[0],
+        housing_length=housing[1],
+        rod_radius=rod[0],
+        rod_length=rod[1],
+    )
+
+
+def _housing_shapes(name: str, drawn: LegAppearance, look: Drawing) -> tuple[Shape, ...]:
+    radius, end = drawn.housing_radius, drawn.housing_length
     return (
         Ball(f"{name}_base_ball", "joint", look.base_joint_radius, ORIGIN),
         Cylinder(f"{name}_tube", "housing", radius, ORIGIN, end * Z),
@@ -71,8 +99,8 @@ def _housing_shapes(name: str, look: Drawing) -> tuple[Ball, Cylinder, Cylinder]
     )
 
 
-def _rod_shapes(name: str, look: Drawing) -> tuple[Cylinder, Ball]:
+def _rod_shapes(name: str, drawn: LegAppearance, look: Drawing) -> tuple[Shape, ...]:
     return (
-        Cylinder(f"{name}_shaft", "rod", look.rod_radius, -look.rod_length * Z, ORIGIN),
+        Cylinder(f"{name}_shaft", "rod", drawn.rod_radius, -drawn.rod_length * Z, ORIGIN),
         Ball(f"{name}_platform_ball", "joint", look.platform_joint_radius, ORIGIN),
     )

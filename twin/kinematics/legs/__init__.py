@@ -1,1 +1,1 @@
-"""Geometry of the legs: one file per kind, and `drive` that chooses by the type of the constants."""
+"""Geometry of the legs: one file per kind, and `drive`, which chooses by the constants' type."""

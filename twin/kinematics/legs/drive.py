@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba.extending import overload
-
-from twin.compiled.jit import KIND_OPTIONS
+from twin.compiled.jit import by_kind
 from twin.kinematics.legs import pillar, rss, ups, viscoelastic
 from twin.kinematics.legs.kinds import (
     PillarLegs,
@@ -49,7 +47,7 @@ def drive(legs, i, position, matrix):
     raise NotImplementedError
 
 
-@overload(drive, jit_options=KIND_OPTIONS)
+@by_kind(drive)
 def _drive(legs, i, position, matrix):
     kernel = KINDS[legs.instance_class].drive
     return lambda legs, i, position, matrix: kernel(legs.rows, i, position, matrix)
@@ -60,7 +58,7 @@ def drive_rate(legs, i, position, matrix, velocity, omega):
     raise NotImplementedError
 
 
-@overload(drive_rate, jit_options=KIND_OPTIONS)
+@by_kind(drive_rate)
 def _drive_rate(legs, i, position, matrix, velocity, omega):
     kernel = KINDS[legs.instance_class].drive_rate
 
@@ -92,14 +90,12 @@ def leg_joints(legs, home, i, position, matrix, velocity, omega, linear, angular
     raise NotImplementedError
 
 
-@overload(leg_joints, jit_options=KIND_OPTIONS)
+@by_kind(leg_joints)
 def _leg_joints(legs, home, i, position, matrix, velocity, omega, linear, angular, out):
     kernel = KINDS[legs.instance_class].joints
 
     def joints(legs, home, i, position, matrix, velocity, omega, linear, angular, out):
-        return kernel(
-            legs.rows, home, i, position, matrix, velocity, omega, linear, angular, out
-        )
+        return kernel(legs.rows, home, i, position, matrix, velocity, omega, linear, angular, out)
 
     return joints
 
@@ -109,7 +105,7 @@ def condition_count(legs):
     raise NotImplementedError
 
 
-@overload(condition_count, jit_options=KIND_OPTIONS)
+@by_kind(condition_count)
 def _condition_count(legs):
     count = CONDITIONS.get(legs.instance_class, 0)
     return lambda legs: count
@@ -120,7 +116,7 @@ def fill_conditions(legs, position, matrix, velocity, omega, rows):
     raise NotImplementedError
 
 
-@overload(fill_conditions, jit_options=KIND_OPTIONS)
+@by_kind(fill_conditions)
 def _fill_conditions(legs, position, matrix, velocity, omega, rows):
     if legs.instance_class not in CONDITIONS:
         return lambda legs, position, matrix, velocity, omega, rows: None
@@ -137,7 +133,7 @@ def settle(legs, y):
     raise NotImplementedError
 
 
-@overload(settle, jit_options=KIND_OPTIONS)
+@by_kind(settle)
 def _settle(legs, y):
     if legs.instance_class not in CONDITIONS:
         return lambda legs, y: None
@@ -149,7 +145,7 @@ def smallest_scale(legs):
     raise NotImplementedError
 
 
-@overload(smallest_scale, jit_options=KIND_OPTIONS)
+@by_kind(smallest_scale)
 def _smallest_scale(legs):
     size = getattr(KINDS[legs.instance_class], "SMALLEST_SCALE", 0.0)
     return lambda legs: size

@@ -47,7 +47,7 @@ def nearest(angle, middle):
 
 @device
 def crank_angle(legs, i, vector):
-    """Return the crank's angle [rad] for a tip at `vector` from the base joint; NaN out of reach."""
+    """Return the crank's angle [rad] for a tip at `vector` from its joint; NaN out of reach."""
     zero = row(legs, i, ZERO)
     side = cross(row(legs, i, AXIS), zero)
     crank, rod = legs[i, CRANK_LENGTH], legs[i, ROD_LENGTH]
@@ -62,7 +62,7 @@ def crank_angle(legs, i, vector):
 
 @device
 def crank(legs, i, position, matrix):
-    """Return arm, angle, crank direction c, its derivative c' by the angle, rod e, and l_c e . c'."""
+    """Return arm, angle, crank direction c and its derivative c', rod e, and l_c e . c'."""
     arm, vector = leg_vector(legs, i, position, matrix)
     angle = crank_angle(legs, i, vector)
     axis, zero = row(legs, i, AXIS), row(legs, i, ZERO)
@@ -103,9 +103,7 @@ def drive_rate(legs, i, position, matrix, velocity, omega):
     """Return the time derivatives of drive and moment, the row of the Jacobian; see `drive`."""
     arm, _, direction, turning, rod, gain = crank(legs, i, position, matrix)
     arm_rate = cross(omega, arm)
-    _, changing, _ = crank_rates(
-        legs, i, direction, turning, rod, gain, add(velocity, arm_rate)
-    )
+    _, changing, _ = crank_rates(legs, i, direction, turning, rod, gain, add(velocity, arm_rate))
     return changing, add(scale(1.0 / gain, cross(arm_rate, rod)), cross(arm, changing))
 
 

@@ -18,9 +18,7 @@ def joints(legs, home, i, position, matrix, velocity, omega, linear, angular, ou
     The spring's row is zero and the actuator's that of the whole leg: the spring moves apart from
     the platform, and whoever knows its state moves it from one row to the other.
     """
-    regular = ups.joints(
-        legs, home, i, position, matrix, velocity, omega, linear, angular, out
-    )
+    regular = ups.joints(legs, home, i, position, matrix, velocity, omega, linear, angular, out)
     for k in range(3):
         out[3, k] = out[2, k]
         out[2, k] = 0.0

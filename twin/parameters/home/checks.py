@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twin.arrays import FloatArray
 from twin.parameters.home.freedoms import dependent_rows, free_motions, in_words, scaled
-from twin.parameters.home.pillars import check_feet, check_plane
+from twin.parameters.home.pillars import check_corners, check_feet
 from twin.parameters.legs.place import COINCIDENT
 from twin.parameters.legs.ups import UpsLeg
 from twin.parameters.problem import problem
@@ -29,7 +28,7 @@ def check_machine(machine: MachineParameters) -> None:
     for table, leg in machine.leg_tables():
         for number in leg.mirrored if isinstance(leg, UpsLeg) else ():
             if not 1 <= number <= count:
-                raise problem(f"{table}.mirrored", f"there is no leg {number}")
+                raise problem(f"{table}.mirrored", f"there is no leg {number} of {count}")
     check_feet(machine)
     for leg, place in zip(machine.legs, machine.home_places, strict=True):
         found = leg.home_problem(place)
@@ -37,7 +36,7 @@ def check_machine(machine: MachineParameters) -> None:
             table = machine.leg_table(place.number)
             field = found.field[1:] if found.field[0] == "." else f"{table}.{found.field}"
             raise problem(field, f"leg {place.number}: {found.message}")
-    check_plane(machine)
+    check_corners(machine)
     if count < machine.leg.freedoms:
         _check_freedoms(machine)
     _check_reach(machine)
@@ -79,32 +78,23 @@ def _check_reach(machine: MachineParameters) -> None:
 
 def _check_freedoms(machine: MachineParameters) -> None:
     """Refuse machines whose legs and constraints leave the platform a motion at home."""
-    length = float(np.linalg.norm(machine.platform.joints.points, axis=1).mean())
-    rows = scaled(np.vstack([machine.home_jacobian, machine.home_constraints]), length)
+    length = machine.mean_arm
+    rows = scaled(machine.home_rows, length)
     motions = free_motions(rows)
     if not len(motions):
         return
     count, least = len(machine.legs), machine.leg.freedoms
-    free = f"nothing holds {' or '.join(in_words(motions, length))}"
-    same = _listed([i + 1 for i in dependent_rows(rows) if i < count])
+    free = f"nothing holds {', or '.join(in_words(motions, length))}"
+    same = ", ".join(str(i + 1) for i in dependent_rows(rows) if i < count)
     if count < least:
         raise problem(
             "base.joints",
             f"{count} legs of kind {machine.leg.kind!r} leave {len(motions)} of the platform's "
             f"{least} freedoms free: at home {free}. Add legs: {least} are the least"
-            + (f". Legs {same} hold the same there" if same else ""),
+            + (f". Legs {same} do not act independently there" if same else ""),
         )
     raise problem(
         "home.position",
-        f"home is a singular pose: {free}, as legs {same} hold the same there (condition number "
-        f"{_condition(rows):.3g}). Move home, turn it, or place the joints differently",
+        f"home is a singular pose: {free}, as legs {same} do not act independently there. Move "
+        "home, turn it, or place the joints differently",
     )
-
-
-def _condition(rows: FloatArray) -> float:
-    sizes = np.linalg.svd(rows, compute_uv=False)
-    return float(sizes[0] / max(sizes[-1], 1e-300))
-
-
-def _listed(numbers: list[int]) -> str:
-    return ", ".join(map(str, numbers))

@@ -18,15 +18,24 @@ LARGEST_YAW = 1e-9
 
 
 def check_feet(machine: MachineParameters) -> None:
-    """Raise a problem unless one foot of a machine on pillars is fixed and all have a floor."""
+    """Raise a problem unless a machine on pillars has one fixed foot, one floor and no yaw."""
     count = len(machine.base.joints.points)
-    for table, leg in machine.leg_tables():
-        if not isinstance(leg, PillarLeg):
-            return
-        if not 1 <= leg.fixed_foot <= count:
-            raise problem(f"{table}.fixed_foot", f"there is no leg {leg.fixed_foot}")
-        if leg.fixed_foot != machine.leg.fixed_foot:
+    tables = machine.leg_tables()
+    feet = [(table, leg.fixed_foot) for table, leg in tables if isinstance(leg, PillarLeg)]
+    for table, foot in feet:
+        if not 1 <= foot <= count:
+            raise problem(f"{table}.fixed_foot", f"there is no leg {foot} of {count}")
+        if foot != feet[0][1]:
             raise problem(f"{table}.fixed_foot", "one foot is fixed, for all legs alike; remove it")
+    if not feet:
+        return
+    yaw = machine.home_rotation[0, 1]
+    if abs(yaw) > LARGEST_YAW:
+        raise problem(
+            "home.orientation",
+            "pillars only roll and pitch: the plate's y axis must be at a right angle to x of the "
+            f"base, but has {yaw:.3g} of it; with w, x, y, z of the quaternion make w z = x y",
+        )
     heights = machine.base.joints.points[:, 2]
     for number, height in enumerate(heights, start=1):
         if abs(height - heights[0]) > COINCIDENT:
@@ -37,17 +46,10 @@ def check_feet(machine: MachineParameters) -> None:
             )
 
 
-def check_plane(machine: MachineParameters) -> None:
-    """Raise a problem unless the plate of a machine on pillars can be held as it is at home."""
+def check_corners(machine: MachineParameters) -> None:
+    """Raise a problem if all corners of a machine on pillars lie on one line."""
     if not isinstance(machine.leg, PillarLeg):
         return
-    yaw = machine.home_rotation[0, 1]
-    if abs(yaw) > LARGEST_YAW:
-        raise problem(
-            "home.orientation",
-            "pillars only roll and pitch: the plate's y axis must be at a right angle to x of the "
-            f"base, but has {yaw:.3g} of it; with w, x, y, z of the quaternion make w z = x y",
-        )
     corners = machine.platform.joints.points
     spread = np.linalg.svd(corners - corners.mean(axis=0))
     if spread.S[1] < COINCIDENT:

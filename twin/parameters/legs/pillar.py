@@ -94,3 +94,8 @@ class PillarLeg(Table):
     def _foot(self, place: LegPlace) -> FloatArray:
         """Return the vector `(3,)` [m] from the reference point to the foot at home."""
         return np.asarray(place.arm - self.home_coordinate(place) * place.normal)
+
+    @property
+    def mass(self) -> float:
+        """Mass [kg] of the whole leg."""
+        return self.upper_mass + self.foot_mass

@@ -13,7 +13,7 @@ from twin.parameters.actuator import RotaryActuator
 from twin.parameters.body import LegBody
 from twin.parameters.legs.appearance import CrankAppearance
 from twin.parameters.legs.place import COINCIDENT, NEARLY_PARALLEL, LegPlace, LegProblem
-from twin.parameters.legs.universal import check_direction, check_not_zero
+from twin.parameters.legs.universal import check_direction, check_size
 from twin.parameters.quantity import Density, Direction, Length, Mass
 from twin.parameters.table import Table
 
@@ -79,7 +79,7 @@ class RssLeg(Table):
     @field_validator("axis", "zero")
     @classmethod
     def _direction(cls, axis: Any) -> Any:
-        return check_not_zero(axis)
+        return check_size(axis)
 
     @property
     def rod_mass(self) -> float:
@@ -170,3 +170,8 @@ class RssLeg(Table):
         axis, zero, tip = self.home_axis(place), self.home_zero(place), place.vector
         wanted = (tip @ tip + self.crank_length**2 - self.rod_length**2) / (2 * self.crank_length)
         return float(tip @ zero), float(tip @ np.cross(axis, zero)), float(wanted)
+
+    @property
+    def mass(self) -> float:
+        """Mass [kg] of the whole leg."""
+        return self.crank.mass + self.rod_mass

@@ -20,10 +20,10 @@ def check_direction(axis: Any, name: str) -> Any:
     return axis
 
 
-def check_not_zero(axis: Any) -> Any:
-    """Return `axis` unless it is the zero vector; raises ValueError."""
-    if not isinstance(axis, str) and sum(value * value for value in axis) < 1e-12:
-        raise ValueError("must be a direction, not the zero vector")
+def check_size(axis: Any) -> Any:
+    """Return `axis` if it has a length that float64 can square; raises ValueError otherwise."""
+    if not isinstance(axis, str) and not 1e-12 <= sum(value * value for value in axis) <= 1e12:
+        raise ValueError("must be a direction, such as [0.0, 0.0, 1.0]: not zero, not huge")
     return axis
 
 
@@ -54,7 +54,7 @@ class UniversalLeg(Table):
     @field_validator("first_axis")
     @classmethod
     def _direction(cls, axis: Any) -> Any:
-        return check_not_zero(axis)
+        return check_size(axis)
 
     def home_axis(self, place: LegPlace) -> FloatArray:
         """Return the universal joint's first axis `(3,)`, a unit vector fixed in the base frame.

@@ -30,3 +30,8 @@ class UpsLeg(UniversalLeg):
     rod: LegBody = Field(description="Part on the platform joint; origin at the tip")
     actuator: LinearActuator = Field(description="The actuator between housing and rod")
     appearance: LegAppearance | None = Field(None, description="Dimensions for drawing")
+
+    @property
+    def mass(self) -> float:
+        """Mass [kg] of the whole leg."""
+        return self.housing.mass + self.rod.mass

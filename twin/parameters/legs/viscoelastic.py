@@ -62,3 +62,8 @@ class ViscoelasticLeg(UniversalLeg):
     def home_extension(self, place: LegPlace) -> float:
         """Return the actuator's extension delta2 [m] at home, where delta1 = 0."""
         return self.home_coordinate(place) - self.retracted_length
+
+    @property
+    def mass(self) -> float:
+        """Mass [kg] of the whole leg."""
+        return self.spring_mass + self.housing_mass + self.follower_mass

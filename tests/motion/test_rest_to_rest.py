@@ -1,0 +1,73 @@
+"""Transition laws: at rest at both ends, exact derivatives, peak accelerations as stated."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from twin.errors import InputError
+from twin.motion.rest_to_rest import LAWS, RestToRestMotion, shortest_rise
+
+HOME = [0.0, 0.0, 0.3]
+ALL_AXES = {"x": 0.02, "y": 0.03, "z": 0.04, "yaw": 0.2, "pitch": 0.3, "roll": 0.25}
+SMOOTH = ("cycloidal", "minimum_jerk")
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_ends_are_at_rest(law: str) -> None:
+    motion = RestToRestMotion(HOME, displacement={"z": 0.1}, rise=0.4, law=law)
+    sample = motion([0.0, 0.2, 0.4])
+    np.testing.assert_allclose(sample.pose[:, 2], [0.3, 0.35, 0.4], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(sample.twist[[0, 2]], 0.0, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(sample.acceleration[1], 0.0, rtol=0, atol=1e-14)
+    still = np.abs(sample.acceleration[[0, 2], 2]).max() < 1e-12
+    assert still == (law in SMOOTH)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_derivatives(law: str) -> None:
+    motion = RestToRestMotion(HOME, displacement=ALL_AXES, rise=0.7, law=law)
+    time, step = np.linspace(0.01, 0.69, 50), 1e-5
+    middle = motion(time)
+    before, after = motion(time - step), motion(time + step)
+    velocity = (after.pose[:, :3] - before.pose[:, :3]) / (2.0 * step)
+    acceleration = (after.twist - before.twist) / (2.0 * step)
+    np.testing.assert_allclose(middle.twist[:, :3], velocity, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(middle.acceleration, acceleration, rtol=0, atol=1e-7)
+
+
+@given(st.floats(1e-3, 10.0), st.floats(1e-2, 100.0), st.sampled_from(sorted(LAWS)))
+def test_shortest_rise_reaches_the_peak(distance: float, peak: float, law: str) -> None:
+    rise = shortest_rise(distance, peak, law)
+    motion = RestToRestMotion(HOME, displacement={"z": distance}, rise=rise, law=law)
+    accelerations = motion(np.linspace(0.0, rise, 4001)).acceleration[:, 2]
+    assert np.abs(accelerations).max() == pytest.approx(peak, rel=1e-5)
+
+
+def test_rises_of_the_laws() -> None:
+    """0.1 m with 7.84 m/s2: half a cosine wave is the fastest of them, a full sine the slowest."""
+    found = {law: shortest_rise(0.1, 7.84, law) for law in LAWS}
+    assert found["harmonic"] == pytest.approx(np.pi * np.sqrt(0.1 / (2.0 * 7.84)))
+    assert found["cubic"] == pytest.approx(np.sqrt(6.0 * 0.1 / 7.84))
+    assert found["cycloidal"] == pytest.approx(np.sqrt(2.0 * np.pi * 0.1 / 7.84))
+    assert sorted(found, key=lambda law: found[law]) == [
+        "harmonic",
+        "minimum_jerk",
+        "cubic",
+        "cycloidal",
+    ]
+
+
+def test_bad_arguments() -> None:
+    good = {"displacement": {"z": 0.1}, "rise": 0.5}
+    for bad in ({"law": "square"}, {"rise": 0.0}, {"displacement": {"up": 1.0}}, {"rise": None}):
+        with pytest.raises(InputError) as error:
+            RestToRestMotion(HOME, **{**good, **bad})
+        assert error.value.field in (*bad, "displacement")
+    for values in ((0.0, 1.0), (1.0, -1.0), ("far", 1.0)):
+        with pytest.raises(InputError):
+            shortest_rise(*values)
+    with pytest.raises(InputError, match="law"):
+        shortest_rise(1.0, 1.0, "square")

@@ -1,0 +1,115 @@
+"""Masses, lengths, centres and radii of gyration of body segments as published fractions.
+
+Masses, centres, radii and lengths: P. de Leva, "Adjustments to Zatsiorsky-Seluyanov's segment
+inertia parameters", Journal of Biomechanics 29 (1996) 1223-1230, table 4, in the definitions with
+joint centres and the seventh cervical vertebra as ends. Breadths and heights that de Leva does not
+give: R. Drillis and R. Contini, "Body segment parameters", 1966, as fractions of stature in D. A.
+Winter, "Biomechanics and motor control of human movement", 4th edition, figure 4.1.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+SEXES = ("male", "female")
+
+
+class SegmentFractions(NamedTuple):
+    """One segment; the longitudinal axis goes from the first named end to the second."""
+
+    ends: str
+    """Where the segment starts and ends"""
+    mass: float
+    """Share of the body's mass"""
+    length: float
+    """[m] in a body of the table's stature"""
+    center: float
+    """Centre of mass from the first end, share of the length"""
+    sagittal: float
+    """Radius of gyration about the axis to the front, share of the length"""
+    transverse: float
+    """Radius of gyration about the axis to the side, share of the length"""
+    longitudinal: float
+    """Radius of gyration about the longitudinal axis, share of the length"""
+
+
+class Body(NamedTuple):
+    """The mean body of one sex."""
+
+    stature: float
+    """[m]"""
+    shoulder_height: float
+    """From mid-hip to mid-shoulder [m]"""
+    segments: dict[str, SegmentFractions]
+    """By name; limbs stand for one side"""
+
+
+PAIRED = ("upper_arm", "forearm", "hand", "thigh", "shank", "foot")
+"""Segments that a body has twice."""
+
+MALE = Body(
+    1.741,
+    0.5155,
+    {
+        "head": SegmentFractions("vertex, cervicale", 0.0694, 0.2429, 0.5002, 0.303, 0.315, 0.261),
+        "thorax": SegmentFractions(
+            "cervicale, xiphion", 0.1596, 0.2421, 0.5066, 0.505, 0.320, 0.465
+        ),
+        "abdomen": SegmentFractions(
+            "xiphion, omphalion", 0.1633, 0.2155, 0.4502, 0.482, 0.383, 0.468
+        ),
+        "pelvis": SegmentFractions(
+            "omphalion, mid-hip", 0.1117, 0.1457, 0.6115, 0.615, 0.551, 0.587
+        ),
+        "upper_arm": SegmentFractions(
+            "shoulder, elbow", 0.0271, 0.2817, 0.5772, 0.285, 0.269, 0.158
+        ),
+        "forearm": SegmentFractions("elbow, wrist", 0.0162, 0.2689, 0.4574, 0.276, 0.265, 0.121),
+        "hand": SegmentFractions(
+            "wrist, third metacarpale", 0.0061, 0.0862, 0.7900, 0.628, 0.513, 0.401
+        ),
+        "thigh": SegmentFractions("hip, knee", 0.1416, 0.4222, 0.4095, 0.329, 0.329, 0.149),
+        "shank": SegmentFractions("knee, ankle", 0.0433, 0.4403, 0.4395, 0.251, 0.246, 0.102),
+        "foot": SegmentFractions("heel, toe", 0.0137, 0.2581, 0.4415, 0.257, 0.245, 0.124),
+    },
+)
+
+FEMALE = Body(
+    1.735,
+    0.4979,
+    {
+        "head": SegmentFractions("vertex, cervicale", 0.0668, 0.2437, 0.4841, 0.271, 0.295, 0.261),
+        "thorax": SegmentFractions(
+            "cervicale, xiphion", 0.1545, 0.2280, 0.5050, 0.466, 0.314, 0.449
+        ),
+        "abdomen": SegmentFractions(
+            "xiphion, omphalion", 0.1465, 0.2053, 0.4512, 0.433, 0.354, 0.415
+        ),
+        "pelvis": SegmentFractions(
+            "omphalion, mid-hip", 0.1247, 0.1815, 0.4920, 0.433, 0.402, 0.444
+        ),
+        "upper_arm": SegmentFractions(
+            "shoulder, elbow", 0.0255, 0.2751, 0.5754, 0.278, 0.260, 0.148
+        ),
+        "forearm": SegmentFractions("elbow, wrist", 0.0138, 0.2643, 0.4559, 0.261, 0.257, 0.094),
+        "hand": SegmentFractions(
+            "wrist, third metacarpale", 0.0056, 0.0780, 0.7474, 0.531, 0.454, 0.335
+        ),
+        "thigh": SegmentFractions("hip, knee", 0.1478, 0.3685, 0.3612, 0.369, 0.364, 0.162),
+        "shank": SegmentFractions("knee, ankle", 0.0481, 0.4386, 0.4352, 0.267, 0.263, 0.092),
+        "foot": SegmentFractions("heel, toe", 0.0129, 0.2283, 0.4014, 0.299, 0.279, 0.139),
+    },
+)
+
+BODIES = {"male": MALE, "female": FEMALE}
+
+SITTING_HEIGHT = 0.520
+SHOULDER_BREADTH = 0.259
+HIP_BREADTH = 0.191
+ANKLE_HEIGHT = 0.039
+"""Shares of stature, Drillis and Contini."""
+
+
+def mass_sum(body: Body) -> float:
+    """Return the sum of all mass shares, one but for the rounding of the published digits."""
+    return sum(part.mass * (2 if name in PAIRED else 1) for name, part in body.segments.items())

@@ -1,0 +1,109 @@
+"""Where a machine stands still at home, what holds it there, and how fast it answers a push."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.arrays import FloatArray
+from twin.errors import StateError
+from twin.platform import REST, Platform
+from twin.validation.sampling import moved, stroke
+
+STANDARD_GRAVITY = 9.80665
+"""[m/s2]"""
+
+SPRING_SHARE = 0.01
+"""Force of a leg's spring that counts, as its yield per stroke: less does not move the machine."""
+
+PUSH = 1e-5
+"""[m], [rad], [m/s], [rad/s] of the differences that tell how fast a machine answers."""
+
+ROUNDS = 20
+
+QUIET = 1e-9
+"""[m/s2] of a spring that counts as standing still."""
+
+
+class Rest(NamedTuple):
+    """A state in which a machine stands still at home."""
+
+    forces: FloatArray
+    """`(n,)` of the actuators"""
+    internal: FloatArray
+    """`(2k,)` coordinates inside the legs, and their rates, which are zero"""
+
+
+@lru_cache(maxsize=32)
+def rest(platform: Platform) -> Rest:
+    """Return what holds a machine still at home.
+
+    Raises:
+        StateError: the springs inside the legs find no place to rest.
+    """
+    internal = quiet_springs(platform, platform.home, REST, REST)
+    forces = platform.inverse_dynamics(platform.home, REST, REST, internal=internal)
+    return Rest(forces, internal)
+
+
+def quiet_springs(
+    platform: Platform, pose: FloatArray, twist: FloatArray, acceleration: FloatArray
+) -> FloatArray:
+    """Return coordinates inside the legs, with rates zero, `(2k,)` that do not accelerate.
+
+    Raises:
+        StateError: there are none.
+    """
+    k = platform.n_internal
+
+    def accelerations(yields: FloatArray) -> FloatArray:
+        internal = np.concatenate([yields, np.zeros(k)])
+        forces = platform.inverse_dynamics(pose, twist, acceleration, internal=internal)
+        return platform.forward_dynamics(pose, twist, forces, internal=internal)[6:]
+
+    yields = np.zeros(k)
+    for _ in range(ROUNDS):
+        found = accelerations(yields)
+        if not np.abs(found).max(initial=0.0) > QUIET:
+            return np.concatenate([yields, np.zeros(k)])
+        slopes = [(accelerations(yields + PUSH * row) - found) / PUSH for row in np.eye(k)]
+        yields = yields - np.linalg.solve(np.array(slopes).T, found)
+    raise StateError(f"{platform.name}: the springs inside the legs find no place to rest")
+
+
+def typical_force(platform: Platform) -> float:
+    """Return the mean holding force [N, N m]; without gravity what lifts the machine at 1 g.
+
+    Legs with stiff springs need more to be moved: at least what yields a hundredth of the stroke.
+    """
+    forces = rest(platform).forces
+    if not forces.any():
+        lift = platform.constrain(platform.home, REST, [0.0, 0.0, STANDARD_GRAVITY, *REST[:3]])
+        forces = platform.inverse_dynamics(*lift)
+    axial = [getattr(leg, "axial", None) for leg in platform.parameters.legs]
+    stiffest = max((spring.stiffness for spring in axial if spring is not None), default=0.0)
+    return max(float(np.abs(forces).mean()), SPRING_SHARE * stiffest * stroke(platform))
+
+
+@lru_cache(maxsize=32)
+def fastest_rate(platform: Platform) -> float:
+    """Return the largest eigenvalue [1/s] of the motion about rest at home, by its size."""
+    k = platform.n_internal
+    size = 6 + k
+    start = rest(platform)
+
+    def accelerations(push: FloatArray) -> FloatArray:
+        """Return accelerations `(m, size)` after pushes `(m, 2 size)` on the state at rest."""
+        shift, rate = push[:, :6], push[:, size : size + 6]
+        home = np.tile(platform.home, (len(push), 1))
+        motion = platform.constrain(moved(home, shift, 1.0), rate)
+        inside = start.internal + np.hstack([push[:, 6:size], push[:, size + 6 :]])
+        forces = np.tile(start.forces, (len(push), 1))
+        return platform.forward_dynamics(motion.pose, motion.twist, forces, internal=inside)
+
+    pushes = PUSH * np.eye(2 * size)
+    slopes = (accelerations(pushes) - accelerations(-pushes)).T / (2.0 * PUSH)
+    matrix = np.block([[np.zeros((size, size)), np.eye(size)], [slopes]])
+    return float(np.abs(np.linalg.eigvals(matrix)).max())
