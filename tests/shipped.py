@@ -7,16 +7,25 @@ from pathlib import Path
 from typing import Any
 
 from twin.catalogue import assets_folder
+from twin.parameters import MachineParameters, read_parameters
 from twin.parameters.legs import LEG_KINDS
-from twin.parameters.machine import MachineParameters
-from twin.parameters.read import parameters_from
 
 SHIPPED: dict[str, Path] = {
     path.parent.name: path for path in sorted(assets_folder().glob("*/platform.toml*"))
 }
 """The platform.toml of every machine by name."""
 
-assert len(SHIPPED) >= 6, "machines are missing"
+OF_KIND = {
+    "ups": "stewart",
+    "strut": "micro_hexapod",
+    "rss": "rss",
+    "viscoelastic": "compliant_stewart",
+    "pillar": "driving_simulator",
+}
+"""A shipped machine for every kind of legs."""
+
+assert set(OF_KIND) == set(LEG_KINDS)
+assert set(OF_KIND.values()) <= set(SHIPPED)
 
 
 def shipped_content(machine: str) -> dict[str, Any]:
@@ -24,10 +33,6 @@ def shipped_content(machine: str) -> dict[str, Any]:
     return tomllib.loads(SHIPPED[machine].read_text())
 
 
-def machine_of_kind(kind: str, **changes: Any) -> MachineParameters:
-    """Return the first shipped machine on legs of a kind, with entries of its file replaced."""
-    content = next(c for c in map(shipped_content, SHIPPED) if c["leg"]["kind"] == kind)
-    return parameters_from(content | changes, "platform.toml")
-
-
-assert {shipped_content(name)["leg"]["kind"] for name in SHIPPED} == set(LEG_KINDS)
+def machine_of_kind(kind: str) -> MachineParameters:
+    """Return a shipped machine on legs of a kind."""
+    return read_parameters(SHIPPED[OF_KIND[kind]])

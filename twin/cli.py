@@ -42,6 +42,10 @@ class LegKind(StrEnum):
     """Kinds of legs that `new` has a template for."""
 
     UPS = "ups"
+    RSS = "rss"
+    STRUT = "strut"
+    VISCOELASTIC = "viscoelastic"
+    PILLAR = "pillar"
 
 
 class Group(TyperGroup):
@@ -76,6 +80,11 @@ Machine = Annotated[
     typer.Argument(
         metavar="MACHINE", help="Name of a shipped machine, or path of a platform.toml."
     ),
+]
+
+MachinePreset = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Preset of the machine's file, such as hardware."),
 ]
 
 Machines = Annotated[
@@ -113,11 +122,11 @@ def list_machines() -> None:
 
 
 @app.command()
-def info(machine: Machine) -> None:
+def info(machine: Machine, machine_preset: MachinePreset = None) -> None:
     """Show a machine: parameters with unit and source, figures at home, ranges of motion."""
     from twin import commands
 
-    commands.info(machine)
+    commands.info(machine, machine_preset)
 
 
 @app.command()
@@ -162,7 +171,7 @@ def simulate(
     force: Annotated[
         str,
         typer.Option(
-            help="Constant actuator forces in N: one number for all legs, one per leg separated "
+            help="Constant actuator forces in N or N m: one number for all legs, one per leg separated "
             "by commas, or 'hold' for those that carry the machine at the start."
         ),
     ] = "0",
@@ -181,6 +190,7 @@ def simulate(
         ),
     ] = None,
     every: Annotated[int, typer.Option(min=1, help="Keep every so many steps.")] = 1,
+    machine_preset: MachinePreset = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Save the trajectory as .npz.")
     ] = None,
@@ -193,6 +203,7 @@ def simulate(
 
     commands.simulate(
         machine,
+        machine_preset,
         force,
         pose,
         twist,
@@ -229,11 +240,12 @@ def export(
         Format,
         typer.Option("--format", help="mjcf: robot.xml and scene.xml; urdf: robot.urdf."),
     ] = Format.MJCF,
+    machine_preset: MachinePreset = None,
 ) -> None:
     """Write a machine's engine models; replaces files of the same names, nothing else."""
     from twin import commands
 
-    commands.export(machine, form.value, out)
+    commands.export(machine, machine_preset, form.value, out)
 
 
 @app.command()

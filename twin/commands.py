@@ -33,12 +33,12 @@ def list_machines() -> None:
     table((*titles, Column("actuators", True)), rows)
 
 
-def info(machine: str) -> None:
+def info(machine: str, machine_preset: str | None = None) -> None:
     """Print a machine's parameters with their sources, and figures that follow from them."""
     from twin.facts import machine_facts
     from twin.parameters.describe import describe
 
-    platform = load(machine)
+    platform = load(machine, machine_preset)
     line(f"{platform.name}: {platform.parameters.title}", bold=True)
     line(f"{platform.dof} freedoms, {platform.n_actuators} actuators, parameters {platform.hash}")
     columns = [Column(name) for name in ("parameter", "value", "unit", "description")]
@@ -96,6 +96,7 @@ def validate(
 
 def simulate(
     machine: str,
+    machine_preset: str | None,
     force: str,
     pose: str | None,
     twist: str | None,
@@ -107,7 +108,7 @@ def simulate(
     for path, ending in ((out, ".npz"), (plot, "")):
         if path is not None:
             check_place(path, ending)
-    platform = load(machine)
+    platform = load(machine, machine_preset)
     start = None if pose is None else numbers(pose, "pose")
     rate = None if twist is None else numbers(twist, "twist")
     forces = constant_forces(platform, force, start)
@@ -127,12 +128,13 @@ def simulate(
             ", ".join(f"{round(value, 6) + 0.0:.6f}" for value in column) for column in columns
         )
         rows.append((number(float(motion.time[k])), *texts))
-    titles = (Column("time [s]", True), Column("pose [m, quaternion]"), Column("lengths [m]"))
+    coordinates = f"{platform.parameters.leg.coordinate}s [{platform.coordinate_unit}]"
+    titles = (Column("time [s]", True), Column("pose [m, quaternion]"), Column(coordinates))
     table(titles, rows)
     steps = round(float(motion.time[-1]) / motion.timestep)
     line(f"{platform.name} in {motion.engine}: {steps} steps in {seconds:.3g} s")
     if not platform.within_limits(motion.pose).all():
-        line("the legs leave their limits on the way; the model has no end stops")
+        line("the actuators leave their limits on the way; the model has no end stops")
     if out is not None:
         line(f"wrote {motion.save(out)}")
     if plot is not None:
@@ -149,11 +151,11 @@ def new(path: Path, legs: str) -> None:
     line(f"wrote {written}; fill in your numbers, then check them with: twin info {written}")
 
 
-def export(machine: str, form: str, folder: Path) -> None:
+def export(machine: str, machine_preset: str | None, form: str, folder: Path) -> None:
     """Write a machine's model files and print their names."""
     from twin.engines.export import export as write_model
 
-    for path in write_model(load(machine), form, folder):
+    for path in write_model(load(machine, machine_preset), form, folder):
         line(f"wrote {path}")
 
 
@@ -186,7 +188,7 @@ def bench(machines: Sequence[str] | None) -> None:
 
 
 def constant_forces(platform: Platform, text: str, pose: Any) -> FloatArray:
-    """Return forces `(n,)` [N] from a number, a list of numbers or `HOLD` at `pose`.
+    """Return forces `(n,)` [N or N m] from a number, a list of numbers or `HOLD` at `pose`.
 
     Raises:
         InputError: something else, or another count than the machine has actuators.

@@ -9,6 +9,7 @@ import numpy as np
 from twin.arrays import FloatArray
 from twin.motion import Motion
 from twin.platform import Platform
+from twin.validation.actuators import coordinate_name, force_name, leg_curves
 from twin.validation.comparison import trajectory_comparison
 from twin.validation.durations import TIMESTEP, compared_step, duration_for
 from twin.validation.equilibrium import quiet_springs
@@ -152,18 +153,3 @@ def legs_plot(
         Panel("projection error / largest force", tuple(projection), log_y=True),
     )
     return Plot(title, "time [s]", panels, caption=caption)
-
-
-def leg_curves(time: FloatArray, values: FloatArray) -> tuple[Curve, ...]:
-    """Return one curve per leg of values `(k, n)`."""
-    return tuple(Curve(f"leg {i + 1}", time, column) for i, column in enumerate(values.T))
-
-
-def force_name(platform: Platform) -> str:
-    """Return what the actuators' forces are called."""
-    return "thrust" if platform.force_unit == "N" else "torque"
-
-
-def coordinate_name(platform: Platform) -> str:
-    """Return what the actuators' coordinates are called."""
-    return platform.parameters.leg.coordinate

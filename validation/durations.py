@@ -22,29 +22,35 @@ LARGEST_RATE = 0.25
 """Fastest rate of the free motion per step: Runge-Kutta 4 leaves 1e-6 of an oscillation then."""
 
 
-def stiff_halvings(platform: Platform) -> int:
-    """Return how often time has to be halved until `TIMESTEP` follows the fastest motion."""
-    return max(0, math.ceil(math.log2(TIMESTEP * fastest_rate(platform) / LARGEST_RATE)))
+def stiff_scale(platform: Platform) -> float:
+    """Return 1, halved until `TIMESTEP` times it follows the fastest motion."""
+    halvings = math.ceil(math.log2(TIMESTEP * fastest_rate(platform) / LARGEST_RATE))
+    return float(0.5 ** max(0, halvings))
 
 
 def compared_step(platform: Platform) -> float:
     """Return the time step [s] of comparisons."""
-    return TIMESTEP / 2.0 ** stiff_halvings(platform)
+    return TIMESTEP * stiff_scale(platform)
+
+
+def fall_scale(platform: Platform) -> float:
+    """Return the time to fall over the mean leg length per `FULL_FALL`, at most 1.
+
+    Motions under gravity and under forces in proportion to it are similar in machines of any size
+    when time is measured in sqrt(length / gravity). Legs longer than 0.88 m have 1.
+    """
+    length = float(np.mean(platform.home_reaches))
+    gravity = platform.parameters.gravity
+    return min(1.0, math.sqrt(length / gravity) / FULL_FALL) if gravity > 0.0 else 1.0
 
 
 def time_scale(platform: Platform) -> float:
-    """Return the time in which things happen per that of a large machine, at most 1.
+    """Return the time in which things happen per that of a large and soft machine, at most 1.
 
-    Motions under gravity and under forces in proportion to it are similar in machines of any size
-    when time is measured in sqrt(length / gravity): per `FULL_FALL`; legs longer than 0.88 m
-    have 1. Stiff machines move in as many shorter steps.
+    Stiff machines are given as many steps, each of them shorter; their weight moves them little.
     """
-    halvings = stiff_halvings(platform)
-    length = float(np.mean(platform.home_reaches))
-    gravity = platform.parameters.gravity
-    if halvings or not gravity > 0.0:
-        return 1.0 / 2.0**halvings
-    return min(1.0, math.sqrt(length / gravity) / FULL_FALL)
+    stiff = stiff_scale(platform)
+    return stiff if stiff < 1.0 else fall_scale(platform)
 
 
 def duration_for(platform: Platform, longest: float) -> float:
@@ -52,9 +58,9 @@ def duration_for(platform: Platform, longest: float) -> float:
 
     The grid is `GRID`, less in a stiff machine by as much as the time step.
     """
-    stiff = 2.0 ** stiff_halvings(platform)
-    cells = math.floor(longest * time_scale(platform) * stiff / GRID + 1e-9)
-    return round(max(cells, 1) * GRID, 9) / stiff
+    grid = GRID * stiff_scale(platform)
+    cells = math.floor(longest * time_scale(platform) / grid + 1e-9)
+    return max(cells, 1) * grid
 
 
 def step_for(platform: Platform, longest: float) -> float:

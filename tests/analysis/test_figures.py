@@ -76,9 +76,11 @@ def test_sag_over_stiffness(stewart: twin.Platform) -> None:
 def test_bars_of_the_stroke(stewart: twin.Platform) -> None:
     required = required_stroke(stewart, Mobility.about(stewart.home, {"z": (-0.02, 0.03)}))
     has, needs = stroke_figure(stewart, required).data
-    np.testing.assert_allclose(has.base, stewart.minimum_coordinates)
-    np.testing.assert_allclose(np.add(has.base, has.y), stewart.maximum_coordinates)
-    np.testing.assert_allclose(needs.base, required.minimum)
-    np.testing.assert_allclose(needs.y, required.stroke)
+    for bars, low, high in (
+        (has, stewart.minimum_coordinates, stewart.maximum_coordinates),
+        (needs, required.minimum, required.maximum),
+    ):
+        np.testing.assert_allclose(np.array(bars.base, dtype=float), low, rtol=1e-12)
+        np.testing.assert_allclose(np.array(bars.y, dtype=float), high - low, rtol=1e-12)
     with pytest.raises(InputError, match="actuators"):
         stroke_figure(twin.load("driving_simulator"), required)

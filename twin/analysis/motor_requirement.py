@@ -18,6 +18,9 @@ from twin.platform import Platform, as_platform
 SAMPLES = 1001
 """Times along a task: a peak between two of them is missed by a millionth of its curvature."""
 
+SAME = 1e-9
+"""Relative difference of two legs' peaks that is rounding."""
+
 
 class Peak(NamedTuple):
     """The largest magnitude of a quantity over a task."""
@@ -176,5 +179,8 @@ def actuator_use(platform: Platform, requirement: MotorRequirement) -> tuple[Use
 
 
 def _peak(time: FloatArray, values: FloatArray) -> Peak:
-    row, column = np.unravel_index(int(np.abs(values).argmax()), values.shape)
+    sizes = np.abs(values)
+    # Legs of a symmetrical machine differ by rounding: the first of them is named.
+    first = int((sizes >= (1.0 - SAME) * sizes.max()).argmax())
+    row, column = np.unravel_index(first, values.shape)
     return Peak(float(values[row, column]), int(column) + 1, float(time[row]))

@@ -43,6 +43,8 @@ class AnalyticEngine(BaseEngine):
             InputError: an argument that cannot be used.
         """
         super().__init__(platform, timestep, preset, largest_gap)
+        if preset == "fast":
+            check_timestep(self.platform, self.timestep, "this preset", "rk4")
         self._identify()
         size = STATE_SIZE + 2 * platform.n_internal
         self._y = np.empty(size)

@@ -13,7 +13,7 @@ from twin.simulation import simulate
 from twin.trajectory import Trajectory
 from twin.validation.case import Case
 from twin.validation.comparison import LABELS, log_curve, missing
-from twin.validation.durations import duration_for, stiff_halvings
+from twin.validation.durations import duration_for, stiff_scale
 from twin.validation.equilibrium import rest
 from twin.validation.excitation import constant_forces
 from twin.validation.metrics import fitted_order, position_error, rotation_error
@@ -96,7 +96,7 @@ def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     forces = constant_forces(platform)
     duration = duration_for(platform, DURATION)
-    steps = STEPS / 2.0 ** stiff_halvings(platform)
+    steps = STEPS * stiff_scale(platform)
     start: dict[str, Any] = {"internal": rest(platform).internal, "progress": False}
     reference = simulate(platform, duration, forces=forces, timestep=steps[0], **start)
     measures: list[Measure] = []

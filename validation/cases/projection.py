@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from twin.platform import Platform
+from twin.validation.actuators import force_name
 from twin.validation.case import Case
-from twin.validation.driven import force_name
 from twin.validation.projection import projection_errors
 from twin.validation.results import CaseResult, Measure, Panel, Plot
 from twin.validation.sampling import random_states

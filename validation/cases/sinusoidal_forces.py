@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from twin.platform import Platform
+from twin.validation.actuators import force_name, leg_curves
 from twin.validation.case import Case
 from twin.validation.comparison import trajectory_comparison
-from twin.validation.driven import force_name, leg_curves
 from twin.validation.durations import compared_step, duration_for
 from twin.validation.equilibrium import rest
 from twin.validation.excitation import sinusoidal_forces

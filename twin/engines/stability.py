@@ -1,0 +1,155 @@
+"""The longest time step at which springs, dampers and friction of a machine stay stable.
+
+A fixed step of h multiplies every mode exp(lambda t) of the machine, linearised without gravity, by
+a factor that depends on the integrator. Where it exceeds one the numbers grow although the machine
+does not, until the loops open; with the stiff struts of a positioning hexapod that takes a few
+milliseconds.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from twin.arrays import FloatArray
+from twin.errors import InputError
+from twin.platform import Platform
+
+Scheme = Literal["rk4", "explicit", "damped"]
+"""How an engine steps: Runge-Kutta of order four; velocities, then positions, with all forces from
+the start of the step; the same with damping forces from its end."""
+
+MARGIN = 0.8
+"""Share of the longest stable step that is allowed: other poses than home have faster modes."""
+
+STEPS_A_PERIOD = 20
+"""Of the fastest mode, for `suitable_timestep`."""
+
+DIFFERENCE = 1e-6
+"""[m, rad, m/s, rad/s] by which the state is moved to linearise."""
+
+GROWTH = 1e-6
+"""Growth of a mode in one step that is rounding: free modes have eigenvalues near zero."""
+
+
+class Linearisation(NamedTuple):
+    """Accelerations of the free coordinates about home."""
+
+    stiffness: FloatArray
+    """`(m, m)` per displacement"""
+    damping: FloatArray
+    """`(m, m)` per velocity"""
+
+    @property
+    def modes(self) -> FloatArray:
+        """Exponents lambda `(2m,)` [1/s], complex."""
+        m = len(self.stiffness)
+        rates = np.block([[np.zeros((m, m)), np.eye(m)], [self.stiffness, self.damping]])
+        return np.asarray(np.linalg.eigvals(rates))
+
+    def growth(self, step: float, scheme: Scheme) -> float:
+        """Return the factor by which a step [s] multiplies the fastest growing mode."""
+        if scheme == "rk4":
+            z = step * self.modes
+            factors = 1.0 + z * (1.0 + z / 2.0 * (1.0 + z / 3.0 * (1.0 + z / 4.0)))
+            return float(np.abs(factors).max())
+        m = len(self.stiffness)
+        one, explicit, implicit = np.eye(m), np.zeros((m, m)), step * self.damping
+        if scheme == "explicit":
+            explicit, implicit = implicit, explicit
+        faster = np.linalg.solve(one - implicit, np.hstack([step * self.stiffness, one + explicit]))
+        moved = np.hstack([one, np.zeros((m, m))]) + step * faster
+        return float(np.abs(np.linalg.eigvals(np.vstack([moved, faster]))).max())
+
+
+def check_timestep(platform: Platform, timestep: float, engine: str, *schemes: Scheme) -> None:
+    """Refuse a time step [s] at which a machine's springs and dampers would run away.
+
+    Raises:
+        InputError: the step is too long; says how long it may be.
+    """
+    if not _is_stiff(platform):
+        return
+    allowed = MARGIN * min(longest_step(platform, scheme) for scheme in schemes)
+    if timestep > allowed:
+        fastest = float(np.abs(linearise(platform).modes).max()) / (2.0 * np.pi)
+        raise InputError(
+            "timestep",
+            f"{timestep:.3g} s is too long for {platform.name} in {engine}: its fastest mode has "
+            f"{fastest:.4g} Hz, and steps above {allowed:.3g} s make it run away; "
+            f"{suitable_timestep(platform):g} s is a good one",
+        )
+
+
+@lru_cache(maxsize=32)
+def longest_step(platform: Platform, scheme: Scheme) -> float:
+    """Return the longest stable step [s] about home; infinite where every step is stable."""
+    machine = linearise(platform)
+    fastest = float(np.abs(machine.modes).max())
+    if not fastest > 0.0:
+        return np.inf
+    low, high = 0.0, 100.0 / fastest
+    if machine.growth(high, scheme) <= 1.0 + GROWTH:
+        return np.inf
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        stable = machine.growth(middle, scheme) <= 1.0 + GROWTH
+        low, high = (middle, high) if stable else (low, middle)
+    return low
+
+
+def suitable_timestep(platform: Platform) -> float:
+    """Return a time step [s] that resolves a machine's fastest mode: 1 ms, or 5, 2, 1, .. of less.
+
+    Raises:
+        SingularPoseError: home is singular.
+    """
+    if not _is_stiff(platform):
+        return 1e-3
+    fastest = float(np.abs(linearise(platform).modes).max())
+    wanted = 2.0 * np.pi / fastest / STEPS_A_PERIOD if fastest > 0.0 else np.inf
+    steps = (float(f"{digit}e-{power}") for power in range(3, 12) for digit in (5, 2, 1))
+    return 1e-3 if wanted >= 1e-3 else next(step for step in steps if step <= wanted)
+
+
+@lru_cache(maxsize=8)
+def linearise(platform: Platform) -> Linearisation:
+    """Return a machine's accelerations about home per displacement and velocity, no gravity."""
+    floating = Platform(platform.parameters.model_copy(update={"gravity": 0.0}))
+    no_forces = np.zeros(platform.n_actuators)
+    # Directions that the conditions leave free, from the singular value decomposition.
+    conditions = platform.conditions(platform.home)
+    free = np.linalg.svd(conditions, full_matrices=True)[2][len(conditions) :].T
+    size = free.shape[1] + platform.n_internal
+
+    def acceleration(places: Any, rates: Any) -> FloatArray:
+        moved, turning = free @ places[: free.shape[1]], free @ rates[: free.shape[1]]
+        pose = np.concatenate([platform.home[:3] + moved[:3], _turn(platform.home[3:], moved[3:])])
+        pose, twist, _ = platform.constrain(pose, turning)
+        inside = np.concatenate([places[free.shape[1] :], rates[free.shape[1] :]])
+        found = floating.forward_dynamics(pose, twist, no_forces, internal=inside)
+        return np.concatenate([free.T @ found[:6], found[6:]])
+
+    none, steps = np.zeros(size), DIFFERENCE * np.eye(size)
+    stiffness = [acceleration(step, none) - acceleration(-step, none) for step in steps]
+    damping = [acceleration(none, step) - acceleration(none, -step) for step in steps]
+    scale = 0.5 / DIFFERENCE
+    return Linearisation(scale * np.transpose(stiffness), scale * np.transpose(damping))
+
+
+def _turn(quaternion: FloatArray, angle: FloatArray) -> FloatArray:
+    """Return a quaternion turned by a small rotation vector `(3,)` [rad] in base axes."""
+    w, x, y, z = quaternion
+    a, b, c = 0.5 * angle
+    left = np.array([[1, -a, -b, -c], [a, 1, -c, b], [b, c, 1, -a], [c, -b, a, 1]])
+    turned = left @ np.array([w, x, y, z])
+    return np.asarray(turned / np.linalg.norm(turned))
+
+
+def _is_stiff(platform: Platform) -> bool:
+    """Return whether forces inside the machine depend on its motion."""
+    kinds = {"strut": True, "viscoelastic": True}
+    rubbing = any(getattr(leg, "friction", None) for leg in platform.parameters.legs)
+    return kinds.get(platform.kind, rubbing)

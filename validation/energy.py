@@ -1,0 +1,67 @@
+"""Energy along free motions of the reference: what is left, and what dampers and friction took."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.arrays import FloatArray
+from twin.dynamics.integrate import integrate
+from twin.dynamics.solution import Solution
+from twin.platform import Platform
+
+BALANCE_REASON = (
+    "bar of the reference integrator (Dormand-Prince, 1e-12 per step); losses are summed up by "
+    "Gauss's rule over each step"
+)
+
+NODES = 5
+"""Of Gauss's rule: the integrator's own polynomial between steps is of fourth order."""
+
+
+class EnergyBalance(NamedTuple):
+    """Energy of a motion that starts with all of it."""
+
+    time: FloatArray
+    """`(k,)` [s] ends of the integrator's steps"""
+    drift: FloatArray
+    """`(k,)` change of the total energy and of what was lost, per largest kinetic energy"""
+    lost: FloatArray
+    """`(k,)` [J] taken by dampers and friction"""
+    total: FloatArray
+    """`(k,)` [J] kinetic and potential energy"""
+
+
+def energy_balance(platform: Platform, duration: float, **start: Any) -> EnergyBalance:
+    """Return the balance of a free motion; `pose`, `twist`, `internal` as in `integrate`.
+
+    Raises:
+        IntegrationError: the motion meets a singular state.
+    """
+    return balance_of(platform, integrate(platform, duration, **start))
+
+
+def balance_of(platform: Platform, solution: Solution) -> EnergyBalance:
+    """Return the balance of a solution without actuator forces and wrench."""
+    kinetic, potential = platform.energy(
+        solution.pose, solution.twist, internal=solution.internal
+    )
+    total = kinetic + potential
+    lost = np.concatenate([[0.0], np.cumsum(_losses(platform, solution))])
+    largest = kinetic.max() if kinetic.max() > 0.0 else 1.0
+    return EnergyBalance(
+        solution.time, np.abs(total + lost - total[0]) / largest, lost, total
+    )
+
+
+def _losses(platform: Platform, solution: Solution) -> FloatArray:
+    """Return the energy [J] lost in each step."""
+    places, weights = np.polynomial.legendre.leggauss(NODES)
+    widths = np.diff(solution.time)
+    times = solution.time[:-1, None] + 0.5 * widths[:, None] * (places + 1.0)
+    states = solution.at(times)
+    power = platform.dissipation(
+        states[..., :7], states[..., 7:13], internal=states[..., 13:]
+    )
+    return np.asarray(0.5 * widths * (power @ weights))

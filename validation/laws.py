@@ -1,0 +1,152 @@
+"""Laws of mechanics that a reference has to obey, whoever derived its equations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from twin.arrays import FloatArray
+from twin.platform import Platform
+from twin.validation.actuators import coordinate_name
+from twin.validation.durations import time_scale
+from twin.validation.metrics import relative_error
+from twin.validation.results import Measure
+from twin.validation.sampling import RandomStates, later, platform_radius
+
+DIFFERENCE_STEP = 3e-4
+"""[s] at most: balance between truncation (fourth power of it) and rounding (divided by it)."""
+
+ROUNDING = (
+    "rounding: 2e-16 times the condition of Jacobian and mass matrix leaves 1e-12 at most; "
+    "a wrong term shows at 1e-3"
+)
+DIFFERENCES = (
+    "fourth-order differences with a step of at most 0.3 ms: truncation and rounding leave 1e-10; "
+    "a wrong term shows at 1e-3"
+)
+
+
+def dynamic_laws(platform: Platform, states: RandomStates) -> Iterator[Measure]:
+    """Yield how well forces, power and kinetic energy fit together."""
+    pose, twist, acceleration, internal = states
+    forces, wrench = _random_load(platform, states)
+    found = platform.forward_dynamics(pose, twist, forces, wrench, internal=internal)
+    again = platform.inverse_dynamics(pose, twist, found[:, :6], wrench, internal=internal)
+    effective = effective_forces(platform, pose, forces)
+    yield Measure(
+        "forces: inverse dynamics of forward dynamics",
+        float(relative_error(again, effective).max()),
+        "1",
+        1e-10,
+        ROUNDING,
+    )
+
+    def energy(time: float) -> FloatArray:
+        at, rates, inside = later(platform, states, found, time)
+        return np.sum(platform.energy(at, rates, internal=inside), axis=0)
+
+    shares = np.hstack(
+        [
+            forces * actuator_rates(platform, states),
+            wrench * twist,
+            -platform.dissipation(pose, twist, internal=internal)[:, None],
+        ]
+    )
+    imbalance = np.abs(_rate(platform, energy) - shares.sum(axis=1)) / np.abs(shares).max(axis=1)
+    yield Measure(
+        "power balance dE/dt = forces . rates + wrench . twist - losses, per largest share",
+        float(imbalance.max()),
+        "1",
+        1e-9,
+        DIFFERENCES,
+    )
+    still = internal.copy()
+    still[:, platform.n_internal :] = 0.0
+    kinetic = platform.energy(pose, twist, internal=still)[0]
+    mass = platform.mass_matrix(pose, internal=still)
+    form = 0.5 * np.einsum("ki,kij,kj->k", twist, mass, twist)
+    yield Measure(
+        "kinetic energy against twist' M twist / 2",
+        float((np.abs(form - kinetic) / kinetic).max()),
+        "1",
+        1e-12,
+        "rounding of a sum of some hundred terms",
+    )
+
+
+def kinematic_laws(platform: Platform, states: RandomStates) -> Iterator[Measure]:
+    """Yield how well coordinates, Jacobian and forward kinematics fit together."""
+    pose, twist, acceleration, _ = states
+    coordinates = platform.inverse_kinematics(pose)
+    jacobian = platform.jacobian(pose)
+    drift = np.einsum("kij,kj->ki", platform.jacobian_derivative(pose, twist), twist)
+    seconds = np.einsum("kij,kj->ki", jacobian, acceleration) + drift
+    whole = np.hstack([acceleration, np.zeros((len(pose), platform.n_internal))])
+
+    def coordinates_at(time: float) -> FloatArray:
+        return platform.inverse_kinematics(later(platform, states, whole, time)[0])
+
+    def rates_at(time: float) -> FloatArray:
+        at, rates, _ = later(platform, states, whole, time)
+        return np.asarray(np.einsum("kij,kj->ki", platform.jacobian(at), rates))
+
+    rates = np.einsum("kij,kj->ki", jacobian, twist)
+    for name, function, expected in (
+        ("rates: Jacobian", coordinates_at, rates),
+        ("accelerations: Jacobian derivative", rates_at, seconds),
+    ):
+        error = relative_error(_rate(platform, function), expected).max()
+        name = f"actuator {name} against differences"
+        yield Measure(name, float(error), "1", 1e-9, DIFFERENCES)
+    found = platform.forward_kinematics(coordinates)
+    yield Measure(
+        f"forward kinematics from home, residual of the {coordinate_name(platform)}s",
+        float(np.abs(platform.inverse_kinematics(found) - coordinates).max()),
+        platform.coordinate_unit,
+        1e-12,
+        "bar of the forward kinematics",
+    )
+    yield Measure(
+        "forward kinematics from home, pose found again",
+        float(np.abs(found[:, :3] - pose[:, :3]).max()),
+        "m",
+        1e-10,
+        "residual times condition of the Jacobian; another assembly branch shows at 0.1 m",
+    )
+
+
+def actuator_rates(platform: Platform, states: RandomStates) -> FloatArray:
+    """Return rates `(m, n)` of what the actuators' forces move."""
+    rates = np.einsum("kij,kj->ki", platform.jacobian(states.pose), states.twist)
+    # A spring in series with the actuator takes its part of the leg's motion.
+    return rates - states.internal[:, platform.n_internal :] if platform.n_internal else rates
+
+
+def effective_forces(platform: Platform, pose: FloatArray, forces: FloatArray) -> FloatArray:
+    """Return the forces `(m, n)` of smallest norm that act on the platform as the given ones."""
+    if platform.dof == platform.n_actuators:
+        return forces
+    forbidden = platform.conditions(pose)
+    freedoms = np.linalg.svd(forbidden)[2][:, 6 - platform.dof :]
+    rates = np.einsum("kij,kfj->kif", platform.jacobian(pose), freedoms)
+    return np.einsum("kif,kfj,kj->ki", rates, np.linalg.pinv(rates), forces)
+
+
+def _random_load(platform: Platform, states: RandomStates) -> tuple[FloatArray, FloatArray]:
+    """Return forces `(m, n)` and wrenches `(m, 6)` of the size that the states need."""
+    pose, twist, acceleration, internal = states
+    generator = np.random.default_rng(1)
+    needed = platform.inverse_dynamics(pose, twist, acceleration, internal=internal)
+    drives = np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1).mean()
+    scale = float(np.abs(needed).max())
+    forces = generator.uniform(-scale, scale, (len(pose), platform.n_actuators))
+    wrench = generator.uniform(-scale, scale, (len(pose), 6)) * float(drives)
+    wrench[:, 3:] *= platform_radius(platform)
+    return forces, wrench
+
+
+def _rate(platform: Platform, function: Callable[[float], FloatArray]) -> FloatArray:
+    h = DIFFERENCE_STEP * time_scale(platform)
+    near, far = function(h) - function(-h), function(2.0 * h) - function(-2.0 * h)
+    return (8.0 * near - far) / (12.0 * h)
