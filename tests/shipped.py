@@ -6,13 +6,11 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from twin.catalogue import assets_folder
+from twin.catalogue import machine_names, parameters_path
 from twin.parameters import MachineParameters, read_parameters
 from twin.parameters.legs import LEG_KINDS
 
-SHIPPED: dict[str, Path] = {
-    path.parent.name: path for path in sorted(assets_folder().glob("*/platform.toml*"))
-}
+SHIPPED: dict[str, Path] = {name: parameters_path(name) for name in machine_names()}
 """The platform.toml of every machine by name."""
 
 OF_KIND = {

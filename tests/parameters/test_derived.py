@@ -50,7 +50,7 @@ def test_first_axis_is_rev1(stewart: Platform) -> None:
 def test_leg_frames_are_those_of_the_thesis(stewart: Platform) -> None:
     """At home rev1 is the leg frame's y and rev2 its -x: `frame_angle` is 90 degrees."""
     frames = home_leg_frames(stewart.parameters)
-    along = stewart.parameters.home_leg_vectors / stewart.home_lengths[:, None]
+    along = stewart.parameters.home_leg_vectors / stewart.home_coordinates[:, None]
     rev1 = np.cross(along, [0.0, 0.0, 1.0])
     rev1 /= np.linalg.norm(rev1, axis=1)[:, None]
     rev2 = -np.cross(rev1, along)
@@ -194,13 +194,12 @@ def test_arrays_of_a_platform_cannot_be_written(name: str) -> None:
     platform = twin.load(name)
     for array in (
         platform.home,
-        platform.home_lengths,
+        platform.home_coordinates,
         platform.base_joints,
         platform.platform_joints,
         platform.first_axes,
-        platform.minimum_lengths,
-        platform.maximum_lengths,
-        *leg_bodies(platform.parameters),
+        platform.minimum_coordinates,
+        platform.maximum_coordinates,
     ):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0.0

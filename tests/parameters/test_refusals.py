@@ -191,14 +191,13 @@ def test_pillars_cannot_yaw(axis: list[float]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("height", "word"), [(1.3983, "stretched"), (0.0, "folded")], ids=["stretched", "folded"]
+    ("reach", "word"), [(0.82 + 0.70 - 1e-9, "stretched"), (0.82 - 0.70 + 1e-9, "folded")]
 )
-def test_cranks_do_not_push_along_their_rod(height: float, word: str) -> None:
+def test_cranks_do_not_push_along_their_rod(reach: float, word: str) -> None:
     """Joints on top of each other: crank, rod and both joints in one vertical line."""
     content = shipped_content("rss")
     content["platform"]["joints"] = content["base"]["joints"]
-    reach = 0.82 + 0.70 if word == "stretched" else 0.82 - 0.70
-    content["home"]["position"] = [0.0, 0.0, reach - 1e-9]
+    content["home"]["position"] = [0.0, 0.0, reach]
     content["leg"]["actuator"] |= {"minimum": -1.0, "maximum": 1.0}
     field, message = refusal(content)
     assert field == "home.position"
@@ -208,9 +207,11 @@ def test_cranks_do_not_push_along_their_rod(height: float, word: str) -> None:
 def test_a_rod_must_not_lie_along_the_crank_axis() -> None:
     content = shipped_content("rss")
     base = machine_of_kind("rss").base.joints.points
-    axes = machine_of_kind("rss").first_axes
-    content["platform"]["joints"] = points(base + 0.70 * axes)
+    tilt = 5e-4  # of the rods outwards, less than what is still one line
+    rods = np.cos(tilt) * machine_of_kind("rss").first_axes + np.sin(tilt) * base
+    content["platform"]["joints"] = points(base + 0.70 * rods)
     content["home"]["position"] = [0.0, 0.0, 0.82]
+    content["leg"]["branch"] = "inward"
     field, message = refusal(content)
     assert field == "leg.axis"
     assert "rod lies along the crank's axis" in message

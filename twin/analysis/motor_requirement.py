@@ -102,8 +102,8 @@ def motor_requirement(
         samples: number of times from start to end.
 
     Raises:
-        InputError: not a machine, not a motion, wrong shapes, or a convention whose angles the
-            machine cannot have.
+        InputError: not a machine or one with springs inside its legs, not a motion, wrong shapes,
+            or a convention whose angles the machine cannot have.
         UnreachablePoseError: the motion leads out of reach.
         SingularPoseError: the motion passes a singular pose.
     """
@@ -112,6 +112,12 @@ def motor_requirement(
         raise InputError("motion", f"must be one of twin.motion, not {motion!r}")
     if isinstance(samples, bool) or not isinstance(samples, int) or samples < 2:
         raise InputError("samples", f"must be a whole number from 2 on, got {samples!r}")
+    if platform.n_internal:
+        raise InputError(
+            "platform",
+            f"{platform.name} has springs inside its legs, whose motion the task does not "
+            "prescribe; simulate it instead",
+        )
     check_convention(platform, motion.convention)
     time = np.linspace(0.0, motion.duration, samples)
     pose, twist, acceleration = platform.constrain(*motion.sample(time))

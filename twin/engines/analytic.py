@@ -11,6 +11,7 @@ from twin.dynamics.state import STATE_SIZE
 from twin.engines.base import BaseEngine
 from twin.engines.engine import Preset, State
 from twin.engines.guard import LARGEST_GAP
+from twin.engines.stability import check_timestep
 from twin.kinematics.inverse import coordinates_and_rates
 from twin.platform import LegCoordinates, Platform
 
@@ -40,11 +41,11 @@ class AnalyticEngine(BaseEngine):
         """Prepare the engine; `largest_gap` is accepted for symmetry, its loops cannot open.
 
         Raises:
-            InputError: an argument that cannot be used.
+            InputError: an argument that cannot be used, or a time step too long for the machine.
         """
         super().__init__(platform, timestep, preset, largest_gap)
         if preset == "fast":
-            check_timestep(self.platform, self.timestep, "this preset", "rk4")
+            check_timestep(self.platform, self.timestep, self.name, "rk4")
         self._identify()
         size = STATE_SIZE + 2 * platform.n_internal
         self._y = np.empty(size)

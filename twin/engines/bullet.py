@@ -22,6 +22,7 @@ from twin.engines.engine import Preset, State
 from twin.engines.guard import LARGEST_GAP
 from twin.engines.joint_motion import joint_motion
 from twin.engines.mechanisms.assembly import make_mechanism
+from twin.engines.stability import check_timestep
 from twin.platform import LegCoordinates, Platform
 
 WEIGHTS: dict[Preset, tuple[float, ...]] = {
@@ -70,9 +71,11 @@ class BulletEngine(BaseEngine):
             largest_gap: loop gap [m] that stops the engine.
 
         Raises:
-            InputError: an argument that cannot be used, or a machine Bullet refuses.
+            InputError: an argument that cannot be used, a time step too long for the machine, or a
+                machine Bullet refuses.
         """
         super().__init__(platform, timestep, preset, largest_gap)
+        check_timestep(platform, self.timestep, self.name, "explicit")
         options = {"engine_defaults": as_flag(engine_defaults, "engine_defaults")}
         self._identify(f"PyBullet {version('pybullet')}", options)
         count = 13 + np.array([1, 2]) * platform.n_actuators
@@ -150,6 +153,10 @@ class BulletEngine(BaseEngine):
         self._reading = self._weights @ self._readings
         turn = self._reading[3:7]
         turn /= sqrt(turn.dot(turn))
+        if self.platform.dof < 6:
+            # Sums of poses that meet the platform's conditions meet them to the order of the sum.
+            motion = self.platform.constrain(self._reading[:7], self._reading[7:13])
+            self._reading[:7], self._reading[7:13] = motion.pose, motion.twist
 
     def _open(self) -> None:
         if not self._worlds:

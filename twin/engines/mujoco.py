@@ -24,6 +24,7 @@ from twin.engines.mjcf import REFERENCE
 from twin.engines.mujoco_model import compile_model, coordinates, mujoco, velocities
 from twin.engines.mujoco_platform import platform_of
 from twin.engines.mujoco_settings import make_settings
+from twin.engines.stability import check_timestep
 from twin.platform import LegCoordinates, Platform
 
 SAVED = int(mujoco.mjtState.mjSTATE_INTEGRATION)
@@ -67,7 +68,8 @@ class MujocoEngine(BaseEngine):
             largest_gap: loop gap [m] that stops the engine.
 
         Raises:
-            InputError: an argument that cannot be used, or a machine MuJoCo refuses.
+            InputError: an argument that cannot be used, a time step too long for the machine, or a
+                machine MuJoCo refuses.
         """
         super().__init__(platform, timestep, preset, largest_gap)
         settings = make_settings(
@@ -78,6 +80,10 @@ class MujocoEngine(BaseEngine):
             integrator=integrator,
             engine_defaults=engine_defaults,
         )
+        self._machine = make_mechanism(platform.parameters)
+        dry = any(friction.coulomb for friction in self._machine.frictions)
+        schemes = (settings.scheme, *(("explicit",) if dry else ()))
+        check_timestep(platform, self.timestep, self.name, *schemes)
         self._identify(
             f"MuJoCo {mujoco.mj_versionString()}",
             {
@@ -87,7 +93,6 @@ class MujocoEngine(BaseEngine):
                 "engine_defaults": engine_defaults,
             },
         )
-        self._machine = make_mechanism(platform.parameters)
         self.model = compile_model(self._machine)
         settings.apply(self.model, self.timestep)
         # A bad state must reach the guard; MuJoCo would put the machine home and go on.

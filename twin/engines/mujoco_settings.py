@@ -8,6 +8,7 @@ from twin.arrays import as_flag, as_floats, as_vector, one_of
 from twin.engines.engine import Preset
 from twin.engines.mjcf import LOOP_SOLIMP
 from twin.engines.mujoco_model import mujoco
+from twin.engines.stability import Scheme
 from twin.errors import InputError
 
 INTEGRATORS = {
@@ -35,6 +36,11 @@ class Settings(NamedTuple):
     solimp: tuple[float, ...]
     """smallest and largest impedance, width [m], midpoint, power"""
     tolerance: float
+
+    @property
+    def scheme(self) -> Scheme:
+        """How the integrator treats springs and dampers."""
+        return "rk4" if self.integrator == "RK4" else "damped"
 
     def apply(self, model: mujoco.MjModel, timestep: float) -> None:
         """Write the settings and the time step [s] into `model`."""
