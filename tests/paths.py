@@ -1,4 +1,4 @@
-"""Motions through a given state, for differences against time."""
+"""Random poses of a machine, and motions through a given state."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from scales import scale_of
 from twin.platform import Platform
 
 Array = NDArray[np.float64]
+
+TRIES = 200
 
 
 def moved(platform: Platform, pose: Array, twist: Array, acceleration: Array, time: float) -> Array:
@@ -21,3 +24,39 @@ def moved(platform: Platform, pose: Array, twist: Array, acceleration: Array, ti
     turned = Rotation.from_rotvec(path[:, 3:]) * Rotation.from_quat(pose[:, [4, 5, 6, 3]])
     wanted = np.hstack([pose[:, :3] + path[:, :3], turned.as_quat()[:, [3, 0, 1, 2]]])
     return platform.constrain(wanted).pose
+
+
+def poses_about_home(platform: Platform, distance: float, angle: float, count: int, seed: int) -> Array:
+    """Return random poses up to `distance` [m] and `angle` [rad] away from home on each axis."""
+    random = np.random.default_rng(seed)
+    place = platform.home[:3] + random.uniform(-distance, distance, (count, 3))
+    home = Rotation.from_quat(platform.home[[4, 5, 6, 3]])
+    turn = Rotation.from_rotvec(random.uniform(-angle, angle, (count, 3))) * home
+    return platform.constrain(np.hstack([place, turn.as_quat()[:, [3, 0, 1, 2]]])).pose
+
+
+def poses_near(platform: Platform, count: int, seed: int, share: float = 0.06) -> Array:
+    """Return random poses near home: up to `share` of the machine's length, or as many radians."""
+    return poses_about_home(platform, share * scale_of(platform).length, share, count, seed)
+
+
+def poses_within_limits(platform: Platform, count: int, seed: int) -> Array:
+    """Return `count` random poses whose actuators are inside their limits."""
+    reach = 0.6 * stroke_length(platform)
+    size = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
+    found = np.empty((0, 7))
+    for k in range(TRIES):
+        poses = poses_about_home(platform, reach, reach / size, 1000, 1000 * seed + k)
+        found = np.vstack([found, poses[platform.within_limits(poses)]])
+        if len(found) >= count:
+            return found[:count]
+    raise AssertionError(f"{platform.name}: too few poses inside the limits")
+
+
+def stroke_length(platform: Platform) -> float:
+    """Return how far [m] the actuators' strokes move the platform, roughly."""
+    stroke = float((platform.maximum_coordinates - platform.minimum_coordinates).max())
+    if platform.coordinate_unit == "m":
+        return stroke
+    jacobian = platform.jacobian(platform.home)
+    return stroke / float(np.linalg.norm(jacobian[:, :3], axis=1).max())

@@ -22,6 +22,7 @@ BUILTINS = {
     "StateError": RuntimeError,
     "ForwardKinematicsError": RuntimeError,
     "SingularPoseError": RuntimeError,
+    "UnreachablePoseError": RuntimeError,
     "IntegrationError": RuntimeError,
     "SimulationStoppedError": RuntimeError,
     "ClosedEngineError": RuntimeError,

@@ -30,6 +30,7 @@ ORDER = (
     "kinematics",
     "dynamics",
     "evaluation",
+    "kinematic_platform",
     "platform",
     "payload",
     "motion",

@@ -11,9 +11,13 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from twin.catalogue import parameters_path
-from twin.parameters import MachineParameters
+from twin.parameters.machine import MachineParameters
+from twin.parameters.read import parameters_from
 
-BODY = {"center_of_mass": [0.06, -0.04, 0.15], "inertia": [[3, 0.4, -0.2], [0.4, 2, 0.3], [-0.2, 0.3, 4]]}
+BODY = {
+    "center_of_mass": [0.06, -0.04, 0.15],
+    "inertia": [[3.0, 0.4, -0.2], [0.4, 2.0, 0.3], [-0.2, 0.3, 4.0]],
+}
 """Of machines of the size of `stewart`: off the reference point, axes tilted."""
 
 TURN = [0.9950376877284599, 0.05, -0.05, 0.07]
@@ -22,7 +26,7 @@ TURN = [0.9950376877284599, 0.05, -0.05, 0.07]
 
 def machine_without_symmetry(kind: str) -> MachineParameters:
     """Return a machine on legs of a kind, called `<kind>_without_symmetry`."""
-    return MachineParameters.model_validate(content_without_symmetry(kind))
+    return parameters_from(content_without_symmetry(kind), "platform.toml")
 
 
 def content_without_symmetry(kind: str) -> dict[str, Any]:
@@ -37,7 +41,7 @@ def content_without_symmetry(kind: str) -> dict[str, Any]:
 def _joints(content: dict[str, Any], shift: float) -> tuple[NDArray[np.float64], ...]:
     """Move all joints at random by up to `shift` [m]; return base and platform joints."""
     random = np.random.default_rng(7)
-    before = MachineParameters.model_validate(content)
+    before = parameters_from(content, "platform.toml")
     points = []
     for table in ("base", "platform"):
         points.append(getattr(before, table).joints.points + random.uniform(-shift, shift, (6, 3)))
@@ -56,8 +60,6 @@ def _ups(content: dict[str, Any]) -> None:
     content["platform"]["body"] |= BODY
     content["leg"] |= {"first_axis": [0.3, 1.0, 0.4], "frame_angle": "20 deg", "mirrored": [1, 4]}
     content["leg"]["actuator"] |= {"minimum": 0.85, "maximum": 1.1}
-    housing = {"mass": 9.0, "center_of_mass": [0.02, -0.03, 0.3]}
-    content["variant"] = [{"legs": [2, 5], "source": "Test", "housing": housing}]
 
 
 def _strut(content: dict[str, Any]) -> None:

@@ -33,6 +33,7 @@ def simulate(
     timestep: float = 1e-3,
     *,
     wrench: Any = None,
+    internal: Any = None,
     preset: str = "validation",
     every: int = 1,
     progress: bool | None = None,
@@ -45,12 +46,13 @@ def simulate(
         duration: [s], a multiple of the time step.
         pose: start `(7,)`, default home.
         twist: start `(6,)`, default rest.
-        forces: `(n,)` [N] constant; `(steps, n)` one row per step; a function
+        forces: `(n,)` [N] or [N m], constant; `(steps, n)` one row per step; a function
             `(time, state) -> (n,)` called at the start of each step; None for zero.
         engine: "analytic", "mujoco", "bullet", or an engine of this machine (it stays open and
             keeps its own time step and preset).
         timestep: [s].
         wrench: `(6,)` on the platform, constant in base axes, default none.
+        internal: start `(2k,)` of coordinates inside the legs, then their rates, default zero.
         preset: "validation" or "fast".
         every: keep every so many steps.
         progress: show a progress bar; default: on a terminal when it takes longer than 2 s.
@@ -72,7 +74,7 @@ def simulate(
             raise InputError("every", f"must be a whole number that divides the {steps} steps")
         load = as_vector(REST if wrench is None else wrench, "wrench", 6)
         force_at = _force_function(forces, platform.n_actuators, steps)
-        state = machine.reset(pose, twist)
+        state = machine.reset(pose, twist, internal)
         tick = stack.enter_context(_Progress(platform.name, machine.name, steps, progress)).tick
         states, applied = [state], []
         for k in range(steps):
@@ -91,6 +93,7 @@ def simulate(
         lengths=np.array([state.lengths for state in states]),
         rates=np.array([state.rates for state in states]),
         forces=np.array(applied),
+        internal=np.array([state.internal for state in states]),
         machine=platform.name,
         engine=machine.name,
         preset=machine.preset,

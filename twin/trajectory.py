@@ -16,7 +16,10 @@ from twin.errors import InputError
 from twin.files import write_atomically
 
 FORMAT = 1
-ARRAYS = ("time", "pose", "twist", "lengths", "rates", "forces")
+ARRAYS = ("time", "pose", "twist", "lengths", "rates", "forces", "internal")
+
+NO_INTERNAL = read_only(np.empty((0, 0)))
+"""Of machines whose legs have no freedoms of their own."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,11 +33,11 @@ class Trajectory:
     twist: FloatArray
     """`(k, 6)` [m/s, rad/s], base axes"""
     lengths: FloatArray
-    """`(k, n)` actuator coordinates [m]"""
+    """`(k, n)` actuator coordinates [m] or [rad]"""
     rates: FloatArray
-    """`(k, n)` [m/s]"""
+    """`(k, n)` [m/s] or [rad/s]"""
     forces: FloatArray
-    """`(k, n)` [N] held from each time to the next; the last row repeats the one before"""
+    """`(k, n)` [N] or [N m] held from each time to the next; the last row repeats the one before"""
     machine: str
     engine: str
     preset: str
@@ -44,15 +47,20 @@ class Trajectory:
     """digest of the machine's parameters"""
     versions: dict[str, str]
     """versions of the package and of the libraries that took part"""
+    internal: FloatArray = NO_INTERNAL
+    """`(k, 2m)` coordinates inside the legs, then their rates; `(k, 0)` for most machines"""
 
     def __post_init__(self) -> None:
         """Make the arrays read-only and check that they belong together."""
+        if self.internal is NO_INTERNAL:
+            object.__setattr__(self, "internal", np.empty((len(self.time), 0)))
         for name in ARRAYS:
             object.__setattr__(self, name, read_only(as_floats(getattr(self, name), name)))
-        if self.time.ndim != 1 or self.lengths.ndim != 2:
-            raise InputError("time, lengths", "must have shapes (k,) and (k, n)")
+        if self.time.ndim != 1 or self.lengths.ndim != 2 or self.internal.ndim != 2:
+            raise InputError("time, lengths, internal", "must have shapes (k,), (k, n), (k, 2m)")
         count, n = len(self.time), self.lengths.shape[1]
         shapes = {"pose": (7,), "twist": (6,), "lengths": (n,), "rates": (n,), "forces": (n,)}
+        shapes["internal"] = self.internal.shape[1:]
         for name, shape in shapes.items():
             array = getattr(self, name)
             if array.shape != (count, *shape):

@@ -91,7 +91,7 @@ def springs_along(platform: Platform, motion: Motion, time: FloatArray) -> Float
 
     start = quiet_springs(platform, *platform.constrain(*motion(0.0)))
     span = (0.0, float(time[-1]))
-    solution = solve_ivp(slope, span, start, "DOP853", time, rtol=1e-11, atol=1e-13)
+    solution = solve_ivp(slope, span, start, "DOP853", time, rtol=1e-9, atol=1e-12)
     return np.asarray(solution.y.T)
 
 

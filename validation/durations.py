@@ -18,8 +18,8 @@ FULL_FALL = 0.3
 GRID = 0.02
 """[s] Durations are multiples of it, so that every time step that is compared divides them."""
 
-LARGEST_RATE = 0.25
-"""Fastest rate of the free motion per step: Runge-Kutta 4 leaves 1e-6 of an oscillation then."""
+LARGEST_RATE = 0.08
+"""Fastest rate of the free motion per step: extrapolation leaves 1e-5 of an oscillation then."""
 
 
 def stiff_scale(platform: Platform) -> float:

@@ -44,15 +44,11 @@ def energy_balance(platform: Platform, duration: float, **start: Any) -> EnergyB
 
 def balance_of(platform: Platform, solution: Solution) -> EnergyBalance:
     """Return the balance of a solution without actuator forces and wrench."""
-    kinetic, potential = platform.energy(
-        solution.pose, solution.twist, internal=solution.internal
-    )
+    kinetic, potential = platform.energy(solution.pose, solution.twist, internal=solution.internal)
     total = kinetic + potential
     lost = np.concatenate([[0.0], np.cumsum(_losses(platform, solution))])
     largest = kinetic.max() if kinetic.max() > 0.0 else 1.0
-    return EnergyBalance(
-        solution.time, np.abs(total + lost - total[0]) / largest, lost, total
-    )
+    return EnergyBalance(solution.time, np.abs(total + lost - total[0]) / largest, lost, total)
 
 
 def _losses(platform: Platform, solution: Solution) -> FloatArray:
@@ -61,7 +57,5 @@ def _losses(platform: Platform, solution: Solution) -> FloatArray:
     widths = np.diff(solution.time)
     times = solution.time[:-1, None] + 0.5 * widths[:, None] * (places + 1.0)
     states = solution.at(times)
-    power = platform.dissipation(
-        states[..., :7], states[..., 7:13], internal=states[..., 13:]
-    )
+    power = platform.dissipation(states[..., :7], states[..., 7:13], internal=states[..., 13:])
     return np.asarray(0.5 * widths * (power @ weights))

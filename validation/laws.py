@@ -29,7 +29,7 @@ DIFFERENCES = (
 
 def dynamic_laws(platform: Platform, states: RandomStates) -> Iterator[Measure]:
     """Yield how well forces, power and kinetic energy fit together."""
-    pose, twist, acceleration, internal = states
+    pose, twist, _, internal = states
     forces, wrench = _random_load(platform, states)
     found = platform.forward_dynamics(pose, twist, forces, wrench, internal=internal)
     again = platform.inverse_dynamics(pose, twist, found[:, :6], wrench, internal=internal)

@@ -39,12 +39,11 @@ class PitchSine(NamedTuple):
     """[rad]"""
     frequency: float
     """[Hz]"""
-    position: tuple[float, float, float] | None
-    """reference point [m], None: home"""
+    position: tuple[float, float, float]
+    """reference point [m]"""
 
 
-PITCH_SINE = PitchSine(3.0 * pi / 180.0, 1.0, None)
-STEWART_PITCH_SINE = PITCH_SINE._replace(position=(0.0, 0.0, 0.74))
+STEWART_PITCH_SINE = PitchSine(3.0 * pi / 180.0, 1.0, (0.0, 0.0, 0.74))
 """Thesis, figures 2.6 and 3.6: (0, 3 pi/180 sin(2 pi t) rad, 0, 0, 0, 0.74 m)."""
 
 

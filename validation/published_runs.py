@@ -37,3 +37,19 @@ TILTED_FALL = (
 
 TILTED_END_TASK_SPACE = (-0.285127, 0.521039, -1.98505, -0.205113, -0.357736, -0.0113005)
 """The same fall at 1 s by the task-space program; Task-space/CPP/qxdata.dat."""
+
+RSS_START_HEIGHT = 1.1
+"""[m] level and at rest; 6_RSS/CPP/dynamics_main.cpp."""
+
+RSS_FALL = (
+    (0.105, 1.04592, 0.000698837),
+    (0.203, 0.897755, 0.00215947),
+    (0.301, 0.65519, 0.0030112),
+    (0.399, 0.31916, -0.00100913),
+    (0.504, -0.138903, -0.0148864),
+    (0.602, -0.665409, -0.0255167),
+)
+"""[s], z [m] and first Rodrigues parameter of the 6-RSS manipulator; 6_RSS/CPP/qxdata.dat."""
+
+RSS_FIRST_ACCELERATION = (0.000593773, -0.00293147, -9.80827, 0.135312, 0.0129348, 1.40335e-05)
+"""x, y, z [m/s2] and Rodrigues parameters [1/s2] at 7 ms; 6_RSS/CPP/dddata.dat."""

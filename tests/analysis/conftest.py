@@ -19,9 +19,7 @@ Array = NDArray[np.float64]
 STIFFNESS = {"ups": 2e5, "rss": 3e4, "strut": None}
 """[N/m], [N m/rad]: soft enough for geometric and weight parts to be seen."""
 
-SPRUNG = [
-    name for name in twin.machine_names() if twin.load(name).parameters.leg.kind in STIFFNESS
-]
+SPRUNG = [name for name in twin.machine_names() if twin.load(name).parameters.leg.kind in STIFFNESS]
 assert {"srspm", "stewart"} <= set(SPRUNG)
 
 

@@ -91,9 +91,7 @@ def test_forces_are_linear_in_the_payload(name: str) -> None:
     gain = light.forces - none.forces
     assert np.abs(gain).max() > 1.0
     size = np.abs(none.forces).max() + np.abs(heavy.forces).max()
-    np.testing.assert_allclose(
-        heavy.forces - none.forces, 4.0 * gain, rtol=0, atol=1e-10 * size
-    )
+    np.testing.assert_allclose(heavy.forces - none.forces, 4.0 * gain, rtol=0, atol=1e-10 * size)
     np.testing.assert_array_equal(heavy.rates, none.rates)
 
 

@@ -57,7 +57,7 @@ def test_a_machine_at_its_commanded_rest_lengths_feels_its_weight_only(
     hexapod: twin.Platform,
 ) -> None:
     """Rest lengths equal to the lengths at a pose leave nothing but gravity there."""
-    pose = hexapod.home + [1e-3, -2e-3, 3e-3, 0, 0, 0, 0]
+    pose = np.add(hexapod.home, [1e-3, -2e-3, 3e-3, 0, 0, 0, 0])
     forces = rest_length_forces(hexapod, hexapod.inverse_kinematics(pose))
     held = hexapod.inverse_dynamics(pose, REST, REST) - forces
     weight = np.abs(held @ hexapod.jacobian(pose))

@@ -129,7 +129,7 @@ def test_the_moving_machine_settles_in_the_equilibrium(gravity: float) -> None:
 
 
 def test_overload_is_an_error(stewart: twin.Platform) -> None:
-    with pytest.raises(EquilibriumError, match="no equilibrium|unstable") as error:
+    with pytest.raises(EquilibriumError, match=r"no equilibrium|unstable") as error:
         static_pose(stewart, stiffness=500.0)
     assert set(error.value.data) == {"index", "pose", "net_wrench"}
     again = pickle.loads(pickle.dumps(error.value))

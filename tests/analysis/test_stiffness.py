@@ -138,13 +138,13 @@ def test_weight_of_a_point_mass(sprung: Any) -> None:
         for machine in (sprung.platform, loaded)
     )
     w, x, y, z = pose[3:]
-    turn = np.eye(3) + 2.0 * (w * skew(np.array([x, y, z])) + skew(np.array([x, y, z])) @ skew(np.array([x, y, z])))
+    turn = np.eye(3) + 2.0 * (
+        w * skew(np.array([x, y, z])) + skew(np.array([x, y, z])) @ skew(np.array([x, y, z]))
+    )
     force = np.array([0.0, 0.0, -mass * sprung.platform.parameters.gravity])
     expected = np.zeros((6, 6))
     expected[3:, 3:] = -skew(force) @ skew(turn @ center)
-    np.testing.assert_allclose(
-        after - before, expected, rtol=0, atol=1e-8 * np.abs(expected).max()
-    )
+    np.testing.assert_allclose(after - before, expected, rtol=0, atol=1e-8 * np.abs(expected).max())
 
 
 def test_weights_are_the_slope_of_the_potential_energy(sprung: Any) -> None:

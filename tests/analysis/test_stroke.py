@@ -53,7 +53,7 @@ def test_no_pose_of_the_box_asks_for_more(
 
 def test_corners_alone_are_not_enough(stewart: twin.Platform) -> None:
     """Both ends of some legs lie inside the box or on its faces when it is wide."""
-    ranges = {axis: (-0.3, 0.3) for axis in "xyz"}
+    ranges = dict.fromkeys("xyz", (-0.3, 0.3))
     ranges |= {"angle_x": (-0.6, 0.6), "angle_y": (-0.6, 0.6), "angle_z": (-0.9, 0.9)}
     wanted = Mobility.about(stewart.home, ranges, "fixed_xyz")
     found = required_stroke(stewart, wanted)

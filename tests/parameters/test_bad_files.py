@@ -286,9 +286,7 @@ def test_unchanged_files_load(name: str, tmp_path: Path) -> None:
     assert parameters_hash(written) == parameters_hash(read_parameters(SHIPPED[name]))
 
 
-@pytest.mark.parametrize(
-    "fault", (FAULTS | LEG_FAULTS).values(), ids=(FAULTS | LEG_FAULTS).keys()
-)
+@pytest.mark.parametrize("fault", (FAULTS | LEG_FAULTS).values(), ids=(FAULTS | LEG_FAULTS).keys())
 def test_fault_is_named(fault: Fault, tmp_path: Path) -> None:
     error = failure(write(tmp_path, changed(fault.machine, {fault.path: fault.value})))
     fields = [field for field, _ in error.problems]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from shipped import SHIPPED, shipped_content
 
 import twin
 from twin.parameters.body import Cylinder, RigidBody
@@ -16,6 +17,15 @@ from twin.parameters.joints import PairedCircle, PointList
 from twin.platform import Platform
 
 Array = NDArray[np.float64]
+
+KINDS = {name: shipped_content(name)["leg"]["kind"] for name in SHIPPED}
+WITH_BODIES = [*(name for name in KINDS if KINDS[name] in ("ups", "strut")), "general"]
+"""Machines whose legs have a housing and a rod."""
+
+STRAIGHT = [*WITH_BODIES, *(name for name in KINDS if KINDS[name] == "viscoelastic")]
+"""Machines whose legs are straight lines on a universal joint."""
+
+assert {KINDS.get(name) for name in STRAIGHT} == {"ups", "strut", "viscoelastic", None}
 
 
 def thesis_leg_data() -> tuple[Array, Array, Array]:
@@ -79,6 +89,7 @@ def test_bodies_are_where_the_thesis_puts_them(stewart: Platform, number: int) -
     np.testing.assert_allclose(found, axes @ tensor @ axes.T, rtol=0, atol=1e-15)
 
 
+@pytest.mark.parametrize("platform", WITH_BODIES, indirect=True)
 def test_mirrored_bodies_have_the_same_moments(platform: Platform) -> None:
     bodies = leg_bodies(platform.parameters)
     for tensors in (bodies.housing_inertia, bodies.rod_inertia):
@@ -89,6 +100,7 @@ def test_mirrored_bodies_have_the_same_moments(platform: Platform) -> None:
         np.testing.assert_allclose(distances, distances[0], rtol=1e-15)
 
 
+@pytest.mark.parametrize("platform", STRAIGHT, indirect=True)
 def test_leg_frames_are_rotations(platform: Platform) -> None:
     frames = home_leg_frames(platform.parameters)
     np.testing.assert_allclose(

@@ -41,8 +41,7 @@ def inclined(kind: str) -> MachineParameters:
     if kind != "pillar":
         turn = Rotation.from_euler("xyz", [0.05, -0.04, 0.06])
     quaternion = turn.as_quat()[[3, 0, 1, 2]]
-    position = np.array(content["home"]["position"][:2] + [0.0]) + [0.01, -0.02, 0.0]
-    position[2] = machine_of_kind(kind).home.position[2] + 0.01
+    position = np.add(machine_of_kind(kind).home.position, [0.01, -0.02, 0.01])
     content["home"] = {
         "source": "Test",
         "position": position.tolist(),
@@ -63,9 +62,7 @@ def moved(parameters: MachineParameters, twist: Array, time: float) -> list[LegP
     arms = parameters.platform.joints.points @ rotation.T
     base = parameters.base.joints.points
     vectors = np.array(parameters.home.position) + twist[:3] * time + arms - base
-    return [
-        LegPlace(i + 1, base[i], arms[i], vectors[i], rotation[:, 2]) for i in range(len(base))
-    ]
+    return [LegPlace(i + 1, base[i], arms[i], vectors[i], rotation[:, 2]) for i in range(len(base))]
 
 
 @pytest.mark.parametrize("kind", LEG_KINDS)
@@ -121,7 +118,10 @@ def test_pillars_leave_heave_roll_and_pitch() -> None:
         assert np.linalg.norm(free @ twist) == pytest.approx(np.linalg.norm(twist), rel=1e-12)
     # The sums over the two diagonals change alike.
     np.testing.assert_allclose(
-        np.array([1.0, -1.0, 1.0, -1.0]) @ parameters.home_jacobian @ free.T, 0.0, atol=1e-12, rtol=0
+        np.array([1.0, -1.0, 1.0, -1.0]) @ parameters.home_jacobian @ free.T,
+        0.0,
+        atol=1e-12,
+        rtol=0,
     )
 
 

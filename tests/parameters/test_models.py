@@ -6,12 +6,16 @@ import math
 import typing
 from typing import Any
 
+import numpy as np
 import pytest
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
+from shipped import SHIPPED
 
 import twin
-from twin.parameters import MachineParameters
+from twin.parameters import MachineParameters, read_parameters
+from twin.parameters.actuator import LinearActuator, RotaryActuator
+from twin.parameters.legs import LEG_KINDS
 from twin.parameters.quantity import UNITS, to_si
 from twin.parameters.table import Table
 
@@ -90,6 +94,35 @@ def test_parameters_cannot_be_changed(name: str) -> None:
         parameters.platform.body.mass = 1.0  # type: ignore[misc]
 
 
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_leg_answers_the_same_questions(name: str) -> None:
+    """Whatever its kind: what engines, plots and checks ask of a leg and its actuator."""
+    parameters = read_parameters(SHIPPED[name])
+    assert parameters.legs
+    for leg, place in zip(parameters.legs, parameters.home_places, strict=True):
+        assert leg.kind in LEG_KINDS
+        assert leg.freedoms in (3, 6)
+        assert leg.home_problem(place) is None
+        assert leg.home_row(place).shape == (6,)
+        assert np.linalg.norm(leg.home_axis(place)) == pytest.approx(1.0, rel=1e-15)
+        actuator = leg.actuator
+        assert actuator.stroke == actuator.maximum - actuator.minimum > 0
+        assert actuator.effort is None or actuator.effort > 0
+        assert actuator.speed is None or actuator.speed > 0
+        rotary = leg.kind == "rss"
+        assert actuator.coordinate_unit == ("rad" if rotary else "m")
+        assert actuator.effort_unit == ("N m" if rotary else "N")
+
+
+def test_efforts_are_forces_or_torques() -> None:
+    linear = LinearActuator(source="Test", minimum=1.0, maximum=2.0, force="3 kN")
+    rotary = RotaryActuator(
+        source="Test", minimum=-1.0, maximum=1.0, torque="5 N m", speed="60 rpm"
+    )
+    assert (linear.effort, rotary.effort) == (3000.0, 5.0)
+    assert rotary.speed == pytest.approx(2 * math.pi)
+
+
 @pytest.mark.parametrize("name", twin.machine_names())
 def test_parameters_survive_json(name: str) -> None:
     """State dumps carry the parameters as JSON."""
@@ -135,6 +168,24 @@ def test_any_change_of_a_number_changes_the_hash(stewart: Any) -> None:
         ("400 kg·mm²", "kg m2", 4e-4),
         ("4000 g cm2", "kg m2", 4e-4),
         ("-45mm", "m", -0.045),
+        ("20 N/um", "N/m", 2e7),
+        ("20 N/\N{MICRO SIGN}m", "N/m", 2e7),
+        ("20 N/\N{GREEK SMALL LETTER MU}m", "N/m", 2e7),
+        ("40 N/mm", "N/m", 4e4),
+        ("1.5 kN/m", "N/m", 1500.0),
+        ("2 MN/m", "N/m", 2e6),
+        ("500 N s/m", "N s/m", 500.0),
+        ("500 N*s/m", "N s/m", 500.0),
+        ("500 Ns/m", "N s/m", 500.0),
+        ("0.5 kN s/m", "N s/m", 500.0),
+        ("0.5 N s/mm", "N s/m", 500.0),
+        ("8 N m", "N m", 8.0),
+        ("8 Nm", "N m", 8.0),
+        ("800 N mm", "N m", 0.8),
+        ("0.8 kN m", "N m", 800.0),
+        ("60 rpm", "rad/s", 2 * math.pi),
+        ("180 deg/s", "rad/s", math.pi),
+        ("3 rad/s", "rad/s", 3.0),
     ],
 )
 def test_numbers_with_units(value: Any, unit: str, expected: float) -> None:

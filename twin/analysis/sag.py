@@ -65,7 +65,7 @@ def sag(platform: Platform, pose: Any = None, *, wrench: Any = None, stiffness: 
         platform, commanded, springs.stiffness, np.zeros(platform.n_actuators)
     ).elastic
     try:
-        predicted = np.linalg.solve(elastic, load)
+        predicted = np.asarray(np.linalg.solve(elastic, load), dtype=np.float64)
     except np.linalg.LinAlgError:
         raise SingularPoseError(
             f"{platform.name} cannot hold any load at this pose; move away from it",

@@ -90,7 +90,7 @@ def compliance_matrix(
     """
     total = stiffness_matrix(platform, pose, stiffness=stiffness, carried=carried).total
     try:
-        return np.linalg.inv(total)
+        return np.asarray(np.linalg.inv(total), dtype=np.float64)
     except np.linalg.LinAlgError:
         place = platform.home if pose is None else as_pose(pose)
         raise SingularPoseError(
@@ -132,7 +132,8 @@ def weight_wrench(platform: Platform, pose: Any) -> FloatArray:
     if struts is not None:
         forces = -struts.stiffness * (struts.rest - platform.inverse_kinematics(poses))
     acceleration = platform.forward_dynamics(poses, REST, forces)
-    return np.einsum("...ij,...j->...i", platform.mass_matrix(poses), acceleration)
+    masses = platform.mass_matrix(poses)
+    return np.asarray(np.einsum("...ij,...j->...i", masses, acceleration))
 
 
 def holding_forces(platform: Platform, pose: Any, wrench: Any = None) -> FloatArray:
@@ -161,4 +162,4 @@ def _weight_stiffness(platform: Platform, poses: FloatArray) -> FloatArray:
         ahead, behind = np.moveaxis(weight_wrench(platform, moved), 1, 0)
         slopes.append((ahead - behind) / (2.0 * factor * scale)[:, None])
     # Entry [b, a]: change of component a by displacement b.
-    return -np.swapaxes((4.0 * slopes[1] - slopes[0]) / 3.0, 1, 2)
+    return np.asarray(-np.swapaxes((4.0 * slopes[1] - slopes[0]) / 3.0, 1, 2))

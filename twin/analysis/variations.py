@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from twin.analysis.springs import strut_springs
 from twin.arrays import as_floats, positive
 from twin.errors import InputError
 from twin.parameters.machine import MachineParameters
@@ -30,7 +31,7 @@ def with_strut_stiffness(platform: Platform, factor: Any) -> Platform:
     Raises:
         InputError: a machine without struts, a factor not above zero.
     """
-    if as_platform(platform).kind != "strut":
+    if strut_springs(as_platform(platform)) is None:
         raise InputError("platform", f"{platform.name} has no struts")
     scale = positive(factor, "factor")
     content = platform.parameters.model_dump()

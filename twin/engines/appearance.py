@@ -24,6 +24,19 @@ COLORS: dict[str, Color] = {
 """Red, green, blue, opacity of each kind of part; `heading` marks the platform's x axis."""
 
 
+class Ends(NamedTuple):
+    """What is drawn at the ends of a machine's legs [m]."""
+
+    base_radius: float
+    """of the balls at the base joints"""
+    platform_radius: float
+    """of the balls at the platform joints"""
+    margin: float
+    """from the platform joints out to the edge of the plate"""
+    rise: float
+    """from the platform joints up to the plate"""
+
+
 class Drawing(NamedTuple):
     """Dimensions [m] of the parts that all legs share, as drawn."""
 
@@ -49,21 +62,26 @@ class Drawing(NamedTuple):
         return self.base_top - self.base_thickness
 
 
-def drawing(parameters: MachineParameters, base_ball: float, platform_ball: float) -> Drawing:
-    """Return the dimensions of a machine as drawn, for balls of these radii [m] at its joints."""
+def balls(base: float, platform: float) -> Ends:
+    """Return ends with balls of these radii [m], the plate standing on those of the platform."""
+    return Ends(base, platform, margin=1.8 * platform, rise=0.8 * platform)
+
+
+def drawing(parameters: MachineParameters, ends: Ends) -> Drawing:
+    """Return the dimensions of a machine as drawn."""
     base, top = parameters.base.joints.points, parameters.platform.joints.points
-    margin = 1.8 * platform_ball
-    platform_radius = float(np.linalg.norm(top[:, :2], axis=1).max()) + margin
+    base_ball, platform_radius = ends.base_radius, ends.margin
+    platform_radius += float(np.linalg.norm(top[:, :2], axis=1).max())
     thickness = parameters.platform.thickness
     return Drawing(
         base_joint_radius=base_ball,
-        platform_joint_radius=platform_ball,
+        platform_joint_radius=ends.platform_radius,
         base_radius=float(np.linalg.norm(base[:, :2], axis=1).max()) + 2.0 * base_ball,
         base_top=float(base[:, 2].min()) - 1.3 * base_ball,
         base_thickness=1.5 * thickness,
         platform_radius=platform_radius,
-        platform_outline=_outline(top[:, :2], platform_radius, margin),
-        platform_bottom=float(top[:, 2].max()) + 0.8 * platform_ball,
+        platform_outline=_outline(top[:, :2], platform_radius, ends.margin),
+        platform_bottom=float(top[:, 2].max()) + ends.rise,
         platform_thickness=thickness,
     )
 
@@ -74,5 +92,5 @@ def _outline(points: FloatArray, radius: float, margin: float) -> FloatArray:
     if spread[1] < 1e-2 * radius:
         angles = np.linspace(0.0, 2 * np.pi, 24, endpoint=False)
         return read_only(radius * np.stack([np.cos(angles), np.sin(angles)], axis=1))
-    distances = np.linalg.norm(points, axis=1)
-    return read_only(points * (1.0 + margin / np.maximum(distances, margin))[:, None])
+    distances = np.maximum(np.linalg.norm(points, axis=1), max(margin, 1e-2 * radius))
+    return read_only(points * (1.0 + margin / distances)[:, None])

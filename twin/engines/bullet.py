@@ -39,11 +39,11 @@ EARTH = 9.81
 def join_time(platform: Platform) -> float:
     """Return after how long [s] copies start again from the extrapolated state.
 
-    It is twice the time to fall over the mean distance between a leg's joints: errors of copies that run away have grown
-    by less than a hundred times then, and a restart, whose own error is of third order, is rare.
+    It is twice the time to fall over the mean distance between a leg's joints: errors of copies
+    that run away have grown by less than a hundred times then, and a restart, whose own error is of
+    third order, is rare.
     """
-    lengths = np.linalg.norm(platform.parameters.home_leg_vectors, axis=1)
-    return 2.0 * sqrt(float(lengths.mean()) / EARTH)
+    return 2.0 * sqrt(float(platform.home_reaches.mean()) / EARTH)
 
 
 class BulletEngine(BaseEngine):

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from twin.arrays import FloatArray
-from twin.engines.bullet_bodies import BASE_LINK, Bodies, Link
+from twin.engines.bullet_bodies import Bodies, Link
 from twin.engines.bullet_frames import PlatformFrame, inertial_frame
 from twin.engines.bullet_library import bullet, connect, disconnect, quiet
 from twin.engines.gaps import largest_gap
@@ -234,7 +234,11 @@ def _by_multibody(links: list[Link], places: list[int]) -> list[tuple[int, list[
     """Return for each multibody the numbers of its links, and their places."""
     groups = []
     for multibody in sorted({link.multibody for link in links}):
-        own = [(link.number, k) for link, k in zip(links, places, strict=True) if link.multibody == multibody]
+        own = [
+            (link.number, k)
+            for link, k in zip(links, places, strict=True)
+            if link.multibody == multibody
+        ]
         numbers, kept = zip(*own, strict=True)
         groups.append((multibody, list(numbers), np.array(kept, dtype=np.int64)))
     return groups

@@ -30,7 +30,7 @@ class State(NamedTuple):
     rates: FloatArray
     """`(n,)` their time derivatives, from the same joints"""
     internal: FloatArray = NO_INTERNAL
-    """`(2k,)` coordinates of the legs' internal joints, then their rates; empty for most machines"""
+    """`(2k,)` coordinates of the legs' internal joints, then their rates; mostly empty"""
 
 
 class Engine(Protocol):

@@ -28,11 +28,15 @@ class JointForces:
         self.joints = np.unique([*sprung, *(k for pair, _ in pairs for k in pair)]).astype(np.int64)
         own = [machine.joints[k].spring if springs else None for k in self.joints]
         none = Spring(0.0, 0.0)
-        self._stiffness, self._damping, self._zero = np.array(
-            [spring or none for spring in own], dtype=float
-        ).reshape(-1, 3).T
+        self._stiffness, self._damping, self._zero = (
+            np.array([spring or none for spring in own], dtype=float).reshape(-1, 3).T
+        )
+        share = 1.0 if viscous else 0.0
         self._frictions = [
-            (np.searchsorted(self.joints, pair), friction._replace(viscous=viscous * friction.viscous))
+            (
+                np.searchsorted(self.joints, pair),
+                friction._replace(viscous=share * friction.viscous),
+            )
             for pair, friction in pairs
         ]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -180,9 +181,25 @@ class Mechanism:
         return tuple(found[name] for name in self.joint_names)
 
     @cached_property
+    def home_frames(self) -> dict[str, tuple[FloatArray, FloatArray]]:
+        """Origin `(3,)` [m] and rotation to base `(3, 3)` of every body at home, by name."""
+        frames = {BASE: (np.zeros(3), np.eye(3))}
+        for body in self.bodies:
+            origin, turn = frames[body.parent]
+            own = np.eye(3) if body.rotation is None else body.rotation
+            frames[body.name] = (origin + turn @ body.position, turn @ own)
+        return frames
+
+    def home_place(self, point: Point) -> FloatArray:
+        """Return the place `(3,)` [m] of a point in the base at home."""
+        origin, turn = self.home_frames[point.body]
+        return origin + turn @ point.position
+
+    @cached_property
     def colors(self) -> frozenset[str]:
         """Colours of all shapes."""
-        shapes = [self.base_plate, *self.base_shapes, *(shape for body in self.bodies for shape in body.shapes)]
+        moving = (shape for body in self.bodies for shape in body.shapes)
+        shapes: Iterator[Shape] = chain((self.base_plate,), self.base_shapes, moving)
         return frozenset(shape.color for shape in shapes)
 
     def viscosity(self, joint: str) -> float:

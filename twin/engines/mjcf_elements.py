@@ -8,7 +8,6 @@ from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
-from twin.arrays import FloatArray
 from twin.engines.mechanism import Mass
 from twin.engines.shapes import Ball, Box, Cylinder, Plate, Shape
 

@@ -1,6 +1,6 @@
 """MuJoCo behind the engine protocol; loops closed by `connect` constraints.
 
-Presets: `validation` integrates with RK4, `fast` with implicitfast (first order, about half the
+Presets: `validation` integrates with RK4, `fast` with Euler's method (first order, about half the
 time). Both hold the loops as stiffly as MuJoCo allows: solref = (2 timestep, 1),
 solimp = (0.9999, 0.9999, 0.001). With RK4 the softness that is left dominates: loop gap and pose
 error fall with the square of the time step, the twist's with the step.
@@ -23,8 +23,8 @@ from twin.engines.mechanisms.assembly import make_mechanism
 from twin.engines.mjcf import REFERENCE
 from twin.engines.mujoco_model import compile_model, coordinates, mujoco, velocities
 from twin.engines.mujoco_platform import platform_of
-from twin.engines.mujoco_settings import make_settings
-from twin.engines.stability import check_timestep
+from twin.engines.mujoco_settings import Settings, make_settings
+from twin.engines.stability import Scheme, check_timestep
 from twin.platform import LegCoordinates, Platform
 
 SAVED = int(mujoco.mjtState.mjSTATE_INTEGRATION)
@@ -81,9 +81,7 @@ class MujocoEngine(BaseEngine):
             engine_defaults=engine_defaults,
         )
         self._machine = make_mechanism(platform.parameters)
-        dry = any(friction.coulomb for friction in self._machine.frictions)
-        schemes = (settings.scheme, *(("explicit",) if dry else ()))
-        check_timestep(platform, self.timestep, self.name, *schemes)
+        check_timestep(platform, self.timestep, self.name, self._scheme(settings))
         self._identify(
             f"MuJoCo {mujoco.mj_versionString()}",
             {
@@ -101,6 +99,11 @@ class MujocoEngine(BaseEngine):
         self._saved_size = mujoco.mj_stateSize(self.model, SAVED)
         self._warnings: list[str] = []
         self._take_views()
+
+    def _scheme(self, settings: Settings) -> Scheme:
+        """Return how springs and dampers are stepped; dry friction is held over the step."""
+        dry = any(friction.coulomb for friction in self._machine.frictions)
+        return "explicit" if dry else settings.scheme
 
     def _place(
         self, pose: FloatArray, twist: FloatArray, internal: FloatArray, legs: LegCoordinates

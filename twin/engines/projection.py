@@ -85,9 +85,7 @@ def project(tree: OpenTree, machine: Mechanism) -> Projection:
         raise SingularPoseError("the loop closure is singular in this pose; move away")
     velocities = np.zeros((len(tree.torques), len(free)))
     velocities[free] = np.eye(len(free))
-    velocities[tied] = -np.linalg.lstsq(
-        tree.closure[:, tied], tree.closure[:, free], rcond=None
-    )[0]
+    velocities[tied] = -np.linalg.lstsq(tree.closure[:, tied], tree.closure[:, free], rcond=None)[0]
     driven = first + machine.indices(tuple(actuator.joint for actuator in machine.actuators))
     return Projection(velocities.T @ tree.torques, velocities[driven].T, len(carriers))
 

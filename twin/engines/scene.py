@@ -16,8 +16,10 @@ def scene_xml(platform: Platform) -> str:
     """Return the MJCF of a scene around `robot.xml`, which must lie beside it."""
     machine = make_mechanism(platform.parameters)
     plate = machine.base_plate
-    floor, height = float(plate.start[2]), float(machine.home[2])
-    size = plate.radius + abs(height - floor)
+    joints = [point for point in machine.points if point.name.startswith("leg")]
+    x, y, z = np.stack([machine.home_place(joint) for joint in joints], axis=1)
+    floor, height = float(plate.start[2]), float(z.max())
+    size = max(plate.radius, float(np.hypot(x, y).max())) + abs(height - floor)
     middle = np.array([0.0, 0.0, 0.5 * (height + floor)])
     root = Element("mujoco", model=f"{machine.name} scene")
     add(root, "include", file="robot.xml")

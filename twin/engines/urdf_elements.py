@@ -135,7 +135,7 @@ def _geometry(shape: Shape) -> tuple[Element, str, dict[str, Any]]:
 
 def _turned_to(direction: FloatArray) -> FloatArray | None:
     """Return a rotation that turns the z axis to a direction `(3,)`; None if it is there."""
-    x, y, z = direction
+    x, y, _ = direction
     if np.hypot(x, y) < NOISE:
         return None
     across = np.array([y, -x, 0.0]) / np.hypot(x, y)

@@ -70,6 +70,23 @@ class Work(NamedTuple):
     """`(n,)`"""
 
 
+@compiled
+def make_work(count, conditions):
+    """Return the work arrays of a machine with so many legs and conditions."""
+    size = count + conditions
+    return Work(
+        np.empty(size),
+        np.empty((size, 6)),
+        np.empty((conditions, 8)),
+        np.empty((6, 6)),
+        np.empty(6),
+        np.empty(7),
+        np.empty(7),
+        np.empty(count),
+        np.empty(count),
+    )
+
+
 @device
 def larger(error, largest):
     """Return the larger of two residuals; NaN counts as infinite, it must not pass as solved."""
@@ -217,31 +234,13 @@ def forward_kinematics(legs, wanted, guess, pose, work):
     return True, error, count
 
 
-@device
-def make_work(legs):
-    """Return the work arrays of `forward_kinematics`."""
-    n, conditions = legs.rows.shape[0], condition_count(legs)
-    size = n + conditions
-    return Work(
-        np.empty(size),
-        np.empty((size, 6)),
-        np.empty((conditions, 8)),
-        np.empty((6, 6)),
-        np.empty(6),
-        np.empty(7),
-        np.empty(7),
-        np.empty(n),
-        np.empty(n),
-    )
-
-
 @compiled
 def forward_kinematics_batch(legs, wanted, guesses, poses, reports):
     """Fill `poses` (batch, 7) and `reports` (batch, 2): residual and iterations.
 
     Returns the index of the first set of coordinates without a pose, or -1.
     """
-    work = make_work(legs)
+    work = make_work(legs.rows.shape[0], condition_count(legs))
     failed = -1
     for k in range(wanted.shape[0]):
         converged, error, count = forward_kinematics(legs, wanted[k], guesses[k], poses[k], work)

@@ -64,6 +64,9 @@ def leg_bodies(parameters: MachineParameters) -> LegBodies:
 
     The data of the file is turned by `frame_angle` about the leg; legs listed in `mirrored` are
     reflected in x of the file's frame first (centre and tensor together).
+
+    Raises:
+        TypeError: legs of another kind.
     """
     columns: list[tuple[FloatArray, ...]] = []
     for number, leg in enumerate(parameters.legs, start=1):
@@ -77,7 +80,11 @@ def leg_bodies(parameters: MachineParameters) -> LegBodies:
 
 
 def cranks(parameters: MachineParameters) -> Cranks:
-    """Return the geometry of all RSS legs at home."""
+    """Return the geometry of all RSS legs at home.
+
+    Raises:
+        TypeError: legs of another kind.
+    """
     columns: list[tuple[FloatArray, ...]] = []
     for leg, place in zip(parameters.legs, parameters.home_places, strict=True):
         if not isinstance(leg, RssLeg):

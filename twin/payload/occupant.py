@@ -11,7 +11,7 @@ from twin.errors import InputError
 from twin.payload import anthropometry
 from twin.payload.anthropometry import BODIES, PAIRED, SEXES, Body, mass_sum
 from twin.payload.compliance import TUNING, tuned
-from twin.payload.posture import SeatedPosture
+from twin.payload.posture import TRUNK, UPRIGHT, SeatedPosture
 from twin.payload.segments import PLATFORM, Segment, rigid_sum
 from twin.payload.wheelchair import Wheelchair
 
@@ -74,6 +74,10 @@ class Occupant:
         for name, low, high in (("stature", 0.8, 2.5), ("mass", 10.0, 300.0)):
             if not low <= positive(getattr(self, name), name) <= high:
                 raise InputError(name, f"must be between {low} and {high}")
+        if not isinstance(self.posture, SeatedPosture):
+            raise InputError("posture", f"must be a SeatedPosture, not {self.posture!r}")
+        if not isinstance(self.wheelchair, Wheelchair | None):
+            raise InputError("wheelchair", f"must be a Wheelchair or None: {self.wheelchair!r}")
         if self.seat is not None:
             as_vector(self.seat, "seat", 3)
 
@@ -108,7 +112,7 @@ class Occupant:
                     position = position + seat
                 segments.append(self._segment(body, name, side, parent, position, shares[name]))
         if self.wheelchair is not None:
-            segments.append(self.wheelchair.segment(float(seat[0])))
+            segments.append(self.wheelchair.segment(seat))
         return tuple(segments)
 
     def _joint(self, body: Body, name: str, sideways: float) -> FloatArray:
@@ -116,7 +120,7 @@ class Occupant:
         scale = self.stature / body.stature
         left = np.array([0.0, sideways, 0.0])
         if name == "pelvis":
-            trunk = sum(body.segments[part].length for part in ("pelvis", "abdomen", "thorax"))
+            trunk = sum(body.segments[part].length for part in TRUNK)
             height = anthropometry.SITTING_HEIGHT * self.stature
             # The published sitting height is upright: what is left is the flesh under the hips.
             return np.array([0.0, 0.0, height - scale * (trunk + body.segments["head"].length)])
@@ -129,7 +133,7 @@ class Occupant:
             return breadth * left - rise * self.posture.direction("thorax")
         carrier = CARRIERS[name]
         length = scale * body.segments[carrier].length
-        upwards = -1.0 if carrier in ("pelvis", "abdomen", "thorax") else 1.0
+        upwards = -1.0 if carrier in UPRIGHT else 1.0
         return np.asarray(upwards * length * self.posture.direction(carrier))
 
     def _segment(
@@ -140,7 +144,7 @@ class Occupant:
         along = self.posture.direction(name)
         front = np.cross([0.0, 1.0, 0.0], along)
         start = np.zeros(3)
-        if name in ("pelvis", "abdomen", "thorax", "head"):
+        if name in UPRIGHT:
             start = -length * along
         elif name == "foot":
             height = anthropometry.ANKLE_HEIGHT * self.stature
@@ -148,7 +152,6 @@ class Occupant:
         axes = np.stack([front, [0.0, 1.0, 0.0], along], axis=1)
         radii = length * np.array([part.sagittal, part.transverse, part.longitudinal])
         joint, axis = JOINT_AXES.get(name, ("fixed", (0.0, 0.0, 0.0)))
-        upper = name in ("pelvis", "abdomen", "thorax", "head")
         return Segment(
             name + side,
             parent,
@@ -161,5 +164,5 @@ class Occupant:
             share * self.mass,
             start + part.center * length * along,
             axes @ np.diag(share * self.mass * radii**2) @ axes.T,
-            start if upper else start + length * along,
+            start if name in UPRIGHT else start + length * along,
         )

@@ -10,6 +10,10 @@ import numpy as np
 from twin.arrays import FloatArray, as_floats
 from twin.errors import InputError
 
+TRUNK = ("pelvis", "abdomen", "thorax")
+UPRIGHT = (*TRUNK, "head")
+"""Segments whose first end is the upper one and whose joint is at the lower end."""
+
 
 @dataclass(frozen=True)
 class SeatedPosture:
@@ -45,8 +49,6 @@ class SeatedPosture:
         """
         if segment == "foot":
             return np.array([1.0, 0.0, 0.0])
-        if segment in ("pelvis", "abdomen", "thorax", "head"):
-            angle = self.head if segment == "head" else self.recline
-            return np.array([np.sin(angle), 0.0, -np.cos(angle)])
-        angle = getattr(self, "forearm" if segment == "hand" else segment)
+        named = {"hand": "forearm"} | dict.fromkeys(TRUNK, "recline")
+        angle = getattr(self, named.get(segment, segment))
         return np.array([np.sin(angle), 0.0, -np.cos(angle)])

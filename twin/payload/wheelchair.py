@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from twin.arrays import as_floats, positive
+from twin.arrays import FloatArray, as_floats, positive
 from twin.errors import InputError
 from twin.payload.segments import PLATFORM, Segment
 
@@ -42,15 +42,15 @@ class Wheelchair:
         if as_floats(self.behind, "behind").ndim:
             raise InputError("behind", "must be one number")
 
-    def segment(self, hips: float) -> Segment:
-        """Return the chair on a platform whose occupant has the hips at x = `hips` [m]."""
+    def segment(self, seat: FloatArray) -> Segment:
+        """Return the chair on the platform under a seat at `(3,)` [m]."""
         squares = np.square([self.length, self.width, self.height])
         return Segment(
             "wheelchair",
             PLATFORM,
             "fixed",
             np.zeros(3),
-            np.array([hips - self.behind, 0.0, 0.0]),
+            np.array([seat[0] - self.behind, seat[1], 0.0]),
             0.0,
             0.0,
             0.0,

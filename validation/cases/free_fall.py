@@ -27,12 +27,12 @@ CASE = Case(
     description=(
         "The machine falls from home without actuator forces. On pillars it starts tilted, as it "
         "would only sink straight down else; springs between platform and base carry it, and so "
-        "it is let go a hundredth of the stroke beside home. Both engines are compared with the reference over the first "
-        "0.3 s (less in small machines and in stiff ones). The reference alone goes on to 1 s, "
-        "through the base and through the singular pose in its plane, which task-space equations "
-        "pass unharmed (on pillars to the end of the first part, before a strut has no length "
-        "left): its energy has to stay constant but for what dampers and friction take. Where a "
-        "paper prints the end of the fall, it is compared."
+        "it is let go a hundredth of the stroke beside home. Both engines are compared with the "
+        "reference over the first 0.3 s (less in small machines and in stiff ones). The reference "
+        "alone goes on to 1 s, through the base and through the singular pose in its plane, which "
+        "task-space equations pass unharmed (on pillars it ends with the first part, before a "
+        "strut has no length left): its energy has to stay constant but for what dampers and "
+        "friction take. Where a paper prints the end of the fall, it is compared."
     ),
     needs_gravity=True,
 )

@@ -114,12 +114,7 @@ def _geometry(platform: Platform) -> Iterator[Measure]:
 
 def _rank(platform: Platform) -> tuple[int, int]:
     """Return joint coordinates, and rank of the loop closure, of the MuJoCo tree at home."""
-    tree = open_tree(platform, platform.home, REST, REST)
-    n = platform.n_actuators
-    closure = np.zeros((3 * n, 6 + 3 * n))
-    closure[:, :6] = tree.platform_jacobians.reshape(3 * n, 6)
-    for i, leg in enumerate(tree.leg_jacobians):
-        closure[3 * i : 3 * i + 3, 6 + 3 * i : 9 + 3 * i] = -leg
+    closure = open_tree(platform, platform.home, REST, REST).closure
     return closure.shape[1], int(np.linalg.matrix_rank(closure))
 
 
@@ -153,7 +148,7 @@ def _mobility(platform: Platform) -> Statement:
 def _static_payload(platform: Platform) -> tuple[tuple[Measure, ...], Statement]:
     printed = STEWART_STATIC_PAYLOAD
     extensions = payload_positions(platform)
-    poses = platform.forward_kinematics(platform.minimum_lengths + extensions)
+    poses = platform.forward_kinematics(platform.minimum_coordinates + extensions)
     thrusts = {
         mass: loaded(platform.parameters, mass).inverse_dynamics(poses, REST, REST).max(axis=1)
         for mass in (printed.held, printed.refused)

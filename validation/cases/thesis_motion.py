@@ -10,33 +10,34 @@ from twin.arrays import FloatArray
 from twin.motion import SineMotion
 from twin.parameters.machine import MachineParameters
 from twin.platform import Platform
+from twin.validation.actuators import leg_curves
 from twin.validation.case import Case
 from twin.validation.driven import (
     DrivenMotion,
     driven,
     follow,
-    leg_curves,
     legs_plot,
     projection_along,
     work_measure,
 )
-from twin.validation.published import PITCH_SINE, STEWART_PITCH_SINE, THESIS
+from twin.validation.published import STEWART_PITCH_SINE, THESIS
 from twin.validation.results import CaseResult, Measure, Panel, Plot, Statement
 
 CASE = Case(
     key="thesis_motion",
     title="Pitch sine of the Stewart thesis",
     description=(
-        "The motion (0, 3 deg sin(2 pi t), 0, 0, 0, 0.74 m) of thesis figures 2.6 and 3.6; other "
-        "machines make the same sine about home. Leg lengths are compared with their closed form, "
-        "thrusts with each engine's own inverse dynamics along the motion; then both engines are "
-        "driven by the thrusts, held over each step, for 0.3 s (less in machines with legs shorter "
-        "than 0.9 m). On stewart 0.74 m is the fully retracted position: whatever shortens a leg "
-        "there takes it below its minimum, as in the thesis."
+        "The motion (0, 3 deg sin(2 pi t), 0, 0, 0, 0.74 m) of thesis figures 2.6 and 3.6. Leg "
+        "lengths are compared with their closed form, thrusts with each engine's own inverse "
+        "dynamics along the motion; then both engines are driven by the thrusts, held over each "
+        "step, for 0.3 s. 0.74 m is the fully retracted position: whatever shortens a leg there "
+        "takes it below its minimum, as in the thesis."
     ),
+    machines=("stewart",),
+    because="the thesis moves its own machine, stewart; others make the driven motion about home",
 )
 
-PERIOD = 1.0 / PITCH_SINE.frequency
+PERIOD = 1.0 / STEWART_PITCH_SINE.frequency
 ENGINE_TIME = 0.3
 """[s]"""
 
@@ -46,10 +47,10 @@ SHORTER = 1e-4
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
-    motion = pitch_sine(platform)
+    motion = pitch_sine()
     ride = driven(platform, motion)
     projected, curves = projection_along(platform, ride)
-    followed, plots = follow(platform, ride, 0.0, ENGINE_TIME, "Driven by the thrusts")
+    followed, plots = follow(platform, motion, 0.0, ENGINE_TIME, "Driven by the thrusts")
     measures = [
         *_kinematics(platform, motion, ride),
         *_thrusts(platform, ride),
@@ -58,22 +59,18 @@ def run(platform: Platform) -> CaseResult:
     ]
     caption = "Thesis figures 2.6 and 3.6. Positive pitch turns the platform's x axis down."
     plots.insert(0, legs_plot(platform, ride, "Pitch sine", curves, caption))
-    statements: tuple[Statement, ...] = ()
-    if platform.name == "stewart":
-        measure, plot, statements = _centred_legs(platform, motion, ride)
-        measures.append(measure)
-        plots.insert(1, plot)
+    measure, plot, statements = _centred_legs(platform, motion, ride)
+    measures.append(measure)
+    plots.insert(1, plot)
     return CASE.result(platform, measures, plots, statements)
 
 
-def pitch_sine(platform: Platform) -> SineMotion:
-    """Return one period of the pitch sine: on stewart where the thesis has it, else at home."""
-    sine = STEWART_PITCH_SINE if platform.name == "stewart" else PITCH_SINE
-    center = platform.home if sine.position is None else np.array(sine.position)
+def pitch_sine() -> SineMotion:
+    """Return one period of the pitch sine where the thesis has it."""
     return SineMotion(
-        center,
-        amplitude={"pitch": sine.amplitude},
-        frequency=sine.frequency,
+        STEWART_PITCH_SINE.position,
+        amplitude={"pitch": STEWART_PITCH_SINE.amplitude},
+        frequency=STEWART_PITCH_SINE.frequency,
         duration=PERIOD,
     )
 
@@ -90,7 +87,7 @@ def centred(parameters: MachineParameters) -> MachineParameters:
 def closed_form(platform: Platform, motion: SineMotion, time: FloatArray) -> FloatArray:
     """Return leg lengths `(k, n)` of a pitch about y, written out; no attitude at the centre."""
     angle = motion.amplitude[motion.axis_names.index("pitch")] * np.sin(
-        2.0 * np.pi * PITCH_SINE.frequency * time
+        2.0 * np.pi * STEWART_PITCH_SINE.frequency * time
     )
     sine, cosine = np.sin(angle)[:, None], np.cos(angle)[:, None]
     x, y, z = platform.platform_joints.T
@@ -102,15 +99,14 @@ def closed_form(platform: Platform, motion: SineMotion, time: FloatArray) -> Flo
 
 
 def _kinematics(platform: Platform, motion: SineMotion, ride: DrivenMotion) -> Iterator[Measure]:
-    if motion.center[3] == 1.0:
-        yield Measure(
-            "leg lengths against their closed form",
-            float(np.abs(ride.lengths - closed_form(platform, motion, ride.time)).max()),
-            "m",
-            1e-14,
-            "rounding",
-        )
-    short = platform.minimum_lengths - ride.lengths
+    yield Measure(
+        "leg lengths against their closed form",
+        float(np.abs(ride.coordinates - closed_form(platform, motion, ride.time)).max()),
+        "m",
+        1e-14,
+        "rounding",
+    )
+    short = platform.minimum_coordinates - ride.coordinates
     at_once = int((short > SHORTER).sum(axis=1).max())
     yield Measure(
         "leg shorter than its retracted length by at most",
@@ -121,8 +117,8 @@ def _kinematics(platform: Platform, motion: SineMotion, ride: DrivenMotion) -> I
 
 
 def _thrusts(platform: Platform, ride: DrivenMotion) -> Iterator[Measure]:
-    scale = np.abs(ride.thrusts).max()
-    half = ride.thrusts[: len(ride.time) // 2 + 1]
+    scale = np.abs(ride.forces).max()
+    half = ride.forces[: len(ride.time) // 2 + 1]
     mirrored = np.abs(half - half[::-1]).max() / scale
     yield Measure(
         "thrusts where the platform passes the same pose in the other direction",
@@ -131,11 +127,11 @@ def _thrusts(platform: Platform, ride: DrivenMotion) -> Iterator[Measure]:
         1e-12,
         "rounding; without friction the velocities enter by their squares and products alone",
     )
-    yield work_measure(ride, 1e-12)
+    yield work_measure(platform, ride, 1e-12)
     actuator = platform.parameters.leg.actuator
     for name, values, unit, limit in (
         ("speed of an actuator", ride.rates, "m/s", actuator.speed),
-        ("thrust of an actuator", ride.thrusts, "N", actuator.force),
+        ("thrust of an actuator", ride.forces, "N", actuator.force),
     ):
         told = "the machine gives no limit" if limit is None else f"limit {limit:g} {unit}"
         yield Measure(f"largest {name}", float(np.abs(values).max()), unit, reason=told)
@@ -145,10 +141,10 @@ def _centred_legs(
     platform: Platform, motion: SineMotion, ride: DrivenMotion
 ) -> tuple[Measure, Plot, tuple[Statement, ...]]:
     simplified = driven(Platform(centred(platform.parameters)), motion)
-    difference = simplified.thrusts - ride.thrusts
+    difference = simplified.forces - ride.forces
     offset = float(np.abs(difference[0]).max())
     spread = float(np.ptp(difference, axis=0).max())
-    relative = offset / float(np.abs(ride.thrusts[0]).max())
+    relative = offset / float(np.abs(ride.forces[0]).max())
     measure = Measure(
         "thrust offset at start-up between centred and actual legs",
         offset,
@@ -160,13 +156,13 @@ def _centred_legs(
         "What centred legs change",
         "time [s]",
         (
-            Panel("thrust with centred legs [N]", leg_curves(ride.time, simplified.thrusts)),
+            Panel("thrust with centred legs [N]", leg_curves(ride.time, simplified.forces)),
             Panel("centred minus actual [N]", leg_curves(ride.time, difference)),
         ),
         caption="Centres of mass of housings and rods moved onto the leg axes, as in the "
         "thesis's simplified ADAMS model; masses and tensors unchanged.",
     )
-    exact = float(np.abs(ride.lengths - closed_form(platform, motion, ride.time)).max())
+    exact = float(np.abs(ride.coordinates - closed_form(platform, motion, ride.time)).max())
     statements = (
         Statement(
             f"{THESIS}, section 2.3.2, figure 2.6",

@@ -21,7 +21,7 @@ from twin.dynamics.compliant.vectors import rotation_matrix
 
 def moved(machine: CompliantMachine, state: Any, time: float) -> tuple[Any, Any, Any]:
     """Return pose, twist and internal state after a time, exact to its second order."""
-    pose, twist, internal, forces, wrench = state
+    pose, twist, internal, *_ = state
     found = solve_free(machine, *state)
     n = machine.n_legs
     step = twist * time + found.acceleration * time**2 / 2
@@ -32,9 +32,9 @@ def moved(machine: CompliantMachine, state: Any, time: float) -> tuple[Any, Any,
 
 
 def test_kinetic_energy_is_that_of_moving_points(machine, compliant_states, derivative) -> None:
+    n = machine.n_legs
     for state in list(zip(*compliant_states, strict=True))[:5]:
         pose, twist, internal, _, _ = state
-        n = machine.n_legs
 
         def points(time: float, pose=pose, twist=twist, internal=internal) -> Any:
             later = internal.copy()

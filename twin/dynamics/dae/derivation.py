@@ -109,9 +109,7 @@ def plate_terms() -> Terms:
     kinetic = (mass * velocity.dot(velocity) + turning.dot(tensor * turning)) / 2
     potential = mass * at.gravity * at.point(center)[2]
     place = at.point(sympy.zeros(3, 1))
-    spin = sympy.Matrix(
-        [roll_rate, pitch_rate * sympy.cos(roll), pitch_rate * sympy.sin(roll)]
-    )
+    spin = sympy.Matrix([roll_rate, pitch_rate * sympy.cos(roll), pitch_rate * sympy.sin(roll)])
     twist = sympy.Matrix([*at.rate(place), *spin])
     terms = lagrange_terms(at, kinetic, potential)
     terms |= {"place": place, "twist_map": twist.jacobian(at.rates), "twist_bias": at.rate(twist)}

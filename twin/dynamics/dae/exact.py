@@ -164,9 +164,7 @@ class ExactModel:
         forces[..., chosen] = _times(np.linalg.pinv(np.swapaxes(rows, -1, -2)), needed)
         return forces
 
-    def _together(
-        self, coordinates: Any, **given: Any
-    ) -> tuple[tuple[int, ...], list[FloatArray]]:
+    def _together(self, coordinates: Any, **given: Any) -> tuple[tuple[int, ...], list[FloatArray]]:
         """Return the batch shape, and coordinates and all others checked and flattened."""
         fields = {"coordinates": checked_coordinates(coordinates)}
         for name, value in given.items():

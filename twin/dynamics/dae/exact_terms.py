@@ -76,9 +76,7 @@ def exact_terms(pillars: Pillars, coordinates: FloatArray, rates: FloatArray) ->
     )
 
 
-def _evaluate(
-    terms: Terms, arguments: list[Any], batch: tuple[int, ...]
-) -> dict[str, FloatArray]:
+def _evaluate(terms: Terms, arguments: list[Any], batch: tuple[int, ...]) -> dict[str, FloatArray]:
     entries = terms.function(*arguments)
     flat = np.stack([np.broadcast_to(entry, batch) for entry in entries], axis=-1)
     parts, start = {}, 0

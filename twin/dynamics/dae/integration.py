@@ -10,11 +10,12 @@ Reference: driving simulator paper, section "System Response Analysis".
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_flag, as_floats, one_of, positive
+from twin.arrays import FloatArray, as_flag, one_of, positive
 from twin.dynamics.dae.inputs import DrivenLengths
 from twin.dynamics.dae.numeric_dae import NumericDae, numeric_dae
 from twin.dynamics.dae.plate import PlateModel
@@ -88,8 +89,8 @@ def integrate_dae(
         inputs: the driven lengths.
         duration: [s] from time 0.
         start: coordinates `(7,)` and rates `(7,)` at time 0; None takes the consistent ones.
-        complete: with the horizontal motion that the printed kinetic energy leaves out; it changes
-            the multipliers, not the motion.
+        complete: with what the printed energies leave out, see `small_angle_energy`; it changes the
+            multipliers, not the motion.
         method: one of `METHODS`.
         tolerance: relative, and absolute in [m], [rad] and per second.
         correction: one of `CORRECTIONS`.
@@ -158,7 +159,7 @@ def _projected(
     settings: dict[str, Any],
 ) -> FloatArray:
     states = [state]
-    for begin, end in zip(time[:-1], time[1:], strict=True):
+    for begin, end in pairwise(time.tolist()):
         interval = np.array([begin, end])
         state = _integrated(dae, inputs, interval, state, 0.0, settings)[-1].copy()
         sample = inputs.sample(float(end))
@@ -181,7 +182,7 @@ def _run(
         time,
         coordinates,
         rates,
-        as_floats(multipliers, "multipliers", COUNT),
+        np.array(multipliers),
         np.abs(dae.position_error(coordinates, sample.value)).max(axis=1),
         np.abs(dae.position_error(rates, sample.rate)).max(axis=1),
         dae.consistent(sample.value),

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.arrays import FloatArray, as_floats, flatten_batch
-from twin.errors import InputError
 from twin.dynamics.dae.jets import Jet
 from twin.dynamics.dae.plate import PlateModel
+from twin.errors import InputError
 
 
 class Configuration(NamedTuple):

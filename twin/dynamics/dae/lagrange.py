@@ -72,7 +72,7 @@ def symbolic_dae(plate: PlateModel, complete: bool = False) -> SymbolicDae:
 
     Args:
         plate: `plate.lumped()` gives the paper's.
-        complete: with the horizontal motion that the printed kinetic energy leaves out.
+        complete: with what the printed energies leave out, see `small_angle_energy`.
 
     Raises:
         InputError: `complete` is not True or False.
@@ -86,7 +86,7 @@ def _derived(plate: PlateModel, complete: bool) -> SymbolicDae:
     sympy = sympy_module()
     symbols = dae_symbols()
     kinetic = sympy.Matrix([kinetic_energy(plate, symbols, complete)])
-    potential = sympy.Matrix([potential_energy(plate, symbols)])
+    potential = sympy.Matrix([potential_energy(plate, symbols, complete)])
     coordinates = sympy.Matrix(symbols.coordinates)
     momentum = kinetic.jacobian(symbols.rates).T
     pull = (kinetic - potential).jacobian(coordinates).T

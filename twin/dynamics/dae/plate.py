@@ -74,7 +74,7 @@ class PlateModel:
 
     @property
     def corners(self) -> FloatArray:
-        """x and y `(4, 2)` [m] of the pillars on the plate, from its centre."""
+        """Places `(4, 2)` [m] of the pillars on the plate, x and y from its centre."""
         return read_only(SIGNS * [self.half_length, self.half_width])
 
     @property

@@ -1,9 +1,14 @@
-"""Energies of the small-angle model: as the paper prints them, and with what they leave out.
+"""Energies of the small-angle model: as the paper prints them, and complete to leading order.
 
-The printed kinetic energy has the vertical motion of the plate and of the pillars, the turning of
-the plate and, of all horizontal motion, only what the product roll * pitch brings to the corners.
-It leaves out that the plate's centre moves by x_mp = hmp_rr theta and y_mp = -hmp_rr phi + ...:
-inertia of the lifted mass times home length squared, as large as the rest.
+Forces are of first order in the angles where energies are of second order. The printed energies
+leave out two terms of second order, and so forces of first order:
+
+- The plate turns about the fixed foot, a pillar's length below: its centre moves sideways by
+  x_mp = hmp_rr theta, y_mp = -hmp_rr phi + ... The kinetic energy has of all horizontal motion only
+  what the product roll * pitch brings to the corners.
+- A plate on pillars of constant lengths comes down when it tilts, by the factor
+  cos(phi) cos(theta) = 1 - (phi^2 + theta^2) / 2. The potential energy takes the pillars as
+  vertical.
 
 Reference: driving simulator paper, section "Dynamic Modeling".
 """
@@ -40,7 +45,10 @@ def kinetic_energy(plate: PlateModel, symbols: DaeSymbols, complete: bool = Fals
     """
     rate = symbols.time_derivative
     roll, pitch = symbols.roll, symbols.pitch
-    roll_inertia, pitch_inertia = exact_number(plate.roll_inertia), exact_number(plate.pitch_inertia)
+    roll_inertia, pitch_inertia = (
+        exact_number(plate.roll_inertia),
+        exact_number(plate.pitch_inertia),
+    )
     twice = exact_number(plate.plate_mass) * rate(symbols.heave) ** 2
     twice += roll_inertia * rate(roll) ** 2 + pitch_inertia * rate(pitch) ** 2
     center = _center(plate, symbols) if complete else (0, 0)
@@ -57,14 +65,20 @@ def kinetic_energy(plate: PlateModel, symbols: DaeSymbols, complete: bool = Fals
     return twice / 2
 
 
-def potential_energy(plate: PlateModel, symbols: DaeSymbols) -> Any:
+def potential_energy(plate: PlateModel, symbols: DaeSymbols, complete: bool = False) -> Any:
     """Return the potential energy, zero where all coordinates are.
 
     The paper prints hmp_rr in the plate's term; it must be z_mp.
+
+    Args:
+        plate: its masses and gravity.
+        symbols: of the coordinates.
+        complete: with the lowering by tilt; False is the energy as printed.
     """
-    weight = exact_number(plate.upper_mass) * sum(symbols.length(name) for name in CORNERS)
-    weight += exact_number(plate.plate_mass) * symbols.heave
-    return exact_number(plate.gravity) * weight
+    raised = exact_number(plate.upper_mass) * sum(symbols.length(name) for name in CORNERS)
+    raised += exact_number(plate.plate_mass) * symbols.heave
+    lowered = (symbols.roll**2 + symbols.pitch**2) / 2 if complete else 0
+    return exact_number(plate.gravity) * raised * (1 - lowered)
 
 
 def _center(plate: PlateModel, symbols: DaeSymbols) -> tuple[Any, Any]:

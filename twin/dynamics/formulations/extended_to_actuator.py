@@ -17,9 +17,10 @@ from twin.dynamics.formulations.extended import (
     move_platform,
     place_legs,
 )
-from twin.dynamics.formulations.model import POSE, ROOT, TRIAL, TWIST
+from twin.dynamics.formulations.model import POSE, ROOT, TWIST
 from twin.dynamics.formulations.reduction import expand, fill_task_map, reduce_extended, task_rates
 from twin.kinematics.forward import newton
+from twin.kinematics.legs.kinds import UpsLegs
 
 SMALLEST_PIVOT = 1e-6
 """Pivot ratio of the matrix to be inverted below which the pose counts as singular: accelerations
@@ -34,14 +35,7 @@ def extended_to_actuator(model, y, track, forces, accelerations, work):
     """
     for k in range(7):
         work.platform[POSE + k] = track[k]
-    converged = newton(
-        model.legs,
-        y[:6],
-        work.platform,
-        work.scratch[TRIAL],
-        work.columns[0],
-        work.square,
-    )[0]
+    converged = newton(UpsLegs(model.legs), y[:6], work.platform, work.tracking)[0]
     for k in range(7):
         work.scratch[ROOT, k] = work.platform[POSE + k]
     regular = joints_from_pose(model, work)

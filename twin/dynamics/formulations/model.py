@@ -9,6 +9,7 @@ import numpy as np
 
 from twin.arrays import FloatArray
 from twin.errors import InputError
+from twin.kinematics.forward import make_work as tracking_work
 
 if TYPE_CHECKING:
     from twin.platform import Platform
@@ -63,8 +64,8 @@ Coriolis, centrifugal and gravity terms of the leg."""
 CONDITION, CONDITION_BIAS = JOINTS, JOINTS + 1
 """Columns of `closure` after the Jacobian: the conditions, and dJ/dt times the joint rates."""
 
-MULTIPLIERS, TRIAL, ROOT = 0, 1, 2
-"""Rows of `scratch`: constraint forces, a pose tried, and the pose that root tracking found."""
+MULTIPLIERS, ROOT = 0, 1
+"""Rows of `scratch`: constraint forces, and the pose that root tracking found."""
 
 
 class Work(NamedTuple):
@@ -98,9 +99,11 @@ class Work(NamedTuple):
     columns: FloatArray
     """`(12, 18)` scratch: right-hand sides, one per row"""
     scratch: FloatArray
-    """`(3, 18)`"""
+    """`(2, 18)`"""
     pivots: Any
     """`(12,)` rows chosen by LU"""
+    tracking: Any
+    """work arrays of forward kinematics"""
 
 
 def make_work() -> Work:
@@ -119,10 +122,11 @@ def make_work() -> Work:
         (6, 6),
         (CONDITIONS, CONDITIONS),
         (CONDITIONS, JOINTS),
-        (3, JOINTS),
+        (2, JOINTS),
     )
     pivots = np.zeros(CONDITIONS, dtype=np.int64)
-    return Work._make([*(np.zeros(shape) for shape in shapes), pivots])
+    tracking = tracking_work(LEGS, 0)
+    return Work._make([*(np.zeros(shape) for shape in shapes), pivots, tracking])
 
 
 def pack_model(platform: Platform) -> Model:

@@ -11,6 +11,7 @@ from math import sqrt
 
 from twin.compiled.jit import device
 from twin.compiled.vectors import add, scale
+from twin.kinematics.legs.kinds import BASE_JOINT
 from twin.kinematics.legs.pillar import (
     FIXED,
     PILLAR_GEOMETRY_SIZE,
@@ -57,9 +58,10 @@ def response(legs, i, position, matrix, velocity, omega, gravity, internal):
 @device
 def leg_energy(legs, i, position, matrix, velocity, omega, gravity, internal):
     """Return kinetic and potential energy and dissipated power; see `response`."""
+    weight = legs[i, FOOT_MASS] * gravity * legs[i, BASE_JOINT + 2]
     if legs[i, FIXED] == 1.0:
-        return 0.0, 0.0, 0.0
+        return 0.0, weight, 0.0
     arm, upward, rise, _ = foot(legs, i, position, matrix)
     speed, _ = foot_bias(arm, upward, rise, velocity, omega)
     square = speed[0] * speed[0] + speed[1] * speed[1]
-    return 0.5 * legs[i, FOOT_MASS] * square, 0.0, friction(legs, i, speed) * square
+    return 0.5 * legs[i, FOOT_MASS] * square, weight, friction(legs, i, speed) * square

@@ -20,14 +20,14 @@ KINDS: dict[str, Any] = {
     "viscoelastic": viscoelastic,
     "pillar": pillar,
 }
-"""Kind of leg -> the module that describes it: `joint_radii`, `reach`, `make_leg`, and `carry`
+"""Kind of leg -> the module that describes it: `ends`, `reach`, `make_leg`, and `carry`
 where the legs carry the platform on joints."""
 
 
 def make_mechanism(parameters: MachineParameters) -> Mechanism:
     """Return the mechanism of a machine."""
     kind = KINDS[parameters.leg.kind]
-    look = drawing(parameters, *kind.joint_radii(parameters.leg))
+    look = drawing(parameters, kind.ends(parameters.leg))
     legs = [kind.make_leg(parameters, i, leg, look) for i, leg in enumerate(parameters.legs)]
     platform = Body(
         PLATFORM,

@@ -29,13 +29,6 @@ class Leg(NamedTuple):
     base_shapes: tuple[Shape, ...] = ()
 
 
-class JointRadii(NamedTuple):
-    """Radii [m] of the balls drawn at the ends of a leg."""
-
-    base: float
-    platform: float
-
-
 def limits(leg: AnyLeg, home: float) -> Limits:
     """Return what a leg's actuator can do, its coordinate counted from home [m] or [rad]."""
     actuator = leg.actuator

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.engines.appearance import Drawing
+from twin.arrays import FloatArray
+from twin.engines.appearance import Drawing, Ends
 from twin.engines.mechanism import (
     BASE,
     PLATFORM,
@@ -20,7 +21,7 @@ from twin.engines.mechanism import (
     Loop,
     Point,
 )
-from twin.engines.mechanisms.leg import ORIGIN, JointRadii, Leg, Z, limits, point_mass
+from twin.engines.mechanisms.leg import ORIGIN, Leg, Z, limits, point_mass
 from twin.engines.shapes import Ball, Cylinder, Shape
 from twin.parameters.legs import PillarAppearance, PillarLeg
 from twin.parameters.machine import MachineParameters
@@ -29,9 +30,10 @@ CARRIAGE = 0.25
 """Share of the foot's mass that is on the carriage; the rest is on the end of the rod."""
 
 
-def joint_radii(leg: PillarLeg) -> JointRadii:
-    """Return the radii of the balls at the leg's ends: pillars end in the plate."""
-    return JointRadii(0.5 * _appearance(leg).foot_radius, 0.0)
+def ends(leg: PillarLeg) -> Ends:
+    """Return what is drawn at the leg's ends: a disc below the foot; it ends in the plate."""
+    drawn = _appearance(leg)
+    return Ends(0.5 * drawn.foot_radius, 0.0, margin=1.6 * drawn.strut_radius, rise=0.0)
 
 
 def reach(leg: PillarLeg) -> float:
@@ -83,7 +85,7 @@ def _standing(
         joint.position,
         rotation,
         (first, second),
-        shapes=_rod_shapes(name, leg, 1.0),
+        shapes=_rod_shapes(name, leg),
     )
     slide = f"{name}_actuator"
     return Leg(
@@ -108,7 +110,7 @@ def _sliding(
         parameters.platform.joints.points[i] - length * Z,
         joints=(slide,),
         mass=point_mass((1.0 - CARRIAGE) * leg.foot_mass),
-        shapes=_rod_shapes(name, leg, 1.0),
+        shapes=_rod_shapes(name, leg),
     )
     along = (
         Joint(f"{name}_foot_x", "slide", np.eye(3)[0], f"{name}_rail"),
@@ -124,8 +126,10 @@ def _sliding(
     )
     feet = tuple(slider.name for slider in along)
     friction = leg.friction
-    rubbing = () if friction is None else (
-        Friction(feet, friction.viscous, friction.coulomb, friction.transition_speed),
+    rubbing = (
+        ()
+        if friction is None
+        else (Friction(feet, friction.viscous, friction.coulomb, friction.transition_speed),)
     )
     return Leg(
         (*feet, slide.name),
@@ -141,18 +145,19 @@ def _sliding(
     )
 
 
-def _rod_shapes(name: str, leg: PillarLeg, up: float) -> tuple[Shape, ...]:
+def _rod_shapes(name: str, leg: PillarLeg) -> tuple[Shape, ...]:
     drawn = _appearance(leg)
-    end = 0.9 * leg.actuator.minimum * up * Z
+    end = 0.9 * leg.actuator.minimum * Z
     return (
         Cylinder(f"{name}_shaft", "rod", 0.65 * drawn.strut_radius, ORIGIN, end),
         Ball(f"{name}_base_ball", "joint", drawn.strut_radius, ORIGIN),
     )
 
 
-def _disc(name: str, leg: PillarLeg, foot: np.ndarray) -> Cylinder:
+def _disc(name: str, leg: PillarLeg, foot: FloatArray) -> Cylinder:
     radius = _appearance(leg).foot_radius
-    return Cylinder(f"{name}_disc", "joint", radius, foot - 0.5 * radius * Z, foot - 0.3 * radius * Z)
+    bottom, top = foot - 0.65 * radius * Z, foot - 0.35 * radius * Z
+    return Cylinder(f"{name}_disc", "joint", radius, bottom, top)
 
 
 def _fixed(parameters: MachineParameters) -> tuple[PillarLeg, int]:

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.engines.appearance import Drawing
+from twin.engines.appearance import Drawing, Ends, balls
 from twin.engines.mechanism import BASE, Actuator, Body, Joint, Loop, Mass, Point
-from twin.engines.mechanisms.leg import ORIGIN, JointRadii, Leg, X, Z, bracket, crossed, limits
+from twin.engines.mechanisms.leg import ORIGIN, Leg, X, Z, bracket, crossed, limits
 from twin.engines.shapes import Ball, Cylinder
 from twin.parameters.derived import cranks
 from twin.parameters.legs import CrankAppearance, RssLeg
 from twin.parameters.machine import MachineParameters
 
 
-def joint_radii(leg: RssLeg) -> JointRadii:
-    """Return the radii of the balls at the leg's ends."""
+def ends(leg: RssLeg) -> Ends:
+    """Return what is drawn at the leg's ends."""
     look = _appearance(leg)
-    return JointRadii(1.8 * look.crank_radius, 1.6 * look.rod_radius)
+    return balls(1.8 * look.crank_radius, 1.6 * look.rod_radius)
 
 
 def reach(leg: RssLeg) -> float:
@@ -68,7 +68,11 @@ def make_leg(parameters: MachineParameters, i: int, leg: RssLeg, look: Drawing) 
         (turn.name, first.name, second.name),
         (crank, rod),
         Actuator(f"{name}_force", turn.name, (turn.name,)),
-        (Point(f"{name}_base_joint", BASE, foot), Point(f"{name}_tip", rod.name, tip)),
+        (
+            Point(f"{name}_base_joint", BASE, foot),
+            Point(f"{name}_elbow", crank.name, leg.crank_length * Z),
+            Point(f"{name}_tip", rod.name, tip),
+        ),
         (Loop(f"{name}_loop", f"{name}_tip", f"{name}_platform_joint"),),
         base_shapes=(bracket(i, foot, look), motor),
     )

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from twin.engines.appearance import Drawing
+from twin.engines.appearance import Drawing, Ends, balls
 from twin.engines.mechanism import BASE, Actuator, Body, Joint, Loop, Mass, Point, Spring
-from twin.engines.mechanisms.leg import ORIGIN, JointRadii, Leg, X, Z, bracket, limits
+from twin.engines.mechanisms.leg import ORIGIN, Leg, X, Z, bracket, limits
 from twin.engines.shapes import Ball, Cylinder, Shape
 from twin.parameters import body as bodies
 from twin.parameters.derived import home_leg_frames, leg_bodies
@@ -15,10 +13,10 @@ from twin.parameters.legs.place import LegPlace
 from twin.parameters.machine import MachineParameters
 
 
-def joint_radii(leg: UpsLeg) -> JointRadii:
-    """Return the radii of the balls at the leg's ends."""
+def ends(leg: UpsLeg) -> Ends:
+    """Return what is drawn at the leg's ends."""
     look = _appearance(leg)
-    return JointRadii(1.25 * look.housing_radius, 1.6 * look.rod_radius)
+    return balls(1.25 * look.housing_radius, 1.6 * look.rod_radius)
 
 
 def reach(leg: UpsLeg) -> float:

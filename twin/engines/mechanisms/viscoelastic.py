@@ -7,11 +7,10 @@ of m's weight wants: it gets the weight of another m / 4.
 
 from __future__ import annotations
 
-from twin.engines.appearance import Drawing
+from twin.engines.appearance import Drawing, Ends, balls
 from twin.engines.mechanism import BASE, Actuator, Body, Joint, Loop, Point, Spring
 from twin.engines.mechanisms.leg import (
     ORIGIN,
-    JointRadii,
     Leg,
     X,
     Z,
@@ -25,10 +24,10 @@ from twin.parameters.legs import SpringAppearance, ViscoelasticLeg
 from twin.parameters.machine import MachineParameters
 
 
-def joint_radii(leg: ViscoelasticLeg) -> JointRadii:
-    """Return the radii of the balls at the leg's ends."""
+def ends(leg: ViscoelasticLeg) -> Ends:
+    """Return what is drawn at the leg's ends."""
     look = _appearance(leg)
-    return JointRadii(1.25 * look.spring_radius, 1.6 * look.follower_radius)
+    return balls(1.25 * look.spring_radius, 1.6 * look.follower_radius)
 
 
 def reach(leg: ViscoelasticLeg) -> float:
@@ -64,7 +63,9 @@ def make_leg(parameters: MachineParameters, i: int, leg: ViscoelasticLeg, look: 
         joints=(spring,),
         mass=point_mass(leg.housing_mass, leg.housing_length * Z),
         shapes=(
-            Cylinder(f"{name}_coil", "spring", 0.7 * drawn.spring_radius, -0.8 * spring_end, ORIGIN),
+            Cylinder(
+                f"{name}_coil", "spring", 0.7 * drawn.spring_radius, -0.8 * spring_end, ORIGIN
+            ),
             Cylinder(f"{name}_tube", "housing", drawn.housing_radius, ORIGIN, end),
             Cylinder(f"{name}_collar", "joint", 1.12 * drawn.housing_radius, 0.94 * end, end),
         ),

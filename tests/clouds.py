@@ -1,0 +1,178 @@
+"""Machines as clouds of point masses: an independent model, from the file's numbers alone.
+
+Every rigid body is six point masses that have its mass, centre and tensor; a slender rod is two.
+Where they are follows from the pose by plain geometry. Their motion obeys Newton's law, and what
+holds them together does no work, so that for every motion the machine can have
+
+    sum over masses of m (dx / dq) . (x'' - g) = power of the actuators, springs and wrench.
+
+All functions are analytic and take complex arguments with one leading axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twin.parameters.machine import MachineParameters
+
+Array = NDArray[Any]
+
+
+class Leg(NamedTuple):
+    """One leg at some poses; m masses."""
+
+    masses: Array
+    """`(m,)`"""
+    points: Array
+    """`(k, m, 3)`"""
+    actuator: Array
+    """`(k,)` coordinate of the actuator"""
+    spring: Array
+    """`(k,)` coordinate of the spring; zero if it has none"""
+    foot: Array
+    """`(k, 3)` point that friction brakes"""
+
+
+class Cloud(NamedTuple):
+    """All masses of a machine at some poses."""
+
+    masses: Array
+    """`(m,)`"""
+    points: Array
+    """`(k, m, 3)`"""
+    actuators: Array
+    """`(k, n)`"""
+    springs: Array
+    """`(k, n)`"""
+    feet: Array
+    """`(k, n, 3)`"""
+
+
+def cloud(machine: MachineParameters, position: Array, turn: Array, internal: Array) -> Cloud:
+    """Return the masses of a machine at positions `(k, 3)`, rotations `(k, 3, 3)`, springs `(k, n)`."""
+    masses, body = as_points(machine.platform.body)
+    points = position[:, None] + body @ np.swapaxes(turn, 1, 2)
+    tops = position[:, None] + machine.platform.joints.points @ np.swapaxes(turn, 1, 2)
+    legs = [
+        LEGS[machine.leg.kind](machine, i, tops[:, i], turn, internal[:, i])
+        for i in range(len(machine.legs))
+    ]
+    return Cloud(
+        np.concatenate([masses, *(leg.masses for leg in legs)]),
+        np.concatenate([points, *(leg.points for leg in legs)], axis=1),
+        np.stack([leg.actuator for leg in legs], axis=1),
+        np.stack([leg.spring for leg in legs], axis=1),
+        np.stack([leg.foot for leg in legs], axis=1),
+    )
+
+
+def as_points(body: Any) -> tuple[Array, Array]:
+    """Return six masses and their places `(6, 3)` with mass, centre and tensor of a rigid body."""
+    tensor = np.asarray(body.inertia_tensor)
+    spread, axes = np.linalg.eigh(0.5 * np.trace(tensor) * np.eye(3) - tensor)
+    assert spread.min() > -1e-12 * spread.max(), "no body has this tensor"
+    arms = np.sqrt(3.0 * np.maximum(spread, 0.0) / body.mass) * axes
+    places = np.asarray(body.center_of_mass_vector) + np.concatenate([arms.T, -arms.T])
+    return np.full(6, body.mass / 6.0), places
+
+
+def length_of(vector: Array) -> Array:
+    """Return lengths `(...)` of vectors `(..., 3)` as analytic functions of their entries."""
+    return np.asarray(np.sqrt((vector * vector).sum(axis=-1)))
+
+
+def unit(vector: Array) -> Array:
+    """Return vectors `(..., 3)` scaled to length one."""
+    return vector / length_of(vector)[..., None]
+
+
+def leg_frames(machine: MachineParameters, i: int, vector: Array) -> Array:
+    """Return rotations `(k, 3, 3)` leg to base: columns s2, Z x s2, Z."""
+    along = unit(vector)
+    second = unit(np.cross(machine.first_axes[i], along))
+    return np.stack([second, np.cross(along, second), along], axis=2)
+
+
+def straight_leg(
+    machine: MachineParameters, i: int, tops: Array, turn: Array, internal: Array
+) -> Leg:
+    """Return a leg of kind ups or strut: housing at the base joint, rod at the tip."""
+    leg: Any = machine.legs[i]
+    base = machine.base.joints.points[i]
+    frames = leg_frames(machine, i, tops - base)
+    cosine, sine = np.cos(leg.frame_angle), np.sin(leg.frame_angle)
+    to_leg = np.array([[cosine, -sine, 0.0], [sine, cosine, 0.0], [0.0, 0.0, 1.0]])
+    if i + 1 in leg.mirrored:
+        to_leg = to_leg @ np.diag([-1.0, 1.0, 1.0])
+    parts = [as_points(leg.housing), as_points(leg.rod)]
+    housing, rod = (places @ to_leg.T @ np.swapaxes(frames, 1, 2) for _, places in parts)
+    points = np.concatenate([base + housing, tops[:, None] + rod], axis=1)
+    length = length_of(tops - base)
+    return Leg(np.concatenate([masses for masses, _ in parts]), points, length, length, tops)
+
+
+def viscoelastic_leg(
+    machine: MachineParameters, i: int, tops: Array, turn: Array, internal: Array
+) -> Leg:
+    """Return a leg of three point masses on its axis; `internal` is the spring's extension."""
+    leg: Any = machine.legs[i]
+    base = machine.base.joints.points[i]
+    along = unit(tops - base)
+    middle = 0.5 * (leg.spring_length + internal)
+    housing = leg.spring_length + internal + leg.housing_length
+    points = [base + middle[:, None] * along, base + housing[:, None] * along]
+    points.append(tops - leg.follower_length * along)
+    masses = np.array([leg.spring_mass, leg.housing_mass, leg.follower_mass])
+    actuator = length_of(tops - base) - internal
+    return Leg(masses, np.stack(points, axis=1), actuator, internal, tops)
+
+
+def crank_leg(machine: MachineParameters, i: int, tops: Array, turn: Array, internal: Array) -> Leg:
+    """Return a leg of crank and rod: the elbow is where circle and sphere meet."""
+    leg: Any = machine.legs[i]
+    base, axis = machine.base.joints.points[i], machine.first_axes[i]
+    zero = unit(np.array(leg.zero) - (np.array(leg.zero) @ axis) * axis)
+    side = np.cross(axis, zero)
+    along, across = (tops - base) @ zero, (tops - base) @ side
+    square = along**2 + across**2
+    wanted = (length_of(tops - base) ** 2 + leg.crank_length**2 - leg.rod_length**2) / (
+        2 * leg.crank_length
+    )
+    rest = {"outward": 1.0, "inward": -1.0}[leg.branch] * np.sqrt(square - wanted**2)
+    cosine, sine = (along * wanted - across * rest) / square, (across * wanted + along * rest) / square
+    direction = cosine[:, None] * zero + sine[:, None] * side
+    elbow = base + leg.crank_length * direction
+    frames = np.stack([np.broadcast_to(axis, elbow.shape), np.cross(direction, axis), direction], 2)
+    masses, places = as_points(leg.crank)
+    # Two masses at a distance of 1 / sqrt(12) of its length from the middle are a slender rod.
+    shares = 0.5 + np.array([-1.0, 1.0]) / np.sqrt(12.0)
+    rod = elbow[:, None] + shares[:, None] * (tops - elbow)[:, None]
+    points = np.concatenate([base + places @ np.swapaxes(frames, 1, 2), rod], axis=1)
+    angle = -1j * np.log(cosine + 1j * sine)
+    masses = np.concatenate([masses, np.full(2, leg.rod_mass / 2.0)])
+    return Leg(masses, points, angle, 0.0 * angle, elbow)
+
+
+def pillar_leg(
+    machine: MachineParameters, i: int, tops: Array, turn: Array, internal: Array
+) -> Leg:
+    """Return a pillar: a mass at the plate's corner, another where its axis meets the floor."""
+    leg: Any = machine.legs[i]
+    normal = turn[:, :, 2]
+    length = (tops[:, 2] - machine.base.joints.points[i, 2]) / normal[:, 2]
+    foot = tops - length[:, None] * normal
+    masses = np.array([leg.upper_mass, leg.foot_mass])
+    return Leg(masses, np.stack([tops, foot], axis=1), length, 0.0 * length, foot)
+
+
+LEGS: dict[str, Callable[..., Leg]] = {
+    "ups": straight_leg,
+    "strut": straight_leg,
+    "viscoelastic": viscoelastic_leg,
+    "rss": crank_leg,
+    "pillar": pillar_leg,
+}

@@ -1,0 +1,103 @@
+"""Motions of a machine's freedoms through a state, at complex times, for clouds of point masses.
+
+Freedoms are the platform's six and the springs' extensions, with the twist and the rates of the
+springs as their rates; on pillars they are height, roll and pitch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from clouds import Array, Cloud, cloud
+from twin.parameters.machine import MachineParameters
+
+
+class Place(NamedTuple):
+    """Where a machine is at some times."""
+
+    position: Array
+    """`(k, 3)`"""
+    turn: Array
+    """`(k, 3, 3)` platform to base"""
+    internal: Array
+    """`(k, n)` extensions of the springs"""
+
+    def cloud(self, machine: MachineParameters) -> Cloud:
+        """Return the masses."""
+        return cloud(machine, self.position, self.turn, self.internal)
+
+
+Motion = Callable[[Array], Place]
+"""From complex times `(k,)` to places."""
+
+
+def turned(vector: Array) -> Array:
+    """Return rotations `(k, 3, 3)` by complex rotation vectors `(k, 3)`."""
+    angle = np.sqrt((vector * vector).sum(axis=1).astype(complex))
+    small = np.abs(angle) < 1e-6
+    safe = np.where(small, 1.0, angle)
+    sine = np.where(small, 1.0 - angle**2 / 6.0, np.sin(safe) / safe)
+    versine = np.where(small, 0.5 - angle**2 / 24.0, (1.0 - np.cos(safe)) / safe**2)
+    skew = np.swapaxes(np.cross(vector[:, None], np.eye(3)), 1, 2)
+    return np.eye(3) + sine[:, None, None] * skew + versine[:, None, None] * (skew @ skew)
+
+
+def free_motion(pose: Any, springs: Any, rate: Any, acceleration: Any) -> Motion:
+    """Return the motion through `pose` (7,) and `springs` (n,), of six freedoms and the springs."""
+    start = Rotation.from_quat(np.asarray(pose)[[4, 5, 6, 3]]).as_matrix()
+
+    def place(time: Array) -> Place:
+        path = time[:, None] * rate + 0.5 * time[:, None] ** 2 * acceleration
+        inside = springs + (path[:, 6:] if path.shape[1] > 6 else np.zeros((1, len(springs))))
+        inside = np.broadcast_to(inside, (len(time), len(springs)))
+        return Place(pose[:3] + path[:, :3], turned(path[:, 3:6]) @ start, inside)
+
+    return place
+
+
+def pillar_motion(
+    machine: MachineParameters, start: Any, rate: Any, acceleration: Any
+) -> Motion:
+    """Return the motion through height, roll and pitch `start` (3,), the fixed foot in its place."""
+    fixed = machine.leg.fixed_foot - 1
+    foot, corner = machine.base.joints.points[fixed], machine.platform.joints.points[fixed]
+
+    def place(time: Array) -> Place:
+        z, roll, pitch = (
+            start + time[:, None] * rate + 0.5 * time[:, None] ** 2 * acceleration
+        ).T
+        cr, sr, cp, sp = np.cos(roll), np.sin(roll), np.cos(pitch), np.sin(pitch)
+        zero = 0.0 * z
+        turn = np.stack(
+            [
+                np.stack([cp, zero, sp], 1),
+                np.stack([sr * sp, cr, -sr * cp], 1),
+                np.stack([-cr * sp, sr, cr * cp], 1),
+            ],
+            1,
+        )
+        arm = turn @ corner
+        length = (z + arm[:, 2] - foot[2]) / turn[:, 2, 2]
+        position = foot + length[:, None] * turn[:, :, 2] - arm
+        return Place(position, turn, np.zeros((len(time), len(machine.legs))))
+
+    return place
+
+
+def height_roll_pitch(pose: Any, twist: Any, acceleration: Any) -> NDArray[np.float64]:
+    """Return `(3, 3)`: height, roll and pitch of R = Rx(roll) Ry(pitch), rates, accelerations.
+
+    The angular velocity is roll' x + pitch' y', with y' the platform's y axis.
+    """
+    turn = Rotation.from_quat(np.asarray(pose)[[4, 5, 6, 3]])
+    roll, pitch, yaw = turn.as_euler("XYZ")
+    assert abs(yaw) < 1e-9
+    side = turn.apply([0.0, 1.0, 0.0])
+    rows = [[pose[2], roll, pitch]]
+    rows += [[given[2], given[3], given[3:] @ side] for given in (twist, acceleration)]
+    return np.array(rows)

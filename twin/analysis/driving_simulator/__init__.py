@@ -1,0 +1,66 @@
+"""Studies of the driving simulator: what its paper calculates, and what its assumptions cost.
+
+Reference: driving simulator paper; derivations in docs/driving_simulator.md.
+"""
+
+from twin.analysis.driving_simulator.envelope import Envelope, translational_envelope
+from twin.analysis.driving_simulator.error_map import ErrorMap, WorstErrors, small_angle_errors
+from twin.analysis.driving_simulator.foot_friction import FrictionEffect, friction_effect
+from twin.analysis.driving_simulator.head import (
+    HeadMotion,
+    exact_head_motion,
+    in_plate_axes,
+    small_angle_head_motion,
+)
+from twin.analysis.driving_simulator.motion_ranges import (
+    MotionRanges,
+    PlateSize,
+    exact_ranges,
+    exact_ranges_at_best_heave,
+    plate_for_ranges,
+    small_angle_ranges,
+    stroke_shares,
+)
+from twin.analysis.driving_simulator.printed_energy import (
+    HomeInertia,
+    ModelForces,
+    home_inertia,
+    model_forces,
+)
+from twin.analysis.driving_simulator.redundancy import (
+    ForceSplit,
+    WrongLength,
+    split_forces,
+    wrong_force,
+    wrong_length,
+)
+
+__all__ = [
+    "Envelope",
+    "ErrorMap",
+    "ForceSplit",
+    "FrictionEffect",
+    "HeadMotion",
+    "HomeInertia",
+    "ModelForces",
+    "MotionRanges",
+    "PlateSize",
+    "WorstErrors",
+    "WrongLength",
+    "exact_head_motion",
+    "exact_ranges",
+    "exact_ranges_at_best_heave",
+    "friction_effect",
+    "home_inertia",
+    "in_plate_axes",
+    "model_forces",
+    "plate_for_ranges",
+    "small_angle_errors",
+    "small_angle_head_motion",
+    "small_angle_ranges",
+    "split_forces",
+    "stroke_shares",
+    "translational_envelope",
+    "wrong_force",
+    "wrong_length",
+]

@@ -1,0 +1,100 @@
+"""What the printed energies leave out, in inertia, in stiffness and in forces.
+
+A plate that turns about a foot a home length below it moves sideways, and comes down as it tilts.
+The printed energies have neither. In the forces both are of first order in the angles, as are the
+terms that are there: for small angles they do not vanish beside them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.analysis.driving_simulator.foot_friction import driven_motion
+from twin.arrays import FloatArray, positive
+from twin.dynamics.dae.exact import ExactModel
+from twin.dynamics.dae.inputs import DrivenLengths
+from twin.dynamics.dae.lagrange import DRIVEN
+from twin.dynamics.dae.numeric_dae import numeric_dae
+from twin.dynamics.dae.pillars import Pillars
+from twin.dynamics.dae.plate import CORNERS, PlateModel
+from twin.errors import InputError
+
+PUSHING = tuple(CORNERS.index(name) for name in DRIVEN)
+"""The driven pillars; the fourth follows without a force, as in the paper."""
+
+
+class HomeInertia(NamedTuple):
+    """Inertia at home against heave [kg], roll and pitch [kg m2], `(3,)` each."""
+
+    printed: FloatArray
+    """From the printed energy"""
+    exact: FloatArray
+
+
+class ModelForces(NamedTuple):
+    """Forces [N] of the driven pillars front right, rear left, front left at `k` times."""
+
+    time: FloatArray
+    """`(k,)` [s]"""
+    printed: FloatArray
+    """`(k, 3)` of the printed small-angle model"""
+    complete: FloatArray
+    """`(k, 3)` of the small-angle model with what the printed energies leave out"""
+    exact: FloatArray
+    """`(k, 3)` of the exact model"""
+
+
+def home_inertia(plate: PlateModel) -> HomeInertia:
+    """Return the inertia of a level plate at its home length, in the printed and the exact model.
+
+    Both are diagonal. They differ by lifted_mass * home_length^2 in roll and in pitch.
+    """
+    pillars = len(CORNERS) * plate.upper_mass
+    printed = np.array(
+        [
+            plate.lifted_mass,
+            plate.roll_inertia + pillars * plate.half_width**2,
+            plate.pitch_inertia + pillars * plate.half_length**2,
+        ]
+    )
+    return HomeInertia(
+        printed, printed + plate.lifted_mass * plate.home_length**2 * np.eye(3)[1:].sum(axis=0)
+    )
+
+
+def model_forces(
+    plate: PlateModel, inputs: DrivenLengths, duration: Any, samples: int = 501
+) -> ModelForces:
+    """Return the forces that three models ask for while three lengths follow the inputs.
+
+    Args:
+        plate: the machine.
+        inputs: the driven lengths.
+        duration: [s] from time 0.
+        samples: number of times.
+
+    Raises:
+        InputError: values out of range.
+        MissingDependencyError: sympy is not installed.
+    """
+    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 2:
+        raise InputError("samples", f"must be a whole number from 2, got {samples!r}")
+    time = np.linspace(0.0, positive(duration, "duration"), samples)
+    states = [part.coordinates for part in driven_motion(plate, inputs, time)]
+    exact = ExactModel(Pillars.from_plate(plate)).forces(*states, pushing=PUSHING)
+    small = [_small_angle_forces(plate, inputs, time, complete) for complete in (False, True)]
+    return ModelForces(time, *small, exact[:, list(PUSHING)])
+
+
+def _small_angle_forces(
+    plate: PlateModel, inputs: DrivenLengths, time: FloatArray, complete: bool
+) -> FloatArray:
+    dae = numeric_dae(plate, complete)
+    forces = []
+    for now in time.tolist():
+        sample = inputs.sample(now)
+        coordinates, rates = dae.consistent(sample.value), dae.consistent(sample.rate)
+        forces.append(-dae.multipliers(coordinates, rates, sample, 0.0)[-len(DRIVEN) :])
+    return np.array(forces)
