@@ -31,6 +31,8 @@ def run_checked(
         UnreachablePoseError: a leg cannot reach a pose.
         SingularPoseError: a state without an answer, or one that overflows.
     """
+    if len(arrays[0]) == 0:
+        return
     failed = run(kernel, constants, arrays)
     results = arrays[-1].reshape(len(arrays[-1]), -1)
     if failed < 0 and np.isfinite(results).all():

@@ -13,7 +13,7 @@ from twin.viewer.extra import report_library
 from twin.viewer.panels import Axes, Line, panels_figure, thin_out
 from twin.viewer.style import MUTED, axis, layout
 
-CURVE_POINTS = 600
+CURVE_POINTS = 400
 """Points of a curve at most, peaks kept: six machines have a thousand curves on one page."""
 
 MAP_HEIGHT = 380

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from twin.catalogue import load
-from twin.errors import InputError, TwinError
+from twin.errors import InputError, MissingDependencyError, TwinError
 from twin.platform import Platform
 from twin.validation.case import CaseModule
 from twin.validation.cases import CASES, load_case
-from twin.validation.results import CaseResult, LeftOut, slowest
+from twin.validation.results import CaseResult, LeftOut, Measure, slowest
 
 Task = tuple[str, str, str]
 """Machine as it was asked for, its name, and the case."""
@@ -83,6 +83,10 @@ def run_case(task: Task) -> CaseResult:
     case = load_case(key)
     try:
         result = case.run(load(machine))
+    except MissingDependencyError as error:
+        note = Measure("not run", float("nan"), "", reason=str(error))
+        words = (name, key, case.CASE.title, case.CASE.description)
+        result = CaseResult(*words, (note,))
     except TwinError as error:
         result = _failed(name, key, str(error))
     except Exception as error:

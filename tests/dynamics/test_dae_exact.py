@@ -85,11 +85,11 @@ def masses_and_places(pillars: Pillars, q: Array) -> list[tuple[float, Array]]:
     """Return all point masses with their places `(k, 3)`, by plain geometry."""
     attitude = turned(q)
     normal = attitude.apply([0.0, 0.0, 1.0])
-    arms = [attitude.apply(joint) for joint in pillars.joints]
+    arms = [attitude.apply(joint.copy()) for joint in pillars.joints]
     heights = [q[:, 0] + arm[:, 2] - pillars.foot[2] for arm in arms]
     lengths = [height / normal[:, 2] for height in heights]
     center = pillars.foot + lengths[pillars.fixed][:, None] * normal - arms[pillars.fixed]
-    found = [(pillars.mass, center + attitude.apply(pillars.center_of_mass))]
+    found = [(pillars.mass, center + attitude.apply(pillars.center_of_mass.copy()))]
     for arm, length, upper, lower in zip(
         arms, lengths, pillars.upper_masses, pillars.foot_masses, strict=True
     ):
@@ -164,7 +164,7 @@ def test_newton_and_euler_agree_with_lagrange() -> None:
         change += second[:, None] * np.cross(first[:, None] * [1.0, 0.0, 0.0], side)
         moved = [(pillars.mass, level.center)]
         for k, joint in enumerate(pillars.joints):
-            arm = attitude.apply(joint)
+            arm = attitude.apply(joint.copy())
             corner = np.cross(spin, arm)
             if bias:
                 corner = np.cross(change, arm) + np.cross(spin, corner)

@@ -4,42 +4,44 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from scipy.optimize import root
+from unsymmetric import KINDS, machine_without_symmetry
 
 import twin
 from twin.arrays import FloatArray
 from twin.engines import engine_names, make_engine
 from twin.engines.engine import PRESETS, Engine, State
-from twin.parameters import MachineParameters
-from twin.platform import Platform
-
-GENERAL = "general"
+from twin.engines.stability import suitable_timestep
+from twin.platform import Motion, Platform
 
 LIBRARIES = {"analytic": "twin", "mujoco": "mujoco", "bullet": "pybullet"}
 assert set(engine_names()) == set(LIBRARIES)
 
 
-def general_platform() -> Platform:
-    """Return `stewart` tilted at home, with an offset, tilted and unsymmetric platform body."""
-    content: dict[str, Any] = twin.load("stewart").parameters.model_dump()
-    content["name"] = GENERAL
-    content["home"]["position"] = (0.01, -0.02, 0.88)
-    content["home"]["orientation"] = (0.98, 0.1, -0.1, 0.14)
-    content["platform"]["body"]["center_of_mass"] = (0.06, -0.04, 0.15)
-    content["platform"]["body"]["inertia"] = ((3.0, 0.4, -0.2), (0.4, 2.0, 0.3), (-0.2, 0.3, 4.0))
-    content["leg"]["actuator"] |= {"minimum": 0.7, "maximum": 1.3}
-    return Platform(MachineParameters.model_validate(content))
+GENERAL = {f"general_{kind}": kind for kind in KINDS}
+"""Machines without symmetry -> their kind of leg."""
 
 
-@pytest.fixture(params=[*twin.machine_names(), GENERAL])
+def machine(name: str) -> Platform:
+    """Return a machine of the catalogue, or one without symmetry."""
+    return Platform(machine_without_symmetry(GENERAL[name])) if name in GENERAL else twin.load(name)
+
+
+@pytest.fixture(params=[*twin.machine_names(), "general_ups"])
 def platform(request: pytest.FixtureRequest) -> Platform:
-    """Return every machine in turn."""
-    return general_platform() if request.param == GENERAL else twin.load(request.param)
+    """Return every machine in turn, and one without symmetry."""
+    return machine(request.param)
+
+
+@pytest.fixture(params=[*twin.machine_names(), *GENERAL])
+def any_platform(request: pytest.FixtureRequest) -> Platform:
+    """Return every machine in turn, and one without symmetry of every kind."""
+    return machine(request.param)
 
 
 @pytest.fixture
@@ -79,8 +81,16 @@ def make() -> Iterator[Callable[..., Engine]]:
 def fresh(
     make: Callable[..., Engine], engine_name: str, platform: Platform, preset: str
 ) -> Callable[..., Engine]:
-    """Return a function that makes the engine under test anew, every preset and machine in turn."""
-    return partial(make, engine_name, platform, preset=preset)
+    """Return a function that makes the engine under test anew, every preset and machine in turn.
+
+    Its time step is given in steps that suit the machine, one by default.
+    """
+
+    def engine(steps: float = 1.0, **options: Any) -> Engine:
+        timestep = steps * suitable_timestep(platform)
+        return make(engine_name, platform, timestep, preset=preset, **options)
+
+    return engine
 
 
 @pytest.fixture
@@ -95,13 +105,26 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def random_motion() -> Any:
     """Return a function of (platform, seed) that gives pose, twist, acceleration near home."""
 
-    def motion(platform: Platform, seed: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def motion(platform: Platform, seed: int) -> Motion:
         random = np.random.default_rng(seed)
-        pose = platform.home + np.r_[random.uniform(-0.1, 0.1, 7)]
+        size = np.r_[np.full(3, platform.home_reaches.mean()), np.ones(4)]
+        pose = platform.home + 0.1 * size * random.uniform(-1.0, 1.0, 7)
         pose[3:] /= np.linalg.norm(pose[3:])
-        return pose, random.normal(size=6), 5.0 * random.normal(size=6)
+        twist, acceleration = random.normal(size=(2, 6)) * size[:6]
+        return platform.constrain(pose, twist, 5.0 * acceleration)
 
     return motion
+
+
+@pytest.fixture
+def random_internal() -> Any:
+    """Return a function of (platform, seed) that gives coordinates inside the legs and rates."""
+
+    def internal(platform: Platform, seed: int) -> FloatArray:
+        random = np.random.default_rng(seed)
+        return 0.02 * random.normal(size=2 * platform.n_internal)
+
+    return internal
 
 
 class Push(NamedTuple):
@@ -109,7 +132,7 @@ class Push(NamedTuple):
 
     forces: FloatArray
     wrench: FloatArray | None
-    start: tuple[FloatArray, FloatArray]
+    start: tuple[FloatArray, FloatArray, FloatArray]
 
     def run(self, engine: Engine, duration: float) -> State:
         """Return the engine's last state."""
@@ -121,15 +144,17 @@ class Push(NamedTuple):
 
 @pytest.fixture
 def push() -> Callable[[Platform], Push]:
-    """Return a function that gives a motion which stays inside the machine's range for 0.3 s."""
+    """Return a function that gives a motion which stays inside the machine's range for a while."""
 
     def motion(platform: Platform) -> Push:
         hold = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
         mass = platform.parameters.platform.body.mass
+        start = platform.constrain(platform.home, [0.1, -0.05, 0.1, 0.2, -0.1, 0.3])
+        inside = 1e-3 * np.arange(2.0 * platform.n_internal)
         return Push(
-            hold * np.array([1.08, 0.97, 1.05, 1.02, 0.99, 1.04]),
+            hold * np.array([1.08, 0.97, 1.05, 1.02, 0.99, 1.04])[: platform.n_actuators],
             0.1 * mass * np.array([5.0, -3.0, 8.0, 1.0, 2.0, -1.0]),
-            (platform.home, np.array([0.1, -0.05, 0.1, 0.2, -0.1, 0.3])),
+            (start.pose, start.twist, inside),
         )
 
     return motion
@@ -138,7 +163,32 @@ def push() -> Callable[[Platform], Push]:
 @pytest.fixture
 def free_fall() -> Callable[[Platform], Push]:
     """Return a function that gives the fall from rest at home."""
-    return lambda platform: Push(np.zeros(platform.n_actuators), None, (platform.home, np.zeros(6)))
+
+    def motion(platform: Platform) -> Push:
+        start = (platform.home, np.zeros(6), np.zeros(2 * platform.n_internal))
+        return Push(np.zeros(platform.n_actuators), None, start)
+
+    return motion
+
+
+@pytest.fixture
+def still() -> Callable[[Platform], FloatArray]:
+    """Return a function that gives the state inside the legs in which forces can hold home."""
+
+    def inside(platform: Platform) -> FloatArray:
+        k, rest = platform.n_internal, np.zeros(6)
+        if not k:
+            return np.empty(0)
+
+        def acceleration(springs: FloatArray) -> FloatArray:
+            state = np.concatenate([springs, np.zeros(k)])
+            forces = platform.inverse_dynamics(platform.home, rest, rest, internal=state)
+            return platform.forward_dynamics(platform.home, rest, forces, internal=state)[6:]
+
+        found = root(acceleration, np.zeros(k), tol=1e-15).x
+        return np.concatenate([found, np.zeros(k)])
+
+    return inside
 
 
 @pytest.fixture

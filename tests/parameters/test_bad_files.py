@@ -349,6 +349,47 @@ def test_unknown_fields_are_named_with_what_is_close(
     assert hint in problems[f"{path}.{key}".rstrip(".")]
 
 
+MESSAGES = {
+    "unknown kind of leg": ("leg.kind", "wheels", "leg", "'ups', 'strut', 'rss', 'viscoelastic'"),
+    "no kind of leg": ("leg.kind", MISSING, "leg", "'ups', 'strut', 'rss', 'viscoelastic'"),
+    "no kind of body": ("leg.rod.kind", MISSING, "leg.rod", "'rigid', 'cylinder'"),
+    "legs are a number": ("leg", 5, "leg", "must be a table"),
+    "variant is a number": ("variant", [5], "variant.0", "must be a table"),
+    "no points": (
+        "base.joints",
+        {"source": "Test", "coordinates": []},
+        "base.joints.coordinates",
+        "the list is too short; it needs 1",
+    ),
+    "short point": (
+        "base.joints",
+        {"source": "Test", "coordinates": [[0.0, 1.0]]},
+        "base.joints.coordinates.0.2",
+        "the list is too short",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "field", "message"), MESSAGES.values(), ids=MESSAGES.keys()
+)
+def test_messages_say_what_is_possible(
+    path: str, value: Any, field: str, message: str, tmp_path: Path
+) -> None:
+    (problem,) = failure(write(tmp_path, changed("stewart", {path: value}))).problems
+    assert problem[0] == field
+    assert message in problem[1]
+
+
+def test_faults_of_all_legs_are_told_once(tmp_path: Path) -> None:
+    changes = {
+        "leg.actuator.speed": -1.0,
+        "variant": [{"source": "Test", "legs": [2], "actuator": {"force": -1.0}}],
+    }
+    fields = [field for field, _ in failure(write(tmp_path, changed("stewart", changes))).problems]
+    assert fields == ["leg.actuator.speed", "variant.0.actuator.force"]
+
+
 def test_an_unreachable_home_lists_all_lengths(tmp_path: Path) -> None:
     """Joints in another order than the legs show in lengths that alternate."""
     message = failure(write(tmp_path, changed("stewart", {"platform.joints.shift": 4}))).problems

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
-from shipped import SHIPPED
+from shipped import SHIPPED, shipped_content
 
 import twin
 from twin.parameters import MachineParameters, read_parameters
 from twin.parameters.actuator import LinearActuator, RotaryActuator
 from twin.parameters.legs import LEG_KINDS
 from twin.parameters.quantity import UNITS, to_si
+from twin.parameters.read import parameters_from, parameters_hash
 from twin.parameters.table import Table
 
 PLAIN = {
@@ -217,3 +218,30 @@ def test_numbers_with_units(value: Any, unit: str, expected: float) -> None:
 def test_other_values_are_refused(value: Any, unit: str) -> None:
     with pytest.raises(ValueError, match=r"\S{3}"):
         to_si(value, unit)
+
+
+def leaves(table: dict[str, Any] | list[Any]) -> list[tuple[Any, Any]]:
+    """Return where the decimal numbers inside a table are: pairs of their owner and key."""
+    pairs = table.items() if isinstance(table, dict) else enumerate(table)
+    found: list[tuple[Any, Any]] = []
+    for key, value in pairs:
+        if isinstance(value, (dict, list)):
+            found += leaves(value)
+        elif isinstance(value, float):
+            found.append((table, key))
+    return found
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_number_of_a_leg_counts_in_the_hash(name: str) -> None:
+    content = shipped_content(name)
+    usual = parameters_hash(read_parameters(SHIPPED[name]))
+    numbers = leaves(content["leg"])
+    assert len(numbers) >= 4
+    for owner, key in numbers:
+        value = owner[key]
+        # A first axis of full length stays one; the tensors stay symmetric to rounding.
+        owner[key] = math.nextafter(value, math.inf)
+        assert parameters_hash(parameters_from(content, name)) != usual, key
+        owner[key] = value
+    assert parameters_hash(parameters_from(content, name)) == usual

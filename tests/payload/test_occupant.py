@@ -68,6 +68,11 @@ def test_segments_hang_together(occupant: Occupant) -> None:
         for upper, lower in (("thigh", "shank"), ("upper_arm", "forearm"), ("forearm", "hand")):
             end = places[upper + side] + segments[upper + side].end
             assert places[lower + side] == pytest.approx(end, abs=1e-14)
+    middle = (places["upper_arm_left"] + places["upper_arm_right"]) / 2 - places["pelvis"]
+    height = body.shoulder_height * occupant.stature / body.stature
+    trunk = segments["abdomen"].end / np.linalg.norm(segments["abdomen"].end)
+    assert middle == pytest.approx(height * trunk, abs=1e-12)
+    assert (places["thigh_left"] + places["thigh_right"]) / 2 == pytest.approx(places["pelvis"])
 
 
 def test_left_and_right_mirror_each_other(occupant: Occupant) -> None:

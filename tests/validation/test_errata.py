@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.linalg import expm, solve_discrete_are
 
+import twin
 from twin.dynamics.integrate import integrate
 from twin.errors import InputError
 from twin.parameters import MachineParameters
@@ -21,7 +22,7 @@ from twin.validation.cases.free_fall import singular_time, tracked_until
 from twin.validation.cases.published import largest_speed
 from twin.validation.errata import read_errata
 from twin.validation.published import FREE_FALLS, STEWART_SPEED_CHECK
-from twin.validation.published_runs import LEVEL_FALL
+from twin.validation.published_runs import LEVEL_FALL, RSS_FIRST_ACCELERATION, RSS_START_HEIGHT
 
 ROOT = Path(__file__).parents[2]
 
@@ -200,3 +201,28 @@ def test_singular_pose_of_the_free_fall(srspm: Platform) -> None:
     time = singular_time(srspm, fall)
     assert time == pytest.approx(0.487547, abs=1e-6)
     assert tracked_until(srspm, fall, 0.01) == pytest.approx(0.48, abs=1e-9)
+
+
+def test_printed_rod_moment_of_the_cranked_machine_is_ten_times_too_large() -> None:
+    # Table A.9: mass, length and moment of a rod.
+    mass, length, printed = 0.4320, 0.70, 0.1764
+    slender = mass * length**2 / 12.0
+    assert printed == pytest.approx(10.0 * slender, rel=1e-3)
+    # All of the mass at the two ends, the most a rod of this length can have.
+    assert printed > 3.0 * mass * (length / 2.0) ** 2
+    (rod,) = {leg.rod_mass for leg in twin.load("rss").parameters.legs}
+    assert rod == pytest.approx(mass, abs=5e-4)
+
+
+def test_published_cranked_machine_rolls_by_itself() -> None:
+    machine = twin.load("rss")
+    level = np.array([0.0, 0.0, RSS_START_HEIGHT, 1.0, 0.0, 0.0, 0.0])
+    third = 2.0 * np.pi / 3.0 * np.array([[0, -1, 0], [1, 0, 0], [0, 0, 0]])
+    turn = expm(third)
+    for joints in (machine.base_joints, machine.platform_joints):
+        # A third of a turn takes every joint to another one's place.
+        apart = np.linalg.norm((joints @ turn.T)[:, None] - joints, axis=2).min(axis=1)
+        assert apart == pytest.approx(np.zeros(6), abs=1e-12)
+    ours = machine.forward_dynamics(level, np.zeros(6), np.zeros(6))
+    assert np.abs(np.delete(ours, 2)).max() < 1e-12
+    assert abs(RSS_FIRST_ACCELERATION[3]) > 0.1

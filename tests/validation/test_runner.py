@@ -11,7 +11,14 @@ import pytest
 
 import twin
 from twin.catalogue import parameters_path
-from twin.errors import InputError, MachineNotFoundError, ParameterError, StateError, TwinError
+from twin.errors import (
+    InputError,
+    MachineNotFoundError,
+    MissingDependencyError,
+    ParameterError,
+    StateError,
+    TwinError,
+)
 from twin.platform import Platform
 from twin.validation import runner
 from twin.validation.case import Case
@@ -169,6 +176,16 @@ def test_errors_of_a_case_become_its_result(
     assert (first.verdict, first.error, first.measures) == ("fail", text, ())
     assert first.title == load_case("projection").CASE.title
     assert second.verdict == "pass"
+
+
+def test_a_missing_library_is_told_and_does_not_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without(_: Platform) -> CaseResult:
+        raise MissingDependencyError("sympy", "Deriving equations", "pip install sympy")
+
+    monkeypatch.setattr(load_case("projection"), "run", without)
+    (result,) = run("srspm", "projection", progress=False)
+    assert result.verdict == "info"
+    assert "pip install sympy" in result.measures[0].reason
 
 
 def test_crashed_process_is_told() -> None:

@@ -52,7 +52,7 @@ def sag(platform: Platform, pose: Any = None, *, wrench: Any = None, stiffness: 
     Raises:
         InputError: wrong shapes, not finite, or no stiffness known.
         SingularPoseError: the pose is singular.
-        EquilibriumError: the springs do not hold the load.
+        StateError: an `EquilibriumError`, where the springs do not hold the load.
     """
     springs = springs_of(platform, stiffness)
     commanded = as_pose(platform.home if pose is None else pose)
@@ -91,7 +91,7 @@ def sag_over_stiffness(
 
     Raises:
         InputError: factors not above zero, wrong shapes, or no stiffness known.
-        EquilibriumError: the springs do not hold the load.
+        StateError: an `EquilibriumError`, where the springs do not hold the load.
     """
     springs = springs_of(platform, stiffness)
     values = _factors(factors)
@@ -111,7 +111,7 @@ def sag_over_gravity(
 
     Raises:
         InputError: factors not above zero, wrong shapes, or no stiffness known.
-        EquilibriumError: the springs do not hold the load.
+        StateError: an `EquilibriumError`, where the springs do not hold the load.
     """
     values = _factors(factors)
     gravity = platform.parameters.gravity

@@ -9,16 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from twin.errors import InputError, ParameterError
 from twin.parameters.legs import LEG_KINDS
 from twin.parameters.machine import MachineParameters
 from twin.parameters.preset import split_presets, with_preset
-from twin.parameters.table import field_names
+from twin.parameters.table import field_names, tag_names
 
 LARGEST_FILE = 1_000_000
 """Bytes; a platform.toml has a few thousand."""
 
+
+SPELLING = "check its spelling or remove it"
 
 TAGS = {"rigid", "cylinder", "paired_circle", "points", *LEG_KINDS}
 """Names of the members of unions, which stand between field names in the path of a problem."""
@@ -85,7 +88,6 @@ def parameters_from(
 def _problems(error: ValidationError) -> list[tuple[str, str]]:
     problems: list[tuple[str, str]] = []
     for entry in error.errors(include_url=False):
-        context = entry.get("ctx", {})
         extra = entry["type"] == "extra_forbidden"
         # The names of union members stand between field names; a user's own field comes last.
         inner, last = (entry["loc"][:-1], entry["loc"][-1:]) if extra else (entry["loc"], ())
@@ -94,27 +96,37 @@ def _problems(error: ValidationError) -> list[tuple[str, str]]:
         if path[:1] == ["variant"] and path[2:3] == ["leg"]:
             # In the file a variant's own entries are those of its leg.
             del path[2]
-        field = context.get("field") or ".".join(path) or "file"
-        message = entry["msg"].removeprefix("Value error, ")
-        message = message.replace("Input should be", "must be")
-        if extra:
-            tables = [part for part in places if not part.isdigit()]
-            close = get_close_matches(path[-1], field_names(MachineParameters, tables), 1)
-            hint = f"did you mean '{close[0]}'?" if close else "check its spelling or remove it"
-            message = f"unknown field; {hint}"
-        elif entry["type"] == "too_short":
-            message = f"the list is too short; it needs {context['min_length']} or more entries"
-        elif entry["type"] == "missing" and isinstance(entry["loc"][-1], int):
-            message = "missing; the list is too short"
-        elif entry["type"] == "missing":
-            message = "missing; add it"
-        elif entry["type"].startswith("union_tag"):
-            tags_known = context.get("expected_tags", "as one of the shipped machines has it")
-            message = f"must be a table with a {context['discriminator']}: {tags_known}"
-        # What is wrong with [leg] is wrong with every variant of it.
-        if ("leg." + ".".join(path[2:]), message) not in problems:
+        field = entry.get("ctx", {}).get("field") or ".".join(path) or "file"
+        message = _message(entry, [part for part in places if not part.isdigit()])
+        # What is wrong with [leg] is wrong with every variant of it, and a list whose entries are
+        # wrong counts as empty.
+        repeated = ("leg." + ".".join(path[2:]), message) in problems
+        caused = entry["type"] == "too_short" and entry["input"]
+        if not repeated and not caused:
             problems.append((field, message))
     return problems
+
+
+def _message(entry: ErrorDetails, tables: list[str]) -> str:
+    """Return what is wrong and what to do; `tables` is the way to the field through the models."""
+    fault, context = entry["type"], entry.get("ctx", {})
+    if fault == "extra_forbidden":
+        close = get_close_matches(str(entry["loc"][-1]), field_names(MachineParameters, tables), 1)
+        return "unknown field; " + (f"did you mean '{close[0]}'?" if close else SPELLING)
+    if fault == "missing":
+        return "missing; " + ("the list is too short" if _in_list(entry) else "add it")
+    if fault == "too_short":
+        return f"the list is too short; it needs {context['min_length']} or more entries"
+    if fault in ("model_type", "model_attributes_type"):
+        return "must be a table"
+    if fault.startswith("union_tag"):
+        known = ", ".join(f"'{tag}'" for tag in tag_names(MachineParameters, tables))
+        return f"must be a table with a {context['discriminator']}: {known}"
+    return entry["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+
+
+def _in_list(entry: ErrorDetails) -> bool:
+    return isinstance(entry["loc"][-1], int)
 
 
 def parameters_hash(parameters: MachineParameters) -> str:

@@ -23,6 +23,15 @@ def field_names(table: type[Table], path: Sequence[str]) -> set[str]:
 
     The path may hold the tag (kind or layout) of a member of a union after the union's field.
     """
+    return {name for inner in _members(table, path) for name in inner.model_fields}
+
+
+def tag_names(table: type[Table], path: Sequence[str]) -> list[str]:
+    """Return the tags of the members of the union at `path` inside `table`."""
+    return [tag for inner in _members(table, path) for tag in sorted(_tags(inner))]
+
+
+def _members(table: type[Table], path: Sequence[str]) -> list[type[Table]]:
     tables = [table]
     for part in path:
         fields = [outer.model_fields[part] for outer in tables if part in outer.model_fields]
@@ -30,10 +39,10 @@ def field_names(table: type[Table], path: Sequence[str]) -> set[str]:
             tables = [inner for field in fields for inner in _tables(field.annotation)]
         else:
             tables = [inner for inner in tables if part in _tags(inner)]
-    return {name for inner in tables for name in inner.model_fields}
+    return tables
 
 
-def _tags(table: type[Table]) -> set[Any]:
+def _tags(table: type[Table]) -> set[str]:
     fields = table.model_fields
     return {fields[name].default for name in ("kind", "layout") if name in fields}
 

@@ -27,6 +27,7 @@ def complete_variants(content: Any) -> Any:
     """Return the content of a file whose variants hold complete legs instead of differences.
 
     Variants that are complete stay as they are, and so does what is no table: the models refuse it.
+    Without a table `[leg]`, which they refuse too, there is nothing to complete.
     """
     if not isinstance(content, dict) or "variant" not in content:
         return content
@@ -34,7 +35,7 @@ def complete_variants(content: Any) -> Any:
     if not isinstance(variants, (list, tuple)):
         raise problem("variant", "must be a list of tables, each headed [[variant]]")
     if not isinstance(leg, dict):
-        return content
+        return {key: value for key, value in content.items() if key != "variant"}
     return content | {"variant": [_complete(i, leg, entry) for i, entry in enumerate(variants)]}
 
 

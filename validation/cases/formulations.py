@@ -70,7 +70,7 @@ def _agreement(platform: Platform, runs: dict[str, FormulationRun]) -> Iterator[
     states = random_states(platform, STATES, seed=11)
     forces = platform.inverse_dynamics(states.pose, states.twist, states.acceleration)
     legs = platform.leg_coordinates(states.pose, states.twist, states.acceleration)
-    joints = np.concatenate([legs.angle_accelerations, legs.length_accelerations[..., None]], -1)
+    joints = legs.accelerations
     reference = integrate(platform, AGREEMENT_TIME)
     index = round(AGREEMENT_TIME / OUTPUT_STEP)
     for name, fall in runs.items():
@@ -79,7 +79,7 @@ def _agreement(platform: Platform, runs: dict[str, FormulationRun]) -> Iterator[
             y = formulation.state_from(pose, states.twist[k])
             found = formulation.derivative(y, forces[k], guess=pose)[-_freedoms(name) :]
             wanted = {6: states.acceleration[k], 18: joints[k].reshape(18)}[_freedoms(name)]
-            wanted = legs.length_accelerations[k] if "actuator" in name else wanted
+            wanted = joints[k, :, 2] if "actuator" in name else wanted
             worst = max(worst, float(np.abs(found - wanted).max() / np.abs(wanted).max()))
         title = PRINTED[name].title
         yield Measure(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import twin
-from twin.dynamics.compliant.energy import energy, power
+from twin.dynamics.compliant.energies import energy, power
 from twin.dynamics.compliant.equilibrium import held_equilibrium, locked_equilibrium
 from twin.dynamics.compliant.extended_system import solve_extended
 from twin.dynamics.compliant.load_cases import run_load_cases, standard_load_cases

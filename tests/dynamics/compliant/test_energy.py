@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from twin.dynamics.compliant.energy import energy, power
+from twin.dynamics.compliant.energies import energy, power
 from twin.dynamics.compliant.equilibrium import displaced, held_equilibrium
 from twin.dynamics.compliant.loads import NO_LOAD, load
 from twin.dynamics.compliant.machine import CompliantMachine

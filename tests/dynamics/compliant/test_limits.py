@@ -107,8 +107,6 @@ def test_relaxed_springs_leave_the_platform_its_rigid_acceleration(shipped, rigi
     for _ in range(10):
         turn = Rotation.from_rotvec(random.uniform(-0.2, 0.2, 3)).as_quat()[[3, 0, 1, 2]]
         pose = np.concatenate([shipped.home[:3] + random.uniform(-0.05, 0.05, 3), turn])
-        legs = leg_state(shipped, pose[None], np.zeros((1, 6)), np.zeros((1, 12)))
-        assert legs.deflection.max() == 0.0
         twist, forces = random.normal(size=6), random.normal(size=6) * 200.0
         wrench = random.normal(size=6) * 50.0
         # A rigid leg does not deflect: zero rates, and any acceleration of the spring.
@@ -173,7 +171,7 @@ def test_locked_machine_tends_to_a_structure(shipped, rigid) -> None:
     assert held.forces == pytest.approx(expected, abs=1e-6)
 
 
-def test_locked_forces_tend_to_the_rigid_inverse_dynamics(shipped, rigid) -> None:
+def test_locked_forces_are_those_of_the_rigid_inverse_dynamics(shipped, rigid) -> None:
     """Given an acceleration, the forces through a leg do not know how stiff its spring is."""
     random = np.random.default_rng(13)
     twist, wrench = random.normal(size=6) * 0.3, random.normal(size=6) * 50.0

@@ -21,7 +21,7 @@ from twin.dynamics.compliant.linear import (
 from twin.dynamics.compliant.load_cases import displacement
 from twin.dynamics.compliant.loads import NO_LOAD, load, wrench_in_base
 from twin.dynamics.compliant.machine import CompliantMachine
-from twin.dynamics.compliant.modes import modes
+from twin.dynamics.compliant.modes import modes_of
 from twin.dynamics.compliant.motion import free_motion, locked_internal, locked_motions
 from twin.dynamics.compliant.solve import rest_lengths, solve_free, solve_locked
 from twin.dynamics.compliant.statics import locked_deflection
@@ -121,14 +121,14 @@ def test_stiffness_is_symmetric_without_a_moment_of_fixed_direction(machine) -> 
 
 def test_modes_of_one_spring_in_closed_form() -> None:
     mass, damping, stiffness = np.diag([2.0]), np.diag([6.0]), np.diag([50.0])
-    found = modes(Linearisation(mass, damping, stiffness))
+    found = modes_of(Linearisation(mass, damping, stiffness))
     assert found.frequencies == pytest.approx([5.0 / (2 * np.pi)], rel=1e-14)
     assert found.damping_ratios == pytest.approx([0.3], rel=1e-14)
     assert found.damped_frequencies == pytest.approx(
         [5.0 * np.sqrt(1 - 0.09) / (2 * np.pi)], rel=1e-14
     )
     assert found.settling_time == pytest.approx(np.log(50.0) / 1.5, rel=1e-14)
-    falling = modes(Linearisation(mass, 0 * damping, -stiffness))
+    falling = modes_of(Linearisation(mass, 0 * damping, -stiffness))
     assert falling.frequencies == pytest.approx([0.0])
     assert falling.growth == pytest.approx([5.0], rel=1e-14)
     assert falling.settling_time == float("inf")
@@ -137,7 +137,7 @@ def test_modes_of_one_spring_in_closed_form() -> None:
 def test_modes_satisfy_their_equation(machine: CompliantMachine) -> None:
     at = locked_equilibrium(machine, machine.home_extension)
     linear = locked_linearisation(machine, at)
-    found = modes(linear)
+    found = modes_of(linear)
     squares = (2 * np.pi * found.frequencies) ** 2
     residual = linear.stiffness @ found.shapes - linear.mass @ found.shapes * squares
     assert np.abs(residual).max() < 1e-9 * np.abs(linear.stiffness).max()
@@ -148,7 +148,7 @@ def test_modes_satisfy_their_equation(machine: CompliantMachine) -> None:
 def test_held_forces_do_not_hold(shipped: CompliantMachine) -> None:
     """Constant forces: springs swing for themselves, the platform has no stiffness and tips."""
     at = held_equilibrium(shipped, shipped.home)
-    found = modes(held_linearisation(shipped, at))
+    found = modes_of(held_linearisation(shipped, at))
     alone = np.sqrt(shipped.stiffness / shipped.deflecting_mass) / (2 * np.pi)
     assert found.frequencies[6:] == pytest.approx(alone, rel=1e-6)
     assert (found.growth[:6] > 1.0).all()
@@ -166,7 +166,7 @@ def test_held_forces_do_not_hold(shipped: CompliantMachine) -> None:
 
 def test_the_machine_settles_where_newton_says(shipped: CompliantMachine) -> None:
     at = locked_equilibrium(shipped, shipped.home_extension)
-    found = modes(locked_linearisation(shipped, at))
+    found = modes_of(locked_linearisation(shipped, at))
     times = np.linspace(0.0, 3.0, 1501)
     motion = locked_motions(shipped, times, shipped.home_extension, shipped.home)
     path = displacement(at.pose, motion.pose[0])[:, 2]

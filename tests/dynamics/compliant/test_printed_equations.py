@@ -169,10 +169,28 @@ def test_printed_kinetic_energy_squares_a_sine() -> None:
         + IY * b * c(ALPHA) * c(GAMMA) ** 2
     )  # fmt: skip
     line_23 = -IZ * (rate(BETA, 2) * s(ALPHA) ** 2 - rate(GAMMA, 2) + a * b * s(2 * ALPHA))
+    line_21 = (
+        rate(BETA, 2) * (
+            IY * c(ALPHA) ** 2 * c(GAMMA) ** 2 + IX * c(ALPHA) ** 2 * s(GAMMA) ** 2
+            + IZ * s(ALPHA) ** 2
+        )
+        - a * s(ALPHA) * (
+            2 * IY * b * c(ALPHA) * c(GAMMA) ** 2 + 2 * IX * b * c(ALPHA) * s(GAMMA) ** 2
+            + IX * a * s(2 * GAMMA) / 2 - IY * a * s(2 * GAMMA) / 2
+            - 2 * IZ * b * c(ALPHA) + 2 * IZ * g_ * c(ALPHA)
+        )
+        - IZ * rate(GAMMA, 2) * s(ALPHA) ** 2
+        + g_ * c(ALPHA) * (IX - IY) * (
+            2 * a * c(GAMMA) ** 2 + 2 * b * c(ALPHA) * s(GAMMA) * c(GAMMA) - a
+        )
+        + rate(ALPHA, 2) * c(ALPHA) * c(GAMMA) * s(GAMMA) * (IX - IY)
+    )  # fmt: skip
+    assert value(line_21) == pytest.approx(value(lagrangian.diff(b).diff(t)), abs=1e-13)
     assert value(line_18) == pytest.approx(value(lagrangian.diff(ALPHA)), abs=1e-13)
     assert value(line_23) == pytest.approx(value(lagrangian.diff(g_).diff(t)), abs=1e-13)
     correct = platform_lagrangian()
     assert abs(value(line_18) - value(correct.diff(ALPHA))) > 0.1
+    assert abs(value(line_21) - value(correct.diff(b).diff(t))) > 0.1
     assert abs(value(line_23) - value(correct.diff(g_).diff(t))) > 0.1
 
 
@@ -435,3 +453,86 @@ def test_equation_80_alone_does_not_keep_the_platform_still(shipped: CompliantMa
         found = solve_locked(machine, machine.home, None, internal)
         assert np.abs(found.extension_acceleration).max() < 1e-9
         assert np.abs(found.acceleration[2]) > 0.5
+
+
+def test_the_other_lines_are_right() -> None:
+    """(19), (22), (31), (35), (39), (40), (44), (62), (64), (74), (75) as they are printed."""
+    a, b, g = rate(ALPHA), rate(BETA), rate(GAMMA)
+    platform = platform_lagrangian()
+    line_19 = (
+        rate(ALPHA, 2) * (IX - IX * s(GAMMA) ** 2 + IY * s(GAMMA) ** 2)
+        - g * (IX - IY) * (-2 * b * c(ALPHA) * c(GAMMA) ** 2 + b * c(ALPHA) + a * s(2 * GAMMA))
+        + rate(BETA, 2) * c(ALPHA) * c(GAMMA) * s(GAMMA) * (IX - IY)
+        - a * b * c(GAMMA) * s(ALPHA) * s(GAMMA) * (IX - IY)
+    )
+    line_22 = (
+        (IX - IY) / 2 * (
+            -s(2 * GAMMA) * a**2
+            + 2 * c(2 * GAMMA) * a * b * c(ALPHA)
+            + s(2 * GAMMA) * b**2 * c(ALPHA) ** 2
+        )
+    )  # fmt: skip
+    assert value(line_19) == pytest.approx(value(platform.diff(a).diff(t)), abs=1e-12)
+    assert value(line_22) == pytest.approx(value(platform.diff(GAMMA)), abs=1e-12)
+
+    leg, spin, tilt = leg_lagrangian(), rate(PHI), rate(THETA)
+    turning = tilt**2 + spin**2 * c(THETA) ** 2
+    inertia = M1 * R1**2 + M2 * R2**2 + M3 * R3**2
+    moment = M1 * R1 + M2 * R2 + M3 * R3
+    swung = M1 / 2 * R1 + M2 * R2 + M3 * R3
+    d1, d2 = rate(DELTA1), rate(DELTA2)
+    line_31 = swung * turning - G * s(THETA) * (M1 / 2 + M2 + M3) - K * DELTA1
+    line_35 = M3 * R3 * turning - M3 * G * s(THETA)
+    line_39 = -(spin**2) * s(THETA) * c(THETA) * inertia - G * c(THETA) * moment
+    line_40 = rate(THETA, 2) * inertia + 2 * tilt * d1 * swung + 2 * tilt * d2 * M3 * R3
+    line_44 = (
+        rate(PHI, 2) * c(THETA) ** 2 * inertia
+        - 2 * spin * tilt * c(THETA) * s(THETA) * inertia
+        + 2 * spin * c(THETA) ** 2 * (d1 * swung + d2 * M3 * R3)
+    )
+    for line, right in (
+        (line_31, leg.diff(DELTA1)),
+        (line_35, leg.diff(DELTA2)),
+        (line_39, leg.diff(THETA)),
+        (line_40, leg.diff(tilt).diff(t)),
+        (line_44, leg.diff(spin).diff(t)),
+    ):
+        assert value(line) == pytest.approx(value(right), abs=1e-10)
+
+    x, y, z = LENGTH * DIRECTION
+    flat = sympy.sqrt(x**2 + y**2)
+    line_62 = (-x.diff(t) * y + y.diff(t) * x) / flat**2
+    whole = x**2 + y**2 + z**2
+    line_64 = z.diff(t) * flat / whole
+    line_64 -= (x.diff(t) * 2 * x * z + y.diff(t) * 2 * y * z) / (2 * flat * whole)
+    assert value(line_62) == pytest.approx(MOTIONS[PHI][1], abs=1e-12)
+    assert value(line_64) == pytest.approx(MOTIONS[THETA][1], abs=1e-12)
+
+    both, second = d1 + d2, rate(DELTA1, 2) + rate(DELTA2, 2)
+    a1, a2 = c(THETA) * c(PHI), c(THETA) * s(PHI)
+    a3, a4 = s(THETA) * s(PHI), s(THETA) * c(PHI)
+    a5 = both * a2 + spin * a1 * LENGTH - tilt * a3 * LENGTH
+    a6 = both * a4 + tilt * a1 * LENGTH - spin * a3 * LENGTH
+    a7 = both * a3 + tilt * a2 * LENGTH + spin * a4 * LENGTH
+    a8 = both * a1 - tilt * a4 * LENGTH - spin * a2 * LENGTH
+    a9 = both * c(THETA) - tilt * s(THETA) * LENGTH
+    up, round_ = rate(THETA, 2) * LENGTH, rate(PHI, 2) * LENGTH
+    line_75 = sympy.Matrix(
+        [
+            second * a1 - spin * a5 - both * (tilt * a4 + spin * a2) - tilt * a6
+            - up * a4 - round_ * a2,
+            both * (spin * a1 - tilt * a3) - tilt * a7 + spin * a8 + second * a2
+            + round_ * a1 - up * a3,
+            second * s(THETA) + tilt * a9 + both * tilt * c(THETA) + up * c(THETA),
+        ]
+    )  # fmt: skip
+    line_74 = sympy.Matrix(
+        [
+            both * a1 - tilt * a4 * LENGTH - spin * a2 * LENGTH,
+            both * a2 + spin * a1 * LENGTH - tilt * a3 * LENGTH,
+            both * s(THETA) + tilt * c(THETA) * LENGTH,
+        ]
+    )
+    tip = LENGTH * DIRECTION
+    assert value(line_74) == pytest.approx(value(tip.diff(t)), abs=1e-12)
+    assert value(line_75) == pytest.approx(value(tip.diff(t, 2)), abs=1e-12)

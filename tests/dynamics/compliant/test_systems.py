@@ -9,9 +9,10 @@ import pytest
 from numpy.typing import NDArray
 
 import twin
+from twin.dynamics.compliant.energies import energy
 from twin.dynamics.compliant.equilibrium import held_equilibrium
 from twin.dynamics.compliant.extended_system import solve_extended
-from twin.dynamics.compliant.machine import CompliantMachine
+from twin.dynamics.compliant.machine import CompliantMachine, from_parameters
 from twin.dynamics.compliant.solve import rest_lengths, solve_free, solve_locked
 from twin.dynamics.compliant.state import leg_state
 from twin.dynamics.compliant.systems import free_system, locked_system, still_system
@@ -135,8 +136,6 @@ def test_free_system_is_that_of_points_held_by_constraints(machine, compliant_st
 
 
 def test_kernels_give_the_same() -> None:
-    from twin.dynamics.compliant.machine import from_parameters
-
     platform = twin.load("compliant_stewart")
     machine = from_parameters(platform.parameters)
     random = np.random.default_rng(8)
@@ -149,6 +148,13 @@ def test_kernels_give_the_same() -> None:
     kernels = platform.forward_dynamics(pose, twist, forces, wrench, internal=internal)
     assert ours.acceleration == pytest.approx(kernels[:, :6], abs=AGREEMENT)
     assert ours.deflection_acceleration == pytest.approx(kernels[:, 6:], abs=AGREEMENT)
+    parts = zip(
+        energy(machine, pose, twist, internal),
+        platform.energy(pose, twist, internal=internal),
+        strict=True,
+    )
+    for mine, theirs in parts:
+        assert mine == pytest.approx(theirs, rel=1e-12)
 
 
 def test_reactions_carry_platform_and_legs(machine, compliant_states) -> None:

@@ -26,6 +26,7 @@ from twin.analysis.driving_simulator.printed_energy import (
     ModelForces,
     home_inertia,
     model_forces,
+    tilting_stiffness,
 )
 from twin.analysis.driving_simulator.redundancy import (
     ForceSplit,
@@ -60,6 +61,7 @@ __all__ = [
     "small_angle_ranges",
     "split_forces",
     "stroke_shares",
+    "tilting_stiffness",
     "translational_envelope",
     "wrong_force",
     "wrong_length",

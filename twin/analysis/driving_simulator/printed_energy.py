@@ -59,9 +59,16 @@ def home_inertia(plate: PlateModel) -> HomeInertia:
             plate.pitch_inertia + pillars * plate.half_length**2,
         ]
     )
-    return HomeInertia(
-        printed, printed + plate.lifted_mass * plate.home_length**2 * np.eye(3)[1:].sum(axis=0)
-    )
+    sideways = plate.lifted_mass * plate.home_length**2 * np.array([0.0, 1.0, 1.0])
+    return HomeInertia(printed, printed + sideways)
+
+
+def tilting_stiffness(plate: PlateModel) -> float:
+    """Return the moment per angle [N m/rad] with which the weight tilts a tilted plate further.
+
+    At home it is weight times home length, in roll as in pitch; the printed energies have none.
+    """
+    return plate.lifted_mass * plate.gravity * plate.home_length
 
 
 def model_forces(

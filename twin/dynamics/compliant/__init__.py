@@ -1,1 +1,66 @@
-"""Legs with a viscoelastic element: the compliant-leg paper's problems, in its own shape."""
+"""Legs with a viscoelastic element: the compliant-leg paper's problems, in its own shape.
+
+Independent of the compiled kernels, in numpy and, for one leg, sympy; derivation and figures in
+docs/compliant_legs.md.
+
+Reference: compliant-leg paper, "Equations of motion & forward dynamics for a Stewart platform with
+viscoelastic compliant legs".
+"""
+
+from twin.dynamics.compliant.energies import energy, power
+from twin.dynamics.compliant.equilibrium import Equilibrium, held_equilibrium, locked_equilibrium
+from twin.dynamics.compliant.extended_system import solve_extended
+from twin.dynamics.compliant.linear import (
+    Linearisation,
+    held_linearisation,
+    locked_linearisation,
+)
+from twin.dynamics.compliant.load_cases import (
+    LoadCase,
+    LoadResponse,
+    run_load_cases,
+    standard_load_cases,
+)
+from twin.dynamics.compliant.loads import NO_LOAD, Load, load
+from twin.dynamics.compliant.machine import CompliantMachine, from_parameters
+from twin.dynamics.compliant.modes import Modes, modes_of
+from twin.dynamics.compliant.motion import CompliantMotion, free_motion, locked_motions
+from twin.dynamics.compliant.occupant_study import OccupantEffect, occupant_study
+from twin.dynamics.compliant.solve import (
+    CompliantSolution,
+    rest_lengths,
+    solve_free,
+    solve_locked,
+)
+
+__all__ = [
+    "NO_LOAD",
+    "CompliantMachine",
+    "CompliantMotion",
+    "CompliantSolution",
+    "Equilibrium",
+    "Linearisation",
+    "Load",
+    "LoadCase",
+    "LoadResponse",
+    "Modes",
+    "OccupantEffect",
+    "energy",
+    "free_motion",
+    "from_parameters",
+    "held_equilibrium",
+    "held_linearisation",
+    "load",
+    "locked_equilibrium",
+    "locked_linearisation",
+    "locked_motions",
+    "modes_of",
+    "occupant_study",
+    "power",
+    "rest_lengths",
+    "run_load_cases",
+    "solve_extended",
+    "solve_free",
+    "solve_locked",
+    "standard_load_cases",
+]

@@ -9,7 +9,12 @@ import numpy as np
 from twin.arrays import FloatArray, as_pose, as_vector
 from twin.dynamics.compliant.loads import NO_LOAD, Load
 from twin.dynamics.compliant.machine import CompliantMachine, as_machine
-from twin.dynamics.compliant.statics import StaticForces, locked_deflection, static_forces
+from twin.dynamics.compliant.statics import (
+    StaticForces,
+    locked_deflection,
+    locked_stiffness,
+    static_forces,
+)
 from twin.dynamics.compliant.vectors import cross_matrix, least_squares
 from twin.errors import InputError, StateError
 
@@ -51,8 +56,6 @@ def locked_equilibrium(
         InputError: wrong shapes, not finite.
         StateError: no equilibrium near the guess; `data` holds pose, residual and iterations.
     """
-    from twin.dynamics.compliant.linear import locked_stiffness
-
     lengths = as_vector(extension, "extension", as_machine(machine).n_legs)
     pose = as_pose(machine.home if guess is None else guess, "guess")
     if pose.ndim != 1:

@@ -24,7 +24,7 @@ from twin.dynamics.compliant.leg_rows import leg_rows
 from twin.dynamics.compliant.machine import CompliantMachine, as_machine
 from twin.dynamics.compliant.platform_rows import platform_mass_matrix
 from twin.dynamics.compliant.state import leg_state
-from twin.dynamics.compliant.statics import StaticForces, static_forces
+from twin.dynamics.compliant.statics import StaticForces, locked_stiffness, static_forces
 from twin.dynamics.compliant.vectors import tip_matrices
 
 
@@ -37,16 +37,6 @@ class Linearisation(NamedTuple):
     """`(size, size)`"""
     stiffness: FloatArray
     """`(size, size)`; not symmetric where a moment of constant direction acts"""
-
-
-def locked_stiffness(machine: CompliantMachine, at: StaticForces) -> FloatArray:
-    """Return the static stiffness `(6, 6)` [N/m, N, N m] with locked actuators.
-
-    Rows: force and moment that a displacement (translation [m], rotation vector [rad]) needs.
-    """
-    forces = at.platform_by_deflection.T - machine.stiffness[:, None] * at.jacobian
-    derivative = at.platform_by_displacement + at.platform_by_deflection @ at.jacobian
-    return -(derivative + at.jacobian.T @ forces)
 
 
 def locked_linearisation(machine: CompliantMachine, at: Equilibrium) -> Linearisation:

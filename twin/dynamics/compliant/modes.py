@@ -45,7 +45,7 @@ class Modes(NamedTuple):
         return np.asarray(self.eigenvalues.imag > 1e-9 * np.abs(self.eigenvalues))
 
 
-def modes(linearisation: Linearisation) -> Modes:
+def modes_of(linearisation: Linearisation) -> Modes:
     """Return the modes of small motions about an equilibrium."""
     from scipy.linalg import eig
 

@@ -21,7 +21,7 @@ from twin.dynamics.compliant.load_cases import (
     standard_load_cases,
 )
 from twin.dynamics.compliant.machine import from_parameters
-from twin.dynamics.compliant.modes import Modes, modes
+from twin.dynamics.compliant.modes import Modes, modes_of
 from twin.parameters.machine import MachineParameters
 from twin.payload.occupant import Occupant
 from twin.payload.seating import seated_on
@@ -78,7 +78,7 @@ def occupant_study(
                 machine.platform_center,
                 settled,
                 displacement(machine.home, settled.pose[None])[0],
-                modes(locked_linearisation(machine, settled)),
+                modes_of(locked_linearisation(machine, settled)),
                 run_load_cases(machine, chosen, settled, duration),
             )
         )

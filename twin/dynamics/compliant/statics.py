@@ -82,6 +82,16 @@ def static_forces(
     )
 
 
+def locked_stiffness(machine: CompliantMachine, at: StaticForces) -> FloatArray:
+    """Return the static stiffness `(6, 6)` [N/m, N, N m] with locked actuators.
+
+    Rows: force and moment that a displacement (translation [m], rotation vector [rad]) needs.
+    """
+    forces = at.platform_by_deflection.T - machine.stiffness[:, None] * at.jacobian
+    derivative = at.platform_by_displacement + at.platform_by_deflection @ at.jacobian
+    return -(derivative + at.jacobian.T @ forces)
+
+
 def locked_deflection(
     machine: CompliantMachine, pose: FloatArray, extension: FloatArray
 ) -> FloatArray:

@@ -72,7 +72,8 @@ class ExactModel:
     def lengths(self, coordinates: Any) -> FloatArray:
         """Return the lengths `(..., n)` [m] of the pillars."""
         shape, (q,) = self._together(coordinates)
-        return exact_terms(self.pillars, q, np.zeros_like(q)).lengths.reshape((*shape, -1))
+        lengths = exact_terms(self.pillars, q, np.zeros_like(q)).lengths
+        return lengths.reshape((*shape, *lengths.shape[1:]))
 
     def length_jacobian(self, coordinates: Any) -> FloatArray:
         """Return the derivatives `(..., n, 3)` of the lengths by the coordinates."""

@@ -10,7 +10,7 @@ Reference: driving simulator paper, section "System Response Analysis".
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,9 @@ FEEDBACK_RATE = 20.0
 
 SAMPLES = 501
 """Output times, first and last included."""
+
+MOST_EVALUATIONS = 200_000
+"""Of the equations, less than a minute; ten seconds of the paper's inputs take below a thousand."""
 
 COUNT = 7
 
@@ -128,7 +131,11 @@ def _integrated(
 ) -> FloatArray:
     from scipy.integrate import solve_ivp
 
+    evaluations = count()
+
     def derivative(now: float, state: FloatArray) -> FloatArray:
+        if next(evaluations) >= MOST_EVALUATIONS:
+            raise _stopped(f"after {MOST_EVALUATIONS} evaluations of the equations", now)
         coordinates, rates = state[:COUNT], state[COUNT:]
         multipliers = dae.multipliers(coordinates, rates, inputs.sample(now), feedback)
         return np.concatenate([rates, dae.accelerations(coordinates, rates, multipliers)])
@@ -144,11 +151,13 @@ def _integrated(
         atol=tolerance,
     )
     if not solution.success:
-        raise IntegrationError(
-            f"the integrator stopped: {solution.message}",
-            {"reason": solution.message, "time": float(solution.t[-1]) if solution.t.size else 0.0},
-        )
+        raise _stopped(solution.message, float(solution.t[-1]) if solution.t.size else time[0])
     return np.asarray(solution.y.T)
+
+
+def _stopped(reason: str, time: float) -> IntegrationError:
+    message = f"the integrator stopped at {time:.6g} s: {reason}"
+    return IntegrationError(message, {"reason": reason, "time": time})
 
 
 def _projected(

@@ -1,0 +1,46 @@
+"""Rest at home, forces that move a machine, and how fast it answers, for every kind of legs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import twin
+from twin.platform import REST, Platform
+from twin.validation.durations import LARGEST_RATE, compared_step
+from twin.validation.equilibrium import fastest_rate, rest, typical_force
+
+
+def test_what_holds_a_machine_at_rest_keeps_it_there(platform: Platform) -> None:
+    held = rest(platform)
+    acceleration = platform.forward_dynamics(
+        platform.home, REST, held.forces, internal=held.internal
+    )
+    assert np.abs(acceleration).max() < 1e-8
+    assert held.internal.shape == (2 * platform.n_internal,)
+    if platform.n_internal:
+        # Springs are pressed by the weight above them, and still.
+        assert (held.internal[: platform.n_internal] < 0.0).all()
+        assert not held.internal[platform.n_internal :].any()
+
+
+def test_fastest_rate_is_that_of_the_stiffest_mode() -> None:
+    from twin.analysis.modes import natural_modes
+
+    stiff = twin.load("micro_hexapod")
+    expected = 2.0 * np.pi * natural_modes(stiff).frequencies.max()
+    # Damping does not change the size of an oscillation's eigenvalue; gravity does, by 1e-6.
+    assert fastest_rate(stiff) == pytest.approx(expected, rel=1e-4)
+
+
+def test_steps_follow_the_fastest_motion(platform: Platform) -> None:
+    step = compared_step(platform)
+    assert step * fastest_rate(platform) <= LARGEST_RATE
+    # No shorter than needed.
+    assert step == 1e-3 or 2.0 * step * fastest_rate(platform) > LARGEST_RATE
+
+
+def test_stiff_legs_are_moved_by_more_than_their_weight() -> None:
+    assert typical_force(twin.load("micro_hexapod")) > 100.0 * 28.7
+    stewart = twin.load("stewart")
+    assert typical_force(stewart) == pytest.approx(np.abs(rest(stewart).forces).mean())

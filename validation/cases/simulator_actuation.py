@@ -1,0 +1,228 @@
+"""The driving simulator's exact model, its redundant actuation, and friction under its feet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from twin.analysis.driving_simulator import (
+    FrictionEffect,
+    WrongLength,
+    friction_effect,
+    split_forces,
+    wrong_force,
+    wrong_length,
+)
+from twin.catalogue import load
+from twin.dynamics.dae import (
+    CORNERS,
+    ExactModel,
+    PlateModel,
+    SlidingFriction,
+    sinusoidal_inputs,
+)
+from twin.platform import Platform
+from twin.validation.case import Case
+from twin.validation.metrics import relative_error
+from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Statement
+from twin.validation.sampling import RandomStates, random_states
+from twin.validation.simulator import (
+    BECAUSE,
+    PAPER,
+    accelerations_of,
+    coordinates_of,
+    rates_of,
+)
+
+CASE = Case(
+    key="simulator_actuation",
+    title="Exact model, redundant actuation and friction of the driving simulator",
+    description=(
+        "Equations of motion in heave, roll and pitch, derived with sympy from the energies, "
+        "against the machine's own dynamics at random states, with and without friction under the "
+        "feet. Four actuators drive three freedoms: forces in the pattern (1, -1, 1, -1) move "
+        "nothing, and the case shows what a fourth actuator with a wrong force or a wrong length "
+        "does. Last, what friction (viscous as in the hardware preset, and dry) costs along the "
+        "paper's sines."
+    ),
+    machines=("driving_simulator",),
+    because=BECAUSE,
+    cost=3.0,
+)
+
+STATES = 200
+
+DERIVED = "bar; two derivations of the same equations, rounding leaves 1e-13"
+
+EXCESS = 100.0
+"""[N] by which one actuator pushes too hard."""
+
+OFFSET, STIFFNESS = 1e-3, 1e6
+"""[m] by which one length is commanded too long, [N/m] of the position loops; adopted."""
+
+DURATION = 10.0
+"""[s]"""
+
+COULOMB = 50.0
+"""[N] of dry friction under a foot; adopted: a foot carries some 650 N and slides on 0.08."""
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    plate = PlateModel.from_parameters(platform.parameters)
+    states = random_states(platform, STATES)
+    rubbing = load(platform.name, preset="hardware")
+    viscous = SlidingFriction.from_legs(rubbing.parameters.legs)
+    assert viscous is not None
+    frictions = {
+        f"viscous, {viscous.viscous:g} N s/m": viscous,
+        f"dry, {COULOMB:g} N": SlidingFriction(0.0, COULOMB),
+    }
+    effects = {
+        name: friction_effect(plate, sinusoidal_inputs(plate), DURATION, friction)
+        for name, friction in frictions.items()
+    }
+    wrong = wrong_length(plate, [plate.home_length, 0.0, 0.0], CORNERS[1], OFFSET, STIFFNESS)
+    measures = [
+        *_against_kernels("", platform, states),
+        *_against_kernels(", with friction", rubbing, states),
+        *_redundancy(platform, states),
+        *_wrong(wrong),
+        *_friction(effects),
+    ]
+    plots = (_friction_plot(effects), _wrong_plot(plate))
+    return CASE.result(platform, measures, plots, _statements(effects))
+
+
+def _against_kernels(what: str, platform: Platform, states: RandomStates) -> Iterator[Measure]:
+    pose, twist, acceleration, _ = states
+    model = ExactModel.from_parameters(platform.parameters)
+    q, v = coordinates_of(pose), rates_of(pose, twist)
+    a = accelerations_of(pose, twist, acceleration)
+    forces = platform.inverse_dynamics(pose, twist, acceleration)
+    found = platform.forward_dynamics(pose, twist, forces)
+    for name, ours, theirs in (
+        ("accelerations", model.acceleration(q, v, model.accelerations(q, v, forces)), found),
+        ("smallest forces", model.forces(q, v, a), forces),
+        (
+            "energies",
+            np.stack(model.energy(q, v), axis=1),
+            np.stack(platform.energy(pose, twist), axis=1),
+        ),
+    ):
+        yield Measure(
+            f"exact model against the machine's dynamics{what}: {name}",
+            float(relative_error(ours, theirs).max()),
+            "1",
+            1e-10,
+            DERIVED,
+        )
+
+
+def _redundancy(platform: Platform, states: RandomStates) -> Iterator[Measure]:
+    pose, twist, acceleration, _ = states
+    forces = platform.inverse_dynamics(pose, twist, acceleration)
+    internal = split_forces(forces).internal
+    yield Measure(
+        "internal part of the forces that inverse dynamics gives, per largest force",
+        float(np.abs(internal).max() / np.abs(forces).max()),
+        "1",
+        1e-12,
+        "they are the smallest ones: no part of them twists the plate",
+    )
+    twisted = forces + EXCESS * np.array([1.0, -1.0, 1.0, -1.0])
+    moved = platform.forward_dynamics(pose, twist, twisted)
+    yield Measure(
+        f"accelerations that {EXCESS:g} N in the pattern (1, -1, 1, -1) change",
+        float(relative_error(moved, acceleration).max()),
+        "1",
+        1e-10,
+        "the four lengths are tied by one equation; rounding",
+    )
+
+
+def _wrong(wrong: WrongLength) -> Iterator[Measure]:
+    split = wrong_force(CORNERS[1], EXCESS)
+    yield Measure(
+        f"internal force when one actuator pushes {EXCESS:g} N too hard",
+        float(np.abs(split.internal).max()),
+        "N",
+        reason="in all four actuators; the rest moves the plate",
+    )
+    heave, roll, pitch = wrong.coordinates
+    yield Measure(
+        f"force of each actuator when one length is commanded {1e3 * OFFSET:g} mm too long",
+        float(np.abs(wrong.forces).max()),
+        "N",
+        reason=f"with position loops of {STIFFNESS:g} N/m; the plate goes to heave {heave:.6g} m, "
+        f"roll {np.degrees(roll):.3g} deg, pitch {np.degrees(pitch):.3g} deg",
+    )
+
+
+def _friction(effects: dict[str, FrictionEffect]) -> Iterator[Measure]:
+    for name, effect in effects.items():
+        added = np.abs(effect.force_difference).max()
+        yield Measure(
+            f"friction {name}: largest force that it adds to an actuator",
+            float(added),
+            "N",
+            reason=f"{100.0 * added / np.abs(effect.without).max():.2g} percent of the largest; "
+            f"heat over {effect.time[-1]:g} s: {effect.energy:.3g} J",
+        )
+
+
+def _friction_plot(effects: dict[str, FrictionEffect]) -> Plot:
+    first = next(iter(effects.values()))
+    speeds = 1e3 * np.linalg.norm(first.velocity, axis=-1)
+    sliding = [
+        Curve(corner.replace("_", " "), first.time, speeds[:, k])
+        for k, corner in enumerate(CORNERS)
+        if speeds[:, k].any()
+    ]
+    added = [
+        Curve(f"{name}, front left", effect.time, effect.force_difference[:, 1])
+        for name, effect in effects.items()
+    ]
+    power = [Curve(name, effect.time, 1e3 * effect.power) for name, effect in effects.items()]
+    panels = (
+        Panel("speed of a foot [mm/s]", tuple(sliding)),
+        Panel("added force [N]", tuple(added)),
+        Panel("power into heat [mW]", tuple(power)),
+    )
+    return Plot("Friction under the feet along the paper's sines", "time [s]", panels)
+
+
+def _wrong_plot(plate: PlateModel) -> Plot:
+    offsets = np.linspace(-2.0 * OFFSET, 2.0 * OFFSET, 21)
+    home = [plate.home_length, 0.0, 0.0]
+    found = [wrong_length(plate, home, CORNERS[1], offset, STIFFNESS) for offset in offsets]
+    forces = np.array([each.forces for each in found])
+    places = np.array([each.coordinates for each in found]) - home
+    x = 1e3 * offsets
+    angles = np.degrees(places[:, 1:])
+    panels = (
+        Panel(
+            "force that the loops add [N]",
+            tuple(Curve(c.replace("_", " "), x, forces[:, k]) for k, c in enumerate(CORNERS)),
+        ),
+        Panel("heave [mm]", (Curve("heave", x, 1e3 * places[:, 0]),)),
+        Panel("angle [deg]", (Curve("roll", x, angles[:, 0]), Curve("pitch", x, angles[:, 1]))),
+    )
+    caption = "Home pose; the front left actuator is commanded too long by this much."
+    return Plot("One wrong length command", "wrong command [mm]", panels, caption=caption)
+
+
+def _statements(effects: dict[str, FrictionEffect]) -> tuple[Statement, ...]:
+    name, effect = next(iter(effects.items()))
+    return (
+        Statement(
+            f"{PAPER}, Simscape model",
+            "A friction force in proportion to velocity is applied to the feet of the Simscape "
+            "model only, and the results are identical.",
+            f"Friction ({name}) adds at most {np.abs(effect.force_difference).max():.2g} N; "
+            "positions are prescribed and do not change at all.",
+            "not given",
+            "the coefficient is not printed; the one used is adopted",
+        ),
+    )

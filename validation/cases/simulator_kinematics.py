@@ -1,0 +1,244 @@
+"""The driving simulator's kinematics: printed forms and ranges, and what small angles cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from twin.analysis.driving_simulator import (
+    ErrorMap,
+    exact_ranges,
+    small_angle_errors,
+    small_angle_ranges,
+    translational_envelope,
+)
+from twin.arrays import FloatArray
+from twin.dynamics.dae import (
+    CORNERS,
+    ExactKinematics,
+    PlateKinematics,
+    PlateModel,
+    SmallAngleKinematics,
+)
+from twin.platform import Platform
+from twin.validation.case import Case
+from twin.validation.published_values import Comparison, compared
+from twin.validation.results import CaseResult, Curve, Field, Map, Measure, Panel, Plot, Statement
+from twin.validation.sampling import random_states
+from twin.validation.simulator import (
+    BECAUSE,
+    EXAMPLE,
+    PAPER,
+    RANGES,
+    coordinates_of,
+    printed_places,
+)
+
+CASE = Case(
+    key="simulator_kinematics",
+    title="Kinematics of the driving simulator",
+    description=(
+        "The paper's closed forms for small angles are evaluated as printed and held against ours, "
+        "direct against inverse kinematics in both models, and the exact closed forms against the "
+        "machine's own kinematics. Motion ranges are compared with the printed ones. Over the "
+        "whole workspace the small-angle model is compared with the exact one: what the paper "
+        "calls verified, in millimetres."
+    ),
+    machines=("driving_simulator",),
+    because=BECAUSE,
+)
+
+STATES = 200
+
+ROUNDING = "rounding of some ten operations on lengths below a metre"
+
+DEGREES = 180.0 / np.pi
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    plate = PlateModel.from_parameters(platform.parameters)
+    poses = random_states(platform, STATES).pose
+    errors = small_angle_errors(plate)
+    ranges = _ranges(plate)
+    measures = [
+        *(comparison.measure for comparison in ranges),
+        *_consistency(plate, coordinates_of(poses)),
+        *_machine(platform, plate, poses),
+        *_costs(plate, errors),
+    ]
+    statements = (*(comparison.statement for comparison in ranges), *_statements(plate, errors))
+    return CASE.result(platform, measures, (_map(errors), _envelope(plate)), statements)
+
+
+def _ranges(plate: PlateModel) -> tuple[Comparison, ...]:
+    heave, roll, pitch = small_angle_ranges(plate)
+    ours = (1e3 * heave, DEGREES * roll, DEGREES * pitch)
+    return tuple(compared(*pair) for pair in zip(RANGES, ours, strict=True))
+
+
+def printed_difference(plate: PlateModel, coordinates: FloatArray) -> float:
+    """Return how far [m] plate and feet are from where the printed equations have them."""
+    found = SmallAngleKinematics(plate).inverse(coordinates)
+    printed = printed_places(*coordinates.T)
+    off = [found.center[:, :2] - np.column_stack(printed["mp"])]
+    for corner in CORNERS[:3]:
+        short = "".join(part[0] for part in corner.split("_"))
+        off.append(found.feet[:, CORNERS.index(corner)] - np.column_stack(printed[short]))
+    return float(np.abs(off).max())
+
+
+def returned(model: PlateKinematics, coordinates: FloatArray) -> float:
+    """Return how far [m, rad] direct kinematics of inverse kinematics ends from its start."""
+    front_left, rear_left, rear_right = model.inverse(coordinates).lengths[:, 1:].T
+    again = model.direct(rear_right, rear_left, front_left).coordinates
+    return float(np.abs(again - coordinates).max())
+
+
+def _consistency(plate: PlateModel, coordinates: FloatArray) -> Iterator[Measure]:
+    yield Measure(
+        f"small-angle forms against the printed ones, {len(coordinates)} poses",
+        printed_difference(plate, coordinates),
+        "m",
+        1e-14,
+        ROUNDING,
+    )
+    for name, model in (
+        ("small-angle", SmallAngleKinematics(plate)),
+        ("exact", ExactKinematics(plate)),
+    ):
+        yield Measure(
+            f"{name}: direct kinematics of inverse kinematics",
+            returned(model, coordinates),
+            "m, rad",
+            1e-14,
+            ROUNDING,
+        )
+
+
+def _machine(platform: Platform, plate: PlateModel, poses: FloatArray) -> Iterator[Measure]:
+    found = ExactKinematics(plate).inverse(coordinates_of(poses))
+    for name, ours, theirs in (
+        ("lengths", found.lengths, platform.inverse_kinematics(poses)),
+        ("place of the plate", found.center, poses[:, :3]),
+    ):
+        yield Measure(
+            f"exact closed forms against the machine's kinematics: {name}",
+            float(np.abs(ours - theirs).max()),
+            "m",
+            1e-12,
+            "two derivations; rounding and the angles taken out of a quaternion",
+        )
+    pattern = platform.inverse_kinematics(poses) @ [1.0, -1.0, 1.0, -1.0]
+    yield Measure(
+        "lengths front right - front left + rear left - rear right",
+        float(np.abs(pattern).max()),
+        "m",
+        1e-14,
+        "zero at every pose: a plane rectangle; also without small angles",
+    )
+
+
+def _costs(plate: PlateModel, errors: ErrorMap) -> Iterator[Measure]:
+    worst, exact = errors.worst, exact_ranges(plate)
+    told = "small-angle minus exact model, largest over the workspace"
+    for name, value, unit in (
+        ("length of a pillar for a wanted pose", worst.length, "m"),
+        ("heave for given lengths", worst.heave, "m"),
+        ("roll for given lengths", worst.roll, "rad"),
+        ("pitch for given lengths", worst.pitch, "rad"),
+        ("place of a foot", worst.foot, "m"),
+    ):
+        yield Measure(f"small angles: {name}", value, unit, reason=told)
+    yield Measure(
+        "exact range of roll with the centre held at its height",
+        DEGREES * exact.roll,
+        "deg",
+        reason=f"pitch {DEGREES * exact.pitch:.4g} deg; the longest pillar ends it",
+    )
+
+
+def _statements(plate: PlateModel, errors: ErrorMap) -> tuple[Statement, ...]:
+    small = SmallAngleKinematics(plate).direct(**EXAMPLE).coordinates
+    exact = ExactKinematics(plate).direct(**EXAMPLE).coordinates
+    heave, roll, pitch = small
+    apart = np.abs(small - exact).max()
+    grid = np.array([[0.35, 0.05, -0.03], [0.32, -0.1, 0.02]])
+    both = max(returned(model(plate), grid) for model in (SmallAngleKinematics, ExactKinematics))
+    worst = errors.worst
+    return (
+        Statement(
+            f"{PAPER}, direct kynematics",
+            "Plots for hrr = 0.19, hrl = 0.189, hfl = 0.1896.",
+            f"Heave {heave:.5g} m, roll {DEGREES * roll:.5g} deg, pitch {DEGREES * pitch:.5g} deg; "
+            f"exact within {apart:.1e}.",
+            "not given",
+            "plots without numbers; the lengths lie outside the stroke about 0.3549 m",
+        ),
+        Statement.judged(
+            f"{PAPER}, inverse kynematics",
+            "Closed forms of lengths, plate and feet.",
+            f"The same to {printed_difference(plate, grid):.0e} m.",
+            printed_difference(plate, grid) < 1e-14,
+        ),
+        Statement.judged(
+            f"{PAPER}, inverse kynematics",
+            "Heave, roll and pitch of the direct model put into the inverse one give the original "
+            "configuration.",
+            f"They do, to {both:.0e} m and rad in the small-angle and in the exact model.",
+            both < 1e-14,
+        ),
+        Statement(
+            f"{PAPER}, motion ranges",
+            "The data sheet's smaller plate gives the data sheet's larger angles.",
+            "Ranges grow as the plate shrinks: half the stroke over half its length and width.",
+            "not given",
+            "neither the data sheet's dimensions nor its angles are printed",
+        ),
+        Statement(
+            f"{PAPER}, motion ranges and Simscape model",
+            "The ranges, and results identical to the Simscape model's, confirm the small-angle "
+            "approximation.",
+            f"Lengths are off by up to {1e3 * worst.length:.2g} mm of 100 mm stroke, heave by "
+            f"{1e3 * worst.heave:.2g} mm, feet by {1e3 * worst.foot:.2g} mm.",
+            "differs",
+            "curves that look alike do not show a few millimetres; the errors grow with the square "
+            "of the angles",
+        ),
+    )
+
+
+def _map(errors: ErrorMap) -> Map:
+    middle = len(errors.heave) // 2
+    pitch, roll = DEGREES * errors.pitch, DEGREES * errors.roll
+    fields = (
+        Field("length of a pillar [mm]", pitch, roll, 1e3 * _largest(errors.lengths[middle])),
+        Field("heave [mm]", pitch, roll, 1e3 * errors.coordinates[middle, ..., 0]),
+        Field("place of a foot [mm]", pitch, roll, 1e3 * _feet(errors.feet[middle])),
+    )
+    caption = "Small-angle minus exact model at home height, over all poses the pillars can reach."
+    return Map("What small angles cost", "pitch [deg]", "roll [deg]", fields, caption)
+
+
+def _largest(lengths: FloatArray) -> FloatArray:
+    return np.asarray(np.abs(lengths).max(axis=-1))
+
+
+def _feet(feet: FloatArray) -> FloatArray:
+    return np.asarray(np.linalg.norm(feet, axis=-1).max(axis=-1))
+
+
+def _envelope(plate: PlateModel) -> Plot:
+    panels = []
+    for axis, label in ((0, "x [mm]"), (1, "y [mm]")):
+        curves = []
+        for name, model in (
+            ("exact", ExactKinematics(plate)),
+            ("small-angle", SmallAngleKinematics(plate)),
+        ):
+            center = 1e3 * translational_envelope(model, 8).center
+            curves.append(Curve(name, center[:, 2], center[:, axis], "markers"))
+        panels.append(Panel(label, tuple(curves)))
+    caption = "Points of the surface that bounds where the plate's centre can be."
+    return Plot("Translational envelope", "z [mm]", tuple(panels), caption=caption)
