@@ -102,8 +102,8 @@ def test_raised_errors_are_documented(module: str) -> None:
 
 
 def test_the_walk_above_sees_methods_and_sections() -> None:
-    found = {function.name: function for function in functions("twin.platform")}
-    lengths = found["Platform.forward_kinematics"]
+    found = {function.name: function for function in functions("twin.kinematic_platform")}
+    lengths = found["KinematicPlatform.forward_kinematics"]
     assert set(section(lengths.text, "Args")) == {"lengths", "guess"} == arguments(lengths.node)
     assert set(section(lengths.text, "Raises")) == {"InputError", "ForwardKinematicsError"}
     assert raised(lengths.node) == {"InputError"}

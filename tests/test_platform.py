@@ -12,14 +12,42 @@ import twin
 from twin.errors import InputError
 from twin.platform import Platform
 
+KINDS = {
+    "driving_simulator": ("pillar", 4, 3, 0, "m"),
+    "stewart": ("ups", 6, 6, 0, "m"),
+    "compliant_stewart": ("viscoelastic", 6, 6, 6, "m"),
+    "srspm": ("ups", 6, 6, 0, "m"),
+    "rss": ("rss", 6, 6, 0, "rad"),
+    "micro_hexapod": ("strut", 6, 6, 0, "m"),
+}
+"""Kind of leg, actuators, freedoms, coordinates inside the legs, unit of the actuators."""
+
 
 def test_tells_what_it_is(platform: Platform) -> None:
     assert platform.name in repr(platform)
-    assert platform.n_actuators == 6
-    assert platform.dof == 6
+    n = platform.n_actuators
+    expected = KINDS.get(platform.name, KINDS["stewart"])
+    assert (platform.kind, n, platform.dof, platform.n_internal) == expected[:4]
+    assert platform.coordinate_unit == expected[4]
+    assert platform.force_unit == {"m": "N", "rad": "N m"}[expected[4]]
     assert platform.home.shape == (7,)
+    for numbers in (
+        platform.home_coordinates,
+        platform.minimum_coordinates,
+        platform.maximum_coordinates,
+        platform.home_reaches,
+    ):
+        assert numbers.shape == (n,)
+        assert not numbers.flags.writeable
+    assert (platform.minimum_coordinates < platform.home_coordinates).all()
+    assert (platform.home_coordinates < platform.maximum_coordinates).all()
     assert platform.within_limits(platform.home)
     assert np.linalg.norm(platform.home[3:]) == pytest.approx(1.0, abs=1e-15)  # rounding
+
+
+def test_all_machines_are_here() -> None:
+    assert set(twin.machine_names()) == set(KINDS)
+    assert {kind for kind, *_ in KINDS.values()} == {"ups", "strut", "rss", "viscoelastic", "pillar"}
 
 
 def test_pickles(platform: Platform, states: Any) -> None:
@@ -29,6 +57,20 @@ def test_pickles(platform: Platform, states: Any) -> None:
     np.testing.assert_array_equal(
         again.forward_dynamics(*arguments), platform.forward_dynamics(*arguments)
     )
+
+
+def test_springs_are_relaxed_and_at_rest_unless_told(platform: Platform, states: Any) -> None:
+    k = platform.n_internal
+    inside = platform.as_internal(None)
+    np.testing.assert_array_equal(inside, np.zeros(2 * k))
+    arguments = (states.pose, states.twist, states.forces)
+    np.testing.assert_array_equal(
+        platform.forward_dynamics(*arguments),
+        platform.forward_dynamics(*arguments, internal=inside),
+    )
+    for wrong in (np.zeros(2 * k + 1), np.full(2 * k + 2, np.nan), "relaxed"):
+        with pytest.raises(InputError, match="internal"):
+            platform.forward_dynamics(*arguments, internal=wrong)
 
 
 def test_loads_by_name_and_by_path(tmp_path: Any) -> None:
@@ -49,8 +91,23 @@ def test_needs_checked_parameters(stewart: Platform) -> None:
 
 def test_limits_are_those_of_the_design(stewart: Platform) -> None:
     """Retracted at 0.740 m, stroke 0.230 m, home at mid-stroke (0.8716 m)."""
-    stroke = stewart.maximum_lengths - stewart.minimum_lengths
+    stroke = stewart.maximum_coordinates - stewart.minimum_coordinates
     np.testing.assert_allclose(stroke, 0.230, rtol=0, atol=1e-15)
-    middle = (stewart.maximum_lengths + stewart.minimum_lengths) / 2
+    middle = (stewart.maximum_coordinates + stewart.minimum_coordinates) / 2
     # The height is given with four decimals.
-    np.testing.assert_allclose(stewart.home_lengths, middle, rtol=0, atol=5e-5)
+    np.testing.assert_allclose(stewart.home_coordinates, middle, rtol=0, atol=5e-5)
+
+
+def test_motion_range_of_the_driving_simulator() -> None:
+    """Paper: +-50 mm; the small angles it gives are 50 mm over half of length and width."""
+    platform = twin.load("driving_simulator")
+    span = np.array([0.05, np.radians(3.581), np.radians(6.987)])
+    np.testing.assert_allclose(
+        platform.maximum_coordinates - platform.home_coordinates, span[0], rtol=0, atol=1e-15
+    )
+    np.testing.assert_allclose(
+        platform.home_coordinates - platform.minimum_coordinates, span[0], rtol=0, atol=1e-15
+    )
+    arms = np.abs(platform.platform_joints).max(axis=0)
+    # Printed with four digits, of the angle 0.05 / arm.
+    np.testing.assert_allclose(span[1:], 0.05 / arms[:2], rtol=2e-4)

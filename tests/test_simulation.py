@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import twin
 from twin.dynamics.integrate import ForceTable, integrate
@@ -21,20 +22,35 @@ from twin.trajectory import Trajectory
 TWIST = [0.05, 0.0, 0.1, 0.0, 0.2, 0.0]
 
 
+def start_twist(platform: Platform) -> NDArray[np.float64]:
+    """Return a twist that the machine can have at home; slow where stiff struts answer it."""
+    slow = 1e-3 if platform.kind == "strut" else 1.0
+    return platform.constrain(platform.home, slow * np.array(TWIST)).twist
+
+
+def step_of(platform: Platform) -> float:
+    """Return a time step [s] that resolves the machine's fastest mode."""
+    return 1e-4 if platform.kind == "strut" else 1e-3
+
+
 def assert_same(found: Trajectory, expected: Trajectory) -> None:
     """Assert that two motions are equal bit for bit."""
-    for name in ("time", "pose", "twist", "lengths", "rates", "forces"):
+    for name in ("time", "pose", "twist", "lengths", "rates", "forces", "internal"):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
 
 
 def test_shape_and_start(platform: Platform) -> None:
-    motion = platform.simulate(0.02, twist=TWIST, timestep=2e-3)
+    twist, step = start_twist(platform), 2.0 * step_of(platform)
+    motion = platform.simulate(10 * step, twist=twist, timestep=step)
     assert motion.pose.shape == (11, 7)
     np.testing.assert_array_equal(motion.pose[0], platform.home)
-    np.testing.assert_array_equal(motion.twist[0], TWIST)
-    np.testing.assert_allclose(motion.time, 2e-3 * np.arange(11), rtol=1e-15)
+    np.testing.assert_array_equal(motion.twist[0], twist)
+    np.testing.assert_allclose(motion.time, step * np.arange(11), rtol=1e-15)
     # A pose handed in is normalised once more: rounding.
     lengths = platform.inverse_kinematics(motion.pose)
+    if platform.n_internal:
+        assert motion.internal.shape == (11, 2 * platform.n_internal)
+        assert motion.internal[-1, 0] != 0.0
     np.testing.assert_allclose(motion.lengths, lengths, rtol=0, atol=1e-15)
     rates = np.einsum("kij,kj->ki", platform.jacobian(motion.pose), motion.twist)
     np.testing.assert_allclose(motion.rates, rates, rtol=0, atol=1e-15)
@@ -42,26 +58,28 @@ def test_shape_and_start(platform: Platform) -> None:
 
 def test_steps_are_the_integral_of_the_held_forces(platform: Platform) -> None:
     steps = 50
-    forces = np.random.default_rng(2).normal(size=(steps, 6)) * 100.0
-    motion = platform.simulate(0.05, twist=TWIST, forces=forces)
-    table = ForceTable(1e-3 * np.arange(steps), forces)
-    solution = integrate(platform, 0.05, twist=TWIST, forces=table)
+    twist, step = start_twist(platform), step_of(platform)
+    forces = np.random.default_rng(2).normal(size=(steps, platform.n_actuators)) * 100.0
+    motion = platform.simulate(steps * step, twist=twist, forces=forces, timestep=step)
+    table = ForceTable(step * np.arange(steps), forces)
+    solution = integrate(platform, steps * step, twist=twist, forces=table)
     # The engine is bound to 1e-13 per step, the integrator to 1e-12 over fifty.
     np.testing.assert_allclose(motion.pose[-1], solution.pose[-1], rtol=0, atol=1e-11)
     np.testing.assert_allclose(motion.twist[-1], solution.twist[-1], rtol=0, atol=1e-11)
 
 
 def test_fast_preset_is_one_runge_kutta_step(platform: Platform) -> None:
-    motion = platform.simulate(0.05, twist=TWIST, preset="fast")
-    solution = integrate(platform, 0.05, twist=TWIST, method="rk4", timestep=1e-3)
+    twist, step = start_twist(platform), step_of(platform)
+    motion = platform.simulate(50 * step, twist=twist, preset="fast", timestep=step)
+    solution = integrate(platform, 50 * step, twist=twist, method="rk4", timestep=step)
     # The same arithmetic; 0.05 / 50 and 1e-3 may differ in the last digit.
     np.testing.assert_allclose(motion.pose, solution.pose, rtol=0, atol=1e-14)
     assert motion.preset == "fast"
 
 
 def test_constant_array_and_function_agree(platform: Platform) -> None:
-    constant = np.linspace(50.0, 100.0, 6)
-    arguments: dict[str, Any] = {"twist": TWIST, "timestep": 1e-3}
+    constant = np.linspace(50.0, 100.0, platform.n_actuators)
+    arguments: dict[str, Any] = {"twist": start_twist(platform), "timestep": 1e-3}
     expected = platform.simulate(0.01, forces=constant, **arguments)
     assert_same(platform.simulate(0.01, forces=np.tile(constant, (10, 1)), **arguments), expected)
     assert_same(platform.simulate(0.01, forces=lambda t, s: constant, **arguments), expected)
@@ -75,7 +93,7 @@ def test_function_sees_time_and_state(platform: Platform) -> None:
         seen.append((time, state))
         return 10.0 * state.rates
 
-    motion = platform.simulate(0.01, twist=TWIST, forces=forces)
+    motion = platform.simulate(0.01, twist=start_twist(platform), forces=forces)
     assert len(seen) == 10
     np.testing.assert_array_equal([time for time, _ in seen], motion.time[:-1])
     np.testing.assert_array_equal([state.pose for _, state in seen], motion.pose[:-1])
@@ -112,9 +130,10 @@ def test_states_are_copies(stewart: Platform) -> None:
 
 @pytest.mark.parametrize("every", [2, 5, 10])
 def test_thinning_keeps_every_so_many_steps(platform: Platform, every: int) -> None:
-    forces = np.random.default_rng(3).normal(size=(10, 6)) * 50.0
-    full = platform.simulate(0.01, twist=TWIST, forces=forces)
-    thin = platform.simulate(0.01, twist=TWIST, forces=forces, every=every)
+    twist = start_twist(platform)
+    forces = np.random.default_rng(3).normal(size=(10, platform.n_actuators)) * 50.0
+    full = platform.simulate(0.01, twist=twist, forces=forces)
+    thin = platform.simulate(0.01, twist=twist, forces=forces, every=every)
     np.testing.assert_array_equal(thin.time, full.time[::every])
     np.testing.assert_array_equal(thin.pose, full.pose[::every])
     np.testing.assert_array_equal(thin.forces[:-1], forces[::every])
@@ -144,18 +163,21 @@ def test_engine_of_another_machine_is_refused(stewart: Platform, srspm: Platform
 
 
 def test_same_input_same_motion(platform: Platform) -> None:
+    twist, forces = start_twist(platform), np.ones(platform.n_actuators)
     assert_same(
-        platform.simulate(0.02, twist=TWIST, forces=np.ones(6)),
-        platform.simulate(0.02, twist=TWIST, forces=np.ones(6)),
+        platform.simulate(0.02, twist=twist, forces=forces),
+        platform.simulate(0.02, twist=twist, forces=forces),
     )
 
 
 def test_loaded_motion_can_be_continued(platform: Platform, tmp_path: Path) -> None:
-    whole = platform.simulate(0.02, twist=TWIST)
-    half = Trajectory.load(platform.simulate(0.01, twist=TWIST).save(tmp_path / "half.npz"))
-    rest = platform.simulate(0.01, pose=half.pose[-1], twist=half.twist[-1])
-    # A pose handed in is normalised once more: rounding of the quaternion.
-    np.testing.assert_allclose(rest.pose[-1], whole.pose[-1], rtol=0, atol=1e-15)
+    twist = start_twist(platform)
+    whole = platform.simulate(0.02, twist=twist)
+    half = Trajectory.load(platform.simulate(0.01, twist=twist).save(tmp_path / "half.npz"))
+    state = {"pose": half.pose[-1], "twist": half.twist[-1], "internal": half.internal[-1]}
+    rest = platform.simulate(0.01, **state)
+    # A pose handed in is normalised once more: rounding of the quaternion, which springs answer.
+    np.testing.assert_allclose(rest.pose[-1], whole.pose[-1], rtol=0, atol=2e-15)
 
 
 def test_progress_appears_only_when_asked_or_slow(
@@ -230,12 +252,14 @@ def test_absurd_forces_stop_and_replay(
     platform: Platform, preset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    twist, step, n = start_twist(platform), step_of(platform), platform.n_actuators
 
     def forces(time: float, state: State) -> Any:
-        return np.full(6, 1e200 if time > 0.1195 else 1.0)
+        return np.full(n, 1e200 if time > 119.5 * step else 1.0)
 
+    options: dict[str, Any] = {"twist": twist, "preset": preset, "timestep": step}
     with pytest.raises(SimulationStoppedError) as caught:
-        platform.simulate(0.2, twist=TWIST, forces=forces, preset=preset)
+        platform.simulate(200 * step, forces=forces, **options)
     dump = caught.value.data["dump"]
     assert dump.parent == tmp_path
     assert str(dump) in str(caught.value)
@@ -244,7 +268,7 @@ def test_absurd_forces_stop_and_replay(
     # The stopping step is the 121st; the dump begins anew when its history is full.
     assert len(states) == 1 + 121 - KEPT_STEPS
     assert list(tmp_path.iterdir()) == [dump], "the replay leaves files behind"
-    good = platform.simulate(0.12, twist=TWIST, forces=np.ones(6), preset=preset)
+    good = platform.simulate(120 * step, forces=np.ones(n), **options)
     for state, row in zip(states[:-1], itertools.count(KEPT_STEPS), strict=False):
         assert state.time == good.time[row]
         np.testing.assert_array_equal(state.pose, good.pose[row])
@@ -279,14 +303,15 @@ def test_files_that_are_no_dump_are_refused(tmp_path: Path) -> None:
 
 def test_saved_states_continue_bit_for_bit(platform: Platform) -> None:
     engine = make_engine("analytic", platform)
-    engine.reset(twist=TWIST)
-    engine.step(np.ones(6))
+    engine.reset(twist=start_twist(platform))
+    forces = np.ones(platform.n_actuators)
+    engine.step(forces)
     saved = engine.save()
-    expected = [engine.step(np.ones(6)) for _ in range(3)]
+    expected = [engine.step(forces) for _ in range(3)]
     for target in (engine, make_engine("analytic", platform)):
         target.restore(saved)
         for state in expected:
-            again = target.step(np.ones(6))
+            again = target.step(forces)
             assert again.time == state.time
             np.testing.assert_array_equal(again.pose, state.pose)
             np.testing.assert_array_equal(again.twist, state.twist)

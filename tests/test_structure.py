@@ -25,6 +25,7 @@ ORDER = (
     "files",
     "rotations",
     "parameters",
+    "payload",
     "catalogue",
     "compiled",
     "kinematics",
@@ -32,7 +33,6 @@ ORDER = (
     "evaluation",
     "kinematic_platform",
     "platform",
-    "payload",
     "motion",
     "engines",
     "trajectory",
@@ -58,7 +58,7 @@ LATE = {
 }
 """Imports inside functions that point down, each with its reason."""
 
-HEAVY = ("numba", "scipy", "mujoco", "pybullet", "plotly", "pydantic", "gymnasium", "rich", "typer")
+HEAVY = ("numba", "scipy", "mujoco", "pybullet", "plotly", "pydantic", "gymnasium", "rich", "typer", "sympy")
 """Libraries that `import twin` must not load: each costs more than the package itself."""
 
 LARGEST_FILE = 200

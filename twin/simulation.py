@@ -100,6 +100,7 @@ def simulate(
         timestep=machine.timestep,
         parameters_hash=platform.hash,
         versions=library_versions(),
+        coordinate_unit=platform.coordinate_unit,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -17,9 +17,6 @@ from twin.files import write_atomically
 
 FORMAT = 1
 ARRAYS = ("time", "pose", "twist", "lengths", "rates", "forces", "internal")
-
-NO_INTERNAL = read_only(np.empty((0, 0)))
-"""Of machines whose legs have no freedoms of their own."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,13 +44,15 @@ class Trajectory:
     """digest of the machine's parameters"""
     versions: dict[str, str]
     """versions of the package and of the libraries that took part"""
-    internal: FloatArray = NO_INTERNAL
+    internal: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     """`(k, 2m)` coordinates inside the legs, then their rates; `(k, 0)` for most machines"""
+    coordinate_unit: str = "m"
+    """of the actuator coordinates: "m", or "rad" for cranks"""
 
     def __post_init__(self) -> None:
         """Make the arrays read-only and check that they belong together."""
-        if self.internal is NO_INTERNAL:
-            object.__setattr__(self, "internal", np.empty((len(self.time), 0)))
+        if np.size(self.internal) == 0:
+            object.__setattr__(self, "internal", np.empty((np.size(self.time), 0)))
         for name in ARRAYS:
             object.__setattr__(self, name, read_only(as_floats(getattr(self, name), name)))
         if self.time.ndim != 1 or self.lengths.ndim != 2 or self.internal.ndim != 2:

@@ -24,8 +24,8 @@ LARGEST_RATE = 0.08
 
 def stiff_scale(platform: Platform) -> float:
     """Return 1, halved until `TIMESTEP` times it follows the fastest motion."""
-    halvings = math.ceil(math.log2(TIMESTEP * fastest_rate(platform) / LARGEST_RATE))
-    return float(0.5 ** max(0, halvings))
+    steps_needed = max(1.0, TIMESTEP * fastest_rate(platform) / LARGEST_RATE)
+    return float(0.5 ** math.ceil(math.log2(steps_needed)))
 
 
 def compared_step(platform: Platform) -> float:
@@ -49,8 +49,7 @@ def time_scale(platform: Platform) -> float:
 
     Stiff machines are given as many steps, each of them shorter; their weight moves them little.
     """
-    stiff = stiff_scale(platform)
-    return stiff if stiff < 1.0 else fall_scale(platform)
+    return min(stiff_scale(platform), fall_scale(platform))
 
 
 def duration_for(platform: Platform, longest: float) -> float:

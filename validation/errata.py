@@ -35,6 +35,8 @@ class PaperErrata(NamedTuple):
     reference: str
     """Markdown"""
     entries: tuple[Erratum, ...]
+    note: str
+    """what stands below the table; Markdown"""
 
 
 def read_errata(path: Path = ERRATA) -> tuple[PaperErrata, ...]:
@@ -51,16 +53,18 @@ def _section(text: str) -> PaperErrata:
     title, _, body = text.partition("\n")
     paper = title.strip()
     lines = body.strip().splitlines()
-    first = next((i for i, line in enumerate(lines) if line.startswith("|")), len(lines))
-    header, _, *rows = [_cells(line) for line in lines[first:] if line.startswith("|")] or [(), ()]
+    table = [i for i, line in enumerate(lines) if line.startswith("|")] or [len(lines)]
+    header, _, *rows = [_cells(line) for line in lines if line.startswith("|")] or [(), ()]
     if tuple(header) != COLUMNS or not rows:
         raise InputError("errata", f"{paper} needs a table with columns {', '.join(COLUMNS)}")
     entries = tuple(_entry(paper, row) for row in rows)
-    return PaperErrata(paper, " ".join(lines[:first]).strip(), entries)
+    before, after = (" ".join(part).strip() for part in (lines[: table[0]], lines[table[-1] + 1 :]))
+    return PaperErrata(paper, before, entries, after)
 
 
 def _cells(line: str) -> tuple[str, ...]:
-    return tuple(cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip().strip("|")))
+    cells = re.split(r"(?<!\\)\|", line.strip().strip("|"))
+    return tuple(cell.strip().replace("\\|", "|") for cell in cells)
 
 
 def _entry(paper: str, row: tuple[str, ...]) -> Erratum:

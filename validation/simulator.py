@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -25,38 +25,6 @@ EXAMPLE = {"rear_right": 0.19, "rear_left": 0.189, "front_left": 0.1896}
 
 RANK, RANKS = 7, (0, 0, 7)
 """Of the constraints' Jacobian; of the three levels' derivatives by the multipliers."""
-
-
-class PrintedTerm(NamedTuple):
-    """One term of a multiplier: coefficient times powers of the angles times what drives it."""
-
-    multiplier: int
-    """from 1"""
-    coefficient: tuple[int, int]
-    """numerator and denominator"""
-    angles: tuple[int, int]
-    """powers of roll and pitch"""
-    input: int | None
-    """1 to 3: second derivative of that input; None: a constant"""
-
-
-PRINTED_TERMS = (
-    PrintedTerm(1, (30, 1), (0, 0), 3),
-    PrintedTerm(1, (-30, 1), (0, 0), 2),
-    PrintedTerm(1, (-30, 1), (0, 0), 1),
-    PrintedTerm(1, (-2943, 10), (0, 0), None),
-    PrintedTerm(2, (30, 1), (2, 0), 3),
-    PrintedTerm(2, (-30, 1), (2, 0), 2),
-    PrintedTerm(3, (192000, 1681), (0, 2), 1),
-    PrintedTerm(4, (30, 1), (2, 0), 2),
-    PrintedTerm(4, (-30, 1), (2, 0), 3),
-    PrintedTerm(5, (192000, 1681), (0, 2), 3),
-    PrintedTerm(6, (30, 1), (2, 0), 3),
-    PrintedTerm(6, (-30, 1), (2, 0), 2),
-    PrintedTerm(7, (30, 1), (2, 0), 2),
-    PrintedTerm(7, (-30, 1), (2, 0), 3),
-)
-"""Section "Equation of the lagrange multiplier", all terms that are printed in full."""
 
 
 def printed_places(heave: Any, roll: Any, pitch: Any) -> dict[str, tuple[Any, Any]]:

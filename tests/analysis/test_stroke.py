@@ -62,7 +62,7 @@ def test_corners_alone_are_not_enough(stewart: twin.Platform) -> None:
     assert (found.maximum - corners.max(axis=0)).max() > 0.01
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_wide_boxes_with_several_extremes(stewart: twin.Platform, seed: int) -> None:
     """Turned by two radians a leg has several extremes; a search from one place misses some."""
     random = np.random.default_rng(seed)

@@ -45,6 +45,12 @@ def any_platform(request: pytest.FixtureRequest) -> Platform:
 
 
 @pytest.fixture
+def machine_of() -> Callable[[str], Platform]:
+    """Return the function that gives a machine by its name."""
+    return machine
+
+
+@pytest.fixture
 def stewart() -> Platform:
     """Return one machine, for what does not depend on it."""
     return twin.load("stewart")
@@ -172,18 +178,19 @@ def free_fall() -> Callable[[Platform], Push]:
 
 
 @pytest.fixture
-def still() -> Callable[[Platform], FloatArray]:
-    """Return a function that gives the state inside the legs in which forces can hold home."""
+def still() -> Callable[..., FloatArray]:
+    """Return a function that gives the state inside the legs in which forces can hold a pose."""
 
-    def inside(platform: Platform) -> FloatArray:
+    def inside(platform: Platform, pose: FloatArray | None = None) -> FloatArray:
         k, rest = platform.n_internal, np.zeros(6)
+        place = platform.home if pose is None else pose
         if not k:
             return np.empty(0)
 
         def acceleration(springs: FloatArray) -> FloatArray:
             state = np.concatenate([springs, np.zeros(k)])
-            forces = platform.inverse_dynamics(platform.home, rest, rest, internal=state)
-            return platform.forward_dynamics(platform.home, rest, forces, internal=state)[6:]
+            forces = platform.inverse_dynamics(place, rest, rest, internal=state)
+            return platform.forward_dynamics(place, rest, forces, internal=state)[6:]
 
         found = root(acceleration, np.zeros(k), tol=1e-15).x
         return np.concatenate([found, np.zeros(k)])

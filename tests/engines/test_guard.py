@@ -19,6 +19,10 @@ Fresh = Callable[..., Engine]
 ALTERNATING = np.array([1.0, -1.0, 1.0, 1.0, -1.0, 1.0])
 
 
+def alternating(engine: Engine) -> Any:
+    return ALTERNATING[: engine.platform.n_actuators]
+
+
 def stop(engine: Engine, forces: Any) -> dict[str, Any]:
     """Return the data of the error that stops the engine under constant forces."""
     with pytest.raises(SimulationStoppedError) as caught:
@@ -33,18 +37,19 @@ def test_absurd_forces_stop_with_a_dump_that_replays(
     fresh: Fresh, size: float, free_fall: Any, same_bits: Any, own_folder: Path
 ) -> None:
     engine = fresh()
-    wanted = free_fall(engine.platform).run(engine, 0.02)
+    wanted = free_fall(engine.platform).run(engine, 20 * engine.timestep)
     engine.reset()
-    data = stop(engine, size * ALTERNATING)
+    data = stop(engine, size * alternating(engine))
     assert [file.name for file in own_folder.iterdir()] == [data["dump"].name], "no log file"
     states = replay(data["dump"])
     assert len(states) == 1 + round(states[-1].time / engine.timestep)
     assert same_bits(states[-1], data["state"])
     assert [file.name for file in own_folder.iterdir()] == [data["dump"].name], "one dump only"
-    for call in (lambda: engine.step(np.zeros(6)), engine.save, lambda: engine.state):
+    idle = np.zeros(engine.platform.n_actuators)
+    for call in (lambda: engine.step(idle), engine.save, lambda: engine.state):
         with pytest.raises(ClosedEngineError, match="reset"):
             call()
-    assert same_bits(free_fall(engine.platform).run(engine, 0.02), wanted)
+    assert same_bits(free_fall(engine.platform).run(engine, 20 * engine.timestep), wanted)
 
 
 def test_stopped_engine_goes_on_from_a_saved_state(
@@ -52,10 +57,10 @@ def test_stopped_engine_goes_on_from_a_saved_state(
 ) -> None:
     engine = fresh()
     motion = push(engine.platform)
-    motion.run(engine, 0.01)
+    motion.run(engine, 10 * engine.timestep)
     saved = engine.save()
     wanted = engine.step(motion.forces, motion.wrench)
-    stop(engine, 1e300 * ALTERNATING)
+    stop(engine, 1e300 * alternating(engine))
     engine.restore(saved)
     assert same_bits(engine.step(motion.forces, motion.wrench), wanted)
 
@@ -65,9 +70,9 @@ def test_forces_that_open_the_loops_stop(fresh: Fresh, own_folder: Path) -> None
     """The analytic engine has no loops to open: there the machine flies off, as it would."""
     engine = fresh()
     engine.reset()
-    data = stop(engine, 1e8 * ALTERNATING)
+    data = stop(engine, 1e8 * alternating(engine))
     assert "opened" in data["reason"]
-    assert data["state"].time < 0.02
+    assert data["state"].time < 20.5 * engine.timestep
 
 
 @pytest.mark.parametrize("engine_name", ["mujoco", "bullet"], indirect=True)
@@ -75,11 +80,15 @@ def test_settings_are_part_of_the_replay(
     fresh: Fresh, free_fall: Any, same_bits: Any, own_folder: Path
 ) -> None:
     """The engines' own defaults open the loops, and the presets do not."""
-    assert free_fall(fresh().platform).run(fresh(largest_gap=1e-4), 0.1).time == 0.1
-    engine = fresh(engine_defaults=True, largest_gap=1e-4)
+    engine = fresh()
+    motion, duration = free_fall(engine.platform), 100 * engine.timestep
+    motion.run(engine, duration)
+    limit = 100.0 * engine.loop_gap
+    assert motion.run(fresh(largest_gap=limit), duration).time == pytest.approx(duration)
+    engine = fresh(engine_defaults=True, largest_gap=limit)
     engine.reset()
-    data = stop(engine, np.zeros(6))
-    assert "limit 0.0001 m" in data["reason"]
+    data = stop(engine, np.zeros(engine.platform.n_actuators))
+    assert f"limit {limit:.3g} m" in data["reason"]
     assert same_bits(replay(data["dump"])[-1], data["state"])
 
 
@@ -93,9 +102,9 @@ def test_long_runs_replay_their_last_steps(
     engine.reset()
     for _ in range(steps):
         last = engine.step(hold, 0.01 * ALTERNATING)
-    data = stop(engine, 1e300 * ALTERNATING)
+    data = stop(engine, 1e300 * alternating(engine))
     states = replay(data["dump"])
-    assert states[0].time == pytest.approx(steps // 100 * 0.1)
+    assert states[0].time == pytest.approx(steps // 100 * 100 * engine.timestep)
     before = round((last.time - states[0].time) / engine.timestep)
     assert same_bits(states[before], last)
     assert same_bits(states[-1], data["state"])
@@ -110,7 +119,7 @@ def guard(stewart: Platform, own_folder: Path) -> Guard:
     return guard
 
 
-SOUND = State(1.0, np.ones(7), np.ones(6), np.ones(6), np.ones(6))
+SOUND = State(1.0, np.ones(7), np.ones(6), np.ones(6), np.ones(6), np.ones(12))
 
 
 @pytest.mark.parametrize("field", State._fields[1:])

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 import mujoco
 import numpy as np
 import pytest
+from engines.expected_bodies import expected_bodies
 
 import twin
 from twin.catalogue import assets_folder
-from twin.engines.appearance import drawing
-from twin.engines.mjcf import robot_xml, scene_xml
-from twin.engines.mjcf_elements import add_inertial
+from twin.engines.mechanism import Mass
+from twin.engines.mechanisms.assembly import make_mechanism
+from twin.engines.mjcf import robot_xml
+from twin.engines.mjcf_elements import SMALLEST, add_inertial
+from twin.engines.scene import scene_xml
+from twin.engines.shapes import Plate
 from twin.parameters import MachineParameters
-from twin.parameters.derived import home_leg_frames, leg_bodies
+from twin.parameters.derived import home_leg_frames
+from twin.parameters.legs import PillarLeg, StrutLeg, ViscoelasticLeg
 from twin.platform import Platform
 
 GENERATORS = {"robot.xml": robot_xml, "scene.xml": scene_xml}
@@ -54,25 +60,50 @@ def test_committed_file_is_what_the_parameters_give(machine: str, file: str) -> 
     np.testing.assert_allclose(have, want, rtol=1e-13, atol=1e-14)
 
 
-def test_masses_centres_and_tensors(platform: Platform) -> None:
-    model, _ = compiled(platform)
-    rigid, legs = platform.parameters.platform.body, leg_bodies(platform.parameters)
-    wanted = {
-        "platform": (rigid.mass, rigid.center_of_mass_vector, rigid.inertia_tensor),
-        **{f"leg_{i + 1}_housing": tuple(part[i] for part in legs[:3]) for i in range(6)},
-        **{f"leg_{i + 1}_rod": tuple(part[i] for part in legs[3:]) for i in range(6)},
-    }
-    assert model.nbody == 1 + len(wanted)
+def test_masses_centres_and_tensors(any_platform: Platform) -> None:
+    model, _ = compiled(any_platform)
+    wanted = expected_bodies(any_platform.parameters)
+    # Besides the world and the body without mass that wrenches act on.
+    assert model.nbody == 2 + len(wanted)
     for name, (mass, center, tensor) in wanted.items():
         body = model.body(name).id
-        assert model.body_mass[body] == pytest.approx(mass, rel=1e-14)
+        assert model.body_mass[body] == pytest.approx(mass, rel=1e-14, abs=SMALLEST)
         np.testing.assert_allclose(model.body_ipos[body], center, rtol=1e-14, atol=1e-15)
         error = np.abs(body_tensor(model, body) - tensor).max()
-        assert error < EIGENVALUES * np.abs(tensor).max(), name
+        assert error < EIGENVALUES * np.abs(tensor).max() + 2.0 * SMALLEST, name
+    reference = model.body("platform_reference")
+    assert reference.mass == 0.0
+    assert not reference.pos.any()
 
 
-def test_points_axes_and_frames_at_home(platform: Platform) -> None:
+def test_loops_close_in_every_pose(any_platform: Platform, random_motion: Any) -> None:
+    """Points, axes and order of the joints: MuJoCo closes the loops with our joint coordinates."""
+    platform = any_platform
     model, data = compiled(platform)
+    joints = make_mechanism(platform.parameters).leg_joints
+    for seed in range(5):
+        pose = random_motion(platform, seed)[0]
+        values = platform.leg_coordinates(pose).values
+        for names, row in zip(joints, values, strict=True):
+            for name, value in zip(names, row, strict=True):
+                data.joint(name).qpos = value
+        if platform.dof == 6:
+            data.joint("platform").qpos = pose
+        mujoco.mj_kinematics(model, data)
+        np.testing.assert_allclose(data.body("platform").xpos, pose[:3], rtol=0, atol=1e-14)
+        turn = np.abs(data.body("platform").xquat @ pose[3:])
+        assert turn == pytest.approx(1.0, abs=1e-14)
+        for k in range(model.neq):
+            first, second = model.eq_obj1id[k], model.eq_obj2id[k]
+            apart = data.site_xpos[first] - data.site_xpos[second]
+            np.testing.assert_allclose(apart, 0.0, rtol=0, atol=1e-13)
+    assert model.neq == platform.n_actuators - (platform.kind == "pillar")
+
+
+@pytest.mark.parametrize("machine", ["stewart", "srspm", "micro_hexapod", "general_ups"])
+def test_points_axes_and_frames_at_home(machine: str, machine_of: Any) -> None:
+    platform = machine_of(machine)
+    _, data = compiled(platform)
     frames, vectors = home_leg_frames(platform.parameters), platform.parameters.home_leg_vectors
     close = {"rtol": 0.0, "atol": 1e-14}
     np.testing.assert_allclose(data.qpos[:7], platform.home, **close)
@@ -94,9 +125,53 @@ def test_points_axes_and_frames_at_home(platform: Platform) -> None:
         for body in ("housing", "rod"):
             matrix = data.body(f"{name}_{body}").xmat.reshape(3, 3)
             np.testing.assert_allclose(matrix, frames[leg], **close)
-        limits = model.joint(f"{name}_actuator").range + platform.home_lengths[leg]
-        actuator = platform.parameters.leg.actuator
-        np.testing.assert_allclose(limits, [actuator.minimum, actuator.maximum], **close)
+
+
+def test_actuator_ranges(any_platform: Platform) -> None:
+    model, _ = compiled(any_platform)
+    low, high = any_platform.minimum_coordinates, any_platform.maximum_coordinates
+    for i, home in enumerate(any_platform.home_coordinates):
+        found = model.joint(f"leg_{i + 1}_actuator").range + home
+        np.testing.assert_allclose(found, [low[i], high[i]], rtol=0, atol=1e-14)
+
+
+def test_springs_and_dampers(any_platform: Platform) -> None:
+    """Every joint is read back: those without a spring have none."""
+    platform = any_platform
+    model, _ = compiled(platform)
+    wanted = {model.joint(i).name: (0.0, 0.0, 0.0) for i in range(model.njnt)}
+    for i, leg in enumerate(platform.parameters.legs):
+        name = f"leg_{i + 1}"
+        if isinstance(leg, StrutLeg):
+            rest = leg.home_rest_length(platform.parameters.home_places[i])
+            zero = rest - platform.home_coordinates[i]
+            wanted[f"{name}_actuator"] = (leg.axial.stiffness, leg.axial.damping, zero)
+        elif isinstance(leg, ViscoelasticLeg):
+            wanted[f"{name}_spring"] = (leg.stiffness, leg.damping, 0.0)
+        elif isinstance(leg, PillarLeg) and leg.friction and i + 1 != leg.fixed_foot:
+            for axis in "xy":
+                wanted[f"{name}_foot_{axis}"] = (0.0, leg.friction.viscous, 0.0)
+    for name, (stiffness, damping, zero) in wanted.items():
+        joint = model.joint(name)
+        spring = model.jnt_stiffness[joint.id]
+        assert np.ravel(spring)[0] == pytest.approx(stiffness, rel=1e-14)
+        assert np.ravel(model.dof_damping[joint.dofadr[0]])[0] == pytest.approx(damping, rel=1e-14)
+        if stiffness:
+            found = model.qpos_spring[joint.qposadr[0]]
+            assert found == pytest.approx(zero, rel=1e-13, abs=1e-14)
+
+
+def test_half_moving_masses_weigh_twice(any_platform: Platform) -> None:
+    """MuJoCo takes negative compensation of gravity, if only besides a positive one."""
+    model, data = compiled(any_platform)
+    gravity, springs = any_platform.parameters.gravity, 0
+    for i, leg in enumerate(any_platform.parameters.legs):
+        if isinstance(leg, ViscoelasticLeg):
+            joint, springs = model.joint(f"leg_{i + 1}_spring").id, springs + 1
+            weight = leg.spring_mass / 4.0 * gravity * data.xaxis[joint, 2]
+            found = data.qfrc_gravcomp[model.jnt_dofadr[joint]]
+            assert found == pytest.approx(-weight, rel=1e-13)
+    assert np.count_nonzero(model.body_gravcomp) == (springs + 1 if springs else 0)
 
 
 def test_home_keyframe_is_the_initial_state(platform: Platform) -> None:
@@ -137,8 +212,7 @@ def test_compiled_elements_are_named(platform: Platform) -> None:
 
 def test_drawing_has_neither_mass_nor_contact(platform: Platform) -> None:
     model, _ = compiled(platform)
-    legs = leg_bodies(platform.parameters)
-    total = platform.parameters.platform.body.mass + legs.housing_mass.sum() + legs.rod_mass.sum()
+    total = sum(mass for mass, _, _ in expected_bodies(platform.parameters).values())
     assert model.body_mass.sum() == pytest.approx(total, rel=1e-14)
     assert not model.geom_contype.any()
     assert not model.geom_conaffinity.any()
@@ -157,8 +231,8 @@ def test_committed_scene_steps_without_any_warning(
     assert capfd.readouterr() == ("", "")
     assert not list(tmp_path.iterdir())
     # 0.2 s of free fall; 2e-7 m measured at the file's 1 ms.
-    for leg in range(1, model.nu + 1):
-        apart = data.site(f"leg_{leg}_tip").xpos - data.site(f"leg_{leg}_platform_joint").xpos
+    for k in range(model.neq):
+        apart = data.site_xpos[model.eq_obj1id[k]] - data.site_xpos[model.eq_obj2id[k]]
         assert np.linalg.norm(apart) < 1e-6
 
 
@@ -170,7 +244,7 @@ def test_flat_bodies_of_any_orientation_are_accepted() -> None:
         tensor = turn @ np.diag([small, middle, small + middle]) @ turn.T
         body = Element("body")
         SubElement(body, "freejoint")
-        add_inertial(body, 1.0, np.zeros(3), tensor)
+        add_inertial(body, Mass(1.0, np.zeros(3), tensor))
         text = ElementTree.tostring(body, encoding="unicode")
         model = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{text}</worldbody></mujoco>")
         np.testing.assert_allclose(body_tensor(model, 1), tensor, rtol=0, atol=EIGENVALUES)
@@ -186,6 +260,8 @@ def test_joints_in_one_vertical_plane_still_give_a_plate(stewart: Platform) -> N
     }
     content["leg"]["actuator"] |= {"minimum": 0.1, "maximum": 3.0}
     platform = Platform(MachineParameters.model_validate(content))
-    assert np.linalg.matrix_rank(drawing(platform.parameters).platform_outline) == 2
+    shapes = make_mechanism(platform.parameters).body("platform").shapes
+    (plate,) = (shape for shape in shapes if isinstance(shape, Plate))
+    assert np.linalg.matrix_rank(plate.outline) == 2
     model, _ = compiled(platform)
-    assert model.nbody == 14
+    assert model.nbody == 15

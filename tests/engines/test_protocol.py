@@ -11,6 +11,7 @@ import pytest
 import twin
 from twin.engines import engine_names
 from twin.engines.engine import Engine, State
+from twin.engines.stability import suitable_timestep
 from twin.errors import ClosedEngineError, InputError
 from twin.platform import Platform
 
@@ -20,21 +21,31 @@ ROUNDING = 1e-12
 Fresh = Callable[..., Engine]
 
 
-def check_reset(engine: Engine, pose: Any, twist: Any) -> None:
-    platform, state = engine.platform, engine.reset(pose, twist)
+def idle(engine: Engine) -> Any:
+    return np.zeros(engine.platform.n_actuators)
+
+
+def check_reset(engine: Engine, pose: Any, twist: Any, internal: Any = None) -> None:
+    platform, state = engine.platform, engine.reset(pose, twist, internal)
     close = {"rtol": 0.0, "atol": ROUNDING}
     np.testing.assert_allclose(state.pose, pose, **close)
     np.testing.assert_allclose(state.twist, twist, **close)
     np.testing.assert_allclose(state.lengths, platform.inverse_kinematics(pose), **close)
     np.testing.assert_allclose(state.rates, platform.jacobian(pose) @ twist, **close)
+    inside = np.zeros(2 * platform.n_internal) if internal is None else internal
+    np.testing.assert_allclose(state.internal, inside, **close)
     assert state.time == 0.0
     assert engine.loop_gap < ROUNDING
 
 
-def test_reset_closes_the_loops_in_position_and_velocity(fresh: Fresh, random_motion: Any) -> None:
+def test_reset_closes_the_loops_in_position_and_velocity(
+    fresh: Fresh, random_motion: Any, random_internal: Any
+) -> None:
     engine = fresh()
     for seed in range(3):
-        check_reset(engine, *random_motion(engine.platform, seed)[:2])
+        motion = random_motion(engine.platform, seed)
+        check_reset(engine, *motion[:2], random_internal(engine.platform, seed))
+        check_reset(engine, *motion[:2])
     home, other_sign = engine.platform.home, [1, 1, 1, -1, -1, -1, -1]
     check_reset(engine, home * other_sign, np.zeros(6))
 
@@ -47,29 +58,30 @@ def test_default_start_is_home_at_rest(fresh: Fresh, same_bits: Any) -> None:
 
 
 def test_engine_tells_what_it_is(fresh: Fresh, engine_name: str, preset: str) -> None:
-    engine = fresh(2e-3)
-    assert (engine.name, engine.timestep, engine.preset) == (engine_name, 2e-3, preset)
-    words = (engine_name, engine.platform.name, preset, "2 ms")
+    engine = fresh(2)
+    timestep = 2 * suitable_timestep(engine.platform)
+    assert (engine.name, engine.timestep, engine.preset) == (engine_name, timestep, preset)
+    words = (engine_name, engine.platform.name, preset, f"{1e3 * timestep:g} ms")
     assert all(word in repr(engine) for word in words)
 
 
 def test_time_is_a_whole_number_of_steps(fresh: Fresh, push: Any) -> None:
-    engine = fresh(1e-4)
+    engine = fresh(0.1)
     forces, wrench, _ = push(engine.platform)
     for _ in range(2):
         engine.reset()
         times = [engine.step(forces, wrench).time for _ in range(25)]
-        assert times == [k * 1e-4 for k in range(1, 26)]
+        assert times == [k * engine.timestep for k in range(1, 26)]
         assert engine.state.time == times[-1]
 
 
 def test_same_start_same_bits(fresh: Fresh, push: Any, same_bits: Any) -> None:
     used = fresh()
-    motion = push(used.platform)
-    first = motion.run(used, 0.05)
-    assert np.linalg.norm(first.pose - used.platform.home) > 1e-3
-    assert same_bits(motion.run(used, 0.05), first)
-    assert same_bits(motion.run(fresh(), 0.05), first)
+    motion, duration = push(used.platform), 50 * used.timestep
+    first = motion.run(used, duration)
+    assert np.linalg.norm(first.pose - used.platform.home) > 1e-5
+    assert same_bits(motion.run(used, duration), first)
+    assert same_bits(motion.run(fresh(), duration), first)
 
 
 def test_restored_state_continues_with_the_same_bits(
@@ -77,7 +89,7 @@ def test_restored_state_continues_with_the_same_bits(
 ) -> None:
     engine = fresh()
     motion = push(engine.platform)
-    before = motion.run(engine, 0.03)
+    before = motion.run(engine, 30 * engine.timestep)
     saved = engine.save()
     after = [engine.step(motion.forces, motion.wrench) for _ in range(20)]
     for other in (engine, fresh()):
@@ -92,7 +104,7 @@ def test_saving_and_reading_do_not_change_the_future(
 ) -> None:
     engine = fresh()
     motion = push(engine.platform)
-    wanted = motion.run(engine, 0.02)
+    wanted = motion.run(engine, 20 * engine.timestep)
     engine.reset(*motion.start)
     for _ in range(20):
         engine.save()
@@ -129,19 +141,19 @@ def test_arguments_are_not_changed(fresh: Fresh, push: Any) -> None:
 def test_wrench_lasts_one_step(fresh: Fresh, same_bits: Any) -> None:
     engine = fresh()
     engine.reset()
-    engine.step(np.zeros(6), 100.0 * np.ones(6))
+    engine.step(idle(engine), 100.0 * np.ones(6))
     saved = engine.save()
-    wanted = engine.step(np.zeros(6), np.zeros(6))
+    wanted = engine.step(idle(engine), np.zeros(6))
     engine.restore(saved)
-    assert same_bits(engine.step(np.zeros(6)), wanted)
+    assert same_bits(engine.step(idle(engine)), wanted)
 
 
 def test_engines_side_by_side_do_not_meet(
     make: Callable[..., Engine], preset: str, push: Any, same_bits: Any
 ) -> None:
     pytest.importorskip("pybullet")
-    machines = [twin.load(name) for name in ("stewart", "srspm")]
-    plans = [(name, p) for name in engine_names() for p in (*machines, machines[0])]
+    machines = [twin.load(name) for name in ("stewart", "rss", "driving_simulator", "stewart")]
+    plans = [(name, p) for name in engine_names() for p in machines]
     alone = [push(p).run(make(name, p, preset=preset), 0.02) for name, p in plans]
     engines = [make(name, p, preset=preset) for name, p in plans]
     for engine in engines:
@@ -155,8 +167,9 @@ def test_quaternion_keeps_its_sign_through_a_turn(fresh: Fresh, same_bits: Any) 
     engine = fresh()
     for sign in (1.0, -1.0):
         pose = engine.platform.home * np.r_[np.ones(3), np.full(4, sign)]
-        states = [engine.reset(pose, [0, 0, 0, 0, 0, 3.0])]
-        states += [engine.step(np.zeros(6)) for _ in range(20)]
+        turning = engine.platform.constrain(pose, [0, 0, 0, 0.5, -0.5, 3.0]).twist
+        states = [engine.reset(pose, turning)]
+        states += [engine.step(idle(engine)) for _ in range(20)]
         turns = np.array([state.pose[3:] for state in states])
         assert sign * (turns @ engine.platform.home[3:]).min() > 0.99
         np.testing.assert_allclose(np.linalg.norm(turns, axis=1), 1.0, rtol=ROUNDING)
@@ -195,7 +208,7 @@ def test_use_before_reset_and_after_close(fresh: Fresh) -> None:
     used.reset()
     saved = used.save()
     calls: list[Callable[[], Any]] = [
-        lambda: engine.step(np.zeros(6)),
+        lambda: engine.step(idle(engine)),
         lambda: engine.state,
         lambda: engine.loop_gap,
         engine.save,
@@ -209,4 +222,4 @@ def test_use_before_reset_and_after_close(fresh: Fresh) -> None:
     for call in [*calls, engine.reset, lambda: engine.restore(saved)]:
         with pytest.raises(ClosedEngineError, match="closed"):
             call()
-    assert used.step(np.zeros(6)).time == used.timestep
+    assert used.step(idle(used)).time == used.timestep

@@ -141,11 +141,13 @@ def test_crank_points_up_at_zero_and_outwards_at_positive_angles(rss: Platform) 
         np.testing.assert_allclose(np.linalg.norm(rods, axis=1), 0.70, rtol=0, atol=1e-15)
 
 
-@pytest.mark.parametrize(("height", "angle"), [(1.1, 0.17443), (0.35, 0.01686)])
-def test_angles_of_the_paper(rss: Platform, height: float, angle: float) -> None:
-    """Extended-configuration-space paper, section 6: printed with five decimals."""
+@pytest.mark.parametrize(("height", "angle", "digits"), [(1.1, 0.17443, 5), (0.35, 0.0169, 4)])
+def test_angles_of_the_published_machine(
+    rss: Platform, height: float, angle: float, digits: int
+) -> None:
+    """Extended-configuration-space paper and its code, section 6: start and task."""
     found = rss.inverse_kinematics([0.0, 0.0, height, 1.0, 0.0, 0.0, 0.0])
-    np.testing.assert_allclose(found, angle, rtol=0, atol=5.1e-6)
+    np.testing.assert_allclose(found, angle, rtol=0, atol=0.51 * 10.0**-digits)
 
 
 def with_branch(platform: Platform, branch: str) -> Platform:
@@ -228,20 +230,33 @@ def test_unreachable_poses_name_their_legs(rss: Platform) -> None:
 
 
 def test_stretched_leg_is_singular(rss: Platform) -> None:
-    """Crank and rod in one line: no rate of the crank moves the tip along it."""
+    """Crank and rod of leg 1 in one line, exactly: its crank cannot move the tip along it."""
     content: dict[str, Any] = rss.parameters.model_dump()
-    content["base"]["joints"] = {"source": "Test", "coordinates": rss.base_joints.tolist()}
-    stretched = rss.base_joints + [0.0, 0.0, 1.52]
-    content["platform"]["joints"] = {"source": "Test", "coordinates": stretched.tolist()}
-    content["home"]["position"] = [0.0, 0.0, -0.1]
+    for table, first in (("base", [1.0, 0.0, 0.0]), ("platform", [0.5, 0.0, 0.0])):
+        points = getattr(rss.parameters, table).joints.points.copy()
+        points[0] = first
+        content[table]["joints"] = {"source": "Test", "coordinates": points.tolist()}
+    content["home"]["position"] = [0.5, 0.0, 1.3]
+    content["leg"] |= {"crank_length": 0.75, "rod_length": 0.75}
     content["leg"]["actuator"] |= {"minimum": -3.0, "maximum": 3.0}
-    content["home"]["orientation"] = [0.98, 0.1, 0.1, 0.14]
-    content["home"]["orientation"] = list(
-        np.array(content["home"]["orientation"]) / np.linalg.norm(content["home"]["orientation"])
-    )
+    long = content["leg"] | {"crank_length": 1.2, "rod_length": 0.9}
+    content["variant"] = [{"legs": [2, 3, 4, 5, 6], "source": "Test", "leg": long}]
     machine = Platform(MachineParameters.model_validate(content))
-    straight = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
-    with pytest.raises((SingularPoseError, UnreachablePoseError)):
-        machine.jacobian(straight)
-    with pytest.raises((SingularPoseError, UnreachablePoseError)):
-        machine.forward_dynamics(straight, np.zeros(6), np.zeros(6))
+    pose = np.array([0.5, 0.0, 1.5, 1.0, 0.0, 0.0, 0.0])
+    zero = np.zeros(6)
+    assert machine.inverse_kinematics(pose)[0] == 0.0
+    for call in (
+        lambda: machine.jacobian(pose),
+        lambda: machine.leg_coordinates(pose),
+        lambda: machine.forward_dynamics(pose, zero, zero),
+        lambda: machine.inverse_dynamics(pose, zero, zero),
+    ):
+        with pytest.raises(SingularPoseError):
+            call()
+    with pytest.raises(UnreachablePoseError, match="leg 1 "):
+        machine.inverse_kinematics(pose + [0.0, 0.0, 1e-9, 0.0, 0.0, 0.0, 0.0])
+    # On the way there the drive grows as the inverse root of what is left.
+    left = np.array([1e-4, 1e-6, 1e-8])
+    near = pose - left[:, None] * np.eye(7)[2]
+    sizes = np.linalg.norm(machine.jacobian(near)[:, 0, :3], axis=1)
+    np.testing.assert_allclose(sizes[1:] / sizes[:-1], 10.0, rtol=1e-3)

@@ -14,7 +14,8 @@ from twin.platform import Platform
 
 
 def test_limits_are_those_of_every_leg(platform: Platform) -> None:
-    poses = poses_about_home(platform, 1.3 * stroke_length(platform), 0.2, 500, 3)
+    reach = 0.7 * stroke_length(platform)
+    poses = poses_about_home(platform, reach, reach, 500, 3)
     expected = []
     for pose in poses:
         try:
@@ -89,7 +90,7 @@ def test_limits_of_the_hexapod_reach_a_singular_pose() -> None:
     platform = twin.load("micro_hexapod")
     low, high = platform.minimum_coordinates[0], platform.maximum_coordinates[0]
     corner = np.array([high, low, low, high, high, high])
-    way = platform.home_coordinates + np.linspace(0.0, 0.97, 98)[:, None] * (
+    way = platform.home_coordinates + np.linspace(0.0, 0.975, 196)[:, None] * (
         corner - platform.home_coordinates
     )
     numbers = platform.condition_number(platform.forward_kinematics(way))

@@ -238,7 +238,7 @@ def test_every_parameter_is_shown_with_unit_and_source(
 ) -> None:
     content, page = passed
     for machine in content["machines"]:
-        assert len(machine["parameters"]) > 30
+        assert len(machine["parameters"]) > 20
         for row in machine["parameters"]:
             assert row["description"] in page.text
             assert row["source"] in page.text
@@ -390,11 +390,12 @@ def test_errata_are_on_the_page(passed: tuple[dict[str, Any], Page]) -> None:
     content, page = passed
     assert len(content["errata"]) == len(read_errata()) > 1
     for paper in read_errata():
-        assert paper.paper in page.text
+        for text in (paper.paper, paper.reference, paper.note):
+            assert re.sub(r"[*]", "", text) in page.text
         for entry in paper.entries:
             assert entry.test in page.text
             for text in (entry.where, entry.printed, entry.right):
-                assert re.sub(r"[`*]", "", text) in page.text
+                assert text.replace("`", "") in page.text
 
 
 def test_machine_index_tells_each_machine_at_a_glance(

@@ -30,7 +30,9 @@ def motion(platform: Platform) -> Trajectory:
     """A short motion of every machine."""
     rest = np.zeros(6)
     hold = platform.inverse_dynamics(platform.home, rest, rest)
-    return platform.simulate(0.05, twist=[0.1, 0.0, 0.0, 0.2, 0.3, 0.4], forces=hold)
+    slow = 1e-3 if platform.kind == "strut" else 1.0
+    twist = platform.constrain(platform.home, slow * np.array([0.1, 0.0, 0.0, 0.2, 0.3, 0.4])).twist
+    return platform.simulate(0.05, twist=twist, forces=hold)
 
 
 def values(line: Any) -> NDArray[np.float64]:
@@ -43,7 +45,10 @@ def test_trajectory_figure_shows_the_trajectory(motion: Trajectory) -> None:
     legs = motion.lengths.shape[1]
     names = ["x", "y", "z", "yaw", "pitch", "roll"]
     names += 2 * [f"leg {k + 1}" for k in range(legs)]
-    assert [line.name for line in figure.data] == names
+    springs = [f"leg {k + 1}" for k in range(motion.internal.shape[1] // 2)]
+    assert [line.name for line in figure.data] == names + springs
+    for line, spring in zip(figure.data[len(names) :], motion.internal.T, strict=False):
+        np.testing.assert_allclose(values(line), spring, **SINGLE)
     for k in range(3):
         shift = motion.pose[:, k] - motion.pose[0, k]
         np.testing.assert_allclose(values(figure.data[k]), shift, **SINGLE)
@@ -57,7 +62,8 @@ def test_trajectory_figure_shows_the_trajectory(motion: Trajectory) -> None:
         np.testing.assert_allclose(values(forces), motion.forces[:, k], **SINGLE)
         assert forces.line.shape == "hv", "forces are held from each time to the next"
     labels = [figure.layout[f"yaxis{k}"].title.text for k in ("", 2, 3, 4)]
-    assert [label[label.index("[") :] for label in labels] == ["[m]", "[deg]", "[m]", "[N]"]
+    units = ["[rad]", "[N m]"] if motion.machine == "rss" else ["[m]", "[N]"]
+    assert [label[label.index("[") :] for label in labels] == ["[m]", "[deg]", *units]
     assert figure.layout.xaxis4.title.text == "time [s]"
 
 
@@ -162,7 +168,9 @@ def test_missing_plotly_names_the_install_command(
 def test_sketch_is_an_svg_of_all_legs(platform: Platform) -> None:
     root = ElementTree.fromstring(sketch_svg(platform))
     assert root.get("aria-label") == f"{platform.name} at home"
-    assert len(root.findall("circle")) == 2 * platform.n_actuators
+    # One ball at each end of a leg, one at the elbow of a crank, one at the foot of a pillar.
+    balls = {"rss": 2, "pillar": 1}.get(platform.kind, 2)
+    assert len(root.findall("circle")) == balls * platform.n_actuators
     left, top, width, height = (float(part) for part in (root.get("viewBox") or "").split())
     for circle in root.findall("circle"):
         assert left < float(circle.get("cx", "nan")) < left + width

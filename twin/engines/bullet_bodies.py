@@ -1,4 +1,4 @@
-"""The multibodies of a machine in Bullet: what hangs on the base, and a free platform."""
+"""The multibodies of a machine in Bullet: the legs on the base, and what moves the platform."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from twin.engines.bullet_library import bullet, load
 from twin.engines.mechanism import PLATFORM, Mechanism
-from twin.engines.urdf import fixed_urdf, free_urdf
+from twin.engines.urdf import legs_urdf, platform_urdf
 
 BASE_LINK = -1
 """Bullet's number for the base link of a multibody."""
@@ -36,11 +36,11 @@ class Bodies:
         self.links: dict[str, Link] = {}
         self.joints: dict[str, Link] = {}
         self._client = client
-        self._collect(load(fixed_urdf(machine), client, fixed=True))
+        self._collect(load(legs_urdf(machine), client, fixed=True))
+        moving = load(platform_urdf(machine), client, fixed=not machine.floats)
+        self._collect(moving)
         if machine.floats:
-            free = load(free_urdf(machine), client, fixed=False)
-            self.links[PLATFORM] = Link(free, BASE_LINK)
-            self._collect(free)
+            self.links[PLATFORM] = Link(moving, BASE_LINK)
 
     def all(self) -> list[Link]:
         """Return all links, bases included."""

@@ -25,7 +25,7 @@ ITERATIONS = 50
 CORRECTION = 0.8
 """Part of a loop gap that Bullet removes in one step."""
 
-UNBOUNDED = 1e10
+UNBOUNDED = 1e100
 """Joint velocity [m/s, rad/s] and constraint force [N] that no machine reaches."""
 
 

@@ -244,10 +244,12 @@ class Mechanism:
                 return names
             body = self.body(body.parent)
 
-    def carried_freely(self, body: Body) -> bool:
-        """Return whether a body is the free platform or hangs on it, not on the base."""
-        while not body.free:
-            if body.parent == BASE:
-                return False
+    def root(self, body: Body) -> str:
+        """Return the body on the base from which a body's joints start: itself, or one below."""
+        while body.parent != BASE:
             body = self.body(body.parent)
-        return True
+        return body.name
+
+    def moves_platform(self, body: Body) -> bool:
+        """Return whether a body is in the same tree as the platform."""
+        return self.root(body) == self.root(self.body(PLATFORM))

@@ -14,13 +14,8 @@ from twin.engines.mechanism import BASE, PLATFORM, Body, Joint, Mechanism
 from twin.engines.mechanisms.assembly import make_mechanism
 from twin.engines.mjcf_elements import add, add_inertial, add_mesh, add_shape, document, text
 from twin.engines.shapes import Plate
+from twin.engines.stability import suitable_timestep
 from twin.platform import Platform
-
-TIMESTEP = 1e-3
-"""[s] as written to the file; the constraint settings belong to it."""
-
-LOOP_SOLREF = (2 * TIMESTEP, 1.0)
-"""Time constant [s] and damping ratio: the stiffest reference MuJoCo takes at this time step."""
 
 LOOP_SOLIMP = (0.9999, 0.9999, 0.001, 0.5, 2.0)
 """Constant impedance at MuJoCo's upper limit: a loop yields as little as it can."""
@@ -30,17 +25,22 @@ REFERENCE = "platform_reference"
 at every stage of the integrator."""
 
 
+def loop_solref(timestep: float) -> tuple[float, float]:
+    """Return time constant [s] and damping ratio: the stiffest that MuJoCo takes at a time step."""
+    return 2.0 * timestep, 1.0
+
+
 def robot_xml(platform: Platform) -> str:
     """Return the MJCF of a machine at home; the same machine gives the same text."""
-    return mechanism_xml(make_mechanism(platform.parameters))
+    return mechanism_xml(make_mechanism(platform.parameters), suitable_timestep(platform))
 
 
-def mechanism_xml(machine: Mechanism) -> str:
-    """Return the MJCF of a mechanism at home."""
+def mechanism_xml(machine: Mechanism, timestep: float) -> str:
+    """Return the MJCF of a mechanism at home, for a time step [s]."""
     root = Element("mujoco", model=machine.name)
     add(root, "compiler", angle="radian", autolimits="false", inertiafromgeom="false")
-    _add_options(root, machine.gravity)
-    _add_defaults(root)
+    _add_options(root, machine.gravity, timestep)
+    _add_defaults(root, timestep)
     _add_assets(root, machine)
     world = add(root, "worldbody")
     for shape in (machine.base_plate, *machine.base_shapes):
@@ -53,21 +53,21 @@ def mechanism_xml(machine: Mechanism) -> str:
     return document(root)
 
 
-def _add_options(root: Element, gravity: float) -> None:
+def _add_options(root: Element, gravity: float, timestep: float) -> None:
     solver = {"solver": "Newton", "iterations": "100", "tolerance": "1e-14", "jacobian": "dense"}
     add(
         root,
         "option",
         gravity=text([0.0, 0.0, -gravity]),
-        timestep=text([TIMESTEP]),
+        timestep=text([timestep]),
         integrator="RK4",
         **solver,
     )
 
 
-def _add_defaults(root: Element) -> None:
+def _add_defaults(root: Element, timestep: float) -> None:
     default = add(root, "default")
-    loop = {"solref": text(LOOP_SOLREF), "solimp": text(LOOP_SOLIMP)}
+    loop = {"solref": text(loop_solref(timestep)), "solimp": text(LOOP_SOLIMP)}
     add(default, "equality", **loop)
     drawn = add(default, "default", **{"class": "drawn"})
     add(drawn, "geom", contype="0", conaffinity="0", mass="0", group="2")

@@ -91,7 +91,7 @@ class MujocoEngine(BaseEngine):
                 "engine_defaults": engine_defaults,
             },
         )
-        self.model = compile_model(self._machine)
+        self.model = compile_model(self._machine, self.timestep)
         settings.apply(self.model, self.timestep)
         # A bad state must reach the guard; MuJoCo would put the machine home and go on.
         self.model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)

@@ -18,14 +18,14 @@ except ImportError:
 __all__ = ["compile_model", "coordinates", "mujoco", "velocities"]
 
 
-def compile_model(machine: Mechanism) -> mujoco.MjModel:
-    """Return the compiled model of a machine.
+def compile_model(machine: Mechanism, timestep: float = 1e-3) -> mujoco.MjModel:
+    """Return the compiled model of a machine for a time step [s].
 
     Raises:
         InputError: MuJoCo refuses the model; says why.
     """
     try:
-        return mujoco.MjModel.from_xml_string(mechanism_xml(machine))
+        return mujoco.MjModel.from_xml_string(mechanism_xml(machine, timestep))
     except ValueError as error:
         raise InputError(
             "platform", f"MuJoCo refuses the model of {machine.name}: {error}"

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from twin.arrays import as_flag, as_floats, as_vector, one_of
 from twin.engines.engine import Preset
-from twin.engines.mjcf import LOOP_SOLIMP
+from twin.engines.mjcf import LOOP_SOLIMP, loop_solref
 from twin.engines.mujoco_model import mujoco
 from twin.engines.stability import Scheme
 from twin.errors import InputError
@@ -73,12 +73,12 @@ def make_settings(
     own = PRESET_INTEGRATORS[preset]
     name = own if integrator is None else one_of(integrator, "integrator", INTEGRATORS)
     as_flag(engine_defaults, "engine_defaults")
-    loop_solref = DEFAULT_SOLREF if engine_defaults else (2 * timestep, 1.0)
-    loop_solimp = DEFAULT_SOLIMP if engine_defaults else LOOP_SOLIMP
+    own_solref = DEFAULT_SOLREF if engine_defaults else loop_solref(timestep)
+    own_solimp = DEFAULT_SOLIMP if engine_defaults else LOOP_SOLIMP
     return Settings(
         name,
-        loop_solref if solref is None else _check_solref(solref),
-        loop_solimp if solimp is None else _check_solimp(solimp),
+        own_solref if solref is None else _check_solref(solref),
+        own_solimp if solimp is None else _check_solimp(solimp),
         DEFAULT_TOLERANCE if engine_defaults else TOLERANCE,
     )
 

@@ -33,34 +33,36 @@ def robot_urdf(platform: Platform) -> str:
     the angles [rad] about its moving x, y and z axes, starting from the home orientation.
     """
     machine = make_mechanism(platform.parameters)
-    carried = [*_freedoms(machine), *_free(machine)] if machine.floats else []
-    elements = (*_fixed(machine, limited=True), *carried, *_mounts(machine))
-    return document(machine.name, machine.colors, *elements)
+    base = link(BASE, shapes=(machine.base_plate, *machine.base_shapes))
+    carriers = _freedoms(machine) if machine.floats else ()
+    legs, moving = (_bodies(machine, part, limited=True) for part in (False, True))
+    return document(
+        machine.name, machine.colors, base, *legs, *carriers, *moving, *_mounts(machine)
+    )
 
 
-def fixed_urdf(machine: Mechanism) -> str:
-    """Return the base and what hangs on it, without limits: the equations of motion have none."""
-    return document(f"{machine.name}_fixed", machine.colors, *_fixed(machine, limited=False))
+def legs_urdf(machine: Mechanism) -> str:
+    """Return the base and all trees on it but the platform's.
+
+    There are no limits, because the equations of motion have none. The platform has its own text
+    because Bullet solves wrongly for loops inside one multibody.
+    """
+    bodies = _bodies(machine, False, limited=False)
+    return document(f"{machine.name}_legs", machine.colors, link(BASE), *bodies)
 
 
-def free_urdf(machine: Mechanism) -> str:
-    """Return the free platform, whose link frame is the platform frame, and what it carries."""
-    return document(f"{machine.name}_platform", machine.colors, *_free(machine))
+def platform_urdf(machine: Mechanism) -> str:
+    """Return the platform's tree: a free body, or bodies on a base that carry it."""
+    base = () if machine.floats else (link(BASE),)
+    bodies = _bodies(machine, True, limited=False)
+    return document(f"{machine.name}_platform", machine.colors, *base, *bodies)
 
 
-def _fixed(machine: Mechanism, *, limited: bool) -> Iterator[Element]:
-    yield link(BASE, shapes=(machine.base_plate, *machine.base_shapes))
+def _bodies(machine: Mechanism, with_platform: bool, *, limited: bool) -> Iterator[Element]:
+    """Yield the bodies in the platform's tree, or those in all others, with their joints."""
     for body in machine.bodies:
-        if not machine.carried_freely(body):
+        if machine.moves_platform(body) == with_platform:
             yield from _body(machine, body, limited=limited)
-
-
-def _free(machine: Mechanism) -> Iterator[Element]:
-    for body in machine.bodies:
-        if body.free:
-            yield link(body.name, body.mass, body.shapes)
-        elif machine.carried_freely(body):
-            yield from _body(machine, body, limited=False)
 
 
 def _body(machine: Mechanism, body: Body, *, limited: bool) -> Iterator[Element]:
@@ -73,7 +75,7 @@ def _body(machine: Mechanism, body: Body, *, limited: bool) -> Iterator[Element]
         if child != body.name:
             yield link(child)
         parent, place = child, origin()
-    if not body.joints:
+    if not (body.joints or body.free):
         yield joint(f"{body.name}_mount", "fixed", (parent, body.name), place)
     yield link(body.name, body.mass, body.shapes)
 

@@ -18,10 +18,11 @@ ANGLES = ("yaw", "pitch", "roll")
 
 
 def trajectory_figure(trajectory: Trajectory) -> Any:
-    """Return a plotly figure of one motion, four panels over time [s].
+    """Return a plotly figure of one motion, panels over time [s].
 
-    Displacement [m] from the start in the base frame, yaw, pitch and roll [deg], leg lengths [m],
-    leg forces [N].
+    Displacement [m] from the start in the base frame, yaw, pitch and roll [deg], leg lengths [m] or
+    crank angles [rad], leg forces [N] or crank torques [N m]; a fifth with the springs [m] of legs
+    that have some.
 
     Raises:
         InputError: not a trajectory.
@@ -32,9 +33,18 @@ def trajectory_figure(trajectory: Trajectory) -> Any:
     panels = [
         Axes("displacement [m]", _lines(time, _displacement(trajectory), POSITIONS)),
         Axes("orientation [deg]", _lines(time, _degrees(trajectory), ANGLES)),
-        Axes("leg length [m]", _lines(time, trajectory.lengths, names)),
-        Axes("leg force [N]", _lines(time, trajectory.forces, names, "steps")),
     ]
+    cranks = trajectory.coordinate_unit == "rad"
+    coordinate, force = (
+        ("crank angle [rad]", "crank torque [N m]")
+        if cranks
+        else ("leg length [m]", "leg force [N]")
+    )
+    panels.append(Axes(coordinate, _lines(time, trajectory.lengths, names)))
+    panels.append(Axes(force, _lines(time, trajectory.forces, names, "steps")))
+    springs = trajectory.internal[:, : trajectory.internal.shape[1] // 2]
+    if springs.size:
+        panels.append(Axes("spring extension [m]", _lines(time, springs, names)))
     return panels_figure(panels, "time [s]", title=_title(trajectory))
 
 

@@ -22,6 +22,8 @@ CASES = (
     "simulator_kinematics",
     "simulator_dae",
     "simulator_actuation",
+    "compliant_systems",
+    "compliant_response",
     "micro_hexapod",
     "formulations",
     "constant_forces",

@@ -25,7 +25,7 @@ from twin.dynamics.dae import (
 from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.metrics import relative_error
-from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Statement
+from twin.validation.results import CaseResult, Measure, Statement
 from twin.validation.sampling import RandomStates, random_states
 from twin.validation.simulator import (
     BECAUSE,
@@ -34,6 +34,7 @@ from twin.validation.simulator import (
     coordinates_of,
     rates_of,
 )
+from twin.validation.simulator_figures import friction_plot, wrong_length_plot
 
 CASE = Case(
     key="simulator_actuation",
@@ -91,7 +92,7 @@ def run(platform: Platform) -> CaseResult:
         *_wrong(wrong),
         *_friction(effects),
     ]
-    plots = (_friction_plot(effects), _wrong_plot(plate))
+    plots = (friction_plot(effects), wrong_length_plot(plate, OFFSET, STIFFNESS))
     return CASE.result(platform, measures, plots, _statements(effects))
 
 
@@ -170,47 +171,6 @@ def _friction(effects: dict[str, FrictionEffect]) -> Iterator[Measure]:
             reason=f"{100.0 * added / np.abs(effect.without).max():.2g} percent of the largest; "
             f"heat over {effect.time[-1]:g} s: {effect.energy:.3g} J",
         )
-
-
-def _friction_plot(effects: dict[str, FrictionEffect]) -> Plot:
-    first = next(iter(effects.values()))
-    speeds = 1e3 * np.linalg.norm(first.velocity, axis=-1)
-    sliding = [
-        Curve(corner.replace("_", " "), first.time, speeds[:, k])
-        for k, corner in enumerate(CORNERS)
-        if speeds[:, k].any()
-    ]
-    added = [
-        Curve(f"{name}, front left", effect.time, effect.force_difference[:, 1])
-        for name, effect in effects.items()
-    ]
-    power = [Curve(name, effect.time, 1e3 * effect.power) for name, effect in effects.items()]
-    panels = (
-        Panel("speed of a foot [mm/s]", tuple(sliding)),
-        Panel("added force [N]", tuple(added)),
-        Panel("power into heat [mW]", tuple(power)),
-    )
-    return Plot("Friction under the feet along the paper's sines", "time [s]", panels)
-
-
-def _wrong_plot(plate: PlateModel) -> Plot:
-    offsets = np.linspace(-2.0 * OFFSET, 2.0 * OFFSET, 21)
-    home = [plate.home_length, 0.0, 0.0]
-    found = [wrong_length(plate, home, CORNERS[1], offset, STIFFNESS) for offset in offsets]
-    forces = np.array([each.forces for each in found])
-    places = np.array([each.coordinates for each in found]) - home
-    x = 1e3 * offsets
-    angles = np.degrees(places[:, 1:])
-    panels = (
-        Panel(
-            "force that the loops add [N]",
-            tuple(Curve(c.replace("_", " "), x, forces[:, k]) for k, c in enumerate(CORNERS)),
-        ),
-        Panel("heave [mm]", (Curve("heave", x, 1e3 * places[:, 0]),)),
-        Panel("angle [deg]", (Curve("roll", x, angles[:, 0]), Curve("pitch", x, angles[:, 1]))),
-    )
-    caption = "Home pose; the front left actuator is commanded too long by this much."
-    return Plot("One wrong length command", "wrong command [mm]", panels, caption=caption)
 
 
 def _statements(effects: dict[str, FrictionEffect]) -> tuple[Statement, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -23,12 +22,12 @@ from twin.dynamics.dae import (
     sinusoidal_inputs,
     symbolic_dae,
 )
-from twin.dynamics.dae.lagrange import DRIVEN
 from twin.platform import Platform
 from twin.validation.case import Case
-from twin.validation.comparison import log_curve
-from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Statement
-from twin.validation.simulator import BECAUSE, PAPER, PRINTED_TERMS, RANK, RANKS, PrintedTerm
+from twin.validation.results import CaseResult, Measure, Statement
+from twin.validation.simulator import BECAUSE, PAPER, RANK, RANKS
+from twin.validation.simulator_figures import response_plot
+from twin.validation.simulator_multipliers import PRINTED_TERMS, wrong_terms
 
 CASE = Case(
     key="simulator_dae",
@@ -74,35 +73,8 @@ def run(platform: Platform) -> CaseResult:
         *_runs(runs),
         *_forces(runs, exact),
     ]
-    plots = [_plot(name, runs[name], exact[name]) for name in runs]
+    plots = [response_plot(name, runs[name], exact[name]) for name in runs]
     return CASE.result(platform, measures, plots, _statements(plate, reduction, rank, runs, exact))
-
-
-def coefficient(reduction: IndexReduction, plate: PlateModel, term: PrintedTerm) -> Fraction:
-    """Return our coefficient of a term of a multiplier."""
-    symbols = symbolic_dae(plate.lumped()).symbols
-    names = [*symbols.coordinates, *symbols.rates, *symbols.input_accelerations]
-    wanted = {symbols.roll: term.angles[0], symbols.pitch: term.angles[1]}
-    if term.input is not None:
-        wanted[symbols.input_accelerations[term.input - 1]] = 1
-    powers = tuple(wanted.get(name, 0) for name in names)
-    found = dict(_polynomial(reduction.multipliers[term.multiplier - 1], names))
-    value = found.get(powers, 0)
-    return Fraction(int(value.p), int(value.q)) if value else Fraction(0)
-
-
-def _polynomial(expression: Any, names: list[Any]) -> Any:
-    from twin.dynamics.dae.library import sympy_module
-
-    return sympy_module().Poly(expression, *names).terms()
-
-
-def _wrong_terms(reduction: IndexReduction, plate: PlateModel) -> list[PrintedTerm]:
-    return [
-        term
-        for term in PRINTED_TERMS
-        if coefficient(reduction, plate, term) != Fraction(*term.coefficient)
-    ]
 
 
 def _structure(reduction: IndexReduction, rank: int) -> Iterator[Measure]:
@@ -156,30 +128,6 @@ def _forces(runs: dict[str, DaeRun], exact: dict[str, FloatArray]) -> Iterator[M
         )
 
 
-def _plot(name: str, result: DaeRun, exact: FloatArray) -> Plot:
-    time, degrees = result.time, np.degrees(result.coordinates[:, 1:3])
-    angles = (Curve("roll", time, degrees[:, 0]), Curve("pitch", time, degrees[:, 1]))
-    forces = [
-        Curve(f"{corner.replace('_', ' ')}{model}", time, values[:, k], style)
-        for k, corner in enumerate(DRIVEN)
-        for model, values, style in (
-            ("", result.forces, "line"),
-            (", exact", exact, "dash"),
-        )
-    ]
-    drift = (
-        log_curve("position [m]", time, result.position_drift),
-        log_curve("velocity [m/s]", time, result.velocity_drift),
-    )
-    panels = (
-        Panel("heave [mm]", (Curve("heave", time, 1e3 * result.coordinates[:, 0]),)),
-        Panel("angle [deg]", angles),
-        Panel("force of a driven pillar [N]", tuple(forces)),
-        Panel("drift of the constraints", drift, log_y=True),
-    )
-    return Plot(f"Response to {name}", "time [s]", panels)
-
-
 def _statements(
     plate: PlateModel,
     reduction: IndexReduction,
@@ -187,7 +135,7 @@ def _statements(
     runs: dict[str, DaeRun],
     exact: dict[str, FloatArray],
 ) -> tuple[Statement, ...]:
-    wrong = _wrong_terms(reduction, plate)
+    wrong = wrong_terms(reduction, plate)
     inertia = home_inertia(plate.lumped())
     apart = max(float(np.abs(runs[name].forces - exact[name]).max()) for name in runs)
     moments = ", ".join(

@@ -31,38 +31,38 @@ SINGLE = {"rtol": 3e-7, "atol": 1e-9}
 
 
 @pytest.fixture(scope="module")
-def errors() -> Any:
+def grid() -> Any:
     """A small map."""
     return small_angle_errors(PLATE, 9)
 
 
 @pytest.mark.parametrize("quantity", QUANTITIES)
-def test_error_figure_shows_one_height_of_the_map(errors: Any, quantity: str) -> None:
-    figure = error_figure(errors, quantity, heave=0.3549)
+def test_error_figure_shows_one_height_of_the_map(grid: Any, quantity: str) -> None:
+    figure = error_figure(grid, quantity, heave=0.3549)
     (shown,) = figure.data
     assert shown.colorbar.title.text == QUANTITIES[quantity]
-    np.testing.assert_allclose(np.asarray(shown.x, dtype=float), np.degrees(errors.pitch))
-    np.testing.assert_allclose(np.asarray(shown.y, dtype=float), np.degrees(errors.roll))
+    np.testing.assert_allclose(np.asarray(shown.x, dtype=float), np.degrees(grid.pitch))
+    np.testing.assert_allclose(np.asarray(shown.y, dtype=float), np.degrees(grid.roll))
     values = np.asarray(shown.z, dtype=float)
-    inside = np.isfinite(errors.lengths[4, :, :, 0])
+    inside = np.isfinite(grid.lengths[4, :, :, 0])
     np.testing.assert_array_equal(np.isfinite(values), inside)
     signed = {"heave": 0, "roll": 1, "pitch": 2}
     if quantity in signed:
         scale = 1e3 if quantity == "heave" else np.degrees(1.0)
-        expected = scale * errors.coordinates[4, ..., signed[quantity]]
+        expected = scale * grid.coordinates[4, ..., signed[quantity]]
         np.testing.assert_allclose(values, expected)
     assert np.nanmax(np.abs(values)) <= shown.zmax
     assert shown.zmin in (0.0, -shown.zmax)
 
 
-def test_error_figure_takes_the_nearest_height(errors: Any) -> None:
-    title = error_figure(errors, "length", heave=0.3549 + 0.007).layout.title.text
-    assert f"{errors.heave[5]:.4g} m" in title
-    assert f"{errors.heave[4]:.4g} m" in error_figure(errors).layout.title.text
+def test_error_figure_takes_the_nearest_height(grid: Any) -> None:
+    title = error_figure(grid, "length", heave=0.3549 + 0.007).layout.title.text
+    assert f"{grid.heave[5]:.4g} m" in title
+    assert f"{grid.heave[4]:.4g} m" in error_figure(grid).layout.title.text
     with pytest.raises(InputError, match="quantity"):
-        error_figure(errors, "charm")
+        error_figure(grid, "charm")
     with pytest.raises(InputError, match="heave"):
-        error_figure(errors, heave="high")
+        error_figure(grid, heave="high")
 
 
 def test_envelope_figure_shows_the_surface_in_millimetres() -> None:
@@ -98,10 +98,10 @@ def test_friction_and_force_figures_show_all_curves() -> None:
 
 
 def test_missing_plotly_names_the_install_command(
-    errors: Any, monkeypatch: pytest.MonkeyPatch
+    grid: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
     with pytest.raises(MissingDependencyError, match=r"pip install platform-twin\[report\]"):
-        error_figure(errors)
+        error_figure(grid)
     with pytest.raises(MissingDependencyError):
         envelope_figure(translational_envelope(ExactKinematics(PLATE), 2))

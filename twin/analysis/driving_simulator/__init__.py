@@ -4,7 +4,14 @@ Reference: driving simulator paper; derivations in docs/driving_simulator.md.
 """
 
 from twin.analysis.driving_simulator.envelope import Envelope, translational_envelope
-from twin.analysis.driving_simulator.error_map import ErrorMap, WorstErrors, small_angle_errors
+from twin.analysis.driving_simulator.error_map import (
+    ErrorMap,
+    SmallAngleErrors,
+    WorstErrors,
+    small_angle_errors,
+    small_angle_errors_at,
+    worst_small_angle_errors,
+)
 from twin.analysis.driving_simulator.foot_friction import FrictionEffect, friction_effect
 from twin.analysis.driving_simulator.head import (
     HeadMotion,
@@ -46,6 +53,7 @@ __all__ = [
     "ModelForces",
     "MotionRanges",
     "PlateSize",
+    "SmallAngleErrors",
     "WorstErrors",
     "WrongLength",
     "exact_head_motion",
@@ -57,12 +65,14 @@ __all__ = [
     "model_forces",
     "plate_for_ranges",
     "small_angle_errors",
+    "small_angle_errors_at",
     "small_angle_head_motion",
     "small_angle_ranges",
     "split_forces",
     "stroke_shares",
     "tilting_stiffness",
     "translational_envelope",
+    "worst_small_angle_errors",
     "wrong_force",
     "wrong_length",
 ]

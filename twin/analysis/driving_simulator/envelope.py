@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats
+from twin.arrays import FloatArray
+from twin.dynamics.dae.bounds import whole_number
 from twin.dynamics.dae.kinematics import PlateKinematics
-from twin.errors import InputError
 
 FINEST = 500
 """Triangles along an edge of the octahedron; a million in all."""
@@ -47,9 +47,7 @@ def translational_envelope(kinematics: PlateKinematics, divisions: int = 20) -> 
     Raises:
         InputError: divisions that are no whole number from 1 to 500.
     """
-    whole = isinstance(divisions, int) and not isinstance(divisions, bool)
-    if not whole or not 1 <= divisions <= FINEST:
-        raise InputError("divisions", f"must be a whole number from 1 to {FINEST}")
+    whole_number(divisions, "divisions", 1, FINEST)
     plate = kinematics.plate
     arms = np.array([1.0, plate.half_width, plate.half_length])
     points, triangles = _octahedron(divisions)
@@ -69,4 +67,4 @@ def _octahedron(divisions: int) -> tuple[FloatArray, Any]:
     faces = [corner * signs for signs in product((1.0, -1.0), repeat=3)]
     points, merged = np.unique(np.vstack(faces) + 0.0, axis=0, return_inverse=True)
     triangles = np.vstack([face + k * len(rows) for k in range(len(faces))])
-    return as_floats(points, "points"), merged.ravel()[triangles]
+    return points, merged.ravel()[triangles]

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from twin.analysis.driving_simulator.envelope import translational_envelope
 from twin.analysis.driving_simulator.motion_ranges import exact_ranges_at_best_heave
 from twin.arrays import FloatArray
+from twin.dynamics.dae.bounds import whole_number
 from twin.dynamics.dae.exact_kinematics import ExactKinematics
 from twin.dynamics.dae.plate import PlateModel
 from twin.dynamics.dae.small_angle import SmallAngleKinematics
-from twin.errors import InputError
 
 FINEST = 201
 """Points along an axis: eight million in all."""
+
+
+class SmallAngleErrors(NamedTuple):
+    """Small-angle model minus exact model at poses `(...)`."""
+
+    lengths: FloatArray
+    """`(..., 4)` [m] of the pillars that inverse kinematics gives for the pose"""
+    coordinates: FloatArray
+    """`(..., 3)` heave [m], roll, pitch [rad] that direct kinematics gives for the lengths"""
+    center: FloatArray
+    """`(..., 2)` [m] x and y of the plate's centre for the pose"""
+    feet: FloatArray
+    """`(..., 4, 2)` [m] of the feet for the pose"""
 
 
 class WorstErrors(NamedTuple):
@@ -44,26 +58,37 @@ class ErrorMap(NamedTuple):
     pitch: FloatArray
     """`(c,)` [rad]"""
     lengths: FloatArray
-    """`(a, b, c, 4)` [m] of the pillars that inverse kinematics gives for the pose"""
+    """`(a, b, c, 4)` [m] as in `SmallAngleErrors`"""
     coordinates: FloatArray
-    """`(a, b, c, 3)` heave [m], roll, pitch [rad] that direct kinematics gives for the lengths"""
+    """`(a, b, c, 3)` [m], [rad]"""
     center: FloatArray
-    """`(a, b, c, 2)` [m] x and y of the plate's centre for the pose"""
+    """`(a, b, c, 2)` [m]"""
     feet: FloatArray
-    """`(a, b, c, 4, 2)` [m] of the feet for the pose"""
+    """`(a, b, c, 4, 2)` [m]"""
+    worst: WorstErrors
+    """Over the whole workspace, not only on the grid"""
 
-    @property
-    def worst(self) -> WorstErrors:
-        """Largest errors on the grid."""
-        heave, roll, pitch = np.nanmax(np.abs(self.coordinates), axis=(0, 1, 2)).tolist()
-        return WorstErrors(
-            float(np.nanmax(np.abs(self.lengths))),
-            heave,
-            roll,
-            pitch,
-            float(np.nanmax(np.linalg.norm(self.center, axis=-1))),
-            float(np.nanmax(np.linalg.norm(self.feet, axis=-1))),
-        )
+
+def small_angle_errors_at(plate: PlateModel, coordinates: Any) -> SmallAngleErrors:
+    """Return the errors of the small-angle model at coordinates `(..., 3)`.
+
+    Args:
+        plate: the machine.
+        coordinates: heave [m], roll, pitch [rad]; limits are not checked.
+
+    Raises:
+        InputError: wrong shape, not finite, angles of a right angle and more.
+    """
+    small, exact = SmallAngleKinematics(plate), ExactKinematics(plate)
+    true, approximate = exact.inverse(coordinates), small.inverse(coordinates)
+    _, front_left, rear_left, rear_right = np.moveaxis(true.lengths, -1, 0)
+    reached = small.direct(rear_right, rear_left, front_left)
+    return SmallAngleErrors(
+        approximate.lengths - true.lengths,
+        reached.coordinates - true.coordinates,
+        (approximate.center - true.center)[..., :2],
+        approximate.feet - true.feet,
+    )
 
 
 def small_angle_errors(plate: PlateModel, count: int = 41) -> ErrorMap:
@@ -76,21 +101,38 @@ def small_angle_errors(plate: PlateModel, count: int = 41) -> ErrorMap:
     Raises:
         InputError: a count that is no whole number from 2 to 201.
     """
-    if isinstance(count, bool) or not isinstance(count, int) or not 2 <= count <= FINEST:
-        raise InputError("count", f"must be a whole number from 2 to {FINEST}")
-    small, exact = SmallAngleKinematics(plate), ExactKinematics(plate)
-    ranges = exact_ranges_at_best_heave(plate)
-    axes = [np.linspace(-reach, reach, count) for reach in ranges]
+    whole_number(count, "count", 2, FINEST)
+    axes = [np.linspace(-reach, reach, count) for reach in exact_ranges_at_best_heave(plate)]
     axes[0] = axes[0] + plate.home_length
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
-    true, approximate = exact.inverse(grid), small.inverse(grid)
-    _, front_left, rear_left, rear_right = np.moveaxis(true.lengths, -1, 0)
-    reached = small.direct(rear_right, rear_left, front_left)
-    inside = exact.within_stroke(grid)[..., None]
-    return ErrorMap(
-        *axes,
-        np.where(inside, approximate.lengths - true.lengths, np.nan),
-        np.where(inside, reached.coordinates - grid, np.nan),
-        np.where(inside, (approximate.center - true.center)[..., :2], np.nan),
-        np.where(inside[..., None], approximate.feet - true.feet, np.nan),
+    outside = ~ExactKinematics(plate).within_stroke(grid)
+    errors = small_angle_errors_at(plate, grid)
+    for part in errors:
+        part[outside] = np.nan
+    heave, roll, pitch = axes
+    return ErrorMap(heave, roll, pitch, *errors, worst_small_angle_errors(plate))
+
+
+def worst_small_angle_errors(plate: PlateModel, divisions: int = 40) -> WorstErrors:
+    """Return the largest errors of the small-angle model over the workspace.
+
+    Errors grow with the angles and are largest on the surface of the workspace.
+
+    Args:
+        plate: the machine.
+        divisions: see `translational_envelope`, whose points are taken.
+
+    Raises:
+        InputError: divisions that are no whole number from 1 to 500.
+    """
+    surface = translational_envelope(ExactKinematics(plate), divisions).coordinates
+    errors = small_angle_errors_at(plate, surface)
+    heave, roll, pitch = np.abs(errors.coordinates).max(axis=0).tolist()
+    return WorstErrors(
+        float(np.abs(errors.lengths).max()),
+        heave,
+        roll,
+        pitch,
+        float(np.linalg.norm(errors.center, axis=-1).max()),
+        float(np.linalg.norm(errors.feet, axis=-1).max()),
     )

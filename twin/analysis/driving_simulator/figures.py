@@ -38,11 +38,11 @@ SCENE_HEIGHT = 520
 """[pixels]"""
 
 
-def error_figure(errors: ErrorMap, quantity: str = "length", heave: Any = None) -> Any:
+def error_figure(grid: ErrorMap, quantity: str = "length", heave: Any = None) -> Any:
     """Return a plotly figure of a small-angle error over roll and pitch [deg] at one heave.
 
     Args:
-        errors: the map.
+        grid: the map.
         quantity: a key of `QUANTITIES`.
         heave: [m]; the nearest height of the map is shown, default its middle.
 
@@ -52,15 +52,15 @@ def error_figure(errors: ErrorMap, quantity: str = "length", heave: Any = None) 
     """
     figures = report_library("plotly.graph_objects", "Plotting")
     label = QUANTITIES[one_of(quantity, "quantity", QUANTITIES)]
-    middle = 0.5 * (errors.heave[0] + errors.heave[-1])
+    middle = 0.5 * (grid.heave[0] + grid.heave[-1])
     height = float(as_floats([middle if heave is None else heave], "heave", 1)[0])
-    level = int(np.abs(errors.heave - height).argmin())
-    values = _error_values(errors, quantity)[level]
+    level = int(np.abs(grid.heave - height).argmin())
+    values = _error_values(grid, quantity)[level]
     largest = float(np.nanmax(np.abs(values), initial=1e-12))
     figure = figures.Figure(
         figures.Heatmap(
-            x=np.degrees(errors.pitch),
-            y=np.degrees(errors.roll),
+            x=np.degrees(grid.pitch),
+            y=np.degrees(grid.roll),
             z=values,
             zmin=-largest if np.nanmin(values, initial=0.0) < 0.0 else 0.0,
             zmax=largest,
@@ -71,7 +71,7 @@ def error_figure(errors: ErrorMap, quantity: str = "length", heave: Any = None) 
         layout=layout(MAP_HEIGHT, 44),
     )
     figure.layout.xaxis, figure.layout.yaxis = axis("pitch [deg]"), axis("roll [deg]")
-    return _titled(figure, f"Small-angle against exact model at heave {errors.heave[level]:.4g} m")
+    return _titled(figure, f"Small-angle against exact model at heave {grid.heave[level]:.4g} m")
 
 
 def envelope_figure(envelope: Envelope) -> Any:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.arrays import FloatArray, positive
+from twin.dynamics.dae.bounds import MOST_SAMPLES, whole_number
 from twin.dynamics.dae.exact import ExactModel
 from twin.dynamics.dae.exact_kinematics import ExactKinematics
 from twin.dynamics.dae.friction import SlidingFriction
@@ -70,8 +71,7 @@ def friction_effect(
         InputError: values out of range.
         MissingDependencyError: sympy is not installed.
     """
-    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 2:
-        raise InputError("samples", f"must be a whole number from 2, got {samples!r}")
+    whole_number(samples, "samples", 2, MOST_SAMPLES)
     if not isinstance(friction, SlidingFriction):
         raise InputError("friction", f"must be SlidingFriction, not {type(friction).__name__}")
     time = np.linspace(0.0, positive(duration, "duration"), samples)
@@ -85,7 +85,7 @@ def friction_effect(
         velocity,
         free.forces(*states, pushing=pushing),
         rubbing.forces(*states, pushing=pushing),
-        -np.einsum("knj,knj->k", velocity, drag),
+        0.0 - np.einsum("knj,knj->k", velocity, drag),
     )
 
 

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.arrays import FloatArray, as_vector
+from twin.dynamics.dae.bounds import bounded
 from twin.dynamics.dae.exact_kinematics import ExactKinematics
 from twin.dynamics.dae.jets import Jet
-from twin.dynamics.dae.kinematics import ConfigurationMotion
+from twin.dynamics.dae.kinematics import ConfigurationMotion, checked_coordinates
 from twin.dynamics.dae.plate import PlateModel
 from twin.dynamics.dae.small_angle import SmallAngleKinematics
 
@@ -52,7 +53,7 @@ def exact_head_motion(
     Raises:
         InputError: wrong shapes, not finite, angles of a right angle and more.
     """
-    point = as_vector(head, "head", 3)
+    point = _point(head)
     motion = ExactKinematics(plate).inverse_motion(coordinates, rates, accelerations)
     arm = np.einsum("...ij,j->...i", attitude(motion.value.coordinates), point)
     omega, alpha = _turning(motion)
@@ -76,8 +77,11 @@ def in_plate_axes(motion: HeadMotion, coordinates: Any) -> HeadMotion:
     Args:
         motion: in base axes.
         coordinates: `(..., 3)` heave [m], roll, pitch [rad] of the same states.
+
+    Raises:
+        InputError: wrong shape, not finite, angles of a right angle and more.
     """
-    to_plate = np.swapaxes(attitude(np.asarray(coordinates, dtype=float)), -1, -2)
+    to_plate = np.swapaxes(attitude(checked_coordinates(coordinates)), -1, -2)
     return HeadMotion(*(np.einsum("...ij,...j->...i", to_plate, part) for part in motion))
 
 
@@ -101,7 +105,7 @@ def small_angle_head_motion(
     Raises:
         InputError: wrong shapes, not finite, angles of a right angle and more.
     """
-    xp, yp, zp = as_vector(head, "head", 3).tolist()
+    xp, yp, zp = _point(head).tolist()
     motion = SmallAngleKinematics(plate).inverse_motion(coordinates, rates, accelerations)
     center, angles = ([_jet(motion, part, k) for k in range(3)] for part in (2, 0))
     _, roll, pitch = angles
@@ -165,6 +169,10 @@ def _printed_turning(roll: Jet, pitch: Jet) -> tuple[FloatArray, FloatArray]:
         + both,
     ]
     return np.stack(omega, axis=-1), np.stack(alpha, axis=-1)
+
+
+def _point(head: Any) -> FloatArray:
+    return as_vector(bounded(head, "head"), "head", 3)
 
 
 def _jet(motion: ConfigurationMotion, part: int, column: int) -> Jet:

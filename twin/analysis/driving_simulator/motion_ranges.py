@@ -82,7 +82,7 @@ def stroke_shares(kinematics: PlateKinematics, coordinates: Any) -> FloatArray:
     columns = np.moveaxis(checked_coordinates(coordinates), -1, 0)
     center, roll, pitch = kinematics.slopes(*columns)
     taken = [center - plate.home_length, roll * plate.half_width, pitch * plate.half_length]
-    return np.abs(np.stack(taken, axis=-1)) / (0.5 * plate.stroke)
+    return np.asarray(np.abs(np.stack(taken, axis=-1)) / (0.5 * plate.stroke))
 
 
 def plate_for_ranges(stroke: Any, roll: Any, pitch: Any, *, exact: bool = False) -> PlateSize:

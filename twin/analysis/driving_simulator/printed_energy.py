@@ -13,13 +13,13 @@ import numpy as np
 
 from twin.analysis.driving_simulator.foot_friction import driven_motion
 from twin.arrays import FloatArray, positive
+from twin.dynamics.dae.bounds import MOST_SAMPLES, whole_number
 from twin.dynamics.dae.exact import ExactModel
 from twin.dynamics.dae.inputs import DrivenLengths
 from twin.dynamics.dae.lagrange import DRIVEN
 from twin.dynamics.dae.numeric_dae import numeric_dae
 from twin.dynamics.dae.pillars import Pillars
 from twin.dynamics.dae.plate import CORNERS, PlateModel
-from twin.errors import InputError
 
 PUSHING = tuple(CORNERS.index(name) for name in DRIVEN)
 """The driven pillars; the fourth follows without a force, as in the paper."""
@@ -86,13 +86,16 @@ def model_forces(
         InputError: values out of range.
         MissingDependencyError: sympy is not installed.
     """
-    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 2:
-        raise InputError("samples", f"must be a whole number from 2, got {samples!r}")
+    whole_number(samples, "samples", 2, MOST_SAMPLES)
     time = np.linspace(0.0, positive(duration, "duration"), samples)
     states = [part.coordinates for part in driven_motion(plate, inputs, time)]
     exact = ExactModel(Pillars.from_plate(plate)).forces(*states, pushing=PUSHING)
-    small = [_small_angle_forces(plate, inputs, time, complete) for complete in (False, True)]
-    return ModelForces(time, *small, exact[:, list(PUSHING)])
+    return ModelForces(
+        time,
+        _small_angle_forces(plate, inputs, time, False),
+        _small_angle_forces(plate, inputs, time, True),
+        exact[:, list(PUSHING)],
+    )
 
 
 def _small_angle_forces(

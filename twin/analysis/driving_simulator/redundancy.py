@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, as_vector, one_of, positive, read_only
+from twin.arrays import FloatArray, as_vector, one_of, positive, read_only
+from twin.dynamics.dae.bounds import bounded, bounded_number
 from twin.dynamics.dae.exact_kinematics import ExactKinematics
 from twin.dynamics.dae.kinematics import PlateKinematics
 from twin.dynamics.dae.plate import CORNERS, SIGNS, PlateModel
@@ -50,7 +51,7 @@ def split_forces(forces: Any) -> ForceSplit:
     Raises:
         InputError: wrong shape, not finite.
     """
-    given = as_floats(forces, "forces", len(CORNERS))
+    given = bounded(forces, "forces", len(CORNERS))
     internal = (given @ INTERNAL)[..., None] * INTERNAL
     return ForceSplit(given - internal, internal)
 
@@ -70,7 +71,7 @@ def wrong_force(corner: str, excess: Any) -> ForceSplit:
         InputError: unknown corner, not one finite number.
     """
     forces = np.zeros(len(CORNERS))
-    forces[CORNERS.index(one_of(corner, "corner", CORNERS))] = as_vector([excess], "excess", 1)[0]
+    forces[CORNERS.index(one_of(corner, "corner", CORNERS))] = bounded_number(excess, "excess")
     return split_forces(forces)
 
 
@@ -104,7 +105,7 @@ def wrong_length(
     model = kinematics(plate)
     wanted = model.inverse(as_vector(coordinates, "coordinates", 3))
     number = CORNERS.index(one_of(corner, "corner", CORNERS))
-    extra = float(as_vector([offset], "offset", 1)[0])
+    extra = bounded_number(offset, "offset")
     spring = positive(stiffness, "stiffness")
     x, y = plate.corners[number].tolist()
     squares = len(CORNERS) * np.array([1.0, plate.half_width**2, plate.half_length**2])

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, flatten_batch
+from twin.arrays import FloatArray, flatten_batch
+from twin.dynamics.dae.bounds import bounded
 from twin.dynamics.dae.exact_terms import ExactTerms, exact_terms
 from twin.dynamics.dae.friction import SlidingFriction
 from twin.dynamics.dae.kinematics import checked_coordinates
@@ -110,7 +111,7 @@ class ExactModel:
     ) -> FloatArray:
         """Return the accelerations `(..., 3)` of heave, roll and pitch: forward dynamics."""
         count = len(self.pillars.joints)
-        given = {"forces": as_floats(forces, "forces", count)}
+        given = {"forces": bounded(forces, "forces", count)}
         shape, (q, v, w, f) = self._together(coordinates, rates=rates, wrench=wrench, **given)
         terms = exact_terms(self.pillars, q, v)
         pushed = np.einsum("kni,kn->ki", terms.length_jacobian, f)
@@ -161,8 +162,9 @@ class ExactModel:
                 {"coordinates": np.asarray(coordinates)},
             )
         # The pseudo-inverse of the transpose gives the smallest f with J^T f = needed.
+        shares = np.asarray(np.linalg.pinv(np.swapaxes(rows, -1, -2)), dtype=np.float64)
         forces = np.zeros((*needed.shape[:-1], len(self.pillars.joints)))
-        forces[..., chosen] = _times(np.linalg.pinv(np.swapaxes(rows, -1, -2)), needed)
+        forces[..., chosen] = _times(shares, needed)
         return forces
 
     def _together(self, coordinates: Any, **given: Any) -> tuple[tuple[int, ...], list[FloatArray]]:
@@ -170,15 +172,15 @@ class ExactModel:
         fields = {"coordinates": checked_coordinates(coordinates)}
         for name, value in given.items():
             missing = np.zeros(6) if name == "wrench" and value is None else value
-            fields[name] = as_floats(missing, name, SIZES.get(name))
+            fields[name] = bounded(missing, name, SIZES.get(name))
         return flatten_batch(**fields)
 
     def _pushing(self, pushing: Any) -> list[int]:
         count = len(self.pillars.joints)
-        chosen = list(range(count)) if pushing is None else list(pushing)
+        chosen = range(count) if pushing is None else bounded(pushing, "pushing").ravel().tolist()
         if len(set(chosen)) < 3 or not set(chosen) <= set(range(count)):
             raise InputError("pushing", f"must be three or more actuators from 0 to {count - 1}")
-        return sorted(set(chosen))
+        return sorted({int(number) for number in chosen})
 
     def _applied(self, terms: ExactTerms, rates: FloatArray, wrench: FloatArray) -> FloatArray:
         """Return the generalised forces `(k, 3)` of friction and wrench."""

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, positive
+from twin.arrays import FloatArray, positive
+from twin.dynamics.dae.bounds import bounded, bounded_number
 from twin.errors import InputError
 
 
@@ -33,10 +34,7 @@ class SlidingFriction:
             InputError: not finite, below zero, or a transition speed of zero.
         """
         for name in ("viscous", "coulomb"):
-            number = as_floats(getattr(self, name), name)
-            if number.ndim or number < 0.0:
-                raise InputError(name, f"must be one number from zero, got {number!r}")
-            object.__setattr__(self, name, float(number))
+            object.__setattr__(self, name, bounded_number(getattr(self, name), name, 0.0))
         speed = positive(self.transition_speed, "transition_speed")
         object.__setattr__(self, "transition_speed", speed)
 
@@ -59,7 +57,7 @@ class SlidingFriction:
         Raises:
             InputError: wrong shape, not finite.
         """
-        given = as_floats(velocity, "velocity", 2)
+        given = bounded(velocity, "velocity", 2)
         speed = np.hypot(given[..., 0], given[..., 1])
         drag = self.viscous + self.coulomb / np.hypot(speed, self.transition_speed)
         return np.asarray(-drag[..., None] * given)

@@ -5,15 +5,17 @@ Reference: driving simulator paper, section "Index Reduction and converting the 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from twin.dynamics.dae.lagrange import SymbolicDae, symbolic_dae
 from twin.dynamics.dae.library import sympy_module
 from twin.dynamics.dae.plate import PlateModel
 
 
-class IndexReduction(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class IndexReduction:
     """The constraints at three levels and what they say about the multipliers."""
 
     accelerations: Any

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, positive
+from twin.arrays import FloatArray, positive
+from twin.dynamics.dae.bounds import bounded, bounded_number
 
 
 class InputSample(NamedTuple):
@@ -32,8 +33,8 @@ class LengthInput(ABC):
 
     def _freeze_numbers(self) -> None:
         for field in fields(self):  # type: ignore[arg-type]
-            number = as_floats([getattr(self, field.name)], field.name, 1)
-            object.__setattr__(self, field.name, float(number[0]))
+            number = bounded_number(getattr(self, field.name), field.name)
+            object.__setattr__(self, field.name, number)
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class SineInput(LengthInput):
             InputError: not finite.
         """
         omega = self.angular_frequency
-        angle = omega * as_floats(time, "time")
+        angle = omega * bounded(time, "time")
         sine, cosine = self.amplitude * np.sin(angle), self.amplitude * np.cos(angle)
         return InputSample(self.mean + sine, omega * cosine, -(omega**2) * sine)
 
@@ -95,7 +96,7 @@ class SigmoidInput(LengthInput):
         Raises:
             InputError: not finite.
         """
-        half = 0.5 * self.steepness * (as_floats(time, "time") - self.middle)
+        half = 0.5 * self.steepness * (bounded(time, "time") - self.middle)
         tangent = np.tanh(half)
         slope = 0.25 * self.steepness * (1.0 - tangent**2)
         return InputSample(

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from twin.arrays import FloatArray, as_flag, one_of, positive
+from twin.dynamics.dae.bounds import MOST_SAMPLES, bounded_number, whole_number
 from twin.dynamics.dae.inputs import DrivenLengths
 from twin.dynamics.dae.numeric_dae import NumericDae, numeric_dae
 from twin.dynamics.dae.plate import PlateModel
 from twin.dynamics.dae.start import checked_start
-from twin.errors import InputError, IntegrationError
+from twin.errors import IntegrationError
 
 METHODS = ("DOP853", "RK45", "Radau")
 """Of scipy; RK45 is the pair of Dormand and Prince that ode45 uses."""
@@ -36,6 +37,9 @@ SAMPLES = 501
 
 MOST_EVALUATIONS = 200_000
 """Of the equations, less than a minute; ten seconds of the paper's inputs take below a thousand."""
+
+FINEST = 1e-14
+"""Tolerance below which there is only rounding."""
 
 COUNT = 7
 
@@ -95,7 +99,7 @@ def integrate_dae(
         complete: with what the printed energies leave out, see `small_angle_energy`; it changes the
             multipliers, not the motion.
         method: one of `METHODS`.
-        tolerance: relative, and absolute in [m], [rad] and per second.
+        tolerance: relative, and absolute in [m], [rad] and per second; from 1e-14.
         correction: one of `CORRECTIONS`.
         samples: number of output times.
 
@@ -107,11 +111,10 @@ def integrate_dae(
     dae = numeric_dae(plate, as_flag(complete, "complete"))
     one_of(method, "method", METHODS)
     one_of(correction, "correction", CORRECTIONS)
-    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 2:
-        raise InputError("samples", f"must be a whole number from 2, got {samples!r}")
+    whole_number(samples, "samples", 2, MOST_SAMPLES)
     time = np.linspace(0.0, positive(duration, "duration"), samples)
     first = checked_start(dae, inputs.sample(0.0), start)
-    settings = {"method": method, "tolerance": positive(tolerance, "tolerance")}
+    settings = {"method": method, "tolerance": bounded_number(tolerance, "tolerance", FINEST)}
     feedback = FEEDBACK_RATE if correction == "feedback" else 0.0
     state = np.concatenate(first)
     if correction == "projection":
@@ -147,7 +150,7 @@ def _integrated(
         state,
         method=settings["method"],
         t_eval=time,
-        rtol=max(tolerance, 1e-13),
+        rtol=max(tolerance, 10.0 * FINEST),
         atol=tolerance,
     )
     if not solution.success:
@@ -184,8 +187,8 @@ def _run(
     sample = inputs.sample(time)
     coordinates, rates = states[:, :COUNT], states[:, COUNT:]
     multipliers = [
-        dae.multipliers(*state, inputs.sample(float(now)), feedback)
-        for *state, now in zip(coordinates, rates, time, strict=True)
+        dae.multipliers(q, v, inputs.sample(now), feedback)
+        for q, v, now in zip(coordinates, rates, time.tolist(), strict=True)
     ]
     return DaeRun(
         time,

@@ -39,10 +39,10 @@ class Jet:
         return Jet(-self.value, -self.rate, -self.acceleration)
 
     def __sub__(self, other: Any) -> Jet:
-        return self + (-other)
+        return self.__add__(-other)
 
     def __rsub__(self, other: Any) -> Jet:
-        return (-self) + other
+        return (-self).__add__(other)
 
     def __mul__(self, other: Any) -> Jet:
         if isinstance(other, Jet):

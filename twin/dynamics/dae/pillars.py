@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, positive, read_only
+from twin.arrays import FloatArray, positive, read_only
+from twin.dynamics.dae.bounds import bounded, bounded_number
 from twin.dynamics.dae.plate import CORNERS, FIXED, PlateModel
 from twin.errors import InputError
 
@@ -42,7 +43,7 @@ class Pillars:
             InputError: wrong shapes, not finite, fewer than three pillars, no such foot, masses
                 below zero.
         """
-        joints = as_floats(self.joints, "joints", 3)
+        joints = bounded(self.joints, "joints", 3)
         if joints.ndim != 2 or len(joints) < 3:
             raise InputError("joints", f"must be three or more points, got {joints.shape}")
         if self.fixed not in range(len(joints)):
@@ -56,17 +57,14 @@ class Pillars:
             "foot_masses": joints.shape[:1],
         }
         for name, shape in shapes.items():
-            array = as_floats(getattr(self, name), name, shape[-1])
+            array = bounded(getattr(self, name), name, shape[-1])
             if array.shape != shape:
                 raise InputError(name, f"must have shape {shape}, got {array.shape}")
             if name.endswith("masses") and array.min() < 0.0:
                 raise InputError(name, "must be zero or above")
             object.__setattr__(self, name, read_only(array))
         object.__setattr__(self, "mass", positive(self.mass, "mass"))
-        gravity = as_floats(self.gravity, "gravity")
-        if gravity.ndim or gravity < 0.0:
-            raise InputError("gravity", f"must be one number from zero, got {gravity!r}")
-        object.__setattr__(self, "gravity", float(gravity))
+        object.__setattr__(self, "gravity", bounded_number(self.gravity, "gravity", 0.0))
 
     @property
     def shared_arguments(self) -> list[Any]:

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, positive, read_only
+from twin.arrays import FloatArray, read_only
+from twin.dynamics.dae.bounds import bounded_number
 from twin.errors import InputError
 
 CORNERS = ("front_right", "front_left", "rear_left", "rear_right")
@@ -24,6 +25,9 @@ FIXED = CORNERS.index("rear_right")
 """The pillar whose foot does not slide."""
 
 MAY_BE_ZERO = ("foot_mass", "gravity")
+
+SMALLEST = 1e-9
+"""SI; what is smaller is no machine either."""
 
 TOLERANCE = 1e-9
 """[m], [kg], [kg m2] What a file may be off by and still describe this plate."""
@@ -63,12 +67,12 @@ class PlateModel:
         """Check the numbers.
 
         Raises:
-            InputError: not finite, not above zero, or a stroke longer than the pillars.
+            InputError: not finite, not above zero, too large, or a stroke longer than the pillars.
         """
         for field in fields(self):
-            value = getattr(self, field.name)
-            zero = field.name in MAY_BE_ZERO and np.ndim(value) == 0 and value == 0
-            object.__setattr__(self, field.name, 0.0 if zero else positive(value, field.name))
+            smallest = 0.0 if field.name in MAY_BE_ZERO else SMALLEST
+            number = bounded_number(getattr(self, field.name), field.name, smallest)
+            object.__setattr__(self, field.name, number)
         if self.minimum_length <= 0.0:
             raise InputError("stroke", "must be shorter than twice the home length")
 

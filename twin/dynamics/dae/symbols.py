@@ -63,12 +63,16 @@ def dae_symbols() -> DaeSymbols:
     """
     symbols = sympy_module().symbols
 
-    def named(names: tuple[str, ...], prefix: str) -> tuple[Any, ...]:
+    def named(names: tuple[str, ...], prefix: str = "") -> tuple[Any, ...]:
         return tuple(symbols([prefix + name for name in names], real=True))
 
     multipliers = tuple(f"lambda{k + 1}" for k in range(len(COORDINATES)))
     return DaeSymbols(
-        *(named(COORDINATES, prefix) for prefix in ("", "d", "dd")),
-        *(named(INPUTS, prefix) for prefix in ("", "d", "dd")),
-        named(multipliers, ""),
+        named(COORDINATES),
+        named(COORDINATES, "d"),
+        named(COORDINATES, "dd"),
+        named(INPUTS),
+        named(INPUTS, "d"),
+        named(INPUTS, "dd"),
+        named(multipliers),
     )
