@@ -10,6 +10,10 @@ from numpy.typing import NDArray
 from twin.platform import Platform
 
 
+PERIODS = 5.0
+"""Of a spring's inverse frequency: nearly one whole period."""
+
+
 class Scale(NamedTuple):
     """Sizes of one machine, to draw random states and steps from."""
 
@@ -17,6 +21,8 @@ class Scale(NamedTuple):
     """[m] mean distance from base joint to platform joint at home"""
     time: float
     """[s] sqrt(length / gravity): what a fall over the length takes"""
+    pace: float
+    """[s] in which the motion changes: the same, or less where springs are stiff"""
     weight: float
     """[N] of platform and legs"""
     effort: float
@@ -33,14 +39,27 @@ class Scale(NamedTuple):
         return np.repeat([1.0, self.length], 3) * self.weight
 
 
+def spring_time(platform: Platform) -> float:
+    """Return [s] the inverse frequency of a leg's mass on its spring; infinite without springs."""
+    times = [np.inf]
+    for leg in platform.parameters.legs:
+        if platform.kind == "strut":
+            times.append(np.sqrt(leg.mass / leg.axial.stiffness))
+        elif platform.kind == "viscoelastic":
+            times.append(np.sqrt(leg.housing_mass / leg.stiffness))
+    return float(min(times))
+
+
 def scale_of(platform: Platform) -> Scale:
     """Return the sizes of a machine."""
     length, gravity = float(platform.home_reaches.mean()), platform.parameters.gravity
     legs = sum(leg.mass for leg in platform.parameters.legs)
     held = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
+    time = float(np.sqrt(length / gravity))
     return Scale(
         length,
-        float(np.sqrt(length / gravity)),
+        time,
+        min(time, PERIODS * spring_time(platform)),
         gravity * (platform.parameters.platform.body.mass + legs),
         float(np.abs(held).max()),
     )

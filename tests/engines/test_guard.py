@@ -42,7 +42,7 @@ def test_absurd_forces_stop_with_a_dump_that_replays(
     data = stop(engine, size * alternating(engine))
     assert [file.name for file in own_folder.iterdir()] == [data["dump"].name], "no log file"
     states = replay(data["dump"])
-    assert len(states) == 1 + round(states[-1].time / engine.timestep)
+    assert len(states) == 1 + round((states[-1].time - states[0].time) / engine.timestep)
     assert same_bits(states[-1], data["state"])
     assert [file.name for file in own_folder.iterdir()] == [data["dump"].name], "one dump only"
     idle = np.zeros(engine.platform.n_actuators)
@@ -80,10 +80,12 @@ def test_settings_are_part_of_the_replay(
     fresh: Fresh, free_fall: Any, same_bits: Any, own_folder: Path
 ) -> None:
     """The engines' own defaults open the loops, and the presets do not."""
-    engine = fresh()
+    engine, untuned = fresh(), fresh(engine_defaults=True, largest_gap=1.0)
     motion, duration = free_fall(engine.platform), 100 * engine.timestep
-    motion.run(engine, duration)
-    limit = 100.0 * engine.loop_gap
+    for machine in (engine, untuned):
+        motion.run(machine, duration)
+    assert untuned.loop_gap > 10.0 * engine.loop_gap
+    limit = 0.3 * untuned.loop_gap
     assert motion.run(fresh(largest_gap=limit), duration).time == pytest.approx(duration)
     engine = fresh(engine_defaults=True, largest_gap=limit)
     engine.reset()

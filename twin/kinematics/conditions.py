@@ -85,7 +85,7 @@ def constrained(
 
 
 def _sizes(values: FloatArray) -> FloatArray:
-    return np.maximum(1.0, np.abs(values).max(axis=1, initial=0.0))
+    return np.asarray(np.maximum(1.0, np.abs(values).max(axis=1, initial=0.0)))
 
 
 def _check(field: str, off: FloatArray, sizes: FloatArray) -> None:

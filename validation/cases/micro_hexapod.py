@@ -15,7 +15,6 @@ from twin.analysis.stiffness import characteristic_scale, stiffness_matrix
 from twin.analysis.stroke import RequiredStroke, required_stroke
 from twin.analysis.variations import with_gravity
 from twin.arrays import FloatArray
-from twin.errors import MissingDependencyError
 from twin.platform import Platform
 from twin.rotations import (
     angle_between,
@@ -25,15 +24,15 @@ from twin.rotations import (
 )
 from twin.trajectory import Trajectory
 from twin.validation.case import Case
-from twin.validation.comparison import LABELS, log_curve, missing
-from twin.validation.hexapod_statements import (
+from twin.validation.comparison import log_curve
+from twin.validation.hexapod_pose_test import (
     ANGLES,
     POSITION,
     RISE,
     SETTLED,
     hexapod_statements,
     printed_lengths,
-    settle,
+    settle_everywhere,
 )
 from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot
 
@@ -67,7 +66,7 @@ def run(platform: Platform) -> CaseResult:
     wanted = pose_from_angles(platform.home[:3] + POSITION, ANGLES, "fixed_xyz")
     floating = with_gravity(platform, 0.0)
     lengths = platform.inverse_kinematics(wanted)
-    settling, notes = _simulations(floating)
+    settling, notes = settle_everywhere(floating)
     reached = {"statics": static_pose(floating, lengths, guess=platform.home)}
     reached |= {f"{name} after {SETTLED:g} s": run.pose[-1] for name, run in settling.items()}
     settled = displacement(settling["reference"].pose[-1], wanted)
@@ -85,17 +84,6 @@ def run(platform: Platform) -> CaseResult:
     return CASE.result(
         platform, measures, plots, hexapod_statements(platform, wanted, settled, here)
     )
-
-
-def _simulations(floating: Platform) -> tuple[dict[str, Trajectory], list[Measure]]:
-    """Return the simulations by name, and notes of engines that are not installed."""
-    found, notes = {"reference": settle(floating)}, []
-    for engine, label in LABELS.items():
-        try:
-            found[label] = settle(floating, engine)
-        except MissingDependencyError as error:
-            notes.append(missing(label, error))
-    return found, notes
 
 
 def _reached(reached: Mapping[str, FloatArray], wanted: FloatArray) -> Iterator[Measure]:

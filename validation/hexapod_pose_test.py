@@ -7,11 +7,13 @@ import numpy as np
 from twin.analysis.sag import Sag
 from twin.analysis.springs import rest_length_forces
 from twin.arrays import FloatArray
+from twin.errors import MissingDependencyError
 from twin.motion import StepMotion
 from twin.platform import Platform
 from twin.rotations import angle_between, quaternion_from_angles
 from twin.trajectory import Trajectory
-from twin.validation.results import Statement
+from twin.validation.comparison import LABELS, missing
+from twin.validation.results import Measure, Statement
 
 PAPER = "Kinematics of the station (micro-hexapod)"
 
@@ -58,6 +60,17 @@ def settle(floating: Platform, engine: str = "analytic") -> Trajectory:
         every=steps // SAMPLES,
         progress=False,
     )
+
+
+def settle_everywhere(floating: Platform) -> tuple[dict[str, Trajectory], list[Measure]]:
+    """Return the simulations by name, and notes of engines that are not installed."""
+    found, notes = {"reference": settle(floating)}, []
+    for engine, label in LABELS.items():
+        try:
+            found[label] = settle(floating, engine)
+        except MissingDependencyError as error:
+            notes.append(missing(label, error))
+    return found, notes
 
 
 def printed_lengths(platform: Platform, pose: FloatArray) -> FloatArray:
