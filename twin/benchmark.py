@@ -12,7 +12,7 @@ from twin.arrays import FloatArray
 from twin.engines import engine_names, make_engine
 from twin.engines.engine import PRESETS
 from twin.errors import MissingDependencyError
-from twin.platform import REST, Motion, Platform
+from twin.platform import REST, Platform, PlatformMotion
 from twin.rotations import quaternion_from_angles
 
 BATCH = 4096
@@ -96,7 +96,7 @@ def _step_seconds(platform: Platform, name: str, preset: str, forces: FloatArray
     return float(fastest)
 
 
-def _motion(platform: Platform, generator: np.random.Generator) -> Motion:
+def _motion(platform: Platform, generator: np.random.Generator) -> PlatformMotion:
     reach = 0.02 * float(platform.home_reaches.mean())
     poses = np.tile(platform.home, (BATCH, 1))
     poses[:, :3] += generator.uniform(-reach, reach, (BATCH, 3))

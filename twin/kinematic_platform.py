@@ -32,7 +32,7 @@ class LegCoordinates(NamedTuple):
     """`(..., n, joints)`"""
 
 
-class Motion(NamedTuple):
+class PlatformMotion(NamedTuple):
     """A motion that meets the conditions of the platform."""
 
     pose: FloatArray
@@ -175,7 +175,7 @@ class KinematicPlatform:
         rows = condition_rows(self.constants.legs, poses, np.zeros((len(poses), 6)))
         return rows[:, :, :6].reshape((*shape, 6 - self.dof, 6))
 
-    def constrain(self, pose: Any, twist: Any = None, acceleration: Any = None) -> Motion:
+    def constrain(self, pose: Any, twist: Any = None, acceleration: Any = None) -> PlatformMotion:
         """Return the nearest motion that the machine can have; the same where all are possible.
 
         On pillars, height, roll, pitch and their rates stay, and the rest follows from the fixed
@@ -195,7 +195,7 @@ class KinematicPlatform:
         )
         if self.dof < 6 and len(arrays[0]):
             arrays = list(constrained(self.constants.legs, *arrays))
-        return Motion(*(array.reshape((*shape, array.shape[-1])) for array in arrays))
+        return PlatformMotion(*(array.reshape((*shape, array.shape[-1])) for array in arrays))
 
     def leg_coordinates(
         self,

@@ -8,13 +8,13 @@ import numpy as np
 
 from twin.arrays import FloatArray, as_floats
 from twin.errors import InputError
-from twin.kinematic_platform import REST, KinematicPlatform, LegCoordinates, Motion
+from twin.kinematic_platform import REST, KinematicPlatform, LegCoordinates, PlatformMotion
 
 if TYPE_CHECKING:
     from twin.engines.engine import Engine
     from twin.trajectory import Trajectory
 
-__all__ = ["REST", "LegCoordinates", "Motion", "Platform", "as_platform"]
+__all__ = ["REST", "LegCoordinates", "Platform", "PlatformMotion", "as_platform"]
 
 
 class Platform(KinematicPlatform):

@@ -21,6 +21,9 @@ SMALLEST = 1e-17
 """Errors of zero are drawn here, so that logarithmic axes can show them."""
 
 
+DASHES = 60
+"""Points of an engine's dashed line over the reference's; the error below has all of them."""
+
 FULL_MOTION = 1e-2
 """[m] of a platform joint; the bars are set for motions at least as large."""
 
@@ -129,9 +132,9 @@ def trajectory_plot(title: str, trajectory: Trajectory, reference: Trajectory) -
     """Return the plot of an engine against the reference, error below."""
     time, label = reference.time, LABELS[trajectory.engine]
     start = reference.pose[0]
-    sources: tuple[tuple[str, Trajectory, CurveStyle], ...] = (
-        ("reference", reference, "line"),
-        (label, trajectory, "dash"),
+    sources: tuple[tuple[str, Trajectory, CurveStyle, slice], ...] = (
+        ("reference", reference, "line", slice(None)),
+        (label, trajectory, "dash", slice(None, None, 1 + len(time) // DASHES)),
     )
     panels = []
     for y_label, names, columns in (
@@ -139,8 +142,8 @@ def trajectory_plot(title: str, trajectory: Trajectory, reference: Trajectory) -
         ("rotation vector [rad]", ("rx", "ry", "rz"), slice(3, 6)),
     ):
         curves = [
-            Curve(f"{name} {source}", time, values, style)
-            for source, motion, style in sources
+            Curve(f"{name} {source}", time[kept], values[kept], style)
+            for source, motion, style, kept in sources
             for name, values in zip(names, _displacement(motion, start).T[columns], strict=True)
         ]
         panels.append(Panel(y_label, tuple(curves)))

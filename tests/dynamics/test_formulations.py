@@ -11,6 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import twin
+from paths import poses_within_limits
+from redundant import redundant_machine
+from scales import scale_of
 from twin.dynamics.formulations import (
     Formulation,
     FormulationRun,
@@ -20,6 +23,7 @@ from twin.dynamics.formulations import (
 from twin.dynamics.integrate import integrate
 from twin.errors import InputError, IntegrationError, SingularPoseError, TwinError
 from twin.platform import Platform
+from unsymmetric import machine_without_symmetry
 
 NAMES = formulation_names()
 assert len(NAMES) == 5
@@ -44,34 +48,55 @@ def falls(srspm: Platform) -> dict[str, FormulationRun]:
     return runs
 
 
+@pytest.fixture(scope="module", params=["srspm", "stewart", "lopsided"])
+def machine(request: pytest.FixtureRequest) -> Platform:
+    """Every machine on six UPS legs, and one without symmetry."""
+    if request.param == "lopsided":
+        return Platform(machine_without_symmetry("ups"))
+    return twin.load(request.param)
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_accelerations_agree_with_the_reference(platform: Platform, states: Any, name: str) -> None:
-    formulation = Formulation(platform, name)
-    accelerations = platform.forward_dynamics(states.pose, states.twist, states.forces)
-    legs = platform.leg_coordinates(states.pose, states.twist, accelerations)
+def test_accelerations_agree_with_the_reference(machine: Platform, name: str) -> None:
+    formulation = Formulation(machine, name)
+    scale, random = scale_of(machine), np.random.default_rng(92)
+    poses = poses_within_limits(machine, 60, 93)
+    twists = 0.3 * scale.twist * random.normal(size=(60, 6))
+    forces = 0.5 * scale.effort * random.normal(size=(60, 6))
+    accelerations = machine.forward_dynamics(poses, twists, forces)
+    legs = machine.leg_coordinates(poses, twists, accelerations)
     for k in range(60):
-        y = formulation.state_from(states.pose[k], states.twist[k])
-        dy = formulation.derivative(y, states.forces[k], guess=states.pose[k])
+        y = formulation.state_from(poses[k], twists[k])
+        dy = formulation.derivative(y, forces[k], guess=poses[k])
         assert dy.shape == y.shape == (formulation.size,)
         if name.endswith("task"):
             wanted, got = accelerations[k], dy[7:]
         elif name == "configuration":
-            wanted = np.column_stack([legs.angle_accelerations[k], legs.length_accelerations[k]])
-            wanted, got = wanted.reshape(18), dy[18:]
+            wanted, got = legs.accelerations[k].reshape(18), dy[18:]
         else:
-            wanted, got = legs.length_accelerations[k], dy[6:]
+            wanted, got = legs.accelerations[k, :, 2], dy[6:]
         # The bar for two independent derivations; inverse matrices cost a few digits.
         assert np.abs(got - wanted).max() <= 1e-9 * np.abs(wanted).max()
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_motion_agrees_with_the_reference(platform: Platform, name: str) -> None:
-    forces = 0.9 * platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
-    run = simulate_formulation(platform, name, 0.1, 0.05, twist=TWIST, forces=forces)
-    reference = integrate(platform, 0.1, twist=TWIST, forces=forces, relative_tolerance=1e-13)
+def test_motion_agrees_with_the_reference(machine: Platform, name: str) -> None:
+    forces = 0.9 * machine.inverse_dynamics(machine.home, np.zeros(6), np.zeros(6))
+    run = simulate_formulation(machine, name, 0.1, 0.05, twist=TWIST, forces=forces)
+    reference = integrate(machine, 0.1, twist=TWIST, forces=forces, relative_tolerance=1e-13)
     # Errors of 1e-13 and 1e-12 per step, a few tens of steps.
     np.testing.assert_allclose(run.pose[-1], reference.pose[-1], rtol=0, atol=1e-11)
     np.testing.assert_allclose(run.twist[-1], reference.twist[-1], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_other_machines_are_refused(name: str) -> None:
+    others = [twin.load(other) for other in twin.machine_names()]
+    others = [platform for platform in others if platform.kind != "ups"]
+    assert len(others) == 4
+    for platform in [*others, redundant_machine(7)]:
+        with pytest.raises(InputError, match="6 legs of kind 'ups'"):
+            Formulation(platform, name)
 
 
 def test_falls_agree_before_the_singular_pose(
@@ -182,15 +207,14 @@ def test_configuration_is_that_of_the_platform(
 ) -> None:
     for run in falls.values():
         legs = srspm.leg_coordinates(run.pose, run.twist, run.acceleration)
-        lengths = run.configuration.reshape(-1, 6, 3)[..., 2]
-        np.testing.assert_allclose(lengths, legs.lengths, rtol=0, atol=1e-12)
-        angles = run.configuration.reshape(-1, 6, 3)[..., :2] - legs.angles
+        lengths = run.configuration.reshape(-1, 6, 3)[..., 2] - srspm.home_coordinates
+        np.testing.assert_allclose(lengths, legs.values[..., 2], rtol=0, atol=1e-12)
+        angles = run.configuration.reshape(-1, 6, 3)[..., :2] - legs.values[..., :2]
         np.testing.assert_allclose(np.sin(angles), 0.0, rtol=0, atol=1e-12)
         rates = run.rates.reshape(-1, 6, 3)
-        np.testing.assert_allclose(rates[..., :2], legs.angle_rates, rtol=0, atol=1e-10)
-        np.testing.assert_allclose(rates[..., 2], legs.length_rates, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(rates, legs.rates, rtol=0, atol=1e-10)
         second = run.accelerations.reshape(-1, 6, 3)[..., 2]
-        np.testing.assert_allclose(second, legs.length_accelerations, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(second, legs.accelerations[..., 2], rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", NAMES)

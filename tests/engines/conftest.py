@@ -17,7 +17,7 @@ from twin.arrays import FloatArray
 from twin.engines import engine_names, make_engine
 from twin.engines.engine import PRESETS, Engine, State
 from twin.engines.stability import suitable_timestep
-from twin.platform import Motion, Platform
+from twin.platform import Platform, PlatformMotion
 
 LIBRARIES = {"analytic": "twin", "mujoco": "mujoco", "bullet": "pybullet"}
 assert set(engine_names()) == set(LIBRARIES)
@@ -111,7 +111,7 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def random_motion() -> Any:
     """Return a function of (platform, seed) that gives pose, twist, acceleration near home."""
 
-    def motion(platform: Platform, seed: int) -> Motion:
+    def motion(platform: Platform, seed: int) -> PlatformMotion:
         random = np.random.default_rng(seed)
         size = np.r_[np.full(3, platform.home_reaches.mean()), np.ones(4)]
         pose = platform.home + 0.1 * size * random.uniform(-1.0, 1.0, 7)

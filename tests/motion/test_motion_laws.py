@@ -16,6 +16,7 @@ from twin.motion import (
     Motion,
     MultiSineMotion,
     RecordedMotion,
+    RestToRestMotion,
     SineMotion,
     StepMotion,
     TankTrackMotion,
@@ -77,6 +78,7 @@ MOTIONS = {
     ),
     "sine, rodrigues": lambda: tilted_sine("rodrigues"),
     "sine, rotation_vector": lambda: tilted_sine("rotation_vector"),
+    "rest to rest": lambda: RestToRestMotion(TILTED, displacement=ALL_AXES, rise=3.0),
     "step": lambda: StepMotion(TILTED, displacement=ALL_AXES, start=0.5, rise=1.2, duration=3.0),
     "chirp, linear": lambda: ChirpMotion(
         TILTED, amplitude=ALL_AXES, start_frequency=0.2, end_frequency=3.0, duration=3.0

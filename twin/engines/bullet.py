@@ -153,7 +153,7 @@ class BulletEngine(BaseEngine):
         self._reading = self._weights @ self._readings
         turn = self._reading[3:7]
         turn /= sqrt(turn.dot(turn))
-        if self.platform.dof < 6:
+        if self.platform.dof < 6 and np.isfinite(self._reading).all():
             # Sums of poses that meet the platform's conditions meet them to the order of the sum.
             motion = self.platform.constrain(self._reading[:7], self._reading[7:13])
             self._reading[:7], self._reading[7:13] = motion.pose, motion.twist

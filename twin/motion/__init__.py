@@ -7,12 +7,14 @@ from twin.motion.frames import RotationSample, rotational_motion
 from twin.motion.motion import Motion, MotionSample
 from twin.motion.multi_sine import MultiSineMotion
 from twin.motion.recording import RecordedMotion, read_recording
+from twin.motion.rest_to_rest import LAWS, RestToRestMotion, shortest_rise
 from twin.motion.sine import SineMotion
 from twin.motion.step import StepMotion
 from twin.motion.tank_track import TankTrackMotion
 from twin.motion.vehicle import TrackedVehicle
 
 __all__ = [
+    "LAWS",
     "AxisSample",
     "Barriers",
     "ChirpMotion",
@@ -20,6 +22,7 @@ __all__ = [
     "MotionSample",
     "MultiSineMotion",
     "RecordedMotion",
+    "RestToRestMotion",
     "RotationSample",
     "SineMotion",
     "StepMotion",
@@ -29,4 +32,5 @@ __all__ = [
     "barrier_course",
     "read_recording",
     "rotational_motion",
+    "shortest_rise",
 ]
