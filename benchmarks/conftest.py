@@ -6,25 +6,33 @@ import numpy as np
 import pytest
 
 import twin
+from twin.platform import Platform
 from twin.rotations import pose_from_angles
+
+COUNT = 4096
 
 
 @pytest.fixture(params=twin.machine_names())
-def platform(request: pytest.FixtureRequest) -> twin.Platform:
+def platform(request: pytest.FixtureRequest) -> Platform:
     return twin.load(request.param)
 
 
 @pytest.fixture
-def states(platform: twin.Platform) -> dict[str, np.ndarray]:
+def states(platform: Platform) -> dict[str, np.ndarray]:
     """4096 random states about home, every array contiguous."""
     generator = np.random.default_rng(7)
-    count = 4096
-    position = platform.home[:3] + generator.normal(0.0, 0.02, (count, 3))
-    pose = pose_from_angles(position, generator.normal(0.0, 0.03, (count, 3)))
+    size = 0.02 * float(platform.home_reaches.mean())
+    position = platform.home[:3] + generator.normal(0.0, size, (COUNT, 3))
+    pose = pose_from_angles(position, generator.normal(0.0, 0.03, (COUNT, 3)))
+    motion = platform.constrain(
+        pose, generator.normal(0.0, 0.5, (COUNT, 6)), generator.normal(0.0, 3.0, (COUNT, 6))
+    )
+    k = platform.n_internal
     return {
-        "pose": pose,
-        "twist": generator.normal(0.0, 0.5, (count, 6)),
-        "acceleration": generator.normal(0.0, 3.0, (count, 6)),
-        "forces": generator.normal(0.0, 300.0, (count, platform.n_actuators)),
-        "wrench": generator.normal(0.0, 30.0, (count, 6)),
+        "pose": motion.pose,
+        "twist": motion.twist,
+        "internal": generator.normal(0.0, 0.005, (COUNT, 2 * k)),
+        "acceleration": motion.acceleration,
+        "forces": generator.normal(0.0, 300.0, (COUNT, platform.n_actuators)),
+        "wrench": generator.normal(0.0, 30.0, (COUNT, 6)),
     }

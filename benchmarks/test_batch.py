@@ -8,16 +8,16 @@ import pytest
 @pytest.mark.benchmark(group="Platform.forward_dynamics, 4096 states, all cores")
 def test_forward_dynamics(benchmark, platform, states):
     arguments = [states[name] for name in ("pose", "twist", "forces", "wrench")]
-    benchmark(platform.forward_dynamics, *arguments)
+    benchmark(platform.forward_dynamics, *arguments, internal=states["internal"])
 
 
 @pytest.mark.benchmark(group="Platform.forward_kinematics, 4096 states, all cores")
 def test_forward_kinematics(benchmark, platform, states):
-    lengths = platform.inverse_kinematics(states["pose"])
-    benchmark(platform.forward_kinematics, lengths)
+    coordinates = platform.inverse_kinematics(states["pose"])
+    benchmark(platform.forward_kinematics, coordinates)
 
 
 @pytest.mark.benchmark(group="Platform.forward_dynamics, one state")
 def test_single(benchmark, platform, states):
     arguments = [states[name][0] for name in ("pose", "twist", "forces", "wrench")]
-    benchmark(platform.forward_dynamics, *arguments)
+    benchmark(platform.forward_dynamics, *arguments, internal=states["internal"][0])

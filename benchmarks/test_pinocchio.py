@@ -11,6 +11,7 @@ import tomllib
 import numpy as np
 import pytest
 
+import twin
 from twin.catalogue import parameters_path
 from twin.dynamics.forward import forward_dynamics_batch
 
@@ -21,10 +22,16 @@ from pinocchio_tree import Tree  # noqa: E402
 GROUP = pytest.mark.benchmark(group="forward dynamics against Pinocchio")
 
 
+@pytest.fixture(params=[name for name in twin.machine_names() if twin.load(name).kind == "ups"])
+def platform(request):
+    """Every machine that the tree of `pinocchio_tree` describes."""
+    return twin.load(request.param)
+
+
 @GROUP
 def test_kernel(benchmark, platform, states):
     out = np.empty_like(states["twist"])
-    arrays = [states[name] for name in ("pose", "twist", "forces", "wrench")]
+    arrays = [states[name] for name in ("pose", "twist", "internal", "forces", "wrench")]
     benchmark(forward_dynamics_batch, *platform.constants[:2], *arrays, out)
 
 

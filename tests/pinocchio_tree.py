@@ -1,6 +1,7 @@
 """A machine in Pinocchio, an independent multibody library, built from the file's numbers alone.
 
-An open tree: a free platform, and per leg two hinges and a slide.
+An open tree: a free platform, and per leg three joints: two hinges and a slide for UPS legs and
+struts, crank hinge and two hinges at the elbow for RSS legs.
 """
 
 from __future__ import annotations
@@ -16,21 +17,62 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 FRAME = pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED
 
+KINDS = ("ups", "strut", "rss")
+"""Kinds of legs that the tree knows."""
+
+
+UNITS = {
+    "deg": math.pi / 180.0,
+    "mm": 1e-3,
+    "kg mm2": 1e-6,
+    "N/um": 1e6,
+    "kN/m": 1e3,
+    "N s/m": 1.0,
+}
+
 
 def number(value: float | str) -> float:
-    """Return a number of the file; angles may be written in degrees."""
-    return math.radians(float(value.split()[0])) if isinstance(value, str) else float(value)
+    """Return a number of the file in SI units."""
+    if not isinstance(value, str):
+        return float(value)
+    size, unit = value.split(maxsplit=1)
+    return float(size) * UNITS[unit]
+
+
+def numbers(values: Any) -> Any:
+    """Return lists of numbers of the file, nested or not, in SI units."""
+    if isinstance(values, (list, tuple)):
+        return np.array([numbers(value) for value in values])
+    return number(values)
+
+
+def crank_angle(
+    tip: Array, axis: Array, zero: Array, lengths: tuple[float, float], outward: bool
+) -> float:
+    """Return the angle from `zero` about `axis` of a crank whose rod ends at `tip`.
+
+    The elbow lies where the crank's circle meets the sphere of the rod about the tip: in the
+    circle's plane, on both sides of the tip's projection. The outward one has the larger angle.
+    """
+    crank, rod = lengths
+    side = np.cross(axis, zero)
+    x, y = tip @ zero, tip @ side
+    across = tip @ axis
+    distance = math.hypot(x, y)
+    radius = rod**2 - across**2
+    half = math.acos((crank**2 + distance**2 - radius) / (2.0 * crank * distance))
+    return math.remainder(math.atan2(y, x) + (half if outward else -half), 2.0 * math.pi)
 
 
 def joint_points(table: dict[str, Any]) -> Array:
     if "coordinates" in table:
-        return np.array(table["coordinates"], dtype=float)
+        return np.asarray(numbers(table["coordinates"]))
     points = []
     for k in range(3):
         for sign in (-1, 1):
             angle = number(table["center_angle"]) + math.radians(120.0 * k)
             angle += sign * number(table["half_spacing"])
-            points.append([math.cos(angle), math.sin(angle), table.get("height", 0.0)])
+            points.append([math.cos(angle), math.sin(angle), number(table.get("height", 0.0))])
     radius, shift = number(table["radius"]), table.get("shift", 0)
     listed = [points[(i - shift) % 6] for i in range(6)]
     return np.array(listed) * [radius, radius, 1.0]
@@ -39,29 +81,53 @@ def joint_points(table: dict[str, Any]) -> Array:
 def body_inertia(table: dict[str, Any], turn: Array) -> Any:
     """Return Pinocchio's inertia of a body given in the file, its frame mapped by `turn`."""
     if table.get("kind") == "cylinder":
-        outer, inner = table["outer_radius"], table.get("inner_radius", 0.0)
-        length, start = table["length"], table.get("start", 0.0)
+        outer, inner = number(table["outer_radius"]), number(table.get("inner_radius", 0.0))
+        length, start = number(table["length"]), number(table.get("start", 0.0))
         mass = table["density"] * math.pi * (outer**2 - inner**2) * length
         across = mass * (3 * (outer**2 + inner**2) + length**2) / 12
         tensor = np.diag([across, across, mass * (outer**2 + inner**2) / 2])
         center = np.array([0.0, 0.0, start + length / 2])
     else:
         mass = table["mass"]
-        center = np.array(table.get("center_of_mass", [0.0, 0.0, 0.0]))
-        tensor = np.array(table["inertia"])
+        center = numbers(table.get("center_of_mass", [0.0, 0.0, 0.0]))
+        tensor = numbers(table["inertia"])
         tensor = np.diag(tensor) if tensor.ndim == 1 else tensor
     return pinocchio.Inertia(mass, turn @ center, turn @ tensor @ turn.T)
 
 
+def leg_tables(content: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the table of every leg, its variant's entries in place of the common ones."""
+    tables = []
+    for number in range(1, 7):
+        table = dict(content["leg"])
+        for variant in content.get("variant", []):
+            if number in variant["legs"]:
+                table |= {key: value for key, value in variant.items() if key != "legs"}
+        tables.append(table)
+    return tables
+
+
+def tilted(axis: Array, angle: float) -> Array:
+    """Return the rotation about a unit vector."""
+    return np.asarray(pinocchio.AngleAxis(angle, axis).toRotationMatrix())
+
+
 class Tree:
-    """The machine as an open tree in Pinocchio, from the content of a platform.toml."""
+    """The machine as an open tree in Pinocchio, from the content of a platform.toml.
+
+    Attributes:
+        actuated: places of the actuators' rates among the tree's velocities.
+        at_zero: actuator coordinates where the tree's joints are zero.
+    """
 
     def __init__(self, content: dict[str, Any]) -> None:
         self.base = joint_points(content["base"]["joints"])
         self.top = joint_points(content["platform"]["joints"])
         home = np.array(content["home"].get("orientation", [1.0, 0.0, 0.0, 0.0]))
-        position = np.array(content["home"]["position"])
+        home /= np.linalg.norm(home)
+        position = numbers(content["home"]["position"])
         rotation = pinocchio.Quaternion(home[0], *home[1:]).toRotationMatrix()
+        self.home = np.concatenate([position, home])
         self.home_vectors = position + self.top @ rotation.T - self.base
         self.model = pinocchio.Model()
         self.model.gravity.linear[:] = [0.0, 0.0, -content["gravity"]]
@@ -71,15 +137,30 @@ class Tree:
             body_inertia(content["platform"]["body"], np.eye(3)),
             pinocchio.SE3.Identity(),
         )
-        self.tips = [self._add_leg(i, content["leg"]) for i in range(6)]
+        self.at_zero = np.zeros(6)
+        self._springs = np.zeros((6, 3))
+        legs = leg_tables(content)
+        cranked = legs[0]["kind"] == "rss"
+        self.actuated = np.arange(6 if cranked else 8, 24, 3)
+        add = self._add_cranked_leg if cranked else self._add_straight_leg
+        self.tips = [self._add_tip(i, *add(i, leg)) for i, leg in enumerate(legs)]
 
     def _add(self, parent: int, joint: Any, place: Array, name: str) -> int:
         return int(
             self.model.addJoint(parent, joint, pinocchio.SE3(np.eye(3), np.array(place)), name)
         )
 
-    def _add_leg(self, i: int, leg: dict[str, Any]) -> int:
-        along = self.home_vectors[i] / np.linalg.norm(self.home_vectors[i])
+    def _add_hinge(self, parent: int, axis: Array, place: Array, name: str) -> int:
+        return self._add(parent, pinocchio.JointModelRevoluteUnaligned(axis), place, name)
+
+    def _add_tip(self, i: int, joint: int, place: Array) -> int:
+        frame = pinocchio.SE3(np.eye(3), place)
+        kind = pinocchio.FrameType.OP_FRAME
+        return int(self.model.addFrame(pinocchio.Frame(f"tip_{i}", joint, 0, frame, kind)))
+
+    def _add_straight_leg(self, i: int, leg: dict[str, Any]) -> tuple[int, Array]:
+        length = float(np.linalg.norm(self.home_vectors[i]))
+        along = self.home_vectors[i] / length
         first = leg["first_axis"]
         first = np.cross(along, [0.0, 0.0, 1.0]) if first == "horizontal" else np.array(first)
         first = first / np.linalg.norm(first)
@@ -91,19 +172,61 @@ class Tree:
         x = math.cos(angle) * second + math.sin(angle) * np.cross(along, second)
         mirror = -1.0 if i + 1 in leg.get("mirrored", []) else 1.0
         turn = np.column_stack([mirror * x, np.cross(along, x), along])
-        hinge = self._add(
-            0, pinocchio.JointModelRevoluteUnaligned(first), self.base[i], f"first_{i}"
-        )
-        cross = self._add(
-            hinge, pinocchio.JointModelRevoluteUnaligned(second), np.zeros(3), f"second_{i}"
-        )
+        hinge = self._add_hinge(0, first, self.base[i], f"first_{i}")
+        cross = self._add_hinge(hinge, second, np.zeros(3), f"second_{i}")
         slide = self._add(
-            cross, pinocchio.JointModelPrismaticUnaligned(along), np.zeros(3), f"slide_{i}"
+            cross, pinocchio.JointModelPrismaticUnaligned(along), length * along, f"slide_{i}"
         )
         identity = pinocchio.SE3.Identity()
         self.model.appendBodyToJoint(cross, body_inertia(leg["housing"], turn), identity)
         self.model.appendBodyToJoint(slide, body_inertia(leg["rod"], turn), identity)
-        return slide
+        self.at_zero[i] = length
+        axial = leg.get("axial", {"stiffness": 0.0, "damping": 0.0})
+        rest = number(axial.get("rest_length", length)) - length
+        self._springs[i] = number(axial["stiffness"]), number(axial["damping"]), rest
+        return slide, np.zeros(3)
+
+    def _add_cranked_leg(self, i: int, leg: dict[str, Any]) -> tuple[int, Array]:
+        axis = leg["axis"]
+        axis = np.cross([0.0, 0.0, 1.0], self.base[i]) if axis == "tangential" else np.array(axis)
+        axis = axis / np.linalg.norm(axis)
+        zero = np.array(leg.get("zero", [0.0, 0.0, 1.0]), dtype=float)
+        zero -= (zero @ axis) * axis
+        zero /= np.linalg.norm(zero)
+        crank, rod = number(leg["crank_length"]), number(leg["rod_length"])
+        outward = leg.get("branch", "outward") == "outward"
+        angle = crank_angle(self.home_vectors[i], axis, zero, (crank, rod), outward)
+        along = tilted(axis, angle) @ zero
+        elbow = crank * along
+        reach = self.home_vectors[i] - elbow
+        second = np.cross(axis, reach)
+        second /= np.linalg.norm(second)
+        hinge = self._add_hinge(0, axis, self.base[i], f"crank_{i}")
+        cross = self._add_hinge(hinge, axis, elbow, f"first_{i}")
+        last = self._add_hinge(cross, second, np.zeros(3), f"second_{i}")
+        turn = np.column_stack([axis, np.cross(along, axis), along])
+        identity = pinocchio.SE3.Identity()
+        self.model.appendBodyToJoint(hinge, body_inertia(leg["crank"], turn), identity)
+        table = leg["rod"]
+        mass = table.get("mass") or table["density"] * math.pi * table["radius"] ** 2 * rod
+        direction = reach / rod
+        slender = mass * rod**2 / 12.0 * (np.eye(3) - np.outer(direction, direction))
+        self.model.appendBodyToJoint(last, pinocchio.Inertia(mass, 0.5 * reach, slender), identity)
+        self.at_zero[i] = angle
+        return last, reach
+
+    def passive(self, q: Array, v: Array) -> Array:
+        """Return the forces `(24,)` of springs and dampers along the legs."""
+        stiffness, damping, rest = self._springs.T
+        forces = np.zeros(24)
+        forces[self.actuated] = stiffness * (rest - q[self.actuated + 1])
+        forces[self.actuated] -= damping * v[self.actuated]
+        return forces
+
+    def spring_energy(self, q: Array) -> float:
+        """Return the energy [J] in the springs along the legs."""
+        stiffness, _, rest = self._springs.T
+        return float(0.5 * stiffness @ (q[self.actuated + 1] - rest) ** 2)
 
     @cached_property
     def data(self) -> Any:
@@ -114,28 +237,39 @@ class Tree:
         pinocchio.computeJointJacobians(self.model, self.data, q)
         if v is not None:
             pinocchio.forwardKinematics(self.model, self.data, q, v, np.zeros(self.model.nv))
+        pinocchio.updateFramePlacements(self.model, self.data)
 
     def tip_jacobian(self, i: int) -> Array:
         """Return `(3, 3)` from the rates of leg i to its tip's velocity; `_update` comes first."""
-        full = pinocchio.getJointJacobian(self.model, self.data, self.tips[i], FRAME)
+        full = pinocchio.getFrameJacobian(self.model, self.data, self.tips[i], FRAME)
         return np.array(full[:3, 6 + 3 * i : 9 + 3 * i])
 
     def close(self, pose: Array) -> Array:
-        """Return the tree's coordinates of a pose: each leg's tip on its platform joint."""
+        """Return the tree's coordinates of a pose: each leg's tip on its platform joint.
+
+        Found on the way from home, so that cranks stay on their side.
+        """
         q = pinocchio.neutral(self.model)
+        start = self.home * np.r_[np.ones(3), np.full(4, np.sign(self.home[3:] @ pose[3:]))]
+        for share in np.linspace(0.0, 1.0, 6):
+            between = (1.0 - share) * start + share * pose
+            between[3:] /= np.linalg.norm(between[3:])
+            self._close(q, between)
+        return np.asarray(q)
+
+    def _close(self, q: Array, pose: Array) -> None:
+        """Correct coordinates until the tips are on the platform joints of a pose nearby."""
         q[:3], q[3:7] = pose[:3], pose[[4, 5, 6, 3]]
         rotation = pinocchio.Quaternion(pose[3], *pose[4:]).toRotationMatrix()
         goals = pose[:3] + self.top @ rotation.T
-        q[9::3] = np.linalg.norm(self.home_vectors, axis=1)
         for _ in range(50):
             self._update(q)
-            miss = goals - np.array([self.data.oMi[tip].translation for tip in self.tips])
+            miss = goals - np.array([self.data.oMf[tip].translation for tip in self.tips])
             for i in range(6):
                 q[7 + 3 * i : 10 + 3 * i] += np.linalg.solve(self.tip_jacobian(i), miss[i])
             if np.abs(miss).max() < 1e-15:
                 break
         assert np.abs(miss).max() < 1e-14, "the tree does not close"
-        return np.asarray(q)
 
     def motion(self, q: Array, twist: Array) -> tuple[Array, Array, Array]:
         """Return T, v and c: velocities v = T twist, accelerations T a + c."""
@@ -154,7 +288,9 @@ class Tree:
         # A constant velocity of the base frame turns in the platform's axes.
         bias[:3] = -rotation.T @ np.cross(omega, twist[:3])
         for i in range(6):
-            known = pinocchio.getClassicalAcceleration(self.model, self.data, self.tips[i], FRAME)
+            known = pinocchio.getFrameClassicalAcceleration(
+                self.model, self.data, self.tips[i], FRAME
+            )
             wanted = np.cross(omega, np.cross(omega, arms[i]))
             bias[6 + 3 * i : 9 + 3 * i] = np.linalg.solve(
                 self.tip_jacobian(i), wanted - known.linear
@@ -164,14 +300,14 @@ class Tree:
     def contacts(self) -> tuple[Any, Any]:
         """Return the constraints that close the loops, and their data, for `constraintDynamics`."""
         contacts = pinocchio.StdVec_RigidConstraintModel()
-        for i, tip in enumerate(self.tips):
+        for i, tip in enumerate(self.model.frames[k] for k in self.tips):
             joint = pinocchio.SE3(np.eye(3), self.top[i])
             contacts.append(
                 pinocchio.RigidConstraintModel(
                     pinocchio.ContactType.CONTACT_3D,
                     self.model,
-                    tip,
-                    pinocchio.SE3.Identity(),
+                    tip.parentJoint,
+                    tip.placement,
                     self.platform_joint,
                     joint,
                     pinocchio.ReferenceFrame.LOCAL_WORLD_ALIGNED,

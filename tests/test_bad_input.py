@@ -8,6 +8,7 @@ no other exception, and no call may hang.
 from __future__ import annotations
 
 import datetime
+import itertools
 import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -171,50 +172,82 @@ motion = stewart.simulate(0.002)
 solution = integrate(stewart, 0.002)
 
 
+def numeric_calls(platform: twin.Platform) -> dict[str, Call]:
+    """Return the numeric methods of a machine with arguments it can be asked with."""
+    n, k, home = platform.n_actuators, platform.n_internal, platform.home
+    joints = 4 if k else 3
+    pose, twist, acceleration = (
+        part.tolist() for part in platform.constrain(home, [0.1] * 6, [0.1] * 6)
+    )
+    forces = [10.0] * n
+    # Only machines with springs take anything there.
+    inside = {"internal": [0.01] * 2 * k} if k else {}
+    state = {"pose": pose, "twist": twist}
+    coordinates = platform.home_coordinates.tolist()
+    calls = {
+        "inverse_kinematics": Call(platform.inverse_kinematics, {"pose": pose}, ((n,),)),
+        "forward_kinematics": Call(
+            platform.forward_kinematics, {"lengths": coordinates, "guess": pose}, ((7,),)
+        ),
+        "jacobian": Call(platform.jacobian, {"pose": pose}, ((n, 6),)),
+        "jacobian_derivative": Call(platform.jacobian_derivative, state, ((n, 6),)),
+        "conditions": Call(platform.conditions, {"pose": pose}, ((6 - platform.dof, 6),)),
+        "constrain": Call(
+            platform.constrain, state | {"acceleration": acceleration}, ((7,), (6,), (6,))
+        ),
+        "leg_coordinates": Call(
+            platform.leg_coordinates,
+            state
+            | {"acceleration": acceleration}
+            | ({"internal_acceleration": [0.1] * k} if k else {})
+            | inside,
+            ((n, joints),) * 3,
+        ),
+        "within_limits": Call(platform.within_limits, {"pose": pose}, ((),)),
+        "condition_number": Call(
+            # Infinite at a singular pose, so that its inverse must be finite.
+            lambda pose: np.asarray(1.0 / platform.condition_number(pose)),
+            {"pose": pose},
+            ((),),
+        ),
+        "mass_matrix": Call(platform.mass_matrix, {"pose": pose} | inside, ((6, 6),)),
+        "forward_dynamics": Call(
+            platform.forward_dynamics,
+            state | {"forces": forces, "wrench": SIX} | inside,
+            ((6 + k,),),
+        ),
+        "inverse_dynamics": Call(
+            platform.inverse_dynamics,
+            state | {"acceleration": acceleration, "wrench": SIX} | inside,
+            ((n,),),
+        ),
+        "energy": Call(platform.energy, state | inside, ((), ())),
+        "dissipation": Call(platform.dissipation, state | inside, ((),)),
+    }
+    if k:
+        calls["as_internal"] = Call(platform.as_internal, inside, ((2 * k,),))
+    return {f"{name} of {platform.name}": call for name, call in calls.items()}
+
+
 def simulated(**options: Any) -> tuple[Any, ...]:
-    result = twin.simulate(stewart, **options)
-    return result.pose, result.twist, result.lengths, result.forces
+    result = twin.simulate(options.pop("platform", stewart), **options)
+    return result.pose, result.twist, result.lengths, result.forces, result.internal
 
 
 def integrated(time: Any = None, table: Any = None, **options: Any) -> tuple[Any, ...]:
     forces = options.pop("forces", None) if time is None else ForceTable(time, table)
-    result = integrate(stewart, forces=forces, **options)
-    return result.pose, result.twist
+    result = integrate(options.pop("platform", stewart), forces=forces, **options)
+    return result.pose, result.twist, result.internal
 
+
+springs = twin.load("compliant_stewart")
 
 CALLS = {
-    "inverse_kinematics": Call(stewart.inverse_kinematics, {"pose": POSE}, ((6,),)),
-    "forward_kinematics": Call(
-        stewart.forward_kinematics, {"lengths": stewart.home_lengths, "guess": POSE}, ((7,),)
-    ),
-    "jacobian": Call(stewart.jacobian, {"pose": POSE}, ((6, 6),)),
-    "jacobian_derivative": Call(
-        stewart.jacobian_derivative, {"pose": POSE, "twist": TWIST}, ((6, 6),)
-    ),
-    "leg_coordinates": Call(
-        stewart.leg_coordinates,
-        {"pose": POSE, "twist": TWIST, "acceleration": TWIST},
-        ((6, 2), (6, 2), (6, 2), (6,), (6,), (6,)),
-    ),
-    "within_limits": Call(stewart.within_limits, {"pose": POSE}, ((),)),
-    "condition_number": Call(
-        # Infinite at a singular pose, so that its inverse must be finite.
-        lambda pose: np.asarray(1.0 / stewart.condition_number(pose)),
-        {"pose": POSE},
-        ((),),
-    ),
-    "mass_matrix": Call(stewart.mass_matrix, {"pose": POSE}, ((6, 6),)),
-    "forward_dynamics": Call(
-        stewart.forward_dynamics,
-        {"pose": POSE, "twist": TWIST, "forces": SIX, "wrench": SIX},
-        ((6,),),
-    ),
-    "inverse_dynamics": Call(
-        stewart.inverse_dynamics,
-        {"pose": POSE, "twist": TWIST, "acceleration": TWIST, "wrench": SIX},
-        ((6,),),
-    ),
-    "energy": Call(stewart.energy, {"pose": POSE, "twist": TWIST}, ((), ())),
+    **{
+        name: call
+        for machine in twin.machine_names()
+        for name, call in numeric_calls(twin.load(machine)).items()
+    },
     "quaternion_from_angles": Call(
         quaternion_from_angles, {"angles": [0.1, 0.2, 0.3], "name": "yaw_pitch_roll"}, ((4,),)
     ),
@@ -237,10 +270,17 @@ CALLS = {
             "relative_tolerance": 1e-9,
             "absolute_tolerance": 1e-9,
         },
-        ((7,), (6,)),
+        ((7,), (6,), (0,)),
+    ),
+    "integrate with springs": Call(
+        lambda **options: integrated(platform=springs, **options),
+        {"duration": 0.002, "internal": [0.01] * 12, "forces": SIX, "twist": TWIST},
+        ((7,), (6,), (12,)),
     ),
     "force table": Call(
-        integrated, {"duration": 0.002, "time": [0.0, 1e-3], "table": [SIX, SIX]}, ((7,), (6,))
+        integrated,
+        {"duration": 0.002, "time": [0.0, 1e-3], "table": [SIX, SIX]},
+        ((7,), (6,), (0,)),
     ),
     "solution": Call(solution, {"time": [0.0, 1e-3]}, ((7,), (6,))),
     "simulate": Call(
@@ -256,12 +296,17 @@ CALLS = {
             "preset": "fast",
             "every": 1,
         },
-        ((7,), (6,), (6,), (6,)),
+        ((7,), (6,), (6,), (6,), (0,)),
+    ),
+    "simulate with springs": Call(
+        lambda **options: simulated(platform=springs, **options),
+        {"duration": 0.002, "internal": [0.01] * 12, "forces": SIX},
+        ((7,), (6,), (6,), (6,), (12,)),
     ),
     "simulate with a function": Call(
         lambda value: simulated(duration=0.002, forces=lambda time, state: value),
         {"value": SIX},
-        ((7,), (6,), (6,), (6,)),
+        ((7,), (6,), (6,), (6,), (0,)),
     ),
 }
 
@@ -273,14 +318,17 @@ def test_good_arguments_are_good() -> None:
 
 
 def test_there_are_enough_examples() -> None:
-    assert EXAMPLES * len(CALLS) >= 200
+    assert EXAMPLES * len(CALLS) >= 1000
 
 
 def test_no_public_method_is_left_out() -> None:
     methods = {
-        name for name, value in vars(twin.Platform).items() if name[0] != "_" and callable(value)
+        name
+        for name in dir(twin.Platform)
+        if name[0] != "_" and callable(getattr(twin.Platform, name))
     }
-    assert methods <= set(CALLS)
+    assert len(methods) > 10
+    assert methods <= {name.partition(" of ")[0] for name in CALLS}
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -299,7 +347,10 @@ def test_malformed_names_and_paths(value: Any) -> None:
             function(value)
 
 
-@given(field=st.sampled_from(["time", "pose", "twist", "lengths", "rates", "forces"]), value=junk)
+@given(
+    field=st.sampled_from(["time", "pose", "twist", "lengths", "rates", "forces", "internal"]),
+    value=junk,
+)
 @checked
 def test_malformed_trajectories(field: str, value: Any) -> None:
     columns = {**vars(motion), field: value}
@@ -330,13 +381,16 @@ def test_malformed_engines(platform: Any, name: Any, timestep: Any, preset: Any,
         assert engine.timestep > 0.0
 
 
-@pytest.fixture(scope="module", params=["analytic", "mujoco", "bullet"])
+@pytest.fixture(
+    scope="module", params=itertools.product(["analytic", "mujoco", "bullet"], [stewart, springs])
+)
 def engine(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """Every engine that is installed."""
+    """Every engine that is installed, without springs in the legs and with them."""
+    name, platform = request.param
     try:
-        made = twin.make_engine(request.param, stewart)
+        made = twin.make_engine(name, platform)
     except MissingDependencyError:
-        pytest.skip(f"{request.param} is not installed")
+        pytest.skip(f"{name} is not installed")
     yield made
     made.close()
 
@@ -351,8 +405,10 @@ def test_malformed_resets_and_steps(engine: Any, data: st.DataObject) -> None:
         engine.reset()
         return tuple(engine.step(**values)[1:])
 
-    shapes = ((7,), (6,), (6,), (6,))
-    resets = Call(reset, {"pose": POSE, "twist": TWIST}, shapes)
+    inside = engine.platform.as_internal(None) + 0.001
+    shapes = ((7,), (6,), (6,), (6,), inside.shape)
+    given = {"pose": POSE, "twist": TWIST} | ({"internal": inside} if inside.size else {})
+    resets = Call(reset, given, shapes)
     steps = Call(step, {"forces": SIX, "wrench": SIX}, shapes)
     for call in (resets, steps):
         check(call, data.draw(arguments(call.good)))

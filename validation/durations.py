@@ -18,14 +18,18 @@ FULL_FALL = 0.3
 GRID = 0.02
 """[s] Durations are multiples of it, so that every time step that is compared divides them."""
 
-LARGEST_RATE = 0.08
-"""Fastest rate of the free motion per step: extrapolation leaves 1e-5 of an oscillation then."""
+LARGEST_RATE = 0.1
+"""Fastest rate of the free motion per `TIMESTEP` that is no stiff machine's."""
+
+STIFF_RATE = 0.025
+"""The same per time step of a stiff machine: its forces are large beside what they move, and what
+the engines' constraints yield shows sooner."""
 
 
 def stiff_scale(platform: Platform) -> float:
-    """Return 1, halved until `TIMESTEP` times it follows the fastest motion."""
-    steps_needed = max(1.0, TIMESTEP * fastest_rate(platform) / LARGEST_RATE)
-    return float(0.5 ** math.ceil(math.log2(steps_needed)))
+    """Return the time step per `TIMESTEP`, 1 or halved until it follows the fastest motion."""
+    rate = TIMESTEP * fastest_rate(platform)
+    return 1.0 if rate <= LARGEST_RATE else float(0.5 ** math.ceil(math.log2(rate / STIFF_RATE)))
 
 
 def compared_step(platform: Platform) -> float:
@@ -60,6 +64,12 @@ def duration_for(platform: Platform, longest: float) -> float:
     grid = GRID * stiff_scale(platform)
     cells = math.floor(longest * time_scale(platform) / grid + 1e-9)
     return max(cells, 1) * grid
+
+
+def whole_steps(platform: Platform, duration: float) -> float:
+    """Return a duration [s] down to a multiple of the compared step, one step at least."""
+    step = compared_step(platform)
+    return max(math.floor(duration / step + 1e-9), 1) * step
 
 
 def step_for(platform: Platform, longest: float) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from twin.arrays import FloatArray
 from twin.dynamics.integrate import integrate
 from twin.dynamics.solution import Solution
+from twin.errors import IntegrationError
 from twin.platform import Platform
 
 BALANCE_REASON = (
@@ -33,13 +34,18 @@ class EnergyBalance(NamedTuple):
     """`(k,)` [J] kinetic and potential energy"""
 
 
-def energy_balance(platform: Platform, duration: float, **start: Any) -> EnergyBalance:
-    """Return the balance of a free motion; `pose`, `twist`, `internal` as in `integrate`.
+def free_motion(platform: Platform, duration: float, **start: Any) -> Solution:
+    """Return the motion without forces; half of what is possible if a leg cannot follow it.
 
-    Raises:
-        IntegrationError: the motion meets a singular state.
+    Args:
+        platform: the machine.
+        duration: [s].
+        start: `pose`, `twist` and `internal` as in `integrate`.
     """
-    return balance_of(platform, integrate(platform, duration, **start))
+    try:
+        return integrate(platform, duration, **start)
+    except IntegrationError as error:
+        return integrate(platform, 0.5 * error.data["time"], **start)
 
 
 def balance_of(platform: Platform, solution: Solution) -> EnergyBalance:

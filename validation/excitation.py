@@ -32,4 +32,4 @@ def sinusoidal_forces(platform: Platform, duration: float, timestep: float) -> F
     legs = np.arange(platform.n_actuators)
     frequency = np.linspace(*FREQUENCIES, platform.n_actuators) * (1e-3 / compared_step(platform))
     sines = np.sin(2.0 * np.pi * frequency * time + 1.3 * legs)
-    return np.asarray(rest(platform).forces + 2.0 * SHARE * typical_force(platform) * sines)
+    return np.asarray(rest(platform).forces + SHARE * typical_force(platform) * sines)

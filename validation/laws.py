@@ -9,13 +9,20 @@ import numpy as np
 from twin.arrays import FloatArray
 from twin.platform import Platform
 from twin.validation.actuators import coordinate_name
-from twin.validation.durations import time_scale
+from twin.validation.durations import fall_scale
+from twin.validation.equilibrium import fastest_rate
 from twin.validation.metrics import relative_error
 from twin.validation.results import Measure
 from twin.validation.sampling import RandomStates, later, platform_radius
 
 DIFFERENCE_STEP = 3e-4
 """[s] at most: balance between truncation (fourth power of it) and rounding (divided by it)."""
+
+DIFFERENCE_RATE = 0.05
+"""Fastest rate of the free motion per difference step, at most."""
+
+DIFFERENCE_TURN = 1e-3
+"""[rad] of a crank in a difference step, at most."""
 
 ROUNDING = (
     "rounding: 2e-16 times the condition of Jacobian and mass matrix leaves 1e-12 at most; "
@@ -53,7 +60,9 @@ def dynamic_laws(platform: Platform, states: RandomStates) -> Iterator[Measure]:
             -platform.dissipation(pose, twist, internal=internal)[:, None],
         ]
     )
-    imbalance = np.abs(_rate(platform, energy) - shares.sum(axis=1)) / np.abs(shares).max(axis=1)
+    imbalance = np.abs(_rate(platform, states, energy) - shares.sum(axis=1)) / np.abs(shares).max(
+        axis=1
+    )
     yield Measure(
         "power balance dE/dt = forces . rates + wrench . twist - losses, per largest share",
         float(imbalance.max()),
@@ -96,7 +105,7 @@ def kinematic_laws(platform: Platform, states: RandomStates) -> Iterator[Measure
         ("rates: Jacobian", coordinates_at, rates),
         ("accelerations: Jacobian derivative", rates_at, seconds),
     ):
-        error = relative_error(_rate(platform, function), expected).max()
+        error = relative_error(_rate(platform, states, function), expected).max()
         name = f"actuator {name} against differences"
         yield Measure(name, float(error), "1", 1e-9, DIFFERENCES)
     found = platform.forward_kinematics(coordinates)
@@ -146,7 +155,13 @@ def _random_load(platform: Platform, states: RandomStates) -> tuple[FloatArray, 
     return forces, wrench
 
 
-def _rate(platform: Platform, function: Callable[[float], FloatArray]) -> FloatArray:
-    h = DIFFERENCE_STEP * time_scale(platform)
+def _rate(
+    platform: Platform, states: RandomStates, function: Callable[[float], FloatArray]
+) -> FloatArray:
+    h, rate = DIFFERENCE_STEP * fall_scale(platform), fastest_rate(platform)
+    if platform.coordinate_unit == "rad":
+        turning = np.einsum("kij,kj->ki", platform.jacobian(states.pose), states.twist)
+        rate = max(rate, DIFFERENCE_RATE / DIFFERENCE_TURN * float(np.abs(turning).max()))
+    h = DIFFERENCE_RATE / rate if h * rate > DIFFERENCE_RATE else h
     near, far = function(h) - function(-h), function(2.0 * h) - function(-2.0 * h)
     return (8.0 * near - far) / (12.0 * h)

@@ -22,8 +22,15 @@ WORST_CONDITION = 10.0
 """Poses worse conditioned than this times home are left out: there the answer itself loses digits,
 whoever computes it."""
 
+STEEPEST = 2.0
+"""Poses with actuator rates so many times larger than at home are left out: cranks in line with
+their rods, where rates grow without bound."""
+
 LARGEST_TWIST = np.array([0.5, 0.5, 0.5, 1.0, 1.0, 1.0])
 """[m/s], [rad/s] of random states: a few times what a motion platform does."""
+
+FULL_LENGTH = 0.88
+"""[m] of legs; shorter ones move their platform slower in proportion."""
 
 LARGEST_ACCELERATION = np.array([10.0, 10.0, 10.0, 20.0, 20.0, 20.0])
 """[m/s2], [rad/s2] of random states."""
@@ -81,9 +88,11 @@ def random_states(platform: Platform, count: int, seed: int = 0) -> RandomStates
     """
     generator = np.random.default_rng(seed)
     pose = _poses(platform, count, generator)
+    shorter = min(1.0, float(platform.home_reaches.mean()) / FULL_LENGTH)
+    twist = LARGEST_TWIST * np.repeat([shorter, 1.0], 3)
     motion = platform.constrain(
         pose,
-        generator.uniform(-1.0, 1.0, (count, 6)) * LARGEST_TWIST,
+        generator.uniform(-1.0, 1.0, (count, 6)) * twist,
         generator.uniform(-1.0, 1.0, (count, 6)) * LARGEST_ACCELERATION,
     )
     k = platform.n_internal
@@ -98,6 +107,7 @@ def _poses(platform: Platform, count: int, generator: np.random.Generator) -> Fl
     shift = REACH * stroke(platform) / float(drives)
     reach = np.repeat([shift, shift / platform_radius(platform)], 3)
     worst = WORST_CONDITION * float(platform.condition_number(platform.home))
+    steepest = STEEPEST * float(np.abs(platform.jacobian(platform.home)).max())
     home = np.tile(platform.home, (DRAWS, 1))
     kept: list[FloatArray] = []
     for attempt in range(ROUNDS):
@@ -105,7 +115,9 @@ def _poses(platform: Platform, count: int, generator: np.random.Generator) -> Fl
         step = generator.uniform(-1.0, 1.0, (DRAWS, 6)) * reach * 0.9**attempt
         poses = platform.constrain(moved(home, step, 1.0)).pose
         poses = poses[platform.within_limits(poses)]
-        kept.append(poses[platform.condition_number(poses) < worst])
+        sound = platform.condition_number(poses) < worst
+        sound &= np.abs(platform.jacobian(poses)).max(axis=(1, 2)) < steepest
+        kept.append(poses[sound])
         if sum(map(len, kept)) >= count:
             return np.concatenate(kept)[:count]
     raise InputError(

@@ -12,6 +12,7 @@ from __future__ import annotations
 from functools import partial
 from importlib.metadata import version
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from twin.engines.engine import Preset, State
 from twin.engines.guard import LARGEST_GAP
 from twin.engines.joint_motion import joint_motion
 from twin.engines.mechanisms.assembly import make_mechanism
+from twin.engines.mechanisms.payload import as_segments, plain
 from twin.engines.stability import check_timestep
 from twin.platform import LegCoordinates, Platform
 
@@ -58,6 +60,7 @@ class BulletEngine(BaseEngine):
         preset: Preset = "validation",
         *,
         engine_defaults: bool = False,
+        payload: Any = None,
         largest_gap: float = LARGEST_GAP,
     ) -> None:
         """Load the machine; call `reset` before `step`.
@@ -68,6 +71,7 @@ class BulletEngine(BaseEngine):
             preset: "validation" or "fast".
             engine_defaults: keep Bullet's own solver, iterations, damping and limits, to see what
                 they cost.
+            payload: what rides on the platform: an `Occupant`, or segments.
             largest_gap: loop gap [m] that stops the engine.
 
         Raises:
@@ -76,16 +80,20 @@ class BulletEngine(BaseEngine):
         """
         super().__init__(platform, timestep, preset, largest_gap)
         check_timestep(platform, self.timestep, self.name, "explicit")
-        options = {"engine_defaults": as_flag(engine_defaults, "engine_defaults")}
+        segments = as_segments(payload, platform.parameters.gravity)
+        options = {
+            "engine_defaults": as_flag(engine_defaults, "engine_defaults"),
+            "payload": plain(segments) or None,
+        }
         self._identify(f"PyBullet {version('pybullet')}", options)
-        count = 13 + np.array([1, 2]) * platform.n_actuators
-        self._parts = [7, 13, *count.tolist()]
+        self._machine = make_mechanism(platform.parameters, segments)
+        sizes = [7, 6, platform.n_actuators, platform.n_actuators]
+        sizes += [2 * platform.n_internal, 2 * len(self._machine.carried)]
+        self._parts = np.cumsum(sizes)[:-1]
         self._weights = np.array(WEIGHTS[preset])
         self._join_steps = max(1, round(join_time(platform) / self.timestep))
-        size = 13 + 2 * platform.n_actuators + 2 * platform.n_internal
-        self._readings = np.empty((len(self._weights), size))
-        self._reading = np.empty(size)
-        self._machine = make_mechanism(platform.parameters)
+        self._readings = np.empty((len(self._weights), sum(sizes)))
+        self._reading = np.empty(sum(sizes))
         self._make = partial(World, self._machine, engine_defaults=engine_defaults)
         self._worlds: list[World] = []
         self._open()
@@ -111,7 +119,7 @@ class BulletEngine(BaseEngine):
 
     def _read(self) -> State:
         """Return the state; lengths and rates are those of the actuated joints."""
-        pose, twist, lengths, rates, internal = np.split(self._reading.copy(), self._parts)
+        pose, twist, lengths, rates, internal, _ = np.split(self._reading.copy(), self._parts)
         lengths = self.platform.home_coordinates + lengths
         return State(self._steps * self.timestep, pose, twist, lengths, rates, internal)
 
@@ -137,10 +145,10 @@ class BulletEngine(BaseEngine):
 
     def _join(self) -> None:
         """Put all copies at the extrapolated state, loops closed."""
-        pose, twist, _, _, internal = np.split(self._reading, self._parts)
+        pose, twist, _, _, internal, carried = np.split(self._reading, self._parts)
         legs = self.platform.leg_coordinates(pose, twist, internal=internal)
         for world in self._worlds:
-            world.place(pose, twist, joint_motion(self._machine, legs))
+            world.place(pose, twist, joint_motion(self._machine, legs, carried))
 
     def _combine(self, quaternion: FloatArray) -> None:
         """Extrapolate the copies' states, all quaternions with the sign of the one given."""

@@ -49,9 +49,9 @@ class World:
         self._driven = machine.indices(tuple(actuator.joint for actuator in machine.actuators))
         self._pushed = self._groups({*self._driven.tolist(), *self._own.joints.tolist()})
         self._sensed = self._groups(self._own.joints.tolist())
-        inner = machine.indices(machine.internal)
-        self._read_joints = self._groups({*machine.measured.ravel().tolist(), *inner.tolist()})
-        self._internal = inner
+        self._internal, self._carried = map(machine.indices, (machine.internal, machine.carried))
+        read = (machine.measured.ravel(), self._internal, self._carried)
+        self._read_joints = self._groups({k for places in read for k in places.tolist()})
         self._values, self._rates = np.zeros((2, len(machine.joint_names)))
         self._heavy = [
             (self._bodies.links[body.name], -machine.gravity * body.extra_weight)
@@ -103,13 +103,14 @@ class World:
 
         Args:
             reading: filled with pose, twist, `(n,)` actuator coordinates from home on, `(n,)`
-                their rates, `(2k,)` internal coordinates and their rates.
+                their rates, `(2k,)` internal coordinates and their rates, `(2c,)` coordinates and
+                rates of joints that the platform carries.
 
         Returns:
             The largest distance [m] between the two points of a loop.
         """
         self._sense(self._read_joints)
-        measured, inner = self._machine.measured, self._internal
+        measured, inner, carried = self._machine.measured, self._internal, self._carried
         state = self._platform_state()
         reading[:] = (
             *(entry for part in state for entry in part),
@@ -117,6 +118,8 @@ class World:
             *self._rates[measured].sum(axis=0).tolist(),
             *self._values[inner].tolist(),
             *self._rates[inner].tolist(),
+            *self._values[carried].tolist(),
+            *self._rates[carried].tolist(),
         )
         self._frames[0] = reading[:7]
         for multibody, numbers, places in self._looped:

@@ -22,7 +22,17 @@ class JointMotion(NamedTuple):
     """`(joints,)`"""
 
 
-def joint_motion(machine: Mechanism, legs: LegCoordinates) -> JointMotion:
-    """Return the motion of all joints; bodies that the platform carries rest on it."""
-    rest = np.zeros(len(machine.joint_names) - legs.values.size)
-    return JointMotion(*(np.concatenate([part.ravel(), rest]) for part in legs))
+def joint_motion(
+    machine: Mechanism, legs: LegCoordinates, carried: FloatArray | None = None
+) -> JointMotion:
+    """Return the motion of all joints.
+
+    `carried` `(2c,)` are the coordinates of the joints of bodies that the platform carries, then
+    their rates; by default they rest on it.
+    """
+    count = len(machine.carried)
+    rest = np.zeros((3, count))
+    if carried is not None:
+        rest[:2] = carried.reshape(2, count)
+    parts = zip(legs, rest, strict=True)
+    return JointMotion(*(np.concatenate([part.ravel(), own]) for part, own in parts))

@@ -174,6 +174,11 @@ class Mechanism:
         others = (joint.name for body in self.bodies for joint in body.joints)
         return legs + tuple(name for name in others if name not in legs)
 
+    @property
+    def carried(self) -> tuple[str, ...]:
+        """Joints of bodies that the platform carries; they come last in `joint_names`."""
+        return self.joint_names[sum(map(len, self.leg_joints)) :]
+
     @cached_property
     def joints(self) -> tuple[Joint, ...]:
         """All joints in the order of `joint_names`."""

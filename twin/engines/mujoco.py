@@ -20,6 +20,7 @@ from twin.engines.guard import LARGEST_GAP
 from twin.engines.joint_forces import JointForces
 from twin.engines.joint_motion import joint_motion
 from twin.engines.mechanisms.assembly import make_mechanism
+from twin.engines.mechanisms.payload import as_segments, plain
 from twin.engines.mjcf import REFERENCE
 from twin.engines.mujoco_model import compile_model, coordinates, mujoco, velocities
 from twin.engines.mujoco_platform import platform_of
@@ -51,6 +52,7 @@ class MujocoEngine(BaseEngine):
         solimp: Any = None,
         integrator: str | None = None,
         engine_defaults: bool = False,
+        payload: Any = None,
         largest_gap: float = LARGEST_GAP,
     ) -> None:
         """Compile the machine's model; call `reset` before `step`.
@@ -65,6 +67,7 @@ class MujocoEngine(BaseEngine):
             integrator: "RK4", "implicitfast", "implicit" or "Euler" instead of the preset's.
             engine_defaults: use MuJoCo's own constraint settings and solver tolerance, to see
                 what they cost.
+            payload: what rides on the platform: an `Occupant`, or segments.
             largest_gap: loop gap [m] that stops the engine.
 
         Raises:
@@ -80,7 +83,8 @@ class MujocoEngine(BaseEngine):
             integrator=integrator,
             engine_defaults=engine_defaults,
         )
-        self._machine = make_mechanism(platform.parameters)
+        segments = as_segments(payload, platform.parameters.gravity)
+        self._machine = make_mechanism(platform.parameters, segments)
         check_timestep(platform, self.timestep, self.name, self._scheme(settings))
         self._identify(
             f"MuJoCo {mujoco.mj_versionString()}",
@@ -89,6 +93,7 @@ class MujocoEngine(BaseEngine):
                 "solimp": settings.solimp,
                 "integrator": settings.integrator,
                 "engine_defaults": engine_defaults,
+                "payload": plain(segments) or None,
             },
         )
         self.model = compile_model(self._machine, self.timestep)

@@ -7,14 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from twin.arrays import FloatArray
-from twin.dynamics.integrate import integrate
 from twin.dynamics.solution import Solution
-from twin.errors import ForwardKinematicsError, IntegrationError
+from twin.errors import ForwardKinematicsError
 from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.comparison import log_curve, trajectory_comparison
-from twin.validation.durations import duration_for, stiff_scale, time_scale
-from twin.validation.energy import BALANCE_REASON, balance_of
+from twin.validation.durations import duration_for, stiff_scale, time_scale, whole_steps
+from twin.validation.energy import BALANCE_REASON, balance_of, free_motion
 from twin.validation.equilibrium import rest
 from twin.validation.published import EXTENDED, FREE_FALLS, FreeFall
 from twin.validation.published_values import Comparison, PrintedValue, compared
@@ -54,10 +53,11 @@ SAMPLES = 2001
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     start = {"pose": start_pose(platform), "internal": rest(platform).internal}
-    measures, plots = trajectory_comparison(
-        platform, duration_for(platform, ENGINE_TIME), "Free fall", **start
-    )
     fall = free_fall(platform)
+    duration = duration_for(platform, ENGINE_TIME)
+    if fall.time[-1] < duration:
+        duration = whole_steps(platform, float(fall.time[-1]))
+    measures, plots = trajectory_comparison(platform, duration, "Free fall", **start)
     time = np.linspace(0.0, fall.time[-1], SAMPLES)
     pose = fall(time)[0]
     conditions = platform.condition_number(pose)
@@ -116,11 +116,9 @@ def free_fall(platform: Platform) -> Solution:
     """Return the fall of the reference; half of what is possible if a leg cannot follow it."""
     longest = FALL_TIME if platform.dof == 6 else ENGINE_TIME
     duration = longest * (time_scale(platform) if platform.dof < 6 else stiff_scale(platform))
-    start = {"pose": start_pose(platform), "internal": rest(platform).internal}
-    try:
-        return integrate(platform, duration, **start)
-    except IntegrationError as error:
-        return integrate(platform, 0.5 * error.data["time"], **start)
+    return free_motion(
+        platform, duration, pose=start_pose(platform), internal=rest(platform).internal
+    )
 
 
 CROSSING_STEP = 1e-5

@@ -6,7 +6,7 @@ from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.comparison import log_curve
 from twin.validation.durations import duration_for, fall_scale
-from twin.validation.energy import BALANCE_REASON, energy_balance
+from twin.validation.energy import BALANCE_REASON, balance_of, free_motion
 from twin.validation.equilibrium import rest
 from twin.validation.laws import dynamic_laws, kinematic_laws
 from twin.validation.results import CaseResult, Measure, Panel, Plot
@@ -35,17 +35,18 @@ FREE_MOTION = 0.3
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     states = random_states(platform, STATES)
-    balance = energy_balance(
+    motion = free_motion(
         platform,
         duration_for(platform, FREE_MOTION),
         twist=platform.constrain(platform.home, fall_scale(platform) * states.twist[0]).twist,
         internal=rest(platform).internal,
     )
+    balance = balance_of(platform, motion)
     measures = (
         *dynamic_laws(platform, states),
         *kinematic_laws(platform, states),
         Measure(
-            f"energy drift in {balance.time[-1]:g} s of free motion, per largest kinetic energy",
+            f"energy drift in {balance.time[-1]:.4g} s of free motion, per largest kinetic energy",
             float(balance.drift.max()),
             "1",
             1e-10,

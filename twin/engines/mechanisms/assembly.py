@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,10 @@ from twin.arrays import FloatArray
 from twin.engines.appearance import Drawing, drawing
 from twin.engines.mechanism import BASE, PLATFORM, Body, Mass, Mechanism, Point
 from twin.engines.mechanisms import pillar, rss, ups, viscoelastic
+from twin.engines.mechanisms.payload import carried_bodies
 from twin.engines.shapes import Box, Cylinder, Plate, Shape
 from twin.parameters.machine import MachineParameters
+from twin.payload.segments import Segment
 
 KINDS: dict[str, Any] = {
     "ups": ups,
@@ -24,8 +27,8 @@ KINDS: dict[str, Any] = {
 where the legs carry the platform on joints."""
 
 
-def make_mechanism(parameters: MachineParameters) -> Mechanism:
-    """Return the mechanism of a machine."""
+def make_mechanism(parameters: MachineParameters, payload: Sequence[Segment] = ()) -> Mechanism:
+    """Return the mechanism of a machine, with a payload on its platform if there is one."""
     kind = KINDS[parameters.leg.kind]
     look = drawing(parameters, kind.ends(parameters.leg))
     legs = [kind.make_leg(parameters, i, leg, look) for i, leg in enumerate(parameters.legs)]
@@ -40,7 +43,8 @@ def make_mechanism(parameters: MachineParameters) -> Mechanism:
     )
     if hasattr(kind, "carry"):
         platform = kind.carry(parameters, platform)
-    bodies = [platform, *(body for leg in legs for body in leg.bodies)]
+    own = (body for leg in legs for body in leg.bodies)
+    bodies = [platform, *own, *carried_bodies(payload)]
     return Mechanism(
         name=parameters.name,
         gravity=parameters.gravity,

@@ -1,0 +1,88 @@
+"""The neutral description of machines: complete, named, closed at home, and true to the legs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from twin.engines.appearance import COLORS
+from twin.engines.mechanism import BASE, PLATFORM, Mechanism
+from twin.engines.mechanisms.assembly import make_mechanism
+from twin.parameters.legs import LEG_KINDS
+from twin.platform import Platform
+
+
+@pytest.fixture
+def mechanism(any_platform: Platform) -> Mechanism:
+    """Every machine's mechanism."""
+    return make_mechanism(any_platform.parameters)
+
+
+def test_every_kind_is_there(any_platform: Platform) -> None:
+    assert any_platform.kind in LEG_KINDS
+
+
+def test_parents_come_first_and_names_are_unique(mechanism: Mechanism) -> None:
+    known = {BASE}
+    for body in mechanism.bodies:
+        assert body.parent in known
+        assert body.name not in known
+        known.add(body.name)
+    shapes = [*mechanism.base_shapes, *(s for body in mechanism.bodies for s in body.shapes)]
+    for named in (mechanism.points, mechanism.loops, mechanism.actuators, shapes):
+        names = [thing.name for thing in named]
+        assert len(set(names)) == len(names)
+    assert len(set(mechanism.joint_names)) == len(mechanism.joint_names)
+    assert mechanism.colors <= set(COLORS)
+    assert {point.body for point in mechanism.points} <= known
+
+
+def test_joints_are_those_of_the_leg_coordinates(
+    mechanism: Mechanism, any_platform: Platform
+) -> None:
+    values = any_platform.leg_coordinates(any_platform.home).values
+    np.testing.assert_allclose(values, 0.0, rtol=0, atol=1e-14)
+    assert [len(leg) for leg in mechanism.leg_joints] == [values.shape[1]] * len(values)
+    assert not mechanism.carried
+    assert len(mechanism.internal) == any_platform.n_internal
+    assert len(mechanism.actuators) == any_platform.n_actuators
+    for joint in mechanism.joints:
+        assert np.linalg.norm(joint.axis) == pytest.approx(1.0, abs=1e-14)
+
+
+def test_loops_are_closed_at_home(mechanism: Mechanism, any_platform: Platform) -> None:
+    for first, second in mechanism.loop_points():
+        apart = mechanism.home_place(first) - mechanism.home_place(second)
+        np.testing.assert_allclose(apart, 0.0, rtol=0, atol=1e-14)
+    origin, turn = mechanism.home_frames[PLATFORM]
+    np.testing.assert_allclose(origin, any_platform.home[:3], rtol=0, atol=1e-14)
+    wanted = any_platform.parameters.home_rotation
+    np.testing.assert_allclose(turn, wanted, rtol=0, atol=1e-14)
+
+
+def test_loops_leave_the_freedoms_of_the_machine(
+    mechanism: Mechanism, any_platform: Platform
+) -> None:
+    """Three conditions for each loop, none of them redundant."""
+    free = 6 * mechanism.floats + len(mechanism.joint_names) - 3 * len(mechanism.loops)
+    assert free == any_platform.dof + any_platform.n_internal
+    assert mechanism.floats == (any_platform.dof == 6)
+    assert len(mechanism.carriers()) == (0 if mechanism.floats else any_platform.dof)
+
+
+def test_measured_joints_give_the_actuator_coordinates(
+    mechanism: Mechanism, any_platform: Platform, random_motion: Any, random_internal: Any
+) -> None:
+    for seed in range(3):
+        pose, twist, _ = random_motion(any_platform, seed)
+        inside = random_internal(any_platform, seed)
+        legs = any_platform.leg_coordinates(pose, twist, internal=inside)
+        found = legs.values.ravel()[mechanism.measured].sum(axis=0)
+        wanted = any_platform.inverse_kinematics(pose) - any_platform.home_coordinates
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-13)
+        rates = legs.rates.ravel()[mechanism.measured].sum(axis=0)
+        np.testing.assert_allclose(rates, any_platform.jacobian(pose) @ twist, rtol=0, atol=1e-12)
+        springs = legs.values.ravel()[mechanism.indices(mechanism.internal)]
+        np.testing.assert_array_equal(springs, inside[: any_platform.n_internal])

@@ -1,0 +1,148 @@
+"""Occupants in the engines: as bodies on springs, and frozen as the rigid mass of the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import twin
+from twin.engines.engine import Engine
+from twin.engines.guard import replay
+from twin.engines.stability import suitable_timestep
+from twin.errors import InputError, SimulationStoppedError
+from twin.payload import Occupant, Wheelchair, rigid_sum, seated_on
+from twin.payload.segments import Segment
+from twin.platform import Platform
+
+Make = Callable[..., Engine]
+
+ENGINES = ("mujoco", "bullet")
+
+BARS = {"mujoco": 1e-6, "bullet": 1e-7}
+"""Of the validation presets, as without payload; 3e-9 and 2e-11 measured."""
+
+OCCUPANT = Occupant(1.75, 75.0, wheelchair=Wheelchair())
+
+
+def frozen(platform: Platform) -> list[Segment]:
+    segments = OCCUPANT.segments(platform.parameters.gravity)
+    return [part._replace(joint="fixed", axis=np.zeros(3)) for part in segments]
+
+
+def motion(engine: Engine, loaded: Platform, steps: int = 200) -> Any:
+    """Return the last state of a machine that is thrown and nearly held."""
+    rest = np.zeros(6)
+    forces = 1.02 * loaded.inverse_dynamics(loaded.home, rest, rest)
+    start = loaded.constrain(loaded.home, [0.1, -0.05, 0.1, 0.2, -0.1, 0.3])
+    engine.reset(start.pose, start.twist)
+    for _ in range(steps):
+        state = engine.step(forces)
+    return state
+
+
+@pytest.mark.parametrize("engine_name", ENGINES, indirect=True)
+def test_frozen_occupant_is_added_rigid_mass(
+    make: Make, engine_name: str, platform: Platform, pose_error: Any
+) -> None:
+    step, loaded = suitable_timestep(platform), Platform(seated_on(platform.parameters, OCCUPANT))
+    wanted = motion(make("analytic", loaded, step), loaded)
+    found = motion(make(engine_name, platform, step, payload=frozen(platform)), loaded)
+    assert pose_error(found, wanted) < BARS[engine_name]
+    without = motion(make(engine_name, platform, step), loaded)
+    assert pose_error(without, wanted) > 10 * BARS[engine_name]
+
+
+def test_engines_agree_on_an_occupant_on_springs(
+    make: Make, platform: Platform, pose_error: Any
+) -> None:
+    pytest.importorskip("pybullet")
+    step, loaded = suitable_timestep(platform), Platform(seated_on(platform.parameters, OCCUPANT))
+    one, other, rigid = (
+        motion(make(name, platform, step, payload=payload), loaded)
+        for name, payload in (
+            ("mujoco", OCCUPANT),
+            ("bullet", OCCUPANT),
+            ("mujoco", frozen(platform)),
+        )
+    )
+    assert pose_error(one, other) < BARS["mujoco"]
+    # The body gives way; struts carry it almost like a rock.
+    assert pose_error(one, rigid) > 10 * pose_error(one, other)
+
+
+def test_weight_of_a_sitting_occupant(make: Make) -> None:
+    """Forces that hold the occupant as a rigid body hold it: its springs carry its weight."""
+    platform = twin.load("stewart")
+    rest, loaded = np.zeros(6), Platform(seated_on(platform.parameters, OCCUPANT))
+    forces = loaded.inverse_dynamics(loaded.home, rest, rest)
+    engine = make("mujoco", platform, payload=OCCUPANT)
+    engine.reset()
+    for _ in range(200):
+        state = engine.step(forces)
+    assert np.abs(state.pose - platform.home).max() < 1e-6
+    total = sum(float(mass) for mass in engine.model.body_mass)
+    empty = sum(float(mass) for mass in make("mujoco", platform).model.body_mass)
+    assert total - empty == pytest.approx(rigid_sum(OCCUPANT.segments()).mass, rel=1e-12)
+
+
+@pytest.mark.parametrize("engine_name", ENGINES, indirect=True)
+def test_saved_state_holds_the_occupant(
+    make: Make, engine_name: str, preset: str, same_bits: Any
+) -> None:
+    """Over a whole join time of PyBullet's copies."""
+    platform = twin.load("stewart")
+    engine, other = (make(engine_name, platform, 4e-3, preset, payload=OCCUPANT) for _ in range(2))
+    loaded = Platform(seated_on(platform.parameters, OCCUPANT))
+    motion(engine, loaded, 20)
+    rest = np.zeros(6)
+    forces = loaded.inverse_dynamics(loaded.home, rest, rest)
+    other.restore(engine.save())
+    for _ in range(150):
+        assert same_bits(engine.step(forces), other.step(forces))
+
+
+@pytest.mark.parametrize("engine_name", ENGINES, indirect=True)
+def test_stop_with_an_occupant_replays(
+    make: Make, engine_name: str, same_bits: Any, own_folder: Path
+) -> None:
+    engine = make(engine_name, twin.load("stewart"), payload=OCCUPANT)
+    engine.reset()
+    with pytest.raises(SimulationStoppedError) as caught:
+        for _ in range(100):
+            engine.step(np.full(6, 1e12) * [1, -1, 1, 1, -1, 1])
+    states = replay(caught.value.data["dump"])
+    assert same_bits(states[-1], caught.value.data["state"])
+
+
+def changed(**fields: Any) -> list[Segment]:
+    first, *others = OCCUPANT.segments()
+    return [first._replace(**fields), *others]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        5,
+        "occupant",
+        [1.0, 2.0],
+        [("pelvis", "platform")],
+        changed(parent="nobody"),
+        changed(joint="ball"),
+        changed(mass=np.nan),
+        changed(mass=0.0),
+        changed(stiffness=np.inf),
+        changed(axis="up"),
+    ],
+)
+def test_other_payloads_are_refused(make: Make, bad: Any) -> None:
+    with pytest.raises(InputError):
+        make("mujoco", twin.load("stewart"), payload=bad)
+
+
+def test_reference_has_no_payload(make: Make) -> None:
+    with pytest.raises(InputError, match="analytic"):
+        make("analytic", twin.load("stewart"), payload=OCCUPANT)

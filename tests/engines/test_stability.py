@@ -1,0 +1,116 @@
+"""Time steps that springs and dampers allow: predicted, refused beyond, and kept within."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from unsymmetric import content_without_symmetry
+
+import twin
+from twin.engines.engine import Engine
+from twin.engines.stability import (
+    MARGIN,
+    Linearisation,
+    linearise,
+    longest_step,
+    suitable_timestep,
+)
+from twin.errors import InputError
+from twin.parameters.read import parameters_from
+from twin.platform import Platform
+
+Make = Callable[..., Engine]
+
+REAL_LIMIT, IMAGINARY_LIMIT = 2.785293563405282, 2.0 * np.sqrt(2.0)
+"""Ends of the stability region of the classical Runge-Kutta method (Hairer and Wanner, IV.2)."""
+
+
+def oscillator(frequency: float, ratio: float) -> Linearisation:
+    stiffness, damping = -(frequency**2), -2.0 * ratio * frequency
+    return Linearisation(np.array([[stiffness]]), np.array([[damping]]))
+
+
+@pytest.mark.parametrize("frequency", [1.0, 2600.0])
+def test_limits_of_an_oscillator(frequency: float) -> None:
+    free = oscillator(frequency, 0.0)
+    for scheme, limit in (("rk4", IMAGINARY_LIMIT), ("explicit", 2.0)):
+        assert free.growth(0.999 * limit / frequency, scheme) < 1.0 + 1e-6
+        assert free.growth(1.01 * limit / frequency, scheme) > 1.0 + 1e-3
+    heavy = Linearisation(np.zeros((1, 1)), np.array([[-frequency]]))
+    assert heavy.growth(0.999 * REAL_LIMIT / frequency, "rk4") < 1.0 + 1e-6
+    assert heavy.growth(1.01 * REAL_LIMIT / frequency, "rk4") > 1.0 + 1e-3
+
+
+def test_modes_of_an_oscillator() -> None:
+    modes = oscillator(10.0, 0.1).modes
+    np.testing.assert_allclose(np.abs(modes), 10.0, rtol=1e-14)
+    np.testing.assert_allclose(modes.real, -1.0, rtol=1e-13)
+
+
+def test_modes_of_the_hexapod_follow_from_its_stiffness() -> None:
+    """Generalised eigenvalues of J^T k J and the mass matrix."""
+    platform = twin.load("micro_hexapod")
+    jacobian = platform.jacobian(platform.home)
+    stiffness = platform.parameters.leg.axial.stiffness * jacobian.T @ jacobian
+    squares = np.linalg.eigvals(np.linalg.solve(platform.mass_matrix(platform.home), stiffness))
+    wanted = np.sort(np.sqrt(squares.real))
+    found = np.sort(np.abs(linearise(platform).modes))[::2]
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)  # differences of second order
+
+
+@pytest.mark.parametrize(
+    ("name", "preset"),
+    [("analytic", "fast"), *((e, p) for e in ("mujoco", "bullet") for p in ("fast", "validation"))],
+)
+@pytest.mark.parametrize("machine", ["micro_hexapod", "compliant_stewart", "lopsided_strut"])
+def test_what_is_allowed_stays_together(
+    make: Make, machine: str, name: str, preset: Any, push: Any
+) -> None:
+    """Just inside the limit a thousand steps go well; beyond it the engine is not made."""
+    pytest.importorskip({"bullet": "pybullet"}.get(name, "numpy"))
+    platform = lopsided() if machine == "lopsided_strut" else twin.load(machine)
+    scheme = "rk4" if (name, preset) in (("analytic", "fast"), ("mujoco", "validation")) else None
+    allowed = MARGIN * longest_step(platform, scheme or "explicit")
+    engine = make(name, platform, 0.99 * allowed, preset)
+    # Long steps end before what is not held has fallen through.
+    steps = min(1000, round(0.2 / engine.timestep))
+    state = push(platform).run(engine, steps * engine.timestep)
+    assert np.abs(state.pose - platform.home).max() < 0.5
+    with pytest.raises(InputError, match="too long") as caught:
+        make(name, platform, 1.01 * allowed, preset)
+    assert caught.value.field == "timestep"
+    assert f"{suitable_timestep(platform):g} s is a good one" in str(caught.value)
+
+
+def lopsided() -> Platform:
+    return Platform(parameters_from(content_without_symmetry("strut"), "platform.toml"))
+
+
+def test_adaptive_reference_takes_any_step(make: Make) -> None:
+    assert make("analytic", twin.load("micro_hexapod"), 0.01).timestep == 0.01
+
+
+def test_suitable_steps(platform: Platform) -> None:
+    step = suitable_timestep(platform)
+    assert step == (1e-4 if platform.kind == "strut" else 1e-3)
+    fastest = np.abs(linearise(platform).modes).max()
+    assert step * fastest < 2.0 * np.pi / 20.0
+
+
+def test_rigid_machines_have_no_longest_step() -> None:
+    assert longest_step(twin.load("stewart"), "rk4") == np.inf
+
+
+def test_dry_friction_limits_the_step(make: Make) -> None:
+    """A foot that sticks within a thousandth of the usual speed is as stiff as a strut."""
+    content = content_without_symmetry("pillar")
+    content["leg"]["friction"] |= {"coulomb": 100.0, "transition_speed": 1e-6}
+    platform = Platform(parameters_from(content, "platform.toml"))
+    assert longest_step(platform, "explicit") < 5e-4
+    for name in ("mujoco", "bullet"):
+        pytest.importorskip({"bullet": "pybullet"}.get(name, name))
+        with pytest.raises(InputError, match="too long"):
+            make(name, platform, 1e-3)
