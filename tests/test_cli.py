@@ -18,7 +18,8 @@ from twin import cli, commands
 from twin.engines import engine_names
 from twin.engines.engine import PRESETS
 from twin.engines.export import FORMATS, export
-from twin.engines.mjcf import robot_xml, scene_xml
+from twin.engines.mjcf import robot_xml
+from twin.engines.scene import scene_xml
 from twin.engines.urdf import robot_urdf
 from twin.errors import InputError, ParameterError
 from twin.parameters.template import LEG_KINDS
@@ -222,7 +223,7 @@ def test_bench_times_every_function_and_engine(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("info", "nosuch"), "known machines: srspm, stewart"),
+        (("info", "nosuch"), "known machines: compliant_stewart, driving_simulator"),
         (("validate", "nosuch"), "nosuch"),
         (("validate", "--case", "nosuch"), "nosuch"),
         (("validate", "--out", "/no/such/folder/report.html"), "/no/such/folder"),

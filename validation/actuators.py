@@ -1,6 +1,8 @@
-"""Actuators in words and curves: what their coordinates and forces are called."""
+"""Actuators in words, rates and curves."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from twin.arrays import FloatArray
 from twin.platform import Platform
@@ -15,6 +17,15 @@ def force_name(platform: Platform) -> str:
 def coordinate_name(platform: Platform) -> str:
     """Return what the actuators' coordinates are called."""
     return platform.parameters.leg.coordinate
+
+
+def actuator_rates(
+    platform: Platform, pose: FloatArray, twist: FloatArray, internal: FloatArray
+) -> FloatArray:
+    """Return rates `(m, n)` of what the actuators' forces move, of `m` states."""
+    rates = np.asarray(np.einsum("kij,kj->ki", platform.jacobian(pose), twist))
+    # A spring in series with the actuator takes its part of the leg's motion.
+    return rates - internal[:, platform.n_internal :] if platform.n_internal else rates
 
 
 def leg_curves(time: FloatArray, values: FloatArray) -> tuple[Curve, ...]:

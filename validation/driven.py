@@ -9,7 +9,7 @@ import numpy as np
 from twin.arrays import FloatArray
 from twin.motion import Motion
 from twin.platform import Platform
-from twin.validation.actuators import coordinate_name, force_name, leg_curves
+from twin.validation.actuators import actuator_rates, coordinate_name, force_name, leg_curves
 from twin.validation.comparison import trajectory_comparison
 from twin.validation.durations import TIMESTEP, compared_step, duration_for
 from twin.validation.equilibrium import quiet_springs
@@ -59,10 +59,6 @@ def driven(platform: Platform, motion: Motion, time: FloatArray | None = None) -
         time = np.arange(round(motion.duration / TIMESTEP) + 1.0) * TIMESTEP
     pose, twist, acceleration = platform.constrain(*motion(time))
     internal = springs_along(platform, motion, time)
-    rates = np.einsum("kij,kj->ki", platform.jacobian(pose), twist)
-    if platform.n_internal:
-        # The actuator moves what the spring in series with it leaves of the leg's motion.
-        rates = rates - internal[:, platform.n_internal :]
     return DrivenMotion(
         time,
         pose,
@@ -70,7 +66,7 @@ def driven(platform: Platform, motion: Motion, time: FloatArray | None = None) -
         acceleration,
         internal,
         platform.inverse_kinematics(pose),
-        rates,
+        actuator_rates(platform, pose, twist, internal),
         platform.inverse_dynamics(pose, twist, acceleration, internal=internal),
     )
 

@@ -71,4 +71,5 @@ def _entry(paper: str, row: tuple[str, ...]) -> Erratum:
     test = TEST.fullmatch(row[-1])
     if len(row) != len(COLUMNS) or test is None:
         raise InputError("errata", f"{paper}: needs four cells and a test at the end: {row}")
-    return Erratum(paper, *row[:-1], test[1])
+    where, printed, right, _ = row
+    return Erratum(paper, where, printed, right, test[1])

@@ -8,7 +8,7 @@ import numpy as np
 
 from twin.arrays import FloatArray
 from twin.platform import Platform
-from twin.validation.actuators import coordinate_name
+from twin.validation.actuators import actuator_rates, coordinate_name
 from twin.validation.durations import fall_scale
 from twin.validation.equilibrium import fastest_rate
 from twin.validation.metrics import relative_error
@@ -51,11 +51,11 @@ def dynamic_laws(platform: Platform, states: RandomStates) -> Iterator[Measure]:
 
     def energy(time: float) -> FloatArray:
         at, rates, inside = later(platform, states, found, time)
-        return np.sum(platform.energy(at, rates, internal=inside), axis=0)
+        return np.asarray(np.sum(platform.energy(at, rates, internal=inside), axis=0))
 
     shares = np.hstack(
         [
-            forces * actuator_rates(platform, states),
+            forces * actuator_rates(platform, pose, twist, internal),
             wrench * twist,
             -platform.dissipation(pose, twist, internal=internal)[:, None],
         ]
@@ -125,13 +125,6 @@ def kinematic_laws(platform: Platform, states: RandomStates) -> Iterator[Measure
     )
 
 
-def actuator_rates(platform: Platform, states: RandomStates) -> FloatArray:
-    """Return rates `(m, n)` of what the actuators' forces move."""
-    rates = np.einsum("kij,kj->ki", platform.jacobian(states.pose), states.twist)
-    # A spring in series with the actuator takes its part of the leg's motion.
-    return rates - states.internal[:, platform.n_internal :] if platform.n_internal else rates
-
-
 def effective_forces(platform: Platform, pose: FloatArray, forces: FloatArray) -> FloatArray:
     """Return the forces `(m, n)` of smallest norm that act on the platform as the given ones."""
     if platform.dof == platform.n_actuators:
@@ -139,7 +132,7 @@ def effective_forces(platform: Platform, pose: FloatArray, forces: FloatArray) -
     forbidden = platform.conditions(pose)
     freedoms = np.linalg.svd(forbidden)[2][:, 6 - platform.dof :]
     rates = np.einsum("kij,kfj->kif", platform.jacobian(pose), freedoms)
-    return np.einsum("kif,kfj,kj->ki", rates, np.linalg.pinv(rates), forces)
+    return np.asarray(np.einsum("kif,kfj,kj->ki", rates, np.linalg.pinv(rates), forces))
 
 
 def _random_load(platform: Platform, states: RandomStates) -> tuple[FloatArray, FloatArray]:

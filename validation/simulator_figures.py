@@ -60,14 +60,11 @@ def response_plot(name: str, result: DaeRun, exact: FloatArray) -> Plot:
     """Return motion, forces and drift of an integrated response, exact forces `(k, 3)` beside."""
     time, degrees = result.time, np.degrees(result.coordinates[:, 1:3])
     angles = (Curve("roll", time, degrees[:, 0]), Curve("pitch", time, degrees[:, 1]))
-    forces = [
-        Curve(f"{corner.replace('_', ' ')}{model}", time, values[:, k], style)
-        for k, corner in enumerate(DRIVEN)
-        for model, values, style in (
-            ("", result.forces, "line"),
-            (", exact", exact, "dash"),
-        )
-    ]
+    forces = []
+    for k, corner in enumerate(DRIVEN):
+        pillar = corner.replace("_", " ")
+        forces.append(Curve(pillar, time, result.forces[:, k]))
+        forces.append(Curve(f"{pillar}, exact", time, exact[:, k], "dash"))
     drift = (
         log_curve("position [m]", time, result.position_drift),
         log_curve("velocity [m/s]", time, result.velocity_drift),

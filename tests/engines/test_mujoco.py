@@ -30,10 +30,13 @@ def test_reset_closes_the_constraints(
     np.testing.assert_allclose(engine.data.efc_pos, 0.0, rtol=0, atol=ROUNDING)
 
 
-def test_sensors_tell_the_state(platform: Platform, random_motion: Any) -> None:
+def test_sensors_tell_the_state(
+    platform: Platform, random_motion: Any, random_internal: Any
+) -> None:
     engine = MujocoEngine(platform, suitable_timestep(platform))
     pose, twist, _ = random_motion(platform, 4)
-    state = engine.reset(pose, twist)
+    inside = random_internal(platform, 4)
+    state = engine.reset(pose, twist, inside)
     sensed = {name: engine.data.sensor(name).data for name in _sensor_names(engine.model)}
     np.testing.assert_allclose(sensed["platform_position"], pose[:3], rtol=0, atol=ROUNDING)
     turn = sensed["platform_quaternion"] * np.sign(sensed["platform_quaternion"] @ pose[3:])
@@ -42,15 +45,23 @@ def test_sensors_tell_the_state(platform: Platform, random_motion: Any) -> None:
     np.testing.assert_allclose(
         sensed["platform_angular_velocity"], twist[3:], rtol=0, atol=ROUNDING
     )
-    for leg in range(platform.n_actuators):
-        extension = state.lengths[leg] - platform.home_coordinates[leg]
-        assert sensed[f"leg_{leg + 1}_position"] == pytest.approx(extension, abs=ROUNDING)
-        assert sensed[f"leg_{leg + 1}_rate"] == pytest.approx(state.rates[leg], abs=ROUNDING)
+    extensions, rates = state.lengths - platform.home_coordinates, state.rates
+    if platform.n_internal:
+        springs, spring_rates = np.split(inside, 2)
+        extensions, rates = extensions - springs, rates - spring_rates
+        for leg, (spring, rate) in enumerate(zip(springs, spring_rates, strict=True), start=1):
+            assert sensed[f"leg_{leg}_spring_position"] == pytest.approx(spring, abs=ROUNDING)
+            assert sensed[f"leg_{leg}_spring_rate"] == pytest.approx(rate, abs=ROUNDING)
+    for leg, (extension, rate) in enumerate(zip(extensions, rates, strict=True), start=1):
+        assert sensed[f"leg_{leg}_position"] == pytest.approx(extension, abs=ROUNDING)
+        assert sensed[f"leg_{leg}_rate"] == pytest.approx(rate, abs=ROUNDING)
     to_platform = engine.data.site("imu").xmat.reshape(3, 3).T
     np.testing.assert_allclose(
         sensed["imu_angular_velocity"], to_platform @ twist[3:], rtol=0, atol=ROUNDING
     )
-    acceleration = platform.forward_dynamics(pose, twist, np.zeros(platform.n_actuators))[:3]
+    acceleration = platform.forward_dynamics(
+        pose, twist, np.zeros(platform.n_actuators), internal=inside
+    )[:3]
     acceleration[2] += platform.parameters.gravity
     felt = to_platform @ acceleration
     # The constraints' impedance of 0.9999 leaves 1e-4 of the accelerations.

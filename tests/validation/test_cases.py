@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+import twin
 import twin.validation.cases
+from twin.dynamics.dae import PlateModel, reduce_index
 from twin.errors import InputError, MissingDependencyError
 from twin.parameters import MachineParameters
 from twin.platform import Platform
-from twin.validation import comparison, projection
+from twin.validation import comparison, projection, simulator_multipliers
 from twin.validation.cases import CASES, load_case
 from twin.validation.results import CaseResult, Map, Plot
+from twin.validation.sampling import random_states
 
 ALIKE = ("srspm", "stewart")
 """Machines of one kind with the one without symmetry, which runs the cases for all machines."""
@@ -166,3 +169,48 @@ def test_a_value_that_is_not_a_number_fails(srspm: Platform) -> None:
     assert judged.tolerance is not None
     broken = replace(result, measures=(replace(judged, value=float("nan")),))
     assert broken.verdict == "fail"
+
+
+def test_linear_systems_notice_a_mass_off_by_a_millionth(monkeypatch: pytest.MonkeyPatch) -> None:
+    module: Any = load_case("compliant_systems")
+    honest = module.from_parameters
+
+    def heavier(parameters: Any) -> Any:
+        machine = honest(parameters)
+        return replace(machine, housing_mass=machine.housing_mass * (1.0 + 1e-6))
+
+    monkeypatch.setattr(module, "from_parameters", heavier)
+    names = failed(module.run(twin.load("compliant_stewart")))
+    assert any(name.startswith("free system") for name in names)
+    assert any(name.startswith("energies") for name in names)
+
+
+def test_exact_model_notices_a_mass_off_by_a_millionth() -> None:
+    pytest.importorskip("sympy")
+    module: Any = load_case("simulator_actuation")
+    machine = twin.load("driving_simulator")
+    states = random_states(machine, 20)
+    assert not [m for m in module.against_kernels("", machine, states) if m.verdict == "fail"]
+    honest = machine.inverse_dynamics
+    machine = altered(machine, 1.0)
+    machine.inverse_dynamics = lambda *a: (1.0 + 1e-6) * honest(*a)  # type: ignore[method-assign]
+    assert [m for m in module.against_kernels("", machine, states) if m.verdict == "fail"]
+
+
+def test_multipliers_notice_a_misread_term(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sympy")
+    plate = PlateModel.from_parameters(twin.load("driving_simulator").parameters)
+    reduction = reduce_index(plate.lumped())
+    assert simulator_multipliers.wrong_terms(reduction, plate) == []
+    first, *others = simulator_multipliers.PRINTED_TERMS
+    misread = first._replace(coefficient=(-30, 1))
+    monkeypatch.setattr(simulator_multipliers, "PRINTED_TERMS", (misread, *others))
+    assert simulator_multipliers.wrong_terms(reduction, plate) == [misread]
+
+
+def test_fall_of_the_cranked_machine_is_compared_with_the_published_one() -> None:
+    result = load_case("rss_free_fall").run(twin.load("rss"))
+    (height,) = [m for m in result.measures if m.name.startswith("height")]
+    # It rolls a little and so falls a millimetre less than a level platform.
+    assert 1e-4 < height.value < 2e-3
+    assert {statement.agreement for statement in result.statements} >= {"reproduced", "differs"}

@@ -7,7 +7,7 @@ import pytest
 
 import twin
 from twin.platform import REST, Platform
-from twin.validation.durations import LARGEST_RATE, compared_step
+from twin.validation.durations import LARGEST_RATE, STIFF_RATE, TIMESTEP, compared_step
 from twin.validation.equilibrium import fastest_rate, rest, typical_force
 
 
@@ -34,10 +34,18 @@ def test_fastest_rate_is_that_of_the_stiffest_mode() -> None:
 
 
 def test_steps_follow_the_fastest_motion(platform: Platform) -> None:
-    step = compared_step(platform)
-    assert step * fastest_rate(platform) <= LARGEST_RATE
-    # No shorter than needed.
-    assert step == 1e-3 or 2.0 * step * fastest_rate(platform) > LARGEST_RATE
+    step, rate = compared_step(platform), fastest_rate(platform)
+    if rate * TIMESTEP <= LARGEST_RATE:
+        assert step == TIMESTEP
+    else:
+        # No longer than allowed, and no shorter than needed.
+        assert STIFF_RATE / 2.0 < step * rate <= STIFF_RATE
+
+
+def test_both_soft_and_stiff_machines_are_tried() -> None:
+    steps = {compared_step(twin.load(name)) for name in twin.machine_names()}
+    assert TIMESTEP in steps
+    assert min(steps) < TIMESTEP
 
 
 def test_stiff_legs_are_moved_by_more_than_their_weight() -> None:

@@ -59,7 +59,7 @@ class AnalyticEngine(BaseEngine):
     def _place(
         self, pose: FloatArray, twist: FloatArray, internal: FloatArray, legs: LegCoordinates
     ) -> None:
-        self._y[:] = *pose, *twist, *internal
+        self._y[:] = np.concatenate([pose, twist, internal])
 
     def _advance(self, forces: FloatArray, wrench: FloatArray) -> tuple[float, str]:
         arguments = (*self.platform.constants[:2], self._y, forces, self._constant, wrench)
@@ -74,8 +74,8 @@ class AnalyticEngine(BaseEngine):
 
     def _read(self) -> State:
         n = self.platform.n_actuators
-        pose, twist, internal = np.split(self._y.copy(), (7, STATE_SIZE))
-        lengths, rates = np.empty(n), np.empty(n)
+        y, lengths, rates = self._y.copy(), np.empty(n), np.empty(n)
+        pose, twist, internal = y[:7], y[7:STATE_SIZE], y[STATE_SIZE:]
         coordinates_and_rates(self.platform.constants.legs, pose, twist, lengths, rates)
         return State(self._steps * self.timestep, pose, twist, lengths, rates, internal)
 

@@ -89,7 +89,8 @@ class BulletEngine(BaseEngine):
         self._machine = make_mechanism(platform.parameters, segments)
         sizes = [7, 6, platform.n_actuators, platform.n_actuators]
         sizes += [2 * platform.n_internal, 2 * len(self._machine.carried)]
-        self._parts = np.cumsum(sizes)[:-1]
+        ends = np.cumsum(sizes).tolist()
+        self._parts = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
         self._weights = np.array(WEIGHTS[preset])
         self._join_steps = max(1, round(join_time(platform) / self.timestep))
         self._readings = np.empty((len(self._weights), sum(sizes)))
@@ -119,7 +120,8 @@ class BulletEngine(BaseEngine):
 
     def _read(self) -> State:
         """Return the state; lengths and rates are those of the actuated joints."""
-        pose, twist, lengths, rates, internal, _ = np.split(self._reading.copy(), self._parts)
+        reading = self._reading.copy()
+        pose, twist, lengths, rates, internal, _ = (reading[part] for part in self._parts)
         lengths = self.platform.home_coordinates + lengths
         return State(self._steps * self.timestep, pose, twist, lengths, rates, internal)
 
@@ -145,7 +147,8 @@ class BulletEngine(BaseEngine):
 
     def _join(self) -> None:
         """Put all copies at the extrapolated state, loops closed."""
-        pose, twist, _, _, internal, carried = np.split(self._reading, self._parts)
+        parts = (self._reading[part] for part in self._parts)
+        pose, twist, _, _, internal, carried = parts
         legs = self.platform.leg_coordinates(pose, twist, internal=internal)
         for world in self._worlds:
             world.place(pose, twist, joint_motion(self._machine, legs, carried))

@@ -47,7 +47,7 @@ class PlatformFrame:
         arm = matrix(turn) @ -self._reference
         return pose[:3] + arm, turn, twist[:3] + np.cross(twist[3:], arm)
 
-    def reference(self, center: FloatArray, turn: FloatArray) -> FloatArray:
+    def reference(self, center: tuple[float, ...], turn: tuple[float, ...]) -> FloatArray:
         """Return the place `(3,)` of the reference point in the base."""
         return np.asarray(center + matrix(turn) @ self._reference)
 
@@ -58,7 +58,8 @@ class PlatformFrame:
             reading: its first 13 entries: centre, quaternion (scalar last), velocity of the
                 centre, angular velocity.
         """
-        (x, y, z), (a, b, c) = (matrix(reading[3:7]) @ self._reference).tolist(), reading[10:13]
+        (x, y, z) = (matrix(reading[3:7]) @ self._reference).tolist()
+        (a, b, c) = reading[10:13].tolist()
         reading[:3] += (x, y, z)
         reading[3:7] = self._from_inertial @ reading[3:7]
         reading[7:10] += (b * z - c * y, c * x - a * z, a * y - b * x)

@@ -49,10 +49,11 @@ class World:
         self._driven = machine.indices(tuple(actuator.joint for actuator in machine.actuators))
         self._pushed = self._groups({*self._driven.tolist(), *self._own.joints.tolist()})
         self._sensed = self._groups(self._own.joints.tolist())
-        self._internal, self._carried = map(machine.indices, (machine.internal, machine.carried))
-        read = (machine.measured.ravel(), self._internal, self._carried)
-        self._read_joints = self._groups({k for places in read for k in places.tolist()})
-        self._values, self._rates = np.zeros((2, len(machine.joint_names)))
+        self._reader = _reader(machine)
+        self._states = np.zeros((2, len(machine.joint_names)))
+        self._values, self._rates = self._states
+        read = self._reader.any(axis=0).reshape(self._states.shape).any(axis=0)
+        self._read_joints = self._groups(np.flatnonzero(read).tolist())
         self._heavy = [
             (self._bodies.links[body.name], -machine.gravity * body.extra_weight)
             for body in machine.bodies
@@ -110,17 +111,9 @@ class World:
             The largest distance [m] between the two points of a loop.
         """
         self._sense(self._read_joints)
-        measured, inner, carried = self._machine.measured, self._internal, self._carried
-        state = self._platform_state()
-        reading[:] = (
-            *(entry for part in state for entry in part),
-            *self._values[measured].sum(axis=0).tolist(),
-            *self._rates[measured].sum(axis=0).tolist(),
-            *self._values[inner].tolist(),
-            *self._rates[inner].tolist(),
-            *self._values[carried].tolist(),
-            *self._rates[carried].tolist(),
-        )
+        center, turn, velocity, spin = self._platform_state()
+        reading[:13] = (*center, *turn, *velocity, *spin)
+        reading[13:] = self._reader @ self._states.ravel()
         self._frames[0] = reading[:7]
         for multibody, numbers, places in self._looped:
             links = bullet.getLinkStates(
@@ -231,6 +224,17 @@ class World:
             if not engine_defaults:
                 # Bullet turns the force into an impulse here, with the time step of this moment.
                 bullet.changeConstraint(loop, maxForce=UNBOUNDED, **self._options)
+
+
+def _reader(machine: Mechanism) -> FloatArray:
+    """Return the matrix from values and rates of all joints to the joints' part of a reading."""
+    own = np.eye(len(machine.joint_names))
+    internal, carried = (
+        own[machine.indices(machine.internal)],
+        own[machine.indices(machine.carried)],
+    )
+    parts = (own[machine.measured].sum(axis=0), internal, carried)
+    return np.concatenate([np.kron(np.eye(2), part) for part in parts])
 
 
 def _by_multibody(links: list[Link], places: list[int]) -> list[tuple[int, list[int], Indices]]:

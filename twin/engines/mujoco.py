@@ -134,15 +134,13 @@ class MujocoEngine(BaseEngine):
         """Return the state; lengths and rates are those of the actuated joints."""
         pose, twist = self._platform.read()
         values, rates = self._values[self._measured], self._rates[self._measured_rates]
-        internal = (self._values[self._internal], self._rates[self._internal_rates])
-        return State(
-            self._steps * self.timestep,
-            pose,
-            twist,
-            self.platform.home_coordinates + values.sum(axis=0),
-            rates.sum(axis=0),
-            np.concatenate(internal),
-        )
+        internal = np.empty(0)
+        if self._internal.size:
+            values, rates = values.sum(axis=0), rates.sum(axis=0)
+            own = (self._values[self._internal], self._rates[self._internal_rates])
+            internal = np.concatenate(own)
+        lengths = self.platform.home_coordinates + values
+        return State(self._steps * self.timestep, pose, twist, lengths, rates, internal)
 
     def _gap(self) -> float:
         mujoco.mj_kinematics(self.model, self.data)
@@ -178,7 +176,7 @@ class MujocoEngine(BaseEngine):
         self._values, self._rates, self._applied = data.qpos, data.qvel, data.qfrc_applied
         names = [actuator.measured for actuator in machine.actuators]
         self._measured, self._measured_rates = (
-            np.stack([places(model, row) for row in names], axis=1)
+            np.stack([places(model, row) for row in names], axis=1).squeeze()
             for places in (coordinates, velocities)
         )
         self._internal = coordinates(model, machine.internal)

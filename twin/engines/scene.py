@@ -18,9 +18,9 @@ def scene_xml(platform: Platform) -> str:
     plate = machine.base_plate
     joints = [point for point in machine.points if point.name.startswith("leg")]
     x, y, z = np.stack([machine.home_place(joint) for joint in joints], axis=1)
-    floor, height = float(plate.start[2]), float(z.max())
-    size = max(plate.radius, float(np.hypot(x, y).max())) + abs(height - floor)
-    middle = np.array([0.0, 0.0, 0.5 * (height + floor)])
+    ground, height = float(plate.start[2]), float(z.max())
+    size = max(plate.radius, float(np.hypot(x, y).max())) + abs(height - ground)
+    middle = np.array([0.0, 0.0, 0.5 * (height + ground)])
     root = Element("mujoco", model=f"{machine.name} scene")
     add(root, "include", file="robot.xml")
     add(root, "statistic", center=text(middle), extent=text([0.8 * size]))
@@ -39,7 +39,7 @@ def scene_xml(platform: Platform) -> str:
     repeat = {"texuniform": "true", "texrepeat": "2 2"}
     add(asset, "material", name="floor", texture="tiles", **repeat)
     world = add(root, "worldbody")
-    floor = {"type": "plane", "size": "0 0 0.05", "pos": text([0.0, 0.0, floor])}
+    floor = {"type": "plane", "size": "0 0 0.05", "pos": text([0.0, 0.0, ground])}
     mask = {"contype": "0", "conaffinity": "0"}
     add(world, "geom", name="floor", material="floor", **floor, **mask)
     lamp = size * np.array([0.8, -1.2, 2.5])

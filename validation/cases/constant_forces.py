@@ -19,6 +19,7 @@ CASE = Case(
         "where legs have stiff springs), for 0.3 s (less in small machines and in stiff ones). "
         "The platform moves in all its freedoms."
     ),
+    cost=0.4,
 )
 
 DURATION = 0.3

@@ -30,6 +30,7 @@ CASE = Case(
         "one). The loop gap is the largest distance between two points that a constraint holds "
         "together: what the engine lets the closed loops come apart."
     ),
+    cost=0.6,
 )
 
 DURATION = 0.3

@@ -28,6 +28,7 @@ CASE = Case(
         "reference has to fall with the step at the order that belongs to the method. Orders are "
         "fitted above the floor, where a smaller step still reduces the error."
     ),
+    cost=2.5,
 )
 
 DURATION = 0.2

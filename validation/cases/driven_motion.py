@@ -32,6 +32,7 @@ CASE = Case(
         "motion; then both engines are driven by the forces, held over each step, for 0.3 s (less "
         "in small machines and in stiff ones)."
     ),
+    cost=1.5,
 )
 
 SHARE = 0.08

@@ -35,6 +35,7 @@ CASE = Case(
     ),
     machines=("srspm",),
     because="the paper's tables are about its benchmark machine, srspm",
+    cost=1.5,
 )
 
 AGREEMENT_TIME = 0.3

@@ -34,6 +34,7 @@ CASE = Case(
         "friction take. Where a paper prints the end of the fall, it is compared."
     ),
     needs_gravity=True,
+    cost=0.7,
 )
 
 ENGINE_TIME = 0.3
@@ -102,14 +103,15 @@ def run(platform: Platform) -> CaseResult:
 
 def start_pose(platform: Platform) -> FloatArray:
     """Return the pose `(7,)` from which a machine falls."""
-    if platform.kind == "strut":
+    kind: str = platform.kind
+    if kind == "strut":
         beside = SHARE * stroke(platform)
         shift = np.concatenate([beside * ASIDE, beside / platform_radius(platform) * ASIDE])
-    elif platform.kind == "pillar":
+    elif kind == "pillar":
         shift = np.concatenate([np.zeros(3), TILT * ASIDE])
     else:
         return platform.home
-    return platform.constrain(moved(platform.home[None], shift[None], 1.0)).pose[0]
+    return np.asarray(platform.constrain(moved(platform.home[None], shift[None], 1.0)).pose[0])
 
 
 def free_fall(platform: Platform) -> Solution:

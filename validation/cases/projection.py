@@ -25,6 +25,7 @@ CASE = Case(
         "No constraint solver and no time step take part: agreement proves that the engine's model "
         "has the right masses, inertias, centres of mass, points and axes."
     ),
+    cost=0.5,
 )
 
 STATES = 50

@@ -35,6 +35,7 @@ CASE = Case(
     ),
     machines=("stewart",),
     because="the thesis gives these numbers for its own machine, stewart",
+    cost=0.5,
 )
 
 PRINTED_DIGIT = "half a unit of the last printed digit"

@@ -30,6 +30,7 @@ CASE = Case(
     ),
     machines=("rss",),
     because="the paper lets its 6-RSS manipulator fall; others have the free fall from home",
+    cost=0.6,
 )
 
 FALL_TIME = 0.6

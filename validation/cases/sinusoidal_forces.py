@@ -22,6 +22,7 @@ CASE = Case(
         "time step falls). Forces are sampled at the start of each step and held over it, in the "
         "reference as in the engines, so that the errors are those of the engines alone."
     ),
+    cost=0.6,
 )
 
 DURATION = 0.5

@@ -34,6 +34,7 @@ CASE = Case(
     ),
     machines=("stewart",),
     because="the thesis tests its own machine, stewart; others make the driven motion about home",
+    cost=1.5,
 )
 
 DURATION = 8.0
@@ -87,7 +88,7 @@ def _limits(platform: Platform, ride: DrivenMotion) -> Iterator[Measure]:
         )
     for name, values, unit, limit in (
         ("largest actuator speed", ride.rates, "m/s", actuator.speed),
-        ("largest thrust", ride.forces, "N", actuator.force),
+        ("largest thrust", ride.forces, "N", actuator.effort),
     ):
         told = "limit of the actuator" if limit else "the machine gives no limit"
         yield Measure(name, float(np.abs(values).max()), unit, limit, told)

@@ -35,6 +35,7 @@ CASE = Case(
     ),
     machines=("stewart",),
     because="the thesis moves its own machine, stewart; others make the driven motion about home",
+    cost=1.0,
 )
 
 PERIOD = 1.0 / STEWART_PITCH_SINE.frequency
@@ -131,7 +132,7 @@ def _thrusts(platform: Platform, ride: DrivenMotion) -> Iterator[Measure]:
     actuator = platform.parameters.leg.actuator
     for name, values, unit, limit in (
         ("speed of an actuator", ride.rates, "m/s", actuator.speed),
-        ("thrust of an actuator", ride.forces, "N", actuator.force),
+        ("thrust of an actuator", ride.forces, "N", actuator.effort),
     ):
         told = "the machine gives no limit" if limit is None else f"limit {limit:g} {unit}"
         yield Measure(f"largest {name}", float(np.abs(values).max()), unit, reason=told)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import pi, sqrt
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -65,10 +65,11 @@ def _segment(part: Any) -> Segment:
 
 def _body(segment: Segment) -> Body:
     name = f"payload_{segment.name}"
-    spring = Spring(segment.stiffness, segment.damping, segment.rest)
     joints: tuple[Joint, ...] = ()
-    if segment.joint == "hinge" or segment.joint == "slide":
-        joints = (Joint(name, segment.joint, segment.axis, spring=spring),)
+    if segment.joint != "fixed":
+        kind: Literal["hinge", "slide"] = "hinge" if segment.joint == "hinge" else "slide"
+        spring = Spring(segment.stiffness, segment.damping, segment.rest)
+        joints = (Joint(name, kind, segment.axis, spring=spring),)
     return Body(
         name,
         PLATFORM if segment.parent == PLATFORM else f"payload_{segment.parent}",

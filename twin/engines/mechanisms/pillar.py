@@ -124,13 +124,7 @@ def _sliding(
         mass=point_mass(CARRIAGE * leg.foot_mass),
         shapes=(_disc(name, leg, ORIGIN),),
     )
-    feet = tuple(slider.name for slider in along)
-    friction = leg.friction
-    rubbing = (
-        ()
-        if friction is None
-        else (Friction(feet, friction.viscous, friction.coulomb, friction.transition_speed),)
-    )
+    feet = (along[0].name, along[1].name)
     return Leg(
         (*feet, slide.name),
         (upper, rod, carriage),
@@ -141,8 +135,13 @@ def _sliding(
             Point(f"{name}_foot", carriage.name, ORIGIN),
         ),
         (Loop(f"{name}_loop", f"{name}_tip", f"{name}_foot"),),
-        frictions=rubbing,
+        frictions=_frictions(leg, feet),
     )
+
+
+def _frictions(leg: PillarLeg, feet: tuple[str, str]) -> tuple[Friction, ...]:
+    own = leg.friction
+    return () if own is None else (Friction(feet, own.viscous, own.coulomb, own.transition_speed),)
 
 
 def _rod_shapes(name: str, leg: PillarLeg) -> tuple[Shape, ...]:

@@ -19,7 +19,7 @@ from twin.engines.mechanisms.leg import (
     limits,
     point_mass,
 )
-from twin.engines.shapes import Ball, Cylinder
+from twin.engines.shapes import Ball, Cylinder, Shape
 from twin.parameters.legs import SpringAppearance, ViscoelasticLeg
 from twin.parameters.machine import MachineParameters
 
@@ -38,37 +38,24 @@ def reach(leg: ViscoelasticLeg) -> float:
 def make_leg(parameters: MachineParameters, i: int, leg: ViscoelasticLeg, look: Drawing) -> Leg:
     """Return leg i (from 0): universal joint, spring, actuator, loop to the platform."""
     name, place = f"leg_{i + 1}", parameters.home_places[i]
-    length, spring_end = leg.home_coordinate(place), leg.spring_length * Z
+    length = leg.home_coordinate(place)
     frame = crossed(parameters.first_axes[i], place.vector)
     first = Joint(f"{name}_first", "hinge", frame.T @ parameters.first_axes[i], f"{name}_cross")
     second = Joint(f"{name}_second", "hinge", X)
     spring = Joint(f"{name}_spring", "slide", Z, spring=Spring(leg.stiffness, leg.damping))
     slide = Joint(f"{name}_actuator", "slide", Z, limits=limits(leg, length))
-    drawn, end = _appearance(leg), (leg.housing_length + 0.8 * leg.follower_start) * Z
-    guide = Body(
-        f"{name}_guide",
-        BASE,
-        place.base,
-        frame,
-        (first, second),
-        shapes=(
-            Ball(f"{name}_base_ball", "joint", look.base_joint_radius, ORIGIN),
-            Cylinder(f"{name}_cup", "joint", drawn.spring_radius, ORIGIN, 0.4 * spring_end),
-        ),
+    cup = Cylinder(
+        f"{name}_cup", "joint", _appearance(leg).spring_radius, ORIGIN, 0.4 * leg.spring_length * Z
     )
+    ball = Ball(f"{name}_base_ball", "joint", look.base_joint_radius, ORIGIN)
+    guide = Body(f"{name}_guide", BASE, place.base, frame, (first, second), shapes=(ball, cup))
     housing = Body(
         f"{name}_housing",
         guide.name,
-        spring_end,
+        leg.spring_length * Z,
         joints=(spring,),
         mass=point_mass(leg.housing_mass, leg.housing_length * Z),
-        shapes=(
-            Cylinder(
-                f"{name}_coil", "spring", 0.7 * drawn.spring_radius, -0.8 * spring_end, ORIGIN
-            ),
-            Cylinder(f"{name}_tube", "housing", drawn.housing_radius, ORIGIN, end),
-            Cylinder(f"{name}_collar", "joint", 1.12 * drawn.housing_radius, 0.94 * end, end),
-        ),
+        shapes=_housing_shapes(name, leg),
     )
     half_moving = Body(
         f"{name}_spring_mass",
@@ -77,17 +64,13 @@ def make_leg(parameters: MachineParameters, i: int, leg: ViscoelasticLeg, look: 
         mass=point_mass(0.25 * leg.spring_mass),
         extra_weight=0.25 * leg.spring_mass,
     )
-    shaft = -(leg.follower_length + 0.95 * leg.follower_start) * Z
     rod = Body(
         f"{name}_rod",
         housing.name,
-        length * Z - spring_end,
+        (length - leg.spring_length) * Z,
         joints=(slide,),
         mass=point_mass(leg.follower_mass, -leg.follower_length * Z),
-        shapes=(
-            Cylinder(f"{name}_shaft", "rod", drawn.follower_radius, shaft, ORIGIN),
-            Ball(f"{name}_platform_ball", "joint", look.platform_joint_radius, ORIGIN),
-        ),
+        shapes=_rod_shapes(name, leg, look),
     )
     return Leg(
         (first.name, second.name, spring.name, slide.name),
@@ -97,6 +80,24 @@ def make_leg(parameters: MachineParameters, i: int, leg: ViscoelasticLeg, look: 
         (Loop(f"{name}_loop", f"{name}_tip", f"{name}_platform_joint"),),
         internal=(spring.name,),
         base_shapes=(bracket(i, place.base, look),),
+    )
+
+
+def _housing_shapes(name: str, leg: ViscoelasticLeg) -> tuple[Shape, ...]:
+    drawn, end = _appearance(leg), (leg.housing_length + 0.8 * leg.follower_start) * Z
+    coil, radius = 0.75 * drawn.spring_radius, drawn.housing_radius
+    return (
+        Cylinder(f"{name}_coil", "spring", coil, -0.8 * leg.spring_length * Z, ORIGIN),
+        Cylinder(f"{name}_tube", "housing", radius, ORIGIN, end),
+        Cylinder(f"{name}_collar", "joint", 1.12 * radius, 0.94 * end, end),
+    )
+
+
+def _rod_shapes(name: str, leg: ViscoelasticLeg, look: Drawing) -> tuple[Shape, ...]:
+    bottom = -(leg.follower_length + 0.95 * leg.follower_start) * Z
+    return (
+        Cylinder(f"{name}_shaft", "rod", _appearance(leg).follower_radius, bottom, ORIGIN),
+        Ball(f"{name}_platform_ball", "joint", look.platform_joint_radius, ORIGIN),
     )
 
 
