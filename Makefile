@@ -14,7 +14,7 @@ report: $(INSTALLED)
 	$(BIN)/twin validate --out report.html --json report.json
 
 test: $(INSTALLED)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check $(SOURCES)

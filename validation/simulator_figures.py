@@ -56,15 +56,13 @@ def envelope_plot(plate: PlateModel) -> Plot:
     return Plot("Translational envelope", "z [mm]", tuple(panels), caption=caption)
 
 
-def response_plot(name: str, result: DaeRun, exact: FloatArray) -> Plot:
+def response_plot(title: str, result: DaeRun, exact: FloatArray) -> Plot:
     """Return motion, forces and drift of an integrated response, exact forces `(k, 3)` beside."""
     time, degrees = result.time, np.degrees(result.coordinates[:, 1:3])
     angles = (Curve("roll", time, degrees[:, 0]), Curve("pitch", time, degrees[:, 1]))
-    forces = []
-    for k, corner in enumerate(DRIVEN):
-        pillar = corner.replace("_", " ")
-        forces.append(Curve(pillar, time, result.forces[:, k]))
-        forces.append(Curve(f"{pillar}, exact", time, exact[:, k], "dash"))
+    pillars = [(k, corner.replace("_", " ")) for k, corner in enumerate(DRIVEN)]
+    forces = tuple(Curve(name, time, result.forces[:, k]) for k, name in pillars)
+    missing = tuple(Curve(name, time, result.forces[:, k] - exact[:, k]) for k, name in pillars)
     drift = (
         log_curve("position [m]", time, result.position_drift),
         log_curve("velocity [m/s]", time, result.velocity_drift),
@@ -72,10 +70,11 @@ def response_plot(name: str, result: DaeRun, exact: FloatArray) -> Plot:
     panels = (
         Panel("heave [mm]", (Curve("heave", time, 1e3 * result.coordinates[:, 0]),)),
         Panel("angle [deg]", angles),
-        Panel("force of a driven pillar [N]", tuple(forces)),
+        Panel("force of a driven pillar [N]", forces),
+        Panel("less that of the exact model [N]", missing),
         Panel("drift of the constraints", drift, log_y=True),
     )
-    return Plot(f"Response to {name}", "time [s]", panels)
+    return Plot(f"Response to {title}", "time [s]", panels)
 
 
 def friction_plot(effects: dict[str, FrictionEffect]) -> Plot:

@@ -6,13 +6,13 @@ is solved. Coordinates inside the legs are accelerated by their own forces.
 
 from __future__ import annotations
 
-from twin.compiled.jit import compiled, device
+from twin.compiled.jit import by_kind, compiled, device
 from twin.compiled.linear import solve_general, solve_positive
 from twin.compiled.vectors import rotation
 from twin.dynamics.assembly import GRAVITY, assemble, energy
 from twin.dynamics.legs.response import internal_acceleration, internal_count
 from twin.dynamics.work import make_work
-from twin.kinematics.legs.drive import condition_count
+from twin.kinematics.legs.drive import CONDITIONS
 
 SINGULAR = 1e-13
 """Ratio of pivots below which the conditions do not determine their multipliers."""
@@ -40,6 +40,19 @@ def solve_constrained(work, acceleration, count):
     return regular
 
 
+def accelerate(legs, work, acceleration):
+    """Overwrite `acceleration` (6,), the force on M, by the acceleration; False: there is none."""
+    raise NotImplementedError
+
+
+@by_kind(accelerate)
+def _accelerate(legs, work, acceleration):
+    count = CONDITIONS.get(legs.instance_class, 0)
+    if count == 0:
+        return lambda legs, work, acceleration: solve_positive(work.mass_matrix, acceleration, 6)
+    return lambda legs, work, acceleration: solve_constrained(work, acceleration, count)
+
+
 @device
 def forward_dynamics(body, legs, pose, twist, internal, forces, wrench, acceleration, work):
     """Fill `acceleration` (6 + k,) of one state; return False where it does not exist.
@@ -52,11 +65,7 @@ def forward_dynamics(body, legs, pose, twist, internal, forces, wrench, accelera
         for i in range(legs.rows.shape[0]):
             total += work.jacobian[i, k] * forces[i]
         acceleration[k] = total
-    count = condition_count(legs)
-    if count > 0:
-        regular = solve_constrained(work, acceleration, count)
-    else:
-        regular = solve_positive(work.mass_matrix, acceleration, 6)
+    regular = accelerate(legs, work, acceleration)
     for i in range(internal_count(legs)):
         acceleration[6 + i] = internal_acceleration(
             legs,

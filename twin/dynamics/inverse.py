@@ -23,31 +23,31 @@ SINGULAR_SQUARE = 1e-15
 
 
 @device
-def smallest_forces(work, right, forces, count):
-    """Fill `forces` (n,) with the smallest that act on the platform as `right` (6,)."""
+def fill_transposed(work):
+    """Write the system of forces that are determined: J^T."""
+    for i in range(6):
+        for j in range(6):
+            work.system[i, j] = work.jacobian[j, i]
+
+
+@device
+def fill_smallest(work, count):
+    """Write the system of the smallest forces, and zeros on the right of its `count` conditions."""
     system, jacobian, conditions = work.system, work.jacobian, work.conditions
-    n = jacobian.shape[0]
     for i in range(6):
         for j in range(i + 1):
             total = 0.0
-            for k in range(n):
+            for k in range(jacobian.shape[0]):
                 total += jacobian[k, i] * jacobian[k, j]
             system[i, j] = total
             system[j, i] = total
     for i in range(count):
-        right[6 + i] = 0.0
+        work.right[6 + i] = 0.0
         for j in range(6):
             system[6 + i, j] = conditions[i, j]
             system[j, 6 + i] = conditions[i, j]
         for j in range(count):
             system[6 + i, 6 + j] = 0.0
-    regular = abs(solve_general(system, right, 6 + count)) > SINGULAR_SQUARE
-    for k in range(n):
-        total = 0.0
-        for j in range(6):
-            total += jacobian[k, j] * right[j]
-        forces[k] = total
-    return regular
 
 
 @device
@@ -62,15 +62,21 @@ def inverse_dynamics(body, legs, pose, twist, internal, acceleration, wrench, fo
             total += entry * acceleration[j]
         right[i] = total
     n, count = legs.rows.shape[0], condition_count(legs)
-    if n == 6 and count == 0:
+    determined = n == 6 and count == 0
+    if determined:
+        fill_transposed(work)
+    else:
+        fill_smallest(work, count)
+    ratio = abs(solve_general(work.system, right, 6 + count))
+    if determined:
         for i in range(6):
             forces[i] = right[i]
-            for j in range(6):
-                work.system[i, j] = work.jacobian[j, i]
-        regular = abs(solve_general(work.system, forces, 6)) > SINGULAR
-    else:
-        regular = smallest_forces(work, right, forces, count)
-    return regular and singular < 0
+        return ratio > SINGULAR and singular < 0
+    for k in range(n):
+        forces[k] = 0.0
+        for j in range(6):
+            forces[k] += work.jacobian[k, j] * right[j]
+    return ratio > SINGULAR_SQUARE and singular < 0
 
 
 @compiled

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.arrays import FloatArray
-from twin.compiled.jit import device
+from twin.compiled.jit import compiled
 from twin.kinematics.legs.drive import condition_count
 
 
@@ -30,7 +30,7 @@ class Work(NamedTuple):
     """`(6 + c,)`"""
 
 
-@device
+@compiled
 def make_work(legs):
     """Return work arrays for the machine of these legs."""
     n, count = legs.rows.shape[0], condition_count(legs)

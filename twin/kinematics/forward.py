@@ -18,7 +18,7 @@ import numpy as np
 
 from twin.arrays import FloatArray
 from twin.compiled.jit import compiled, device
-from twin.compiled.linear import solve_general, solve_positive
+from twin.compiled.linear import solve_general
 from twin.compiled.quaternions import turned
 from twin.compiled.vectors import cross, rotation
 from twin.errors import ForwardKinematicsError
@@ -126,21 +126,19 @@ def newton_step(matrix, right, step, normal):
     Returns what `solve_general` does; without the sign of a determinant where there is none.
     """
     size = matrix.shape[0]
-    if size == 6:
-        regular = solve_general(matrix, right, 6)
-        for k in range(6):
-            step[k] = right[k]
-        return regular
+    system = matrix if size == 6 else normal
     for i in range(6):
+        if size == 6:
+            step[i] = right[i]
+            continue
         step[i] = 0.0
         for k in range(size):
             step[i] += matrix[k, i] * right[k]
-        for j in range(i + 1):
-            total = 0.0
+        for j in range(6):
+            normal[i, j] = 0.0
             for k in range(size):
-                total += matrix[k, i] * matrix[k, j]
-            normal[i, j] = total
-    return 1.0 if solve_positive(normal, step, 6) else 0.0
+                normal[i, j] += matrix[k, i] * matrix[k, j]
+    return solve_general(system, step, 6)
 
 
 @device

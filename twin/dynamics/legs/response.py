@@ -95,7 +95,10 @@ def _internal_count(legs):
 def internal_acceleration(
     legs, i, position, matrix, velocity, omega, gravity, internal, actuator_force
 ):
-    """Return the second rate of the internal coordinate i under the force of its actuator."""
+    """Return the second rate of the internal coordinate i under the force of its actuator.
+
+    Zero for legs without one.
+    """
     raise NotImplementedError
 
 
@@ -103,11 +106,14 @@ def internal_acceleration(
 def _internal_acceleration(
     legs, i, position, matrix, velocity, omega, gravity, internal, actuator_force
 ):
-    kernel = KINDS[ViscoelasticLegs].internal_acceleration
+    def rigid(legs, i, position, matrix, velocity, omega, gravity, internal, actuator_force):
+        return 0.0
 
-    def acceleration(legs, i, position, matrix, velocity, omega, gravity, internal, actuator_force):
+    kernel = viscoelastic.internal_acceleration
+
+    def springy(legs, i, position, matrix, velocity, omega, gravity, internal, actuator_force):
         return kernel(
             legs.rows, i, position, matrix, velocity, omega, gravity, internal, actuator_force
         )
 
-    return acceleration
+    return springy if legs.instance_class is ViscoelasticLegs else rigid
