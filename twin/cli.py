@@ -164,15 +164,18 @@ def simulate(
     engine: Annotated[EngineName, typer.Option(help="What computes the motion.")] = (
         EngineName.ANALYTIC
     ),
-    timestep: Annotated[float, typer.Option(help="Time step in s.")] = 1e-3,
+    timestep: Annotated[
+        float | None,
+        typer.Option(help="Time step in s; default: 1 ms, or shorter for stiff machines."),
+    ] = None,
     preset: Annotated[
         PresetName, typer.Option(help="Most accurate, or faster and less accurate.")
     ] = PresetName.VALIDATION,
     force: Annotated[
         str,
         typer.Option(
-            help="Constant actuator forces in N or N m: one number for all legs, one per leg separated "
-            "by commas, or 'hold' for those that carry the machine at the start."
+            help="Constant actuator forces in N or N m: one number for all legs, one per leg "
+            "separated by commas, or 'hold' for those that carry the machine at the start."
         ),
     ] = "0",
     pose: Annotated[

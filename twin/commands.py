@@ -13,6 +13,7 @@ import numpy as np
 from twin.arrays import FloatArray
 from twin.catalogue import load, machine_names
 from twin.console import Column, line, table
+from twin.engines.stability import suitable_timestep
 from twin.errors import InputError
 from twin.files import check_place
 from twin.platform import Platform
@@ -109,6 +110,8 @@ def simulate(
         if path is not None:
             check_place(path, ending)
     platform = load(machine, machine_preset)
+    if options["timestep"] is None:
+        options["timestep"] = suitable_timestep(platform)
     start = None if pose is None else numbers(pose, "pose")
     rate = None if twist is None else numbers(twist, "twist")
     forces = constant_forces(platform, force, start)

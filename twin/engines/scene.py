@@ -11,6 +11,9 @@ from twin.engines.mechanisms.assembly import make_mechanism
 from twin.engines.mjcf_elements import add, document, text
 from twin.platform import Platform
 
+FLATTEST = 0.7
+"""Height over radius below which a flat machine is seen from as far as one of this height."""
+
 
 def scene_xml(platform: Platform) -> str:
     """Return the MJCF of a scene around `robot.xml`, which must lie beside it."""
@@ -19,7 +22,8 @@ def scene_xml(platform: Platform) -> str:
     joints = [point for point in machine.points if point.name.startswith("leg")]
     x, y, z = np.stack([machine.home_place(joint) for joint in joints], axis=1)
     ground, height = float(plate.start[2]), float(z.max())
-    size = max(plate.radius, float(np.hypot(x, y).max())) + abs(height - ground)
+    radius = max(plate.radius, float(np.hypot(x, y).max()))
+    size = radius + max(abs(height - ground), FLATTEST * radius)
     middle = np.array([0.0, 0.0, 0.5 * (height + ground)])
     root = Element("mujoco", model=f"{machine.name} scene")
     add(root, "include", file="robot.xml")
