@@ -87,6 +87,14 @@ MachinePreset = Annotated[
     typer.Option(metavar="NAME", help="Preset of the machine's file, such as hardware."),
 ]
 
+ConstantForce = Annotated[
+    str,
+    typer.Option(
+        help="Constant actuator forces in N or N m: one number for all legs, one per leg separated "
+        "by commas, or 'hold' for those that carry the machine at the start."
+    ),
+]
+
 Machines = Annotated[
     list[str] | None,
     typer.Argument(
@@ -171,13 +179,7 @@ def simulate(
     preset: Annotated[
         PresetName, typer.Option(help="Most accurate, or faster and less accurate.")
     ] = PresetName.VALIDATION,
-    force: Annotated[
-        str,
-        typer.Option(
-            help="Constant actuator forces in N or N m: one number for all legs, one per leg "
-            "separated by commas, or 'hold' for those that carry the machine at the start."
-        ),
-    ] = "0",
+    force: ConstantForce = "0",
     pose: Annotated[
         str | None,
         typer.Option(
