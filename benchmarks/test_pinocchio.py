@@ -17,12 +17,12 @@ from twin.dynamics.forward import forward_dynamics_batch
 
 pinocchio = pytest.importorskip("pinocchio")
 
-from pinocchio_tree import Tree  # noqa: E402
+from pinocchio_tree import KINDS, Tree  # noqa: E402
 
 GROUP = pytest.mark.benchmark(group="forward dynamics against Pinocchio")
 
 
-@pytest.fixture(params=[name for name in twin.machine_names() if twin.load(name).kind == "ups"])
+@pytest.fixture(params=[name for name in twin.machine_names() if twin.load(name).kind in KINDS])
 def platform(request):
     """Every machine that the tree of `pinocchio_tree` describes."""
     return twin.load(request.param)
@@ -43,8 +43,8 @@ def test_pinocchio(benchmark, platform, states):
     settings = pinocchio.ProximalSettings(1e-12, 1e-12, 10)
     q = tree.close(states["pose"][0])
     v = tree.motion(q, states["twist"][0])[1]
-    torque = np.zeros(24)
-    torque[8::3] = states["forces"][0]
+    torque = tree.passive(q, v)
+    torque[tree.actuated] += states["forces"][0]
     benchmark(
         pinocchio.constraintDynamics,
         tree.model,

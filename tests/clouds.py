@@ -53,7 +53,7 @@ class Cloud(NamedTuple):
 
 
 def cloud(machine: MachineParameters, position: Array, turn: Array, internal: Array) -> Cloud:
-    """Return the masses of a machine at positions `(k, 3)`, rotations `(k, 3, 3)`, springs `(k, n)`."""
+    """Return the masses at positions `(k, 3)`, rotations `(k, 3, 3)` and springs `(k, n)`."""
     masses, body = as_points(machine.platform.body)
     points = position[:, None] + body @ np.swapaxes(turn, 1, 2)
     tops = position[:, None] + machine.platform.joints.points @ np.swapaxes(turn, 1, 2)
@@ -143,7 +143,10 @@ def crank_leg(machine: MachineParameters, i: int, tops: Array, turn: Array, inte
         2 * leg.crank_length
     )
     rest = {"outward": 1.0, "inward": -1.0}[leg.branch] * np.sqrt(square - wanted**2)
-    cosine, sine = (along * wanted - across * rest) / square, (across * wanted + along * rest) / square
+    cosine, sine = (
+        (along * wanted - across * rest) / square,
+        (across * wanted + along * rest) / square,
+    )
     direction = cosine[:, None] * zero + sine[:, None] * side
     elbow = base + leg.crank_length * direction
     frames = np.stack([np.broadcast_to(axis, elbow.shape), np.cross(direction, axis), direction], 2)

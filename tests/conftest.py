@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from numpy.typing import NDArray
-
-import twin
 from paths import poses_within_limits
 from scales import Scale, scale_of
+from unsymmetric import content_without_symmetry
+
+import twin
 from twin.catalogue import parameters_path
 from twin.parameters.read import parameters_from
 from twin.platform import Platform
-from unsymmetric import content_without_symmetry
 
 # The same examples in every run; compiling on first use must not count against an example.
 settings.register_profile("twin", deadline=None, derandomize=True)

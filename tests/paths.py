@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scales import scale_of
 from scipy.spatial.transform import Rotation
 
-from scales import scale_of
 from twin.platform import Platform
 
 Array = NDArray[np.float64]
@@ -26,7 +26,9 @@ def moved(platform: Platform, pose: Array, twist: Array, acceleration: Array, ti
     return platform.constrain(wanted).pose
 
 
-def poses_about_home(platform: Platform, distance: float, angle: float, count: int, seed: int) -> Array:
+def poses_about_home(
+    platform: Platform, distance: float, angle: float, count: int, seed: int
+) -> Array:
     """Return random poses up to `distance` [m] and `angle` [rad] away from home on each axis."""
     random = np.random.default_rng(seed)
     place = platform.home[:3] + random.uniform(-distance, distance, (count, 3))

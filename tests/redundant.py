@@ -10,7 +10,10 @@ import twin
 from twin.parameters import MachineParameters
 from twin.platform import Platform
 
-EXTRA = {"base": [[0.1, 0.02, -0.01], [-0.2, 0.3, 0.0]], "platform": [[0.05, 0.2, 0.0], [0.1, -0.3, 0.02]]}
+EXTRA = {
+    "base": [[0.1, 0.02, -0.01], [-0.2, 0.3, 0.0]],
+    "platform": [[0.05, 0.2, 0.0], [0.1, -0.3, 0.02]],
+}
 """[m] base and platform joints of a seventh and an eighth leg."""
 
 
@@ -20,7 +23,9 @@ def redundant_machine(legs: int) -> Platform:
     content: dict[str, Any] = stewart.model_dump()
     content["name"] = f"stewart_on_{legs}"
     for table, added in EXTRA.items():
-        points = np.vstack([getattr(stewart, table).joints.points, np.reshape(added[: legs - 6], (-1, 3))])
+        points = np.vstack(
+            [getattr(stewart, table).joints.points, np.reshape(added[: legs - 6], (-1, 3))]
+        )
         content[table]["joints"] = {"source": "Test", "coordinates": points.tolist()}
     content["leg"]["actuator"] |= {"minimum": 0.8, "maximum": 1.15}
     return Platform(MachineParameters.model_validate(content))

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from twin.platform import Platform
 
-
 PERIODS = 5.0
 """Of a spring's inverse frequency: nearly one whole period."""
 

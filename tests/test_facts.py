@@ -61,9 +61,7 @@ def test_ranges_of_the_driving_simulator() -> None:
 
     def largest(arm: float) -> float:
         return float(
-            np.degrees(
-                brentq(lambda a: height / np.cos(a) + arm * np.tan(a) - longest, 0.0, 0.3)
-            )
+            np.degrees(brentq(lambda a: height / np.cos(a) + arm * np.tan(a) - longest, 0.0, 0.3))
         )
 
     expected = {"z": 0.05, "pitch": largest(0.8), "roll": largest(0.41)}

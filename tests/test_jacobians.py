@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-
 from paths import moved
 from scales import Scale
+
 from twin.platform import LegCoordinates, Platform
 
 Array = NDArray[np.float64]
 
 STEP = 3e-3
-"""In the machine's own time; three Richardson levels leave the sixth-order error of the step, 1e-17,
-and rounding 1e-16 over the smallest difference, 8e-4 of it."""
+"""In the machine's own time; three Richardson levels leave the sixth power of the step, 1e-17, and
+rounding 1e-16 over the smallest difference, 8e-4 of it."""
 
 CLOSE = 1e-11
 """Relative to the largest entry: rounding of the difference quotients."""

@@ -47,7 +47,13 @@ def test_tells_what_it_is(platform: Platform) -> None:
 
 def test_all_machines_are_here() -> None:
     assert set(twin.machine_names()) == set(KINDS)
-    assert {kind for kind, *_ in KINDS.values()} == {"ups", "strut", "rss", "viscoelastic", "pillar"}
+    assert {kind for kind, *_ in KINDS.values()} == {
+        "ups",
+        "strut",
+        "rss",
+        "viscoelastic",
+        "pillar",
+    }
 
 
 def test_pickles(platform: Platform, states: Any) -> None:

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from clouds import Array, Cloud, cloud
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from clouds import Array, Cloud, cloud
 from twin.parameters.machine import MachineParameters
 
 
@@ -60,17 +60,13 @@ def free_motion(pose: Any, springs: Any, rate: Any, acceleration: Any) -> Motion
     return place
 
 
-def pillar_motion(
-    machine: MachineParameters, start: Any, rate: Any, acceleration: Any
-) -> Motion:
-    """Return the motion through height, roll and pitch `start` (3,), the fixed foot in its place."""
+def pillar_motion(machine: MachineParameters, start: Any, rate: Any, acceleration: Any) -> Motion:
+    """Return the motion through height, roll and pitch `start` (3,) about the fixed foot."""
     fixed = machine.leg.fixed_foot - 1
     foot, corner = machine.base.joints.points[fixed], machine.platform.joints.points[fixed]
 
     def place(time: Array) -> Place:
-        z, roll, pitch = (
-            start + time[:, None] * rate + 0.5 * time[:, None] ** 2 * acceleration
-        ).T
+        z, roll, pitch = (start + time[:, None] * rate + 0.5 * time[:, None] ** 2 * acceleration).T
         cr, sr, cp, sp = np.cos(roll), np.sin(roll), np.cos(pitch), np.sin(pitch)
         zero = 0.0 * z
         turn = np.stack(

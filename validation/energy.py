@@ -9,7 +9,7 @@ import numpy as np
 from twin.arrays import FloatArray
 from twin.dynamics.integrate import integrate
 from twin.dynamics.solution import Solution
-from twin.errors import IntegrationError
+from twin.errors import IntegrationError, SingularPoseError, UnreachablePoseError
 from twin.platform import Platform
 
 BALANCE_REASON = (
@@ -19,6 +19,10 @@ BALANCE_REASON = (
 
 NODES = 5
 """Of Gauss's rule: the integrator's own polynomial between steps is of fourth order."""
+
+
+STEEPEST = 4.0
+"""Times the start's rate of an actuator per velocity of the platform."""
 
 
 class EnergyBalance(NamedTuple):
@@ -35,17 +39,29 @@ class EnergyBalance(NamedTuple):
 
 
 def free_motion(platform: Platform, duration: float, **start: Any) -> Solution:
-    """Return the motion without forces; half of what is possible if a leg cannot follow it.
+    """Return the motion without forces, halved in length until all legs can follow it.
 
     Args:
         platform: the machine.
-        duration: [s].
+        duration: [s] at most.
         start: `pose`, `twist` and `internal` as in `integrate`.
     """
     try:
-        return integrate(platform, duration, **start)
+        solution = integrate(platform, duration, **start)
     except IntegrationError as error:
-        return integrate(platform, 0.5 * error.data["time"], **start)
+        return free_motion(platform, 0.5 * error.data["time"], **start)
+    if _followed(platform, solution):
+        return solution
+    return free_motion(platform, 0.5 * duration, **start)
+
+
+def _followed(platform: Platform, solution: Solution) -> bool:
+    """Return whether no actuator is asked for rates without bound, as a stretched crank is."""
+    try:
+        steepness = np.abs(platform.jacobian(solution.pose)).max(axis=(1, 2))
+    except (SingularPoseError, UnreachablePoseError):
+        return False
+    return bool(steepness.max() < STEEPEST * steepness[0])
 
 
 def balance_of(platform: Platform, solution: Solution) -> EnergyBalance:

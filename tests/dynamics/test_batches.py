@@ -13,6 +13,7 @@ from twin.compiled import batch
 from twin.errors import ForwardKinematicsError, UnreachablePoseError
 from twin.platform import Platform
 
+
 class States(NamedTuple):
     """Rows of the fixture of this name, or one of each."""
 
@@ -49,7 +50,9 @@ CALLS: dict[str, Callable[[Platform, States], Any]] = {
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
 def test_batch_equals_single(platform: Platform, states: Any, call: Any) -> None:
     together = call(platform, states)
-    single = [call(platform, States(*(rows[k] for rows in states))) for k in range(len(states.pose))]
+    single = [
+        call(platform, States(*(rows[k] for rows in states))) for k in range(len(states.pose))
+    ]
     np.testing.assert_array_equal(together, np.array(single))
 
 
@@ -100,9 +103,7 @@ def test_arguments_broadcast(platform: Platform, states: Any) -> None:
     assert grid.shape == (3, 4, 6 + platform.n_internal)
     np.testing.assert_array_equal(
         grid[2, 1],
-        platform.forward_dynamics(
-            pose[2], np.zeros(6), forces[0], wrench[1], internal=internal[2]
-        ),
+        platform.forward_dynamics(pose[2], np.zeros(6), forces[0], wrench[1], internal=internal[2]),
     )
 
 

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-import twin
 from paths import poses_within_limits
 from redundant import redundant_machine
 from scales import scale_of
+from unsymmetric import machine_without_symmetry
+
+import twin
 from twin.dynamics.formulations import (
     Formulation,
     FormulationRun,
@@ -23,7 +24,6 @@ from twin.dynamics.formulations import (
 from twin.dynamics.integrate import integrate
 from twin.errors import InputError, IntegrationError, SingularPoseError, TwinError
 from twin.platform import Platform
-from unsymmetric import machine_without_symmetry
 
 NAMES = formulation_names()
 assert len(NAMES) == 5

@@ -2,106 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from starts import Start, start_of
 
 import twin
-from scales import scale_of
 from twin.dynamics.integrate import ForceTable, integrate
-from twin.dynamics.solution import Solution
 from twin.errors import InputError, IntegrationError
-from twin.parameters import MachineParameters
 from twin.platform import Platform
-from unsymmetric import machine_without_symmetry
-
-SHARES = np.array([0.016, -0.013, 0.03, 0.063, -0.047, 0.03])
-"""Start twist in lengths and radians in the machine's pace."""
-
-
-class Start(NamedTuple):
-    """A machine about to move at home."""
-
-    platform: Platform
-    pace: float
-    """[s] in which its motion changes"""
-    twist: Any
-    internal: Any
-    holding: Any
-    """actuator forces that hold it at home"""
-    wrench: Any
-
-    def run(self, duration: float, **options: Any) -> Solution:
-        """Return the motion over `duration` paces; `timestep` in paces."""
-        if "timestep" in options:
-            options["timestep"] *= self.pace
-        given = {"twist": self.twist, "internal": self.internal} | options
-        return integrate(self.platform, duration * self.pace, **given)
-
-    def energies(self, states: Any) -> tuple[Any, Any]:
-        """Return kinetic and potential energies of states `(k, m)`."""
-        return self.platform.energy(states[:, :7], states[:, 7:13], internal=states[:, 13:])
-
-    def power(self, states: Any, forces: Any, wrench: Any) -> Any:
-        """Return what forces and wrench put in, less what springs and floor turn into heat."""
-        pose, twist, internal = states[:, :7], states[:, 7:13], states[:, 13:]
-        rates = np.einsum("kij,kj->ki", self.platform.jacobian(pose), twist)
-        if self.platform.n_internal:
-            rates = rates - internal[:, self.platform.n_internal :]
-        lost = self.platform.dissipation(pose, twist, internal=internal)
-        return rates @ forces + twist @ wrench - lost
-
-
-def start_of(platform: Platform) -> Start:
-    """Return a machine at home, its springs a little stretched."""
-    scale, k = scale_of(platform), platform.n_internal
-    twist = SHARES * np.repeat([scale.length, 1.0], 3) / scale.pace
-    random = np.random.default_rng(91)
-    return Start(
-        platform,
-        scale.pace,
-        platform.constrain(platform.home, twist).twist,
-        np.repeat([0.004, 0.004 / scale.pace], k) * random.normal(size=2 * k),
-        platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6)),
-        0.01 * np.array([0.8, -0.4, 0.2, 0.1, 0.1, -0.05]) * scale.wrench,
-    )
-
-
-def without_damping(platform: Platform) -> Platform:
-    """Return the machine with dampers and friction removed."""
-    content: dict[str, Any] = platform.parameters.model_dump()
-    for table in (content["leg"], *(variant["leg"] for variant in content["variant"])):
-        for name in ("axial", "damping", "friction"):
-            if name == "axial" and name in table:
-                table["axial"]["damping"] = 0.0
-            elif name in table:
-                table[name] = 0.0 if name == "damping" else None
-    return Platform(MachineParameters.model_validate(content))
 
 
 @pytest.fixture(scope="module")
 def start(platform: Platform) -> Start:
     """Every machine as it is."""
     return start_of(platform)
-
-
-DAMPED = {
-    "hardware": lambda: twin.load("driving_simulator", preset="hardware"),
-    "compliant_stewart": lambda: twin.load("compliant_stewart"),
-    "micro_hexapod": lambda: twin.load("micro_hexapod"),
-    "lopsided pillars": lambda: Platform(machine_without_symmetry("pillar")),
-    "lopsided springs": lambda: Platform(machine_without_symmetry("viscoelastic")),
-    "lopsided struts": lambda: Platform(machine_without_symmetry("strut")),
-}
-"""Machines that turn energy into heat."""
-
-
-@pytest.fixture(scope="module", params=DAMPED)
-def damped(request: pytest.FixtureRequest) -> Start:
-    """Every kind of damping and friction."""
-    return start_of(DAMPED[request.param]())
 
 
 def independent(start: Start, forces: Any, end: float, breaks: Any) -> Any:
@@ -149,57 +66,6 @@ def test_free_fall_of_the_benchmark(srspm: Platform) -> None:
     # Printed with seven digits.
     assert solution.pose[-1][0] == pytest.approx(5.068193e-3, abs=5.1e-10)
     assert solution.pose[-1][2] == pytest.approx(-2.133568, abs=5.1e-7)
-
-
-def test_free_fall_of_the_rss_machine_keeps_its_energy() -> None:
-    """Paper, section 6: 0.6 s from rest at z = 1.1 m."""
-    rss = twin.load("rss")
-    solution = integrate(rss, 0.6, pose=[0.0, 0.0, 1.1, 1.0, 0.0, 0.0, 0.0])
-    kinetic, potential = rss.energy(solution.pose, solution.twist)
-    assert np.ptp(kinetic + potential) <= 1e-10 * np.ptp(kinetic)
-    assert np.ptp(kinetic) > 1e3
-    assert solution.pose[-1, 2] < 0.0
-
-
-@pytest.mark.parametrize("method", ["dormand_prince", "rk4"])
-def test_energy_is_kept_in_free_motion(platform: Platform, method: str) -> None:
-    start = start_of(without_damping(platform))
-    # With springs at work, for many of their periods.
-    duration = 10.0 if start.pace < scale_of(platform).time else 1.0
-    solution = start.run(duration, method=method, timestep=5e-4)
-    kinetic, potential = start.energies(solution.states)
-    total = kinetic + potential
-    # The project's bar, relative to the energy that goes from one form to the other.
-    assert np.ptp(total) <= 1e-10 * max(np.ptp(kinetic), np.abs(total).max())
-    assert np.ptp(kinetic) > 1e-3 * np.abs(total).max(), "nothing moves: the test shows nothing"
-    np.testing.assert_array_equal(start.power(solution.states, 0.0 * start.holding, np.zeros(6)), 0.0)
-
-
-def test_energy_grows_by_the_work_done(start: Start) -> None:
-    balanced(start, start.run(0.7, forces=1.05 * start.holding, wrench=start.wrench))
-
-
-def test_energy_falls_by_what_is_turned_into_heat(damped: Start) -> None:
-    forces = 0.95 * damped.holding
-    solution = damped.run(0.7, forces=forces, wrench=damped.wrench)
-    lost = damped.platform.dissipation(
-        solution.pose, solution.twist, internal=solution.internal
-    )
-    assert (lost >= 0.0).all()
-    assert lost.max() * damped.pace > 1e-6 * np.abs(damped.energies(solution.states)[0]).max()
-    balanced(damped, solution, 0.95)
-
-
-def balanced(start: Start, solution: Solution, share: float = 1.05) -> None:
-    """Assert that the energy changes by the work of the actuators, the wrench and the dampers."""
-    nodes, weights = np.polynomial.legendre.leggauss(120)
-    half = 0.5 * solution.time[-1]
-    power = start.power(solution.at(half * (nodes + 1.0)), share * start.holding, start.wrench)
-    kinetic, potential = start.energies(solution.states[[0, -1]])
-    change = np.diff(kinetic + potential)[0]
-    # Continuous output of order four between steps bound to 1e-12.
-    scale = half * weights @ np.abs(power)
-    assert abs(half * weights @ power - change) <= 1e-8 * scale
 
 
 def test_runge_kutta_is_of_order_four(start: Start) -> None:
@@ -289,9 +155,7 @@ def test_linear_forces_agree_with_an_independent_integrator(start: Start, method
     knots = start.pace * np.array([0.0, 0.12, 0.3, 0.45])
     values = start.holding * np.array([[1.0], [1.3], [0.7], [1.1]])
     values[1, 2] *= 0.9
-    found = start.run(
-        0.6, forces=ForceTable(knots, values, "linear"), method=method, timestep=1e-3
-    )
+    found = start.run(0.6, forces=ForceTable(knots, values, "linear"), method=method, timestep=1e-3)
 
     def forces(time: float) -> Any:
         return np.array([np.interp(time, knots, column) for column in values.T])
@@ -299,27 +163,6 @@ def test_linear_forces_agree_with_an_independent_integrator(start: Start, method
     expected = independent(start, forces, 0.6 * start.pace, knots)
     # Both are bound to 1e-12 per step; Runge-Kutta leaves 1e-3^4 of a pace's derivatives.
     assert gap(start, found.states[-1], expected) <= 1e-10
-
-
-def test_conditions_hold_along_the_motion() -> None:
-    """A fixed foot stays in its place and the platform does not turn about the vertical."""
-    for platform in (
-        twin.load("driving_simulator"),
-        Platform(machine_without_symmetry("pillar")),
-    ):
-        start = start_of(platform)
-        for method in ("dormand_prince", "rk4"):
-            solution = start.run(
-                1.0, method=method, timestep=5e-3, forces=0.9 * start.holding, wrench=start.wrench
-            )
-            between = solution.at(np.linspace(0.0, solution.time[-1], 500))
-            for states in (solution.states, between):
-                pose, twist = states[:, :7], states[:, 7:13]
-                settled = platform.constrain(pose, twist)
-                assert np.abs(settled.pose - pose).max() <= 1e-12
-                assert np.abs(settled.twist - twist).max() <= 1e-12
-                rates = np.einsum("kij,kj->ki", platform.conditions(pose), twist)
-                assert np.abs(rates).max() <= 1e-12
 
 
 def test_springs_move_as_their_own_accelerations_say() -> None:

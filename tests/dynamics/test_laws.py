@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-
 from paths import moved
 from scales import Scale
+from unsymmetric import machine_without_symmetry
+
 from twin.errors import SingularPoseError
 from twin.parameters import MachineParameters
 from twin.platform import Platform
-from unsymmetric import machine_without_symmetry
 
 Array = NDArray[np.float64]
 

@@ -7,16 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
-
-import twin
 from cauchy import Taylor, taylor
 from clouds import Array
 from paths import poses_near
 from scales import scale_of
-from twin.platform import Platform
+from scipy.spatial.transform import Rotation
 from unsymmetric import KINDS, machine_without_symmetry
 from virtual_motion import Motion, free_motion, height_roll_pitch, pillar_motion
+
+import twin
+from twin.platform import Platform
 
 CLOSE = 1e-11
 """Relative to the sum of the terms' sizes: rounding of second derivatives on a circle."""

@@ -1,4 +1,4 @@
-"""More actuators than freedoms: forces of smallest norm, and forces that only strain the machine."""
+"""More actuators than freedoms: forces of smallest norm, and forces that only strain."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-
-import twin
 from paths import poses_near
 from redundant import redundant_machine
 from scales import scale_of
-from twin.platform import Platform
 from unsymmetric import machine_without_symmetry
+
+import twin
+from twin.platform import Platform
 
 Array = NDArray[np.float64]
 

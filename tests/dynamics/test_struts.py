@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-
-import twin
 from paths import poses_near
 from scales import scale_of
+from unsymmetric import machine_without_symmetry
+
+import twin
 from twin.parameters import MachineParameters
 from twin.platform import Platform
-from unsymmetric import machine_without_symmetry
 
 Array = NDArray[np.float64]
 

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scales import scale_of
 from scipy.spatial.transform import Rotation
 
 import twin
-from scales import scale_of
 from twin.dynamics.integrate import integrate
 from twin.parameters import MachineParameters
 from twin.platform import Platform
@@ -124,7 +124,8 @@ def test_mirror_image_moves_as_the_mirror_image(name: str) -> None:
         state = random_state(platform, 9)
         image = reflected(mirror, partner, state)
         close(
-            platform.inverse_kinematics(image.pose), platform.inverse_kinematics(state.pose)[partner]
+            platform.inverse_kinematics(image.pose),
+            platform.inverse_kinematics(state.pose)[partner],
         )
         energies = [
             np.array(platform.energy(*each[:2], internal=each.internal)) for each in (image, state)

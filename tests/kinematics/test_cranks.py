@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from paths import poses_near
 from scipy.spatial.transform import Rotation
+from unsymmetric import machine_without_symmetry
 
 import twin
-from paths import poses_near
 from twin.errors import SingularPoseError, UnreachablePoseError
 from twin.parameters.machine import MachineParameters
 from twin.platform import Platform
-from unsymmetric import machine_without_symmetry
 
 ROUNDING = 4e-15
 """[m] of angles and products, times lengths about one metre."""
@@ -79,8 +79,10 @@ def chain(platform: Platform, values: Any) -> tuple[Any, ...]:
     crank = about(values[..., 0], axes)
     first = crank @ about(values[..., 1], axes)
     rod = first @ about(values[..., 2], second)
-    turned = [np.einsum("...ij,...j->...i", *pair) for pair in
-              ((crank, elbows), (first, second), (rod, rods))]
+    turned = [
+        np.einsum("...ij,...j->...i", *pair)
+        for pair in ((crank, elbows), (first, second), (rod, rods))
+    ]
     places = platform.base_joints + turned[0]
     along = turned[2] / np.linalg.norm(turned[2], axis=-1)[..., None]
     return places, turned[1], along, places + turned[2]
@@ -108,9 +110,7 @@ def test_elbow_is_one_crank_and_one_rod_away(machine: Platform, motion: Any) -> 
     np.testing.assert_allclose(places, elbows, rtol=0, atol=ROUNDING)
 
 
-def test_second_axis_is_perpendicular_to_crank_axis_and_rod(
-    machine: Platform, motion: Any
-) -> None:
+def test_second_axis_is_perpendicular_to_crank_axis_and_rod(machine: Platform, motion: Any) -> None:
     values = machine.leg_coordinates(motion[0]).values
     _, second, along, _ = chain(machine, values)
     expected = np.cross(machine.first_axes, along)
@@ -137,7 +137,8 @@ def test_crank_points_up_at_zero_and_outwards_at_positive_angles(rss: Platform) 
         angles = rss.inverse_kinematics([0.0, 0.0, height, 1.0, 0.0, 0.0, 0.0])
         assert (angles > 0.0).all()
         cranks = np.cos(angles)[:, None] * [0.0, 0.0, 1.0] + np.sin(angles)[:, None] * outward
-        rods = rss.platform_joints + [0.0, 0.0, height] - rss.base_joints - 0.82 * cranks
+        tips = rss.platform_joints + np.array([0.0, 0.0, height])
+        rods = tips - rss.base_joints - 0.82 * cranks
         np.testing.assert_allclose(np.linalg.norm(rods, axis=1), 0.70, rtol=0, atol=1e-15)
 
 
@@ -159,7 +160,7 @@ def with_branch(platform: Platform, branch: str) -> Platform:
 
 
 def test_both_branches_reach_every_pose(rss: Platform) -> None:
-    """The angles of the two differ, rods are equally long, and between them lies the stretched leg."""
+    """Rods are equally long on both, and between the two angles the crank points at the tip."""
     outward, inward = (with_branch(rss, branch) for branch in ("outward", "inward"))
     poses = poses_near(rss, 100, 53, 0.1)
     up, down = outward.inverse_kinematics(poses), inward.inverse_kinematics(poses)
@@ -254,7 +255,7 @@ def test_stretched_leg_is_singular(rss: Platform) -> None:
         with pytest.raises(SingularPoseError):
             call()
     with pytest.raises(UnreachablePoseError, match="leg 1 "):
-        machine.inverse_kinematics(pose + [0.0, 0.0, 1e-9, 0.0, 0.0, 0.0, 0.0])
+        machine.inverse_kinematics(pose + 1e-9 * np.eye(7)[2])
     # On the way there the drive grows as the inverse root of what is left.
     left = np.array([1e-4, 1e-6, 1e-8])
     near = pose - left[:, None] * np.eye(7)[2]

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from paths import poses_within_limits
+from redundant import redundant_machine
 from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 
 import twin
-from paths import poses_within_limits
-from redundant import redundant_machine
 from twin.errors import ForwardKinematicsError, InputError, TwinError, UnreachablePoseError
 from twin.platform import Platform
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from paths import poses_near
 from scipy.spatial.transform import Rotation
+from unsymmetric import machine_without_symmetry
 
 import twin
-from paths import poses_near
 from twin.errors import SingularPoseError
 from twin.parameters.derived import home_leg_frames
 from twin.platform import Platform
-from unsymmetric import machine_without_symmetry
 
 STRAIGHT = ("ups", "strut", "viscoelastic")
 MACHINES = [name for name in twin.machine_names() if twin.load(name).kind in STRAIGHT]

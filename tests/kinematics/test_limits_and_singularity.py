@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from paths import poses_about_home, stroke_length
 
 import twin
-from paths import poses_about_home, stroke_length
 from twin.errors import ForwardKinematicsError, SingularPoseError, UnreachablePoseError
 from twin.platform import Platform
 
@@ -23,9 +23,7 @@ def test_limits_are_those_of_every_leg(platform: Platform) -> None:
         except UnreachablePoseError:
             expected.append(False)
             continue
-        limits = zip(
-            platform.minimum_coordinates, row, platform.maximum_coordinates, strict=True
-        )
+        limits = zip(platform.minimum_coordinates, row, platform.maximum_coordinates, strict=True)
         expected.append(all(low <= value <= high for low, value, high in limits))
     assert 0 < sum(expected) < len(expected), "the draw must hold poses on both sides"
     np.testing.assert_array_equal(platform.within_limits(poses), expected)

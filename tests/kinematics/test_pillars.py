@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from paths import moved
 from scipy.spatial.transform import Rotation
+from unsymmetric import machine_without_symmetry
 
 import twin
-from paths import moved
 from twin.errors import InputError
 from twin.platform import Platform
-from unsymmetric import machine_without_symmetry
 
 ROUNDING = 2e-15
 """[m] of angles and products, times lengths about one metre."""
@@ -157,7 +157,7 @@ def test_lengths_in_closed_form(plate: Plate) -> None:
 
 
 def test_pillars_on_a_rectangle_differ_by_equal_amounts() -> None:
-    """fr + rl = fl + rr exactly, which the four actuators must respect."""
+    """Front right + rear left = front left + rear right, which four actuators must respect."""
     platform = twin.load("driving_simulator")
     random = np.random.default_rng(64)
     pose = np.tile(platform.home, (100, 1))
@@ -215,7 +215,7 @@ def test_conditions_forbid_sliding_and_yawing(plate: Plate) -> None:
 
 @pytest.mark.parametrize("off", [1e-8, 1e-3, -0.2])
 def test_motions_that_are_impossible_are_refused(plate: Plate, off: float) -> None:
-    """The fixed foot aside, the plate turned about the vertical; twist and acceleration likewise."""
+    """The fixed foot aside, the plate turned about the vertical; the same of their rates."""
     platform, zero = plate.platform, np.zeros(6)
     pose, twist, acceleration = plate.pose[0], plate.twist[0], plate.acceleration[0]
     forces = np.zeros(platform.n_actuators)

@@ -1,0 +1,76 @@
+"""Machines about to move: where from, at what pace, and what their motions conserve."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scales import scale_of
+
+from twin.dynamics.integrate import integrate
+from twin.dynamics.solution import Solution
+from twin.parameters import MachineParameters
+from twin.platform import Platform
+
+SHARES = np.array([0.016, -0.013, 0.03, 0.063, -0.047, 0.03])
+"""Start twist in lengths and radians in the machine's pace."""
+
+
+class Start(NamedTuple):
+    """A machine about to move at home."""
+
+    platform: Platform
+    pace: float
+    """[s] in which its motion changes"""
+    twist: Any
+    internal: Any
+    holding: Any
+    """actuator forces that hold it at home"""
+    wrench: Any
+
+    def run(self, duration: float, **options: Any) -> Solution:
+        """Return the motion over `duration` paces; `timestep` in paces."""
+        if "timestep" in options:
+            options["timestep"] *= self.pace
+        given = {"twist": self.twist, "internal": self.internal} | options
+        return integrate(self.platform, duration * self.pace, **given)
+
+    def energies(self, states: Any) -> tuple[Any, Any]:
+        """Return kinetic and potential energies of states `(k, m)`."""
+        return self.platform.energy(states[:, :7], states[:, 7:13], internal=states[:, 13:])
+
+    def power(self, states: Any, forces: Any, wrench: Any) -> Any:
+        """Return what forces and wrench put in, less what springs and floor turn into heat."""
+        pose, twist, internal = states[:, :7], states[:, 7:13], states[:, 13:]
+        rates = np.einsum("kij,kj->ki", self.platform.jacobian(pose), twist)
+        if self.platform.n_internal:
+            rates = rates - internal[:, self.platform.n_internal :]
+        lost = self.platform.dissipation(pose, twist, internal=internal)
+        return rates @ forces + twist @ wrench - lost
+
+
+def start_of(platform: Platform) -> Start:
+    """Return a machine at home, its springs a little stretched."""
+    scale, k = scale_of(platform), platform.n_internal
+    twist = SHARES * np.repeat([scale.length, 1.0], 3) / scale.pace
+    random = np.random.default_rng(91)
+    return Start(
+        platform,
+        scale.pace,
+        platform.constrain(platform.home, twist).twist,
+        np.repeat([0.004, 0.004 / scale.pace], k) * random.normal(size=2 * k),
+        platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6)),
+        0.01 * np.array([0.8, -0.4, 0.2, 0.1, 0.1, -0.05]) * scale.wrench,
+    )
+
+
+def without_damping(platform: Platform) -> Platform:
+    """Return the machine with dampers and friction removed."""
+    content: dict[str, Any] = platform.parameters.model_dump()
+    for table in (content["leg"], *(variant["leg"] for variant in content["variant"])):
+        for name in ("axial", "damping", "friction"):
+            if name == "axial" and name in table:
+                table["axial"]["damping"] = 0.0
+            elif name in table:
+                table[name] = 0.0 if name == "damping" else None
+    return Platform(MachineParameters.model_validate(content))
