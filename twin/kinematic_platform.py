@@ -68,7 +68,7 @@ class KinematicPlatform:
             raise InputError("parameters", "must be MachineParameters; use twin.load(name or path)")
         self.parameters = parameters
         self.name = parameters.name
-        self.kind = parameters.leg.kind
+        self.kind: str = parameters.leg.kind
         self.hash = parameters_hash(parameters)
         self.constants = pack(parameters)
         self.base_joints = read_only(parameters.base.joints.points)
@@ -178,8 +178,9 @@ class KinematicPlatform:
     def constrain(self, pose: Any, twist: Any = None, acceleration: Any = None) -> PlatformMotion:
         """Return the nearest motion that the machine can have; the same where all are possible.
 
-        On pillars, height, roll, pitch and their rates stay, and the rest follows from the fixed
-        foot. Default at rest.
+        On pillars, the height and the direction of the platform's normal stay, with their rates and
+        accelerations (so roll and pitch do), and the rest follows from the fixed foot. Default at
+        rest.
 
         Raises:
             InputError: wrong shape, not finite, no unit quaternion.
@@ -208,7 +209,7 @@ class KinematicPlatform:
     ) -> LegCoordinates:
         """Return the joint coordinates of the legs and their rates; default at rest.
 
-        Without an acceleration, the one that keeps the rates of the platform's freedoms.
+        Without an acceleration, none but what the conditions of the machine demand.
 
         Raises:
             InputError: wrong shape, not finite, no unit quaternion, a motion the machine cannot

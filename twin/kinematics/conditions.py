@@ -27,7 +27,7 @@ COUNT = 3
 
 @compiled
 def settle_batch(legs, states):
-    """Move `states` (batch, 13) onto the conditions; height, roll, pitch and rates stay."""
+    """Move `states` (batch, 13) onto the conditions; height, normal and their rates stay."""
     for k in range(states.shape[0]):
         settle(legs, states[k])
     return -1
@@ -60,7 +60,7 @@ def check_conditions(
 def constrained(
     legs: Legs, poses: FloatArray, twists: FloatArray, accelerations: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the motion of the same height, roll and pitch and their rates that meets all.
+    """Return the motion that meets all conditions with the same height and normal of the platform.
 
     Args:
         legs: constants of pillars.
@@ -70,18 +70,29 @@ def constrained(
     """
     states = np.concatenate([poses, twists], axis=1)
     settle_batch(legs, states)
-    poses, twists = states[:, :7].copy(), states[:, 7:].copy()
+    poses, spins = states[:, :7].copy(), twists[:, 3:]
+    twists = states[:, 7:].copy()
     rows = condition_rows(legs, poses, twists)
-    kept = np.zeros((len(poses), COUNT, 6))
     w, x, y, z = poses[:, 3:].T
-    roll = np.arctan2(2.0 * (w * x - y * z), 1.0 - 2.0 * (x * x + y * y))
+    normal = np.stack(
+        [2.0 * (x * z + w * y), 2.0 * (y * z - w * x), 1.0 - 2.0 * (x * x + y * y)], axis=1
+    )
+    # The normal accelerates with alpha x n + omega x (omega x n); what the angular velocity has
+    # lost in that is made up by the angular acceleration.
+    turning = np.cross(spins, np.cross(spins, normal))
+    turning -= np.cross(twists[:, 3:], np.cross(twists[:, 3:], normal))
+    wanted = accelerations[:, 3:] + np.cross(normal, turning)
+    across = np.stack([np.zeros_like(w), normal[:, 2], -normal[:, 1]], axis=1)
+    across /= np.linalg.norm(across, axis=1)[:, None]
+    kept = np.zeros((len(poses), COUNT, 6))
     kept[:, 0, 2] = 1.0
-    kept[:, 1, 3] = 1.0
-    kept[:, 2, 4], kept[:, 2, 5] = np.cos(roll), np.sin(roll)
+    kept[:, 1, 3:], kept[:, 2, 3:] = across, np.cross(across, normal)
     matrix = np.concatenate([rows[:, :, :6], kept], axis=1)
-    wanted = np.einsum("kij,kj->ki", kept, accelerations)
-    right = np.concatenate([-rows[:, :, 6], wanted], axis=1)
-    return poses, twists, np.asarray(np.linalg.solve(matrix, right[..., None])[..., 0])
+    values = np.einsum("kij,kj->ki", kept[:, :, 3:], wanted)
+    values[:, 0] = accelerations[:, 2]
+    right = np.concatenate([-rows[:, :, 6], values], axis=1)
+    solved = np.linalg.solve(matrix, right[..., None])
+    return poses, twists, np.asarray(solved[..., 0])
 
 
 def _sizes(values: FloatArray) -> FloatArray:

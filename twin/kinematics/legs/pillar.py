@@ -167,7 +167,7 @@ def conditions(legs, position, matrix, velocity, omega, rows):
 
 @device
 def settled(legs, position, matrix, velocity, omega):
-    """Return the state that meets the conditions with the same height, roll, pitch and rates.
+    """Return the state that meets the conditions with the same height, normal and their rates.
 
     Position, half angles' quaternion, velocity and angular velocity.
     """
@@ -175,8 +175,10 @@ def settled(legs, position, matrix, velocity, omega):
     cr, sr, cp, sp = cos(0.5 * roll), sin(0.5 * roll), cos(0.5 * pitch), sin(0.5 * pitch)
     quaternion = (cr * cp, sr * cp, cr * sp, sr * sp)
     turn = rotation(quaternion[0], quaternion[1], quaternion[2], quaternion[3])
-    second = (0.0, cos(roll), sin(roll))
-    spin = add((omega[0], 0.0, 0.0), scale(dot(omega, second), second))
+    second, n = (0.0, cos(roll), sin(roll)), normal(turn)
+    # The angular velocity without yaw that turns the normal as the given one does.
+    about_x = (omega[0] - n[0] * dot(omega, n)) / (1.0 - n[0] * n[0])
+    spin = add((about_x, 0.0, 0.0), scale(dot(omega, second), second))
     i = fixed_foot(legs)
     arm, upward, rise, _ = foot(legs, i, position, turn)
     place = (legs[i, BASE_JOINT] - arm[0], legs[i, BASE_JOINT + 1] - arm[1], position[2])

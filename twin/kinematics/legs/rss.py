@@ -35,7 +35,7 @@ RSS_GEOMETRY_SIZE = GEOMETRY_SIZE + 7
 SMALLEST_SCALE = pi
 """Angles [rad] are computed with errors of their full range's rounding."""
 
-SMALLEST_GAIN = 1e-9
+SMALLEST_GAIN = 1e-4
 """e . c' below which crank and rod are stretched or folded, and no rate moves the tip."""
 
 
