@@ -193,8 +193,8 @@ def _adaptive(
 
 def _stopped(reason: str, time: float, y: FloatArray, step: float) -> None:
     advice = {
-        "singular": "the state is singular there (a leg without length, stretched or along its first "
-        "axis) or overflows; change the start or the forces",
+        "singular": "the state is singular there (a leg without length, stretched or along its "
+        "first axis) or overflows; change the start or the forces",
         "step size collapse": "the forces change too fast or the tolerance is below rounding",
         "too many steps": "use larger tolerances or a shorter duration",
     }[reason]
