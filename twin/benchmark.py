@@ -11,6 +11,7 @@ import numpy as np
 from twin.arrays import FloatArray
 from twin.engines import engine_names, make_engine
 from twin.engines.engine import PRESETS
+from twin.engines.stability import suitable_timestep
 from twin.errors import MissingDependencyError
 from twin.platform import REST, Platform, PlatformMotion
 from twin.rotations import quaternion_from_angles
@@ -26,9 +27,6 @@ ROUND = 0.03
 
 STEPS = 200
 """Engine steps in one round, from home."""
-
-TIMESTEP = 1e-3
-"""[s] of the engines."""
 
 
 class FunctionTime(NamedTuple):
@@ -82,7 +80,7 @@ def step_times(platform: Platform) -> Iterator[StepTime]:
 
 def _step_seconds(platform: Platform, name: str, preset: str, forces: FloatArray) -> float | None:
     try:
-        engine = make_engine(name, platform, TIMESTEP, preset)
+        engine = make_engine(name, platform, suitable_timestep(platform), preset)
     except MissingDependencyError:
         return None
     fastest = np.inf

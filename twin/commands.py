@@ -164,7 +164,7 @@ def export(machine: str, machine_preset: str | None, form: str, folder: Path) ->
 
 def bench(machines: Sequence[str] | None) -> None:
     """Print times of the main functions and of the engines' steps."""
-    from twin.benchmark import BATCH, TIMESTEP, function_times, step_times
+    from twin.benchmark import BATCH, function_times, step_times
 
     for name in machines or machine_names():
         platform = load(name)
@@ -175,6 +175,7 @@ def bench(machines: Sequence[str] | None) -> None:
         titles = ("one call [us]", f"in a batch of {BATCH} [us]", "states/s")
         columns = [Column("function"), *(Column(title, True) for title in titles)]
         table(columns, functions, platform.name)
+        timestep = suitable_timestep(platform)
         steps = []
         for time in step_times(platform):
             words = (
@@ -182,12 +183,12 @@ def bench(machines: Sequence[str] | None) -> None:
                 if time.step is None
                 else (
                     f"{1e6 * time.step:.1f}",
-                    f"{TIMESTEP / time.step:.1f}",
+                    f"{timestep / time.step:.1f}",
                 )
             )
             steps.append((time.engine, time.preset, *words))
         titles_of_steps = [Column("engine"), Column("preset"), Column("step [us]", True)]
-        table([*titles_of_steps, Column(f"times real time at {1e3 * TIMESTEP:g} ms", True)], steps)
+        table([*titles_of_steps, Column(f"times real time at {1e3 * timestep:g} ms", True)], steps)
 
 
 def constant_forces(platform: Platform, text: str, pose: Any) -> FloatArray:
