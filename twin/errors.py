@@ -100,7 +100,7 @@ class StateError(TwinError, RuntimeError):
 
 
 class ForwardKinematicsError(StateError):
-    """No pose has the given lengths (`data`: index, residual, iterations, pose, lengths)."""
+    """No pose has the given coordinates (`data`: index, residual, iterations, pose, lengths)."""
 
 
 class SingularPoseError(StateError):

@@ -11,14 +11,18 @@ from twin.parameters.derived import cranks
 from twin.platform import REST, Platform
 from twin.rotations import angles_from_quaternion, quaternion_from_angles
 
-SAMPLES = 4001
-"""Poses tried along each axis; a range is found to 1/2000 of the span searched."""
+SAMPLES = 2001
+"""Poses tried along each half axis; gaps in a range shorter than 1/2000 of it may be missed."""
+
+BISECTIONS = 30
+"""Halvings of the last step: the end of a range is exact to nine digits of it."""
 
 LEG_POINTS = 1001
 """Points tried along a leg; crossing legs are found to a thousandth of their length."""
 
-LARGEST_ANGLE = np.pi / 2
-"""Rotations are searched up to a quarter turn, where yaw, pitch and roll stop being unique."""
+LARGEST_ANGLE = np.radians(89.0)
+"""Rotations are searched up to a quarter turn, where yaw, pitch and roll stop being unique and a
+plate on pillars stands on edge."""
 
 
 class Fact(NamedTuple):
@@ -49,7 +53,7 @@ def machine_facts(platform: Platform) -> list[Fact]:
             "condition number at home",
             float(platform.condition_number(platform.home)),
             "",
-            "of the Jacobian, lengths scaled; 1 is the best, infinite at a singular pose",
+            "of the Jacobian, moments scaled; 1 is the best, infinite at a singular pose",
         ),
         Fact(
             "forces at rest",
@@ -59,6 +63,10 @@ def machine_facts(platform: Platform) -> list[Fact]:
             + (", the smallest of many" if platform.n_actuators > platform.dof else ""),
         ),
     ]
+    if platform.n_actuators > platform.dof:
+        numbers = ", ".join(map(str, platform.parameters.redundant_legs))
+        note = "can push against each other without moving the platform"
+        facts.append(Fact("redundant legs", numbers, "", note))
     distance, first, second = closest_legs(platform)
     facts.append(
         Fact(
@@ -120,14 +128,30 @@ def axis_ranges(platform: Platform) -> list[tuple[str, str, tuple[float, float]]
     for column, (name, unit, span, scale) in enumerate(axes):
         if platform.dof < 6 and name in ("x", "y", "yaw"):
             continue
-        offsets = np.linspace(-span, span, SAMPLES)
-        inside = platform.within_limits(_moved(platform, column, offsets))
-        middle = SAMPLES // 2
-        outside = np.flatnonzero(~inside)
-        low = outside[outside < middle].max(initial=-1) + 1
-        high = outside[outside > middle].min(initial=SAMPLES) - 1
-        ranges.append((name, unit, (scale * float(offsets[low]), scale * float(offsets[high]))))
+        low, high = (scale * _last_inside(platform, column, side * span) for side in (-1.0, 1.0))
+        ranges.append((name, unit, (low, high)))
     return ranges
+
+
+def _last_inside(platform: Platform, column: int, span: float) -> float:
+    """Return the largest offset towards `span` up to which all poses tried are inside the limits.
+
+    The first sample outside is found on a grid, the limit between it and the last by bisection.
+    """
+    offsets = np.linspace(0.0, span, SAMPLES)
+    outside = np.flatnonzero(~platform.within_limits(_moved(platform, column, offsets)))
+    if not outside.size:
+        return float(span)
+    if outside[0] == 0:
+        return 0.0
+    low, high = offsets[outside[0] - 1], offsets[outside[0]]
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (low + high)
+        if platform.within_limits(_moved(platform, column, np.array([middle])))[0]:
+            low = middle
+        else:
+            high = middle
+    return float(low)
 
 
 def _moved(platform: Platform, column: int, offsets: FloatArray) -> FloatArray:

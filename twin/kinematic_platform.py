@@ -149,14 +149,14 @@ class KinematicPlatform:
         """Return dJ/dt `(..., n, 6)`: actuator accelerations = J @ acceleration + dJ/dt @ twist.
 
         Raises:
-            InputError: wrong shape, not finite, no unit quaternion.
+            InputError: wrong shape, not finite, no unit quaternion, a motion the machine cannot
+                have.
             UnreachablePoseError: a leg cannot reach a pose.
+            SingularPoseError: a crank and its rod are stretched or folded.
         """
         from twin.kinematics.jacobian import jacobian_derivative_batch
 
-        shape, (poses, twists) = flatten_batch(
-            pose=as_pose(pose), twist=as_floats(twist, "twist", 6)
-        )
+        shape, (poses, twists, _) = self._states(pose, twist, None)
         out = np.empty((len(poses), self.n_actuators, 6))
         self._run(jacobian_derivative_batch, (self.constants.legs,), (poses, twists, out))
         return out.reshape((*shape, self.n_actuators, 6))
@@ -247,14 +247,15 @@ class KinematicPlatform:
     def within_limits(self, pose: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Return `(...)` whether all actuators are inside their limits, rounding allowed.
 
+        False where a leg cannot reach.
+
         Raises:
-            InputError: wrong shape, not finite, no unit quaternion.
+            InputError: wrong shape, not finite, no unit quaternion, a pose the machine cannot have.
         """
         from twin.evaluation import run
         from twin.kinematics.inverse import inverse_kinematics_batch
 
-        shape, (poses,) = flatten_batch(pose=as_pose(pose))
-        coordinates = np.empty((len(poses), self.n_actuators))
+        shape, poses, coordinates = self._poses(pose, (self.n_actuators,))
         run(inverse_kinematics_batch, (self.constants.legs,), (poses, coordinates))
         low, high = self.minimum_coordinates, self.maximum_coordinates
         slack = 1e-12 * np.maximum(np.abs(low), np.abs(high))
@@ -281,8 +282,9 @@ class KinematicPlatform:
         Raises:
             InputError: wrong shape or not finite.
         """
-        inside = np.zeros(2 * self.n_internal) if internal is None else internal
-        return as_floats(inside, "internal", 2 * self.n_internal)
+        if internal is None:
+            return np.zeros(2 * self.n_internal)
+        return as_floats(internal, "internal", 2 * self.n_internal)
 
     def _poses(
         self, pose: Any, row: tuple[int, ...]

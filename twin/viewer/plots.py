@@ -1,4 +1,4 @@
-"""Plots of trajectories: position, orientation, leg lengths and forces over time."""
+"""Plots of trajectories: position, orientation, actuators and their forces over time."""
 
 from __future__ import annotations
 

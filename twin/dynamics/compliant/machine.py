@@ -125,8 +125,10 @@ def from_parameters(parameters: MachineParameters) -> CompliantMachine:
     """Return the machine that `parameters` describe.
 
     Raises:
-        InputError: the legs have no viscoelastic element.
+        InputError: not checked parameters, or legs without a viscoelastic element.
     """
+    if not isinstance(parameters, MachineParameters):
+        raise InputError("parameters", "must be MachineParameters, as platform.parameters")
     legs = [leg for leg in parameters.legs if isinstance(leg, ViscoelasticLeg)]
     if len(legs) != len(parameters.legs):
         raise InputError("parameters", f"{parameters.name} has no viscoelastic legs")

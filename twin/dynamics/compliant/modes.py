@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from twin.arrays import FloatArray
 from twin.dynamics.compliant.linear import Linearisation
+from twin.errors import InputError
 
 
 class Modes(NamedTuple):
@@ -46,8 +47,15 @@ class Modes(NamedTuple):
 
 
 def modes_of(linearisation: Linearisation) -> Modes:
-    """Return the modes of small motions about an equilibrium."""
+    """Return the modes of small motions about an equilibrium.
+
+    Raises:
+        InputError: not a linearisation.
+    """
     from scipy.linalg import eig
+
+    if not isinstance(linearisation, Linearisation):
+        raise InputError("linearisation", "must be what locked_linearisation or the like returns")
 
     mass, damping, stiffness = linearisation
     size = len(mass)

@@ -161,7 +161,8 @@ def _disc(name: str, leg: PillarLeg, foot: FloatArray) -> Cylinder:
 
 def _fixed(parameters: MachineParameters) -> tuple[PillarLeg, int]:
     leg = parameters.leg
-    assert isinstance(leg, PillarLeg)
+    if not isinstance(leg, PillarLeg):
+        raise TypeError(f"legs of kind {leg.kind!r} have no feet on the floor")
     return leg, leg.fixed_foot - 1
 
 
