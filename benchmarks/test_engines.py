@@ -7,18 +7,14 @@ import pytest
 import twin
 from twin.engines import engine_names
 from twin.engines.engine import PRESETS
-
-
-def timestep_of(platform):
-    """Return [s] what engines are stepped with: stiff struts need shorter steps."""
-    return 5e-5 if platform.kind == "strut" else 1e-3
+from twin.engines.stability import suitable_timestep
 
 
 @pytest.mark.benchmark(group="engine step")
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("name", engine_names())
 def test_step(benchmark, platform, name, preset):
-    engine = twin.make_engine(name, platform, timestep_of(platform), preset)
+    engine = twin.make_engine(name, platform, suitable_timestep(platform), preset)
     state = engine.reset()
     forces = platform.inverse_dynamics(state.pose, [0.0] * 6, [0.0] * 6)
     benchmark.pedantic(engine.step, args=(forces,), rounds=200, warmup_rounds=20)

@@ -8,6 +8,7 @@ import pytest
 from twin.dynamics.forward import forward_dynamics_batch
 from twin.dynamics.integrate import integrate
 from twin.dynamics.inverse import inverse_dynamics_batch
+from twin.engines.stability import suitable_timestep
 from twin.kinematics.forward import forward_kinematics_batch
 
 NEAR = 0.4
@@ -57,5 +58,5 @@ def test_forward_kinematics(benchmark, platform):
 
 @pytest.mark.benchmark(group="free fall, Runge-Kutta, 200 steps")
 def test_free_fall(benchmark, platform):
-    duration = {"srspm": 1.0, "micro_hexapod": 0.01}.get(platform.name, 0.2)
-    benchmark(integrate, platform, duration, method="rk4", timestep=duration / 200)
+    timestep = suitable_timestep(platform)
+    benchmark(integrate, platform, 200 * timestep, method="rk4", timestep=timestep)

@@ -18,8 +18,9 @@ from twin.validation.results import Curve, Measure, Panel, Plot
 from twin.validation.sampling import RandomStates
 
 WORK_REASON = (
-    "the sum over the steps is of fourth order and leaves 1e-10; a wrong velocity term shows at "
-    "1e-3"
+    "integrals of quintic splines through the samples, and of the springs' motion, leave 1e-10, of "
+    "content up to 70 Hz 4e-9; in the shipped machines forces without velocity terms leave 2e-5 "
+    "and more, forces off by a thousandth 1e-3"
 )
 
 DRAWN = 2500
@@ -92,18 +93,24 @@ def springs_along(platform: Platform, motion: Motion, time: FloatArray) -> Float
 
 
 def work_measure(platform: Platform, ride: DrivenMotion, tolerance: float) -> Measure:
-    """Return the work of the forces that is neither in the energy nor lost, per work exchanged."""
-    from scipy.integrate import simpson
+    """Return the largest running imbalance of work, losses and energy, per largest work or gain.
+
+    The balance is taken from the start to every sample: over a whole period alone forces without
+    losses would always balance, whatever their size.
+    """
+    from scipy.interpolate import make_interp_spline
 
     power = np.einsum("ki,ki->k", ride.forces, ride.rates)
     lost = platform.dissipation(ride.pose, ride.twist, internal=ride.internal)
-    ends = slice(None, None, len(ride.time) - 1)
-    energies = platform.energy(ride.pose[ends], ride.twist[ends], internal=ride.internal[ends])
-    gain = float(np.diff(np.sum(energies, axis=0))[0])
-    net = simpson(power - lost, x=ride.time) - gain
-    exchanged = np.trapezoid(np.abs(power), ride.time)
-    name = "work of the forces less gain of energy and losses, per work exchanged"
-    return Measure(name, float(abs(net) / exchanged), "1", tolerance, WORK_REASON)
+    spline = make_interp_spline(ride.time, np.column_stack([power, lost]), k=5)
+    work, losses = spline.antiderivative()(ride.time).T
+    energies = platform.energy(ride.pose, ride.twist, internal=ride.internal)
+    total = np.sum(energies, axis=0)
+    gain = total - total[0]
+    largest = max(np.abs(work).max(), np.abs(gain).max())
+    name = "work of the forces less gain of energy and losses at any time, per largest of them"
+    off = float(np.abs(work - losses - gain).max() / largest)
+    return Measure(name, off, "1", tolerance, WORK_REASON)
 
 
 def projection_along(platform: Platform, ride: DrivenMotion) -> tuple[list[Measure], list[Curve]]:

@@ -28,8 +28,9 @@ RISE, SETTLED = 0.1, 1.0
 mode has died away to exp(-21)."""
 
 ENGINE_STEP = 2e-4
-"""[s] of the engines: what the fastest mode, 417 Hz, allows. Where they settle does not depend on
-it, so the faster preset will do."""
+"""[s] of the engines: twelve steps in a period of the fastest mode, 417 Hz, less than a third of
+the longest stable step. Where they settle depends on neither step nor preset, so the faster preset
+and twice the suitable step will do."""
 
 SAMPLES = 500
 """Times kept of a simulation."""

@@ -99,3 +99,17 @@ def test_work_notices_forces_that_are_off(platform: Platform) -> None:
     assert work_measure(platform, ride, 1e-7).verdict == "pass"
     wrong = ride._replace(forces=ride.forces + 1e-3 * np.abs(ride.forces).max() * ride.rates)
     assert work_measure(platform, wrong, 1e-7).verdict == "fail"
+
+
+@pytest.mark.parametrize("name", ["rss", "stewart", "driving_simulator", "compliant_stewart"])
+def test_work_notices_scaled_forces_and_missing_velocity_terms(name: str) -> None:
+    platform = twin.load(name)
+    motion = sines(platform)
+    ride = driven(platform, motion, np.linspace(0.0, motion.duration, 4001))
+    assert work_measure(platform, ride, 1e-9).verdict == "pass"
+    held = platform.constrain(ride.pose, 0.0 * ride.twist, ride.acceleration)
+    slow = platform.inverse_dynamics(*held, internal=ride.internal)
+    for forces in (1.5 * ride.forces, 1.001 * ride.forces, slow):
+        off = work_measure(platform, ride._replace(forces=forces), 1e-9)
+        assert off.verdict == "fail"
+        assert off.value > 1e-5

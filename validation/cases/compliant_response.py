@@ -185,8 +185,8 @@ def _occupants(seated: tuple[OccupantEffect, ...]) -> Iterator[Measure]:
             f"lowest natural frequency, {effect.name}",
             float(effect.modes.frequencies[0]),
             "Hz",
-            float(seated[0].modes.frequencies[0]),
-            f"slower than empty; sag {1e3 * -effect.sag[2]:.2f} mm, damping ratio "
+            reason=f"empty {seated[0].modes.frequencies[0]:.3f} Hz; "
+            f"sag {1e3 * -effect.sag[2]:.2f} mm, damping ratio "
             f"{effect.modes.damping_ratios[0]:.3f}",
         )
 

@@ -63,7 +63,7 @@ class Errors(NamedTuple):
 
 METHODS = (
     Method(
-        "Runge-Kutta 4",
+        "validation preset",
         "mujoco",
         {"preset": "validation"},
         1.8,
@@ -71,7 +71,7 @@ METHODS = (
         "with the step squared; 0.2 left for the fit",
     ),
     Method(
-        "implicitfast",
+        "fast preset",
         "mujoco",
         {"preset": "fast"},
         0.9,
@@ -111,6 +111,7 @@ def run(platform: Platform) -> CaseResult:
     for method in METHODS:
         name = f"{LABELS[method.engine]}, {method.label}"
         try:
+            name += _integrator(method)
             errors = _errors(platform, method, forces, reference, steps)
         except MissingDependencyError as error:
             measures.append(missing(name, error))
@@ -134,6 +135,15 @@ def run(platform: Platform) -> CaseResult:
         caption="Largest errors over the motion. The two first-order methods lie on each other.",
     )
     return CASE.result(platform, measures, (plot,))
+
+
+def _integrator(method: Method) -> str:
+    """Return the integrator of a preset of MuJoCo, as it is set there."""
+    if method.engine != "mujoco":
+        return ""
+    from twin.engines.mujoco_settings import PRESET_INTEGRATORS
+
+    return f" ({PRESET_INTEGRATORS[method.options['preset']]})"
 
 
 def _order(

@@ -48,7 +48,7 @@ CASE = Case(
         "mm and 0.05 rad requires."
     ),
     machines=("micro_hexapod",),
-    because="the paper states the test for the micro-hexapod; other machines have no struts",
+    because="the paper states the test for its own machine, micro_hexapod",
     cost=5.0,
 )
 

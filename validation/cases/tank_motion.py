@@ -51,7 +51,7 @@ def run(platform: Platform) -> CaseResult:
     ride = driven(platform, motion)
     projected, curves = projection_along(platform, ride)
     followed, plots = follow(platform, motion, BEGIN, ENGINE_TIME, "Driven by the thrusts")
-    measures = [*_limits(platform, ride), work_measure(platform, ride, 1e-8), *projected, *followed]
+    measures = [*_limits(platform, ride), work_measure(platform, ride, 1e-7), *projected, *followed]
     caption = "Thesis figures 2.4 and 3.5 show the like for the recorded track in pitch."
     plots.insert(0, legs_plot(platform, ride, "Tank-track motion", curves, caption))
     return CASE.result(platform, measures, plots, _statements(ride))

@@ -128,7 +128,7 @@ def _thrusts(platform: Platform, ride: DrivenMotion) -> Iterator[Measure]:
         1e-12,
         "rounding; without friction the velocities enter by their squares and products alone",
     )
-    yield work_measure(platform, ride, 1e-12)
+    yield work_measure(platform, ride, 1e-10)
     actuator = platform.parameters.leg.actuator
     for name, values, unit, limit in (
         ("speed of an actuator", ride.rates, "m/s", actuator.speed),
