@@ -11,9 +11,11 @@ import numpy as np
 
 from twin.arrays import FloatArray
 from twin.compiled.jit import compiled
+from twin.compiled.linear import solve_general
+from twin.compiled.vectors import add, cross, dot, norm, rotation, scale, subtract
 from twin.errors import InputError
 from twin.kinematics.jacobian import conditions_batch
-from twin.kinematics.legs.drive import settle
+from twin.kinematics.legs.drive import fill_conditions, settle
 
 if TYPE_CHECKING:
     from twin.kinematics.legs.kinds import Legs
@@ -26,10 +28,40 @@ COUNT = 3
 
 
 @compiled
-def settle_batch(legs, states):
-    """Move `states` (batch, 13) onto the conditions; height, normal and their rates stay."""
+def constrain_batch(legs, states, accelerations):
+    """Move `states` (batch, 13) and `accelerations` (batch, 6) onto the conditions.
+
+    Height and normal of the platform keep their place, rate and acceleration. The normal n
+    accelerates with alpha x n + omega x (omega x n); what the angular velocity loses in that is
+    made up by the angular acceleration.
+    """
+    rows, matrix, right = np.empty((COUNT, 8)), np.empty((6, 6)), np.empty(6)
     for k in range(states.shape[0]):
-        settle(legs, states[k])
+        y, a = states[k], accelerations[k]
+        given = (y[10], y[11], y[12])
+        settle(legs, y)
+        turn = rotation(y[3], y[4], y[5], y[6])
+        velocity, omega = (y[7], y[8], y[9]), (y[10], y[11], y[12])
+        fill_conditions(legs, (y[0], y[1], y[2]), turn, velocity, omega, rows)
+        n = (turn[2], turn[5], turn[8])
+        turning = subtract(cross(given, cross(given, n)), cross(omega, cross(omega, n)))
+        wanted = add((a[3], a[4], a[5]), cross(n, turning))
+        along = (0.0, n[2], -n[1])
+        first = scale(1.0 / norm(along), along)
+        second = cross(first, n)
+        for j in range(6):
+            for i in range(COUNT):
+                matrix[i, j] = rows[i, j]
+                matrix[COUNT + i, j] = 0.0
+        for i in range(COUNT):
+            right[i] = -rows[i, 6]
+            matrix[4, 3 + i] = first[i]
+            matrix[5, 3 + i] = second[i]
+        matrix[3, 2] = 1.0
+        right[3], right[4], right[5] = a[2], dot(first, wanted), dot(second, wanted)
+        solve_general(matrix, right, 6)
+        for j in range(6):
+            a[j] = right[j]
     return -1
 
 
@@ -68,31 +100,9 @@ def constrained(
         twists: `(batch, 6)`.
         accelerations: `(batch, 6)`.
     """
-    states = np.concatenate([poses, twists], axis=1)
-    settle_batch(legs, states)
-    poses, spins = states[:, :7].copy(), twists[:, 3:]
-    twists = states[:, 7:].copy()
-    rows = condition_rows(legs, poses, twists)
-    w, x, y, z = poses[:, 3:].T
-    normal = np.stack(
-        [2.0 * (x * z + w * y), 2.0 * (y * z - w * x), 1.0 - 2.0 * (x * x + y * y)], axis=1
-    )
-    # The normal accelerates with alpha x n + omega x (omega x n); what the angular velocity has
-    # lost in that is made up by the angular acceleration.
-    turning = np.cross(spins, np.cross(spins, normal))
-    turning -= np.cross(twists[:, 3:], np.cross(twists[:, 3:], normal))
-    wanted = accelerations[:, 3:] + np.cross(normal, turning)
-    across = np.stack([np.zeros_like(w), normal[:, 2], -normal[:, 1]], axis=1)
-    across /= np.linalg.norm(across, axis=1)[:, None]
-    kept = np.zeros((len(poses), COUNT, 6))
-    kept[:, 0, 2] = 1.0
-    kept[:, 1, 3:], kept[:, 2, 3:] = across, np.cross(across, normal)
-    matrix = np.concatenate([rows[:, :, :6], kept], axis=1)
-    values = np.einsum("kij,kj->ki", kept[:, :, 3:], wanted)
-    values[:, 0] = accelerations[:, 2]
-    right = np.concatenate([-rows[:, :, 6], values], axis=1)
-    solved = np.linalg.solve(matrix, right[..., None])
-    return poses, twists, np.asarray(solved[..., 0])
+    states, changed = np.concatenate([poses, twists], axis=1), accelerations.copy()
+    constrain_batch(legs, states, changed)
+    return states[:, :7].copy(), states[:, 7:].copy(), changed
 
 
 def _sizes(values: FloatArray) -> FloatArray:
