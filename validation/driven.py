@@ -23,6 +23,8 @@ WORK_REASON = (
     "and more, forces off by a thousandth 1e-3"
 )
 
+END_REASON = "the sum over the steps is of fourth order, and of a whole period exact to rounding"
+
 DRAWN = 2500
 """Points of a curve at most; 8 s of 70 Hz still have four a period."""
 
@@ -111,6 +113,24 @@ def work_measure(platform: Platform, ride: DrivenMotion, tolerance: float) -> Me
     name = "work of the forces less gain of energy and losses at any time, per largest of them"
     off = float(np.abs(work - losses - gain).max() / largest)
     return Measure(name, off, "1", tolerance, WORK_REASON)
+
+
+def end_work_measure(platform: Platform, ride: DrivenMotion, tolerance: float) -> Measure:
+    """Return the imbalance of work, losses and energy at the end of a ride, per work exchanged.
+
+    Where a ride ends as it began, nothing but losses and their integral is left.
+    """
+    from scipy.integrate import simpson
+
+    power = np.einsum("ki,ki->k", ride.forces, ride.rates)
+    lost = platform.dissipation(ride.pose, ride.twist, internal=ride.internal)
+    ends = slice(None, None, len(ride.time) - 1)
+    energies = platform.energy(ride.pose[ends], ride.twist[ends], internal=ride.internal[ends])
+    gain = float(np.diff(np.sum(energies, axis=0))[0])
+    net = simpson(power - lost, x=ride.time) - gain
+    exchanged = np.trapezoid(np.abs(power), ride.time)
+    name = "work of the forces less gain of energy and losses at the end, per work exchanged"
+    return Measure(name, float(abs(net) / exchanged), "1", tolerance, END_REASON)
 
 
 def projection_along(platform: Platform, ride: DrivenMotion) -> tuple[list[Measure], list[Curve]]:

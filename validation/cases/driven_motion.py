@@ -13,6 +13,7 @@ from twin.validation.case import Case
 from twin.validation.driven import (
     DrivenMotion,
     driven,
+    end_work_measure,
     follow,
     legs_plot,
     projection_along,
@@ -64,6 +65,7 @@ def run(platform: Platform) -> CaseResult:
     followed, plots = follow(platform, motion, 0.0, ENGINE_TIME, f"Driven by the {force}s")
     measures = [
         work_measure(platform, ride, 1e-9),
+        end_work_measure(platform, ride, 1e-9),
         *_actuators(platform, ride),
         *projected,
         *followed,

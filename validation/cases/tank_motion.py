@@ -12,6 +12,7 @@ from twin.validation.case import Case
 from twin.validation.driven import (
     DrivenMotion,
     driven,
+    end_work_measure,
     follow,
     legs_plot,
     projection_along,
@@ -51,7 +52,8 @@ def run(platform: Platform) -> CaseResult:
     ride = driven(platform, motion)
     projected, curves = projection_along(platform, ride)
     followed, plots = follow(platform, motion, BEGIN, ENGINE_TIME, "Driven by the thrusts")
-    measures = [*_limits(platform, ride), work_measure(platform, ride, 1e-7), *projected, *followed]
+    balance = [work_measure(platform, ride, 1e-7), end_work_measure(platform, ride, 1e-8)]
+    measures = [*_limits(platform, ride), *balance, *projected, *followed]
     caption = "Thesis figures 2.4 and 3.5 show the like for the recorded track in pitch."
     plots.insert(0, legs_plot(platform, ride, "Tank-track motion", curves, caption))
     return CASE.result(platform, measures, plots, _statements(ride))

@@ -15,6 +15,7 @@ from twin.validation.case import Case
 from twin.validation.driven import (
     DrivenMotion,
     driven,
+    end_work_measure,
     follow,
     legs_plot,
     projection_along,
@@ -129,6 +130,7 @@ def _thrusts(platform: Platform, ride: DrivenMotion) -> Iterator[Measure]:
         "rounding; without friction the velocities enter by their squares and products alone",
     )
     yield work_measure(platform, ride, 1e-10)
+    yield end_work_measure(platform, ride, 1e-12)
     actuator = platform.parameters.leg.actuator
     for name, values, unit, limit in (
         ("speed of an actuator", ride.rates, "m/s", actuator.speed),
