@@ -14,7 +14,9 @@ import typer
 from typer.testing import CliRunner
 
 import twin
-from twin import cli, commands
+from twin import cli
+from twin.cli import application
+from twin.commands import machines as commands
 from twin.engines import engine_names
 from twin.engines.engine import PRESETS
 from twin.engines.export import FORMATS, export
@@ -26,7 +28,7 @@ from twin.parameters.template import LEG_KINDS
 from twin.validation import report
 from twin.validation.results import CaseResult, Measure
 
-COMMANDS = ("list", "info", "validate", "simulate", "new", "export", "bench")
+COMMANDS = ("list", "info", "new", "export", "validate", "simulate", "bench")
 
 
 def run(*arguments: object) -> Any:
@@ -63,10 +65,10 @@ def test_every_command_and_option_is_documented() -> None:
 
 def test_choices_are_all_there_are() -> None:
     """The command line repeats them, so that `--help` need not import what they choose."""
-    assert {choice.value for choice in cli.EngineName} == set(engine_names())
-    assert {choice.value for choice in cli.PresetName} == set(PRESETS)
-    assert {choice.value for choice in cli.Format} == set(FORMATS)
-    assert {choice.value for choice in cli.LegKind} == set(LEG_KINDS)
+    assert {choice.value for choice in application.EngineName} == set(engine_names())
+    assert {choice.value for choice in application.PresetName} == set(PRESETS)
+    assert {choice.value for choice in application.Format} == set(FORMATS)
+    assert {choice.value for choice in application.LegKind} == set(LEG_KINDS)
 
 
 def test_new_writes_a_machine(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ BUILTINS = {
     "IntegrationError": RuntimeError,
     "SimulationStoppedError": RuntimeError,
     "ClosedEngineError": RuntimeError,
+    "ControlError": RuntimeError,
 }
 
 ARGUMENTS: dict[str, tuple[Any, ...]] = {

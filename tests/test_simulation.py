@@ -192,9 +192,9 @@ def test_progress_appears_only_when_asked_or_slow(
     assert shown.out == ""
     assert "stewart in analytic" in shown.err
     assert "100%" in shown.err
-    from twin import simulation
+    from twin import progress
 
-    monkeypatch.setattr(simulation, "PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
     assert_same(stewart.simulate(0.2), expected)
     assert capsys.readouterr() == ("", ""), "a log file is no terminal"
 

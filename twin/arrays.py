@@ -95,6 +95,14 @@ def positive(value: Any, field: str) -> float:
     return float(number)
 
 
+def not_negative(value: Any, field: str) -> float:
+    """Return a finite number that is zero or more; raises InputError otherwise."""
+    number = as_floats(value, field)
+    if number.shape != () or not number >= 0.0:
+        raise InputError(field, f"must be zero or more, got {value!r}")
+    return float(number)
+
+
 def as_flag(value: Any, field: str) -> bool:
     """Return `value` if it is True or False; raises InputError otherwise."""
     if not isinstance(value, bool):

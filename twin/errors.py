@@ -119,5 +119,12 @@ class SimulationStoppedError(StateError):
     """An engine left the range where its answer means anything (`data`: reason, dump, state)."""
 
 
+class ControlError(StateError):
+    """A controller cannot go on; a closed loop then stops its machine safely and keeps the reason.
+
+    `data` is what the controller adds.
+    """
+
+
 class ClosedEngineError(StateError):
     """An engine was used after `close` or before `reset`."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time as clock
 from collections.abc import Callable
 from contextlib import ExitStack
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,10 +14,13 @@ from twin.engines import make_engine
 from twin.engines.engine import Engine, State
 from twin.errors import InputError
 from twin.platform import REST, Platform, as_platform
+from twin.progress import Progress
 from twin.trajectory import Trajectory, library_versions
 
-PATIENCE = 2.0
-"""Seconds of computing after which a progress bar appears."""
+if TYPE_CHECKING:
+    from twin.control.controller import Controller
+    from twin.control.loop import ClosedLoop
+    from twin.plant.plant import Plant
 
 LARGEST_COUNT = 100_000_000
 
@@ -32,6 +34,8 @@ def simulate(
     engine: str | Engine = "analytic",
     timestep: float = 1e-3,
     *,
+    controller: Controller | None = None,
+    plant: Plant | None = None,
     wrench: Any = None,
     internal: Any = None,
     preset: str = "validation",
@@ -40,6 +44,10 @@ def simulate(
     **options: Any,
 ) -> Trajectory:
     """Return the motion of a machine under actuator forces, held constant over each step.
+
+    The forces are given, or come from a controller through the machine's drives and sensors. A
+    controlled machine that cannot go on is stopped safely: the trajectory ends there and its
+    `stopped` says why.
 
     Args:
         platform: the machine.
@@ -51,7 +59,10 @@ def simulate(
         engine: "analytic", "mujoco", "bullet", or an engine of this machine (it stays open and
             keeps its own time step and preset).
         timestep: [s].
-        wrench: `(6,)` on the platform, constant in base axes, default none.
+        controller: one of `twin.control`, in place of forces; the time step must divide its period.
+        plant: drives and sensors between controller and machine, default those of its parameters.
+        wrench: `(6,)` on the platform in base axes, constant, or a function `(time, state) -> (6,)`
+            called at the start of each step; default none.
         internal: start `(2k,)` of coordinates inside the legs, then their rates, default zero.
         preset: "validation" or "fast".
         every: keep every so many steps.
@@ -72,27 +83,41 @@ def simulate(
         steps = _steps(duration, machine.timestep)
         if type(every) is not int or every < 1 or steps % every:
             raise InputError("every", f"must be a whole number that divides the {steps} steps")
-        load = as_vector(REST if wrench is None else wrench, "wrench", 6)
-        force_at = _force_function(forces, platform.n_actuators, steps)
+        load_at = _wrench_function(wrench)
+        loop = _closed_loop(platform, controller, plant, forces)
+        force_at = loop.step if loop else _force_function(forces, platform.n_actuators, steps)
         state = machine.reset(pose, twist, internal)
-        tick = stack.enter_context(_Progress(platform.name, machine.name, steps, progress)).tick
+        if loop:
+            loop.start(machine.timestep, state)
+        title = f"{platform.name} in {machine.name}"
+        tick = stack.enter_context(Progress(title, steps, progress)).tick
         states, applied = [state], []
         for k in range(steps):
             force = force_at(k, state)
-            state = machine.step(force, load)
+            state = machine.step(force, load_at(state))
             if (k + 1) % every == 0:
                 states.append(state)
             if k % every == 0:
                 applied.append(force.copy())  # a force function may reuse its array
             tick(k)
-    applied.append(applied[-1])
+            if loop and loop.finished:
+                break
+    return _trajectory(machine, states, applied, loop)
+
+
+def _trajectory(
+    machine: Engine, states: list[State], applied: list[FloatArray], loop: ClosedLoop | None
+) -> Trajectory:
+    """Return what was kept; the last forces stand twice, unless a stop fell between two rows."""
+    platform = machine.platform
+    held = [*applied[: len(states)], *applied[-1:]]
     return Trajectory(
         time=np.array([state.time for state in states]),
         pose=np.array([state.pose for state in states]),
         twist=np.array([state.twist for state in states]),
         lengths=np.array([state.lengths for state in states]),
         rates=np.array([state.rates for state in states]),
-        forces=np.array(applied),
+        forces=np.array(held[: len(states)]),
         internal=np.array([state.internal for state in states]),
         machine=platform.name,
         engine=machine.name,
@@ -101,7 +126,29 @@ def simulate(
         parameters_hash=platform.hash,
         versions=library_versions(),
         coordinate_unit=platform.coordinate_unit,
+        signals=loop.signals() if loop else {},
+        stopped=loop.stopped if loop else "",
     )
+
+
+def _closed_loop(platform: Platform, controller: Any, plant: Any, forces: Any) -> ClosedLoop | None:
+    if controller is None:
+        if plant is not None:
+            raise InputError("plant", "is for a controller; give one, or forces without a plant")
+        return None
+    if forces is not None:
+        raise InputError("forces", "come from the controller; give one of the two")
+    from twin.control.loop import ClosedLoop
+
+    return ClosedLoop(platform, controller, plant)
+
+
+def _wrench_function(wrench: Any) -> Callable[[State], FloatArray]:
+    if callable(wrench):
+        _check_arguments(wrench, "wrench")
+        return lambda state: as_vector(wrench(state.time, state), "wrench(time, state)", 6)
+    load = as_vector(REST if wrench is None else wrench, "wrench", 6)
+    return lambda _: load
 
 
 def _engine(
@@ -142,56 +189,14 @@ def _force_function(forces: Any, n: int, steps: int) -> Callable[[int, State], F
     return lambda k, _: table[k]
 
 
-def _check_arguments(forces: Callable[..., Any]) -> None:
+def _check_arguments(function: Callable[..., Any], field: str = "forces") -> None:
     try:
-        given = signature(forces)
+        given = signature(function)
     except (TypeError, ValueError):  # some callables written in C do not tell
         return
     try:
         given.bind(0.0, None)
     except TypeError as error:
         raise InputError(
-            "forces", f"is called with time and state: forces(time, state) ({error})"
+            field, f"is called with time and state: {field}(time, state) ({error})"
         ) from None
-
-
-class _Progress:
-    """A progress bar that appears only when the work takes a while."""
-
-    def __init__(self, machine: str, engine: str, steps: int, wanted: bool | None) -> None:
-        self._title = f"{machine} in {engine}"
-        self._steps = steps
-        self._wanted = wanted
-        self._start = clock.monotonic()
-        self._bar: Any = None
-        self._task: Any = None
-
-    def __enter__(self) -> _Progress:
-        return self
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if self._bar is not None:
-            if kind is None:
-                self._bar.update(self._task, completed=self._steps)
-            self._bar.stop()
-
-    def tick(self, step: int) -> None:
-        """Tell that `step` is done."""
-        if step % 64 or self._wanted is False:
-            return
-        if self._bar is not None:
-            self._bar.update(self._task, completed=step)
-        elif self._wanted or clock.monotonic() - self._start >= PATIENCE:
-            self._show()
-
-    def _show(self) -> None:
-        from rich.console import Console
-        from rich.progress import Progress
-
-        console = Console(stderr=True)
-        if not (self._wanted or console.is_terminal):
-            self._wanted = False
-            return
-        self._bar = Progress(console=console, transient=console.is_terminal)
-        self._task = self._bar.add_task(self._title, total=self._steps)
-        self._bar.start()

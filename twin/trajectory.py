@@ -16,6 +16,9 @@ from twin.errors import InputError
 from twin.files import write_atomically
 
 FORMAT = 1
+SIGNAL = "signal: "
+"""Before the names of a closed loop's signals in a file."""
+
 ARRAYS = ("time", "pose", "twist", "lengths", "rates", "forces", "internal")
 
 
@@ -48,6 +51,11 @@ class Trajectory:
     """`(k, 2m)` coordinates inside the legs, then their rates; `(k, 0)` for most machines"""
     coordinate_unit: str = "m"
     """of the actuator coordinates: "m", or "rad" for cranks"""
+    signals: dict[str, FloatArray] = field(default_factory=dict)
+    """of a closed loop, by name, one row per control period: "time" `(m,)`, "demand", "measured"
+    and "command" `(m, n)`, "reference_pose" `(m, 7)`, and what the controller adds"""
+    stopped: str = ""
+    """why a closed loop was stopped; empty where it ran to the end"""
 
     def __post_init__(self) -> None:
         """Make the arrays read-only and check that they belong together."""
@@ -57,6 +65,10 @@ class Trajectory:
             object.__setattr__(self, name, read_only(as_floats(getattr(self, name), name)))
         if self.time.ndim != 1 or self.lengths.ndim != 2 or self.internal.ndim != 2:
             raise InputError("time, lengths, internal", "must have shapes (k,), (k, n), (k, 2m)")
+        signals = {name: read_only(as_floats(value, name)) for name, value in self.signals.items()}
+        if len({np.shape(value)[:1] for value in signals.values()}) > 1:
+            raise InputError("signals", "must all have one row per control period")
+        object.__setattr__(self, "signals", signals)
         count, n = len(self.time), self.lengths.shape[1]
         shapes = {"pose": (7,), "twist": (6,), "lengths": (n,), "rates": (n,), "forces": (n,)}
         shapes["internal"] = self.internal.shape[1:]
@@ -81,7 +93,9 @@ class Trajectory:
         if not isinstance(path, (str, Path)) or Path(path).suffix != ".npz":
             raise InputError("path", f"must end in .npz, got {path!r}")
         arrays = {name: getattr(self, name) for name in ARRAYS}
-        origin = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ARRAYS}
+        arrays |= {SIGNAL + name: value for name, value in self.signals.items()}
+        apart = (*ARRAYS, "signals")
+        origin = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in apart}
         metadata = json.dumps({"format": FORMAT, **origin})
 
         def write(file: IO[bytes]) -> None:
@@ -100,6 +114,8 @@ class Trajectory:
             with np.load(path, allow_pickle=False) as data:
                 content = {name: data[name] for name in data.files}
             metadata = json.loads(str(content.pop("metadata")))
+            names = [name for name in content if name.startswith(SIGNAL)]
+            metadata["signals"] = {name.removeprefix(SIGNAL): content.pop(name) for name in names}
             if metadata.pop("format") != FORMAT:
                 raise InputError("path", f"{path} was written in another format")
             return cls(**content, **metadata)

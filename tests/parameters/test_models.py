@@ -23,8 +23,9 @@ from twin.parameters.table import Table
 PLAIN = {
     *("orientation", "first_axis", "axis", "zero"),
     *("shift", "mirrored", "legs", "fixed_foot"),
+    *("analogue_bits", "counts", "breakaway", "ratio"),
 }
-"""Numbers without a unit: a unit quaternion, directions, and counts."""
+"""Numbers without a unit: a unit quaternion, directions, counts and ratios."""
 
 
 def tables(model: type[BaseModel]) -> set[type[BaseModel]]:

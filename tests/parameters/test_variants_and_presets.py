@@ -153,7 +153,7 @@ def test_unknown_presets_are_refused(name: Any) -> None:
 
 def test_a_machine_without_presets_says_so() -> None:
     with pytest.raises(InputError, match="has none"):
-        read_parameters(SHIPPED["stewart"], "hardware")
+        read_parameters(SHIPPED["srspm"], "hardware")
 
 
 def test_presets_reach_legs_that_differ() -> None:

@@ -19,7 +19,7 @@ OPTIONS: dict[str, Any] = {
 """`contract` lets the compiler fuse a multiplication with an addition (one rounding less); nothing
 is reordered, so results do not depend on the batch size or the number of threads."""
 
-FOLDERS = ("compiled", "kinematics", "dynamics")
+FOLDERS = ("compiled", "kinematics", "dynamics", "plant")
 """Folders of the package whose kernels are called from other files."""
 
 WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}

@@ -12,6 +12,7 @@ from pydantic import Field, field_validator, model_validator
 
 from twin.arrays import FloatArray, read_only
 from twin.parameters.body import RigidBody
+from twin.parameters.control import CascadeGains
 from twin.parameters.home.checks import check_machine
 from twin.parameters.home.freedoms import dependent_rows, scaled
 from twin.parameters.joints import JointLayout
@@ -68,6 +69,9 @@ class MachineParameters(Table):
     home: Home = Field(description="Pose at rest")
     leg: Leg = Field(description="The legs, or what most of them are")
     variant: tuple[Variant, ...] = Field((), description="Legs that differ from the others")
+    control: CascadeGains | None = Field(
+        None, description="Gains of the machine's controller; leave out for derived ones"
+    )
     preset: Presets | None = Field(None, description="Presets of the file")
 
     @model_validator(mode="before")

@@ -47,6 +47,21 @@ UNITS: dict[str, tuple[str, float]] = {
     "Ns/m": ("N s/m", 1.0),
     "kN s/m": ("N s/m", 1e3),
     "N s/mm": ("N s/m", 1e3),
+    "N m/rad": ("N m/rad", 1.0),
+    "kN m/rad": ("N m/rad", 1e3),
+    "N m s/rad": ("N m s/rad", 1.0),
+    "N m/krpm": ("N m s/rad", 0.03 / math.pi),
+    "Nm/krpm": ("N m s/rad", 0.03 / math.pi),
+    "s": ("s", 1.0),
+    "ms": ("s", 1e-3),
+    "us": ("s", 1e-6),
+    "Hz": ("Hz", 1.0),
+    "kHz": ("Hz", 1e3),
+    "1/s": ("1/s", 1.0),
+    "1/s2": ("1/s2", 1.0),
+    "deg/h": ("rad/s", math.pi / 648000.0),
+    "deg/s2": ("rad/s2", math.pi / 180.0),
+    "rad/s2": ("rad/s2", 1.0),
 }
 """Unit as written in a file -> (SI unit, factor); "kg*mm^2" and "kg mm²" are "kg mm2"."""
 
@@ -131,6 +146,12 @@ AngularSpeed = Annotated[float, in_si("rad/s"), measured("rad/s")]
 Torque = Annotated[float, in_si("N m"), measured("N m")]
 Stiffness = Annotated[float, in_si("N/m"), measured("N/m")]
 Damping = Annotated[float, in_si("N s/m"), measured("N s/m")]
+RotaryStiffness = Annotated[float, in_si("N m/rad"), measured("N m/rad")]
+RotaryDamping = Annotated[float, in_si("N m s/rad"), measured("N m s/rad")]
+Time = Annotated[float, in_si("s"), measured("s")]
+Frequency = Annotated[float, in_si("Hz"), measured("Hz")]
+Rate = Annotated[float, in_si("1/s"), measured("1/s")]
+RateSquared = Annotated[float, in_si("1/s2"), measured("1/s2")]
 Point = tuple[Length, Length, Length]
 Number = Annotated[float, Strict()]
 Whole = Annotated[int, Strict()]

@@ -131,5 +131,5 @@ def _in_list(entry: ErrorDetails) -> bool:
 
 def parameters_hash(parameters: MachineParameters) -> str:
     """Return a hexadecimal digest of all parameter values, the same on every machine."""
-    text = parameters.model_dump_json()
+    text = parameters.model_dump_json(exclude_none=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -10,6 +10,7 @@ from pydantic import Field
 from twin.arrays import FloatArray
 from twin.parameters.actuator import LinearActuator
 from twin.parameters.legs.appearance import PillarAppearance
+from twin.parameters.legs.driven import LinearLeg
 from twin.parameters.legs.place import COINCIDENT, LegPlace, LegProblem
 from twin.parameters.quantity import Damping, Force, Mass, Speed, Whole
 from twin.parameters.table import Table
@@ -25,7 +26,7 @@ class FootFriction(Table):
     )
 
 
-class PillarLeg(Table):
+class PillarLeg(LinearLeg):
     """Actuator perpendicular to the plate; its foot slides in the ground plane or is fixed there.
 
     One foot is fixed, on a universal joint with its first axis along x of the base and the second

@@ -12,6 +12,7 @@ from twin.arrays import FloatArray
 from twin.parameters.actuator import RotaryActuator
 from twin.parameters.body import LegBody
 from twin.parameters.legs.appearance import CrankAppearance
+from twin.parameters.legs.driven import RotaryLeg
 from twin.parameters.legs.place import COINCIDENT, NEARLY_PARALLEL, LegPlace, LegProblem
 from twin.parameters.legs.universal import check_direction, check_size
 from twin.parameters.quantity import Density, Direction, Length, Mass
@@ -40,7 +41,7 @@ class SlenderRod(Table):
         return self
 
 
-class RssLeg(Table):
+class RssLeg(RotaryLeg):
     """Crank on a hinge below, spherical joints at the elbow and at the tip.
 
     The crank turns about `axis` through the base joint, positive right-handed, and points along

@@ -8,9 +8,9 @@ import numpy as np
 from pydantic import Field, field_validator
 
 from twin.arrays import FloatArray
+from twin.parameters.legs.driven import LinearLeg
 from twin.parameters.legs.place import COINCIDENT, NEARLY_PARALLEL, LegPlace, LegProblem
 from twin.parameters.quantity import Direction
-from twin.parameters.table import Table
 
 
 def check_direction(axis: Any, name: str) -> Any:
@@ -27,7 +27,7 @@ def check_size(axis: Any) -> Any:
     return axis
 
 
-class UniversalLeg(Table):
+class UniversalLeg(LinearLeg):
     """A leg along one line, on a universal joint whose first axis is fixed in the base.
 
     The second axis is perpendicular to the first and to the leg. The leg frame is

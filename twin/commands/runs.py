@@ -1,56 +1,18 @@
-"""What the console commands do, once their arguments are read."""
+"""Simulate, validate, and measure times."""
 
 from __future__ import annotations
 
 import time as clock
 from collections.abc import Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from twin.arrays import FloatArray
 from twin.catalogue import load, machine_names
+from twin.commands.numbers import constant_forces, numbers
 from twin.console import Column, line, table
 from twin.engines.stability import suitable_timestep
-from twin.errors import InputError
 from twin.files import check_place
-from twin.platform import Platform
-from twin.viewer.text import number, value_text
-
-HOLD = "hold"
-"""Word for the forces that carry a machine at the pose it starts from."""
-
-
-def list_machines() -> None:
-    """Print the shipped machines."""
-    rows = []
-    for name in machine_names():
-        platform = load(name)
-        counts = (str(platform.dof), str(platform.n_actuators))
-        rows.append((name, platform.parameters.title, *counts))
-    titles = (Column("machine"), Column("title"), Column("freedoms", True))
-    table((*titles, Column("actuators", True)), rows)
-
-
-def info(machine: str, machine_preset: str | None = None) -> None:
-    """Print a machine's parameters with their sources, and figures that follow from them."""
-    from twin.facts import machine_facts
-    from twin.parameters.describe import describe
-
-    platform = load(machine, machine_preset)
-    line(f"{platform.name}: {platform.parameters.title}", bold=True)
-    line(f"{platform.dof} freedoms, {platform.n_actuators} actuators, parameters {platform.hash}")
-    columns = [Column(name) for name in ("parameter", "value", "unit", "description")]
-    for (path, source), group in groupby(
-        describe(platform.parameters), lambda p: (p.table, p.source)
-    ):
-        rows = [(p.name, value_text(p.value, p.unit), p.unit, p.description) for p in group]
-        table(columns, rows, f"{path or 'machine'} (source: {source})")
-    facts = [(f.name, value_text(f.value), f.unit, f.note) for f in machine_facts(platform)]
-    names = ("quantity", "value", "unit", "note")
-    table([Column(name) for name in names], facts, "what follows from them")
+from twin.viewer.text import number
 
 
 def validate(
@@ -147,22 +109,6 @@ def simulate(
         line(f"wrote {write_figure(motion.plot(), plot)}")
 
 
-def new(path: Path, legs: str) -> None:
-    """Write a commented platform.toml for a new machine."""
-    from twin.parameters.template import write_template
-
-    written = write_template(path, legs)
-    line(f"wrote {written}; fill in your numbers, then check them with: twin info {written}")
-
-
-def export(machine: str, machine_preset: str | None, form: str, folder: Path) -> None:
-    """Write a machine's model files and print their names."""
-    from twin.engines.export import export as write_model
-
-    for path in write_model(load(machine, machine_preset), form, folder):
-        line(f"wrote {path}")
-
-
 def bench(machines: Sequence[str] | None) -> None:
     """Print times of the main functions and of the engines' steps."""
     from twin.benchmark import BATCH, function_times, step_times
@@ -190,31 +136,3 @@ def bench(machines: Sequence[str] | None) -> None:
             steps.append((time.engine, time.preset, *words))
         titles_of_steps = [Column("engine"), Column("preset"), Column("step [us]", True)]
         table([*titles_of_steps, Column(f"times real time at {1e3 * timestep:g} ms", True)], steps)
-
-
-def constant_forces(platform: Platform, text: str, pose: Any) -> FloatArray:
-    """Return forces `(n,)` [N or N m] from a number, a list of numbers or `HOLD` at `pose`.
-
-    Raises:
-        InputError: something else, or another count than the machine has actuators.
-    """
-    if text.strip() == HOLD:
-        rest = np.zeros(6)
-        start = platform.home if pose is None else pose
-        return platform.inverse_dynamics(start, rest, rest)
-    values = numbers(text, "force")
-    if len(values) not in (1, platform.n_actuators):
-        raise InputError(
-            "force",
-            f"give one number, {platform.n_actuators} numbers separated by commas, or '{HOLD}'; "
-            f"got {len(values)} numbers",
-        )
-    return np.broadcast_to(np.array(values), (platform.n_actuators,)).copy()
-
-
-def numbers(text: str, field: str) -> list[float]:
-    """Return the numbers of a text such as "0,0,0.87"; raises InputError where there is none."""
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise InputError(field, f"must be numbers separated by commas, got {text!r}") from None

@@ -1,0 +1,11 @@
+"""The console command `twin`: argument parsing only; the work is in `twin.commands`."""
+
+from twin.cli import machines, runs
+from twin.cli.application import app, one_line
+
+__all__ = ["app", "machines", "main", "one_line", "runs"]
+
+
+def main() -> None:
+    """Run the console command."""
+    app(prog_name="twin")

@@ -1,0 +1,1 @@
+"""What the console commands do, once their arguments are read."""

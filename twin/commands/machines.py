@@ -1,0 +1,56 @@
+"""List, show, begin and export machines."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from pathlib import Path
+
+from twin.catalogue import load, machine_names
+from twin.console import Column, line, table
+from twin.viewer.text import value_text
+
+
+def list_machines() -> None:
+    """Print the shipped machines."""
+    rows = []
+    for name in machine_names():
+        platform = load(name)
+        counts = (str(platform.dof), str(platform.n_actuators))
+        rows.append((name, platform.parameters.title, *counts))
+    titles = (Column("machine"), Column("title"), Column("freedoms", True))
+    table((*titles, Column("actuators", True)), rows)
+
+
+def info(machine: str, machine_preset: str | None = None) -> None:
+    """Print a machine's parameters with their sources, and figures that follow from them."""
+    from twin.facts import machine_facts
+    from twin.parameters.describe import describe
+
+    platform = load(machine, machine_preset)
+    line(f"{platform.name}: {platform.parameters.title}", bold=True)
+    line(f"{platform.dof} freedoms, {platform.n_actuators} actuators, parameters {platform.hash}")
+    columns = [Column(name) for name in ("parameter", "value", "unit", "description")]
+    for (path, source), group in groupby(
+        describe(platform.parameters), lambda p: (p.table, p.source)
+    ):
+        rows = [(p.name, value_text(p.value, p.unit), p.unit, p.description) for p in group]
+        table(columns, rows, f"{path or 'machine'} (source: {source})")
+    facts = [(f.name, value_text(f.value), f.unit, f.note) for f in machine_facts(platform)]
+    names = ("quantity", "value", "unit", "note")
+    table([Column(name) for name in names], facts, "what follows from them")
+
+
+def new(path: Path, legs: str) -> None:
+    """Write a commented platform.toml for a new machine."""
+    from twin.parameters.template import write_template
+
+    written = write_template(path, legs)
+    line(f"wrote {written}; fill in your numbers, then check them with: twin info {written}")
+
+
+def export(machine: str, machine_preset: str | None, form: str, folder: Path) -> None:
+    """Write a machine's model files and print their names."""
+    from twin.engines.export import export as write_model
+
+    for path in write_model(load(machine, machine_preset), form, folder):
+        line(f"wrote {path}")

@@ -1,0 +1,1 @@
+"""Controllers, and the loop that closes them around a machine with its plant."""

@@ -1,0 +1,113 @@
+"""The cascade of the thesis: PI position loop with velocity feedforward around a velocity loop."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from twin.arrays import not_negative
+from twin.control.controller import PERIOD, Controller
+from twin.control.demand import DemandLimiter
+from twin.control.gains import own_gains, suitable_position_loop
+from twin.control.reference import Reference
+from twin.motion import Motion
+from twin.plant.command import Command
+from twin.plant.measurement import Measurement
+from twin.platform import Platform
+
+
+class Cascade(Controller):
+    """Each actuator by itself: speed demand = feedforward + gain e + integral of e.
+
+    The drives close the velocity loops. Where the demand is limited the integral stops, and it
+    starts such that the first demand is the present speed. Velocity feedforward begins
+    `feedforward_start` after the position loop and rises over `feedforward_rise`.
+
+    Attributes:
+        position_gain: [1/s].
+        position_integral: [1/s2].
+
+    Reference:
+        Albayrak, thesis, METU 2005, figures 4.19 and 4.20, appendix C (figures C.11, C.12).
+    """
+
+    name: ClassVar[str] = "cascade"
+
+    def __init__(
+        self,
+        platform: Platform,
+        motion: Motion | Reference | None = None,
+        *,
+        period: float = PERIOD,
+        position_gain: Any = None,
+        position_integral: Any = None,
+        velocity_gain: Any = None,
+        velocity_time: Any = None,
+        feedforward_start: Any = None,
+        feedforward_rise: Any = None,
+    ) -> None:
+        """Take the machine's gains, or the given ones.
+
+        Args:
+            platform: the machine.
+            motion: where it shall go; default: stay at home.
+            period: of the controller [s].
+            position_gain: [1/s].
+            position_integral: [1/s2].
+            velocity_gain: of the velocity loop [N s/m] or [N m s/rad], one number or `(n,)`.
+            velocity_time: [s], one number or `(n,)`.
+            feedforward_start: [s] after the position loop, when velocity feedforward begins.
+            feedforward_rise: [s] over which it rises.
+
+        Raises:
+            InputError: an argument that cannot be used.
+        """
+        super().__init__(
+            platform,
+            motion,
+            period=period,
+            velocity_gain=velocity_gain,
+            velocity_time=velocity_time,
+        )
+        own = own_gains(platform)
+        gain, integral = suitable_position_loop(platform, self.period)
+        begin, rise = (0.0, 0.0) if own is None else (own.feedforward_start, own.feedforward_rise)
+        self.position_gain = _given(position_gain, gain, "position_gain")
+        self.position_integral = _given(position_integral, integral, "position_integral")
+        self._begin = _given(feedforward_start, begin, "feedforward_start")
+        self._rise = _given(feedforward_rise, rise, "feedforward_rise")
+        self._limiter = DemandLimiter(platform, self.period)
+        self._integral = np.zeros(platform.n_actuators)
+
+    def start(self, measurement: Measurement) -> None:
+        """Begin at `measurement`, without a jump in the demand."""
+        error = self.reference.coordinates[0] - measurement.coordinates
+        feedforward = self._share(0.0) * self.reference.rates[0]
+        self._integral = measurement.rates - feedforward - self.position_gain * error
+        self._limiter.start(measurement.rates)
+
+    def update(self, step: int, measurement: Measurement) -> Command:
+        """Return speeds for control period `step`."""
+        row = self.reference.row(step)
+        error = self.reference.coordinates[row] - measurement.coordinates
+        feedforward = self._share(step * self.period) * self.reference.rates[row]
+        wanted = feedforward + self.position_gain * error + self._integral
+        demand = self._limiter.apply(wanted)
+        # Where the demand is limited, only errors that lead back may change the integral.
+        free = (wanted - demand) * error <= 0.0
+        self._integral = self._integral + (self.position_integral * self.period) * error * free
+        return Command(demand)
+
+    def _share(self, time: float) -> float:
+        """Return the share of velocity feedforward: 0, smoothly up to 1."""
+        if time < self._begin:
+            return 0.0
+        if time >= self._begin + self._rise:
+            return 1.0
+        part = (time - self._begin) / self._rise
+        return part * part * (3.0 - 2.0 * part)
+
+
+def _given(value: Any, default: float, field: str) -> float:
+    return default if value is None else not_negative(value, field)

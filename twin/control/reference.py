@@ -1,0 +1,134 @@
+"""Reference: a motion sampled once at the control instants, with what the actuators have to do."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.arrays import FloatArray, positive, read_only
+from twin.errors import InputError
+from twin.kinematics.inverse import inverse_kinematics_batch
+from twin.motion import Motion
+from twin.platform import Platform, as_platform
+
+LARGEST_COUNT = 10_000_000
+
+
+class Reference(NamedTuple):
+    """A motion at every control instant; after its end the last row holds. Read-only arrays."""
+
+    period: float
+    """[s] between two rows"""
+    time: FloatArray
+    """`(k,)` [s]"""
+    pose: FloatArray
+    """`(k, 7)`"""
+    twist: FloatArray
+    """`(k, 6)`"""
+    acceleration: FloatArray
+    """`(k, 6)`"""
+    coordinates: FloatArray
+    """`(k, n)` of the actuators [m, rad]; where a leg cannot reach the pose, those before"""
+    rates: FloatArray
+    """`(k, n)` [m/s, rad/s]"""
+    accelerations: FloatArray
+    """`(k, n)` [m/s2, rad/s2]"""
+    reachable: FloatArray
+    """`(k,)` 1 where all legs reach the pose within their limits, else 0"""
+
+    def row(self, step: int) -> int:
+        """Return the row of a control period: the last one after the end."""
+        return min(step, len(self.time) - 1)
+
+
+def sample_reference(
+    platform: Platform, motion: Motion, period: float = 1e-3, duration: float | None = None
+) -> Reference:
+    """Return a motion at the control instants.
+
+    Args:
+        platform: the machine; what it cannot follow is left out (see `Platform.constrain`).
+        motion: where it shall go. After its end the machine rests at its last pose.
+        period: of the controller [s].
+        duration: [s], default that of the motion; longer ones rest at the end.
+
+    Raises:
+        InputError: not a motion, or times that are not above zero.
+    """
+    as_platform(platform)
+    if not isinstance(motion, Motion):
+        raise InputError("motion", f"must be a motion of twin.motion, not {motion!r}")
+    step = positive(period, "period")
+    length = positive(motion.duration if duration is None else duration, "duration")
+    if length / step > LARGEST_COUNT:
+        raise InputError("duration", f"takes more than {LARGEST_COUNT} control periods")
+    time = np.arange(int(np.ceil(length / step - 1e-9)) + 1) * step
+    inside = np.minimum(time, motion.duration)
+    pose, twist, acceleration = platform.constrain(*motion(inside))
+    rest = time > motion.duration * (1.0 + 1e-12)
+    twist, acceleration = (np.where(rest[:, None], 0.0, part) for part in (twist, acceleration))
+    return reference_of(platform, step, time, pose, twist, acceleration)
+
+
+def still_reference(platform: Platform, pose: FloatArray, period: float = 1e-3) -> Reference:
+    """Return the reference of a machine that shall stay where it is."""
+    rows = np.asarray(pose, dtype=float)[None]
+    zero = np.zeros((1, 6))
+    return reference_of(platform, period, np.zeros(1), rows, zero, zero)
+
+
+def reference_of(
+    platform: Platform,
+    period: float,
+    time: FloatArray,
+    pose: FloatArray,
+    twist: FloatArray,
+    acceleration: FloatArray,
+) -> Reference:
+    """Return the reference with given rows; see `Reference` for their shapes."""
+    poses = np.ascontiguousarray(pose)
+    coordinates = np.empty((len(poses), platform.n_actuators))
+    inverse_kinematics_batch(platform.constants.legs, poses, coordinates)
+    reached = np.isfinite(coordinates).all(axis=1)
+    low, high = platform.minimum_coordinates, platform.maximum_coordinates
+    slack = 1e-9 * (high - low)
+    within = (coordinates >= low - slack) & (coordinates <= high + slack)
+    coordinates = _held(coordinates, reached, platform.home_coordinates)
+    rates, accelerations = (np.zeros_like(coordinates) for _ in range(2))
+    if reached.any():
+        motion = (part[reached] for part in (poses, twist, acceleration))
+        rates[reached], accelerations[reached] = _derivatives(platform, *motion)
+    return Reference(
+        period,
+        *(
+            read_only(part)
+            for part in (
+                time,
+                poses,
+                twist,
+                acceleration,
+                coordinates,
+                rates,
+                accelerations,
+                (reached & within.all(axis=1)).astype(float),
+            )
+        ),
+    )
+
+
+def _held(values: FloatArray, good: FloatArray, first: FloatArray) -> FloatArray:
+    """Return rows `(k, n)`, those that are not `good` replaced by the last good one before."""
+    last = np.maximum.accumulate(np.where(good, np.arange(len(good)), -1))
+    return np.where((last >= 0)[:, None], values[last], first)
+
+
+def _derivatives(
+    platform: Platform, pose: FloatArray, twist: FloatArray, acceleration: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return rates and accelerations `(k, n)` of the actuators' coordinates."""
+    jacobian = platform.jacobian(pose)
+    change = platform.jacobian_derivative(pose, twist)
+    rates = np.einsum("kij,kj->ki", jacobian, twist)
+    bent = np.einsum("kij,kj->ki", change, twist)
+    return rates, np.einsum("kij,kj->ki", jacobian, acceleration) + bent

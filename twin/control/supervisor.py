@@ -1,0 +1,114 @@
+"""Supervisor: watches a closed loop and says why it has to stop."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from twin.arrays import positive
+from twin.control.reference import Reference
+from twin.plant.command import Command
+from twin.plant.measurement import Measurement
+from twin.platform import Platform
+
+PATIENCE = 5e-3
+"""[s] Adopted: how long sensors may be silent."""
+
+SATURATION = 0.5
+"""[s] Adopted: how long drives may give less than they are asked for."""
+
+FOLLOWING = 0.25
+"""Adopted: largest error of an actuator, in parts of its stroke."""
+
+OVERSPEED = 1.5
+"""Adopted: largest speed of an actuator, in parts of its limit."""
+
+
+class Supervisor:
+    """Finds the reason to stop a machine, if there is one.
+
+    Sensor dropout, a reference that cannot be reached, an error or a speed beyond bounds,
+    demands that the drives cannot meet, and commands that are no numbers.
+
+    Attributes:
+        following: `(n,)` largest errors of the actuators [m, rad].
+        fastest: `(n,)` largest rates [m/s, rad/s], infinite where no limit is known.
+        saturation: [s] that drives may be at their limits without a break.
+    """
+
+    def __init__(
+        self,
+        platform: Platform,
+        reference: Reference,
+        period: float,
+        *,
+        following: Any = FOLLOWING,
+        saturation: Any = SATURATION,
+        patience: Any = PATIENCE,
+    ) -> None:
+        """Set the bounds.
+
+        Args:
+            platform: the machine.
+            reference: of the controller.
+            period: of the controller [s].
+            following: largest error of an actuator in parts of its stroke.
+            saturation: [s] that drives may be at their limits without a break.
+            patience: [s] that sensors may be silent.
+
+        Raises:
+            InputError: bounds that are not above zero.
+        """
+        stroke = platform.maximum_coordinates - platform.minimum_coordinates
+        self.following = positive(following, "following") * stroke
+        speeds = [leg.actuator.speed for leg in platform.parameters.legs]
+        self.fastest = OVERSPEED * np.array([inf if s is None else s for s in speeds])
+        self.saturation = positive(saturation, "saturation")
+        self._patience = positive(patience, "patience")
+        self._reference, self._period = reference, period
+        self._silent = self._limited = 0
+
+    def check_measurement(self, step: int, measurement: Measurement) -> str:
+        """Return why the machine has to stop in control period `step`; empty where it may go on."""
+        if not measurement.valid:
+            self._silent += 1
+            if self._silent * self._period > self._patience:
+                return f"sensor dropout: no reading for {1e3 * self._patience:g} ms"
+            return ""
+        self._silent = 0
+        row = self._reference.row(step)
+        if self._reference.reachable[row] == 0.0:
+            return self._unreachable(row)
+        error = np.abs(self._reference.coordinates[row] - measurement.coordinates)
+        # Written so that a NaN is beyond every bound.
+        if not (error <= self.following).all():
+            leg = int(np.argmax(error / self.following)) + 1
+            return (
+                f"following error: actuator {leg} is {error[leg - 1]:.3g} from its demand, more "
+                f"than {self.following[leg - 1]:.3g}; unstable gains or too fast a motion"
+            )
+        speed = np.abs(measurement.rates)
+        if not (speed <= self.fastest).all():
+            leg = int(np.argmax(speed / self.fastest)) + 1
+            return (
+                f"overspeed: actuator {leg} moves at {speed[leg - 1]:.3g}, limit with margin "
+                f"{self.fastest[leg - 1]:.3g}; unstable gains or too fast a motion"
+            )
+        return ""
+
+    def check_command(self, command: Command, limited: bool) -> str:
+        """Return why a command ends the motion; `limited`: some drive gives less than asked."""
+        if not np.isfinite(command.demand).all():
+            return "the controller's command is not finite"
+        if command.feedforward is not None and not np.isfinite(command.feedforward).all():
+            return "the controller's feedforward is not finite"
+        self._limited = self._limited + 1 if limited else 0
+        if self._limited * self._period > self.saturation:
+            return f"saturated demand: drives are at their limits for {self.saturation:g} s"
+        return ""
+
+    def _unreachable(self, row: int) -> str:
+        pose = np.round(self._reference.pose[row], 6).tolist()
+        return f"unreachable pose: the reference at {self._reference.time[row]:.6g} s is {pose}"

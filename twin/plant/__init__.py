@@ -1,0 +1,1 @@
+"""What real hardware adds: drives, friction, backlash, encoders, inertial sensors."""

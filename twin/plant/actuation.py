@@ -1,0 +1,202 @@
+"""One step of all drives: demand to motor effort, motor and transmission to force on the leg.
+
+The motor's side is integrated in small steps of its own within a step of the engine, against a leg
+that moves on at its rate; the leg takes the mean of the transmission's force, so that both sides
+exchange the same impulse. docs/plant.md derives the scheme.
+"""
+
+from __future__ import annotations
+
+from math import exp
+
+from twin.compiled.jit import compiled, device
+
+(
+    INERTIA,
+    FRICTION,
+    BREAKAWAY,
+    STRIBECK,
+    VISCOUS,
+    HALF_PLAY,
+    STIFFNESS,
+    DAMPING,
+    LAG,
+    PEAK,
+    CONTINUOUS,
+    WARMING,
+    FASTEST,
+    LOWER,
+    UPPER,
+    LOWER_STOP,
+    UPPER_STOP,
+    STOP_STIFFNESS,
+    STOP_DAMPING,
+    BRAKE,
+    ENGAGING,
+    RELEASING,
+    SPEED_DIGIT,
+    EFFORT_DIGIT,
+) = range(24)
+"""Columns of a drive's constants."""
+
+CONSTANTS = 24
+
+EFFORT, INTEGRAL, POSITION, SPEED, HEAT, CLOSING, HOLDING, LIMITED = range(8)
+"""Columns of a drive's state: motor effort, velocity loop's integral, motor's coordinate and rate,
+mean square of the effort, how far the brake has closed, whether it holds, whether the effort is at
+its limit."""
+
+STATES = 8
+
+VELOCITY = 1
+"""Mode of a demand that is a speed; 0 for a force."""
+
+
+@device
+def rounded(value, digit):
+    """Return `value` as a converter with steps of `digit` puts it out; 0 for exact."""
+    return value if digit == 0.0 else digit * round(value / digit)
+
+
+@device
+def between(value, low, high):
+    """Return `value` limited to `low` and `high`."""
+    return min(max(value, low), high)
+
+
+@device
+def contact(gap, closing, half_play, stiffness, damping):
+    """Return the force of the transmission for the motor ahead by `gap`, `closing` at a rate."""
+    if half_play == 0.0:
+        return stiffness * gap + damping * closing
+    if gap > half_play:
+        return max(stiffness * (gap - half_play) + damping * closing, 0.0)
+    if gap < -half_play:
+        return min(stiffness * (gap + half_play) + damping * closing, 0.0)
+    return 0.0
+
+
+@device
+def motor_demand(drive, state, velocity_mode, demand, feedforward, gain, rate_gain, step):
+    """Return the effort asked of a motor; the velocity loop's integral stops at the limits."""
+    at, speed = state[POSITION], state[SPEED]
+    most = drive[PEAK]
+    if state[HEAT] > drive[CONTINUOUS] * drive[CONTINUOUS]:
+        most = min(most, drive[CONTINUOUS])
+    if velocity_mode:
+        wanted = between(rounded(demand, drive[SPEED_DIGIT]), -drive[FASTEST], drive[FASTEST])
+        # A limit switch stops what leads outwards, and nothing else.
+        if at <= drive[LOWER]:
+            wanted = max(wanted, 0.0)
+        if at >= drive[UPPER]:
+            wanted = min(wanted, 0.0)
+        error = wanted - speed
+        asked = gain * error + state[INTEGRAL] + feedforward
+        effort = between(asked, -most, most)
+        if effort == asked or (asked - effort) * error < 0.0:
+            state[INTEGRAL] += rate_gain * error * step
+    else:
+        asked = rounded(demand, drive[EFFORT_DIGIT])
+        effort = between(asked, -most, most)
+        if at <= drive[LOWER] and speed < 0.0:
+            effort = max(effort, -gain * speed)
+        if at >= drive[UPPER] and speed > 0.0:
+            effort = min(effort, -gain * speed)
+        if abs(speed) > drive[FASTEST] and effort * speed > 0.0:
+            effort = 0.0
+        effort = between(effort, -most, most)
+        state[INTEGRAL] = effort
+    state[LIMITED] = 1.0 if abs(asked) > most else 0.0
+    return effort
+
+
+@device
+def brake(drive, state, wanted):
+    """Close or open a brake for one step; it holds from fully closed until fully open."""
+    change = drive[ENGAGING] if wanted > 0.0 else -drive[RELEASING]
+    state[CLOSING] = between(state[CLOSING] + change, 0.0, 1.0)
+    if state[CLOSING] == 1.0:
+        state[HOLDING] = 1.0
+    elif state[CLOSING] == 0.0:
+        state[HOLDING] = 0.0
+
+
+@device
+def transmit(drive, state, coordinate, rate, step, parts):
+    """Move a motor through one step of the engine; return its mean force on the leg."""
+    small, inertia, effort = step / parts, drive[INERTIA], state[EFFORT]
+    holding = drive[BRAKE] * state[HOLDING]
+    at, speed, total = state[POSITION], state[SPEED], 0.0
+    for part in range(parts):
+        leg = coordinate + rate * (part + 0.5) * small
+        force = contact(
+            at + 0.5 * small * speed - leg,
+            speed - rate,
+            drive[HALF_PLAY],
+            drive[STIFFNESS],
+            drive[DAMPING],
+        )
+        level = drive[FRICTION] + holding
+        if drive[BREAKAWAY] > drive[FRICTION]:
+            part_speed = speed / drive[STRIBECK]
+            level += (drive[BREAKAWAY] - drive[FRICTION]) * exp(-part_speed * part_speed)
+        # Dry friction takes what speed there is, or stops the motor: it never turns it back.
+        free = speed + small * (effort - force) / inertia
+        loss = small * level / inertia
+        moved = 0.0 if abs(free) <= loss else free - (loss if free > 0.0 else -loss)
+        moved /= 1.0 + small * drive[VISCOUS] / inertia
+        at += small * 0.5 * (speed + moved)
+        speed = moved
+        total += force
+    state[POSITION], state[SPEED] = at, speed
+    return total / parts
+
+
+@compiled
+def actuate(
+    drives, states, gains, demands, feedforward, brakes, coordinates, rates, mode, step, parts, out
+):
+    """Advance all drives by one `step` [s] of the engine; fill `out` (n,) with forces on the legs.
+
+    Args:
+        drives: `(n, CONSTANTS)`.
+        states: `(n, STATES)`, advanced in place.
+        gains: `(n, 2)` of the velocity loop: gain, and gain per integral time.
+        demands: `(n,)` speeds or forces.
+        feedforward: `(n,)` forces added to the velocity loop's.
+        brakes: `(n,)` 1 to hold.
+        coordinates: `(n,)` of the legs at the start of the step.
+        rates: `(n,)` theirs.
+        mode: `VELOCITY` or 0.
+        step: [s].
+        parts: steps of the motors within `step`.
+        out: `(n,)`, overwritten.
+    """
+    for i in range(drives.shape[0]):
+        drive, state = drives[i], states[i]
+        if drive[INERTIA] == 0.0:
+            state[POSITION], state[SPEED] = coordinates[i], rates[i]
+        effort = motor_demand(
+            drive,
+            state,
+            mode == VELOCITY,
+            demands[i],
+            feedforward[i],
+            gains[i, 0],
+            gains[i, 1],
+            step,
+        )
+        state[EFFORT] += drive[LAG] * (effort - state[EFFORT])
+        state[HEAT] += drive[WARMING] * (state[EFFORT] * state[EFFORT] - state[HEAT])
+        brake(drive, state, brakes[i])
+        if drive[INERTIA] > 0.0:
+            force = transmit(drive, state, coordinates[i], rates[i], step, parts)
+        else:
+            force = state[EFFORT] - drive[VISCOUS] * rates[i]
+        if coordinates[i] < drive[LOWER_STOP]:
+            depth = drive[LOWER_STOP] - coordinates[i]
+            force += max(drive[STOP_STIFFNESS] * depth - drive[STOP_DAMPING] * rates[i], 0.0)
+        elif coordinates[i] > drive[UPPER_STOP]:
+            depth = drive[UPPER_STOP] - coordinates[i]
+            force += min(drive[STOP_STIFFNESS] * depth - drive[STOP_DAMPING] * rates[i], 0.0)
+        out[i] = force

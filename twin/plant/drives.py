@@ -1,0 +1,169 @@
+"""Constants of the drives of a machine for `actuation`, from its parameters."""
+
+from __future__ import annotations
+
+from math import exp, inf, sqrt
+from typing import Any
+
+import numpy as np
+
+from twin.arrays import FloatArray, read_only
+from twin.errors import InputError
+from twin.parameters.drive import AnyDrive
+from twin.plant import actuation as column
+from twin.platform import Platform
+
+IDEAL = {
+    column.LAG: 1.0,
+    column.PEAK: inf,
+    column.CONTINUOUS: inf,
+    column.FASTEST: inf,
+    column.LOWER: -inf,
+    column.UPPER: inf,
+    column.LOWER_STOP: -inf,
+    column.UPPER_STOP: inf,
+    column.STRIBECK: 1.0,
+    column.ENGAGING: 1.0,
+    column.RELEASING: 1.0,
+}
+"""Constants other than zero of an actuator without a drive."""
+
+MOTOR_ANGLE = 0.2
+"""[rad] of the fastest oscillation of a motor on its transmission within one of its steps."""
+
+LEG_ANGLE = 0.8
+"""[rad] of the fastest oscillation of the legs on their transmissions within an engine's step."""
+
+MOST_PARTS = 1000
+
+
+def drive_constants(platform: Platform, timestep: float) -> FloatArray:
+    """Return the constants `(n, CONSTANTS)` of all drives for steps of `timestep` [s].
+
+    Raises:
+        InputError: the transmission would oscillate against steps of this length.
+    """
+    rows = np.zeros((platform.n_actuators, column.CONSTANTS))
+    for index, (row, leg) in enumerate(zip(rows, platform.parameters.legs, strict=True)):
+        for place, value in IDEAL.items():
+            row[place] = value
+        if leg.drive is not None:
+            _fill(row, leg.drive, leg.actuator, timestep)
+            low = platform.minimum_coordinates[index]
+            high = platform.maximum_coordinates[index]
+            _fill_limits(row, leg.drive, float(low), float(high))
+    _check_step(platform, rows, timestep)
+    return read_only(rows)
+
+
+def _fill(row: FloatArray, drive: AnyDrive, actuator: Any, step: float) -> None:
+    seen = drive.reflected()
+    row[column.INERTIA] = seen.inertia
+    row[column.FRICTION] = seen.friction
+    row[column.BREAKAWAY] = seen.friction * drive.breakaway
+    row[column.STRIBECK] = seen.stribeck_speed
+    row[column.VISCOUS] = seen.viscous
+    row[column.HALF_PLAY] = 0.5 * seen.backlash
+    row[column.STIFFNESS] = seen.stiffness
+    row[column.DAMPING] = seen.damping
+    row[column.BRAKE] = seen.brake
+    if drive.current_lag > 0.0:
+        row[column.LAG] = 1.0 - exp(-step / drive.current_lag)
+    continuous = inf if actuator.effort is None else actuator.effort
+    row[column.PEAK] = continuous if seen.peak is None else seen.peak
+    if drive.thermal_time is not None:
+        row[column.CONTINUOUS] = continuous
+        row[column.WARMING] = 1.0 - exp(-step / drive.thermal_time)
+    if actuator.speed is not None:
+        row[column.FASTEST] = actuator.speed
+    for place, time in (
+        (column.ENGAGING, drive.brake_engage_time),
+        (column.RELEASING, drive.brake_release_time),
+    ):
+        row[place] = min(1.0, step / time) if time > 0.0 else 1.0
+    if drive.analogue_bits is not None:
+        steps = 2.0 ** (drive.analogue_bits - 1)
+        for place, full in (
+            (column.SPEED_DIGIT, row[column.FASTEST]),
+            (column.EFFORT_DIGIT, row[column.PEAK]),
+        ):
+            row[place] = full / steps if np.isfinite(full) else 0.0
+
+
+def _fill_limits(row: FloatArray, drive: AnyDrive, low: float, high: float) -> None:
+    """Fill switches and end stops; their stiffness is the transmission's."""
+    row[column.LOWER], row[column.UPPER] = low, high
+    beyond = drive.reflected().overtravel
+    if beyond is not None and row[column.STIFFNESS] > 0.0:
+        row[column.LOWER_STOP], row[column.UPPER_STOP] = low - beyond, high + beyond
+        row[column.STOP_STIFFNESS] = row[column.STIFFNESS]
+        row[column.STOP_DAMPING] = row[column.DAMPING]
+
+
+def motor_parts(drives: FloatArray, timestep: float) -> int:
+    """Return the number of steps that the motors need within one of the engine.
+
+    Raises:
+        InputError: a motor too light for its transmission.
+    """
+    moving = drives[drives[:, column.INERTIA] > 0.0]
+    if not len(moving):
+        return 1
+    inertia = moving[:, column.INERTIA]
+    fastest = np.maximum(
+        np.sqrt(moving[:, column.STIFFNESS] / inertia), moving[:, column.DAMPING] / inertia
+    ).max()
+    parts = int(np.ceil(timestep * fastest / MOTOR_ANGLE))
+    if parts > MOST_PARTS:
+        raise InputError(
+            "leg.drive",
+            f"a motor would swing on its transmission {parts} times within a step of "
+            f"{timestep:g} s; give it its full inertia, or leave inertia and stiffness out",
+        )
+    return max(parts, 4)
+
+
+def _check_step(platform: Platform, drives: FloatArray, timestep: float) -> None:
+    """Raise InputError where the legs would oscillate against steps of this length."""
+    stiffness, damping = drives[:, column.STIFFNESS], drives[:, column.DAMPING]
+    if not stiffness.any():
+        return
+    response = mobility(platform)
+    rate = float(np.linalg.eigvalsh(_weighted(response, stiffness))[-1])
+    decay = float(np.linalg.eigvalsh(_weighted(response, damping))[-1])
+    longest = LEG_ANGLE / max(sqrt(max(rate, 0.0)), decay)
+    if timestep > longest:
+        raise InputError(
+            "timestep",
+            f"{timestep:g} s is too long for the drives: their transmissions need at most "
+            f"{longest:.2g} s",
+        )
+
+
+def mobility(platform: Platform) -> FloatArray:
+    """Return accelerations of the actuators' coordinates per force `(n, n)` at home, J M^-1 J^T.
+
+    Where the platform has fewer freedoms than six, those of its constrained motions.
+    """
+    rest = np.zeros(6)
+    n = platform.n_actuators
+    forces = np.vstack([np.zeros(n), np.eye(n)])
+    found = platform.forward_dynamics(platform.home, rest, forces)[:, :6]
+    response = np.asarray((found[1:] - found[0]) @ platform.jacobian(platform.home).T)
+    return 0.5 * (response + response.T)
+
+
+def equivalent_inertia(platform: Platform) -> FloatArray:
+    """Return what each actuator moves at home when all give the same force `(n,)` [kg, kg m2].
+
+    Motors are included.
+    """
+    legs = np.abs(1.0 / mobility(platform).sum(axis=1).clip(1e-12))
+    drives = [leg.drive for leg in platform.parameters.legs]
+    motors = [0.0 if drive is None else drive.reflected().inertia for drive in drives]
+    return np.asarray(legs + motors)
+
+
+def _weighted(matrix: FloatArray, weights: FloatArray) -> FloatArray:
+    root = np.sqrt(weights)
+    return root[:, None] * matrix * root

@@ -1,0 +1,219 @@
+"""Plant: a machine's drives and sensors, between controller and engine."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from twin.arrays import FloatArray, positive
+from twin.errors import InputError
+from twin.plant import actuation as column
+from twin.plant.actuation import actuate
+from twin.plant.command import MODES, Command
+from twin.plant.drives import drive_constants, motor_parts
+from twin.plant.measurement import Measurement
+from twin.platform import REST, Platform, as_platform
+
+if TYPE_CHECKING:
+    from twin.engines.engine import State
+
+
+class Plant:
+    """Drives and encoders as a machine's parameters describe them; ideal where they do not.
+
+    Everything random follows from the seed. `prepare`, then `start`; then for every step of the
+    engine `forces`, and for every control period `measure` and `command`.
+
+    Attributes:
+        platform: the machine.
+        seed: of everything random.
+        dropouts: spans (begin, end) [s] in which the sensors give nothing.
+    """
+
+    def __init__(
+        self, platform: Platform, *, seed: int = 0, dropouts: Sequence[tuple[float, float]] = ()
+    ) -> None:
+        """Describe the plant of a machine.
+
+        Args:
+            platform: the machine; `twin.load(name, "hardware")` has drives and encoders.
+            seed: of everything random, zero or more.
+            dropouts: spans (begin, end) [s] in which the sensors shall give nothing.
+
+        Raises:
+            InputError: not a platform, a seed that is none, spans out of order, or drives of one
+                machine with different delays.
+        """
+        self.platform = as_platform(platform)
+        if type(seed) is not int or seed < 0:
+            raise InputError("seed", f"must be a whole number, zero or more, not {seed!r}")
+        self.seed = seed
+        self.dropouts = tuple(_span(span) for span in dropouts)
+        n = platform.n_actuators
+        legs = platform.parameters.legs
+        delays = {0.0 if leg.drive is None else leg.drive.delay for leg in legs}
+        if len(delays) > 1:
+            raise InputError("leg.drive.delay", "must be the same for all drives of a machine")
+        self._delay = delays.pop()
+        digits = np.array([_digit(leg) for leg in legs])
+        self._counted = digits > 0.0
+        self._counted_digits = np.where(self._counted, digits, 1.0)
+        self._states = np.zeros((n, column.STATES))
+        self._forces = np.zeros(n)
+        self._nothing = np.zeros(n)
+        self._internal = platform.n_internal
+        self._step = 0.0
+
+    @property
+    def ideal(self) -> bool:
+        """Whether no leg has a drive or an encoder."""
+        legs = self.platform.parameters.legs
+        return all(leg.drive is None and leg.encoder is None for leg in legs)
+
+    @property
+    def delay(self) -> float:
+        """Pure delay [s] of the drives."""
+        return self._delay
+
+    @property
+    def states(self) -> FloatArray:
+        """Present states `(n, STATES)` of the drives; columns as in `actuation`."""
+        return self._states.copy()
+
+    @property
+    def limited(self) -> FloatArray:
+        """`(n,)` 1 where a drive gives less than it was asked for."""
+        return np.asarray(self._states[:, column.LIMITED].copy())
+
+    def prepare(self, timestep: float, period: float) -> None:
+        """Set the engine's step and the control period [s].
+
+        Raises:
+            InputError: not above zero, or too long for the drives' transmissions.
+        """
+        self._step = positive(timestep, "timestep")
+        self._period = positive(period, "period")
+        self._drives = drive_constants(self.platform, self._step)
+        self._parts = motor_parts(self._drives, self._step)
+        self._late = round(self._delay / self._step)
+        self._moving = self._drives[:, column.INERTIA] > 0.0
+        self._lower, self._upper = self._drives[:, column.LOWER], self._drives[:, column.UPPER]
+
+    def start(self, state: State, gains: FloatArray) -> None:
+        """Take over a machine in `state`, held by its motors, at rest or not.
+
+        Args:
+            state: of the engine.
+            gains: `(n, 2)` of the velocity loops: gain, and gain per integral time.
+        """
+        coordinates, rates = self._actuated(state)
+        held = self.platform.inverse_dynamics(state.pose, REST, REST)
+        drives, states = self._drives, self._states
+        states[:] = 0.0
+        states[:, column.EFFORT] = states[:, column.INTEGRAL] = held
+        stiff = np.where(drives[:, column.STIFFNESS] > 0.0, drives[:, column.STIFFNESS], inf)
+        states[:, column.POSITION] = (
+            coordinates + np.sign(held) * drives[:, column.HALF_PLAY] + held / stiff
+        )
+        states[:, column.SPEED] = rates
+        self._gains = np.ascontiguousarray(gains)
+        self._forces[:] = held
+        self._count = 0
+        self._waiting: deque[tuple[int, Command]] = deque()
+        self._active = Command(rates.copy())
+        self._read: FloatArray | None = None
+        self._last: Measurement | None = None
+
+    def command(self, command: Command) -> None:
+        """Pass a command on to the drives, which take it after their delay."""
+        if self._late:
+            self._waiting.append((self._count + self._late, command))
+        else:
+            self._active = command
+
+    def set_gains(self, gains: FloatArray) -> None:
+        """Replace the gains `(n, 2)` of the velocity loops."""
+        self._gains = np.ascontiguousarray(gains)
+
+    def forces(self, state: State) -> FloatArray:
+        """Return forces `(n,)` on the legs over the next step of the engine; overwritten by it."""
+        while self._waiting and self._waiting[0][0] <= self._count:
+            self._active = self._waiting.popleft()[1]
+        command = self._active
+        coordinates, rates = self._actuated(state)
+        actuate(
+            self._drives,
+            self._states,
+            self._gains,
+            command.demand,
+            self._nothing if command.feedforward is None else command.feedforward,
+            self._nothing if command.brakes is None else command.brakes,
+            coordinates,
+            rates,
+            1 - MODES.index(command.mode),
+            self._step,
+            self._parts,
+            self._forces,
+        )
+        self._count += 1
+        return self._forces
+
+    def measure(self, state: State) -> Measurement:
+        """Return what the sensors tell of `state`; called once a control period."""
+        for begin, end in self.dropouts:
+            if begin <= state.time < end and self._last is not None:
+                return self._last._replace(time=state.time, valid=False)
+        coordinates, rates = self._actuated(state)
+        if self._moving.any():
+            coordinates = np.where(self._moving, self._states[:, column.POSITION], coordinates)
+            rates = np.where(self._moving, self._states[:, column.SPEED], rates)
+        if self._counted.any():
+            counts = np.round(coordinates / self._counted_digits)
+            coarse = np.where(self._counted, counts * self._counted_digits, coordinates)
+            before = coarse if self._read is None else self._read
+            rates = np.where(self._counted, (coarse - before) / self._period, rates)
+            coordinates = self._read = coarse
+        low = (coordinates <= self._lower).astype(float)
+        high = (coordinates >= self._upper).astype(float)
+        self._last = Measurement(
+            state.time,
+            coordinates,
+            rates,
+            self._forces.copy(),
+            at_minimum=low,
+            at_maximum=high,
+        )
+        return self._last
+
+    def _actuated(self, state: State) -> tuple[FloatArray, FloatArray]:
+        """Return coordinates and rates `(n,)` of what the motors move: no springs in series."""
+        k = self._internal
+        if not k:
+            return state.lengths, state.rates
+        return state.lengths - state.internal[:k], state.rates - state.internal[k:]
+
+
+def _digit(leg: Any) -> float:
+    """Return one count of a leg's encoder in its actuator's coordinate; 0 for an exact one."""
+    if leg.encoder is None:
+        return 0.0
+    turn = None if leg.drive is None else leg.drive.turn
+    if turn is None:
+        raise InputError(
+            "leg.encoder", "counts turns of a drive: give leg.drive, with scale_period if direct"
+        )
+    return float(leg.encoder.resolution(turn))
+
+
+def _span(value: Any) -> tuple[float, float]:
+    try:
+        begin, end = (float(entry) for entry in value)
+    except (TypeError, ValueError):
+        raise InputError("dropouts", f"must be spans (begin, end) [s], not {value!r}") from None
+    if not begin < end:
+        raise InputError("dropouts", f"a span begins before it ends, unlike {value!r}")
+    return begin, end

@@ -1,0 +1,61 @@
+"""A progress bar that appears only when work takes a while."""
+
+from __future__ import annotations
+
+import time as clock
+from typing import Any
+
+PATIENCE = 2.0
+"""Seconds of computing after which a progress bar appears."""
+
+EVERY = 64
+"""Steps between two looks at the clock: some are as short as a microsecond."""
+
+
+class Progress:
+    """A progress bar on a terminal, shown from `PATIENCE` on; use it with `with`."""
+
+    def __init__(self, title: str, steps: int, wanted: bool | None = None) -> None:
+        """Describe the work.
+
+        Args:
+            title: what is done.
+            steps: how many.
+            wanted: True to show it at once, False never, None when it takes a while.
+        """
+        self._title = title
+        self._steps = steps
+        self._wanted = wanted
+        self._start = clock.monotonic()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if self._bar is not None:
+            if kind is None:
+                self._bar.update(self._task, completed=self._steps)
+            self._bar.stop()
+
+    def tick(self, step: int) -> None:
+        """Tell that `step` is done."""
+        if step % EVERY or self._wanted is False:
+            return
+        if self._bar is not None:
+            self._bar.update(self._task, completed=step)
+        elif self._wanted or clock.monotonic() - self._start >= PATIENCE:
+            self._show()
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.progress import Progress as Bar
+
+        console = Console(stderr=True)
+        if not (self._wanted or console.is_terminal):
+            self._wanted = False
+            return
+        self._bar = Bar(console=console, transient=console.is_terminal)
+        self._task = self._bar.add_task(self._title, total=self._steps)
+        self._bar.start()
