@@ -12,7 +12,7 @@ import numpy as np
 from twin.arrays import FloatArray, as_floats, as_vector, positive
 from twin.engines import make_engine
 from twin.engines.engine import Engine, State
-from twin.errors import InputError
+from twin.errors import InputError, SimulationStoppedError
 from twin.platform import REST, Platform, as_platform
 from twin.progress import Progress
 from twin.trajectory import Trajectory, library_versions
@@ -63,7 +63,8 @@ def simulate(
         plant: drives and sensors between controller and machine, default those of its parameters.
         wrench: `(6,)` on the platform in base axes, constant, or a function `(time, state) -> (6,)`
             called at the start of each step; default none.
-        internal: start `(2k,)` of coordinates inside the legs, then their rates, default zero.
+        internal: start `(2k,)` of coordinates inside the legs, then their rates; default zero, with
+            a controller the deflection at rest.
         preset: "validation" or "fast".
         every: keep every so many steps.
         progress: show a progress bar; default: on a terminal when it takes longer than 2 s.
@@ -86,6 +87,8 @@ def simulate(
         load_at = _wrench_function(wrench)
         loop = _closed_loop(platform, controller, plant, forces)
         force_at = loop.step if loop else _force_function(forces, platform.n_actuators, steps)
+        if loop and internal is None:
+            internal = loop.springs(pose)
         state = machine.reset(pose, twist, internal)
         if loop:
             loop.start(machine.timestep, state)
@@ -94,7 +97,13 @@ def simulate(
         states, applied = [state], []
         for k in range(steps):
             force = force_at(k, state)
-            state = machine.step(force, load_at(state))
+            try:
+                state = machine.step(force, load_at(state))
+            except SimulationStoppedError as error:
+                if not loop:
+                    raise
+                loop.abandon(str(error))
+                break
             if (k + 1) % every == 0:
                 states.append(state)
             if k % every == 0:

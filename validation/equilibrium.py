@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.arrays import FloatArray
-from twin.errors import StateError
+from twin.dynamics.quiet_springs import quiet_springs
 from twin.platform import REST, Platform
 from twin.validation.sampling import moved, stroke
 
@@ -20,11 +20,6 @@ SPRING_SHARE = 0.01
 
 PUSH = 1e-5
 """[m], [rad], [m/s], [rad/s] of the differences that tell how fast a machine answers."""
-
-ROUNDS = 20
-
-QUIET = 1e-9
-"""[m/s2] of a spring that counts as standing still."""
 
 
 class Rest(NamedTuple):
@@ -46,31 +41,6 @@ def rest(platform: Platform) -> Rest:
     internal = quiet_springs(platform, platform.home, REST, REST)
     forces = platform.inverse_dynamics(platform.home, REST, REST, internal=internal)
     return Rest(forces, internal)
-
-
-def quiet_springs(
-    platform: Platform, pose: FloatArray, twist: FloatArray, acceleration: FloatArray
-) -> FloatArray:
-    """Return coordinates inside the legs, with rates zero, `(2k,)` that do not accelerate.
-
-    Raises:
-        StateError: there are none.
-    """
-    k = platform.n_internal
-
-    def accelerations(yields: FloatArray) -> FloatArray:
-        internal = np.concatenate([yields, np.zeros(k)])
-        forces = platform.inverse_dynamics(pose, twist, acceleration, internal=internal)
-        return platform.forward_dynamics(pose, twist, forces, internal=internal)[6:]
-
-    yields = np.zeros(k)
-    for _ in range(ROUNDS):
-        found = accelerations(yields)
-        if not np.abs(found).max(initial=0.0) > QUIET:
-            return np.concatenate([yields, np.zeros(k)])
-        slopes = [(accelerations(yields + PUSH * row) - found) / PUSH for row in np.eye(k)]
-        yields = yields - np.linalg.solve(np.array(slopes).T, found)
-    raise StateError(f"{platform.name}: the springs inside the legs find no place to rest")
 
 
 def typical_force(platform: Platform) -> float:

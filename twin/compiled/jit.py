@@ -19,8 +19,8 @@ OPTIONS: dict[str, Any] = {
 """`contract` lets the compiler fuse a multiplication with an addition (one rounding less); nothing
 is reordered, so results do not depend on the batch size or the number of threads."""
 
-FOLDERS = ("compiled", "kinematics", "dynamics", "plant")
-"""Folders of the package whose kernels are called from other files."""
+FOLDERS = ("compiled", "kinematics", "dynamics", "plant", "control")
+"""Folders of the package with kernels; each calls those of its own folder and of the ones before."""
 
 WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
@@ -63,25 +63,27 @@ def _jitted(function: Callable[..., Any], options: dict[str, Any]) -> Callable[.
         # No folder can be written to, as in a read-only container: compile in every process.
         kernel = numba.njit(**{**options, "cache": False})(function)
         return kernel
-    _renew_when_any_kernel_changes(kernel)
+    _renew_when_any_kernel_changes(kernel, function.__module__)
     return kernel
 
 
-@lru_cache(maxsize=1)
-def _sources() -> tuple[tuple[str, int, int], ...]:
-    """Return name, time and size of all source files of kernels that others call."""
+@lru_cache(maxsize=len(FOLDERS))
+def _sources(folder: str) -> tuple[tuple[str, int, int], ...]:
+    """Return name, time and size of all source files whose kernels one in `folder` may call."""
     package = Path(__file__).parent.parent
-    files = sorted(file for folder in FOLDERS for file in (package / folder).rglob("*.py"))
+    called = FOLDERS[: FOLDERS.index(folder) + 1]
+    files = sorted(file for folder in called for file in (package / folder).rglob("*.py"))
     stats = [(file, file.stat()) for file in files]
     return tuple((str(file), stat.st_mtime_ns, stat.st_size) for file, stat in stats)
 
 
-def _renew_when_any_kernel_changes(kernel: Any) -> None:
-    """Make a cached kernel depend on all kernels' sources.
+def _renew_when_any_kernel_changes(kernel: Any, module: str) -> None:
+    """Make a cached kernel depend on the sources of all kernels it may call.
 
     Numba compares a cached function with its own file alone, and would go on using it after a
     function that it calls has changed in another file.
     """
     index: Any = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
     if hasattr(index, "_source_stamp"):
-        index._source_stamp = (index._source_stamp, _sources())
+        folder = next((part for part in module.split(".") if part in FOLDERS), FOLDERS[-1])
+        index._source_stamp = (index._source_stamp, _sources(folder))

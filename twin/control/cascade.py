@@ -9,7 +9,7 @@ import numpy as np
 from twin.arrays import not_negative
 from twin.control.controller import PERIOD, Controller
 from twin.control.demand import DemandLimiter
-from twin.control.gains import own_gains, suitable_position_loop
+from twin.control.gains import own_gains, spring_forces, suitable_position_loop
 from twin.control.reference import Reference
 from twin.motion import Motion
 from twin.plant.command import Command
@@ -22,7 +22,8 @@ class Cascade(Controller):
 
     The drives close the velocity loops. Where the demand is limited the integral stops, and it
     starts such that the first demand is the present speed. Velocity feedforward begins
-    `feedforward_start` after the position loop and rises over `feedforward_rise`.
+    `feedforward_start` after the position loop and rises over `feedforward_rise`. Struts also get
+    the force that stretches their own springs.
 
     Attributes:
         position_gain: [1/s].
@@ -78,6 +79,8 @@ class Cascade(Controller):
         self._begin = _given(feedforward_start, begin, "feedforward_start")
         self._rise = _given(feedforward_rise, rise, "feedforward_rise")
         self._limiter = DemandLimiter(platform, self.period)
+        stretched = spring_forces(platform, self.reference.coordinates)
+        self._stretching = stretched - stretched[0]
         self._integral = np.zeros(platform.n_actuators)
 
     def start(self, measurement: Measurement) -> None:
@@ -97,7 +100,7 @@ class Cascade(Controller):
         # Where the demand is limited, only errors that lead back may change the integral.
         free = (wanted - demand) * error <= 0.0
         self._integral = self._integral + (self.position_integral * self.period) * error * free
-        return Command(demand)
+        return Command(demand, feedforward=self._stretching[row])
 
     def _share(self, time: float) -> float:
         """Return the share of velocity feedforward: 0, smoothly up to 1."""

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from twin.arrays import FloatArray, read_only
 from twin.parameters.control import CascadeGains
-from twin.plant.drives import equivalent_inertia
+from twin.parameters.legs import StrutLeg
+from twin.plant.drives import equivalent_inertia, mobility
 from twin.platform import Platform
 
 SHORTEST_LAG = 0.7e-3
 """[s] Adopted: makes the thesis' 20 N per mm/s of what its machine moves without motors."""
 
-SLOWER = 10.0
-"""Adopted: by how much the position loop is slower than the velocity loop."""
+DAMPED = 2.0
+"""Adopted: integral time in parts of the slowest time constant; damping ratio 0.7."""
+
+SLOWER = 4.0
+"""Adopted: by how much the position loop is slower than the slowest velocity loop."""
+
+FASTEST_POSITION = 20.0
+"""Adopted: by how much it is slower than the lags allow."""
 
 
 def own_gains(platform: Platform) -> CascadeGains | None:
@@ -22,24 +31,53 @@ def own_gains(platform: Platform) -> CascadeGains | None:
 
 
 def loop_lag(platform: Platform, period: float) -> float:
-    """Return the sum of small lags [s] around the velocity loops: current, delay, half a period."""
+    """Return the sum of small lags [s] around the velocity loops: current, delay, a quarter period.
+
+    The drives close these loops at the engine's step, which is shorter than the control period.
+    """
     drives = [leg.drive for leg in platform.parameters.legs]
     lags = [0.0 if drive is None else drive.current_lag + drive.delay for drive in drives]
     return max(SHORTEST_LAG, max(lags) + 0.25 * period)
 
 
-def derived_velocity_loop(platform: Platform, period: float) -> tuple[FloatArray, FloatArray]:
-    """Return gains `(n,)` and integral times `(n,)` [s] of the symmetrical optimum.
+class Burden(NamedTuple):
+    """What a velocity loop has to move [kg] or [kg m2], from the easiest to the hardest motion."""
 
-    With the sum T of small lags: gain m / (2 T), integral time 4 T, for what each actuator moves
-    when all move together.
+    lightest: float
+    together: float
+    """when all actuators give the same force"""
+    heaviest: float
+
+
+def burden(platform: Platform) -> Burden:
+    """Return what the velocity loops move at home, motors included.
+
+    A motor moves faster than its transmission lets the leg follow: the lightest is then the motor.
+    """
+    drives = [leg.drive for leg in platform.parameters.legs]
+    motors = [0.0 if drive is None else drive.reflected().inertia for drive in drives]
+    response = np.linalg.eigvalsh(mobility(platform))[-platform.dof :]
+    alone = min(motors)
+    lightest = alone if alone > 0.0 else 1.0 / float(response[-1])
+    heaviest = 1.0 / float(response[0]) + max(motors)
+    return Burden(lightest, float(equivalent_inertia(platform).max()), heaviest)
+
+
+def derived_velocity_loop(platform: Platform, period: float) -> tuple[FloatArray, FloatArray]:
+    """Return gains `(n,)` and integral times `(n,)` [s] that keep every motion of a machine damped.
+
+    With the sum T of small lags: the symmetrical optimum m / (2 T), 4 T for what all actuators
+    move together, less where the lightest motion would not stand it, and integrals slow enough for
+    the heaviest.
 
     Reference:
         Kessler, "Das symmetrische Optimum", Regelungstechnik 6, 1958.
     """
-    lag = loop_lag(platform, period)
-    gain = equivalent_inertia(platform) / (2.0 * lag)
-    return read_only(gain), read_only(np.full(platform.n_actuators, 4.0 * lag))
+    lag, moved = loop_lag(platform, period), burden(platform)
+    gain = min(moved.together / (2.0 * lag), moved.lightest / lag)
+    time = max(4.0 * lag, DAMPED * moved.heaviest / gain)
+    n = platform.n_actuators
+    return read_only(np.full(n, gain)), read_only(np.full(n, time))
 
 
 def suitable_velocity_loop(platform: Platform, period: float) -> tuple[FloatArray, FloatArray]:
@@ -56,5 +94,38 @@ def suitable_position_loop(platform: Platform, period: float) -> tuple[float, fl
     own = own_gains(platform)
     if own is not None:
         return own.position_gain, own.position_integral
-    gain = 1.0 / (2.0 * SLOWER * loop_lag(platform, period))
+    slowest = float(suitable_velocity_loop(platform, period)[0][0]) / burden(platform).heaviest
+    gain = min(1.0 / (FASTEST_POSITION * loop_lag(platform, period)), slowest / SLOWER)
     return gain, gain**2 / 10.0
+
+
+def spring_forces(platform: Platform, coordinates: FloatArray) -> FloatArray:
+    """Return the forces `(..., n)` [N] that stretch the springs beside the actuators of struts.
+
+    A strut stays at a length only under stiffness (length - rest length); zero in other legs.
+    """
+    legs = platform.parameters.legs
+    if not isinstance(legs[0], StrutLeg):
+        return np.zeros_like(coordinates)
+    axial = [leg.axial for leg in legs if isinstance(leg, StrutLeg)]
+    home = platform.home_coordinates
+    rest = [
+        at if part.rest_length is None else part.rest_length
+        for part, at in zip(axial, home, strict=True)
+    ]
+    return np.asarray([part.stiffness for part in axial] * (coordinates - np.array(rest)))
+
+
+def unstable_velocity_loop(platform: Platform, gains: FloatArray, timestep: float) -> str:
+    """Return why velocity loops of `gains` `(n, 2)` cannot work at the engine's step; else "".
+
+    A speed that is corrected by more than twice its error in one step grows, whatever else there
+    is. Slower instabilities show in the motion, and the supervisor sees them.
+    """
+    correction = timestep * float(gains[:, 0].max()) / burden(platform).lightest
+    if correction <= 2.0:
+        return ""
+    return (
+        f"unstable gains: the velocity loop corrects {correction:.3g} times its error in one step "
+        f"of {timestep:g} s; reduce velocity_gain"
+    )

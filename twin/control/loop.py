@@ -8,8 +8,10 @@ import numpy as np
 
 from twin.arrays import FloatArray
 from twin.control.controller import Controller
+from twin.control.gains import unstable_velocity_loop
 from twin.control.stop import SafeStop
 from twin.control.supervisor import Supervisor
+from twin.dynamics.quiet_springs import quiet_springs
 from twin.errors import (
     ControlError,
     ForwardKinematicsError,
@@ -20,7 +22,7 @@ from twin.errors import (
 from twin.plant.command import Command
 from twin.plant.measurement import Measurement
 from twin.plant.plant import Plant
-from twin.platform import Platform
+from twin.platform import REST, Platform
 
 if TYPE_CHECKING:
     from twin.engines.engine import State
@@ -83,39 +85,60 @@ class ClosedLoop:
             self.platform, self.controller.reference, period
         )
         self._stop = SafeStop(self.platform, period)
+        self._unstable = unstable_velocity_loop(self.platform, self.controller.loop_gains, timestep)
         self._records: dict[str, list[Any]] = {}
         self._extra: dict[str, FloatArray] = {}
         self.stopped = ""
         self.finished = False
 
+    def springs(self, pose: Any) -> FloatArray | None:
+        """Return where springs inside the legs rest `(2k,)` at a pose, default home; None: none."""
+        if not self.platform.n_internal:
+            return None
+        place = self.platform.home if pose is None else pose
+        return quiet_springs(self.platform, place, REST, REST)
+
     def step(self, index: int, state: State) -> FloatArray:
         """Return the forces `(n,)` of step `index` of the engine; the array is used again."""
         if index % self._ratio == 0:
             self._control(index // self._ratio, state)
+        elif not self.stopped:
+            reason = self._watch.check_rates(state.rates)
+            if reason:
+                self._halt(reason, index // self._ratio, state, self._measurement)
+                self.plant.command(self._stop.command(index // self._ratio))
         return self.plant.forces(state)
+
+    def abandon(self, reason: str) -> None:
+        """Take note that the engine itself had to stop."""
+        self.stopped = self.stopped or reason
 
     def signals(self) -> dict[str, FloatArray]:
         """Return what was recorded at the control instants, one row each."""
         return {name: np.array(rows) for name, rows in self._records.items()}
 
     def _control(self, step: int, state: State) -> None:
-        measurement = self.plant.measure(state)
+        measurement = self._measurement = self.plant.measure(state)
         if not self.stopped:
-            reason = self._watch.check_measurement(step, measurement)
+            reason = self._unstable if step == 0 else ""
+            reason = reason or self._watch.check_measurement(step, measurement)
             command = Command(measurement.rates) if reason else self._ask(step, measurement)
             reason = reason or self.stopped
             if not reason:
                 limited = bool(self.plant.limited.any())
                 reason = self._watch.check_command(command, limited)
             if reason:
-                self.stopped = f"{reason} (at {state.time:.6g} s)"
-                self._stop.begin(step, measurement)
-                self.plant.set_gains(self._stop.gains)
+                self._halt(reason, step, state, measurement)
         if self.stopped:
             command = self._stop.command(step)
             self.finished = self._stop.done(step)
         self.plant.command(command)
         self._record(step, state, measurement, command)
+
+    def _halt(self, reason: str, step: int, state: State, measurement: Measurement) -> None:
+        self.stopped = f"{reason} (at {state.time:.6g} s)"
+        self._stop.begin(step, measurement)
+        self.plant.set_gains(self._stop.gains)
 
     def _ask(self, step: int, measurement: Measurement) -> Command:
         """Return the controller's command; where it has none, `stopped` says why."""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.arrays import FloatArray, positive, read_only
+from twin.dynamics.quiet_springs import quiet_springs
 from twin.errors import InputError
 from twin.kinematics.inverse import inverse_kinematics_batch
 from twin.motion import Motion
@@ -29,7 +30,8 @@ class Reference(NamedTuple):
     acceleration: FloatArray
     """`(k, 6)`"""
     coordinates: FloatArray
-    """`(k, n)` of the actuators [m, rad]; where a leg cannot reach the pose, those before"""
+    """`(k, n)` of what the actuators move [m, rad], without springs in series; where a leg cannot
+    reach the pose, those before"""
     rates: FloatArray
     """`(k, n)` [m/s, rad/s]"""
     accelerations: FloatArray
@@ -99,6 +101,9 @@ def reference_of(
     if reached.any():
         motion = (part[reached] for part in (poses, twist, acceleration))
         rates[reached], accelerations[reached] = _derivatives(platform, *motion)
+    if platform.n_internal:
+        along = (coordinates, rates, accelerations)
+        _leave_out_springs(platform, (poses, twist, acceleration), period, along)
     return Reference(
         period,
         *(
@@ -115,6 +120,22 @@ def reference_of(
             )
         ),
     )
+
+
+def _leave_out_springs(
+    platform: Platform,
+    motion: tuple[FloatArray, FloatArray, FloatArray],
+    period: float,
+    along: tuple[FloatArray, FloatArray, FloatArray],
+) -> None:
+    """Take from coordinates and derivatives, in place, what springs in series yield on the way.
+
+    The springs follow without swinging; what they do beyond that is the plant's to show.
+    """
+    yields = quiet_springs(platform, *motion)[:, : platform.n_internal]
+    for part in along:
+        part -= yields
+        yields = np.gradient(yields, period, axis=0) if len(yields) > 1 else 0.0 * yields
 
 
 def _held(values: FloatArray, good: FloatArray, first: FloatArray) -> FloatArray:

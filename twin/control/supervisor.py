@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import positive
+from twin.arrays import FloatArray, positive
 from twin.control.reference import Reference
 from twin.plant.command import Command
 from twin.plant.measurement import Measurement
@@ -35,6 +35,8 @@ class Supervisor:
     Attributes:
         following: `(n,)` largest errors of the actuators [m, rad].
         fastest: `(n,)` largest rates [m/s, rad/s], infinite where no limit is known.
+        speed: `(n,)` limits of the actuators.
+        runaway: `(n,)` rates that end the motion within a control period.
         saturation: [s] that drives may be at their limits without a break.
     """
 
@@ -65,6 +67,9 @@ class Supervisor:
         self.following = positive(following, "following") * stroke
         speeds = [leg.actuator.speed for leg in platform.parameters.legs]
         self.fastest = OVERSPEED * np.array([inf if s is None else s for s in speeds])
+        self.speed = np.array([inf if s is None else s for s in speeds])
+        # Without a known limit: a hundredth of a second from end to end is no motion any more.
+        self.runaway = np.where(np.isfinite(self.fastest), 2.0 * self.fastest, 100.0 * stroke)
         self.saturation = positive(saturation, "saturation")
         self._patience = positive(patience, "patience")
         self._reference, self._period = reference, period
@@ -104,10 +109,19 @@ class Supervisor:
             return "the controller's command is not finite"
         if command.feedforward is not None and not np.isfinite(command.feedforward).all():
             return "the controller's feedforward is not finite"
-        self._limited = self._limited + 1 if limited else 0
+        if command.mode == "velocity":
+            limited = limited or bool((np.abs(command.demand) >= self.speed).any())
+        # Passing through zero between two limits is no rest: it only counts back.
+        self._limited = max(0, self._limited + (1 if limited else -1))
         if self._limited * self._period > self.saturation:
-            return f"saturated demand: drives are at their limits for {self.saturation:g} s"
+            return f"saturated demand: actuators are at their limits for {self.saturation:g} s"
         return ""
+
+    def check_rates(self, rates: FloatArray) -> str:
+        """Return why actuators at `rates` `(n,)` end the motion within a control period."""
+        if (np.abs(rates) <= self.runaway).all():
+            return ""
+        return "runaway: an actuator moves several times faster than it can; unstable gains"
 
     def _unreachable(self, row: int) -> str:
         pose = np.round(self._reference.pose[row], 6).tolist()

@@ -6,7 +6,15 @@ import math
 
 from pydantic import Field
 
-from twin.parameters.quantity import Acceleration, Angle, AngularSpeed, Frequency, Number, Point, Time
+from twin.parameters.quantity import (
+    Acceleration,
+    Angle,
+    AngularSpeed,
+    Frequency,
+    Number,
+    Point,
+    Time,
+)
 from twin.parameters.table import Table
 
 

@@ -12,6 +12,7 @@ UNITS: dict[str, tuple[str, float]] = {
     "m": ("m", 1.0),
     "mm": ("m", 1e-3),
     "cm": ("m", 1e-2),
+    "um": ("m", 1e-6),
     "in": ("m", 0.0254),
     "rad": ("rad", 1.0),
     "deg": ("rad", math.pi / 180.0),

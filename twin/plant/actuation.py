@@ -21,6 +21,7 @@ from twin.compiled.jit import compiled, device
     STIFFNESS,
     DAMPING,
     LAG,
+    LAG_MEAN,
     PEAK,
     CONTINUOUS,
     WARMING,
@@ -36,10 +37,10 @@ from twin.compiled.jit import compiled, device
     RELEASING,
     SPEED_DIGIT,
     EFFORT_DIGIT,
-) = range(24)
-"""Columns of a drive's constants."""
+) = range(25)
+"""Columns of a drive's constants; docs/plant.md says what each is."""
 
-CONSTANTS = 24
+CONSTANTS = 25
 
 EFFORT, INTEGRAL, POSITION, SPEED, HEAT, CLOSING, HOLDING, LIMITED = range(8)
 """Columns of a drive's state: motor effort, velocity loop's integral, motor's coordinate and rate,
@@ -53,15 +54,21 @@ VELOCITY = 1
 
 
 @device
-def rounded(value, digit):
-    """Return `value` as a converter with steps of `digit` puts it out; 0 for exact."""
-    return value if digit == 0.0 else digit * round(value / digit)
-
-
-@device
 def between(value, low, high):
     """Return `value` limited to `low` and `high`."""
     return min(max(value, low), high)
+
+
+@device
+def converted(value, full, digit):
+    """Return `value` as a converter of range `full` puts it out in steps of `digit`; 0 for exact.
+
+    The codes of a converter end one below its full range: -2048 to 2047 with 12 bits.
+    """
+    if digit == 0.0:
+        return value
+    top = full / digit
+    return digit * round(between(value / digit, -top, top - 1.0))
 
 
 @device
@@ -84,7 +91,8 @@ def motor_demand(drive, state, velocity_mode, demand, feedforward, gain, rate_ga
     if state[HEAT] > drive[CONTINUOUS] * drive[CONTINUOUS]:
         most = min(most, drive[CONTINUOUS])
     if velocity_mode:
-        wanted = between(rounded(demand, drive[SPEED_DIGIT]), -drive[FASTEST], drive[FASTEST])
+        wanted = converted(demand, drive[FASTEST], drive[SPEED_DIGIT])
+        wanted = between(wanted, -drive[FASTEST], drive[FASTEST])
         # A limit switch stops what leads outwards, and nothing else.
         if at <= drive[LOWER]:
             wanted = max(wanted, 0.0)
@@ -96,11 +104,12 @@ def motor_demand(drive, state, velocity_mode, demand, feedforward, gain, rate_ga
         if effort == asked or (asked - effort) * error < 0.0:
             state[INTEGRAL] += rate_gain * error * step
     else:
-        asked = rounded(demand, drive[EFFORT_DIGIT])
-        effort = between(asked, -most, most)
-        if at <= drive[LOWER] and speed < 0.0:
+        asked = demand
+        effort = converted(demand, drive[PEAK], drive[EFFORT_DIGIT])
+        # At a limit switch no more outwards than what brings the motor to rest.
+        if at <= drive[LOWER]:
             effort = max(effort, -gain * speed)
-        if at >= drive[UPPER] and speed > 0.0:
+        if at >= drive[UPPER]:
             effort = min(effort, -gain * speed)
         if abs(speed) > drive[FASTEST] and effort * speed > 0.0:
             effort = 0.0
@@ -122,9 +131,9 @@ def brake(drive, state, wanted):
 
 
 @device
-def transmit(drive, state, coordinate, rate, step, parts):
-    """Move a motor through one step of the engine; return its mean force on the leg."""
-    small, inertia, effort = step / parts, drive[INERTIA], state[EFFORT]
+def transmit(drive, state, effort, coordinate, rate, step, parts):
+    """Move a motor under `effort` through one step of the engine; return its mean force."""
+    small, inertia = step / parts, drive[INERTIA]
     holding = drive[BRAKE] * state[HOLDING]
     at, speed, total = state[POSITION], state[SPEED], 0.0
     for part in range(parts):
@@ -150,6 +159,18 @@ def transmit(drive, state, coordinate, rate, step, parts):
         total += force
     state[POSITION], state[SPEED] = at, speed
     return total / parts
+
+
+@device
+def end_stop(drive, at, rate):
+    """Return the force of an end stop on a leg `at` its coordinate; it pushes and never pulls."""
+    if at < drive[LOWER_STOP]:
+        depth = drive[LOWER_STOP] - at
+        return max(drive[STOP_STIFFNESS] * depth - drive[STOP_DAMPING] * rate, 0.0)
+    if at > drive[UPPER_STOP]:
+        depth = drive[UPPER_STOP] - at
+        return min(drive[STOP_STIFFNESS] * depth - drive[STOP_DAMPING] * rate, 0.0)
+    return 0.0
 
 
 @compiled
@@ -186,17 +207,13 @@ def actuate(
             gains[i, 1],
             step,
         )
-        state[EFFORT] += drive[LAG] * (effort - state[EFFORT])
+        behind = state[EFFORT] - effort
+        mean = effort + drive[LAG_MEAN] * behind
+        state[EFFORT] = effort + drive[LAG] * behind
         state[HEAT] += drive[WARMING] * (state[EFFORT] * state[EFFORT] - state[HEAT])
         brake(drive, state, brakes[i])
         if drive[INERTIA] > 0.0:
-            force = transmit(drive, state, coordinates[i], rates[i], step, parts)
+            force = transmit(drive, state, mean, coordinates[i], rates[i], step, parts)
         else:
-            force = state[EFFORT] - drive[VISCOUS] * rates[i]
-        if coordinates[i] < drive[LOWER_STOP]:
-            depth = drive[LOWER_STOP] - coordinates[i]
-            force += max(drive[STOP_STIFFNESS] * depth - drive[STOP_DAMPING] * rates[i], 0.0)
-        elif coordinates[i] > drive[UPPER_STOP]:
-            depth = drive[UPPER_STOP] - coordinates[i]
-            force += min(drive[STOP_STIFFNESS] * depth - drive[STOP_DAMPING] * rates[i], 0.0)
-        out[i] = force
+            force = mean - drive[VISCOUS] * rates[i]
+        out[i] = force + end_stop(drive, coordinates[i] + 0.5 * step * rates[i], rates[i])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp, inf, sqrt
+from math import exp, expm1, inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from twin.plant import actuation as column
 from twin.platform import Platform
 
 IDEAL = {
-    column.LAG: 1.0,
     column.PEAK: inf,
     column.CONTINUOUS: inf,
     column.FASTEST: inf,
@@ -31,8 +30,14 @@ IDEAL = {
 MOTOR_ANGLE = 0.2
 """[rad] of the fastest oscillation of a motor on its transmission within one of its steps."""
 
-LEG_ANGLE = 0.8
-"""[rad] of the fastest oscillation of the legs on their transmissions within an engine's step."""
+SHARE = 0.8
+"""Of the longest stable step of an engine: other poses than home have faster legs."""
+
+BACKWARDS = 0.01
+"""Share of what an actuator accelerates by its own force that it does at least with all of them."""
+
+SMALLEST = 1e-12
+"""[1/kg, 1/(kg m2)] Acceleration per force that counts as none."""
 
 MOST_PARTS = 1000
 
@@ -68,12 +73,13 @@ def _fill(row: FloatArray, drive: AnyDrive, actuator: Any, step: float) -> None:
     row[column.DAMPING] = seen.damping
     row[column.BRAKE] = seen.brake
     if drive.current_lag > 0.0:
-        row[column.LAG] = 1.0 - exp(-step / drive.current_lag)
+        steps = step / drive.current_lag
+        row[column.LAG], row[column.LAG_MEAN] = exp(-steps), -expm1(-steps) / steps
     continuous = inf if actuator.effort is None else actuator.effort
     row[column.PEAK] = continuous if seen.peak is None else seen.peak
     if drive.thermal_time is not None:
         row[column.CONTINUOUS] = continuous
-        row[column.WARMING] = 1.0 - exp(-step / drive.thermal_time)
+        row[column.WARMING] = -expm1(-step / drive.thermal_time)
     if actuator.speed is not None:
         row[column.FASTEST] = actuator.speed
     for place, time in (
@@ -124,14 +130,10 @@ def motor_parts(drives: FloatArray, timestep: float) -> int:
 
 
 def _check_step(platform: Platform, drives: FloatArray, timestep: float) -> None:
-    """Raise InputError where the legs would oscillate against steps of this length."""
-    stiffness, damping = drives[:, column.STIFFNESS], drives[:, column.DAMPING]
-    if not stiffness.any():
+    """Raise InputError where the legs would run away with steps of this length."""
+    if not drives[:, (column.STIFFNESS, column.VISCOUS)].any():
         return
-    response = mobility(platform)
-    rate = float(np.linalg.eigvalsh(_weighted(response, stiffness))[-1])
-    decay = float(np.linalg.eigvalsh(_weighted(response, damping))[-1])
-    longest = LEG_ANGLE / max(sqrt(max(rate, 0.0)), decay)
+    longest = longest_drive_step(platform, drives)
     if timestep > longest:
         raise InputError(
             "timestep",
@@ -140,25 +142,57 @@ def _check_step(platform: Platform, drives: FloatArray, timestep: float) -> None
         )
 
 
-def mobility(platform: Platform) -> FloatArray:
-    """Return accelerations of the actuators' coordinates per force `(n, n)` at home, J M^-1 J^T.
+def longest_drive_step(platform: Platform, drives: FloatArray) -> float:
+    """Return the longest step [s] of an engine that drives with given constants allow.
 
-    Where the platform has fewer freedoms than six, those of its constrained motions.
+    A leg of mass m on stiffness k and damping c under the mean force over steps h stays stable
+    while h^2 k/m + 2 h c/m < 4 where positions take the mean speed of a step, and while
+    h^2 k/m + h c/m < 2, which is less, where they take its last one. Of the latter a `SHARE`; with
+    all legs in their end stops as well, which is rare, the whole.
+    """
+    moves = drives[:, column.INERTIA] > 0.0
+    stiffness = np.where(moves, drives[:, column.STIFFNESS], 0.0)
+    damping = np.where(moves, drives[:, column.DAMPING], drives[:, column.VISCOUS])
+    response = mobility(platform)
+    free = SHARE * _stable_step(response, stiffness, damping)
+    stops = stiffness + drives[:, column.STOP_STIFFNESS], damping + drives[:, column.STOP_DAMPING]
+    return min(free, _stable_step(response, *stops))
+
+
+def _stable_step(response: FloatArray, stiffness: FloatArray, damping: FloatArray) -> float:
+    """Return the positive root of h^2 k/m + h c/m = 2 for the fastest leg of all."""
+    rate = max(float(np.linalg.eigvalsh(_weighted(response, stiffness))[-1]), 0.0)
+    decay = max(float(np.linalg.eigvalsh(_weighted(response, damping))[-1]), 0.0)
+    both = decay + sqrt(decay * decay + 8.0 * rate)
+    return 4.0 / both if both > 0.0 else inf
+
+
+def mobility(platform: Platform) -> FloatArray:
+    """Return accelerations of what the actuators move per force `(n, n)` at home.
+
+    J M^-1 J^T in rigid legs; springs in series take their part away, and where the platform has
+    fewer freedoms than six, only its constrained motions count.
     """
     rest = np.zeros(6)
     n = platform.n_actuators
     forces = np.vstack([np.zeros(n), np.eye(n)])
-    found = platform.forward_dynamics(platform.home, rest, forces)[:, :6]
-    response = np.asarray((found[1:] - found[0]) @ platform.jacobian(platform.home).T)
+    found = platform.forward_dynamics(platform.home, rest, forces)
+    change = found[1:] - found[0]
+    response = change[:, :6] @ platform.jacobian(platform.home).T
+    if platform.n_internal:
+        response = response - change[:, 6:]
     return 0.5 * (response + response.T)
 
 
 def equivalent_inertia(platform: Platform) -> FloatArray:
     """Return what each actuator moves at home when all give the same force `(n,)` [kg, kg m2].
 
-    Motors are included.
+    Motors are included. An actuator that the others would drive backwards counts as one that they
+    almost hold.
     """
-    legs = np.abs(1.0 / mobility(platform).sum(axis=1).clip(1e-12))
+    response = mobility(platform)
+    alone = np.maximum(np.diag(response), SMALLEST)
+    legs = 1.0 / np.maximum(response.sum(axis=1), BACKWARDS * alone)
     drives = [leg.drive for leg in platform.parameters.legs]
     motors = [0.0 if drive is None else drive.reflected().inertia for drive in drives]
     return np.asarray(legs + motors)

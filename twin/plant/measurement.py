@@ -16,7 +16,7 @@ class Measurement(NamedTuple):
     """One reading of all sensors; arrays are copies that the controller may keep."""
 
     time: float
-    """[s]"""
+    """[s] of the reading"""
     coordinates: FloatArray
     """`(n,)` of what the actuators move [m, rad], as their encoders tell; without series springs"""
     rates: FloatArray

@@ -111,7 +111,9 @@ class Plant:
             gains: `(n, 2)` of the velocity loops: gain, and gain per integral time.
         """
         coordinates, rates = self._actuated(state)
-        held = self.platform.inverse_dynamics(state.pose, REST, REST)
+        inside = state.internal.copy()
+        inside[self._internal :] = 0.0
+        held = self.platform.inverse_dynamics(state.pose, REST, REST, internal=inside)
         drives, states = self._drives, self._states
         states[:] = 0.0
         states[:, column.EFFORT] = states[:, column.INTEGRAL] = held
@@ -166,7 +168,7 @@ class Plant:
         """Return what the sensors tell of `state`; called once a control period."""
         for begin, end in self.dropouts:
             if begin <= state.time < end and self._last is not None:
-                return self._last._replace(time=state.time, valid=False)
+                return self._last._replace(valid=False)
         coordinates, rates = self._actuated(state)
         if self._moving.any():
             coordinates = np.where(self._moving, self._states[:, column.POSITION], coordinates)
@@ -174,8 +176,10 @@ class Plant:
         if self._counted.any():
             counts = np.round(coordinates / self._counted_digits)
             coarse = np.where(self._counted, counts * self._counted_digits, coordinates)
+            # After a silence the difference spans the whole of it.
+            span = self._period if self._last is None else state.time - self._last.time
             before = coarse if self._read is None else self._read
-            rates = np.where(self._counted, (coarse - before) / self._period, rates)
+            rates = np.where(self._counted, (coarse - before) / max(span, self._step), rates)
             coordinates = self._read = coarse
         low = (coordinates <= self._lower).astype(float)
         high = (coordinates >= self._upper).astype(float)

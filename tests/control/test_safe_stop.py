@@ -1,0 +1,160 @@
+"""Faults end in a safe stop with a reason, on every engine, and never in NaN."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from closed_loops import heave, lift, run
+
+import twin
+from twin.control.cascade import Cascade
+from twin.control.controller import Controller
+from twin.control.demand import DemandLimiter
+from twin.control.supervisor import Supervisor
+from twin.engines import engine_names
+from twin.errors import ControlError, InputError
+from twin.motion import SineMotion
+from twin.plant.command import Command
+from twin.plant.measurement import Measurement
+from twin.plant.plant import Plant
+from twin.platform import Platform
+from twin.trajectory import Trajectory
+
+AT_REST = {None: 1e-4, "hardware": 1e-6}
+"""[m/s] of the actuators at the end: brakes hold still, loops nearly."""
+
+
+def assert_stopped(motion: Trajectory, reason: str, preset: str | None) -> None:
+    """Assert that a run ended at rest, early, finite, and for this reason."""
+    assert reason in motion.stopped
+    assert "(at " in motion.stopped
+    for name in ("pose", "twist", "lengths", "rates", "forces"):
+        assert np.isfinite(getattr(motion, name)).all()
+    for values in motion.signals.values():
+        assert np.isfinite(values).all()
+    assert len({len(values) for values in motion.signals.values()}) == 1
+    assert np.abs(motion.rates[-1]).max() < AT_REST[preset]
+
+
+class Broken(Controller):
+    """Fails after a while in one of several ways."""
+
+    name = "broken"
+    fault = "nan"
+
+    def start(self, measurement: Measurement) -> None:
+        """Nothing to begin."""
+
+    def update(self, step: int, measurement: Measurement) -> Command:
+        """Return zero speeds, and after 20 periods the fault."""
+        demand = np.zeros(self.platform.n_actuators)
+        if step < 20:
+            return Command(demand)
+        if self.fault == "error":
+            raise ControlError("the observer diverged")
+        if self.fault == "feedforward":
+            return Command(demand, feedforward=np.full(len(demand), np.inf))
+        return Command(np.full(len(demand), np.nan))
+
+
+@pytest.mark.parametrize("preset", [None, "hardware"])
+@pytest.mark.parametrize("engine", engine_names())
+def test_sensor_dropout(engine: str, preset: str | None) -> None:
+    platform = twin.load("stewart", preset)
+    plant = Plant(platform, dropouts=[(0.1, 9.0)])
+    motion = run(platform, Cascade(platform, heave(platform)), 1.0, plant=plant, engine=engine)
+    assert_stopped(motion, "sensor dropout", preset)
+    assert motion.time[-1] < 0.9
+
+
+def test_a_short_dropout_is_bridged() -> None:
+    platform = twin.load("stewart", "hardware")
+    plant = Plant(platform, dropouts=[(0.1, 0.104)])
+    motion = run(platform, Cascade(platform, heave(platform)), 0.3, plant=plant)
+    assert motion.stopped == ""
+    assert motion.time[-1] == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("engine", engine_names())
+def test_unreachable_pose(engine: str) -> None:
+    platform = twin.load("stewart", "hardware")
+    high = SineMotion(platform.home, amplitude={"z": 0.15}, frequency=0.2, duration=5.0)
+    motion = run(platform, Cascade(platform, high), 2.0, engine=engine)
+    assert_stopped(motion, "unreachable pose", "hardware")
+    # Switches, end stops and brakes keep the legs where they belong.
+    overtravel = 5e-3
+    assert (motion.lengths < platform.maximum_coordinates + overtravel).all()
+
+
+@pytest.mark.parametrize("gain", [{"velocity_gain": 1e7}, {"position_gain": 3e3}])
+@pytest.mark.parametrize("preset", [None, "hardware"])
+def test_unstable_gains(preset: str | None, gain: dict[str, float]) -> None:
+    platform = twin.load("stewart", preset)
+    controller = Cascade(platform, lift(platform, 0.02), **gain)
+    motion = run(platform, controller, 2.0)
+    assert_stopped(motion, "", preset)
+    assert any(
+        word in motion.stopped for word in ("unstable", "following error", "overspeed", "saturated")
+    )
+
+
+def test_saturated_demand() -> None:
+    """A load that the motors cannot hold: saturation, not NaN; brakes carry it."""
+    platform = twin.load("stewart", "hardware")
+    load = np.array([0.0, 0.0, -60_000.0, 0.0, 0.0, 0.0])
+    motion = run(
+        platform,
+        Cascade(platform, heave(platform, 2.0)),
+        2.0,
+        wrench=lambda time, state: load * (0.1 < time < 0.75),
+    )
+    assert motion.stopped
+    assert any(word in motion.stopped for word in ("saturated", "overspeed", "following error"))
+    assert np.isfinite(motion.pose).all()
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [("nan", "not finite"), ("feedforward", "feedforward"), ("error", "observer diverged")],
+)
+def test_broken_controllers(stewart: Platform, fault: str, reason: str) -> None:
+    controller = Broken(stewart)
+    controller.fault = fault
+    assert_stopped(run(stewart, controller, 1.0), reason, None)
+
+
+def test_supervisor_takes_bounds(stewart: Platform) -> None:
+    reference = Cascade(stewart).reference
+    for wrong in ({"following": 0.0}, {"saturation": -1.0}, {"patience": np.nan}):
+        options: dict[str, Any] = wrong
+        with pytest.raises(InputError):
+            Supervisor(stewart, reference, 1e-3, **options)
+
+
+def test_simulator_keeps_its_command_limits() -> None:
+    """Driving simulator paper, conclusion: 0.8 m/s and 0.8 g; a step asks for more than both."""
+    platform = twin.load("driving_simulator")
+    controller = Cascade(platform, lift(platform, 0.02), position_gain=60.0)
+    motion = run(platform, controller, 0.6)
+    assert not motion.stopped
+    command = motion.signals["command"]
+    change = np.abs(np.diff(command, axis=0)).max() / controller.period
+    assert np.abs(command).max() <= 0.8
+    assert change <= 0.8 * 9.81 * (1 + 1e-9)
+    assert change > 0.79 * 9.81, "the step must reach the limit"
+    error = np.abs(motion.signals["demand"] - motion.signals["measured"])
+    assert error[-1].max() < 1e-3
+
+
+def test_limiter_stays_within_both_limits() -> None:
+    limiter = DemandLimiter(twin.load("driving_simulator"), 1e-3)
+    random = np.random.default_rng(1)
+    limiter.start(np.zeros(4))
+    last = np.zeros(4)
+    for wanted in random.normal(size=(2000, 4)) * 3.0:
+        given = limiter.apply(wanted).copy()
+        assert (np.abs(given) <= limiter.speed).all()
+        assert (np.abs(given - last) <= limiter.change * (1 + 1e-12)).all()
+        last = given
