@@ -1,1 +1,61 @@
 """Controllers, and the loop that closes them around a machine with its plant."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from twin.control.controller import Controller
+    from twin.platform import Platform
+
+CONTROLLERS = {
+    "cascade": ("twin.control.cascade", "Cascade"),
+    "observer": ("twin.control.observer_cascade", "ObserverCascade"),
+    "feedforward": ("twin.control.feedforward", "InverseDynamicsFeedforward"),
+    "computed_torque": ("twin.control.computed_torque", "ComputedTorque"),
+    "lqr": ("twin.control.linear.lqr", "Lqr"),
+    "loop_shaping": ("twin.control.linear.loop_shaping", "LoopShaping"),
+    "iff": ("twin.control.active_damping.local", "IntegralForceFeedback"),
+    "dvf": ("twin.control.active_damping.local", "DirectVelocityFeedback"),
+    "hac_lac": ("twin.control.active_damping.hac_lac", "HacLac"),
+}
+"""Names that `make_controller` accepts, and where the classes are."""
+
+
+def controller_names() -> tuple[str, ...]:
+    """Return the names that `make_controller` accepts."""
+    return tuple(CONTROLLERS)
+
+
+def make_controller(
+    name: str, platform: Platform, motion: Any = None, **options: Any
+) -> Controller:
+    """Return a controller of a machine by name.
+
+    Args:
+        name: one of `controller_names()`.
+        platform: the machine.
+        motion: where it shall go; default: stay at home.
+        options: further keyword arguments of that controller's class.
+
+    Raises:
+        InputError: unknown name, or a machine, a motion or an option that the controller does not
+            take.
+        MissingDependencyError: a library of the design is not installed; says how to install it.
+    """
+    from inspect import signature
+
+    from twin.arrays import one_of
+    from twin.errors import InputError
+
+    module, cls = CONTROLLERS[one_of(name, "controller", CONTROLLERS)]
+    controller_class = getattr(import_module(module), cls)
+    known = set(signature(controller_class).parameters) - {"platform", "motion"}
+    unknown = sorted(set(options) - known)
+    if unknown:
+        raise InputError(
+            unknown[0], f"no option of the controller {name}; it takes: {', '.join(sorted(known))}"
+        )
+    controller: Controller = controller_class(platform, motion, **options)
+    return controller

@@ -10,6 +10,7 @@ import numpy as np
 from twin.arrays import FloatArray, as_floats, positive, read_only
 from twin.control.gains import suitable_velocity_loop
 from twin.control.reference import Reference, sample_reference, still_reference
+from twin.control.supervisor import Supervisor
 from twin.errors import InputError
 from twin.motion import Motion
 from twin.plant.command import Command
@@ -88,6 +89,10 @@ class Controller(ABC):
         Raises:
             ControlError: the controller cannot go on; the loop stops the machine safely.
         """
+
+    def supervisor(self) -> Supervisor:
+        """Return who watches the loop around this controller, unless told otherwise."""
+        return Supervisor(self.platform, self.reference, self.period)
 
     def signals(self) -> dict[str, FloatArray]:
         """Return further quantities of the last update, by name, to be kept with the trajectory."""

@@ -81,9 +81,7 @@ class ClosedLoop:
             )
         self.plant.prepare(timestep, period)
         self.plant.start(state, self.controller.loop_gains)
-        self._watch = self._supervisor or Supervisor(
-            self.platform, self.controller.reference, period
-        )
+        self._watch = self._supervisor or self.controller.supervisor()
         self._stop = SafeStop(self.platform, period)
         self._unstable = unstable_velocity_loop(self.platform, self.controller.loop_gains, timestep)
         self._records: dict[str, list[Any]] = {}
@@ -100,6 +98,7 @@ class ClosedLoop:
 
     def step(self, index: int, state: State) -> FloatArray:
         """Return the forces `(n,)` of step `index` of the engine; the array is used again."""
+        self.plant.observe(state)
         if index % self._ratio == 0:
             self._control(index // self._ratio, state)
         elif not self.stopped:

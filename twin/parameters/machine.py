@@ -15,6 +15,7 @@ from twin.parameters.body import RigidBody
 from twin.parameters.control import CascadeGains
 from twin.parameters.home.checks import check_machine
 from twin.parameters.home.freedoms import dependent_rows, scaled
+from twin.parameters.inertial_sensor import InertialSensor
 from twin.parameters.joints import JointLayout
 from twin.parameters.legs import AnyLeg, Leg, PillarLeg
 from twin.parameters.legs.place import LegPlace
@@ -71,6 +72,9 @@ class MachineParameters(Table):
     variant: tuple[Variant, ...] = Field((), description="Legs that differ from the others")
     control: CascadeGains | None = Field(
         None, description="Gains of the machine's controller; leave out for derived ones"
+    )
+    imu: InertialSensor | None = Field(
+        None, description="Inertial sensor on the platform; leave out for none"
     )
     preset: Presets | None = Field(None, description="Presets of the file")
 

@@ -15,7 +15,9 @@ from twin.plant import actuation as column
 from twin.plant.actuation import actuate
 from twin.plant.command import MODES, Command
 from twin.plant.drives import drive_constants, motor_parts
-from twin.plant.measurement import Measurement
+from twin.plant.encoder import encoder_bank
+from twin.plant.inertial_sensor import InertialUnit
+from twin.plant.measurement import NOTHING, Measurement
 from twin.platform import REST, Platform, as_platform
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ class Plant:
         if type(seed) is not int or seed < 0:
             raise InputError("seed", f"must be a whole number, zero or more, not {seed!r}")
         self.seed = seed
-        self.dropouts = tuple(_span(span) for span in dropouts)
+        self.dropouts = _spans(dropouts)
         n = platform.n_actuators
         legs = platform.parameters.legs
         delays = {0.0 if leg.drive is None else leg.drive.delay for leg in legs}
@@ -60,6 +62,11 @@ class Plant:
             raise InputError("leg.drive.delay", "must be the same for all drives of a machine")
         self._delay = delays.pop()
         digits = np.array([_digit(leg) for leg in legs])
+        self._encoders = encoder_bank(platform, seed) if (digits > 0.0).all() else None
+        sensor, gravity = platform.parameters.imu, platform.parameters.gravity
+        self._inertial = (
+            None if sensor is None else InertialUnit(sensor, gravity=gravity, seed=seed)
+        )
         self._counted = digits > 0.0
         self._counted_digits = np.where(self._counted, digits, 1.0)
         self._states = np.zeros((n, column.STATES))
@@ -113,10 +120,13 @@ class Plant:
         coordinates, rates = self._actuated(state)
         inside = state.internal.copy()
         inside[self._internal :] = 0.0
-        held = self.platform.inverse_dynamics(state.pose, REST, REST, internal=inside)
+        held = self.platform.inverse_dynamics(state.pose, state.twist, REST, internal=inside)
         drives, states = self._drives, self._states
         states[:] = 0.0
-        states[:, column.EFFORT] = states[:, column.INTEGRAL] = held
+        # What moves has to overcome friction as well; at rest friction gives way to no side.
+        sliding = np.clip(rates / drives[:, column.STRIBECK], -1.0, 1.0)
+        rubbing = drives[:, column.FRICTION] * sliding + drives[:, column.VISCOUS] * rates
+        states[:, column.EFFORT] = states[:, column.INTEGRAL] = held + rubbing
         stiff = np.where(drives[:, column.STIFFNESS] > 0.0, drives[:, column.STIFFNESS], inf)
         states[:, column.POSITION] = (
             coordinates + np.sign(held) * drives[:, column.HALF_PLAY] + held / stiff
@@ -125,6 +135,10 @@ class Plant:
         self._gains = np.ascontiguousarray(gains)
         self._forces[:] = held
         self._count = 0
+        if self._encoders is not None:
+            self._encoders.power_up(states[:, column.POSITION])
+        if self._inertial is not None:
+            self._inertial.start(state.pose, state.twist)
         self._waiting: deque[tuple[int, Command]] = deque()
         self._active = Command(rates.copy())
         self._read: FloatArray | None = None
@@ -135,7 +149,7 @@ class Plant:
         if self._late:
             self._waiting.append((self._count + self._late, command))
         else:
-            self._active = command
+            self._take(command)
 
     def set_gains(self, gains: FloatArray) -> None:
         """Replace the gains `(n, 2)` of the velocity loops."""
@@ -144,7 +158,7 @@ class Plant:
     def forces(self, state: State) -> FloatArray:
         """Return forces `(n,)` on the legs over the next step of the engine; overwritten by it."""
         while self._waiting and self._waiting[0][0] <= self._count:
-            self._active = self._waiting.popleft()[1]
+            self._take(self._waiting.popleft()[1])
         command = self._active
         coordinates, rates = self._actuated(state)
         actuate(
@@ -164,6 +178,11 @@ class Plant:
         self._count += 1
         return self._forces
 
+    def observe(self, state: State) -> None:
+        """Let the inertial sensor feel the step of the engine that led to `state`."""
+        if self._inertial is not None and self._count:
+            self._inertial.step(state.pose, state.twist, self._step)
+
     def measure(self, state: State) -> Measurement:
         """Return what the sensors tell of `state`; called once a control period."""
         for begin, end in self.dropouts:
@@ -173,6 +192,10 @@ class Plant:
         if self._moving.any():
             coordinates = np.where(self._moving, self._states[:, column.POSITION], coordinates)
             rates = np.where(self._moving, self._states[:, column.SPEED], rates)
+        counted = NOTHING
+        if self._encoders is not None:
+            self._encoders.count(coordinates)
+            counted = self._encoders.raw
         if self._counted.any():
             counts = np.round(coordinates / self._counted_digits)
             coarse = np.where(self._counted, counts * self._counted_digits, coordinates)
@@ -188,10 +211,19 @@ class Plant:
             coordinates,
             rates,
             self._forces.copy(),
+            inertial=NOTHING if self._inertial is None else self._inertial.reading,
+            counts=counted,
             at_minimum=low,
             at_maximum=high,
         )
         return self._last
+
+    def _take(self, command: Command) -> None:
+        """Follow a command from now on; where feedforward ends, the loops take over its force."""
+        before = self._active.feedforward
+        if before is not None and command.feedforward is None:
+            self._states[:, column.INTEGRAL] += before
+        self._active = command
 
     def _actuated(self, state: State) -> tuple[FloatArray, FloatArray]:
         """Return coordinates and rates `(n,)` of what the motors move: no springs in series."""
@@ -211,6 +243,15 @@ def _digit(leg: Any) -> float:
             "leg.encoder", "counts turns of a drive: give leg.drive, with scale_period if direct"
         )
     return float(leg.encoder.resolution(turn))
+
+
+def _spans(value: Any) -> tuple[tuple[float, float], ...]:
+    try:
+        return tuple(_span(span) for span in value)
+    except TypeError:
+        raise InputError(
+            "dropouts", f"must be a list of spans (begin, end) [s], not {value!r}"
+        ) from None
 
 
 def _span(value: Any) -> tuple[float, float]:

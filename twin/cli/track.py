@@ -1,0 +1,88 @@
+"""The command `track`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from twin.cli.application import EngineName, Machine, MachinePreset, PresetName, app
+
+
+class ControllerName(StrEnum):
+    """Controllers that `track` takes."""
+
+    CASCADE = "cascade"
+    OBSERVER = "observer"
+    FEEDFORWARD = "feedforward"
+    COMPUTED_TORQUE = "computed_torque"
+    LQR = "lqr"
+    LOOP_SHAPING = "loop_shaping"
+    IFF = "iff"
+    DVF = "dvf"
+    HAC_LAC = "hac_lac"
+
+
+@app.command()
+def track(
+    machine: Machine,
+    motion: Annotated[
+        str,
+        typer.Option(
+            metavar="WORD|FILE",
+            help="still, sine, step, lift, chirp, tank, or a CSV file with a recorded motion.",
+        ),
+    ] = "sine",
+    axis: Annotated[str, typer.Option(help="Axis that moves: x, y, z, yaw, pitch or roll.")] = "z",
+    amplitude: Annotated[
+        float | None,
+        typer.Option(help="In m or rad; default: a tenth of an actuator's range."),
+    ] = None,
+    frequency: Annotated[
+        float, typer.Option(help="In Hz, of the sine; the highest of the chirp.")
+    ] = 1.0,
+    duration: Annotated[float, typer.Option(help="In s.")] = 4.0,
+    controller: Annotated[
+        ControllerName, typer.Option(help="What drives the machine.")
+    ] = ControllerName.CASCADE,
+    engine: Annotated[
+        EngineName, typer.Option(help="What computes the motion.")
+    ] = EngineName.ANALYTIC,
+    timestep: Annotated[
+        float | None,
+        typer.Option(help="Engine's step in s; default: half a control period, or shorter."),
+    ] = None,
+    preset: Annotated[
+        PresetName, typer.Option(help="Most accurate, or faster and less accurate.")
+    ] = PresetName.VALIDATION,
+    machine_preset: MachinePreset = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the sensors' errors.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Save the trajectory as .npz.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Plot the closed loop as one HTML page.")
+    ] = None,
+) -> None:
+    """Drive a machine along a motion in closed loop; ends with exit code 1 after a safe stop."""
+    from twin.commands import track as commands
+
+    followed = commands.track(
+        machine,
+        machine_preset,
+        motion,
+        axis,
+        amplitude,
+        frequency,
+        duration,
+        controller.value,
+        engine.value,
+        timestep,
+        preset.value,
+        seed,
+        out,
+        plot,
+    )
+    raise typer.Exit(0 if followed else 1)
