@@ -83,6 +83,23 @@ STEWART_SPEED_CHECK = SpeedCheck(
 """Thesis, section 4.2.2 and figure 4.7."""
 
 
+class DynamicPayload(NamedTuple):
+    """The search for the largest payload that can be shaken as the speed check does."""
+
+    held: float
+    """[kg] largest payload, in steps of 50 kg"""
+    refused: float
+    """[kg] the next one"""
+    extensions: tuple[float, ...]
+    """[m] first position found at which `refused` exceeds the limit"""
+    frequency: float
+    """[Hz] there"""
+
+
+STEWART_DYNAMIC_PAYLOAD = DynamicPayload(500.0, 550.0, (0.15, 0.05, 0.05, 0.15, 0.05, 0.05), 22.0)
+"""Thesis, section 4.2.2; the phases between the axes are not given."""
+
+
 class FreeFall(NamedTuple):
     """Where a machine is after falling from home for one second."""
 

@@ -97,6 +97,7 @@ class Cascade(Controller):
         feedforward = self._share(step * self.period) * self.reference.rates[row]
         wanted = feedforward + self.position_gain * error + self._integral
         demand = self._limiter.apply(wanted)
+        self.limited = bool((demand != wanted).any())
         # Where the demand is limited, only errors that lead back may change the integral.
         free = (wanted - demand) * error <= 0.0
         self._integral = self._integral + (self.position_integral * self.period) * error * free

@@ -33,6 +33,8 @@ class Controller(ABC):
     """
 
     name: ClassVar[str]
+    limited: bool = False
+    """Whether the last command is less than what the controller wanted"""
 
     def __init__(
         self,

@@ -102,7 +102,7 @@ class ClosedLoop:
         if index % self._ratio == 0:
             self._control(index // self._ratio, state)
         elif not self.stopped:
-            reason = self._watch.check_rates(state.rates)
+            reason = self._watch.check_rates(self.plant.actuated(state)[1])
             if reason:
                 self._halt(reason, index // self._ratio, state, self._measurement)
                 self.plant.command(self._stop.command(index // self._ratio))
@@ -124,7 +124,7 @@ class ClosedLoop:
             command = Command(measurement.rates) if reason else self._ask(step, measurement)
             reason = reason or self.stopped
             if not reason:
-                limited = bool(self.plant.limited.any())
+                limited = self.controller.limited or bool(self.plant.limited.any())
                 reason = self._watch.check_command(command, limited)
             if reason:
                 self._halt(reason, step, state, measurement)

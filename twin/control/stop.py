@@ -16,6 +16,9 @@ RAMP = 0.15
 SETTLING = 0.1
 """[s] Adopted: at rest under the velocity loops before the brakes close."""
 
+SWINGING = 0.3
+"""[s] Adopted: after the brakes have closed, while elastic parts swing out."""
+
 
 class SafeStop:
     """Brings a machine to rest by its drives' velocity loops, whatever the controller did.
@@ -44,7 +47,7 @@ class SafeStop:
                 for speed, travel in zip(speeds, stroke, strict=True)
             ]
         )
-        self.duration = RAMP + SETTLING + max(closing) + SETTLING
+        self.duration = RAMP + SETTLING + max(closing) + SWINGING
         self._period = period
         self._from: FloatArray = np.zeros(platform.n_actuators)
         self._begin = 0

@@ -117,7 +117,7 @@ class Plant:
             state: of the engine.
             gains: `(n, 2)` of the velocity loops: gain, and gain per integral time.
         """
-        coordinates, rates = self._actuated(state)
+        coordinates, rates = self.actuated(state)
         inside = state.internal.copy()
         inside[self._internal :] = 0.0
         held = self.platform.inverse_dynamics(state.pose, state.twist, REST, internal=inside)
@@ -160,7 +160,7 @@ class Plant:
         while self._waiting and self._waiting[0][0] <= self._count:
             self._take(self._waiting.popleft()[1])
         command = self._active
-        coordinates, rates = self._actuated(state)
+        coordinates, rates = self.actuated(state)
         actuate(
             self._drives,
             self._states,
@@ -188,7 +188,7 @@ class Plant:
         for begin, end in self.dropouts:
             if begin <= state.time < end and self._last is not None:
                 return self._last._replace(valid=False)
-        coordinates, rates = self._actuated(state)
+        coordinates, rates = self.actuated(state)
         if self._moving.any():
             coordinates = np.where(self._moving, self._states[:, column.POSITION], coordinates)
             rates = np.where(self._moving, self._states[:, column.SPEED], rates)
@@ -225,7 +225,7 @@ class Plant:
             self._states[:, column.INTEGRAL] += before
         self._active = command
 
-    def _actuated(self, state: State) -> tuple[FloatArray, FloatArray]:
+    def actuated(self, state: State) -> tuple[FloatArray, FloatArray]:
         """Return coordinates and rates `(n,)` of what the motors move: no springs in series."""
         k = self._internal
         if not k:

@@ -11,6 +11,7 @@ from twin.validation.case import CaseModule
 CASES = (
     "reference",
     "published",
+    "payload",
     "published_runs",
     "projection",
     "driven_motion",
@@ -28,6 +29,7 @@ CASES = (
     "formulations",
     "constant_forces",
     "sinusoidal_forces",
+    "closed_loop",
     "convergence",
     "constraint_settings",
 )

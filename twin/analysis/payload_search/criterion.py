@@ -1,0 +1,146 @@
+"""What a loaded platform has to do: sines on all axes at once, over a range of frequencies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.arrays import FloatArray, as_flag, as_floats, positive
+from twin.errors import InputError
+from twin.motion import SineMotion
+from twin.motion.axes import axis_names, axis_values
+from twin.motion.motion import MotionSample
+from twin.platform import Platform
+
+CONVENTION = "yaw_pitch_roll"
+LEVEL = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+
+DIRECTIONS = {"x": 0, "y": 1, "z": 2, "roll": 3, "pitch": 4, "yaw": 5}
+"""Rows of an acceleration `(6,)` in base axes that the axes of a small motion move."""
+
+INVERSE = np.array([1.0, 1.0, 1.0, 1.0, -1.0, -1.0, -1.0])
+"""Turns a pose's rotation into its inverse."""
+
+
+class Criterion(NamedTuple):
+    """Peak accelerations of sines that all axes make at once, and their frequencies.
+
+    Displacements are along the base axes from a centre pose; the angles (yaw, pitch, roll) turn
+    about base axes on top of the centre's attitude. Without phases all axes are in phase.
+    """
+
+    accelerations: FloatArray
+    """`(6,)` amplitudes [m/s2], [rad/s2] of x, y, z, yaw, pitch, roll"""
+    frequencies: FloatArray
+    """`(f,)` [Hz]"""
+    phases: FloatArray
+    """`(6,)` [rad]"""
+    reversed_rotation: bool = False
+    """whether every rotation runs backwards, as in the Stewart thesis' (2.3) and A.2"""
+
+    @classmethod
+    def of(
+        cls,
+        accelerations: Mapping[str, float],
+        frequencies: Any,
+        phases: Any = 0.0,
+        *,
+        reversed_rotation: bool = False,
+    ) -> Criterion:
+        """Return a checked criterion.
+
+        Args:
+            accelerations: axis name -> peak [m/s2], [rad/s2]; axes left out rest.
+            frequencies: `(f,)` [Hz].
+            phases: [rad], one for all axes, by axis name, or `(6,)`.
+            reversed_rotation: whether every rotation runs backwards.
+
+        Raises:
+            InputError: unknown axis, not finite, nothing that moves, or frequencies not above zero.
+        """
+        peaks = axis_values(accelerations, "accelerations", CONVENTION)
+        rates = np.atleast_1d(as_floats(frequencies, "frequencies"))
+        if rates.ndim != 1 or not rates.size or not (rates > 0.0).all():
+            raise InputError("frequencies", "must be numbers above zero, in Hz")
+        if not peaks.any():
+            raise InputError("accelerations", "at least one axis must move")
+        shifts = axis_values(phases, "phases", CONVENTION, one_for_all=True)
+        return cls(peaks, rates, shifts, as_flag(reversed_rotation, "reversed_rotation"))
+
+    def with_phases(self, phases: Any) -> Criterion:
+        """Return it with other phases `(6,)` [rad]; raises InputError if they are none."""
+        return self._replace(phases=axis_values(phases, "phases", CONVENTION, one_for_all=True))
+
+    def backwards(self) -> Criterion:
+        """Return it with rotations that run backwards."""
+        return self._replace(reversed_rotation=True)
+
+    def samples(self, frequency: Any, count: int) -> MotionSample:
+        """Return one period about a level pose at the origin, at `count` times.
+
+        Raises:
+            InputError: a frequency that is no number above zero.
+        """
+        rate = positive(frequency, "frequency")
+        motion = SineMotion(
+            LEVEL,
+            amplitude=self.accelerations / (2.0 * np.pi * rate) ** 2,
+            frequency=rate,
+            duration=1.0 / rate,
+            phase=self.phases,
+        )
+        sample = motion(np.arange(count) / count * motion.duration)
+        return _backwards(sample) if self.reversed_rotation else sample
+
+    def unit_accelerations(self) -> FloatArray:
+        """Return `(6, 6)`: a row per axis with what its peak adds to the acceleration at rest."""
+        rows = np.zeros((6, 6))
+        for row, (axis, peak) in enumerate(
+            zip(axis_names(CONVENTION), self.accelerations, strict=True)
+        ):
+            column = DIRECTIONS[axis]
+            rows[row, column] = -peak if self.reversed_rotation and column > 2 else peak
+        return rows
+
+    def actuator_speeds(
+        self, platform: Platform, pose: Any, frequency: Any, count: int = 720
+    ) -> FloatArray:
+        """Return the largest speed of every actuator `(n,)` about a centre pose `(7,)`.
+
+        Raises:
+            InputError: not a pose, or a frequency that is no number above zero.
+            UnreachablePoseError: the motion leads out of reach.
+        """
+        from twin.motion.quaternions import quaternion_product
+
+        sample = self.samples(frequency, count)
+        center = np.broadcast_to(as_floats(pose, "pose", 7), (count, 7))
+        poses = np.hstack(
+            [
+                center[:, :3] + sample.pose[:, :3],
+                quaternion_product(sample.pose[:, 3:], center[:, 3:]),
+            ]
+        )
+        rates = np.einsum("kij,kj->ki", platform.jacobian(poses), sample.twist)
+        return np.asarray(np.abs(rates).max(axis=0))
+
+
+THESIS_CRITERION = Criterion.of(
+    {"x": 2.0, "y": 2.0, "z": 2.5, "yaw": 1.0, "pitch": 3.0, "roll": 0.5},
+    np.arange(2.0, 70.0, 10.0),
+)
+"""Stewart thesis, section 4.2.2: 2 to 70 Hz in steps of 10 Hz."""
+
+
+def _backwards(sample: MotionSample) -> MotionSample:
+    """Return a motion with the inverse rotation, which turns the other way in its own axes."""
+    from scipy.spatial.transform import Rotation
+
+    turn = Rotation.from_quat(sample.pose[:, [4, 5, 6, 3]]).inv()
+    turned = [
+        np.hstack([part[:, :3], -turn.apply(part[:, 3:])])
+        for part in (sample.twist, sample.acceleration)
+    ]
+    return MotionSample(sample.pose * INVERSE, *turned)

@@ -1,0 +1,123 @@
+"""Actuator positions that a search visits, in the order of nested loops, and their poses."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.arrays import FloatArray, as_floats
+from twin.errors import ForwardKinematicsError, InputError
+from twin.platform import Platform, as_platform
+
+LARGEST_GRID = 2_000_000
+"""Positions; more take minutes and gigabytes, and the continuous search knows better."""
+
+INSIDE = 1e-9
+"""Rounding allowed at an actuator's ends, in parts of its stroke."""
+
+RANK = 1e-9
+"""Share of a row that is not a combination of others, below which it is rounding."""
+
+
+class Positions(NamedTuple):
+    """Positions in search order; those that the machine cannot take are left out."""
+
+    extensions: FloatArray
+    """`(k, n)` [m] or [rad] beyond the lower ends of the actuators"""
+    poses: FloatArray
+    """`(k, 7)`"""
+    skipped: int
+    """positions left out: no pose, or an actuator that follows the others beyond its ends"""
+
+
+def grid_positions(platform: Platform, shares: Any) -> Positions:
+    """Return all combinations of positions, the last actuator's changing fastest.
+
+    Where there are more actuators than freedoms, the last ones follow the others.
+
+    Args:
+        platform: the machine.
+        shares: `(grid,)` positions of every actuator in parts of its stroke, 0 to 1.
+
+    Raises:
+        InputError: not a machine, shares outside 0 to 1, too many, or none that the machine can
+            take.
+    """
+    stroke = strokes(as_platform(platform))
+    parts = as_floats(shares, "shares")
+    if parts.ndim != 1 or not parts.size or parts.min() < 0.0 or parts.max() > 1.0:
+        raise InputError("shares", "must be numbers from 0 to 1, one after the other")
+    followers = Followers.of(platform)
+    count = len(followers.leading)
+    if len(parts) ** count > LARGEST_GRID:
+        raise InputError("shares", f"{len(parts)}^{count} positions; use fewer per actuator")
+    leading = np.array(list(itertools.product(parts, repeat=count)))
+    extensions = followers.complete(leading * stroke[followers.leading])
+    inside = ((extensions >= -INSIDE * stroke) & (extensions <= (1.0 + INSIDE) * stroke)).all(1)
+    kept = np.clip(extensions[inside], 0.0, stroke)
+    poses = reachable_poses(platform, platform.minimum_coordinates + kept)
+    found = np.isfinite(poses).all(axis=1)
+    if not found.any():
+        raise InputError("shares", f"{platform.name} can take none of these positions")
+    return Positions(kept[found], poses[found], len(leading) - int(found.sum()))
+
+
+class Followers(NamedTuple):
+    """Actuators that may be set freely, and how the others follow them."""
+
+    leading: list[int]
+    """actuators from 0"""
+    matrix: FloatArray
+    """`(n, freedoms)` coordinates relative to home from those of the leading ones"""
+    home: FloatArray
+    """`(n,)` home coordinates beyond the lower ends"""
+
+    @classmethod
+    def of(cls, platform: Platform) -> Followers:
+        """Return them for a machine.
+
+        Coordinates of pillars are linear in as many numbers as there are freedoms
+        (docs/driving_simulator.md), so what holds for rates at home holds everywhere.
+        """
+        home = platform.home_coordinates - platform.minimum_coordinates
+        n = platform.n_actuators
+        if platform.dof == n:
+            return cls(list(range(n)), np.eye(n), home)
+        forbidden = platform.conditions(platform.home)
+        allowed = np.linalg.svd(forbidden)[2][len(forbidden) :].T
+        rates = platform.jacobian(platform.home) @ allowed
+        leading: list[int] = []
+        for i in range(n):
+            chosen = rates[[*leading, i]]
+            if np.linalg.svd(chosen)[1][-1] > RANK * np.linalg.norm(rates):
+                leading.append(i)
+            if len(leading) == platform.dof:
+                break
+        return cls(leading, rates @ np.linalg.inv(rates[leading]), home)
+
+    def complete(self, leading: FloatArray) -> FloatArray:
+        """Return extensions `(k, n)` from those of the leading actuators `(k, freedoms)`."""
+        full = self.home + (leading - self.home[self.leading]) @ self.matrix.T
+        full[:, self.leading] = leading
+        return np.asarray(full)
+
+
+def strokes(platform: Platform) -> FloatArray:
+    """Return how far every actuator moves `(n,)` [m] or [rad]."""
+    return np.asarray(platform.maximum_coordinates - platform.minimum_coordinates)
+
+
+def reachable_poses(
+    platform: Platform, coordinates: FloatArray, guess: FloatArray | None = None
+) -> FloatArray:
+    """Return the poses `(k, 7)` of coordinates `(k, n)`; NaN where there is none."""
+    try:
+        return platform.forward_kinematics(coordinates, guess)
+    except ForwardKinematicsError:
+        if len(coordinates) == 1:
+            return np.full((1, 7), np.nan)
+    middle = len(coordinates) // 2
+    halves = (coordinates[:middle], coordinates[middle:])
+    return np.vstack([reachable_poses(platform, half, guess) for half in halves])

@@ -1,0 +1,249 @@
+"""Closed loops on every machine: engines agree, drives and sensors in the loop, safe stops."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from twin.catalogue import load, machine_names
+from twin.control.cascade import Cascade
+from twin.engines.stability import suitable_timestep
+from twin.errors import MissingDependencyError
+from twin.motion import Motion, SineMotion, StepMotion
+from twin.plant.plant import Plant
+from twin.platform import Platform
+from twin.simulation import simulate
+from twin.trajectory import Trajectory
+from twin.validation.actuators import leg_curves
+from twin.validation.case import Case
+from twin.validation.comparison import BARS, missing
+from twin.validation.faults import FAULTS, Fault
+from twin.validation.metrics import position_error, rotation_error
+from twin.validation.results import CaseResult, Measure, Panel, Plot
+from twin.validation.sampling import platform_radius
+
+CASE = Case(
+    key="closed_loop",
+    title="Closed loop, drives and safe stops",
+    description=(
+        "The machine follows a heave in closed loop: the position loops of the cascade at 1 kHz "
+        "over a shorter engine step, its own gains or those derived from its masses. Without "
+        "drives all engines must show one behaviour; with the preset hardware (motors, friction, "
+        "delay, encoders) the errors inform. Then faults: each must end at rest, with a reason, "
+        "and without a number that is not finite."
+    ),
+    cost=2.5,
+)
+
+RIDE, AGREEMENT_TIME = 1.0, 0.2
+"""[s]"""
+
+ENGINE_STEP = 5e-4
+"""[s]"""
+
+HEAVE_SHARE = 0.08
+"""Of the stroke; a hundredth of it in stiff struts, which forces have to stretch."""
+
+AGREEMENT = 1e-4
+AT_REST = 1e-2
+"""[1/s] of a leg's stroke: the speed that counts as rest; brakes hold motors, and what is elastic
+behind them swings out slowly."""
+
+HARDWARE = "hardware"
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    measures = [*_agreement(platform), _duration(platform)]
+    real = with_drives(platform)
+    ride = _run(real, Cascade(real, heave(real, RIDE)), RIDE)
+    measures.extend(_tracking(real, ride))
+    plots = [_tracking_plot(real, ride)]
+    for fault in FAULTS:
+        stopped = _stopped(real, fault)
+        if stopped is not None:
+            measures.extend(_stop_measures(real, fault, stopped))
+            if fault.drawn:
+                plots.append(_stop_plot(fault, stopped))
+    return CASE.result(platform, measures, plots)
+
+
+def with_drives(platform: Platform) -> Platform:
+    """Return the machine with its preset hardware, where it is shipped with one."""
+    preset = platform.parameters.preset
+    known = preset is not None and HARDWARE in preset.known
+    if not known or platform.name not in machine_names():
+        return platform
+    return load(platform.name, HARDWARE)
+
+
+def heave(platform: Platform, duration: float) -> SineMotion:
+    """Return one slow rise and fall about home, at rest at both ends."""
+    stroke = float((platform.maximum_coordinates - platform.minimum_coordinates).min())
+    lever = platform_radius(platform) if platform.coordinate_unit == "rad" else 1.0
+    share = HEAVE_SHARE * (0.01 if platform.kind == "strut" else 1.0)
+    return SineMotion(
+        platform.home,
+        amplitude={"z": share * stroke * lever},
+        frequency=1.0,
+        duration=duration,
+        convention=_convention(platform),
+        fade_in=0.2 * duration,
+        fade_out=0.2 * duration,
+    )
+
+
+def _convention(platform: Platform) -> str:
+    return "roll_pitch" if platform.dof < 6 else "yaw_pitch_roll"
+
+
+def _run(
+    platform: Platform, controller: Cascade, duration: float, engine: str = "analytic", **more: Any
+) -> Trajectory:
+    longest = min(ENGINE_STEP, suitable_timestep(platform))
+    timestep = controller.period / int(np.ceil(controller.period / longest - 1e-9))
+    preset = "fast" if engine == "analytic" else "validation"
+    return simulate(
+        platform,
+        duration,
+        controller=controller,
+        engine=engine,
+        timestep=timestep,
+        preset=preset,
+        progress=False,
+        **more,
+    )
+
+
+def _agreement(platform: Platform) -> Iterator[Measure]:
+    """Yield how far the engines are from the reference under the same controller."""
+    ideal = platform if Plant(platform).ideal else load(platform.name)
+    motion = heave(ideal, AGREEMENT_TIME)
+    reference = _run(ideal, Cascade(ideal, motion), AGREEMENT_TIME)
+    size = float(position_error(reference.pose, reference.pose[:1]).max())
+    for bar in BARS:
+        try:
+            found = _run(ideal, Cascade(ideal, motion), AGREEMENT_TIME, bar.engine)
+        except MissingDependencyError as error:
+            yield missing(bar.label, error)
+            continue
+        off = position_error(found.pose, reference.pose)
+        off = off + platform_radius(ideal) * rotation_error(found.pose, reference.pose)
+        yield Measure(
+            f"{bar.label}: platform in closed loop off the reference, per size of the motion",
+            float(off.max()) / size,
+            "1",
+            AGREEMENT,
+            "one controller must behave alike on all engines; they are integrated differently",
+        )
+
+
+def _duration(platform: Platform) -> Measure:
+    """Return how long one second of closed loop takes on the analytic engine."""
+    real = with_drives(platform)
+    controller = Cascade(real, heave(real, RIDE))
+    _run(real, controller, 0.01)
+    began = clock.perf_counter()
+    _run(real, controller, RIDE)
+    told = "analytic engine with drives and sensors, while other cases run beside it"
+    return Measure(
+        "computing time of 1 s in closed loop", clock.perf_counter() - began, "s", None, told
+    )
+
+
+def _tracking(platform: Platform, ride: Trajectory) -> Iterator[Measure]:
+    error = ride.signals["demand"] - ride.signals["measured"]
+    size = float(np.ptp(ride.signals["demand"]))
+    preset = platform.parameters.preset
+    drives = "with the preset hardware" if preset and preset.applied else "without drives"
+    yield Measure(
+        "largest error of an actuator along the heave, per its motion",
+        float(np.abs(error).max()) / size,
+        "1",
+        None,
+        f"{drives}; the cascade with its own or derived gains",
+    )
+    yield Measure(
+        "safe stops along the heave", float(bool(ride.stopped)), "1", 0.0, ride.stopped or "none"
+    )
+
+
+def _stopped(platform: Platform, fault: Fault) -> Trajectory | None:
+    """Return the run that a fault ends; None where the machine cannot have it."""
+    options = fault.options(platform)
+    if options is None:
+        return None
+    own = dict(options)
+    motion: Motion = heave(platform, fault.duration)
+    if "jump" in own:
+        motion = StepMotion(
+            platform.home,
+            displacement={"z": own.pop("jump")},
+            rise=0.0,
+            start=0.1,
+            duration=fault.duration,
+            convention=_convention(platform),
+        )
+    plant = Plant(platform, dropouts=own.pop("dropouts", ()))
+    wrench = own.pop("wrench", None)
+    controller = Cascade(platform, motion, **own)
+    return _run(platform, controller, fault.duration, plant=plant, wrench=wrench)
+
+
+def _stop_measures(platform: Platform, fault: Fault, run: Trajectory) -> Iterator[Measure]:
+    stroke = platform.maximum_coordinates - platform.minimum_coordinates
+    # Springs in series may swing on after their actuators are at rest.
+    k = platform.n_internal
+    rates = run.rates[-1] - run.internal[-1, k:] if k else run.rates[-1]
+    speed = float((np.abs(rates) / stroke).max()) if run.stopped else float("inf")
+    yield Measure(
+        f"{fault.name}: actuators' speed at the end, per stroke",
+        speed,
+        "1/s",
+        AT_REST,
+        run.stopped or "the machine was not stopped",
+    )
+    arrays = (run.pose, run.twist, run.lengths, run.rates, run.forces, *run.signals.values())
+    yield Measure(
+        f"{fault.name}: numbers that are not finite",
+        float(sum(int((~np.isfinite(array)).sum()) for array in arrays)),
+        "1",
+        0.0,
+        "of all that the trajectory holds",
+    )
+
+
+def _tracking_plot(platform: Platform, ride: Trajectory) -> Plot:
+    time = ride.signals["time"]
+    unit, scale = ("mm", 1e3) if platform.coordinate_unit == "m" else ("mrad", 1e3)
+    start = ride.signals["demand"][0]
+    error = ride.signals["demand"] - ride.signals["measured"]
+    return Plot(
+        "Heave in closed loop",
+        "time [s]",
+        (
+            Panel(f"demand [{unit}]", leg_curves(time, scale * (ride.signals["demand"] - start))),
+            Panel(f"error [{unit}]", leg_curves(time, scale * error)),
+            Panel(f"force [{platform.force_unit}]", leg_curves(ride.time, ride.forces)),
+        ),
+        caption="Error: what the encoders tell less than demanded.",
+    )
+
+
+def _stop_plot(fault: Fault, run: Trajectory) -> Plot:
+    unit = f"{run.coordinate_unit}/s"
+    return Plot(
+        f"Safe stop: {fault.name}",
+        "time [s]",
+        (
+            Panel(f"actuator speed [{unit}]", leg_curves(run.time, run.rates)),
+            Panel(
+                f"commanded speed [{unit}]",
+                leg_curves(run.signals["time"], run.signals["command"]),
+            ),
+        ),
+        caption=f"{run.stopped}. Speeds are ramped to zero, then the brakes close.",
+    )

@@ -1,0 +1,83 @@
+"""Faults that a closed loop has to survive: what makes them on a given machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.arrays import FloatArray
+from twin.control.gains import suitable_position_loop, suitable_velocity_loop
+from twin.platform import Platform
+
+PERIOD = 1e-3
+"""[s]"""
+
+OVERLOAD = 2.0
+"""Of what all drives together can give."""
+
+WILD = 1e3
+"""Times the machine's own gains: far beyond any margin."""
+
+
+class Fault(NamedTuple):
+    """A fault of a closed loop."""
+
+    name: str
+    options: Callable[[Platform], dict[str, Any] | None]
+    """what makes it: gains, dropouts, a wrench, or the height [m] of a jump; None: impossible"""
+    duration: float = 1.2
+    """[s]"""
+    drawn: bool = False
+
+
+def _dropout(platform: Platform) -> dict[str, Any]:
+    return {"dropouts": [(0.3, 99.0)]}
+
+
+def _unreachable(platform: Platform) -> dict[str, Any]:
+    """Return a jump to twice the height that the stroke allows."""
+    stroke = float((platform.maximum_coordinates - platform.minimum_coordinates).max())
+    lever = 1.0
+    if platform.coordinate_unit == "rad":
+        lever = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
+    return {"jump": 2.0 * stroke * lever}
+
+
+def _wild_velocity(platform: Platform) -> dict[str, Any]:
+    return {"velocity_gain": WILD * suitable_velocity_loop(platform, PERIOD)[0]}
+
+
+def _wild_position(platform: Platform) -> dict[str, Any]:
+    return {"position_gain": WILD * suitable_position_loop(platform, PERIOD)[0]}
+
+
+def _overload(platform: Platform) -> dict[str, Any] | None:
+    """Return a weight that the drives cannot carry for 0.3 s.
+
+    None where they have no limit, or where springs would have to carry it, which are no machine's
+    drives to answer for.
+    """
+    drives = [leg.drive for leg in platform.parameters.legs]
+    peaks = [None if drive is None else drive.reflected().peak for drive in drives]
+    if any(peak is None for peak in peaks) or platform.kind in ("strut", "viscoelastic"):
+        return None
+    lifting = platform.jacobian(platform.home)[:, 2]
+    total = OVERLOAD * float(np.abs(lifting) @ np.array(peaks, dtype=float))
+    load = np.array([0.0, 0.0, -total, 0.0, 0.0, 0.0])
+
+    def weight(time: float, state: Any) -> FloatArray:
+        return load * (0.2 < time < 0.5)
+
+    return {"wrench": weight}
+
+
+FAULTS = (
+    Fault("sensor dropout", _dropout, drawn=True),
+    Fault("unreachable pose", _unreachable),
+    Fault("unstable velocity gain", _wild_velocity),
+    Fault("unstable position gain", _wild_position, 2.0),
+    Fault("overload", _overload, 1.5),
+)
+"""In the order of the report."""
