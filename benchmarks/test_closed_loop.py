@@ -1,0 +1,35 @@
+"""One second of closed loop: drives, sensors, controller and engine, as a user calls it."""
+
+from __future__ import annotations
+
+import pytest
+
+import twin
+from twin.control.cascade import Cascade
+from twin.engines.stability import suitable_timestep
+from twin.motion import SineMotion
+
+STEP = 5e-4
+
+
+@pytest.mark.benchmark(group="one second of closed loop")
+@pytest.mark.parametrize("preset", [None, "hardware"])
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_second(benchmark, name, preset):
+    platform = twin.load(name, preset)
+    motion = SineMotion(
+        platform.home,
+        amplitude={"z": 1e-4 if platform.kind == "strut" else 0.01},
+        frequency=1.0,
+        duration=1.0,
+        fade_in=0.2,
+        fade_out=0.2,
+        convention="roll_pitch" if platform.dof < 6 else "yaw_pitch_roll",
+    )
+    controller = Cascade(platform, motion)
+    options = {"timestep": min(STEP, suitable_timestep(platform)), "preset": "fast"}
+
+    def second():
+        return platform.simulate(1.0, controller=controller, progress=False, **options)
+
+    assert benchmark.pedantic(second, rounds=5, warmup_rounds=1).stopped == ""

@@ -1,0 +1,89 @@
+"""The command `track`: every controller on the machine it is for, files, and the safe stop."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import twin
+from twin import cli
+from twin.cli.track import ControllerName
+from twin.control import controller_names, make_controller
+from twin.errors import InputError
+from twin.trajectory import Trajectory
+from twin.viewer.tracking import TrackingErrors, tracking_figure
+
+DAMPING = ("iff", "dvf", "hac_lac")
+MACHINES = {name: "micro_hexapod" if name in DAMPING else "stewart" for name in controller_names()}
+
+
+def run(*arguments: object) -> Any:
+    """Run the console command in this process."""
+    return CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
+
+
+def test_every_controller_has_a_name() -> None:
+    assert {name.value for name in ControllerName} == set(controller_names())
+
+
+@pytest.mark.parametrize("name", controller_names())
+def test_every_controller_holds_its_machine(name: str) -> None:
+    machine = MACHINES[name]
+    result = run("track", machine, "--controller", name, "--motion", "still", "--duration", 0.1)
+    assert result.exit_code == 0, result.output
+    assert "position" in result.output
+
+
+@pytest.mark.parametrize("motion", ["sine", "step", "lift", "chirp"])
+def test_motions(motion: str, tmp_path: Path) -> None:
+    out, plot = tmp_path / "run.npz", tmp_path / "run.html"
+    result = run(
+        "track", "stewart", "--motion", motion, "--axis", "pitch", "--duration", 0.5,
+        "--preset", "fast", "--machine-preset", "hardware", "--out", out, "--plot", plot,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    saved = Trajectory.load(out)
+    assert TrackingErrors(saved).time[-1] == pytest.approx(0.499)
+    assert plot.read_text().startswith("<!")
+
+
+def test_recordings_are_followed(tmp_path: Path) -> None:
+    time = np.arange(0, 0.5, 0.01)
+    rows = [f"{t:.3f},{5 * np.sin(4 * np.pi * t) ** 2:.6f}" for t in time]
+    file = tmp_path / "ride.csv"
+    file.write_text("time [s],z [mm]\n" + "\n".join(rows) + "\n")
+    result = run("track", "srspm", "--motion", file, "--duration", 0.5, "--preset", "fast")
+    assert result.exit_code == 0, result.output
+
+
+def test_a_safe_stop_ends_with_exit_code_1() -> None:
+    result = run("track", "stewart", "--axis", "z", "--amplitude", 0.3, "--preset", "fast")
+    assert result.exit_code == 1
+    assert "stopped: " in result.output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("--motion", "waltz"), ("--axis", "w"), ("--motion", "absent.csv"), ("--amplitude", "nan")],
+)
+def test_wrong_words_are_refused(arguments: tuple[str, str]) -> None:
+    result = run("track", "stewart", *arguments)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("twin: ")
+
+
+def test_unknown_controllers_and_options_are_refused() -> None:
+    platform = twin.load("stewart")
+    with pytest.raises(InputError, match="controller"):
+        make_controller("pid", platform)
+    with pytest.raises(InputError, match="position_gains"):
+        make_controller("cascade", platform, position_gains=5.0)
+
+
+def test_figures_need_a_closed_loop() -> None:
+    with pytest.raises(InputError, match="closed loop"):
+        tracking_figure(twin.load("stewart").simulate(0.01, progress=False))
