@@ -28,7 +28,7 @@ from twin.parameters.template import LEG_KINDS
 from twin.validation import report
 from twin.validation.results import CaseResult, Measure
 
-COMMANDS = ("list", "info", "new", "export", "payload", "validate", "simulate", "bench", "track")
+COMMANDS = ("imu", "list", "info", "new", "export", "payload", "validate", "simulate", "bench", "track")
 
 
 def run(*arguments: object) -> Any:

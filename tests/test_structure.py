@@ -68,6 +68,8 @@ HEAVY = (
     "mujoco",
     "pybullet",
     "plotly",
+    "control",
+    "osqp",
     "pydantic",
     "gymnasium",
     "rich",

@@ -23,7 +23,7 @@ from twin.parameters.table import Table
 PLAIN = {
     *("orientation", "first_axis", "axis", "zero"),
     *("shift", "mirrored", "legs", "fixed_foot"),
-    *("analogue_bits", "counts", "breakaway", "ratio"),
+    *("analogue_bits", "counts", "breakaway", "ratio", "scale_factor", "damping_ratio"),
 }
 """Numbers without a unit: a unit quaternion, directions, counts and ratios."""
 

@@ -8,13 +8,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from closed_loops import run
 from shipped import machine_of_kind
 
 import twin
+from twin.control.cascade import Cascade
 from twin.errors import InputError
 from twin.parameters.describe import describe
 from twin.parameters.read import parameters_from
 from twin.parameters.template import LEG_KINDS, template, write_template
+from twin.plant.plant import Plant
+from twin.platform import Platform
 
 
 @pytest.mark.parametrize("legs", LEG_KINDS)
@@ -56,6 +60,15 @@ def test_pillars_show_a_preset() -> None:
     text = COMMENTED.sub(r"\1", template("mine", "pillar"))
     made = parameters_from(tomllib.loads(text), "mine.toml", "frictionless")
     assert made.leg.model_dump()["friction"]["viscous"] == 0.0
+
+
+@pytest.mark.parametrize("legs", LEG_KINDS)
+def test_templates_show_drives_that_run(legs: str) -> None:
+    text = COMMENTED.sub(r"\1", template("mine", legs))
+    made = Platform(parameters_from(tomllib.loads(text), "mine.toml", "hardware"))
+    assert not Plant(made).ideal
+    held = run(made, Cascade(made), 0.02)
+    assert held.stopped == ""
 
 
 @pytest.mark.parametrize("legs", LEG_KINDS)

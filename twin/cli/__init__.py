@@ -1,9 +1,9 @@
 """The console command `twin`: argument parsing only; the work is in `twin.commands`."""
 
-from twin.cli import machines, payload, runs, track
+from twin.cli import imu, machines, payload, runs, track
 from twin.cli.application import app, one_line
 
-__all__ = ["app", "machines", "main", "one_line", "payload", "runs", "track"]
+__all__ = ["app", "imu", "machines", "main", "one_line", "payload", "runs", "track"]
 
 
 def main() -> None:

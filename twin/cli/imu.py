@@ -18,24 +18,42 @@ class LogLayout(StrEnum):
     THESIS = "thesis"
 
 
+Log = Annotated[
+    Path,
+    typer.Argument(
+        metavar="LOG",
+        help="Log of the sensor: CSV of time, fx to fz, wx to wz, units in its header.",
+    ),
+]
+MachineOption = Annotated[
+    str, typer.Option(metavar="MACHINE", help="Name of a machine, or path of its file.")
+]
+Demanded = Annotated[
+    Path, typer.Option(metavar="FILE", help="CSV of the demanded motion about home.")
+]
+Layout = Annotated[
+    LogLayout, typer.Option(help="csv, or thesis: bare count, 3 forces, 3 rates, as imuData.txt.")
+]
+Bandwidth = Annotated[
+    float | None,
+    typer.Option(metavar="HZ", help="Of the sensor; default: that of the machine's own."),
+]
+Numbers = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write rate, offset, correlation, lost, duration, and per channel rms values and "
+        "lists of frequency, amplification, uncertainty, coherence.",
+    ),
+]
+
+
 @app.command()
 def imu(
-    log: Annotated[
-        Path,
-        typer.Argument(
-            metavar="LOG", help="Log of the sensor: CSV with units, such as time [s],wy [deg/s]."
-        ),
-    ],
-    machine: Annotated[
-        str, typer.Option(metavar="MACHINE", help="Name of a machine, or path of its file.")
-    ],
-    motion: Annotated[
-        Path, typer.Option(metavar="FILE", help="CSV of the demanded motion about home.")
-    ],
-    layout: Annotated[
-        LogLayout,
-        typer.Option(help="csv, or thesis: bare count, 3 forces, 3 rates, as imuData.txt."),
-    ] = LogLayout.CSV,
+    log: Log,
+    machine: MachineOption,
+    motion: Demanded,
+    layout: Layout = LogLayout.CSV,
     log_rate: Annotated[
         float, typer.Option(help="Messages per second of the thesis layout.")
     ] = 200.0,
@@ -45,10 +63,7 @@ def imu(
     rate_unit: Annotated[
         str, typer.Option(metavar="UNIT", help="Of rates in the thesis layout.")
     ] = "deg/s",
-    bandwidth: Annotated[
-        float | None,
-        typer.Option(metavar="HZ", help="Of the sensor; default: that of the machine's [imu]."),
-    ] = None,
+    bandwidth: Bandwidth = None,
     resolution: Annotated[float, typer.Option(help="Of the spectra in Hz.")] = 1.0,
     phase: Annotated[
         bool, typer.Option("--phase", help="Compensate phases too, not amplitudes alone.")
@@ -61,14 +76,7 @@ def imu(
         Path | None,
         typer.Option(metavar="FILE", help="Write the motion with the amplification taken out."),
     ] = None,
-    json: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write rate, offset, correlation, lost, duration, and per channel rms values and "
-            "lists of frequency, amplification, uncertainty, coherence.",
-        ),
-    ] = None,
+    json: Numbers = None,
 ) -> None:
     """Hold an inertial log against the demanded motion: amplification, coherence, compensation."""
     from twin.commands import imu as commands

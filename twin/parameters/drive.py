@@ -8,6 +8,7 @@ from typing import Annotated, Literal, NamedTuple, Self
 from pydantic import Field, model_validator
 
 from twin.parameters.quantity import (
+    LARGEST,
     Angle,
     AngularSpeed,
     Damping,
@@ -81,6 +82,12 @@ class Electronics(Table):
     @model_validator(mode="after")
     def _complete(self) -> Self:
         drive = self.reflected()
+        for name, value in drive._asdict().items():
+            if value is not None and not value <= LARGEST:
+                raise ValueError(
+                    f"{name} comes to {value:.3g} at the actuator, beyond any machine; check the "
+                    "lead or the ratio"
+                )
         for name, value in (
             ("friction", drive.friction),
             ("backlash", drive.backlash),
@@ -93,6 +100,8 @@ class Electronics(Table):
                 "a motor with inertia moves its leg through the transmission: give stiffness and "
                 "damping"
             )
+        if drive.overtravel is not None and not (drive.stiffness > 0.0 and drive.damping > 0.0):
+            raise ValueError("end stops are as stiff as the transmission: give both of it")
         return self
 
 
@@ -132,9 +141,9 @@ class ScrewDrive(_LinearTransmission):
     def reflected(self) -> ReflectedDrive:
         """Return the drive as the leg's length sees it."""
         return ReflectedDrive(
-            self.armature_inertia * self.ratio**2,
+            self.armature_inertia * self.ratio * self.ratio,
             self.friction_torque * self.ratio,
-            self.viscous_torque * self.ratio**2,
+            self.viscous_torque * self.ratio * self.ratio,
             self.stribeck_speed,
             self.backlash,
             self.stiffness,
@@ -206,9 +215,9 @@ class GearDrive(Electronics):
     def reflected(self) -> ReflectedDrive:
         """Return the drive as the crank's angle sees it."""
         return ReflectedDrive(
-            self.armature_inertia * self.ratio**2,
+            self.armature_inertia * self.ratio * self.ratio,
             self.friction_torque * self.ratio,
-            self.viscous_torque * self.ratio**2,
+            self.viscous_torque * self.ratio * self.ratio,
             self.stribeck_speed,
             self.backlash,
             self.stiffness,

@@ -65,13 +65,13 @@ class InertialSensor(Table):
     """An inertial sensor fixed to the platform; exact unless its triads say otherwise."""
 
     position: Point = Field((0.0, 0.0, 0.0), description="On the platform, in platform axes")
-    orientation: tuple[Angle, Angle, Angle] = Field(
+    attitude: tuple[Angle, Angle, Angle] = Field(
         (0.0, 0.0, 0.0), description="Yaw, pitch and roll of the sensor's axes on the platform"
     )
     bandwidth: Frequency | None = Field(
         None, gt=0, description="Where its phase lags by 90 deg; leave out for no filter"
     )
-    damping: Number = Field(
+    damping_ratio: Number = Field(
         math.sqrt(0.5), ge=0.1, le=0.99, description="Damping ratio of its second-order filter"
     )
     output_rate: Frequency | None = Field(

@@ -29,7 +29,11 @@ CASES = (
     "formulations",
     "constant_forces",
     "sinusoidal_forces",
+    "inertial_sensor",
     "closed_loop",
+    "tracking",
+    "linear_control",
+    "active_damping",
     "convergence",
     "constraint_settings",
 )

@@ -1,0 +1,114 @@
+"""Logs of inertial sensors as files: both layouts, round trip, faults with their place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from twin.analysis.inertial.log_file import (
+    read_inertial_log,
+    read_thesis_log,
+    write_inertial_log,
+)
+from twin.errors import InputError
+from twin.plant.inertial_log import InertialLog
+
+
+@pytest.fixture
+def log() -> InertialLog:
+    """Some readings."""
+    values = np.random.default_rng(2).normal(size=(40, 6))
+    return InertialLog(np.arange(40) / 200.0, values[:, :3], values[:, 3:])
+
+
+def test_round_trip(log: InertialLog, tmp_path: Path) -> None:
+    again = read_inertial_log(write_inertial_log(log, tmp_path / "log.csv"))
+    for one, two in zip(log, again, strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-12)
+
+
+def test_units_and_missing_channels(tmp_path: Path) -> None:
+    file = tmp_path / "log.csv"
+    file.write_text("time [ms],wy [deg/s],fz [g]\n0,1,1\n5,2,1.1\n")
+    log = read_inertial_log(file)
+    np.testing.assert_allclose(log.time, [0.0, 0.005], rtol=1e-15, atol=0)
+    np.testing.assert_allclose(log.angular_rate[:, 1], np.radians([1.0, 2.0]), rtol=1e-15, atol=0)
+    np.testing.assert_allclose(log.specific_force[:, 2], [9.80665, 10.787315], rtol=1e-14, atol=0)
+    assert np.isnan(log.readings[:, [0, 1, 3, 5]]).all()
+    again = read_inertial_log(write_inertial_log(log, tmp_path / "again.csv"))
+    np.testing.assert_allclose(again.readings, log.readings, rtol=1e-9, atol=0)
+
+
+def thesis_file(folder: Path, counts: np.ndarray, values: np.ndarray) -> Path:
+    """Write bare numbers as MATLAB loads them."""
+    file = folder / "imuData.txt"
+    rows = np.column_stack([counts, values])
+    file.write_text("\n".join(" ".join(f"{value:.9e}" for value in row) for row in rows) + "\n")
+    return file
+
+
+def test_layout_of_the_thesis(log: InertialLog, tmp_path: Path) -> None:
+    file = thesis_file(tmp_path, np.arange(7, 47), log.readings)
+    found = read_thesis_log(file, force_unit="m/s2", rate_unit="rad/s")
+    np.testing.assert_allclose(found.time, log.time, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.readings, log.readings, rtol=1e-8, atol=1e-9)
+    # The script takes `vR` from column 5.
+    np.testing.assert_allclose(found.angular_rate[:, 0], np.loadtxt(file)[:, 4], rtol=1e-12, atol=0)
+    degrees = read_thesis_log(file)
+    np.testing.assert_allclose(
+        degrees.angular_rate, np.radians(log.angular_rate), rtol=1e-8, atol=1e-9
+    )
+
+
+def test_lost_messages_and_wrapped_counts(log: InertialLog, tmp_path: Path) -> None:
+    counts = np.delete(np.arange(240, 281), 5) % 256
+    found = read_thesis_log(thesis_file(tmp_path, counts, log.readings))
+    np.testing.assert_allclose(found.time * 200.0, np.delete(np.arange(41), 5), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("time [s],wy [rad/s]\n0,1\n0,2\n", "line 3, column 'time': is not later"),
+        ("time [s],pitch [rad]\n0,1\n", "no column 'pitch'"),
+        ("time [s]\n0\n1\n", "needs 'time' and one of"),
+        ("wy [rad/s]\n0\n1\n", "needs 'time' and one of"),
+        ("time [s],wy [m/s2]\n0,1\n", "no unit of angular rate"),
+    ],
+)
+def test_faulty_files_say_where(text: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "log.csv"
+    file.write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_inertial_log(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 2 3 4 5 6 7\n2 2 3\n", "line 2: must be 7"),
+        ("a b c\n", "line 1: is not numbers"),
+        ("1 2 3 4 5 6 nan\n", "line 1: must be 7"),
+        ("1 2 3 4 5 6 7\n", "fewer than two"),
+        ("1 2 3 4 5 6 7\n1 2 3 4 5 6 7\n", "count messages"),
+        ("1 2 3 4 5 6 7\n1.5 2 3 4 5 6 7\n", "count messages"),
+    ],
+)
+def test_faulty_bare_numbers_say_where(text: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "imuData.txt"
+    file.write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_thesis_log(file)
+
+
+def test_bad_arguments_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "imuData.txt"
+    file.write_text("1 2 3 4 5 6 7\n2 2 3 4 5 6 7\n")
+    for options in ({"force_unit": "N"}, {"rate_unit": "g"}, {"rate": 0.0}):
+        with pytest.raises(InputError):
+            read_thesis_log(file, **options)
+    for path in (tmp_path / "none.txt", "", 3):
+        with pytest.raises(InputError):
+            read_thesis_log(path)

@@ -1,0 +1,212 @@
+"""From a log back to what the platform made of the motion, and to a demand that undoes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from resonant import LEAD, SENSOR, followed, logged, pitch_rates, response, tracking_error, wanted
+from scipy.signal import welch
+
+import twin
+from twin.analysis.inertial.alignment import align, even_log
+from twin.analysis.inertial.compensation import (
+    channel_of_axis,
+    compensate,
+    inverse_gain,
+    write_compensation,
+)
+from twin.analysis.inertial.figures import readings_figure, response_figure, write_inertial_page
+from twin.analysis.inertial.response import InertialComparison, compare_log, sensor_filter
+from twin.analysis.inertial.summary import peak_amplification, summary, table_rows
+from twin.errors import InputError
+from twin.motion import Motion, RecordedMotion, StepMotion, read_recording
+from twin.parameters.inertial_sensor import InertialSensor
+from twin.plant.inertial_log import InertialLog
+from twin.plant.inertial_sensor import InertialUnit
+
+
+class Test(NamedTuple):
+    """One drive of the resonant platform, and its analysis."""
+
+    __test__ = False
+
+    motion: Motion
+    actual: Motion
+    log: InertialLog
+    found: InertialComparison
+
+
+@pytest.fixture(scope="module")
+def drive(stewart: twin.Platform) -> Test:
+    motion = wanted()
+    actual = followed(motion)
+    log = logged(actual)
+    return Test(motion, actual, log, compare_log(stewart, motion, log, SENSOR))
+
+
+def test_the_motion_is_found_in_the_log(drive: Test) -> None:
+    # The resonance's own delay, 2 d / w = 1.1 ms at low frequencies, belongs to the platform.
+    assert drive.found.alignment.offset == pytest.approx(LEAD + 1.1e-3, abs=1.5e-3)
+    assert drive.found.log.rate == pytest.approx(200.0, rel=1e-9)
+    assert drive.found.log.lost == 0
+    assert "wy" in drive.found.responses
+    assert "wz" not in drive.found.responses
+
+
+def test_known_amplification_comes_back_within_the_stated_error(drive: Test) -> None:
+    found = drive.found.responses["wy"]
+    band = (found.frequency >= 1.0) & (found.frequency <= 79.0)
+    assert (found.coherence[band] > 0.95).all()
+    ratio = found.amplification[band] / np.abs(response(found.frequency[band]))
+    spread = found.uncertainty[band]
+    # 0.0005 of scale, and 0.012 at 79 Hz for the log's integration over steps of 0.5 ms.
+    slack = 0.002 + 0.012 * (found.frequency[band] / 79.0) ** 2
+    within = np.abs(ratio - 1.0) <= 2.0 * spread + slack
+    assert within.mean() >= 0.9
+    assert np.sqrt(np.mean((ratio - 1.0) ** 2)) < 0.02
+    assert peak_amplification(found)[0] == pytest.approx(1.78, abs=0.05)
+
+
+@pytest.mark.parametrize(("phase", "factor"), [(False, 2.5), (True, 15.0)])
+def test_the_compensated_motion_is_followed_better(
+    drive: Test, phase: bool, factor: float, tmp_path: Path
+) -> None:
+    change = compensate(drive.motion, drive.found, phase=phase)
+    file = write_compensation(change, tmp_path / "compensated.csv")
+    demand = read_recording(file, drive.motion.center, check_size=False)
+    assert demand.duration == pytest.approx(drive.motion.duration)
+    better = followed(demand)
+    errors = [tracking_error(drive.motion, actual) for actual in (drive.actual, better)]
+    assert errors[0] / errors[1] > factor
+    want, had = pitch_rates(drive.motion, drive.actual)
+    spectra = [
+        np.sqrt(welch(rate, 2000.0, nperseg=2000)[1])
+        for rate in (want, had, pitch_rates(drive.motion, better)[1])
+    ]
+    sizes = [np.sqrt(np.mean((spectrum - spectra[0]) ** 2)) for spectrum in spectra[1:]]
+    assert sizes[0] / sizes[1] > 15.0
+
+
+def test_an_exact_platform_has_the_ratio_one(stewart: twin.Platform) -> None:
+    motion = wanted(6.0)
+    time = np.arange(6.0 * 2000) / 2000.0
+    sensor = SENSOR.model_copy(update={"accelerometers": None, "gyroscopes": None})
+    log = InertialUnit(sensor).measure(time, *motion(time))
+    found = compare_log(stewart, motion, log, sensor)
+    assert found.alignment.offset == pytest.approx(0.0, abs=5e-5)
+    for name in ("wy", "fx"):
+        answer = found.responses[name]
+        band = (answer.frequency >= 2.0) & (answer.frequency <= 75.0)
+        np.testing.assert_allclose(answer.amplification[band], 1.0, rtol=0, atol=0.02)
+
+
+def test_turned_sensors_show_axes_in_other_channels() -> None:
+    quarter = InertialSensor(source="test", attitude=(np.pi / 2, 0.0, 0.0))
+    level = InertialSensor(source="test")
+    names = [channel_of_axis(axis, level) for axis in ("x", "y", "z", "roll", "pitch", "yaw")]
+    assert names == ["fx", "fy", "fz", "wx", "wy", "wz"]
+    assert channel_of_axis("pitch", quarter) == "wx"
+    assert channel_of_axis("angle_z", quarter) == "wz"
+    with pytest.raises(InputError, match="beta"):
+        channel_of_axis("beta", level)
+
+
+def test_gains_are_bounded_and_one_where_nothing_is_known(drive: Test) -> None:
+    found = drive.found.responses["wy"]
+    frequency = np.linspace(0.0, 1000.0, 4001)
+    gain = inverse_gain(found, frequency, largest=1.2)
+    assert np.abs(gain).max() <= 1.2 + 1e-12
+    assert np.abs(gain).min() >= 1.0 / 1.2 - 1e-12
+    assert gain[0] == 1.0
+    np.testing.assert_allclose(gain[frequency > 90.0], 1.0, rtol=0, atol=1e-12)
+    silent = found._replace(coherence=np.zeros_like(found.coherence))
+    np.testing.assert_array_equal(inverse_gain(silent, frequency), 1.0)
+    for options in ({"largest": 0.5}, {"coherent": 2.0}, {"coherent": -1.0}):
+        with pytest.raises(InputError):
+            inverse_gain(found, frequency, **options)
+
+
+def test_steps_keep_their_ends(drive: Test, stewart: twin.Platform) -> None:
+    step = StepMotion(stewart.home, displacement={"pitch": 0.05}, rise=0.5, duration=2.0)
+    axes = compensate(step, drive.found).axes
+    assert list(axes) == ["pitch"]
+    np.testing.assert_allclose(axes["pitch"][[0, -1]], [0.0, 0.05], rtol=0, atol=1e-12)
+
+
+def test_alignment_of_parts_and_of_nothing() -> None:
+    random = np.random.default_rng(4)
+    wave = random.normal(size=(400, 2)).cumsum(axis=0)
+    wave -= wave.mean(axis=0)
+    for shift in (0, 37, 150):
+        log = np.vstack([np.zeros((shift, 2)), wave, np.zeros((60, 2))])
+        found = align(wave, log, 100.0)
+        assert found.offset == pytest.approx(shift / 100.0, abs=2e-3)
+        assert found.correlation > 0.9
+    cut = align(wave, wave[100:], 100.0)
+    assert cut.offset == pytest.approx(-1.0, abs=5e-3)
+    with pytest.raises(InputError, match="none of the channels"):
+        align(np.zeros((50, 1)), np.ones((50, 1)), 100.0)
+    with pytest.raises(InputError, match="none of the channels"):
+        align(wave[:, :1], np.full((500, 1), np.nan), 100.0)
+
+
+def test_lost_messages_are_filled_in_and_gaps_refused(drive: Test) -> None:
+    kept = np.ones(len(drive.log.time), dtype=bool)
+    kept[[500, 501, 900]] = False
+    less = InertialLog(*(part[kept] for part in drive.log))
+    even = even_log(less)
+    assert even.lost == 3
+    assert len(even.time) == len(drive.log.time)
+    np.testing.assert_allclose(even.time, drive.log.time, rtol=0, atol=1e-9)
+    kept[500:600] = False
+    with pytest.raises(InputError, match=r"gap of 0\.5"):
+        even_log(InertialLog(*(part[kept] for part in drive.log)))
+    with pytest.raises(InputError, match="samples"):
+        even_log(InertialLog(*(part[:5] for part in drive.log)))
+
+
+def test_too_fine_a_resolution_is_refused(drive: Test, stewart: twin.Platform) -> None:
+    with pytest.raises(InputError, match="resolution"):
+        compare_log(stewart, drive.motion, drive.log, SENSOR, resolution=0.05)
+
+
+def test_summary_and_table(drive: Test) -> None:
+    content = summary(drive.found, compensate(drive.motion, drive.found))
+    told = content["channels"]["wy"]
+    assert told["measured_rms"] > told["demanded_rms"]
+    assert len(told["frequency"]) == len(told["amplification"]) == len(told["uncertainty"])
+    assert 1.5 < content["compensation"]["pitch"]["largest_change"] <= 2.0
+    rows = {row[0]: row for row in table_rows(drive.found.responses["wy"])}
+    assert rows["70"][2].startswith("+4.")
+    assert rows["90"][1] == "not told"
+
+
+def test_figures(drive: Test, tmp_path: Path) -> None:
+    pytest.importorskip("plotly")
+    change = compensate(drive.motion, drive.found)
+    figure = response_figure(drive.found, "wy", change)
+    names = [trace.name for trace in figure.data]
+    assert {"amplification", "change of pitch", "coherence", "demanded", "measured"} == set(names)
+    assert len(readings_figure(drive.found, close=True).data) == 2
+    page = write_inertial_page(drive.found, tmp_path / "log.html", change).read_text()
+    assert page.count("<html>") == 1
+    assert "closer view" in page
+    with pytest.raises(InputError, match="channel"):
+        response_figure(drive.found, "wz")
+
+
+def test_filter_of_the_sensor() -> None:
+    found = sensor_filter(np.array([0.0, 75.0]), 75.0, 0.7)
+    np.testing.assert_allclose(found, [1.0, 1.0 / 1.4j], rtol=1e-14, atol=0)
+    np.testing.assert_array_equal(sensor_filter(np.arange(3.0), None, 0.7), 1.0)
+
+
+def test_recordings_compensate_too(drive: Test) -> None:
+    time = np.arange(0.0, 15.0, 1e-3)
+    values = drive.motion.axes(time).values[:, 4]
+    motion = RecordedMotion(drive.motion.center, time, {"pitch": values}, check_size=False)
+    one, other = (compensate(m, drive.found).axes["pitch"] for m in (motion, drive.motion))
+    np.testing.assert_allclose(one[:14000], other[:14000], rtol=0, atol=1e-5)

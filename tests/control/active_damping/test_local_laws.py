@@ -1,0 +1,234 @@
+"""Local laws: closed forms of one leg, stability for all gains, linear against nonlinear."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import twin
+from twin.analysis.displacement import displaced, displacement
+from twin.analysis.frequency.free_decay import decay_poles, slowest_shape
+from twin.analysis.variations import with_gravity
+from twin.control.active_damping import (
+    DirectVelocityFeedback,
+    HacLac,
+    IntegralForceFeedback,
+    best_gain,
+    closed_loop,
+    largest_damping,
+    leg_forces,
+    root_locus,
+    smallest_damping,
+)
+from twin.control.active_damping.laws import (
+    continuous_force_feedback,
+    continuous_velocity_feedback,
+    force_feedback,
+    velocity_feedback,
+)
+from twin.control.active_damping.single_leg import damping_polynomial
+from twin.control.linear import LinearMachine, linearise, rest_at
+from twin.control.linear.rest import spring_constants
+from twin.errors import InputError
+from twin.plant.measurement import Measurement
+from twin.platform import REST
+
+SPRUNG = ("compliant_stewart", "micro_hexapod")
+
+LAWS = {"iff": IntegralForceFeedback, "dvf": DirectVelocityFeedback}
+
+
+@pytest.fixture(scope="module")
+def hexapod() -> LinearMachine:
+    return linearise(with_gravity(twin.load("micro_hexapod"), 0.0))
+
+
+@given(st.floats(1.0, 100.0), st.floats(0.0, 0.99))
+def test_largest_damping_is_the_roots(pole: float, share: float) -> None:
+    """The polynomial has the ratio and frequency at the gain, and less damping beside it."""
+    zero = share * pole if share > 0.01 else 0.0
+    best = largest_damping(pole, zero)
+
+    def ratio(gain: float) -> float:
+        roots = np.roots(damping_polynomial(pole, zero, gain))
+        roots = roots[np.abs(roots) > 1e-9 * pole]
+        return float((-roots.real / np.abs(roots)).min())
+
+    assert ratio(best.gain) == pytest.approx(best.ratio, abs=2e-5)
+    for factor in (0.98, 1.02):
+        assert ratio(factor * best.gain) <= best.ratio + 1e-9
+    roots = np.roots(damping_polynomial(pole, zero, best.gain))
+    assert np.abs(np.abs(roots) - best.frequency).min() < 1e-4 * pole
+
+
+def test_one_mode_of_the_hexapod_is_the_closed_form(hexapod: LinearMachine) -> None:
+    """Without gravity, leak and damper all modes are s^2 + g s + w^2: critical at g = 2 w."""
+    content = hexapod.platform.parameters.model_dump()
+    content["leg"]["axial"]["damping"] = 0.0
+    platform = twin.platform.Platform(type(hexapod.platform.parameters).model_validate(content))
+    linear = linearise(platform)
+    omega = np.unique(np.round(np.abs(linear.system("forces", "rates").poles), 6))
+    gain = 0.7 * omega[0]
+    found = closed_loop(linear, continuous_force_feedback(platform, gain)).poles
+    swinging = found[found.imag > 1.0]
+    for pole in swinging:
+        size = np.abs(omega - np.abs(pole)).min()
+        assert size < 1e-3 * np.abs(pole)
+        assert -pole.real / np.abs(pole) == pytest.approx(0.5 * gain / np.abs(pole), rel=1e-5)
+
+
+@pytest.mark.parametrize("gain", np.geomspace(1e-1, 1e7, 9))
+def test_collocated_laws_are_stable_for_all_gains(hexapod: LinearMachine, gain: float) -> None:
+    platform = hexapod.platform
+    for law in (
+        continuous_force_feedback(platform, gain, leak=10.0),
+        continuous_velocity_feedback(platform, gain),
+    ):
+        assert smallest_damping(closed_loop(hexapod, law).poles) > 0.0
+
+
+@pytest.mark.parametrize("gain", np.geomspace(1e0, 1e7, 8))
+def test_series_legs_are_stable_for_all_gains(gain: float) -> None:
+    """With a spring beside the damper that carries the platform."""
+    platform = twin.load("compliant_stewart")
+    law = continuous_velocity_feedback(platform, gain, stiffness=12500.0)
+    assert smallest_damping(closed_loop(linearise(platform), law).poles) > 0.0
+
+
+def test_sampled_force_feedback_tends_to_the_continuous(hexapod: LinearMachine) -> None:
+    platform = hexapod.platform
+    wanted = smallest_damping(
+        closed_loop(hexapod, continuous_force_feedback(platform, 800.0, leak=40.0)).rates
+    )
+    errors = []
+    for period in (2e-5, 1e-5):
+        law = force_feedback(platform, 800.0, period, leak=40.0)
+        errors.append(abs(smallest_damping(closed_loop(hexapod, law).rates) - wanted))
+    assert errors[1] < 0.6 * errors[0] < 0.06 * wanted
+
+
+def test_root_locus_begins_at_the_machine(hexapod: LinearMachine) -> None:
+    platform = hexapod.platform
+    rows = root_locus(hexapod, lambda g: continuous_velocity_feedback(platform, g), [0.0, 100.0])
+    own = hexapod.system("forces", "rates").poles
+    own = own[np.lexsort((own.imag, np.abs(own)))]
+    np.testing.assert_allclose(np.abs(rows[0]), np.abs(own), rtol=1e-9, atol=0.0)
+
+
+def test_best_gain_is_a_maximum(hexapod: LinearMachine) -> None:
+    platform = hexapod.platform
+
+    def law_of(gain: float) -> Any:
+        return velocity_feedback(platform, gain, 1e-4)
+
+    best = best_gain(hexapod, law_of, 100.0, 1e6)
+    for factor in (0.95, 1.05):
+        beside = smallest_damping(closed_loop(hexapod, law_of(factor * best.gain)).rates)
+        assert beside < best.ratio
+    with pytest.raises(InputError):
+        best_gain(hexapod, law_of, 10.0, 1.0)
+
+
+@pytest.mark.parametrize("name", SPRUNG)
+def test_load_cells_read_what_moves_the_platform(name: str) -> None:
+    """At rest: struts' cells and actuators of viscoelastic legs bear the weight."""
+    platform = twin.load(name)
+    rest = rest_at(platform)
+    coordinates = platform.inverse_kinematics(rest.pose)
+    read = leg_forces(platform, Measurement(0.0, coordinates, np.zeros(6), rest.forces))
+    pushed = platform.jacobian(rest.pose).T @ read
+    mass = platform.parameters.platform.body.mass
+    assert pushed[2] > mass * platform.parameters.gravity
+    wanted = platform.inverse_dynamics(platform.home, REST, REST, internal=rest.internal)
+    np.testing.assert_allclose(read, wanted, rtol=0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("engine", ["analytic", "mujoco"])
+@pytest.mark.parametrize("kind", list(LAWS))
+@pytest.mark.parametrize("name", SPRUNG)
+def test_free_decay_has_the_predicted_damping(name: str, kind: str, engine: str) -> None:
+    """Slowest mode from a small displacement; MuJoCo's loops and first-order steps leave 1e-4."""
+    platform = twin.load(name)
+    options = {} if platform.n_internal else {"gain": {"iff": 600.0, "dvf": 4500.0}[kind]}
+    controller = LAWS[kind](platform, **options)
+    shape, row = slowest_shape(controller.linear)
+    start = shape / np.abs(shape).max() * (1e-4 if platform.n_internal else 1e-7)
+    ride = twin.simulate(
+        platform,
+        (500 if platform.n_internal else 150) * controller.period,
+        displaced(platform.home, start),
+        internal=rest_at(platform).internal,
+        controller=controller,
+        engine=engine,
+        timestep=controller.period,
+        preset="fast" if engine == "analytic" else "validation",
+    )
+    assert not ride.stopped
+    swing = displacement(ride.pose, platform.home) @ row
+    found = decay_poles(swing, controller.period, 5 if platform.n_internal else 3)
+    found = found[found.imag > 0.0][0]
+    rates = closed_loop(controller.linear, controller.law).rates
+    wanted = rates[np.argmin(np.abs(rates - found))]
+    assert abs(found - wanted) < 2e-4 * abs(wanted)
+    assert -found.real / abs(found) == pytest.approx(-wanted.real / abs(wanted), rel=1e-4)
+
+
+@pytest.mark.parametrize("inner", ["iff", "dvf"])
+@pytest.mark.parametrize("name", SPRUNG)
+def test_outer_loop_holds_against_a_load(name: str, inner: str) -> None:
+    """The inner loop alone gives way; the outer one brings the platform back."""
+    platform = twin.load(name)
+    outer = HacLac(platform, inner=inner)
+    assert smallest_damping(outer.outer.poles) > 0.3
+    left = []
+    for controller in (LAWS[inner](platform), outer):
+        ride = twin.simulate(
+            platform,
+            4000 * controller.period,
+            internal=rest_at(platform).internal,
+            controller=controller,
+            wrench=np.array([0.0, 0.0, -20.0, 0.0, 0.0, 0.0]),
+            timestep=controller.period,
+            preset="fast",
+        )
+        assert not ride.stopped
+        left.append(np.abs(displacement(ride.pose[-1], platform.home)).max())
+    assert left[1] < 0.1 * left[0]
+
+
+@pytest.mark.parametrize("kind", [*LAWS.values(), HacLac])
+def test_first_command_does_not_jump(kind: Any) -> None:
+    platform = twin.load("micro_hexapod")
+    controller = kind(platform)
+    ride = twin.simulate(platform, 5 * controller.period, controller=controller,
+                         timestep=controller.period, preset="fast")  # fmt: skip
+    held = platform.inverse_dynamics(platform.home, REST, REST)
+    np.testing.assert_allclose(ride.signals["command"] - held, 0.0, rtol=0.0, atol=1e-6)
+
+
+def test_bad_input() -> None:
+    stewart, hexapod = twin.load("stewart"), twin.load("micro_hexapod")
+    for kind in (*LAWS.values(), HacLac):
+        with pytest.raises(InputError):
+            kind(stewart)
+    with pytest.raises(InputError):
+        force_feedback(stewart, 1.0, 1e-3)
+    with pytest.raises(InputError):
+        force_feedback(hexapod, -1.0, 1e-3)
+    with pytest.raises(InputError):
+        force_feedback(hexapod, 1.0, 1e-3, leak=-1.0)
+    with pytest.raises(InputError):
+        velocity_feedback(hexapod, [1.0, 2.0], 1e-3)
+    with pytest.raises(InputError):
+        HacLac(hexapod, inner="pid")
+    with pytest.raises(InputError):
+        HacLac(twin.load("compliant_stewart"), inner=DirectVelocityFeedback(hexapod, gain=1.0))
+    with pytest.raises(InputError):
+        largest_damping(1.0, 2.0)
+    with pytest.raises(InputError):
+        root_locus(linearise(hexapod), lambda g: velocity_feedback(hexapod, g, 1e-3), [])
+    assert (spring_constants(stewart)[0] == 0.0).all()

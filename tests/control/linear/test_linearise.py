@@ -1,0 +1,282 @@
+"""Linearised machines against their dynamics, their modes, and other ways to the same matrices."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import twin
+from twin.analysis.displacement import displaced as analysis_displaced
+from twin.analysis.displacement import displacement
+from twin.analysis.modes import natural_modes
+from twin.analysis.stiffness import stiffness_matrix
+from twin.analysis.variations import with_gravity
+from twin.control.linear import LinearMachine, linearise, rest_at, sampled
+from twin.control.linear.displacement import displaced
+from twin.control.linear.drives import driven_system, with_delay, with_drives, with_lag
+from twin.control.linear.rest import spring_constants
+from twin.dynamics.compliant.equilibrium import held_equilibrium
+from twin.dynamics.compliant.linear import held_linearisation, locked_linearisation
+from twin.dynamics.compliant.machine import from_parameters
+from twin.errors import InputError, SingularPoseError
+from twin.platform import REST, Platform
+
+
+def test_displaced_is_the_analyses(stewart: Platform) -> None:
+    steps = np.random.default_rng(1).normal(size=(5, 6)) * 0.1
+    assert (displaced(stewart.home, steps) == analysis_displaced(stewart.home, steps)).all()
+
+
+def test_nothing_moves_at_rest(platform: Platform) -> None:
+    rest = rest_at(platform)
+    found = platform.forward_dynamics(rest.pose, REST, rest.forces, internal=rest.internal)
+    np.testing.assert_allclose(found, 0.0, rtol=0.0, atol=1e-10)
+
+
+def test_slopes_settle(linear: LinearMachine) -> None:
+    assert linear.accuracy < 1e-9
+
+
+def test_accelerations_of_a_small_state(platform: Platform, linear: LinearMachine) -> None:
+    """The nonlinear acceleration differs by the square of the state."""
+    random = np.random.default_rng(2)
+    q, v = random.normal(size=(2, linear.size))
+    forces = random.normal(size=platform.n_actuators)
+    errors = []
+    for size in (1e-3, 1e-4):
+        moved = displaced(linear.rest.pose, (linear.free @ q * size)[None])[0]
+        k = platform.n_internal
+        inner = linear.rest.internal + size * np.concatenate([q[6:], v[6:]])[: 2 * k]
+        motion = platform.constrain(moved, linear.free @ v * size)
+        found = platform.forward_dynamics(
+            motion.pose, motion.twist, linear.rest.forces + size * forces, internal=inner
+        )
+        right = linear.pushed @ forces - linear.stiffness @ q - linear.damping @ v
+        slope = np.linalg.solve(linear.mass, right) * size
+        kept = [0, 1, 2, 3, 4, 5] if platform.dof == 6 else [2, 3, 4]
+        errors.append(np.abs(np.concatenate([found[kept], found[6:]]) - slope).max() / size)
+    assert errors[1] < 0.15 * errors[0] + 1e-8
+
+
+def test_stiffness_is_the_analyses(sprung_hexapod: LinearMachine) -> None:
+    total = stiffness_matrix(sprung_hexapod.platform).total
+    np.testing.assert_allclose(
+        sprung_hexapod.stiffness, total, rtol=0.0, atol=1e-9 * np.abs(total).max()
+    )
+
+
+def test_stiffness_of_held_forces_is_the_analyses(stewart: Platform) -> None:
+    """Without springs the stiffness is that of turning forces and weights."""
+    parts = stiffness_matrix(stewart, stiffness=1.0)
+    wanted = parts.geometric + parts.weight
+    found = linearise(stewart).stiffness
+    np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-8 * np.abs(wanted).max())
+
+
+def test_modes_are_the_analyses(sprung_hexapod: LinearMachine) -> None:
+    modes = natural_modes(sprung_hexapod.platform)
+    poles = sprung_hexapod.system("forces", "rates").poles
+    poles = poles[poles.imag > 0.0]
+    poles = poles[np.argsort(np.abs(poles))]
+    np.testing.assert_allclose(np.abs(poles) / (2 * np.pi), modes.frequencies, rtol=1e-8, atol=0.0)
+    ratios = -poles.real / np.abs(poles)
+    np.testing.assert_allclose(ratios, modes.damping_ratios, rtol=1e-6, atol=0.0)
+
+
+@pytest.fixture(scope="module")
+def sprung_hexapod() -> LinearMachine:
+    return linearise(twin.load("micro_hexapod"))
+
+
+def test_compliant_legs_are_the_closed_form() -> None:
+    """Held forces and locked actuators against the matrices of `twin.dynamics.compliant`."""
+    platform = twin.load("compliant_stewart")
+    machine = from_parameters(platform.parameters)
+    linear = linearise(platform)
+    at = held_equilibrium(machine, platform.home)
+    held = held_linearisation(machine, at)
+    for name in ("mass", "damping", "stiffness"):
+        wanted, found = getattr(held, name), getattr(linear, name)
+        np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-9 * np.abs(wanted).max())
+    locked = locked_linearisation(machine, at)
+    blocked = linear.locked()
+    for name in ("mass", "damping", "stiffness"):
+        wanted, found = getattr(locked, name), getattr(blocked, name)
+        np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-7 * np.abs(wanted).max())
+
+
+def test_vertical_field_is_gravity(platform: Platform, linear: LinearMachine) -> None:
+    rest, forces = linear.rest, np.zeros(platform.n_actuators)
+    with_and_without = [
+        machine.forward_dynamics(rest.pose, REST, forces, internal=rest.internal)
+        for machine in (platform, with_gravity(platform, 0.0))
+    ]
+    wanted = (with_and_without[0] - with_and_without[1]) / platform.parameters.gravity
+    found = np.linalg.solve(linear.mass, linear.shaken[:, 2])
+    np.testing.assert_allclose(linear.free @ found, wanted[:6], rtol=0.0, atol=1e-12)
+
+
+def test_a_base_and_what_it_carries_share_their_mass(platform: Platform) -> None:
+    """In translation along each axis every kilogram of the platform is pushed alike."""
+    if platform.dof < 6:
+        pytest.skip("on pillars only heave is modelled")
+    linear = linearise(platform)
+    mass = platform.parameters.platform.body.mass
+    pushed = -np.diag(linear.shaken[:3])
+    carried = np.diag(linear.mass[:3, :3])
+    assert (pushed >= mass * (1.0 - 1e-12)).all()
+    assert (pushed > 0.0).all() and (carried > 0.0).all()
+
+
+def test_base_follows_rigidly_at_low_frequency(sprung_hexapod: LinearMachine) -> None:
+    response = sprung_hexapod.system("base_acceleration", "absolute_acceleration").response([1e-3])
+    np.testing.assert_allclose(response[0, :3].real, np.eye(3), rtol=0.0, atol=1e-8)
+
+
+def test_pillars_keep_three_freedoms() -> None:
+    linear = linearise(twin.load("driving_simulator"))
+    assert linear.mass.shape == (3, 3)
+    np.testing.assert_allclose(linear.free[[2, 3, 4]], np.eye(3), rtol=0.0, atol=1e-12)
+    with pytest.raises(InputError, match="base_heave_acceleration"):
+        linear.system("base_acceleration", "twist")
+    with pytest.raises(SingularPoseError, match="blocked"):
+        linear.locked()
+
+
+def test_rest_length_is_a_force(sprung_hexapod: LinearMachine) -> None:
+    k = spring_constants(sprung_hexapod.platform)[0]
+    by_force = sprung_hexapod.system("forces", "displacement").response([30.0])
+    by_length = sprung_hexapod.system("rest_length", "displacement").response([30.0])
+    np.testing.assert_allclose(by_length, by_force * k, rtol=1e-12, atol=0.0)
+    with pytest.raises(InputError, match="no struts"):
+        linearise(twin.load("stewart")).system("rest_length", "twist")
+
+
+def test_leg_forces_move_the_platform(sprung_hexapod: LinearMachine) -> None:
+    """What the load cells read is all that pushes machine and legs: M a = J' F - K_g d."""
+    linear = sprung_hexapod
+    random = np.random.default_rng(4)
+    state, forces = random.normal(size=12) * 1e-6, random.normal(size=6)
+    system = linear.system("forces", ("leg_forces", "acceleration"))
+    answer = system.output @ state + system.direct @ forces
+    parts = stiffness_matrix(linear.platform)
+    rigid = parts.geometric + parts.weight
+    pushed = linear.pushed @ answer[:6] - rigid @ state[:6]
+    np.testing.assert_allclose(linear.mass @ answer[6:], pushed, rtol=0.0, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["stewart", "compliant_stewart", "micro_hexapod"])
+def test_nonlinear_simulation_of_a_small_motion(name: str) -> None:
+    platform = twin.load(name)
+    linear = linearise(platform)
+    step, size = 1e-4, 1e-6
+    start = size * np.array([1.0, -2.0, 1.5, 1.0, 2.0, -1.0])
+    ride = twin.simulate(
+        platform,
+        0.05,
+        displaced(platform.home, start[None])[0],
+        forces=linear.rest.forces,
+        internal=linear.rest.internal,
+        timestep=step,
+    )
+    model = sampled(linear.system("forces", "displacement"), step)
+    state = np.zeros(2 * linear.size)
+    state[:6] = start
+    predicted = []
+    for _ in range(len(ride)):
+        predicted.append(model.output @ state)
+        state = model.dynamics @ state
+    moved = displacement(ride.pose, platform.home)
+    np.testing.assert_allclose(moved, predicted, rtol=0.0, atol=1e-3 * size)
+
+
+@pytest.mark.parametrize("name", ["stewart", "micro_hexapod"])
+def test_mujoco_has_the_same_slopes(name: str) -> None:
+    """`mjd_transitionFD` on the closed tree, along the motions that keep the loops closed.
+
+    The loops' impedance of 0.9999 leaves 1e-4.
+    """
+    import mujoco
+
+    from twin.engines.joint_motion import joint_motion
+    from twin.engines.mujoco_model import velocities
+
+    platform, step = twin.load(name), 1e-4
+    linear = linearise(platform)
+    engine: Any = twin.make_engine("mujoco", platform, step, "fast")
+    engine.reset()
+    model, data = engine.model, engine.data
+    model.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    data.ctrl[:] = linear.rest.forces
+    mujoco.mj_forward(model, data)
+    nv = model.nv
+    transition, entering = np.zeros((2 * nv, 2 * nv)), np.zeros((2 * nv, model.nu))
+    mujoco.mjd_transitionFD(model, data, 1e-6, True, transition, entering, None, None)
+    moving = np.zeros((nv, 6))
+    for axis, twist in enumerate(np.eye(6)):
+        joints = joint_motion(engine._machine, platform.leg_coordinates(platform.home, twist))
+        moving[velocities(model, engine._machine.joint_names), axis] = joints.rates
+        moving[:6, axis] = twist
+    by_place = transition[nv : nv + 6, :nv] @ moving / step
+    by_force = entering[nv : nv + 6] / step
+    wanted = -np.linalg.solve(linear.mass, linear.stiffness)
+    np.testing.assert_allclose(by_place, wanted, rtol=0.0, atol=5e-4 * np.abs(wanted).max())
+    pushed = np.linalg.solve(linear.mass, linear.pushed)
+    np.testing.assert_allclose(by_force, pushed, rtol=0.0, atol=5e-4 * np.abs(pushed).max())
+    engine.close()
+
+
+def test_drives_add_inertia() -> None:
+    linear = linearise(twin.load("stewart"))
+    assert (with_drives(linear).mass == linear.mass).all()
+    hardware = twin.load("stewart", "hardware")
+    driven = with_drives(linearise(hardware))
+    drive = hardware.parameters.leg.drive
+    assert drive is not None
+    added = driven.mass - linear.mass
+    wanted = drive.reflected().inertia * driven.pushed @ driven.pushed.T
+    np.testing.assert_allclose(added, wanted, rtol=1e-9, atol=1e-9 * np.abs(wanted).max())
+    response = driven_system(driven, "coordinates", order=4).response([1.0, 10.0])
+    ideal = driven.system("forces", "coordinates").response([1.0, 10.0])
+    turn = 2j * np.pi * np.array([1.0, 10.0])
+    late = np.exp(-turn * driven.delay)
+    if driven.lag.size:
+        late = late / (1.0 + turn * driven.lag[0])
+    np.testing.assert_allclose(response, ideal * late[:, None, None], rtol=1e-6, atol=0.0)
+    with pytest.raises(InputError, match="current lag"):
+        driven_system(replace(driven, lag=np.array([1e-3, 0, 0, 0, 0, 0])), "rates")
+
+
+@settings(max_examples=15)
+@given(st.floats(1e-4, 1e-2), st.integers(1, 5))
+def test_pade_is_all_pass(delay: float, order: int) -> None:
+    linear = linearise(twin.load("stewart"))
+    system = linear.system("forces", "rates")
+    grid = np.array([0.3, 5.0, 80.0])
+    late = with_delay(system, delay, order).response(grid)
+    np.testing.assert_allclose(np.abs(late), np.abs(system.response(grid)), rtol=1e-6, atol=1e-12)
+
+
+def test_bad_input(stewart: Platform) -> None:
+    linear = linearise(stewart)
+    for inputs, outputs in (("force", "rates"), ("forces", "rate")):
+        with pytest.raises(InputError):
+            linear.system(inputs, outputs)
+    system = linear.system("forces", "rates")
+    with pytest.raises(InputError):
+        with_lag(system, 0.0)
+    with pytest.raises(InputError):
+        with_delay(system, 1e-3, 9)
+    with pytest.raises(InputError):
+        linear.reduced(np.ones((5, 2)))
+    with pytest.raises(InputError):
+        rest_at(stewart, np.zeros(7))
+    with pytest.raises(InputError):
+        sampled(sampled(system, 1e-3), 1e-3)
+    with pytest.raises(InputError):
+        system.response([-1.0])

@@ -1,0 +1,116 @@
+"""Loop shaping: the promised robustness, held against perturbations, and the running controller."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import twin
+from twin.analysis.displacement import displaced, displacement
+from twin.control.linear import linearise, sampled
+from twin.control.linear.loop_shaping import LoopShaping
+from twin.control.linear.loop_shaping_design import LoopShapingDesign, loop_shaping, trapezoidal
+from twin.control.linear.robustness import (
+    achieved_gamma,
+    chordal_distance,
+    margins,
+    perturbed_poles,
+    random_change,
+)
+from twin.control.linear.shaping_weights import ShapingWeights, channel_masses, shaping_filter
+from twin.control.linear.state_space import feedback, series
+from twin.errors import InputError
+
+GRID = np.geomspace(0.03, 2000.0, 800)
+
+
+@pytest.fixture(scope="module", params=["stewart", "srspm"])
+def design(request: pytest.FixtureRequest) -> LoopShapingDesign:
+    """Designs of two machines at home."""
+    return loop_shaping(linearise(twin.load(request.param)))
+
+
+def test_norm_is_between_the_least_and_the_designed(design: LoopShapingDesign) -> None:
+    reached = achieved_gamma(design, GRID)
+    assert design.gamma_min * (1.0 - 1e-3) < reached <= design.gamma * (1.0 + 1e-6)
+
+
+def test_loop_is_stable_and_has_its_crossover(design: LoopShapingDesign) -> None:
+    assert feedback(design.shaped, design.robust).stable
+    sizes = np.linalg.svd(design.shaped.response([10.0])[0], compute_uv=False)
+    np.testing.assert_allclose(sizes, 1.0, rtol=0.0, atol=0.01)  # gravity is left
+
+
+def test_small_changes_of_the_factors_are_harmless(design: LoopShapingDesign) -> None:
+    random = np.random.default_rng(0)
+    for _ in range(30):
+        change = random_change(6, 0.999 * design.epsilon, random)
+        assert perturbed_poles(design, change).real.max() < 0.0
+    large = [perturbed_poles(design, random_change(6, 8.0, random)).real.max() for _ in range(5)]
+    assert max(large) > 0.0
+
+
+def test_no_change_is_the_nominal_loop(design: LoopShapingDesign) -> None:
+    poles = np.sort_complex(perturbed_poles(design, np.zeros((6, 12))))
+    wanted = np.sort_complex(feedback(design.shaped, design.robust).poles)
+    np.testing.assert_allclose(np.abs(poles), np.abs(wanted), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["stewart", "srspm"])
+def test_other_poses_are_within_the_promise(name: str) -> None:
+    platform = twin.load(name)
+    own = loop_shaping(linearise(platform))
+    pose = displaced(platform.home, [0.02, -0.01, 0.03, 0.02, 0.03, -0.04])
+    other = series(own.weight, linearise(platform, pose).system("forces", "coordinates"))
+    assert chordal_distance(own.shaped, other, GRID) < own.epsilon
+    assert feedback(other, own.robust).stable
+
+
+def test_margins_of_each_actuator(design: LoopShapingDesign) -> None:
+    found = margins(design.plant, design.controller, GRID)
+    # One loop at a time stands at least what the smallest singular value of I + L promises.
+    least = 2.0 * np.degrees(np.arcsin(0.5 / found.sensitivity))
+    assert (found.phase >= least - 0.1).all()
+    assert (found.phase > 40.0).all()
+    assert (found.gain > 2.0).all()
+
+
+def test_sampled_controller_is_stable(design: LoopShapingDesign) -> None:
+    law = trapezoidal(design.controller, 1e-3)
+    assert feedback(sampled(design.plant, 1e-3), law).stable
+    low = np.array([0.5, 5.0])
+    np.testing.assert_allclose(
+        law.response(low), design.controller.response(low), rtol=1e-2, atol=0.0
+    )
+
+
+def test_step_is_taken_without_error() -> None:
+    platform = twin.load("stewart")
+    start = displaced(platform.home, [1e-3, 0.0, -1e-3, 0.0, 1e-3, 0.0])
+    ride = twin.simulate(
+        platform, 2.0, start, controller=LoopShaping(platform), timestep=1e-3, preset="fast"
+    )
+    assert not ride.stopped
+    assert np.abs(displacement(ride.pose[-1], platform.home)).max() < 1e-6
+
+
+def test_controller_holds_a_hardware_machine() -> None:
+    """Designed through lag and delay of the drives."""
+    platform = twin.load("stewart", "hardware")
+    design = LoopShaping(platform).design
+    assert feedback(design.shaped, design.robust).stable
+    assert len(design.plant.dynamics) > 12
+
+
+def test_bad_input() -> None:
+    linear = linearise(twin.load("stewart"))
+    masses = channel_masses(linear)
+    for weights in (ShapingWeights(crossover=0.0), ShapingWeights(lead=0.5)):
+        with pytest.raises(InputError):
+            shaping_filter(masses, weights)
+    with pytest.raises(InputError):
+        loop_shaping(linear, margin=1.0)
+    with pytest.raises(InputError):
+        channel_masses(linearise(twin.load("driving_simulator")))
+    with pytest.raises(InputError):
+        margins(loop_shaping(linear).plant, loop_shaping(linear).controller, np.array([0.0]))

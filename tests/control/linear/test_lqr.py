@@ -1,0 +1,121 @@
+"""The linear quadratic regulator: its cost is the Riccati equation's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import twin
+from twin.analysis.displacement import displaced, displacement
+from twin.control.linear import linearise
+from twin.control.linear.lqr import Lqr
+from twin.control.linear.regulator import (
+    RegulatorWeights,
+    accumulated_cost,
+    predicted_cost,
+    regulator,
+)
+from twin.errors import InputError
+from twin.motion import SineMotion
+from twin.platform import REST
+
+START = np.array([1.0, -2.0, 1.5, 1.0, 2.0, -1.0])
+
+
+@pytest.mark.parametrize("name", ["stewart", "srspm", "rss"])
+def test_simulated_cost_is_the_predicted_one(name: str) -> None:
+    """From a micrometre the nonlinear machine pays what x_0' P x_0 says.
+
+    What is left falls with the start: second-order terms, and what the end leaves unpaid.
+    """
+    platform = twin.load(name)
+    controller = Lqr(platform)
+    held = platform.inverse_dynamics(platform.home, REST, REST)
+    errors = []
+    for size in (1e-5, 1e-6):
+        start = np.concatenate([size * START, np.zeros(6)])
+        pose = displaced(platform.home, start[:6])
+        ride = twin.simulate(
+            platform, 1.5, pose, controller=controller, timestep=1e-3, preset="fast"
+        )
+        assert not ride.stopped
+        paid = accumulated_cost(
+            controller.design, ride.signals["error"], ride.signals["command"] - held
+        )
+        errors.append(abs(paid / predicted_cost(controller.design, start) - 1.0))
+    assert errors[1] < 1e-5
+    assert errors[1] < 0.2 * errors[0] or errors[1] < 1e-7
+
+
+def test_regulator_is_optimal() -> None:
+    """Any other gain costs more, and the closed loop is stable."""
+    design = regulator(linearise(twin.load("stewart")))
+    assert design.closed_loop.stable
+    start = np.concatenate([1e-3 * START, np.zeros(6)])
+    best = predicted_cost(design, start)
+    for factor in (0.9, 1.1):
+        gain, model = factor * design.gain, design.model
+        states = [start]
+        for _ in range(3000):
+            states.append((model.dynamics - model.entering @ gain) @ states[-1])
+        forces = -np.array(states) @ gain.T
+        assert accumulated_cost(design, states, forces) > best
+
+
+def test_integral_removes_the_error_of_a_load() -> None:
+    platform = twin.load("stewart")
+    errors = []
+    for integral in (False, True):
+        controller = Lqr(platform, integral=integral)
+        assert controller.design.closed_loop.stable
+        load = np.array([0.0, 0.0, -100.0, 0.0, 0.0, 0.0])
+        ride = twin.simulate(
+            platform, 2.0, controller=controller, wrench=load, timestep=1e-3, preset="fast"
+        )
+        errors.append(float(np.abs(displacement(ride.pose[-1], platform.home)).max()))
+    assert errors[1] < 1e-3 * errors[0]
+
+
+def test_first_force_does_not_jump() -> None:
+    platform = twin.load("stewart")
+    controller = Lqr(platform, integral=True)
+    pose = displaced(platform.home, 1e-3 * START)
+    ride = twin.simulate(platform, 1e-3, pose, controller=controller, preset="fast")
+    held = platform.inverse_dynamics(platform.home, REST, REST)
+    np.testing.assert_allclose(ride.signals["command"][0], held, rtol=0.0, atol=1e-6)
+
+
+def test_a_motion_is_followed() -> None:
+    platform = twin.load("stewart")
+    motion = SineMotion(platform.home[:3], amplitude={"z": 0.02}, frequency=1.0, duration=1.0)
+    start = motion(0.0)
+    ride = twin.simulate(
+        platform,
+        1.0,
+        start.pose,
+        start.twist,
+        controller=Lqr(platform, motion),
+        timestep=5e-4,
+        preset="fast",
+    )
+    assert not ride.stopped
+    errors = displacement(ride.pose[::2], motion(ride.time[::2]).pose)
+    # Forces are held over 1 ms, half a period late: 2 pi 0.5 ms of the amplitude at 1 Hz at most.
+    assert np.abs(errors[:, :3]).max() < 6.3e-5
+
+
+def test_bad_input() -> None:
+    linear = linearise(twin.load("stewart"))
+    with pytest.raises(InputError):
+        regulator(linear, weights=RegulatorWeights(force=0.0))
+    with pytest.raises(InputError):
+        regulator(linear, 0.0)
+    with pytest.raises(InputError):
+        Lqr(twin.load("compliant_stewart"))
+    with pytest.raises(InputError):
+        Lqr(twin.load("driving_simulator"))
+    with pytest.raises(InputError, match="period"):
+        Lqr(twin.load("stewart"), period=2e-3, design=regulator(linear))
+    design = regulator(linear)
+    with pytest.raises(InputError):
+        accumulated_cost(design, np.zeros((3, 12)), np.zeros((2, 6)))

@@ -1,0 +1,87 @@
+"""State spaces: sampling, series, feedback and conversion against scipy and python-control."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from twin.control.linear.state_space import StateSpace, feedback, sampled, series
+from twin.errors import InputError, MissingDependencyError
+
+
+def draw(states: int, inputs: int, outputs: int, seed: int) -> StateSpace:
+    random = np.random.default_rng(seed)
+    shapes = ((states, states), (states, inputs), (outputs, states), (outputs, inputs))
+    return StateSpace(*(random.normal(size=shape) for shape in shapes))
+
+
+def test_response_is_python_controls() -> None:
+    system = draw(4, 2, 3, 0)
+    grid = np.array([0.01, 0.3, 2.0])
+    wanted = np.moveaxis(system.to_control()(2j * np.pi * grid), -1, 0)
+    np.testing.assert_allclose(system.response(grid), wanted, rtol=1e-9, atol=1e-12)
+    late = sampled(system, 0.05)
+    wanted = np.moveaxis(late.to_control()(np.exp(2j * np.pi * grid * 0.05)), -1, 0)
+    np.testing.assert_allclose(late.response(grid), wanted, rtol=1e-9, atol=1e-12)
+
+
+@settings(max_examples=15)
+@given(st.floats(0.0, 0.35), st.integers(0, 20))
+def test_delayed_sampling_is_the_undelayed_one_shifted(delay: float, seed: int) -> None:
+    """At a tenth of the period all times are whole: hold, delay and sample there."""
+    period, parts = 0.1, 100
+    late = round(delay / (period / parts)) * period / parts
+    system = draw(3, 2, 2, seed)._replace(direct=np.zeros((2, 2)))
+    fine = sampled(system, period / parts)
+    slow = sampled(system, period, late)
+    inputs = np.random.default_rng(seed).normal(size=(6, 2))
+    x, z = np.zeros(3), np.zeros(len(slow.dynamics))
+    shift = round(late / (period / parts))
+    for step in range(6 * parts):
+        if step % parts == 0:
+            np.testing.assert_allclose(slow.output @ z, fine.output @ x, rtol=1e-8, atol=1e-10)
+            z = slow.dynamics @ z + slow.entering @ inputs[step // parts]
+        told = (step - shift) // parts
+        x = fine.dynamics @ x + fine.entering @ (inputs[told] if told >= 0 else np.zeros(2))
+
+
+def test_series_and_feedback_are_python_controls() -> None:
+    first, second = draw(3, 2, 2, 1), draw(2, 2, 2, 2)
+    grid = np.array([0.05, 0.4])
+    chained = series(first, second).response(grid)
+    wanted = second.response(grid) @ first.response(grid)
+    np.testing.assert_allclose(chained, wanted, rtol=1e-10, atol=1e-12)
+    closed = feedback(first, second).response(grid)
+    plant, controller = first.response(grid), second.response(grid)
+    wanted = plant @ np.linalg.inv(np.eye(2) - controller @ plant)
+    np.testing.assert_allclose(closed, wanted, rtol=1e-9, atol=1e-12)
+    library = first.to_control().feedback(second.to_control(), 1)
+    ours = np.sort_complex(feedback(first, second).poles)
+    np.testing.assert_allclose(ours, np.sort_complex(library.poles()), rtol=1e-8, atol=1e-8)
+
+
+def test_rates_of_sampled_poles() -> None:
+    system = draw(4, 1, 1, 3)
+    found = np.sort_complex(sampled(system, 1e-3).rates)
+    np.testing.assert_allclose(found, np.sort_complex(system.poles), rtol=1e-8, atol=1e-8)
+    assert system.stable == sampled(system, 1e-3).stable
+
+
+def test_sizes_must_fit() -> None:
+    with pytest.raises(InputError):
+        series(draw(2, 1, 2, 0), draw(2, 1, 1, 0))
+    with pytest.raises(InputError):
+        feedback(draw(2, 1, 2, 0), draw(2, 1, 1, 0))
+    one = StateSpace(np.zeros((0, 0)), np.zeros((0, 1)), np.zeros((1, 0)), np.eye(1))
+    with pytest.raises(InputError, match="singular"):
+        feedback(one, one)
+
+
+def test_missing_library_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "control", None)
+    with pytest.raises(MissingDependencyError, match=r"platform-twin\[control\]"):
+        draw(1, 1, 1, 0).to_control()

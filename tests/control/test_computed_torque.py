@@ -1,0 +1,225 @@
+"""Computed torque: the error decays as chosen, the state is found, delays are predicted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from short_rides import RIGID, actuator_error, driven, sine
+
+import twin
+from twin.control.cascade import Cascade
+from twin.control.computed_torque import ComputedTorque, suitable_bandwidth
+from twin.control.computed_torque_kernel import (
+    FOUND,
+    predict,
+    task_state,
+    wanted_acceleration,
+)
+from twin.control.drive_model import drive_model
+from twin.control.prediction import Prediction
+from twin.errors import InputError
+from twin.kinematics import forward
+from twin.kinematics.legs.drive import CONDITIONS
+from twin.plant.measurement import Measurement
+
+
+def at_rest(platform: twin.Platform, coordinates: np.ndarray) -> Measurement:
+    rest = np.zeros(6)
+    forces = platform.inverse_dynamics(platform.home, rest, rest)
+    return Measurement(0.0, coordinates, np.zeros(len(coordinates)), forces)
+
+
+@pytest.mark.parametrize("name", RIGID)
+def test_reference_is_met_on_the_ideal_plant(name: str) -> None:
+    platform = twin.load(name)
+    controller = ComputedTorque(platform, sine(platform))
+    ride = driven(platform, controller)
+    assert not ride.stopped
+    size = float(np.ptp(controller.reference.coordinates, axis=0).max())
+    assert actuator_error(ride, controller) < 1e-4 * size
+
+
+@pytest.mark.parametrize("name", RIGID)
+def test_three_times_better_than_the_cascade_on_hardware(name: str) -> None:
+    platform = twin.load(name, "hardware")
+    motion = sine(platform)
+    errors = []
+    for kind in (Cascade, ComputedTorque):
+        controller = kind(platform, motion)
+        ride = driven(platform, controller)
+        assert not ride.stopped
+        errors.append(actuator_error(ride, controller))
+    assert errors[1] < errors[0] / 3.0
+
+
+def test_error_decays_as_the_oscillator_that_was_chosen() -> None:
+    platform = twin.load("stewart")
+    bandwidth, damping = 30.0, 0.5
+    controller = ComputedTorque(
+        platform, bandwidth=bandwidth, damping=damping, integral_share=0.0, period=5e-4
+    )
+    start = platform.home.copy()
+    start[:3] += [0.004, -0.003, 0.005]
+    turn = np.array([0.02, -0.01, 0.015])
+    start[3:] = Rotation.from_rotvec(turn).as_quat(scalar_first=True)
+    ride = twin.simulate(
+        platform, 0.3, controller=controller, timestep=5e-4, preset="fast", pose=start
+    )
+    time = ride.time
+    fast = bandwidth * np.sqrt(1.0 - damping**2)
+    decay = np.exp(-damping * bandwidth * time) * (
+        np.cos(fast * time) + damping * bandwidth / fast * np.sin(fast * time)
+    )
+    moved = ride.pose[:, :3] - platform.home[:3]
+    expected = decay[:, None] * (start[:3] - platform.home[:3])
+    np.testing.assert_allclose(moved, expected, rtol=0, atol=2e-2 * 0.005)
+    angles = Rotation.from_quat(ride.pose[:, 3:], scalar_first=True).as_rotvec()
+    np.testing.assert_allclose(angles, decay[:, None] * turn, rtol=0, atol=2e-2 * 0.02)
+
+
+@pytest.mark.parametrize("name", RIGID)
+def test_state_is_found_from_the_actuators(name: str) -> None:
+    platform = twin.load(name)
+    sample = sine(platform)(np.linspace(0.1, 0.4, 12))
+    pose, twist, _ = platform.constrain(*sample)
+    legs = platform.constants.legs
+    work = forward.make_work(platform.n_actuators, CONDITIONS.get(type(legs), 0))
+    state = np.concatenate([platform.home, np.zeros(6)])
+    for where, motion in zip(pose, twist, strict=True):
+        coordinates = platform.inverse_kinematics(where)
+        rates = platform.jacobian(where) @ motion
+        assert task_state(legs, coordinates, rates, state, work) == FOUND
+        np.testing.assert_allclose(state[:7], where, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(state[7:], motion, rtol=0, atol=1e-9)
+
+
+def test_redundant_readings_that_do_not_fit_give_the_nearest_pose() -> None:
+    platform = twin.load("driving_simulator")
+    legs = platform.constants.legs
+    work = forward.make_work(4, CONDITIONS[type(legs)])
+    rounded = platform.home_coordinates + 1e-5 * np.array([1.0, -1.0, 1.0, -1.0])
+    state = np.concatenate([platform.home, np.zeros(6)])
+    assert task_state(legs, rounded, np.zeros(4), state, work) == FOUND
+    np.testing.assert_allclose(state[:3], platform.home[:3], rtol=0, atol=2e-5)
+
+
+def test_orientation_error_is_a_rotation_vector_in_base_axes() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        now, turn = Rotation.random(random_state=rng), Rotation.from_rotvec(rng.normal(size=3))
+        pose = np.concatenate([rng.normal(size=3), now.as_quat(scalar_first=True), np.zeros(6)])
+        wanted = np.concatenate([np.zeros(3), (turn * now).as_quat(scalar_first=True)])
+        wanted[3:] *= rng.choice([-1.0, 1.0])
+        error, out = np.empty(6), np.empty(6)
+        zero = np.zeros(6)
+        wanted_acceleration(pose, wanted, zero, zero, np.ones((6, 2)), zero, error, out)
+        np.testing.assert_allclose(error[:3], -pose[:3], rtol=0, atol=1e-14)
+        expected = (Rotation.from_quat(wanted[3:], scalar_first=True) * now.inv()).as_rotvec()
+        np.testing.assert_allclose(error[3:], expected, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(out, error, rtol=0, atol=1e-14)
+
+
+def test_prediction_moves_a_state_on_as_its_accelerations_do() -> None:
+    state = np.zeros(13)
+    state[3], state[7:] = 1.0, [0.1, 0.0, -0.2, 0.0, 0.0, 0.3]
+    spans = np.array([5e-4, 1e-3, 1e-3])
+    accelerations = np.array([[1.0, 0, 0, 0, 0, 2.0], [0, 3.0, 0, 0, 0, 0], [0, 0, 5.0, 0, 0, -1]])
+    ahead = np.empty(13)
+    predict(state, spans, accelerations, ahead)
+    place, speed = state[:3].copy(), state[7:10].copy()
+    angle, spin = 0.0, 0.3
+    for span, acceleration in zip(spans, accelerations, strict=True):
+        place += span * speed + 0.5 * span**2 * acceleration[:3]
+        angle += span * spin + 0.5 * span**2 * acceleration[5]
+        speed, spin = speed + span * acceleration[:3], spin + span * acceleration[5]
+    np.testing.assert_allclose(ahead[:3], place, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(ahead[7:10], speed, rtol=0, atol=1e-15)
+    turn = [np.cos(0.5 * angle), 0.0, 0.0, np.sin(0.5 * angle)]
+    np.testing.assert_allclose(ahead[3:7], turn, rtol=0, atol=1e-15)
+
+
+def test_what_is_on_its_way_is_kept_in_order() -> None:
+    drives = drive_model(twin.load("stewart", "hardware"))
+    prediction = Prediction(drives, 1e-3)
+    assert prediction.lead == pytest.approx(2e-3 + 0.5e-3 + 0.5e-3)
+    prediction.start()
+    for k in range(5):
+        prediction.keep(np.full(6, float(k)))
+    spans, pending = prediction.pending()
+    np.testing.assert_allclose(spans, [0.5e-3, 1e-3, 1e-3, 0.5e-3], rtol=1e-9, atol=0)
+    np.testing.assert_array_equal(pending[:, 0], [2.0, 3.0, 4.0, 4.0])
+    assert Prediction(drives, 1e-3, False).lead == 0.0
+
+
+def test_prediction_is_what_the_delay_needs() -> None:
+    platform = twin.load("stewart", "hardware")
+    motion = sine(platform)
+    errors = []
+    for prediction in (True, False):
+        controller = ComputedTorque(platform, motion, prediction=prediction)
+        errors.append(actuator_error(driven(platform, controller), controller))
+    assert errors[0] < 0.2 * errors[1]
+
+
+@pytest.mark.parametrize("name", RIGID)
+def test_first_force_is_the_present_one(name: str) -> None:
+    platform = twin.load(name)
+    model = platform
+    controller = ComputedTorque(platform, model=model)
+    measurement = at_rest(platform, platform.home_coordinates)
+    controller.start(measurement)
+    command = controller.update(0, measurement)
+    assert command.mode == "force"
+    np.testing.assert_allclose(command.demand, measurement.forces, rtol=1e-9, atol=1e-6)
+
+
+def test_wrong_model_is_taken_over_by_the_integral() -> None:
+    platform = twin.load("stewart")
+    content = platform.parameters.model_dump()
+    content["platform"]["body"]["mass"] *= 0.8
+    model = twin.Platform(type(platform.parameters).model_validate(content))
+    controller = ComputedTorque(platform, model=model, bandwidth=40.0, integral_share=0.2)
+    ride = driven(platform, controller, 2.0)
+    assert np.abs(ride.lengths[-1] - platform.home_coordinates).max() < 2e-6
+
+
+def test_bandwidth_falls_with_delay_and_light_motors() -> None:
+    ideal, hardware = (
+        suitable_bandwidth(twin.load("stewart", name)) for name in (None, "hardware")
+    )
+    assert ideal == pytest.approx(250.0)
+    assert 60.0 < hardware < 120.0
+    assert suitable_bandwidth(twin.load("rss", "hardware")) < 10.0
+
+
+@pytest.mark.parametrize("name", ["compliant_stewart", "micro_hexapod"])
+def test_machines_it_does_not_suit_are_refused_with_a_reason(name: str) -> None:
+    with pytest.raises(InputError, match="springs"):
+        ComputedTorque(twin.load(name))
+
+
+def test_bad_arguments_are_refused() -> None:
+    platform = twin.load("stewart")
+    for options in (
+        {"bandwidth": 0.0},
+        {"damping": -1.0},
+        {"integral_share": np.nan},
+        {"prediction": 1},
+        {"friction": "yes"},
+        {"model": twin.load("rss")},
+        {"model": 3},
+    ):
+        with pytest.raises(InputError):
+            ComputedTorque(platform, **options)
+
+
+def test_readings_that_belong_to_no_pose_stop_the_controller() -> None:
+    platform = twin.load("stewart")
+    controller = ComputedTorque(platform)
+    measurement = at_rest(platform, platform.home_coordinates)
+    controller.start(measurement)
+    lost = measurement._replace(coordinates=platform.home_coordinates * [1, 9, 1, 0.1, 1, 1])
+    with pytest.raises(twin.TwinError, match="pose"):
+        for step in range(5):
+            controller.update(step, lost)

@@ -1,0 +1,120 @@
+"""Feedforward of inverse dynamics: exact where the model is, ahead by the delay, bumpless."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from short_rides import RIGID, actuator_error, driven, sine
+
+import twin
+from twin.control.cascade import Cascade
+from twin.control.drive_model import drive_model
+from twin.control.feedforward import InverseDynamicsFeedforward
+from twin.control.feedforward_table import ahead, feedforward_table
+from twin.control.reference import sample_reference
+from twin.errors import InputError
+
+
+@pytest.mark.parametrize("name", RIGID)
+def test_reference_is_met_on_the_ideal_plant(name: str) -> None:
+    platform = twin.load(name)
+    motion = sine(platform)
+    controller = InverseDynamicsFeedforward(platform, motion)
+    ride = driven(platform, controller)
+    assert not ride.stopped
+    size = float(np.ptp(controller.reference.coordinates, axis=0).max())
+    assert actuator_error(ride, controller) < 1e-5 * size
+
+
+@pytest.mark.parametrize("name", RIGID)
+def test_three_times_better_than_the_cascade_on_hardware(name: str) -> None:
+    platform = twin.load(name, "hardware")
+    motion = sine(platform)
+    errors = []
+    for kind in (Cascade, InverseDynamicsFeedforward):
+        controller = kind(platform, motion)
+        ride = driven(platform, controller)
+        assert not ride.stopped
+        errors.append(actuator_error(ride, controller))
+    assert errors[1] < errors[0] / 3.0
+
+
+def test_table_is_what_the_model_says() -> None:
+    platform = twin.load("stewart", "hardware")
+    reference = sample_reference(platform, sine(platform))
+    drives = drive_model(platform)
+    table = feedforward_table(platform, reference, drives, preview=False, friction=False)
+    motion = (reference.pose, reference.twist, reference.acceleration)
+    legs = platform.inverse_dynamics(*motion)
+    np.testing.assert_array_equal(table.leg_forces, legs)
+    # Legs lag their motors by play and wind-up; all legs carry weight here.
+    lead = table.coordinates - reference.coordinates
+    np.testing.assert_allclose(lead, 5e-5 + legs / 20e6, rtol=0, atol=1e-9)
+    # The motor's acceleration differs from the leg's by the wind-up's.
+    difference = table.forces - legs - drives.inertia * reference.accelerations
+    wound = drives.inertia * np.gradient(np.gradient(legs / 20e6, 1e-3, axis=0), 1e-3, axis=0)
+    np.testing.assert_allclose(difference, wound, rtol=0, atol=1e-6)
+
+
+def test_friction_of_the_model_opposes_motion_and_grows_with_speed() -> None:
+    drives = drive_model(twin.load("stewart", "hardware"))
+    rates = np.linspace(-0.2, 0.2, 401)[:, None] * np.ones(6)
+    force = drives.friction_force(rates)
+    np.testing.assert_allclose(force, -force[::-1], rtol=0, atol=1e-9)
+    assert (force * rates >= 0.0).all()
+    fast = drives.friction_force(np.full(6, 0.1))
+    np.testing.assert_allclose(fast, drives.friction + 0.1 * drives.viscous, rtol=1e-9, atol=0)
+    slow = drives.friction_force(np.full(6, 5e-4))
+    assert (slow > fast - 0.1 * drives.viscous).all(), "Stribeck"
+    ideal = drive_model(twin.load("stewart"))
+    assert not ideal.friction_force(rates).any()
+    assert not ideal.wound_up(np.full(6, 1e3)).any()
+
+
+@pytest.mark.parametrize("lead", [0.0, 0.25, 1.0, 2.5])
+def test_looking_ahead_is_exact_for_parabolas_and_holds_the_end(lead: float) -> None:
+    time = np.arange(50.0)
+    rows = np.column_stack([0.3 * time**2 - time, time, np.ones(50)])
+    later = time + lead
+    exact = np.column_stack([0.3 * later**2 - later, later, np.ones(50)])
+    found = ahead(rows, lead)
+    np.testing.assert_allclose(found[1:46], exact[1:46], rtol=0, atol=1e-10)
+    np.testing.assert_array_equal(found[-1], rows[-1])
+
+
+def test_looking_ahead_is_what_the_delay_needs() -> None:
+    platform = twin.load("stewart", "hardware")
+    motion = sine(platform)
+    errors = []
+    for preview in (True, False):
+        controller = InverseDynamicsFeedforward(platform, motion, preview=preview)
+        errors.append(actuator_error(driven(platform, controller), controller))
+    assert errors[0] < 0.1 * errors[1]
+
+
+def test_nothing_jumps_at_the_start() -> None:
+    for preset in (None, "hardware"):
+        platform = twin.load("stewart", preset)
+        controller = InverseDynamicsFeedforward(platform)
+        ride = driven(platform, controller, 0.05)
+        assert np.abs(ride.lengths - platform.home_coordinates).max() < 2e-6
+        assert np.abs(ride.signals["feedforward"]).max() < 1e-6
+
+
+def test_prior_and_true_parameters_are_kept_apart() -> None:
+    platform, model = twin.load("stewart", "hardware"), twin.load("stewart")
+    motion = sine(platform)
+    controller = InverseDynamicsFeedforward(platform, motion, model=model)
+    ours = InverseDynamicsFeedforward(platform, motion)
+    assert controller.model is model
+    assert controller.platform is platform
+    assert np.abs(controller.table.forces).max() < 0.5 * np.abs(ours.table.forces).max()
+
+
+def test_machines_with_springs_inside_their_legs_are_refused() -> None:
+    with pytest.raises(InputError, match="springs"):
+        InverseDynamicsFeedforward(twin.load("compliant_stewart"))
+    platform = twin.load("stewart")
+    for options in ({"preview": 1}, {"friction": None}, {"velocity_gain": -1.0}):
+        with pytest.raises(InputError):
+            InverseDynamicsFeedforward(platform, **options)

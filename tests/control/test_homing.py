@@ -1,0 +1,75 @@
+"""Homing the thesis' machine with its drives, brakes, encoders and switches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import twin
+from twin.control.homing import HomingController
+from twin.errors import ControlError, InputError
+from twin.plant.encoder import encoder_bank
+from twin.plant.measurement import Measurement
+from twin.plant.plant import Plant
+from twin.platform import Platform
+
+SEED = 5
+COUNT = 5.08e-3 / 4096
+
+
+@pytest.fixture(scope="module")
+def hardware() -> Platform:
+    return twin.load("stewart", "hardware")
+
+
+def retracted(machine: Platform) -> np.ndarray:
+    """Return a pose near the lower switches, every leg at another length."""
+    return machine.forward_kinematics(
+        machine.minimum_coordinates + np.array([3, 1, 5, 2, 4, 3]) * 1e-3
+    )
+
+
+def homing(machine: Platform, **options: float) -> HomingController:
+    """Return the controller that knows where this plant's index pulses lie."""
+    return HomingController(machine, encoder_bank(machine, SEED).index_coordinates, **options)
+
+
+def test_the_machine_comes_home(hardware: Platform) -> None:
+    controller = homing(hardware)
+    ride = twin.simulate(
+        hardware, 3.6, retracted(hardware), timestep=5e-4, preset="fast",
+        controller=controller, plant=Plant(hardware, seed=SEED),
+    )  # fmt: skip
+    assert ride.stopped == ""
+    assert controller.ready
+    homed, measured = ride.signals["homed_coordinates"][-1], ride.signals["measured"][-1]
+    # Both are of the motor: one from counts since the index, one a rounded true coordinate.
+    np.testing.assert_allclose(homed, measured, rtol=0, atol=1.001 * COUNT)
+    np.testing.assert_allclose(ride.pose[-1], hardware.home, rtol=0, atol=3e-4)
+    assert ride.lengths.min() > hardware.minimum_coordinates.min() - 1e-3
+    phases = ride.signals["homing_phase"]
+    assert (np.diff(phases, axis=0) >= 0.0).all()
+    assert (phases[0] == 0.0).all()
+    assert (phases[-1] == 5.0).all()
+
+
+def test_a_lost_reference_ends_in_a_safe_stop(hardware: Platform) -> None:
+    controller = homing(hardware, stall_time=1e-2, release_time=1e-2)
+    ride = twin.simulate(
+        hardware, 1.0, retracted(hardware), timestep=5e-4, preset="fast",
+        controller=controller, plant=Plant(hardware, seed=SEED),
+    )  # fmt: skip
+    # Within 10 ms, behind a delay of 2 ms, nothing has moved a quarter of its way.
+    assert "does not move" in ride.stopped
+    assert ride.time[-1] < 1.0
+    assert np.isfinite(ride.pose).all()
+
+
+def test_machines_that_cannot_be_homed_are_refused(hardware: Platform) -> None:
+    with pytest.raises(InputError, match="encoder"):
+        HomingController(twin.load("stewart"))
+    with pytest.raises(InputError, match="options"):
+        HomingController(hardware, stall=1.0)
+    blind = Measurement(0.0, np.zeros(6), np.zeros(6), np.zeros(6))
+    with pytest.raises(ControlError, match="raw counts"):
+        homing(hardware).update(0, blind)

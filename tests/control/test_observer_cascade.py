@@ -1,0 +1,147 @@
+"""The cascade on estimates: when the observer helps and when not, bumpless, refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from short_rides import RIGID, actuator_error, driven, sine
+
+import twin
+from twin.control.applied_force import AppliedForce
+from twin.control.drive_model import drive_model
+from twin.control.equivalent_mass import lumped_mass, observed_mass
+from twin.control.kalman_noise import thesis_text
+from twin.control.observer_cascade import ObserverCascade, suitable_design
+from twin.errors import InputError
+from twin.motion import SineMotion
+from twin.parameters.machine import MachineParameters
+
+
+def with_drive(**changes: float) -> twin.Platform:
+    content = twin.load("stewart", "hardware").parameters.model_dump()
+    content["leg"]["drive"].update(changes)
+    return twin.Platform(MachineParameters.model_validate(content))
+
+
+@pytest.mark.parametrize("preset", [None, "hardware"])
+@pytest.mark.parametrize("name", RIGID)
+def test_every_machine_stays_on_its_reference(name: str, preset: str | None) -> None:
+    platform = twin.load(name, preset)
+    controller = ObserverCascade(platform, sine(platform))
+    ride = driven(platform, controller)
+    assert not ride.stopped
+    size = float(np.ptp(controller.reference.coordinates, axis=0).max())
+    # Cranks whose motors are 66 times lighter than the heaviest motion leave slow loops only.
+    share = 0.5 if (name, preset) == ("rss", "hardware") else 0.1
+    assert actuator_error(ride, controller) < share * size
+
+
+def test_feeding_the_disturbance_forward_helps_against_friction_alone() -> None:
+    gains = {}
+    for name, platform in (
+        ("friction", with_drive()),
+        ("none", with_drive(friction_torque=0.0, viscous_torque=0.0)),
+    ):
+        errors = []
+        motion = SineMotion(
+            platform.home, amplitude={"pitch": 0.012}, frequency=1.0, duration=1.2, fade_in=0.3
+        )
+        for compensation in (True, False):
+            controller = ObserverCascade(
+                platform,
+                motion,
+                compensation=compensation,
+                feedforward_start=0.0,
+                feedforward_rise=0.0,
+            )
+            ride = driven(platform, controller, 1.2)
+            error = ride.pose[::2, 5] - controller.reference.pose[:, 5]
+            errors.append(float(np.sqrt((error**2).mean())))
+        gains[name] = errors[0] / errors[1]
+    assert gains["friction"] < 0.6
+    assert gains["none"] == pytest.approx(1.0, abs=0.05)
+
+
+def test_text_of_the_thesis_works_on_the_ideal_plant_and_gains_nothing_distinct() -> None:
+    platform = twin.load("stewart")
+    motion = sine(platform)
+    size = float(np.ptp(ObserverCascade(platform, motion).reference.coordinates, axis=0).max())
+    design = thesis_text(lumped_mass(platform), 3073.0)
+    for compensation in (True, False):
+        controller = ObserverCascade(
+            platform, motion, design=design, compensation=compensation, feedforward_start=0.0
+        )
+        assert actuator_error(driven(platform, controller), controller) < 1e-2 * size
+
+
+def test_speed_and_disturbance_are_those_of_the_engine() -> None:
+    platform = twin.load("stewart")
+    controller = ObserverCascade(platform, sine(platform))
+    ride = driven(platform, controller)
+    signals = ride.signals
+    rates = ride.rates[::2][: len(signals["time"])]
+    wrong = signals["estimated_rate"] - rates
+    assert np.abs(wrong[100:]).max() < 0.05 * np.abs(rates).max()
+    # Disturbance = what the force does beyond accelerating the lumped mass: mostly weight.
+    rest = np.zeros(6)
+    weight = platform.inverse_dynamics(platform.home, rest, rest)
+    mean = signals["estimated_disturbance"][100:].mean(axis=0)
+    np.testing.assert_allclose(mean, weight, rtol=0.05, atol=0)
+
+
+@pytest.mark.parametrize("name", RIGID)
+@pytest.mark.parametrize("compensation", [True, False])
+def test_nothing_jumps_at_the_start(name: str, compensation: bool) -> None:
+    platform = twin.load(name)
+    controller = ObserverCascade(platform, compensation=compensation)
+    ride = driven(platform, controller, 0.02)
+    scale = np.abs(platform.home_coordinates).max()
+    np.testing.assert_allclose(
+        ride.lengths, np.tile(platform.home_coordinates, (len(ride), 1)), rtol=0, atol=1e-7 * scale
+    )
+
+
+def test_applied_force_is_the_command_delayed_and_lagging() -> None:
+    drives = drive_model(twin.load("stewart", "hardware"))
+    period, small = 1.5e-3, 1e-6
+    applied = AppliedForce(drives, period)
+    applied.start(np.zeros(6))
+    rng = np.random.default_rng(0)
+    commands = rng.normal(size=(12, 6))
+    effort, mean = np.zeros(6), []
+    for k in range(12):
+        total = np.zeros(6)
+        for j in range(round(period / small)):
+            late = k * period + (j + 0.5) * small - drives.delay
+            wanted = commands[int(late // period)] if late > 0.0 else np.zeros(6)
+            effort = wanted + (effort - wanted) * np.exp(-small / drives.lag)
+            total += effort
+        mean.append(total * small / period)
+    found = [applied.over_period(command) for command in commands]
+    np.testing.assert_allclose(found, mean, rtol=0, atol=5e-3)
+
+
+def test_lumped_mass_is_that_of_the_text_and_not_of_the_code() -> None:
+    platform = twin.load("stewart")
+    np.testing.assert_allclose(lumped_mass(platform), 11.7 + 97.0 / 6.0, rtol=1e-12, atol=0)
+    with_motors = lumped_mass(twin.load("stewart", "hardware"))
+    armature = 4.7e-4 * (2 * np.pi / 5.08e-3) ** 2
+    np.testing.assert_allclose(with_motors, 11.7 + 97 / 6 + armature, rtol=1e-9, atol=0)
+    with pytest.raises(InputError, match="rod"):
+        lumped_mass(twin.load("rss"))
+    assert observed_mass(twin.load("rss"))[0] == pytest.approx(21.26, rel=1e-3)
+
+
+def test_what_cannot_work_is_refused() -> None:
+    platform = twin.load("stewart")
+    with pytest.raises(InputError, match="springs"):
+        ObserverCascade(twin.load("compliant_stewart"))
+    for options in (
+        {"design": suitable_design(platform, 2e-3)},
+        {"design": suitable_design(twin.load("driving_simulator"))},
+        {"compensation": 1},
+        {"position_gain": -1.0},
+        {"velocity_gain": 0.0},
+    ):
+        with pytest.raises(InputError):
+            ObserverCascade(platform, **options)

@@ -1,0 +1,117 @@
+"""Encoders: quantisation, the sawtooth of the counter, index pulses from either side."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import twin
+from twin.errors import InputError
+from twin.plant.encoder import EncoderBank, encoder_bank
+
+TURN = 4096
+LEAD = 5.08e-3
+STEP = LEAD / TURN
+
+
+def bank(n: int = 1, seed: int = 0, turn: int = TURN) -> EncoderBank:
+    """Return encoders of the thesis' actuators."""
+    return EncoderBank(np.full(n, LEAD / turn), turn, np.full(n, 0.8644), seed=seed)
+
+
+def counter_by_hand(path: list[int], index: int, turn: int) -> list[int]:
+    """Return the counter along a path of positions, one count after the other."""
+    last, place, values = path[0], path[0], []
+    for goal in path:
+        while place != goal:
+            place += 1 if goal > place else -1
+            if (place - index) % turn == 0:
+                last = place
+        values.append(place - last)
+    return values
+
+
+@given(
+    path=st.lists(st.integers(-70, 70), min_size=1, max_size=25),
+    seed=st.integers(0, 100),
+)
+def test_counter_is_that_of_single_counts(path: list[int], seed: int) -> None:
+    turn = 16
+    encoders = bank(seed=seed, turn=turn)
+    step, first = encoders.resolution[0], encoders.index_coordinates[0]
+    raw = encoders.readings(first + step * np.array(path)[:, None])
+    assert raw[:, 0].tolist() == counter_by_hand(path, 0, turn)
+
+
+def test_sawtooth_in_both_directions() -> None:
+    encoders = bank()
+    first = encoders.index_coordinates[0]
+    for sign in (1.0, -1.0):
+        travel = sign * np.arange(3 * TURN)
+        raw = encoders.readings(first + STEP * travel[:, None])[:, 0]
+        np.testing.assert_array_equal(raw, sign * np.mod(np.abs(travel), TURN))
+
+
+def test_counts_from_power_up_until_the_first_pulse() -> None:
+    encoders = bank()
+    start = encoders.index_coordinates[0] - 1000.0 * STEP
+    raw = encoders.readings(start + STEP * np.arange(1500)[:, None])[:, 0]
+    np.testing.assert_array_equal(raw[:1000], np.arange(1000))
+    np.testing.assert_array_equal(raw[1000:], np.arange(500))
+
+
+def test_jitter_and_reversal_at_the_pulse() -> None:
+    encoders = bank()
+    steps = np.array([3, 0, 1, -1, 1, 0, -1, -5, 0, 5, -4095, -4096, -4095, 4, -1])
+    raw = encoders.readings(encoders.index_coordinates[0] + STEP * steps[:, None])[:, 0]
+    expected = [0, 0, 1, -1, 1, 0, -1, -5, 0, 5, -4095, 0, 1, 4, -1]
+    assert raw.tolist() == expected
+
+
+def test_running_counts_are_those_of_the_rows() -> None:
+    encoders = bank(6, seed=3)
+    rows = 0.9 + 0.02 * np.cumsum(np.random.default_rng(1).normal(size=(400, 6)), axis=0) / 20
+    raw = encoders.readings(rows)
+    encoders.power_up(rows[0])
+    for row, values in zip(rows, raw, strict=True):
+        encoders.count(row)
+        np.testing.assert_array_equal(encoders.raw, values)
+
+
+def test_places_of_the_pulses_follow_from_the_seed() -> None:
+    first, again, other = bank(6, 1), bank(6, 1), bank(6, 2)
+    np.testing.assert_array_equal(first.index_coordinates, again.index_coordinates)
+    assert (first.index_coordinates != other.index_coordinates).all()
+    assert len(set(first.index_coordinates)) == 6
+    away = first.index_coordinates - 0.8644
+    assert ((away > -STEP) & (away < LEAD)).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [
+        ((STEP, TURN, [0.8]), "resolution"),
+        (([-STEP], TURN, [0.8]), "resolution"),
+        (([STEP], 3, [0.8]), "turn"),
+        (([STEP], 4096.5, [0.8]), "turn"),
+        (([STEP], [TURN, TURN], [0.8]), "turn"),
+        (([STEP], TURN, [0.8, 0.8]), "origin"),
+        (([STEP], TURN, [np.nan]), "origin"),
+    ],
+)
+def test_bad_encoders_are_refused(arguments: tuple[object, ...], field: str) -> None:
+    with pytest.raises(InputError, match=field):
+        EncoderBank(*arguments)
+
+
+def test_bad_use_is_refused() -> None:
+    with pytest.raises(InputError, match="seed"):
+        bank(seed=-1)
+    with pytest.raises(InputError, match="coordinates"):
+        bank(2).readings(np.zeros(2))
+    with pytest.raises(InputError, match="coordinates"):
+        bank(2).power_up(np.zeros(3))
+    with pytest.raises(InputError, match="encoder"):
+        encoder_bank(twin.load("srspm"))

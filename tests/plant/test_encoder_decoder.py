@@ -1,0 +1,189 @@
+"""Decoders: exact below half a turn a sample, and nothing wrong without a word above it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from twin.errors import InputError
+from twin.plant.encoder import EncoderBank
+from twin.plant.encoder_decoder import EncoderDecoder
+
+TURN = 4096
+HALF = TURN // 2 - 1
+STEP = 5.08e-3 / TURN
+FAST = 205
+"""Counts in a sample of 1 ms at 0.254 m/s, the largest speed of the thesis' actuators."""
+
+
+def bank(seed: int = 0) -> EncoderBank:
+    """Return one encoder of the thesis."""
+    return EncoderBank([STEP], TURN, [0.8644], seed=seed)
+
+
+def decoder(**options: object) -> EncoderDecoder:
+    """Return its decoder."""
+    return EncoderDecoder([STEP], [TURN], **options)
+
+
+def indexed_counts(encoders: EncoderBank, moves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return true travel and counter values after the first index pulse, one row per sample."""
+    travel = np.concatenate([[-1, 0], np.cumsum(moves)])
+    raw = encoders.readings(encoders.index_coordinates[0] + STEP * travel[:, None])
+    return travel[1:], raw[1:]
+
+
+@given(st.lists(st.integers(-HALF, HALF), min_size=1, max_size=60), st.integers(0, 50))
+def test_motion_below_half_a_turn_a_sample_is_exact(moves: list[int], seed: int) -> None:
+    travel, raw = indexed_counts(bank(seed), np.array(moves))
+    decoding = decoder()
+    decoding.start(raw[0], [0.9])
+    found, faults = decoding.decode(raw[1:])
+    np.testing.assert_array_equal(found[:, 0], travel[1:])
+    assert not faults.any()
+
+
+@given(
+    st.lists(st.floats(-0.49, 0.49), min_size=1, max_size=40),
+    st.floats(0.0, 1.0, exclude_max=True),
+    st.integers(0, 50),
+)
+def test_error_is_half_a_count_at_any_coordinate(
+    moves: list[float], start: float, seed: int
+) -> None:
+    encoders = bank(seed)
+    turn = TURN * STEP
+    path = encoders.index_coordinates[0] + turn * (start + np.cumsum([0.0, 1.0, *moves]))
+    raw = encoders.readings(path[:, None])
+    decoding = decoder()
+    decoding.start(raw[1], [path[1]])
+    decoding.refer(0, encoders.index_coordinates[0], path[1] + 0.4 * turn)
+    assert abs(decoding.coordinates[0] - path[1]) <= 0.5001 * STEP
+    for sample, true in zip(raw[2:], path[2:], strict=True):
+        decoding.update(sample)
+        assert abs(decoding.coordinates[0] - true) <= 0.5001 * STEP
+    assert decoding.fault == ""
+
+
+@given(
+    st.lists(st.integers(-FAST, FAST), max_size=20),
+    st.integers(FAST + 1, TURN - FAST - 1),
+    st.sampled_from([-1, 1]),
+    st.integers(0, 50),
+)
+def test_impossible_motion_is_reported(slow: list[int], jump: int, sign: int, seed: int) -> None:
+    moves = np.array([*slow, sign * jump, 0])
+    _, raw = indexed_counts(bank(seed), moves)
+    decoding = decoder(largest=FAST)
+    decoding.start(raw[0], [0.9])
+    _, faults = decoding.decode(raw[1:])
+    assert not faults[: len(slow)].any()
+    assert faults[len(slow) :].all()
+
+
+@given(st.integers(TURN // 2, 20 * TURN), st.sampled_from([-1, 1]), st.floats(-0.2, 0.2))
+def test_speeds_tell_of_whole_turns(jump: int, sign: int, wrong: float) -> None:
+    _, raw = indexed_counts(bank(), np.array([5, sign * jump]))
+    decoding = decoder()
+    decoding.start(raw[0], [0.9])
+    decoding.update(raw[1], [5 * STEP])
+    assert decoding.fault == ""
+    decoding.update(raw[2], [(sign * jump + wrong * TURN) * STEP])
+    assert "leg 1 moves by more counts" in decoding.fault
+    assert decoding.faulty.tolist() == [1.0]
+
+
+def test_a_pulse_that_could_not_be_reached_is_reported() -> None:
+    """A turn upwards from below the last pulse: no net counts, but the counter jumped."""
+    _, raw = indexed_counts(bank(), np.array([-100, TURN]))
+    decoding = decoder(largest=FAST)
+    decoding.start(raw[0], [0.9])
+    _, faults = decoding.decode(raw[1:])
+    assert faults[:, 0].tolist() == [0.0, 1.0]
+
+
+def test_long_records_do_not_drift() -> None:
+    sample = np.arange(100_000)
+    travel = np.round(8.0 * TURN * np.sin(0.05 * sample) + 300.0 * np.sin(0.9 * sample))
+    assert np.abs(np.diff(travel)).max() < HALF
+    encoders = bank(4)
+    raw = encoders.readings(encoders.index_coordinates[0] + STEP * travel[:, None])
+    decoding = decoder()
+    decoding.start(raw[0], [encoders.index_coordinates[0]])
+    found, faults = decoding.decode(raw)
+    np.testing.assert_array_equal(found[:, 0], travel)
+    assert not faults.any()
+
+
+@pytest.mark.parametrize("speed", [1, 4, 33])
+@pytest.mark.parametrize("sign", [-1, 1])
+@pytest.mark.parametrize("away", [300, 2000, 4000])
+def test_first_pulse_while_homing(speed: int, sign: int, away: int) -> None:
+    encoders = bank()
+    moves = sign * speed * np.arange(int(1.2 * TURN / speed))
+    path = encoders.index_coordinates[0] + STEP * (moves - sign * away)
+    raw = encoders.readings(path[:, None])
+    decoding = decoder()
+    decoding.start(raw[0])
+    assert np.isnan(decoding.coordinates[0])
+    for k, sample in enumerate(raw[1:], 1):
+        decoding.update(sample)
+        assert decoding.indexed[0] == float(speed * k >= away)
+        assert abs(decoding.travel[0] - moves[k]) <= speed
+    # A pulse may be taken for one a turn away by an estimate that is wrong by half a turn.
+    decoding.refer(
+        0, encoders.index_coordinates[0] + 7 * TURN * STEP, path[-1] - 0.45 * TURN * STEP
+    )
+    assert abs(decoding.coordinates[0] - path[-1]) <= 0.5001 * STEP
+    assert decoding.fault == ""
+
+
+def test_a_pulse_just_beside_power_up_is_noticed_a_turn_later() -> None:
+    encoders = bank()
+    path = encoders.index_coordinates[0] + STEP * (np.arange(-10, 2 * TURN, 4.0))
+    raw = encoders.readings(path[:, None])
+    decoding = decoder()
+    decoding.start(raw[0])
+    for sample in raw[1:]:
+        decoding.update(sample)
+    assert decoding.fault == ""
+    decoding.refer(0, encoders.index_coordinates[0], path[-1] + 0.3 * TURN * STEP)
+    assert abs(decoding.coordinates[0] - path[-1]) <= 0.5001 * STEP
+
+
+def test_a_missing_pulse_is_reported() -> None:
+    decoding = decoder()
+    decoding.start([0.0])
+    for raw in np.arange(0.0, TURN + 1.0, 32.0):
+        decoding.update([raw])
+    assert decoding.fault == "leg 1 turns without index pulse: check the encoder's cable"
+
+
+def test_next_pulse_lies_above() -> None:
+    encoders = bank()
+    decoding = decoder()
+    decoding.start([0.0])
+    assert np.isinf(decoding.next_pulse[0])
+    travel, raw = indexed_counts(encoders, np.array([10, -30, -2000, 5]))
+    decoding.start(raw[0], [0.9])
+    for value, sample in zip(travel[1:], raw[1:], strict=True):
+        decoding.update(sample)
+        pulse = decoding.next_pulse[0]
+        assert pulse % TURN == 0
+        assert 0 < pulse - value <= TURN
+
+
+def test_bad_use_is_refused() -> None:
+    for options in ({"largest": 2048}, {"slow": 0}, {"largest": np.nan}):
+        with pytest.raises(InputError, match=next(iter(options))):
+            decoder(**options)
+    decoding = decoder()
+    decoding.start([0.0])
+    with pytest.raises(InputError, match="has not seen"):
+        decoding.refer(0, 0.9, 0.9)
+    with pytest.raises(InputError, match="raw"):
+        decoding.update([np.nan])
+    with pytest.raises(InputError, match="raw"):
+        decoding.start([0.0, 1.0])

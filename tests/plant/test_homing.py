@@ -1,0 +1,165 @@
+"""Homing: from anywhere to the start, exact to a count, or a reason."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from homing_rig import STEP, TURN, Rig
+
+import twin
+from twin.errors import InputError
+from twin.plant.homing import PHASES, Homing, HomingInputs
+from twin.plant.homing_settings import homing_settings
+
+LOW, HIGH = 0.8644, 1.0944
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_from_anywhere_to_the_start_exact_to_a_count(seed: int) -> None:
+    random = np.random.default_rng(100 + seed)
+    start = LOW + 0.04 * random.random(6) ** 2
+    start[seed % 6] = LOW - 2e-3  # one begins on its switch
+    start[(seed + 1) % 6] = LOW + 1e-4
+    rig = Rig(start, seed, 1.5e-3)
+    homing = Homing(rig.settings())
+    told = rig.run(homing, 30.0)
+    assert told.fault == ""
+    assert told.ready
+    np.testing.assert_allclose(told.coordinates, rig.coordinates, rtol=0, atol=0.5001 * STEP)
+    np.testing.assert_allclose(rig.coordinates, homing.settings.start, rtol=0, atol=41.0 * STEP)
+    # What the search corrects is where the switches are, and a few counts of lag.
+    np.testing.assert_allclose(homing.corrections, LOW - rig.switch, rtol=0, atol=100.0 * STEP)
+    assert rig.seen[0] == ("brakes",) * 6
+    assert rig.seen[-1] == ("ready",) * 6
+
+
+def test_every_actuator_goes_its_own_way_and_all_wait_for_the_slowest() -> None:
+    rig = Rig(LOW + np.array([0.0, 0.01, 0.02, 0.03, 0.04, 0.05]), 7, 0.0)
+    told = rig.run(Homing(rig.settings()), 30.0)
+    assert told.ready
+    for leg in range(6):
+        orders = [PHASES.index(phases[leg]) for phases in rig.seen]
+        # The slowest is not seen waiting: the others wait for it.
+        assert set(orders) - {3} == {0, 1, 2, 4, 5}
+        assert orders == sorted(orders)
+    together = [set(phases) for phases in rig.seen]
+    assert any({"waiting", "inward"} <= phases for phases in together)
+    assert {"approach"} in together
+    assert not any("approach" in phases and len(phases) > 1 for phases in together)
+
+
+def test_the_way_to_the_start_is_smooth_and_within_its_speed() -> None:
+    rig = Rig(np.full(6, LOW + 1e-3), 1, 0.0)
+    homing = Homing(rig.settings())
+    speeds = []
+
+    def watch(_: float, demand: np.ndarray) -> np.ndarray:
+        if homing.phases[0] == "approach":
+            speeds.append(demand.copy())
+        return demand
+
+    assert rig.run(homing, 30.0, watch).ready
+    way = np.array(speeds)
+    assert np.abs(way).max() <= 1.02 * homing.settings.approach.max()
+    assert np.abs(np.diff(way, axis=0)).max() < 0.02 * np.abs(way).max()
+    assert np.abs(way[0]).max() < 0.01 * np.abs(way).max()
+
+
+def stands(leg: int, since: float = 0.0):
+    """Return a drive fault: one leg stands from some time on."""
+
+    def broken(time: float, demand: np.ndarray) -> np.ndarray:
+        return np.where((np.arange(6) == leg) & (time >= since), 0.0, demand)
+
+    return broken
+
+
+def test_a_leg_that_stands_is_named() -> None:
+    rig = Rig(np.full(6, LOW + 0.05), 2, 0.0)
+    told = rig.run(Homing(rig.settings()), 30.0, stands(2))
+    assert told.fault == "homing: leg 3 does not move: check brake, drive and encoder"
+    assert rig.time < 1.5
+    assert not told.speeds.any()
+    assert told.brakes.all()
+    assert set(told.phases) == {"fault"}
+
+
+def test_a_leg_that_stands_on_its_switch_is_named() -> None:
+    rig = Rig(np.full(6, LOW - 1e-3), 2, 0.0)
+    told = rig.run(Homing(rig.settings()), 30.0, stands(5))
+    assert told.fault.startswith("homing: leg 6 does not move")
+
+
+def test_a_switch_that_is_not_reached_in_time_is_named() -> None:
+    rig = Rig(np.full(6, LOW + 0.01), 2, 0.0)
+    rig.coordinates[1] = HIGH - 0.03
+    rig.encoders.power_up(rig.coordinates)
+    slow = np.where(np.arange(6) == 1, 0.3, 1.0)
+    told = rig.run(Homing(rig.settings()), 60.0, lambda _, demand: slow * demand)
+    assert told.fault.startswith("homing: leg 2 did not reach its lower switch in 25 s")
+
+
+def test_a_lost_index_pulse_is_named() -> None:
+    rig = Rig(np.full(6, LOW + 0.002), 2, 0.0)
+    homing = Homing(rig.settings())
+    time, fault, base = 0.0, "", np.zeros(6)
+    # Counts without any pulse: those since power-up, whatever the travel.
+    while not fault and time < 30.0:
+        pressed = (rig.coordinates <= rig.switch).astype(float)
+        base = np.round((rig.coordinates - LOW - 0.002) / STEP)
+        told = homing.update(HomingInputs(time, base, pressed))
+        rig.coordinates = rig.coordinates + 2e-3 * told.speeds
+        fault, time = told.fault, time + 2e-3
+    assert "index pulse" in fault
+
+
+def test_a_start_that_is_not_reached_is_named() -> None:
+    rig = Rig(np.full(6, LOW + 0.002), 2, 0.0)
+    homing = Homing(rig.settings(longest_settling=0.5))
+
+    def broken(_: float, demand: np.ndarray) -> np.ndarray:
+        drift = 0.01 if homing.phases[0] == "approach" else 0.0
+        return demand + drift * (np.arange(6) == 3)
+
+    assert "homing: leg 4 stays" in rig.run(homing, 30.0, broken).fault
+
+
+def test_a_fault_stays() -> None:
+    rig = Rig(np.full(6, LOW + 0.05), 2, 0.0)
+    homing = Homing(rig.settings())
+    first = rig.run(homing, 30.0, stands(0)).fault
+    rig.time += 2e-3
+    assert rig.run(homing, rig.time + 1.0).fault == first
+
+
+def test_same_inputs_same_outputs() -> None:
+    runs = []
+    for _ in range(2):
+        rig = Rig(np.full(6, LOW + 0.004), 3, 1e-3)
+        runs.append((rig.run(Homing(rig.settings()), 30.0), rig.coordinates, rig.time))
+    np.testing.assert_array_equal(runs[0][1], runs[1][1])
+    np.testing.assert_array_equal(runs[0][0].coordinates, runs[1][0].coordinates)
+    assert runs[0][2] == runs[1][2]
+
+
+def test_bad_settings_are_refused() -> None:
+    stewart = twin.load("stewart")
+    numbers = (np.full(6, STEP), np.full(6, float(TURN)), np.full(6, 0.9))
+    for options, field in (
+        ({"start": np.full(6, 2.0)}, "start"),
+        ({"start": np.zeros(5)}, "start"),
+        ({"stall": 1.0}, "options"),
+        ({"stall_time": -1.0}, "stall_time"),
+        ({"period": 0.0}, "period"),
+    ):
+        with pytest.raises(InputError, match=field):
+            homing_settings(stewart, *numbers, **options)
+    simulator = twin.load("driving_simulator")
+    with pytest.raises(InputError, match="one by one"):
+        homing_settings(simulator, np.full(4, STEP), np.full(4, 4096.0), np.full(4, 0.5))
+    homing = Homing(homing_settings(stewart, *numbers))
+    homing.update(HomingInputs(0.0, np.zeros(6), np.zeros(6)))
+    with pytest.raises(InputError, match="time"):
+        homing.update(HomingInputs(0.0, np.zeros(6), np.zeros(6)))
+    with pytest.raises(InputError, match="counts"):
+        homing.update(HomingInputs(0.1, np.full(6, np.nan), np.zeros(6)))

@@ -1,0 +1,55 @@
+"""Short rides for tests of controllers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import twin
+from twin.control.controller import Controller
+from twin.motion import SineMotion
+from twin.motion.motion import Motion
+from twin.platform import Platform
+from twin.trajectory import Trajectory
+
+RIGID = ("stewart", "srspm", "rss", "driving_simulator")
+"""Machines whose actuators alone move the platform."""
+
+AMPLITUDES = {
+    "stewart": {"z": 0.005, "pitch": 0.006, "x": 0.003},
+    "srspm": {"z": 0.02, "roll": 0.02},
+    "rss": {"z": 0.002},
+    "driving_simulator": {"z": 0.005, "roll": 0.01, "pitch": 0.005},
+}
+
+
+def sine(platform: Platform, duration: float = 0.6) -> Motion:
+    convention = "roll_pitch" if platform.name == "driving_simulator" else "yaw_pitch_roll"
+    return SineMotion(
+        platform.home,
+        amplitude=AMPLITUDES[platform.name],
+        frequency=2.0,
+        duration=duration,
+        fade_in=0.4 * duration,
+        fade_out=0.4 * duration,
+        convention=convention,
+    )
+
+
+def driven(platform: Platform, controller: Controller, duration: float = 0.6) -> Trajectory:
+    return twin.simulate(
+        platform,
+        duration,
+        controller=controller,
+        timestep=5e-4,
+        preset="fast",
+        pose=controller.reference.pose[0],
+        progress=False,
+    )
+
+
+def actuator_error(ride: Trajectory, controller: Controller) -> float:
+    """Root mean square of the actuators' errors at the control instants."""
+    rows = np.arange(0, len(ride), 2)
+    wanted = controller.reference.coordinates
+    kept = np.minimum(rows // 2, len(wanted) - 1)
+    return float(np.sqrt(((ride.lengths[rows] - wanted[kept]) ** 2).mean()))

@@ -1,0 +1,113 @@
+"""Frequency responses of the linearised machine: transmissibility, compliance, modes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twin.arrays import FloatArray
+from twin.control.active_damping.closed_loop import Law, closed_loop, damping_ratios
+from twin.control.linear.machine import LinearMachine
+from twin.control.linear.state_space import StateSpace
+from twin.errors import InputError
+
+
+class LinearModes(NamedTuple):
+    """Poles of a linearised machine, alone or in a loop, slowest first."""
+
+    poles: NDArray[np.complex128]
+    """`(s,)` [1/s], one of each complex pair"""
+    frequencies: FloatArray
+    """`(s,)` [Hz]: |s| / 2 pi"""
+    damping_ratios: FloatArray
+    """`(s,)` one for poles that do not swing, below zero for unstable ones"""
+
+    @property
+    def swinging(self) -> LinearModes:
+        """Those that oscillate."""
+        chosen = self.poles.imag > 1e-9 * np.abs(self.poles)
+        return LinearModes(
+            self.poles[chosen], self.frequencies[chosen], self.damping_ratios[chosen]
+        )
+
+
+def frequency_response(
+    linear: LinearMachine | StateSpace,
+    input: str | Sequence[str],
+    output: str | Sequence[str],
+    frequencies: Any,
+    *,
+    law: Law | None = None,
+) -> NDArray[np.complex128]:
+    """Return the complex response `(k, outputs, inputs)` at frequencies `(k,)` [Hz].
+
+    Args:
+        linear: a linearised machine; or a state space, whose input and output must then be empty.
+        input: name or names, see `LinearMachine`.
+        output: name or names.
+        frequencies: from zero on.
+        law: a local law that acts meanwhile. A sampled one holds inputs over its period, so that
+            answers are those of frequencies far below its rate.
+
+    Raises:
+        InputError: no such input or output, or frequencies that cannot be used.
+    """
+    inputs, outputs = _names(input), _names(output)
+    if isinstance(linear, StateSpace):
+        if inputs or outputs or law is not None:
+            raise InputError("input, output, law", "must be empty with a state space")
+        return linear.response(frequencies)
+    if not isinstance(linear, LinearMachine):
+        raise InputError("linear", f"must be what linearise returns, not {linear!r}")
+    if law is None:
+        return linear.system(inputs, outputs).response(frequencies)
+    loop = closed_loop(linear, law, inputs, outputs)
+    return np.asarray(loop.response(frequencies)[:, :, linear.platform.n_actuators :])
+
+
+def transmissibility(
+    linear: LinearMachine, frequencies: Any, *, law: Law | None = None
+) -> NDArray[np.complex128]:
+    """Return how the platform follows a shaken base, `(k, 6, 3)`: 1 is as one body.
+
+    Motion of the platform (three translations of the reference point [1], three rotations [rad/m])
+    per translation of the base along x, y, z; of machines on pillars `(k, 6, 1)`, along z.
+
+    Raises:
+        InputError: no linearised machine, or frequencies that cannot be used.
+    """
+    shaken = "base_acceleration" if linear.platform.dof == 6 else "base_heave_acceleration"
+    return frequency_response(linear, shaken, "absolute_acceleration", frequencies, law=law)
+
+
+def compliance(
+    linear: LinearMachine, frequencies: Any, *, law: Law | None = None
+) -> NDArray[np.complex128]:
+    """Return the displacement per wrench `(k, 6, 6)`: [m/N], [m/(N m)]; [rad/N], [rad/(N m)].
+
+    Raises:
+        InputError: no linearised machine, or frequencies that cannot be used.
+    """
+    return frequency_response(linear, "wrench", "displacement", frequencies, law=law)
+
+
+def linear_modes(linear: LinearMachine, *, law: Law | None = None) -> LinearModes:
+    """Return frequencies and damping of a linearised machine, with a local law or without.
+
+    Raises:
+        InputError: no linearised machine.
+    """
+    if not isinstance(linear, LinearMachine):
+        raise InputError("linear", f"must be what linearise returns, not {linear!r}")
+    system = linear.system("forces", "rates") if law is None else closed_loop(linear, law)
+    poles = system.rates
+    poles = poles[(poles.imag >= 0.0) & (np.abs(poles) < 1e9)]
+    poles = poles[np.argsort(np.abs(poles))]
+    return LinearModes(poles, np.abs(poles) / (2.0 * np.pi), damping_ratios(poles))
+
+
+def _names(names: str | Sequence[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) and names else tuple(names)

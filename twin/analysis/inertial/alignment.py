@@ -1,0 +1,159 @@
+"""A log and a motion in one time: even samples, and the shift at which both agree best."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.arrays import FloatArray, not_negative
+from twin.errors import InputError
+from twin.motion import Motion
+from twin.parameters.inertial_sensor import InertialSensor
+from twin.plant.inertial_log import InertialLog
+from twin.plant.inertial_sensor import InertialUnit
+
+UNEVEN = 0.05
+"""Largest error of a log's times, in parts of an interval; larger ones are lost messages."""
+
+SMALLEST_OVERLAP = 0.5
+"""Of the shorter of log and motion: less is taken for no common part."""
+
+FEWEST = 16
+"""Samples below which nothing can be compared."""
+
+
+class EvenLog(NamedTuple):
+    """A log at even times."""
+
+    rate: float
+    """[Hz]"""
+    time: FloatArray
+    """`(k,)` [s]"""
+    readings: FloatArray
+    """`(k, 6)` specific force, angular rate; NaN in channels that the log has not"""
+    lost: int
+    """samples that were filled in between their neighbours"""
+
+
+class Alignment(NamedTuple):
+    """Where the motion lies in the log."""
+
+    offset: float
+    """[s] time of the log at which the motion starts"""
+    correlation: float
+    """from -1 to 1, of all channels together at that shift"""
+
+
+def even_log(log: InertialLog, largest_gap: float = 0.05) -> EvenLog:
+    """Return a log at even times, with lost messages filled in by straight lines.
+
+    Args:
+        log: with increasing times.
+        largest_gap: [s] that may be filled in.
+
+    Raises:
+        InputError: too few samples, or a longer gap.
+    """
+    time = np.asarray(log.time, dtype=float)
+    if len(time) < FEWEST:
+        raise InputError("log", f"has {len(time)} samples; {FEWEST} are needed at least")
+    gaps = np.diff(time)
+    interval = float(np.median(gaps))
+    if not interval > 0.0 or not (gaps > 0.0).all():
+        raise InputError("log", "its times must increase")
+    bridged = not_negative(largest_gap, "largest_gap")
+    if gaps.max() > max(bridged, 1.5 * interval):
+        at = int(gaps.argmax())
+        raise InputError(
+            "log",
+            f"has a gap of {gaps[at]:.4g} s at {time[at]:.6g} s; cut the log there or allow "
+            "longer gaps",
+        )
+    count = round((time[-1] - time[0]) / interval)
+    even = np.linspace(time[0], time[-1], count + 1)
+    readings = log.readings
+    if np.abs(even - time).max() > UNEVEN * interval if len(even) == len(time) else True:
+        readings = np.column_stack([np.interp(even, time, column) for column in readings.T])
+    lost = max(0, count + 1 - len(time))
+    return EvenLog(count / float(time[-1] - time[0]), even, readings, lost)
+
+
+def demanded_readings(
+    sensor: InertialSensor,
+    motion: Motion,
+    time: FloatArray,
+    gravity: float,
+    *,
+    filtered: bool = False,
+) -> FloatArray:
+    """Return what a sensor without errors would read `(k, 6)` along a motion.
+
+    Args:
+        sensor: for its place and its axes.
+        motion: what was demanded.
+        time: `(k,)` [s] of the motion; outside it the platform rests at its ends.
+        gravity: [m/s2].
+        filtered: whether behind the sensor's filter.
+    """
+    bare = InertialSensor(
+        source=sensor.source,
+        position=sensor.position,
+        attitude=sensor.attitude,
+        bandwidth=sensor.bandwidth if filtered else None,
+        damping_ratio=sensor.damping_ratio,
+    )
+    inside = np.clip(time, 0.0, motion.duration)
+    sample = motion(inside)
+    rests = ((time < 0.0) | (time > motion.duration))[:, None]
+    twist, acceleration = (np.where(rests, 0.0, part) for part in sample[1:])
+    return (
+        InertialUnit(bare, gravity=gravity).measure(time, sample.pose, twist, acceleration).readings
+    )
+
+
+def align(demanded: FloatArray, measured: FloatArray, rate: float) -> Alignment:
+    """Return the shift at which a log agrees best with a motion, by cross-correlation.
+
+    Channels count by the demanded motion in them, in units of the measured spread; those without
+    readings (NaN) or without demand do not count. The peak is that of the parabola through the
+    three highest values.
+
+    Args:
+        demanded: `(k, c)` readings that the motion asks for.
+        measured: `(m, c)` readings.
+        rate: of both [Hz].
+
+    Returns:
+        The time of the first demanded sample after the first measured one.
+
+    Raises:
+        InputError: no channel moves, or no shift at which they agree.
+    """
+    from scipy.signal import correlate, correlation_lags
+
+    total: FloatArray | None = None
+    powers = np.zeros(2)
+    for column, reading in zip(demanded.T, measured.T, strict=True):
+        if np.isnan(reading).any() or not np.ptp(column) > 0.0:
+            continue
+        spread = float(reading.std()) or 1.0
+        wish, found = (column - column.mean()) / spread, (reading - reading.mean()) / spread
+        part = correlate(found, wish, mode="full", method="fft")
+        total = part if total is None else total + part
+        powers += [(wish**2).sum(), (found**2).sum()]
+    if total is None or not powers.all():
+        raise InputError("motion", "moves none of the channels that the log has")
+    lags = correlation_lags(len(measured), len(demanded), mode="full")
+    overlap = np.minimum(len(measured), lags + len(demanded)) - np.maximum(lags, 0)
+    least = SMALLEST_OVERLAP * min(len(measured), len(demanded))
+    best = int(np.where(overlap >= least, total, -np.inf).argmax())
+    peak, shift = float(total[best]), 0.0
+    if 0 < best < len(total) - 1:
+        before, after = total[best - 1], total[best + 1]
+        bend = before - 2.0 * peak + after
+        shift = 0.5 * float((before - after) / bend) if bend < 0.0 else 0.0
+    correlation = peak / float(np.sqrt(powers.prod()))
+    if not correlation > 0.0:
+        raise InputError("log", "agrees with the motion at no shift: another motion, or other axes")
+    return Alignment((float(lags[best]) + shift) / rate, correlation)

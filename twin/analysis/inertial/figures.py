@@ -1,0 +1,128 @@
+"""Figures of a log against its motion: readings over time, spectra and ratios over frequency."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from twin.analysis.inertial.compensation import Compensation
+from twin.analysis.inertial.response import InertialComparison
+from twin.arrays import FloatArray
+from twin.errors import InputError
+from twin.files import write_text
+from twin.viewer.panels import Axes, Line, panels_figure
+from twin.viewer.style import CONFIG
+
+CLOSE = 1.0
+"""[s] of the closer view around the largest reading."""
+
+UNITS = {"f": "m/s2", "w": "rad/s"}
+"""First letter of a channel -> its unit."""
+
+
+def readings_figure(comparison: InertialComparison, close: bool = False) -> Any:
+    """Return a plotly figure of demanded and measured readings over time, a panel per channel.
+
+    Args:
+        comparison: of a log with its motion.
+        close: whether to show only the second around the largest reading.
+
+    Raises:
+        MissingDependencyError: plotly is not installed.
+    """
+    panels = []
+    time = comparison.time
+    for name in comparison.responses:
+        k = _column(name)
+        shown = np.ones(len(time), dtype=bool)
+        if close:
+            middle = time[
+                int(np.abs(comparison.measured[:, k] - comparison.measured[:, k].mean()).argmax())
+            ]
+            shown = np.abs(time - middle) <= 0.5 * CLOSE
+        lines = [
+            Line(title, time[shown], values[shown, k])
+            for title, values in (
+                ("demanded", comparison.demanded),
+                ("measured", comparison.measured),
+            )
+        ]
+        panels.append(Axes(f"{name} [{UNITS[name[0]]}]", lines))
+        if close:
+            break
+    title = "Readings, a closer view" if close else "Readings"
+    return panels_figure(panels, "time of the motion [s]", title=title)
+
+
+def response_figure(
+    comparison: InertialComparison, channel: str, compensation: Compensation | None = None
+) -> Any:
+    """Return a plotly figure of spectra, coherence and amplification of one channel.
+
+    Args:
+        comparison: of a log with its motion.
+        channel: one of its responses.
+        compensation: whose gains are drawn beside the amplification; default none.
+
+    Raises:
+        InputError: a channel without response.
+        MissingDependencyError: plotly is not installed.
+    """
+    if channel not in comparison.responses:
+        raise InputError(
+            "channel", f"{channel!r} has no response; known: {', '.join(comparison.responses)}"
+        )
+    found = comparison.responses[channel]
+    some = found.frequency > 0.0
+    frequency, unit = found.frequency[some], UNITS[channel[0]]
+    ratio = decibels(found.amplification[some])
+    told = found.coherence[some] >= 0.5
+    lines = [Line("amplification", frequency[told], ratio[told])]
+    if compensation is not None:
+        for axis, gain in compensation.gains.items():
+            inside = (compensation.frequency > 0.0) & (compensation.frequency <= frequency[-1])
+            size = decibels(np.abs(gain[inside]))
+            lines.append(Line(f"change of {axis}", compensation.frequency[inside], size, "dash"))
+    panels = [
+        Axes("amplification [dB]", lines),
+        Axes("coherence", [Line("coherence", frequency, found.coherence[some])]),
+        Axes(
+            f"density [({unit})2/Hz]",
+            [
+                Line("demanded", frequency, found.demanded[some]),
+                Line("measured", frequency, found.measured[some]),
+            ],
+            log_y=True,
+        ),
+    ]
+    return panels_figure(panels, "frequency [Hz]", title=f"{channel}: platform against demand")
+
+
+def decibels(ratio: FloatArray) -> FloatArray:
+    """Return 20 log10 of ratios; NaN where there is none."""
+    return np.asarray(20.0 * np.log10(np.where(ratio > 0.0, ratio, np.nan)))
+
+
+def write_inertial_page(
+    comparison: InertialComparison, path: str | Path, compensation: Compensation | None = None
+) -> Path:
+    """Write all figures of a comparison as one HTML page that loads nothing; returns its path.
+
+    Raises:
+        InputError: the place cannot be written to.
+        MissingDependencyError: plotly is not installed.
+    """
+    figures = [readings_figure(comparison), readings_figure(comparison, close=True)]
+    figures += [response_figure(comparison, name, compensation) for name in comparison.responses]
+    parts = [
+        figure.to_html(full_html=False, include_plotlyjs=k == 0, config=dict(CONFIG))
+        for k, figure in enumerate(figures)
+    ]
+    head = '<!doctype html><html><head><meta charset="utf-8"><title>Inertial log</title></head>'
+    return write_text(path, f"{head}<body>{''.join(parts)}</body></html>\n")
+
+
+def _column(channel: str) -> int:
+    return "fw".index(channel[0]) * 3 + "xyz".index(channel[1])

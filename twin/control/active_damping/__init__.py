@@ -1,0 +1,22 @@
+"""Active damping of machines with springs in their legs: force and velocity feedback, HAC-LAC."""
+
+from twin.control.active_damping.best_gain import BestGain, best_gain
+from twin.control.active_damping.closed_loop import closed_loop, root_locus, smallest_damping
+from twin.control.active_damping.force_sensor import leg_forces
+from twin.control.active_damping.hac_lac import HacLac
+from twin.control.active_damping.local import DirectVelocityFeedback, IntegralForceFeedback
+from twin.control.active_damping.single_leg import LargestDamping, largest_damping
+
+__all__ = [
+    "BestGain",
+    "DirectVelocityFeedback",
+    "HacLac",
+    "IntegralForceFeedback",
+    "LargestDamping",
+    "best_gain",
+    "closed_loop",
+    "largest_damping",
+    "leg_forces",
+    "root_locus",
+    "smallest_damping",
+]

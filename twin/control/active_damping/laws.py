@@ -1,0 +1,201 @@
+"""Local laws: what each leg's actuator does with its own measurements, and nothing else.
+
+All are linear in the deviations from the reference: y = (dq, dq', df) of coordinate, rate and
+actuator force, and the answer df. Continuous laws serve the theory, sampled ones run.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.arrays import FloatArray, as_floats, positive
+from twin.control.linear.rest import spring_constants
+from twin.control.linear.state_space import StateSpace
+from twin.errors import InputError
+from twin.platform import Platform
+
+
+class LocalLaw(NamedTuple):
+    """One state z per leg: z[k+1] = keep z + take y, df = hold z + direct y; y = (dq, dq', df)."""
+
+    keep: FloatArray
+    """`(n,)`"""
+    take: FloatArray
+    """`(n, 3)`"""
+    hold: FloatArray
+    """`(n,)`"""
+    direct: FloatArray
+    """`(n, 3)`"""
+    period: float
+    """[s]"""
+
+    def system(self) -> StateSpace:
+        """Return the law as a sampled state space from (q, q', added forces) to forces.
+
+        The state is (z, f): the force of the past period, what was added included, is what the
+        sensor reads.
+        """
+        n = len(self.keep)
+        take = [np.diag(column) for column in self.take.T]
+        direct = [np.diag(column) for column in self.direct.T]
+        hold = np.hstack([np.diag(self.hold), direct[2]])
+        through = np.hstack([*direct[:2], np.eye(n)])
+        return StateSpace(
+            np.vstack([np.hstack([np.diag(self.keep), take[2]]), hold]),
+            np.vstack([np.hstack([*take[:2], np.zeros((n, n))]), through]),
+            hold,
+            through,
+            self.period,
+        )
+
+    def answer(
+        self, state: FloatArray, coordinates: FloatArray, rates: FloatArray, forces: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return force deviations `(n,)` and the next state for measured deviations `(n,)`."""
+        direct, take = self.direct, self.take
+        force = self.hold * state + direct[:, 0] * coordinates + direct[:, 1] * rates
+        following = self.keep * state + take[:, 0] * coordinates + take[:, 1] * rates
+        return force + direct[:, 2] * forces, following + take[:, 2] * forces
+
+
+def force_feedback(platform: Platform, gain: Any, period: float, *, leak: float = 0.0) -> LocalLaw:
+    """Return integral force feedback of struts, df = -g / (s + leak) dF with F = f + spring.
+
+    Sampled as df[k] = exp(-leak T) df[k-1] - (1 - exp(-g T)) F[k]: exact for a spring force that
+    is held over the period, so that its own state never grows, whatever the gain.
+
+    Args:
+        platform: with struts.
+        gain: g [1/s], one number or one per leg, from zero on.
+        period: T [s].
+        leak: [1/s]; with it the legs keep the share leak / (leak + g) of their static stiffness.
+
+    Raises:
+        InputError: a machine without struts, or numbers that cannot be used.
+    """
+    step, rates, lost = _checked(platform, gain, period, leak)
+    stiffness, damping = spring_constants(platform)
+    n = platform.n_actuators
+    share = 1.0 - np.exp(-rates * step)
+    kept = np.full(n, np.exp(-lost * step))
+    sensed = np.column_stack([-stiffness, -damping, np.ones(n)])
+    taken = -share[:, None] * sensed
+    return LocalLaw(kept, taken, kept, taken, step)
+
+
+def velocity_feedback(
+    platform: Platform, gain: Any, period: float, *, stiffness: Any = 0.0
+) -> LocalLaw:
+    """Return direct velocity feedback df = -g dq' - k_p dq.
+
+    Args:
+        platform: any.
+        gain: g [N s/m], one number or one per leg, from zero on.
+        period: [s].
+        stiffness: k_p [N/m] that holds an actuator in series with a spring; one number or `(n,)`.
+
+    Raises:
+        InputError: numbers that cannot be used.
+    """
+    step, damper, _ = _checked(platform, gain, period, 0.0, springs=False)
+    n = platform.n_actuators
+    spring = _per_leg(stiffness, "stiffness", n)
+    direct = np.column_stack([-spring, -damper, np.zeros(n)])
+    return LocalLaw(np.zeros(n), np.zeros((n, 3)), np.zeros(n), direct, step)
+
+
+def position_force_feedback(
+    platform: Platform,
+    gain: Any,
+    period: float,
+    *,
+    leak: float = 0.0,
+    stiffness: Any,
+    damping: Any,
+) -> LocalLaw:
+    """Return integral force feedback of actuators in series with springs.
+
+    A force that the actuator itself exerts says nothing new to it; integral force feedback needs an
+    actuator that commands its place u (Preumont's active strut). A stiff loop makes it one:
+
+        u' = -leak u - (g / k) dF,    df = P (u - dq) - D dq',    F = f.
+
+    With P and D large this is s^2 + g s + w^2 for a leg without losses: the actuator is a damper
+    k / g in series with the spring.
+
+    Args:
+        platform: with viscoelastic legs.
+        gain: g [1/s], one number or one per leg, from zero on.
+        period: [s].
+        leak: [1/s]; with it the actuator comes back to its reference.
+        stiffness: P [N/m], one number or one per leg.
+        damping: D [N s/m], likewise.
+
+    Raises:
+        InputError: a machine without springs in series, or numbers that cannot be used.
+
+    Reference:
+        Preumont, Vibration Control of Active Structures, section 6.3 (active strut).
+    """
+    if not platform.n_internal:
+        raise InputError("platform", f"{platform.name} has no springs in series")
+    step, rates, lost = _checked(platform, gain, period, leak, springs=False)
+    n = platform.n_actuators
+    held, damper = _per_leg(stiffness, "stiffness", n), _per_leg(damping, "damping", n)
+    kept = np.full(n, np.exp(-lost * step))
+    share = (1.0 - np.exp(-rates * step)) / spring_constants(platform)[0]
+    none = np.zeros(n)
+    take = np.column_stack([none, none, -share])
+    direct = np.column_stack([-held, -damper, -held * share])
+    return LocalLaw(kept, take, held * kept, direct, step)
+
+
+def continuous_force_feedback(platform: Platform, gain: Any, *, leak: float = 0.0) -> StateSpace:
+    """Return integral force feedback of struts from (q, q', added forces r), not sampled.
+
+    f = x + r,   x' = -leak x - g (f - k dq - c dq').
+
+    Raises:
+        InputError: a machine without struts, or numbers that cannot be used.
+    """
+    _, rates, lost = _checked(platform, gain, 1.0, leak)
+    stiffness, damping = spring_constants(platform)
+    one = np.eye(platform.n_actuators)
+    sensed = [np.diag(rates * stiffness), np.diag(rates * damping), -np.diag(rates)]
+    through = np.hstack([0.0 * one, 0.0 * one, one])
+    return StateSpace(-np.diag(lost + rates), np.hstack(sensed), one, through)
+
+
+def continuous_velocity_feedback(
+    platform: Platform, gain: Any, *, stiffness: Any = 0.0
+) -> StateSpace:
+    """Return direct velocity feedback from (q, q', added forces) to forces, not sampled.
+
+    Raises:
+        InputError: numbers that cannot be used.
+    """
+    law = velocity_feedback(platform, gain, 1.0, stiffness=stiffness)
+    n = platform.n_actuators
+    direct = np.hstack([*(np.diag(column) for column in law.direct.T[:2]), np.eye(n)])
+    return StateSpace(np.zeros((0, 0)), np.zeros((0, 3 * n)), np.zeros((n, 0)), direct)
+
+
+def _checked(
+    platform: Platform, gain: Any, period: float, leak: float, springs: bool = True
+) -> tuple[float, FloatArray, float]:
+    if springs and platform.kind != "strut":
+        raise InputError("platform", f"{platform.name} has no struts")
+    lost = as_floats(leak, "leak")
+    if lost.ndim or lost < 0.0:
+        raise InputError("leak", "must be one number from zero on")
+    gains = _per_leg(gain, "gain", platform.n_actuators)
+    return positive(period, "period"), gains, float(lost)
+
+
+def _per_leg(value: Any, field: str, n: int) -> FloatArray:
+    values = as_floats(value, field)
+    if values.shape not in ((), (n,)) or not (values >= 0.0).all():
+        raise InputError(field, f"must be one number or {n}, from zero on")
+    return np.broadcast_to(values, (n,)).copy()

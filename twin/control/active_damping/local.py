@@ -1,0 +1,168 @@
+"""Controllers of one local law per leg: integral force feedback, direct velocity feedback."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from twin.arrays import FloatArray
+from twin.control.active_damping.force_sensor import ForceSensor
+from twin.control.active_damping.forward_forces import forward_forces
+from twin.control.active_damping.laws import LocalLaw, velocity_feedback
+from twin.control.active_damping.local_design import (
+    chosen_law,
+    fastest,
+    force_law,
+    moved_masses,
+    series_stiffness,
+    suitable_leak,
+    suitable_period,
+)
+from twin.control.controller import Controller
+from twin.control.linear.linearise import linearise
+from twin.control.linear.machine import LinearMachine
+from twin.control.reference import Reference
+from twin.motion import Motion
+from twin.plant.command import Command
+from twin.plant.measurement import Measurement
+from twin.platform import Platform
+
+
+class LocalFeedback(Controller):
+    """A local law in every leg about the forces that a reference asks for; commands forces.
+
+        f = f_ref + law(q - q_ref, q' - q'_ref, F - F_ref)
+
+    Velocity loops of the drives are not used; their gains are one.
+
+    Attributes:
+        law: what runs in every leg.
+        linear: the machine at home, that the law was designed on.
+    """
+
+    name: ClassVar[str] = "local"
+
+    def __init__(
+        self, platform: Platform, law: LocalLaw, linear: LinearMachine, motion: Any = None
+    ) -> None:
+        """Prepare the forces of the reference; `law` gives the control period.
+
+        Raises:
+            InputError: a motion of another period or machine.
+            SingularPoseError: the reference passes a singular pose.
+        """
+        super().__init__(platform, motion, period=law.period, velocity_gain=1.0, velocity_time=1.0)
+        self.law, self.linear = law, linear
+        self._forward = forward_forces(platform, self.reference)
+        self._sensor = ForceSensor(platform)
+        self._state = self._memory = np.zeros(platform.n_actuators)
+        self._before = np.zeros(platform.n_actuators)
+        self._read = np.zeros(platform.n_actuators)
+
+    def start(self, measurement: Measurement) -> None:
+        """Begin with the force of the reference: what the legs bear at the start is not felt."""
+        self._state = np.zeros_like(self._state)
+        self._before = measurement.forces.copy()
+
+    def update(self, step: int, measurement: Measurement) -> Command:
+        """Return the forces of control period `step`."""
+        row, reference = self.reference.row(step), self.reference
+        coordinates = measurement.coordinates - reference.coordinates[row]
+        rates = measurement.rates - reference.rates[row]
+        forces = measurement.forces - self._before
+        self._memory = self._state
+        deviation, self._state = self.law.answer(self._memory, coordinates, rates, forces)
+        self._read = self._sensor.read(measurement)
+        self._before = self._forward[row]
+        added = self._added(coordinates, rates, deviation)
+        return Command(self._before + deviation + added, "force")
+
+    def signals(self) -> dict[str, FloatArray]:
+        """Return what the legs' load cells read [N]."""
+        return {"leg_forces": self._read}
+
+    def _added(
+        self, coordinates: FloatArray, rates: FloatArray, deviation: FloatArray
+    ) -> FloatArray | float:
+        """Return what an outer loop adds `(n,)`."""
+        return 0.0
+
+
+class IntegralForceFeedback(LocalFeedback):
+    """Integral of each leg's force, fed back: df = -g / (s + leak) dF.
+
+    Struts: `force_feedback`; springs in series: `position_force_feedback`. The force sensor is
+    derived from coordinate, rate and actuator force with the leg's parameters, see `ForceSensor`.
+    """
+
+    name: ClassVar[str] = "iff"
+
+    def __init__(
+        self,
+        platform: Platform,
+        motion: Motion | Reference | None = None,
+        *,
+        gain: Any = None,
+        leak: float | None = None,
+        period: float | None = None,
+    ) -> None:
+        """Design the law at home.
+
+        Args:
+            platform: with struts or viscoelastic legs.
+            motion: where it shall go; default: stay at home.
+            gain: [1/s]; default the one that damps the worst mode best.
+            leak: [1/s]; default a twentieth of the slowest mode, 0.4 with springs in series.
+            period: of the controller [s]; default twenty to the fastest mode's, at most 1 ms.
+
+        Raises:
+            InputError: no such legs, or numbers that cannot be used.
+        """
+        linear = linearise(platform)
+        step = suitable_period(linear) if period is None else period
+        lost = suitable_leak(linear) if leak is None else leak
+        highest = 10.0 * fastest(linear)
+        law = chosen_law(linear, gain, lambda g: force_law(linear, g, step, lost), highest)
+        super().__init__(platform, law, linear, motion)
+
+
+class DirectVelocityFeedback(LocalFeedback):
+    """The actuators' rates, fed back: df = -g dq' - k_p dq.
+
+    The spring k_p holds actuators in series with a spring; struts have their own.
+    """
+
+    name: ClassVar[str] = "dvf"
+
+    def __init__(
+        self,
+        platform: Platform,
+        motion: Motion | Reference | None = None,
+        *,
+        gain: Any = None,
+        stiffness: Any = None,
+        period: float | None = None,
+    ) -> None:
+        """Design the law at home.
+
+        Args:
+            platform: with struts or viscoelastic legs.
+            motion: where it shall go; default: stay at home.
+            gain: [N s/m]; default the one that damps the worst mode best.
+            stiffness: k_p [N/m]; default a quarter of the spring's in series, none for struts.
+            period: of the controller [s]; default twenty to the fastest mode's, at most 1 ms.
+
+        Raises:
+            InputError: no such legs, or numbers that cannot be used.
+        """
+        linear = linearise(platform)
+        step = suitable_period(linear) if period is None else period
+        held = series_stiffness(linear) if stiffness is None else stiffness
+        highest = 20.0 * fastest(linear) * float(moved_masses(linear).max())
+
+        def law_of(value: Any) -> LocalLaw:
+            return velocity_feedback(platform, value, step, stiffness=held)
+
+        law = chosen_law(linear, gain, law_of, highest)
+        super().__init__(platform, law, linear, motion)

@@ -1,0 +1,226 @@
+"""Computed torque in task space: the platform's error is made a linear oscillator of choice."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from twin.arrays import FloatArray, as_flag, not_negative, positive
+from twin.control.computed_torque_kernel import (
+    FOUND,
+    NO_POSE,
+    predict,
+    required_forces,
+    task_state,
+    wanted_acceleration,
+)
+from twin.control.controller import PERIOD, Controller
+from twin.control.drive_model import drive_model
+from twin.control.gains import loop_lag
+from twin.control.prediction import Prediction
+from twin.control.reference import Reference
+from twin.control.task_reference import TaskReference, task_reference
+from twin.control.torque_mode import transmission_ratio
+from twin.dynamics.work import make_work
+from twin.errors import ControlError, InputError
+from twin.kinematics import forward
+from twin.motion import Motion
+from twin.plant.command import Command
+from twin.plant.measurement import Measurement
+from twin.platform import Platform, as_platform
+
+LAG_SHARE = 1.0 / 3.0
+"""Adopted: bandwidth times the lag of the loop; the prediction hides the lag, not its errors."""
+
+PERIOD_SHARE = 0.25
+"""Adopted: largest bandwidth times the control period."""
+
+DAMPING = 1.0
+INTEGRAL_SHARE = 0.1
+"""Adopted: of bandwidth cubed."""
+
+FADE = 0.5
+"""[s] Adopted: over which the first force's difference from the model's is given up."""
+
+
+class ComputedTorque(Controller):
+    """Forces of a model for the acceleration that lets the platform's error decay as chosen.
+
+        acceleration = a_ref + Kd (t_ref - t) + Kp e + Ki int(e),   Kp = w^2, Kd = 2 d w
+        forces       = ID(pose, twist, acceleration) + m_motor q'' + friction(q_ref')
+
+    with e the displacement and the rotation vector from the platform's pose to the wanted one, in
+    base axes. The pose is found from the actuators by Newton from that of the last period, the
+    twist from their rates; both are moved on by delay, lag and half a period under the
+    accelerations that are on their way, and so is the reference.
+
+    Attributes:
+        model: what the controller takes the machine for.
+        bandwidth: w [rad/s].
+        damping: d.
+        integral_share: Ki in parts of w^3.
+
+    Reference:
+        Luh, Walker and Paul, Resolved-acceleration control of mechanical manipulators, IEEE
+        Transactions on Automatic Control 25 (1980).
+    """
+
+    name: ClassVar[str] = "computed_torque"
+
+    def __init__(
+        self,
+        platform: Platform,
+        motion: Motion | Reference | None = None,
+        *,
+        period: float = PERIOD,
+        model: Platform | None = None,
+        bandwidth: Any = None,
+        damping: Any = DAMPING,
+        integral_share: Any = INTEGRAL_SHARE,
+        prediction: bool = True,
+        friction: bool = True,
+    ) -> None:
+        """Prepare the model.
+
+        Args:
+            platform: the machine.
+            motion: where it shall go; default: stay at home.
+            period: of the controller [s].
+            model: what the controller takes the machine for; default the machine itself.
+            bandwidth: [rad/s]; default `suitable_bandwidth`.
+            damping: of the error.
+            integral_share: Ki in parts of bandwidth cubed, zero for none.
+            prediction: move state and reference on by delay and lag.
+            friction: compensate the drives' friction along the reference.
+
+        Raises:
+            InputError: an argument that cannot be used, or a machine whose actuators do not move
+                the platform alone.
+        """
+        super().__init__(platform, motion, period=period)
+        known = self.model = as_platform(platform if model is None else model)
+        _check(known, platform)
+        usual = suitable_bandwidth(known, self.period) if bandwidth is None else bandwidth
+        self.bandwidth = positive(usual, "bandwidth")
+        self.damping = positive(damping, "damping")
+        self.integral_share = not_negative(integral_share, "integral_share")
+        self._drives = drives = drive_model(known)
+        self._prediction = Prediction(drives, self.period, as_flag(prediction, "prediction"))
+        self._wanted: TaskReference = task_reference(
+            self.reference, drives, self._prediction.lead, as_flag(friction, "friction")
+        )
+        self._gains = np.tile([self.bandwidth**2, 2.0 * self.damping * self.bandwidth], (6, 1))
+        n = known.n_actuators
+        legs = known.constants.legs
+        self._find_work = forward.make_work(n, 6 - known.dof)
+        self._work = make_work(legs)
+        self._state, self._ahead = np.zeros(13), np.zeros(13)
+        self._integral, self._error, self._acceleration = (np.zeros(6) for _ in range(3))
+        self._offset, self._legs, self._turning = (np.zeros(n) for _ in range(3))
+        self._internal, self._wrench = np.zeros(2 * known.n_internal), np.zeros(6)
+
+    def start(self, measurement: Measurement) -> None:
+        """Begin at `measurement`: the first force differs from the present one by feedback only."""
+        self._state[:7] = self.model.forward_kinematics(
+            measurement.coordinates - self._drives.wound_up(measurement.forces),
+            self.reference.pose[0],
+        )
+        self._prediction.start()
+        self._integral[:] = 0.0
+        self._legs[:] = measurement.forces
+        rest = np.zeros(6)
+        pose = self.model.constrain(self._state[:7]).pose
+        self._offset = measurement.forces - self.model.inverse_dynamics(pose, rest, rest)
+
+    def update(self, step: int, measurement: Measurement) -> Command:
+        """Return forces for control period `step`.
+
+        Raises:
+            ControlError: the readings belong to no pose, or to a singular one.
+        """
+        row = self.reference.row(step)
+        wanted = self._wanted
+        legs = self.model.constants.legs
+        coordinates = measurement.coordinates - self._drives.wound_up(self._legs)
+        self._ask(task_state(legs, coordinates, measurement.rates, self._state, self._find_work))
+        self._state[7:] += self._prediction.caught_up()
+        predict(self._state, *self._prediction.pending(), self._ahead)
+        wanted_acceleration(
+            self._ahead,
+            wanted.pose[row],
+            wanted.twist[row],
+            wanted.acceleration[row],
+            self._gains,
+            self._integral,
+            self._error,
+            self._acceleration,
+        )
+        self._prediction.keep(self._acceleration - self._integral)
+        self._ask(
+            required_forces(
+                self.model.constants.body,
+                legs,
+                self._ahead,
+                self._internal,
+                self._acceleration,
+                self._wrench,
+                self._drives.inertia,
+                self._legs,
+                self._turning,
+                self._work,
+            )
+        )
+        fading = max(0.0, 1.0 - step * self.period / FADE)
+        force = self._legs + self._turning + wanted.friction[row] + fading * self._offset
+        limit = self._drives.largest
+        given = np.minimum(np.maximum(force, -limit), limit)
+        if self.integral_share and (given == force).all():
+            rate = self.integral_share * self.bandwidth**3 * self.period
+            self._integral += rate * self._error
+        return Command(given, "force")
+
+    def signals(self) -> dict[str, FloatArray]:
+        """Return state of the platform as found, error and acceleration."""
+        return {
+            "estimated_state": self._state.copy(),
+            "task_error": self._error.copy(),
+            "task_acceleration": self._acceleration.copy(),
+        }
+
+    def _ask(self, code: int) -> None:
+        if code == FOUND:
+            return
+        reason = "readings that belong to no pose" if code == NO_POSE else "a singular pose"
+        raise ControlError(
+            f"{reason}: the platform was last found at {np.round(self._state[:3], 4).tolist()} m",
+            {"code": code, "state": self._state.copy()},
+        )
+
+
+def suitable_bandwidth(platform: Platform, period: float = PERIOD) -> float:
+    """Return the bandwidth [rad/s] that lag and transmissions leave.
+
+    The gains are made for motor and leg together. Above the frequency at which the leg swings on
+    its transmission they act on the motor alone, and the loop is faster by as much as the heaviest
+    leg with its motor is heavier than that.
+
+    Raises:
+        InputError: not a machine.
+    """
+    faster = transmission_ratio(as_platform(platform))
+    return min(LAG_SHARE / loop_lag(platform, period) / faster, PERIOD_SHARE / period)
+
+
+def _check(model: Platform, platform: Platform) -> None:
+    """Raise InputError for machines that forces of a rigid model do not move."""
+    reasons = {
+        "viscoelastic": "springs inside its legs move the platform beside the actuators, and "
+        "nothing measures them",
+        "strut": "its legs are springs whose lengths are commanded, with modes beyond what a "
+        "controller samples; active damping suits it",
+    }
+    if model.kind in reasons:
+        raise InputError("platform", f"{model.name}: {reasons[model.kind]}")
+    if model.n_actuators != platform.n_actuators or model.kind != platform.kind:
+        raise InputError("model", "must be of a machine with the same kind and number of legs")

@@ -1,0 +1,111 @@
+"""Homing as a controller: from power-up, by raw counts and switches alone, to the start."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from twin.arrays import FloatArray
+from twin.control.controller import PERIOD, Controller
+from twin.control.supervisor import Supervisor
+from twin.errors import ControlError
+from twin.plant.command import Command
+from twin.plant.encoder import encoder_bank
+from twin.plant.homing import PHASES, Homing, HomingInputs
+from twin.plant.homing_settings import homing_settings
+from twin.plant.measurement import Measurement
+from twin.platform import Platform
+
+ANYWHERE = 2.0
+"""Strokes: before homing nobody knows how far the start is."""
+
+
+class HomingController(Controller):
+    """Homes a machine whose every leg has an encoder with an index pulse; then holds it there.
+
+    Attributes:
+        homing: the machine of states, with the decoder of the counts.
+        ready: whether all actuators rest at the start.
+    """
+
+    name: ClassVar[str] = "homing"
+
+    def __init__(
+        self,
+        platform: Platform,
+        index_coordinates: Any = None,
+        *,
+        start: Any = None,
+        period: float = PERIOD,
+        velocity_gain: Any = None,
+        velocity_time: Any = None,
+        **options: float,
+    ) -> None:
+        """Take the machine's encoders and limits.
+
+        Args:
+            platform: the machine.
+            index_coordinates: `(n,)` of one index pulse per actuator [m, rad], from calibration;
+                default those of the encoders that seed 0 draws.
+            start: coordinates `(n,)` to go to; default those of home.
+            period: of the controller [s].
+            velocity_gain: of the drives' velocity loops, one number or `(n,)`.
+            velocity_time: [s], one number or `(n,)`.
+            options: further entries of `HomingSettings`.
+
+        Raises:
+            InputError: an argument that cannot be used, or a machine that cannot be homed.
+        """
+        super().__init__(
+            platform, period=period, velocity_gain=velocity_gain, velocity_time=velocity_time
+        )
+        encoders = encoder_bank(platform)
+        known = encoders.index_coordinates if index_coordinates is None else index_coordinates
+        self._settings = homing_settings(
+            platform,
+            encoders.resolution,
+            encoders.turn,
+            known,
+            start=start,
+            period=self.period,
+            **options,
+        )
+        self.homing = Homing(self._settings)
+        self.ready = False
+        self._phases = np.zeros(platform.n_actuators)
+        self._told = np.zeros(platform.n_actuators)
+
+    def supervisor(self) -> Supervisor:
+        """Return a supervisor that does not mind how far the machine is from its start."""
+        return Supervisor(self.platform, self.reference, self.period, following=ANYWHERE)
+
+    def start(self, measurement: Measurement) -> None:
+        """Begin anew, as after power-up."""
+        self.homing = Homing(self._settings)
+        self.ready = False
+
+    def update(self, step: int, measurement: Measurement) -> Command:
+        """Return the speeds and brakes of this control period.
+
+        Raises:
+            ControlError: the sensors give no counts, or homing was given up.
+        """
+        n = self.platform.n_actuators
+        if len(measurement.counts) != n or len(measurement.at_minimum) != n:
+            raise ControlError("homing needs raw counts and lower switches of every actuator")
+        if not measurement.valid and step:
+            return Command(np.zeros(n))
+        told = self.homing.update(
+            HomingInputs(measurement.time, measurement.counts, measurement.at_minimum)
+        )
+        if told.fault:
+            raise ControlError(told.fault)
+        self.ready = told.ready
+        self._phases = np.array([PHASES.index(phase) for phase in told.phases], dtype=float)
+        self._told = np.nan_to_num(told.coordinates, nan=0.0)
+        return Command(told.speeds, "velocity", None, told.brakes)
+
+    def signals(self) -> dict[str, FloatArray]:
+        """Return phases, numbers in `PHASES`, and coordinates: 0 before "waiting"."""
+        return {"homing_phase": self._phases, "homed_coordinates": self._told}

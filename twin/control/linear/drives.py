@@ -1,0 +1,123 @@
+"""What drives add to a linearised machine: armature, viscous friction, current lag, delay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import comb, factorial, prod
+from typing import Any
+
+import numpy as np
+
+from twin.arrays import FloatArray, as_floats, positive
+from twin.control.linear.machine import LinearMachine
+from twin.control.linear.state_space import StateSpace, series
+from twin.errors import InputError
+
+
+def with_drives(linear: LinearMachine) -> LinearMachine:
+    """Return the machine with what its `[leg.drive]` reflects onto the actuators.
+
+    Inertia of motor and transmission adds S^T diag(m) S to M, their viscous friction
+    S^T diag(b) S to C, with the actuators' coordinates S q. Transmissions are taken as rigid and
+    without play; dry friction, limits and quantisation have no linear part. Lag and delay are kept
+    as `lag` and `delay` for `driven_system`.
+
+    Raises:
+        InputError: drives of different delays.
+    """
+    legs = linear.platform.parameters.legs
+    drives = [getattr(leg, "drive", None) for leg in legs]
+    reflected = [drive.reflected() if drive else None for drive in drives]
+    inertia = np.array([one.inertia if one else 0.0 for one in reflected])
+    viscous = np.array([one.viscous if one else 0.0 for one in reflected])
+    delays = {drive.delay if drive else 0.0 for drive in drives}
+    if len(delays) > 1:
+        raise InputError("platform", "its drives must all have the same delay")
+    lag = np.array([drive.current_lag if drive else 0.0 for drive in drives])
+    across = linear.pushed
+    return replace(
+        linear,
+        mass=linear.mass + across @ (inertia[:, None] * across.T),
+        damping=linear.damping + across @ (viscous[:, None] * across.T),
+        lag=lag if lag.any() else np.zeros(0),
+        delay=delays.pop(),
+    )
+
+
+def driven_system(
+    linear: LinearMachine, outputs: str | Sequence[str], *, order: int = 3
+) -> StateSpace:
+    """Return the state space from demanded forces to outputs, through lag and delay of the drives.
+
+    Args:
+        linear: what `with_drives` returns.
+        outputs: see `LinearMachine`.
+        order: of the Pade approximation of the delay.
+
+    Raises:
+        InputError: no such output, or an order not from 1 to 6.
+    """
+    system = linear.system("forces", outputs)
+    if linear.lag.size:
+        if not (linear.lag > 0.0).all():
+            raise InputError("platform", "all of its drives must have a current lag, or none")
+        system = with_lag(system, linear.lag)
+    return with_delay(system, linear.delay, order) if linear.delay else system
+
+
+def with_lag(system: StateSpace, time_constant: Any) -> StateSpace:
+    """Return a continuous system whose inputs pass first-order lags 1 / (1 + T s).
+
+    Args:
+        system: continuous.
+        time_constant: one number or one per input [s], above zero.
+
+    Raises:
+        InputError: a sampled system, or a time constant that is not above zero.
+    """
+    inputs = system.entering.shape[1]
+    values = as_floats(time_constant, "time_constant")
+    if values.shape not in ((), (inputs,)) or not (values > 0.0).all():
+        raise InputError("time_constant", f"must be one number or {inputs} above zero")
+    rate = np.diag(1.0 / np.broadcast_to(values, (inputs,)))
+    lag = StateSpace(-rate, rate, np.eye(inputs), np.zeros((inputs, inputs)))
+    return series(lag, system)
+
+
+def with_delay(system: StateSpace, delay: Any, order: int = 3) -> StateSpace:
+    """Return a continuous system with a delay [s] at its inputs, as a Pade approximation.
+
+    Sampled systems need none: `sampled` holds the delay exactly.
+
+    Raises:
+        InputError: a sampled system, a delay not above zero, an order not from 1 to 6.
+    """
+    if type(order) is not int or not 1 <= order <= 6:
+        raise InputError("order", "must be a whole number from 1 to 6")
+    numerator, denominator = _pade(positive(delay, "delay"), order)
+    inputs = system.entering.shape[1]
+    top = np.eye(order, k=1)
+    top[-1] = -denominator[:-1] / denominator[-1]
+    direct = numerator[-1] / denominator[-1]
+    row = (numerator[:-1] - direct * denominator[:-1]) / denominator[-1]
+    one = np.eye(inputs)
+    late = StateSpace(
+        np.asarray(np.kron(one, top)),
+        np.asarray(np.kron(one, np.eye(order)[:, -1:])),
+        np.kron(one, row[None]),
+        direct * one,
+    )
+    return series(late, system)
+
+
+def _pade(delay: float, order: int) -> tuple[FloatArray, FloatArray]:
+    """Return the coefficients `(order + 1,)` of exp(-s delay), lowest power first."""
+    terms = [
+        comb(order, j) * prod(range(order + 1, 2 * order - j + 1)) / factorial(order) * delay**j
+        for j in range(order + 1)
+    ]
+    # Scaled so that the highest power has a coefficient of about one.
+    values = np.array(terms) / delay**order
+    signs = (-1.0) ** np.arange(order + 1)
+    return signs * values, values

@@ -1,0 +1,209 @@
+"""A linearised machine: its matrices, and state spaces from named inputs to named outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from twin.arrays import FloatArray, as_floats, one_of
+from twin.control.linear.rest import Rest, spring_constants
+from twin.control.linear.state_space import StateSpace
+from twin.errors import InputError, SingularPoseError
+from twin.platform import Platform
+
+INPUTS = ("forces", "wrench", "base_acceleration", "base_heave_acceleration", "rest_length")
+OUTPUTS = (
+    "displacement",
+    "twist",
+    "acceleration",
+    "absolute_acceleration",
+    "coordinates",
+    "rates",
+    "internal",
+    "leg_forces",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearMachine:
+    """M q'' + C q' + K q = E_f f + E_w w + E_b a_b, all measured from the state of rest.
+
+    The coordinates q `(m,)` are the displacement of the platform [m], [rad] in base axes (heave,
+    roll and pitch where there are three freedoms), then the deflections inside the legs [m].
+
+    Inputs (for `system`):
+
+    | name | size | meaning |
+    | --- | --- | --- |
+    | forces | n | actuator forces [N] or [N m] |
+    | wrench | 6 | on the platform [N], [N m], base axes |
+    | base_acceleration | 3 | of the base along its axes [m/s2]; not of pillars |
+    | base_heave_acceleration | 1 | of the base along z alone [m/s2] |
+    | rest_length | n | commanded rest lengths of struts [m]: forces k r |
+
+    Outputs:
+
+    | name | size | meaning |
+    | --- | --- | --- |
+    | displacement, twist, acceleration | 6 | of the platform relative to the base, base axes |
+    | absolute_acceleration | 6 | the same plus that of the base |
+    | coordinates, rates | n | of the actuators, springs in series excluded |
+    | internal | k | deflections inside the legs |
+    | leg_forces | n | what a load cell beside the actuator reads: see `leg_forces` |
+    """
+
+    platform: Platform
+    rest: Rest
+    mass: FloatArray
+    """`(m, m)` M"""
+    damping: FloatArray
+    """`(m, m)` C"""
+    stiffness: FloatArray
+    """`(m, m)` K"""
+    pushed: FloatArray
+    """`(m, n)` E_f; its transpose gives the actuators' coordinates"""
+    loaded: FloatArray
+    """`(m, 6)` E_w"""
+    shaken: FloatArray
+    """`(m, 3)` E_b"""
+    free: FloatArray
+    """`(6, m)` displacement of the platform per coordinate"""
+    accuracy: float = 0.0
+    """relative disagreement of the last two levels of the differences"""
+    lag: FloatArray = field(default_factory=lambda: np.zeros(0))
+    """`(n,)` time constants [s] of the current loops, empty: none"""
+    delay: float = 0.0
+    """[s] from demand to force"""
+
+    @property
+    def size(self) -> int:
+        """Number m of coordinates."""
+        return len(self.mass)
+
+    @property
+    def state_matrix(self) -> FloatArray:
+        """A `(2m, 2m)` of the state (q, q') without lags."""
+        m = self.size
+        return np.block([[np.zeros((m, m)), np.eye(m)], [*self._slopes]])
+
+    def system(self, inputs: str | Sequence[str], outputs: str | Sequence[str]) -> StateSpace:
+        """Return the state space from inputs to outputs; several names are put in a row.
+
+        Lag and delay of the drives are left out; see `driven_system`.
+
+        Raises:
+            InputError: no such input or output.
+        """
+        sources = [self._source(name) for name in _names(inputs)]
+        names = _names(outputs)
+        pushes = np.hstack([push for push, _, _ in sources])
+        shake = np.hstack([shake for _, shake, _ in sources])
+        direct = np.hstack([force for _, _, force in sources])
+        m = self.size
+        dynamics = self.state_matrix
+        entering = np.vstack([np.zeros_like(pushes), np.linalg.solve(self.mass, pushes)])
+        rows = [self._read(name, entering[m:], shake, direct) for name in names]
+        return StateSpace(
+            dynamics,
+            entering,
+            np.vstack([row for row, _ in rows]),
+            np.vstack([through for _, through in rows]),
+        )
+
+    def reduced(self, directions: Any) -> LinearMachine:
+        """Return the machine that moves only along q = directions z, `(m, r)`.
+
+        Raises:
+            InputError: wrong shape, not finite.
+        """
+        shape = as_floats(directions, "directions")
+        if shape.ndim != 2 or len(shape) != self.size:
+            raise InputError("directions", f"must have {self.size} rows")
+        return replace(
+            self,
+            mass=shape.T @ self.mass @ shape,
+            damping=shape.T @ self.damping @ shape,
+            stiffness=shape.T @ self.stiffness @ shape,
+            pushed=shape.T @ self.pushed,
+            loaded=shape.T @ self.loaded,
+            shaken=shape.T @ self.shaken,
+            free=self.free @ shape,
+        )
+
+    def locked(self) -> LinearMachine:
+        """Return the machine with its actuators blocked: what moves is what the springs allow.
+
+        Raises:
+            SingularPoseError: the blocked machine cannot move at all.
+        """
+        left, sizes, _ = np.linalg.svd(self.pushed, full_matrices=True)
+        rank = int((sizes > 1e-12 * sizes.max()).sum())
+        if rank == self.size:
+            raise SingularPoseError(
+                f"{self.platform.name} cannot move with blocked actuators: it has no springs in "
+                "series with them",
+                {"index": 0, "pose": self.rest.pose},
+            )
+        if self.platform.n_internal:
+            # The platform's displacement tells the deflections: delta = J d.
+            d = self.size - self.platform.n_internal
+            return self.reduced(np.vstack([np.eye(d), self.pushed[:d].T]))
+        return self.reduced(left[:, rank:])
+
+    @property
+    def _slopes(self) -> tuple[FloatArray, FloatArray]:
+        slopes = np.linalg.solve(self.mass, np.hstack([-self.stiffness, -self.damping]))
+        return np.asarray(slopes[:, : self.size]), np.asarray(slopes[:, self.size :])
+
+    def _source(self, name: str) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return generalised forces `(m, i)`, base accelerations `(6, i)`, actuator forces."""
+        one_of(name, "input", INPUTS)
+        n = self.platform.n_actuators
+        if name == "wrench":
+            return self.loaded, np.zeros((6, 6)), np.zeros((n, 6))
+        if name == "base_heave_acceleration":
+            return self.shaken[:, 2:], np.eye(6)[:, 2:3], np.zeros((n, 1))
+        if name == "base_acceleration":
+            if self.platform.dof < 6:
+                raise InputError("input", "on pillars, only base_heave_acceleration is modelled")
+            return self.shaken, np.eye(6, 3), np.zeros((n, 3))
+        gain = np.eye(n)
+        if name == "rest_length":
+            if self.platform.kind != "strut":
+                raise InputError("input", f"{self.platform.name} has no struts")
+            gain = np.diag(spring_constants(self.platform)[0])
+        return self.pushed @ gain, np.zeros((6, n)), gain
+
+    def _read(
+        self, name: str, entering: FloatArray, shake: FloatArray, direct: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return rows `(o, 2m)` and direct parts `(o, i)` of an output."""
+        one_of(name, "output", OUTPUTS)
+        m, k = self.size, self.platform.n_internal
+        through = np.zeros((6, entering.shape[1]))
+        still = np.zeros((6, m))
+        if name == "displacement":
+            return np.hstack([self.free, still]), through
+        if name == "twist":
+            return np.hstack([still, self.free]), through
+        if name.endswith("acceleration"):
+            through = self.free @ entering + (shake if name.startswith("absolute") else 0.0)
+            return np.hstack([self.free @ slope for slope in self._slopes]), through
+        if name == "internal":
+            return np.eye(2 * m)[m - k : m], np.zeros((k, entering.shape[1]))
+        own, none = self.pushed.T, np.zeros_like(self.pushed.T)
+        if name == "leg_forces":
+            rows = np.zeros((len(own), 2 * m))
+            if self.platform.kind == "strut":
+                k_axial, c_axial = spring_constants(self.platform)
+                rows = -np.hstack([k_axial[:, None] * own, c_axial[:, None] * own])
+            return rows, direct
+        pair = [own, none] if name == "coordinates" else [none, own]
+        return np.hstack(pair), np.zeros((len(own), entering.shape[1]))
+
+
+def _names(names: str | Sequence[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)

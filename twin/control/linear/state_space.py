@@ -1,0 +1,181 @@
+"""State spaces as plain arrays: response, exact sampling, conversion to python-control."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twin.arrays import FloatArray, as_floats, positive
+from twin.errors import InputError, MissingDependencyError
+
+INSTALL = "pip install platform-twin[control]"
+
+
+class StateSpace(NamedTuple):
+    """x' = A x + B u, y = C x + D u; sampled: x[k+1] = A x[k] + B u[k]."""
+
+    dynamics: FloatArray
+    """`(s, s)` A"""
+    entering: FloatArray
+    """`(s, i)` B"""
+    output: FloatArray
+    """`(o, s)` C"""
+    direct: FloatArray
+    """`(o, i)` D"""
+    period: float = 0.0
+    """[s] of sampling, zero: continuous"""
+
+    @property
+    def poles(self) -> NDArray[np.complex128]:
+        """Eigenvalues of A `(s,)`: [1/s], or of the z-plane."""
+        return np.linalg.eigvals(self.dynamics).astype(np.complex128)
+
+    @property
+    def rates(self) -> NDArray[np.complex128]:
+        """Poles of the s-plane `(s,)` [1/s]; log(z) / period of sampled systems."""
+        poles = self.poles
+        if not self.period:
+            return poles
+        return np.asarray(np.log(np.where(np.abs(poles) < 1e-300, 1e-300, poles)) / self.period)
+
+    @property
+    def stable(self) -> bool:
+        """Whether all poles are inside the stable region."""
+        poles = self.poles
+        return bool((np.abs(poles) < 1.0).all() if self.period else (poles.real < 0.0).all())
+
+    def response(self, frequencies: Any) -> NDArray[np.complex128]:
+        """Return the complex frequency response `(k, o, i)` at frequencies `(k,)` [Hz].
+
+        Raises:
+            InputError: not finite, or below zero.
+        """
+        values = as_floats(frequencies, "frequencies")
+        if values.ndim != 1 or (values < 0.0).any():
+            raise InputError("frequencies", "must be a list of frequencies [Hz] from zero on")
+        where = 2j * np.pi * values
+        if self.period:
+            where = np.exp(where * self.period)
+        left = where[:, None, None] * np.eye(len(self.dynamics)) - self.dynamics
+        right = np.broadcast_to(self.entering, (len(values), *self.entering.shape))
+        inner = np.linalg.solve(left, right)
+        return np.asarray(self.output @ inner + self.direct)
+
+    def to_control(self) -> Any:
+        """Return the system as `control.StateSpace`.
+
+        Raises:
+            MissingDependencyError: python-control is not installed.
+        """
+        library = control_library("State spaces of python-control")
+        matrices = (self.dynamics, self.entering, self.output, self.direct)
+        return library.ss(*matrices, self.period) if self.period else library.ss(*matrices)
+
+
+def series(first: StateSpace, second: StateSpace) -> StateSpace:
+    """Return the system whose input passes `first`, then `second`.
+
+    Raises:
+        InputError: other periods, or sizes that do not fit.
+    """
+    if first.period != second.period or len(first.output) != second.entering.shape[1]:
+        raise InputError("second", "must have the first's period, and its outputs as inputs")
+    a, b = len(first.dynamics), len(second.dynamics)
+    dynamics = np.zeros((a + b, a + b))
+    dynamics[:a, :a], dynamics[a:, a:] = first.dynamics, second.dynamics
+    dynamics[a:, :a] = second.entering @ first.output
+    return StateSpace(
+        dynamics,
+        np.vstack([first.entering, second.entering @ first.direct]),
+        np.hstack([second.direct @ first.output, second.output]),
+        second.direct @ first.direct,
+        first.period,
+    )
+
+
+def feedback(plant: StateSpace, controller: StateSpace) -> StateSpace:
+    """Return plant and controller in a loop u = r + K y: from r to y, positive feedback.
+
+    Raises:
+        InputError: other periods or sizes, or an algebraic loop without a solution.
+    """
+    outputs, inputs = plant.direct.shape
+    if plant.period != controller.period or controller.direct.shape != (inputs, outputs):
+        raise InputError("controller", "must have the plant's period, and its sizes swapped")
+    around = np.eye(inputs) - controller.direct @ plant.direct
+    if np.linalg.cond(around) > 1e12:
+        raise InputError("controller", "its direct part and the plant's make the loop singular")
+    inverse = np.linalg.inv(around)
+    # u = inverse (r + C_k x_k + D_k C x)
+    demand = np.hstack([controller.direct @ plant.output, controller.output])
+    demand = inverse @ demand
+    reading = np.hstack([plant.output, np.zeros((outputs, len(controller.dynamics)))])
+    reading = reading + plant.direct @ demand
+    a, b = len(plant.dynamics), len(controller.dynamics)
+    dynamics = np.zeros((a + b, a + b))
+    dynamics[:a, :a], dynamics[a:, a:] = plant.dynamics, controller.dynamics
+    dynamics[:a] += plant.entering @ demand
+    dynamics[a:] += controller.entering @ reading
+    through = plant.direct @ inverse
+    entering = np.vstack([plant.entering @ inverse, controller.entering @ through])
+    return StateSpace(dynamics, entering, reading, through, plant.period)
+
+
+def sampled(system: StateSpace, period: Any, delay: float = 0.0) -> StateSpace:
+    """Return the exact sampling of a system whose inputs are held over each period [s].
+
+    A pure delay [s] of the inputs is exact too: what was demanded in past periods becomes state.
+
+    Raises:
+        InputError: a sampled system, a period not above zero, a delay below zero.
+    """
+    from scipy.linalg import expm
+
+    step, late = positive(period, "period"), float(as_floats(delay, "delay"))
+    if system.period or late < 0.0:
+        raise InputError("system", "must be continuous, and the delay from zero on")
+    s, i = system.entering.shape
+    whole = int(np.ceil(late / step - 1e-9))
+    rest = min(max(whole * step - late, 0.0), step)
+
+    def held(span: float) -> tuple[FloatArray, FloatArray]:
+        block = np.zeros((s + i, s + i))
+        block[:s, :s], block[:s, s:] = system.dynamics * span, system.entering * span
+        found = np.asarray(expm(block))
+        return found[:s, :s], found[:s, s:]
+
+    transition, entering = held(step)
+    if not whole:
+        return StateSpace(transition, entering, system.output, system.direct, step)
+    # In a period the older demand acts for step - rest, then the next one for rest.
+    newer = held(rest)[1]
+    after = held(rest)[0]
+    older = after @ held(step - rest)[1]
+    size = s + whole * i
+    dynamics, inputs = np.zeros((size, size)), np.zeros((size, i))
+    dynamics[:s, :s], dynamics[:s, s : s + i] = transition, older
+    second = slice(s + i, s + 2 * i)
+    if whole > 1:
+        dynamics[:s, second] = newer
+    else:
+        inputs[:s] = newer
+    dynamics[s : size - i, s + i :] = np.eye(size - s - i)
+    inputs[size - i :] = np.eye(i)
+    output = np.zeros((len(system.output), size))
+    output[:, :s], output[:, s : s + i] = system.output, system.direct
+    return StateSpace(dynamics, inputs, output, np.zeros_like(system.direct), step)
+
+
+def control_library(purpose: str) -> Any:
+    """Return python-control.
+
+    Raises:
+        MissingDependencyError: it is not installed; names the extra `control`.
+    """
+    try:
+        import control
+    except ImportError:
+        raise MissingDependencyError("control", purpose, INSTALL) from None
+    return control

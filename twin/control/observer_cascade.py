@@ -1,0 +1,195 @@
+"""The thesis' cascade with a Kalman observer: estimated speed, disturbance as feedforward."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from twin.arrays import FloatArray, as_flag
+from twin.control.applied_force import AppliedForce
+from twin.control.cascade import Cascade
+from twin.control.controller import PERIOD
+from twin.control.drive_model import drive_model
+from twin.control.equivalent_mass import observed_mass
+from twin.control.gains import burden, loop_lag
+from twin.control.kalman_noise import ObserverDesign, hardware
+from twin.control.kalman_observer import KalmanObserver
+from twin.control.reference import Reference
+from twin.control.torque_mode import torque_loops, transmission_ratio
+from twin.errors import InputError
+from twin.motion import Motion
+from twin.plant.command import Command
+from twin.plant.measurement import Measurement
+from twin.platform import Platform, as_platform
+
+BANDWIDTH = 50.0
+"""[Hz] Adopted: of observers whose readings are exact. An infinite one would differentiate twice;
+one beyond some 100 Hz makes `stewart` unstable, where six legs whose modes move 15 to 240 kg are
+taken for 28 kg each."""
+
+LARGEST_RATIO = 1.9
+"""Of an observer's mass to the lightest that its force moves: an ideal disturbance observer is
+unstable from twice the true mass on."""
+
+SWINGING = 2.0
+"""Ratio of legs with their motors to motors alone from which legs swing on their motors rather than
+motors on their legs: what the observer finds then is the swing, and it must stay slow."""
+
+LAG_SHARE = 0.2
+"""Adopted: bandwidth of such an observer times the lag of the loop."""
+
+DISTURBANCE_TIME = 0.1
+"""[s] Adopted: over which a disturbance changes by as much as the force that holds the machine."""
+
+
+class ObserverCascade(Cascade):
+    """Each actuator by itself in torque mode: PI loops on estimates of a Kalman observer.
+
+        v_demand = v_ref + Kp e + Ki int(e),             e = q_ref - q
+        force    = Kv (1 + 1/(Tv s)) (v_demand - v_estimated) + F_d estimated
+
+    Both integrals stop where what they lead to is limited. The observer starts with the force
+    that holds the machine as its disturbance, the velocity loop's integral at zero: the first
+    force is the present one.
+
+    Attributes:
+        observer: of all actuators.
+        compensation: whether the estimated disturbance is fed forward.
+
+    Reference:
+        Stewart thesis, section 4.4, figure 4.35.
+    """
+
+    name: ClassVar[str] = "observer"
+
+    def __init__(
+        self,
+        platform: Platform,
+        motion: Motion | Reference | None = None,
+        *,
+        period: float = PERIOD,
+        model: Platform | None = None,
+        design: ObserverDesign | None = None,
+        compensation: bool = True,
+        position_gain: Any = None,
+        position_integral: Any = None,
+        velocity_gain: Any = None,
+        velocity_time: Any = None,
+        feedforward_start: Any = None,
+        feedforward_rise: Any = None,
+    ) -> None:
+        """Design the observer.
+
+        Args:
+            platform: the machine.
+            motion: where it shall go; default: stay at home.
+            period: of the controller [s].
+            model: what the controller takes the machine for; default the machine itself.
+            design: of the observer; default `suitable_design`.
+            compensation: feed the estimated disturbance forward.
+            position_gain: [1/s]; default that of `torque_loops`.
+            position_integral: [1/s2]; default likewise.
+            velocity_gain: one number or `(n,)` [N s/m]; default likewise.
+            velocity_time: one number or `(n,)` [s]; default likewise.
+            feedforward_start: [s] after the position loop, when velocity feedforward begins.
+            feedforward_rise: [s] over which it rises.
+
+        Raises:
+            InputError: an argument that cannot be used, springs inside the legs, or a design of
+                another period or number of actuators.
+            StateError: the design has no steady gains (`kalman_gain.CovarianceError`).
+        """
+        known = as_platform(platform if model is None else model)
+        if known.n_internal:
+            raise InputError("platform", "springs inside its legs: no leg is a mass by itself")
+        drives, loops = drive_model(known), torque_loops(known, period)
+        own = loops.position_gain, loops.position_integral
+        super().__init__(
+            platform,
+            motion,
+            period=period,
+            position_gain=own[0] if position_gain is None else position_gain,
+            position_integral=own[1] if position_integral is None else position_integral,
+            velocity_gain=loops.velocity_gain if velocity_gain is None else velocity_gain,
+            velocity_time=loops.velocity_time if velocity_time is None else velocity_time,
+            feedforward_start=feedforward_start,
+            feedforward_rise=feedforward_rise,
+        )
+        self.compensation = as_flag(compensation, "compensation")
+        chosen = suitable_design(known, self.period) if design is None else design
+        n = platform.n_actuators
+        if chosen.model.period != self.period or len(chosen.measurement) != n:
+            raise InputError("design", f"must be of {n} actuators and a period of {self.period} s")
+        self.observer = KalmanObserver(chosen)
+        self._applied = AppliedForce(drives, self.period)
+        self._largest = drives.largest
+        self._force_integral = np.zeros(n)
+        self._known = np.zeros(n)
+        self._fresh = True
+
+    def start(self, measurement: Measurement) -> None:
+        """Begin at `measurement`, without a jump in the force."""
+        super().start(measurement)
+        self.observer.start(measurement.coordinates, measurement.rates, measurement.forces)
+        self._applied.start(measurement.forces)
+        self._known = measurement.forces
+        self._force_integral = np.zeros_like(self._force_integral)
+        if not self.compensation:
+            self._force_integral = np.array(measurement.forces)
+        self._fresh = True
+
+    def update(self, step: int, measurement: Measurement) -> Command:
+        """Return forces for control period `step`."""
+        if self._fresh:
+            self._fresh = False
+        else:
+            self.observer.update(measurement.coordinates, self._known)
+        rate = self.observer.rate
+        demand = super().update(step, measurement).demand
+        error = demand - rate
+        wanted = self.velocity_gain * error + self._force_integral
+        if self.compensation:
+            wanted = wanted + self.observer.disturbance
+        force = np.minimum(np.maximum(wanted, -self._largest), self._largest)
+        free = (wanted - force) * error <= 0.0
+        gain = self.period * self.velocity_gain / self.velocity_time
+        self._force_integral = self._force_integral + gain * error * free
+        self._known = self._applied.over_period(force)
+        return Command(force, "force")
+
+    def signals(self) -> dict[str, FloatArray]:
+        """Return estimated rates and disturbances, and what the last reading missed."""
+        return {
+            "estimated_rate": self.observer.rate.copy(),
+            "estimated_disturbance": self.observer.disturbance.copy(),
+            "innovation": self.observer.innovation.copy(),
+        }
+
+
+def suitable_design(platform: Platform, period: float = PERIOD) -> ObserverDesign:
+    """Return the observer that fits a machine's masses, encoders and weight.
+
+    The disturbance is expected to change over `DISTURBANCE_TIME` by as much as the larger of
+    twice the drives' friction and what holds the machine at home, as a random walk. Readings are as
+    good as the encoders' steps; exact ones are given the variance that puts the observer's poles
+    at `BANDWIDTH`.
+
+    Raises:
+        InputError: not a machine.
+    """
+    machine = as_platform(platform)
+    drives = drive_model(machine)
+    rest = np.zeros(6)
+    holding = np.abs(machine.inverse_dynamics(machine.home, rest, rest)).max()
+    largest = np.maximum(2.0 * drives.friction, max(float(holding), 1e-3))
+    change = largest * np.sqrt(period / DISTURBANCE_TIME)
+    mass = np.minimum(observed_mass(machine), LARGEST_RATIO * burden(machine).lightest)
+    # The poles' cube is the disturbance's step over mass and reading's deviation, per period.
+    angle = 2.0 * np.pi * BANDWIDTH * period
+    exact = np.sqrt(12.0) * change * period**2 / (mass * angle**3)
+    resolution = np.where(drives.resolution > 0.0, drives.resolution, exact)
+    if transmission_ratio(machine) > SWINGING:
+        slow = LAG_SHARE * period / loop_lag(machine, period)
+        change = np.minimum(change, mass * resolution / np.sqrt(12.0) * slow**3 / period**2)
+    return hardware(mass, resolution, change, period)

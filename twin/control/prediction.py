@@ -1,0 +1,53 @@
+"""Accelerations that a controller has asked for and that have not acted yet."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twin.arrays import FloatArray
+from twin.control.drive_model import DriveModel
+
+
+class Prediction:
+    """The last commanded accelerations `(6,)` and how long each will act from now on.
+
+    A command acts from delay plus lag after it was given, for one period. It is computed for the
+    middle of that span, so that the state is needed `lead` after the readings.
+
+    Attributes:
+        lead: [s] by which state and reference are moved on; zero where nothing is predicted.
+    """
+
+    def __init__(self, drives: DriveModel, period: float, wanted: bool = True) -> None:
+        whole = int(drives.lead / period + 1e-9)
+        rest = drives.lead - whole * period
+        self.lead = drives.lead + 0.5 * period if wanted else 0.0
+        # The last half period belongs to the command to be computed; the one before stands for it.
+        spans = [rest, *[period] * whole, 0.5 * period]
+        self._late = 0.5 * period if wanted and drives.resolution.any() else 0.0
+        self._spans = np.array(spans) if wanted else np.zeros(0)
+        self._kept = np.zeros((whole + 1, 6))
+        self._pending = np.zeros((len(self._spans), 6))
+
+    def start(self) -> None:
+        """Begin at rest: nothing is on its way."""
+        self._kept[:] = 0.0
+
+    def keep(self, acceleration: FloatArray) -> None:
+        """Add the acceleration `(6,)` commanded now."""
+        self._kept[:-1] = self._kept[1:]
+        self._kept[-1] = acceleration
+
+    def caught_up(self) -> FloatArray:
+        """Return what the twist `(6,)` gained since the middle of the readings it comes from.
+
+        Rates of encoders are differences over the past period.
+        """
+        return np.asarray(self._late * self._kept[0])
+
+    def pending(self) -> tuple[FloatArray, FloatArray]:
+        """Return spans `(d,)` [s] and the accelerations `(d, 6)` in them, the next one first."""
+        if len(self._pending):
+            self._pending[:-1] = self._kept
+            self._pending[-1] = self._kept[-1]
+        return self._spans, self._pending

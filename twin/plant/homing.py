@@ -1,0 +1,199 @@
+"""Homing: every actuator finds its switch and its index pulse, then all go to the start together.
+
+The flowcharts of the thesis (figures 4.23 to 4.26) are pictures that its text does not contain;
+the sequence here is adopted and stated in docs/sensors.md.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.arrays import FloatArray, as_vector
+from twin.errors import InputError
+from twin.plant.encoder_decoder import EncoderDecoder
+from twin.plant.homing_settings import HomingSettings
+
+BRAKES, INWARD, OUTWARD, WAITING, APPROACH, READY, FAULT = range(7)
+
+PHASES = ("brakes", "inward", "outward", "waiting", "approach", "ready", "fault")
+"""Names of the phases of an actuator, in their order: its brake opens; it creeps to its lower
+switch; back off it to the first index pulse; stands until all have theirs; goes to the start."""
+
+
+class HomingInputs(NamedTuple):
+    """What homing is told once a control period."""
+
+    time: float
+    """[s]"""
+    counts: FloatArray
+    """`(n,)` raw values of the encoders' counters"""
+    at_minimum: FloatArray
+    """`(n,)` above zero where the switch at the lower limit is pressed"""
+
+
+class HomingOutputs(NamedTuple):
+    """What homing asks for."""
+
+    speeds: FloatArray
+    """`(n,)` demands of the drives' velocity loops [m/s, rad/s]"""
+    brakes: FloatArray
+    """`(n,)` 1 where the brake shall hold"""
+    phases: tuple[str, ...]
+    """of every actuator, among `PHASES`"""
+    coordinates: FloatArray
+    """`(n,)` [m, rad]; NaN for actuators without reference"""
+    ready: bool
+    """whether all rest at the start"""
+    fault: str
+    """why homing was given up; empty where it was not"""
+
+
+class Homing:
+    """The sequence as a machine of states: one `update` per control period, nothing else inside.
+
+    Attributes:
+        settings: speeds, times, tolerances, calibration.
+        decoder: of the encoders; after homing it goes on telling absolute coordinates.
+        corrections: `(n,)` by how much the switches' coordinates were off, NaN before [m, rad].
+    """
+
+    def __init__(self, settings: HomingSettings) -> None:
+        """Begin before the first update."""
+        self.settings = settings
+        n = len(settings.start)
+        self.decoder = EncoderDecoder(settings.resolution, settings.turn)
+        self.corrections = np.full(n, np.nan)
+        self._phases = np.full(n, BRAKES)
+        self._released = np.full(n, np.nan)
+        self._goal = np.full(n, np.inf)
+        self._indexed = np.zeros(n)
+        self._since = np.zeros(n)
+        self._checked = np.zeros((n, 2))
+        self._origin = np.zeros(n)
+        self._duration, self._rested = 0.0, 0.0
+        self._begun = False
+        self._fault = ""
+
+    @property
+    def phases(self) -> tuple[str, ...]:
+        """Names of the actuators' phases."""
+        return tuple(PHASES[phase] for phase in self._phases)
+
+    def update(self, inputs: HomingInputs) -> HomingOutputs:
+        """Return what to do until the next control period.
+
+        Raises:
+            InputError: wrong shapes, not finite, or time that runs backwards.
+        """
+        n = len(self._phases)
+        counts = as_vector(inputs.counts, "counts", n)
+        pressed = as_vector(inputs.at_minimum, "at_minimum", n) > 0.0
+        if not self._begun:
+            self.decoder.start(counts)
+            self._since[:] = self._last = inputs.time
+            self._begun = True
+        elif not inputs.time > self._last:
+            raise InputError("time", "must run forwards")
+        else:
+            self.decoder.update(counts)
+        self._last = inputs.time
+        speeds = np.zeros(n)
+        if not self._fault:
+            self._fault = f"homing: {self.decoder.fault}" if self.decoder.fault else ""
+            travel = self.decoder.travel
+            for i in range(n):
+                if not self._fault and self._phases[i] < WAITING:
+                    speeds[i] = self._search(i, inputs.time, travel[i], bool(pressed[i]))
+        if not self._fault and (self._phases >= WAITING).all():
+            speeds = self._go(inputs.time)
+        if self._fault:
+            self._phases[:], speeds[:] = FAULT, 0.0
+        held = (self._phases == FAULT).astype(float)
+        ready = bool((self._phases == READY).all())
+        return HomingOutputs(
+            speeds, held, self.phases, self.decoder.coordinates, ready, self._fault
+        )
+
+    def _enter(self, i: int, phase: int, time: float, travel: float) -> None:
+        self._phases[i], self._since[i] = phase, time
+        self._checked[i] = time, travel
+
+    def _search(self, i: int, time: float, travel: float, pressed: bool) -> float:
+        """Return the speed of an actuator that looks for its reference."""
+        settings, elapsed = self.settings, time - self._since[i]
+        if self._phases[i] == BRAKES:
+            if elapsed >= settings.release_time:
+                self._enter(i, INWARD, time, travel)
+            return 0.0
+        if self._phases[i] == INWARD:
+            if pressed:
+                self._enter(i, OUTWARD, time, travel)
+            elif elapsed > settings.longest_search[i]:
+                self._give_up(i, f"did not reach its lower switch in {elapsed:.3g} s")
+            else:
+                self._check_motion(i, time, travel, settings.creep[i])
+                return float(-settings.creep[i])
+        return self._find_index(i, time, travel, pressed)
+
+    def _find_index(self, i: int, time: float, travel: float, pressed: bool) -> float:
+        """Return the speed of an actuator on its way from the switch to the first index pulse."""
+        settings, decoder = self.settings, self.decoder
+        if not pressed and np.isnan(self._released[i]):
+            self._released[i] = travel
+            self._goal[i] = decoder.next_pulse[i]
+            self._indexed[i] = decoder.indexed[i]
+        if np.isfinite(self._released[i]):
+            away = travel - self._released[i]
+            new = not self._indexed[i] and decoder.indexed[i] > 0.0
+            if new or travel >= self._goal[i]:
+                estimate = settings.switch[i] + away * settings.resolution[i]
+                self.corrections[i] = decoder.refer(i, settings.index_coordinates[i], estimate)
+                self._enter(i, WAITING, time, travel)
+                return 0.0
+            if away > 1.5 * settings.turn[i]:
+                self._give_up(i, "passed no index pulse over one and a half turns")
+                return 0.0
+        if time - self._since[i] > settings.longest_search[i]:
+            self._give_up(i, "did not leave its lower switch, or found no index pulse")
+        self._check_motion(i, time, travel, settings.search[i])
+        return float(settings.search[i])
+
+    def _check_motion(self, i: int, time: float, travel: float, speed: float) -> None:
+        """Give up an actuator that stands although it is told to move."""
+        since, place = self._checked[i]
+        if time - since < self.settings.stall_time:
+            return
+        least = 0.25 * speed * (time - since) / self.settings.resolution[i]
+        if abs(travel - place) < min(least, 0.5 * self.settings.turn[i]):
+            self._give_up(i, "does not move: check brake, drive and encoder")
+        self._checked[i] = time, travel
+
+    def _go(self, time: float) -> FloatArray:
+        """Return the speeds `(n,)` on the way to the start, all actuators in the same time."""
+        settings, present = self.settings, self.decoder.coordinates
+        if self._phases[0] == WAITING:
+            self._origin = present
+            far = np.abs(settings.start - present) / settings.approach
+            self._duration = float(max(15.0 / 8.0 * far.max(), settings.shortest_approach))
+            self._phases[:], self._since[:] = APPROACH, time
+        elapsed = time - self._since[0]
+        phase = min(elapsed / self._duration, 1.0)
+        # The transition of least jerk: at rest and without acceleration at both ends.
+        share = phase**3 * (10.0 + phase * (6.0 * phase - 15.0))
+        slope = 30.0 * (phase * (1.0 - phase)) ** 2 / self._duration
+        way = settings.start - self._origin
+        error = self._origin + share * way - present
+        if phase == 1.0 and self._phases[0] == APPROACH:
+            near = (np.abs(error) <= settings.tolerance).all()
+            self._rested = self._rested if near else elapsed
+            if elapsed - max(self._rested, self._duration) >= settings.settling:
+                self._phases[:] = READY
+            elif elapsed - self._duration > settings.longest_settling:
+                leg = int(np.argmax(np.abs(error) / settings.tolerance))
+                self._give_up(leg, f"stays {abs(error[leg]):.3g} from the start")
+        return np.asarray(slope * way + settings.gain * error)
+
+    def _give_up(self, i: int, why: str) -> None:
+        self._fault = self._fault or f"homing: leg {i + 1} {why}"

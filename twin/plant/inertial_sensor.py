@@ -1,0 +1,184 @@
+"""An inertial sensor on the platform: specific force and angular rate, with their errors."""
+
+from __future__ import annotations
+
+from math import pi
+from typing import Any
+
+import numpy as np
+
+from twin.arrays import FloatArray, as_floats, as_vector, quaternion_norm, read_only
+from twin.errors import InputError
+from twin.parameters.inertial_sensor import InertialSensor
+from twin.plant import inertial_kernel as entry
+from twin.plant.inertial_errors import InertialErrors, draw_errors
+from twin.plant.inertial_log import InertialLog
+from twin.plant.seeds import seed_sequence
+
+BLOCK = 4096
+"""Steps for which normal numbers are drawn at a time."""
+
+REST = read_only(np.zeros(6))
+
+
+class InertialUnit:
+    """An inertial sensor with the errors that its seed draws.
+
+    Its point moves with a_p = a + alpha x r + omega x (omega x r); it reads the specific force
+    S^T R^T (a_p - g) and the rate S^T R^T omega, R the platform's rotation, S the sensor's on the
+    platform, after scale, misalignment and bias, a second-order low-pass and noise inside its
+    bandwidth, cut at its ranges, at its output rate. See docs/sensors.md.
+
+    `measure` does it for a motion as a whole; `start` and `step` do it along a running loop. Both
+    give the same readings, and the same ones at every start.
+
+    Attributes:
+        parameters: of the sensor.
+        gravity: [m/s2], along -z of the base.
+        seed: of everything random.
+        errors: what was drawn for this sensor.
+        rotation: `(3, 3)` sensor axes to platform axes.
+    """
+
+    parameters: InertialSensor
+    errors: InertialErrors
+    rotation: FloatArray
+
+    def __init__(self, parameters: InertialSensor, *, gravity: float = 9.81, seed: int = 0) -> None:
+        """Draw the errors of a sensor.
+
+        Args:
+            parameters: of the sensor.
+            gravity: [m/s2], zero or more.
+            seed: of everything random, zero or more.
+
+        Raises:
+            InputError: not the parameters of a sensor, a seed or a gravity that is none.
+        """
+        from scipy.spatial.transform import Rotation
+
+        if not isinstance(parameters, InertialSensor):
+            raise InputError("parameters", f"must be an InertialSensor, not {parameters!r}")
+        weight = as_floats(gravity, "gravity")
+        if weight.ndim or weight < 0.0:
+            raise InputError("gravity", f"must be one number, zero or more, not {gravity!r}")
+        self.parameters, self.gravity, self.seed = parameters, float(weight), seed
+        errors, self._noise = seed_sequence(seed, "inertial sensor").spawn(2)
+        self.errors = draw_errors(parameters, np.random.default_rng(errors))
+        self.rotation = read_only(Rotation.from_euler("ZYX", parameters.attitude).as_matrix())
+        settings = np.zeros(entry.SETTINGS)
+        settings[entry.FREQUENCY] = 2.0 * pi * (parameters.bandwidth or 0.0)
+        settings[entry.DAMPING] = parameters.damping_ratio
+        settings[entry.PERIOD] = 1.0 / parameters.output_rate if parameters.output_rate else 0.0
+        settings[entry.GRAVITY] = self.gravity
+        settings[entry.PLACE : entry.PLACE + 3] = parameters.position
+        settings[entry.AXES : entry.AXES + 9] = self.rotation.ravel()
+        self._model, self._settings = self.errors.model(), settings
+        self._states, self._felt = np.zeros(entry.STATES), np.empty(6)
+        self._started = False
+
+    def __repr__(self) -> str:
+        return f"<inertial sensor at {self.parameters.position}, seed {self.seed}>"
+
+    @property
+    def reading(self) -> FloatArray:
+        """The last reading `(6,)`: specific force [m/s2], angular rate [rad/s], sensor axes."""
+        return self._states[entry.READING : entry.READING + 6].copy()
+
+    def start(self, pose: Any, twist: Any) -> FloatArray:
+        """Begin on a platform that moves steadily with this pose and twist; returns the reading.
+
+        Args:
+            pose: `(7,)`.
+            twist: `(6,)`.
+
+        Raises:
+            InputError: wrong shape, not finite, no unit quaternion, or a reading beyond floats.
+        """
+        self._random = np.random.default_rng(self._noise)
+        self._draws, self._next = self._random.standard_normal((BLOCK, entry.DRAWS)), 1
+        place = _unit_poses(as_vector(pose, "pose", 7))
+        rates = as_vector(twist, "twist", 6)
+        self._begin(self._states, place, rates, REST, self._draws[0])
+        self._started = True
+        return self.reading
+
+    def step(self, pose: FloatArray, twist: FloatArray, interval: float) -> FloatArray:
+        """Return the reading `(6,)` after a step that ended with this pose and twist.
+
+        Between two readings of the output rate the last one is returned again.
+
+        Args:
+            pose: `(7,)` float64, as engines give it.
+            twist: `(6,)` float64.
+            interval: [s] the step took.
+
+        Raises:
+            InputError: before `start`, an interval that is not above zero, or numbers that are
+                not finite.
+        """
+        if not (self._started and interval > 0.0):
+            raise InputError("interval", "must be above zero, and the sensor started")
+        if self._next == BLOCK:
+            self._draws, self._next = self._random.standard_normal((BLOCK, entry.DRAWS)), 0
+        draws = self._draws[self._next]
+        self._next += 1
+        told = entry.advance(
+            self._model, self._settings, self._states, pose, twist, interval, self._felt, draws
+        )
+        if told < 0:
+            raise InputError("pose, twist", "must be finite")
+        return self.reading
+
+    def measure(self, time: Any, pose: Any, twist: Any, acceleration: Any = None) -> InertialLog:
+        """Return what the sensor writes down along a motion.
+
+        Args:
+            time: `(k,)` [s], increasing; the motion is steady before.
+            pose: `(k, 7)`.
+            twist: `(k, 6)`.
+            acceleration: `(k, 6)`; default: the mean over each step, from the twist's change, as
+                `step` has it.
+
+        Raises:
+            InputError: wrong shapes, not finite, no unit quaternions, time that does not increase.
+        """
+        times, poses = as_floats(time, "time"), _unit_poses(pose)
+        given = acceleration is not None
+        rates = as_floats(twist, "twist", 6)
+        moved = as_floats(acceleration if given else np.zeros((len(poses), 6)), "acceleration", 6)
+        if times.ndim != 1 or len(times) < 2 or not (np.diff(times) > 0.0).all():
+            raise InputError("time", "must be two times or more, increasing")
+        parts = {"pose": poses, "twist": rates, "acceleration": moved}
+        for name, part in parts.items():
+            if part.ndim != 2 or len(part) != len(times):
+                raise InputError(name, f"must have {len(times)} rows, got shape {part.shape}")
+        random = np.random.default_rng(self._noise)
+        states, work = self._states.copy(), np.empty((2, 6))
+        self._begin(states, poses[0], rates[0], moved[0], random.standard_normal(entry.DRAWS))
+        readings, fresh = np.empty((len(times), 6)), np.ones(len(times))
+        readings[0] = states[entry.READING : entry.READING + 6]
+        for first in range(0, len(times) - 1, BLOCK):
+            rows = slice(first, min(first + BLOCK + 1, len(times)))
+            draws = random.standard_normal((len(times[rows]) - 1, entry.DRAWS))
+            motion = (times[rows], poses[rows], rates[rows], moved[rows])
+            failed = entry.advance_many(
+                self._model, self._settings, states, *motion,
+                given, work, draws, readings[rows], fresh[rows],
+            )  # fmt: skip
+            if failed >= 0:
+                raise InputError("pose, twist, acceleration", f"row {first + failed} is too large")
+        kept = fresh > 0.0
+        return InertialLog(times[kept], readings[kept, :3].copy(), readings[kept, 3:].copy())
+
+    def _begin(self, states: FloatArray, *start: FloatArray) -> None:
+        """Set the states for pose, twist, acceleration and normal numbers."""
+        if not entry.begin(self._model, self._settings, states, *start):
+            raise InputError("pose, twist, acceleration", "are too large")
+
+
+def _unit_poses(pose: Any) -> FloatArray:
+    """Return poses as they are given: `step` does not normalise them either."""
+    poses = as_floats(pose, "pose", 7)
+    quaternion_norm(poses[..., 3:], "pose")
+    return poses

@@ -1,0 +1,216 @@
+"""Designs on the linearised machine: what they promise, held against the machine itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from twin.analysis.displacement import displaced, displacement
+from twin.arrays import FloatArray
+from twin.control.linear import LinearMachine, linearise, sampled
+from twin.control.linear.loop_shaping import LoopShaping
+from twin.control.linear.lqr import Lqr
+from twin.control.linear.regulator import accumulated_cost, predicted_cost
+from twin.control.linear.robustness import (
+    achieved_gamma,
+    margins,
+    perturbed_poles,
+    random_change,
+)
+from twin.platform import REST, Platform
+from twin.simulation import simulate
+from twin.validation.case import Case
+from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot
+
+CASE = Case(
+    key="linear_control",
+    title="LQR and loop shaping on the linearised machine",
+    description=(
+        "The machine is linearised about home. Its small free motion is compared with the "
+        "nonlinear one; the cost that the linear quadratic regulator promises with what the "
+        "nonlinear machine pays from a micrometre; and the H-infinity loop shaping design with its "
+        "own promises: margins, and stability under all coprime factor changes below epsilon."
+    ),
+    machines=("stewart", "srspm"),
+    because="the designs are shown on two rigid machines with six prismatic actuators",
+    cost=2.0,
+)
+
+START = np.array([1.0, -2.0, 1.5, 1.0, 2.0, -1.0])
+SIZE = 1e-6
+"""[m], [rad]: small enough for second order to vanish, large enough for fifteen digits."""
+
+PERIOD = 1e-3
+FREE = 0.2
+"""[s]"""
+
+PAID = 1.5
+"""[s] after which the cost has been paid."""
+
+CHANGES = 30
+GRID = np.geomspace(0.03, 1000.0, 500)
+SEED = 7
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    linear = linearise(platform)
+    free, predicted = _free_motion(platform, linear)
+    measures = [
+        Measure(
+            "slopes of the last two Richardson levels disagree by",
+            linear.accuracy,
+            "1",
+            1e-9,
+            "rounding over the smallest step",
+        ),
+        Measure(
+            "free motion against the linear one, per displacement",
+            float(np.abs(free - predicted).max() / np.abs(free).max()),
+            "1",
+            1e-4,
+            "second order: the displacement times the machine's curvature of about 1/m, ten times "
+            "over as the unstable motion grows",
+        ),
+    ]
+    lqr, plot = _regulator(platform)
+    measures += [*lqr, *_loop_shaping(platform, linear)]
+    return CASE.result(platform, measures, [plot, _loop_plot(linear, platform)])
+
+
+def _free_motion(platform: Platform, linear: LinearMachine) -> tuple[FloatArray, FloatArray]:
+    """Return displacements `(k, 6)` of the machine and of its linearisation."""
+    pose = displaced(platform.home, SIZE * START)
+    ride = simulate(platform, FREE, pose, forces=linear.rest.forces, timestep=PERIOD)
+    model = sampled(linear.system("forces", "displacement"), PERIOD)
+    state, rows = np.concatenate([SIZE * START, np.zeros(6)]), []
+    for _ in range(len(ride)):
+        rows.append(model.output @ state)
+        state = model.dynamics @ state
+    return displacement(ride.pose, platform.home), np.array(rows)
+
+
+def _regulator(platform: Platform) -> tuple[list[Measure], Plot]:
+    controller = Lqr(platform, period=PERIOD)
+    design, held = controller.design, platform.inverse_dynamics(platform.home, REST, REST)
+    start = np.concatenate([SIZE * START, np.zeros(6)])
+    pose = displaced(platform.home, start[:6])
+    ride = simulate(platform, PAID, pose, controller=controller, timestep=PERIOD, preset="fast")
+    states, forces = ride.signals["error"], ride.signals["command"] - held
+    promised = predicted_cost(design, start)
+    paid = accumulated_cost(design, states, forces)
+    rates = design.closed_loop.rates
+    measures = [
+        Measure(
+            "LQR: cost paid against x_0' P x_0",
+            abs(paid / promised - 1.0),
+            "1",
+            1e-5,
+            "second order of a start of a micrometre",
+        ),
+        Measure(
+            "LQR: slowest pole",
+            float(-rates.real.max()),
+            "1/s",
+            reason="decays; from 1 mm, 50 mm/s and the tolerated force",
+        ),
+    ]
+    time = ride.signals["time"]
+    left = promised - np.cumsum(
+        np.einsum("ki,ij,kj->k", states, design.state_weight, states)
+        + np.einsum("ki,ij,kj->k", forces, design.force_weight, forces)
+    )
+    to_go = np.einsum("ki,ij,kj->k", states, design.cost, states)
+    cost = Panel(
+        "cost to go",
+        (
+            Curve("x' P x", time[1:], np.maximum(to_go[1:], 1e-30)),
+            Curve("promised minus paid", time[1:], np.maximum(left[:-1], 1e-30), "dash"),
+        ),
+        log_y=True,
+    )
+    names = ("x", "y", "z", "rx", "ry", "rz")
+    curves = tuple(
+        Curve(name, time, column) for name, column in zip(names, states[:, :6].T, strict=True)
+    )
+    plot = Plot("Back to home by LQR", "time [s]", (Panel("displacement [m], [rad]", curves), cost))
+    return measures, plot
+
+
+def _loop_shaping(platform: Platform, linear: LinearMachine) -> Iterator[Measure]:
+    controller = LoopShaping(platform, period=PERIOD)
+    design, random = controller.design, np.random.default_rng(SEED)
+    yield Measure(
+        "loop shaping: robust stability margin epsilon",
+        design.epsilon,
+        "1",
+        reason=f"1/gamma; the least gamma is {design.gamma_min:.4g}, designed for 1.1 of it",
+    )
+    yield Measure(
+        "loop shaping: reached gamma per designed",
+        achieved_gamma(design, GRID) / design.gamma,
+        "1",
+        1.0 + 1e-9,
+        "the design's promise, on a grid of frequencies",
+    )
+    worst = max(
+        float(perturbed_poles(design, random_change(6, 0.999 * design.epsilon, random)).real.max())
+        for _ in range(CHANGES)
+    )
+    yield Measure(
+        f"loop shaping: fastest growth under {CHANGES} random factor changes of 0.999 epsilon",
+        worst,
+        "1/s",
+        0.0,
+        "small gain theorem: none may grow",
+    )
+    found, epsilon = margins(design.shaped, design.robust, GRID), design.epsilon
+    yield Measure(
+        "loop shaping: smallest phase margin of a channel",
+        float(found.phase.min()),
+        "deg",
+        float(2.0 * np.degrees(np.arcsin(epsilon))),
+        "2 arcsin epsilon",
+        at_least=True,
+    )
+    yield Measure(
+        "loop shaping: smallest gain margin of a channel",
+        float(found.gain.min()),
+        "1",
+        (1.0 + epsilon) / (1.0 - epsilon),
+        "(1 + epsilon) / (1 - epsilon)",
+        at_least=True,
+    )
+    pose = displaced(platform.home, 1e-3 * START)
+    ride = simulate(platform, 2.0, pose, controller=controller, timestep=PERIOD, preset="fast")
+    rest = float(np.abs(displacement(ride.pose[-1], platform.home)).max())
+    yield Measure(
+        "loop shaping: left of a millimetre after 2 s",
+        rest,
+        "m",
+        1e-7,
+        "the integral part's poles have decayed by more than ten thousand",
+    )
+
+
+def _loop_plot(linear: LinearMachine, platform: Platform) -> Plot:
+    design = LoopShaping(platform, period=PERIOD).design
+    shaped, robust = design.shaped.response(GRID), design.robust.response(GRID)
+    one = np.eye(len(design.shaped.output))
+    sensitivity = np.linalg.inv(one - shaped @ robust)
+    curves = (
+        ("shaped plant", shaped),
+        ("with the robust controller", shaped @ robust),
+        ("sensitivity", sensitivity),
+        ("complementary sensitivity", shaped @ robust @ sensitivity),
+    )
+    lines = tuple(
+        Curve(name, GRID, np.linalg.svd(values, compute_uv=False)[:, 0]) for name, values in curves
+    )
+    return Plot(
+        "Loop shaping",
+        "frequency [Hz]",
+        (Panel("largest singular value", lines, log_y=True),),
+        log_x=True,
+    )

@@ -1,0 +1,95 @@
+"""Rides under control: errors of a controlled machine against its reference."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.arrays import FloatArray
+from twin.control.controller import Controller
+from twin.control.reference import Reference, reference_of
+from twin.engines.engine import Engine
+from twin.motion.quaternions import quaternion_product
+from twin.platform import Platform
+from twin.simulation import simulate
+from twin.trajectory import Trajectory
+
+
+class Tracked(NamedTuple):
+    """A ride with its errors, one row per control instant."""
+
+    trajectory: Trajectory
+    time: FloatArray
+    """`(k,)` [s]"""
+    position: FloatArray
+    """`(k, 3)` actual minus wanted [m]"""
+    rotation: FloatArray
+    """`(k, 3)` rotation vectors from wanted to actual [rad], base axes"""
+    actuators: FloatArray
+    """`(k, n)` actual minus wanted leg coordinates [m] or [rad]"""
+
+    @property
+    def rms(self) -> tuple[float, float, float]:
+        """Root mean squares: of the position error, of the rotation error, of one actuator."""
+        return (
+            float(np.sqrt((self.position**2).sum(axis=1).mean())),
+            float(np.sqrt((self.rotation**2).sum(axis=1).mean())),
+            float(np.sqrt((self.actuators**2).mean())),
+        )
+
+
+def tracked(platform: Platform, controller: Controller, engine: Engine, duration: float) -> Tracked:
+    """Return the ride of a machine that begins on its reference, at the reference's twist."""
+    reference = controller.reference
+    ride = simulate(
+        platform,
+        duration,
+        pose=reference.pose[0],
+        twist=reference.twist[0],
+        controller=controller,
+        engine=engine,
+        every=round(controller.period / engine.timestep),
+        progress=False,
+    )
+    rows = [reference.row(k) for k in range(len(ride))]
+    turn = quaternion_product(ride.pose[:, 3:], reference.pose[rows, 3:] * [1.0, -1.0, -1.0, -1.0])
+    angle = 2.0 * np.arctan2(np.linalg.norm(turn[:, 1:], axis=1), np.abs(turn[:, 0]))
+    axis = turn[:, 1:] * np.sign(turn[:, :1])
+    size = np.linalg.norm(axis, axis=1)
+    factor = np.divide(angle, size, out=np.full_like(size, 2.0), where=size > 1e-12)
+    return Tracked(
+        ride,
+        ride.time,
+        ride.pose[:, :3] - reference.pose[rows, :3],
+        factor[:, None] * axis,
+        ride.lengths - reference.coordinates[rows],
+    )
+
+
+def part(platform: Platform, reference: Reference, begin: int, end: int) -> Reference:
+    """Return rows `begin` to `end` of a reference as one that begins at time 0."""
+    rows = slice(begin, end + 1)
+    return reference_of(
+        platform,
+        reference.period,
+        reference.time[rows] - reference.time[begin],
+        reference.pose[rows],
+        reference.twist[rows],
+        reference.acceleration[rows],
+    )
+
+
+def apart(one: Trajectory, other: Trajectory) -> tuple[float, float]:
+    """Return the largest differences of two rides, in parts of the motion of the first.
+
+    Of positions, and of quaternions; the motion is the largest change since the begin.
+    """
+    places = (slice(0, 3), slice(3, 7))
+    return tuple(  # type: ignore[return-value]
+        float(
+            np.abs(other.pose[:, k] - one.pose[:, k]).max()
+            / np.abs(one.pose[:, k] - one.pose[0, k]).max()
+        )
+        for k in places
+    )

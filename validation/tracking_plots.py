@@ -1,0 +1,69 @@
+"""Figures of rides under control: errors over time, estimates of the Kalman observer."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twin.validation.results import Curve, Panel, Plot
+from twin.validation.tracked import Tracked
+
+
+def tracking_plots(
+    rides: dict[tuple[str, str], Tracked],
+    units: tuple[tuple[str, str], ...],
+    names: tuple[str, ...],
+) -> list[Plot]:
+    """Return errors of the named controllers over time, and what the observer estimates.
+
+    Args:
+        rides: by plant and controller, with "hardware" and "PI + Kalman" among them.
+        units: names and units of position and rotation errors, times a thousand.
+        names: of the controllers to be shown.
+    """
+    errors = []
+    for k, (what, unit) in enumerate(units[:2]):
+        curves = []
+        for name in names:
+            ride = rides["hardware", name]
+            size = np.linalg.norm((ride.position, ride.rotation)[k], axis=1)
+            curves.append(Curve(name, ride.time[1:], 1e3 * size[1:]))
+        errors.append(Panel(f"{what} error [{unit}]", tuple(curves), log_y=True))
+    ride = rides["hardware", "PI + Kalman"]
+    signals = ride.trajectory.signals
+    time, estimated = signals["time"], signals["estimated_rate"]
+    actual = ride.trajectory.rates[: len(time)]
+    legs = range(estimated.shape[1])
+    return [
+        Plot(
+            "Errors under control, hardware plant",
+            "time [s]",
+            tuple(errors),
+            caption="Thesis figure 4.40 shows the error in pitch on its ideal plant.",
+        ),
+        Plot(
+            "Speed and disturbance estimated by the Kalman observer, hardware plant",
+            "time [s]",
+            (
+                Panel(
+                    "speed of leg 1 [mm/s]",
+                    (
+                        Curve("actual", time, 1e3 * actual[:, 0]),
+                        Curve("estimated", time, 1e3 * estimated[:, 0], "dash"),
+                    ),
+                ),
+                Panel(
+                    "estimated minus actual [mm/s]",
+                    (Curve("leg 1", time, 1e3 * (estimated - actual)[:, 0]),),
+                ),
+                Panel(
+                    "disturbance force [N]",
+                    tuple(
+                        Curve(f"leg {k + 1}", time, signals["estimated_disturbance"][:, k])
+                        for k in legs
+                    ),
+                ),
+            ),
+            caption="As thesis figures 4.41 to 4.44. The observer knows the motor's position; the "
+            "leg's actual speed differs from it by play and wind-up of the transmission.",
+        ),
+    ]
