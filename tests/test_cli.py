@@ -28,7 +28,10 @@ from twin.parameters.template import LEG_KINDS
 from twin.validation import report
 from twin.validation.results import CaseResult, Measure
 
-COMMANDS = ("imu", "list", "info", "new", "export", "payload", "validate", "simulate", "bench", "track")
+COMMANDS = (
+    *("cue", "frequency", "imu", "list", "info", "new", "export", "payload", "validate", "simulate"),
+    *("bench", "track", "tune"),
+)
 
 
 def run(*arguments: object) -> Any:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import twin
 from twin import cli
-from twin.cli.track import ControllerName
+from twin.cli.application import ControllerName
 from twin.control import controller_names, make_controller
 from twin.errors import InputError
 from twin.trajectory import Trajectory

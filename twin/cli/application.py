@@ -29,6 +29,20 @@ class PresetName(StrEnum):
     FAST = "fast"
 
 
+class ControllerName(StrEnum):
+    """Controllers that closed loops take."""
+
+    CASCADE = "cascade"
+    OBSERVER = "observer"
+    FEEDFORWARD = "feedforward"
+    COMPUTED_TORQUE = "computed_torque"
+    LQR = "lqr"
+    LOOP_SHAPING = "loop_shaping"
+    IFF = "iff"
+    DVF = "dvf"
+    HAC_LAC = "hac_lac"
+
+
 class Format(StrEnum):
     """Model formats that `export` writes."""
 

@@ -8,7 +8,14 @@ from typing import Annotated
 
 import typer
 
-from twin.cli.application import EngineName, Machine, MachinePreset, PresetName, app
+from twin.cli.application import (
+    ControllerName,
+    EngineName,
+    Machine,
+    MachinePreset,
+    PresetName,
+    app,
+)
 
 
 class AxisName(StrEnum):
@@ -27,14 +34,6 @@ class MethodName(StrEnum):
 
     CHIRP = "chirp"
     STEPPED = "stepped"
-
-
-class ControllerName(StrEnum):
-    """Controllers that need a machine and a reference only."""
-
-    CASCADE = "cascade"
-    OBSERVER_CASCADE = "observer_cascade"
-    COMPUTED_TORQUE = "computed_torque"
 
 
 @app.command()

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from twin.cli.application import EngineName, Machine, MachinePreset, PresetName, app
-
-
-class ControllerName(StrEnum):
-    """Controllers that `track` takes."""
-
-    CASCADE = "cascade"
-    OBSERVER = "observer"
-    FEEDFORWARD = "feedforward"
-    COMPUTED_TORQUE = "computed_torque"
-    LQR = "lqr"
-    LOOP_SHAPING = "loop_shaping"
-    IFF = "iff"
-    DVF = "dvf"
-    HAC_LAC = "hac_lac"
+from twin.cli.application import (
+    ControllerName,
+    EngineName,
+    Machine,
+    MachinePreset,
+    PresetName,
+    app,
+)
 
 
 @app.command()

@@ -14,6 +14,7 @@ from twin.control import make_controller
 from twin.engines.stability import suitable_timestep
 from twin.files import check_place
 from twin.plant.plant import Plant
+from twin.trajectory import Trajectory
 from twin.viewer.text import number
 
 FINEST_RATIO = 0.5
@@ -59,20 +60,7 @@ def track(
         preset=preset,
     )
     seconds = clock.perf_counter() - began
-    from twin.viewer.tracking import TrackingErrors, tracking_figure
-
-    errors = TrackingErrors(run)
-    means = errors.root_mean_square()
-    largest = (errors.position.max(), errors.rotation.max(), np.abs(errors.actuators).max())
-    unit = platform.coordinate_unit
-    rows = [
-        (name, number(1e3 * mean, 4), number(1e3 * float(most), 4), f"m{kind}")
-        for name, mean, most, kind in zip(
-            ("position", "rotation", "actuators"), means, largest, ("m", "rad", unit), strict=True
-        )
-    ]
-    titles = (Column("error"), Column("root mean square", True), Column("largest", True))
-    table((*titles, Column("unit")), rows)
+    _print_errors(run, platform.coordinate_unit)
     line(
         f"{platform.name} in {run.engine}, {controller}: {float(run.time[-1]):.4g} s at "
         f"{1e3 * law.period:g} ms over {1e3 * step:g} ms, in {seconds:.3g} s"
@@ -83,9 +71,26 @@ def track(
         line(f"wrote {run.save(out)}")
     if plot is not None:
         from twin.viewer.panels import write_figure
+        from twin.viewer.tracking import tracking_figure
 
         line(f"wrote {write_figure(tracking_figure(run), plot)}")
     return not run.stopped
+
+
+def _print_errors(run: Trajectory, unit: str) -> None:
+    from twin.viewer.tracking import TrackingErrors
+
+    errors = TrackingErrors(run)
+    means = errors.root_mean_square()
+    largest = (errors.position.max(), errors.rotation.max(), np.abs(errors.actuators).max())
+    rows = [
+        (name, number(1e3 * mean, 4), number(1e3 * float(most), 4), f"m{kind}")
+        for name, mean, most, kind in zip(
+            ("position", "rotation", "actuators"), means, largest, ("m", "rad", unit), strict=True
+        )
+    ]
+    titles = (Column("error"), Column("root mean square", True), Column("largest", True))
+    table((*titles, Column("unit")), rows)
 
 
 def _step(period: float, longest: float) -> float:

@@ -99,7 +99,8 @@ def motor_demand(drive, state, velocity_mode, demand, feedforward, gain, rate_ga
         if at >= drive[UPPER]:
             wanted = min(wanted, 0.0)
         error = wanted - speed
-        asked = gain * error + state[INTEGRAL] + feedforward
+        added = converted(feedforward, drive[PEAK], drive[EFFORT_DIGIT])
+        asked = gain * error + state[INTEGRAL] + added
         effort = between(asked, -most, most)
         if effort == asked or (asked - effort) * error < 0.0:
             state[INTEGRAL] += rate_gain * error * step

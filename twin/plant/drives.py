@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp, expm1, inf, sqrt
+from math import ceil, exp, expm1, inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,8 @@ BACKWARDS = 0.01
 SMALLEST = 1e-12
 """[1/kg, 1/(kg m2)] Acceleration per force that counts as none."""
 
-MOST_PARTS = 1000
+FEWEST_PARTS, MOST_PARTS = 4, 1000
+"""Steps of a motor within one of the engine."""
 
 
 def drive_constants(platform: Platform, timestep: float) -> FloatArray:
@@ -119,14 +120,14 @@ def motor_parts(drives: FloatArray, timestep: float) -> int:
     fastest = np.maximum(
         np.sqrt(moving[:, column.STIFFNESS] / inertia), moving[:, column.DAMPING] / inertia
     ).max()
-    parts = int(np.ceil(timestep * fastest / MOTOR_ANGLE))
-    if parts > MOST_PARTS:
+    parts = timestep * float(fastest) / MOTOR_ANGLE
+    if not parts <= MOST_PARTS:
         raise InputError(
             "leg.drive",
-            f"a motor would swing on its transmission {parts} times within a step of "
+            f"a motor would need {parts:.3g} steps of its own on its transmission within one of "
             f"{timestep:g} s; give it its full inertia, or leave inertia and stiffness out",
         )
-    return max(parts, 4)
+    return max(ceil(parts), FEWEST_PARTS)
 
 
 def _check_step(platform: Platform, drives: FloatArray, timestep: float) -> None:
@@ -181,7 +182,7 @@ def mobility(platform: Platform) -> FloatArray:
     response = change[:, :6] @ platform.jacobian(platform.home).T
     if platform.n_internal:
         response = response - change[:, 6:]
-    return 0.5 * (response + response.T)
+    return np.asarray(0.5 * (response + response.T))
 
 
 def equivalent_inertia(platform: Platform) -> FloatArray:

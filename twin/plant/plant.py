@@ -179,8 +179,12 @@ class Plant:
         return self._forces
 
     def observe(self, state: State) -> None:
-        """Let the inertial sensor feel the step of the engine that led to `state`."""
-        if self._inertial is not None and self._count:
+        """Let counters and inertial sensor take part in the step that led to `state`."""
+        if not self._count:
+            return
+        if self._encoders is not None:
+            self._encoders.count(self._states[:, column.POSITION])
+        if self._inertial is not None:
             self._inertial.step(state.pose, state.twist, self._step)
 
     def measure(self, state: State) -> Measurement:

@@ -17,12 +17,12 @@ from twin.plant.plant import Plant
 from twin.platform import Platform
 from twin.simulation import simulate
 from twin.trajectory import Trajectory
-from twin.validation.actuators import leg_curves
 from twin.validation.case import Case
+from twin.validation.closed_loop_plots import stop_plot, tracking_plot
 from twin.validation.comparison import BARS, missing
 from twin.validation.faults import FAULTS, Fault
 from twin.validation.metrics import position_error, rotation_error
-from twin.validation.results import CaseResult, Measure, Panel, Plot
+from twin.validation.results import CaseResult, Measure
 from twin.validation.sampling import platform_radius
 
 CASE = Case(
@@ -61,13 +61,13 @@ def run(platform: Platform) -> CaseResult:
     real = with_drives(platform)
     ride = _run(real, Cascade(real, heave(real, RIDE)), RIDE)
     measures.extend(_tracking(real, ride))
-    plots = [_tracking_plot(real, ride)]
+    plots = [tracking_plot(real, ride)]
     for fault in FAULTS:
         stopped = _stopped(real, fault)
         if stopped is not None:
             measures.extend(_stop_measures(real, fault, stopped))
             if fault.drawn:
-                plots.append(_stop_plot(fault, stopped))
+                plots.append(stop_plot(fault, stopped))
     return CASE.result(platform, measures, plots)
 
 
@@ -213,37 +213,4 @@ def _stop_measures(platform: Platform, fault: Fault, run: Trajectory) -> Iterato
         "1",
         0.0,
         "of all that the trajectory holds",
-    )
-
-
-def _tracking_plot(platform: Platform, ride: Trajectory) -> Plot:
-    time = ride.signals["time"]
-    unit, scale = ("mm", 1e3) if platform.coordinate_unit == "m" else ("mrad", 1e3)
-    start = ride.signals["demand"][0]
-    error = ride.signals["demand"] - ride.signals["measured"]
-    return Plot(
-        "Heave in closed loop",
-        "time [s]",
-        (
-            Panel(f"demand [{unit}]", leg_curves(time, scale * (ride.signals["demand"] - start))),
-            Panel(f"error [{unit}]", leg_curves(time, scale * error)),
-            Panel(f"force [{platform.force_unit}]", leg_curves(ride.time, ride.forces)),
-        ),
-        caption="Error: what the encoders tell less than demanded.",
-    )
-
-
-def _stop_plot(fault: Fault, run: Trajectory) -> Plot:
-    unit = f"{run.coordinate_unit}/s"
-    return Plot(
-        f"Safe stop: {fault.name}",
-        "time [s]",
-        (
-            Panel(f"actuator speed [{unit}]", leg_curves(run.time, run.rates)),
-            Panel(
-                f"commanded speed [{unit}]",
-                leg_curves(run.signals["time"], run.signals["command"]),
-            ),
-        ),
-        caption=f"{run.stopped}. Speeds are ramped to zero, then the brakes close.",
     )

@@ -1,0 +1,184 @@
+"""Responses of controlled machines: measured against the exact loop model."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import twin
+from twin.analysis.frequency.compliance import measure_compliance
+from twin.analysis.frequency.figures import measured_figure
+from twin.analysis.frequency.loop_model import LoopModel
+from twin.analysis.frequency.machine_model import (
+    actuator_modes,
+    machine_loop,
+    modelled_response,
+    path_mass,
+)
+from twin.analysis.frequency.measured import ExcitationError, measure_response
+from twin.analysis.frequency.paths import actuator_path, axis_path
+from twin.analysis.frequency.response import delay_of, exact_response, response_figures
+from twin.analysis.frequency.thesis_response import (
+    PRINTED,
+    candidate,
+    explanations,
+    lagging_machine,
+    with_peak,
+)
+from twin.control.cascade import Cascade
+from twin.errors import InputError
+
+LINES = (40.0, 120.0, 230.0)
+STEP = 2.5e-4
+
+
+def compared(platform: twin.Platform, loop: LoopModel, **options: object) -> float:
+    """Return the largest error of all measured responses against the model."""
+    measured = measure_response(
+        platform, method="stepped", frequencies=LINES, timestep=STEP, **options
+    )  # type: ignore[arg-type]
+    axis, actuator = options.get("axis"), options.get("actuator")
+    path = axis_path(platform, axis) if axis else actuator_path(platform, actuator)  # type: ignore[arg-type]
+    whole, legs = modelled_response(platform, path, loop, measured.platform.frequency)
+    assert set(legs) == set(measured.actuators)
+    pairs = [(measured.platform, whole), *((measured.actuators[k], legs[k]) for k in legs)]
+    return max(float(np.abs(one.gain / two.gain - 1.0).max()) for one, two in pairs)
+
+
+@pytest.mark.parametrize("name", ["stewart", "srspm", "driving_simulator"])
+def test_measured_responses_are_those_of_the_model(name: str) -> None:
+    platform = twin.load(name)
+    loop = machine_loop(platform, 1.0, step=STEP)
+    assert compared(platform, loop, axis="pitch") < 5e-3
+
+
+def test_single_actuators_and_engines() -> None:
+    platform = twin.load("stewart")
+    loop = machine_loop(platform, 1.0, step=STEP)
+    assert compared(platform, loop, actuator=2) < 5e-3
+    pytest.importorskip("mujoco")
+    assert compared(platform, loop, axis="pitch", engine="mujoco") < 5e-3
+
+
+def test_lag_and_delay_of_drives_are_in_the_model() -> None:
+    platform = lagging_machine(twin.load("stewart"), 8e-4, 2e-3)
+    loop = machine_loop(platform, 1.0, step=STEP)
+    assert (loop.current_lag, loop.delay) == (8e-4, 2e-3)
+    assert compared(platform, loop, axis="pitch") < 5e-3
+    with pytest.raises(InputError, match="ideal drives"):
+        lagging_machine(platform, 1e-3)
+
+
+def test_chirp_tells_the_same_with_coherence() -> None:
+    platform = twin.load("stewart")
+    measured = measure_response(platform, axis="z", low=20.0, length=3.0, timestep=STEP)
+    path = axis_path(platform, "z")
+    whole, _ = modelled_response(
+        platform, path, machine_loop(platform, 1.0, step=STEP), measured.platform.frequency
+    )
+    assert np.abs(measured.platform.gain - whole.gain).max() < 0.03
+    assert measured.platform.coherence.min() > 0.99
+    assert len(measured_figure(measured).data) == 3 * 7
+
+
+def test_masses_of_the_actuators() -> None:
+    platform = twin.load("stewart")
+    modes = actuator_modes(platform)
+    mobility = modes.shapes / modes.masses @ modes.shapes.T
+    jacobian = platform.jacobian(platform.home)
+    expected = jacobian @ np.linalg.inv(platform.mass_matrix(platform.home)) @ jacobian.T
+    np.testing.assert_allclose(mobility, expected, rtol=0.0, atol=1e-9 * expected.max())
+    assert path_mass(platform, axis_path(platform, "z")) == pytest.approx(33.537, rel=1e-4)
+    assert path_mass(platform, axis_path(platform, "pitch")) == pytest.approx(15.515, rel=1e-3)
+    heavy = actuator_modes(twin.load("stewart", "hardware")).masses
+    np.testing.assert_allclose(heavy - modes.masses, 719.0, rtol=2e-3, atol=0.0)
+    free = actuator_modes(twin.load("driving_simulator")).masses
+    assert np.isinf(free).sum() == 1
+
+
+def test_paths_are_checked() -> None:
+    stewart, simulator = twin.load("stewart"), twin.load("driving_simulator")
+    for call in (
+        lambda: axis_path(simulator, "yaw"),
+        lambda: axis_path(stewart, "w"),
+        lambda: actuator_path(stewart, 7),
+        lambda: actuator_path(simulator, 1),
+        lambda: measure_response(stewart),
+        lambda: measure_response(stewart, axis="z", method="noise"),
+        lambda: measure_response(stewart, axis="z", speed=100.0, low=1.0),
+    ):
+        with pytest.raises(InputError):
+            call()
+
+
+def test_a_machine_that_must_be_stopped_is_no_response() -> None:
+    with pytest.raises(ExcitationError, match="stopped"):
+        measure_response(
+            twin.load("stewart"),
+            axis="z",
+            low=5.0,
+            length=1.0,
+            timestep=1e-3,
+            controller=lambda p, r: Cascade(p, r, velocity_gain=2e5),
+        )
+
+
+def test_figures_of_a_second_order_system_with_delay() -> None:
+    frequency = np.arange(1.0, 400.0)
+    ratio, damping, late = frequency / 150.0, 0.25, 2e-3
+    gain = np.exp(-2j * np.pi * frequency * late) / (1.0 - ratio**2 + 2j * damping * ratio)
+    figures = response_figures(exact_response(frequency, gain))
+    top = 150.0 * math.sqrt(1.0 - 2.0 * damping**2)
+    peak = -20.0 * math.log10(2.0 * damping * math.sqrt(1.0 - damping**2))
+    assert figures.peak == pytest.approx(peak, abs=1e-3)
+    assert figures.peak_frequency == pytest.approx(top, abs=1.0)
+    inner = 1.0 - 2.0 * damping**2
+    edge = 150.0 * math.sqrt(inner + math.sqrt(inner**2 - 1.0 + 10.0**0.3))
+    assert figures.bandwidth == pytest.approx(edge, abs=0.1)
+    pure = exact_response(frequency, np.exp(-2j * np.pi * frequency * late))
+    assert delay_of(pure, 300.0) == pytest.approx(late)
+    assert math.isnan(response_figures(pure).bandwidth)
+
+
+def test_the_loop_model_checks_itself() -> None:
+    with pytest.raises(InputError, match="step"):
+        LoopModel(10.0, step=3e-4)
+    for field in ("mass", "velocity_gain", "position_gain", "period"):
+        with pytest.raises(InputError, match=field):
+            LoopModel(10.0).changed(**{field: 0.0})
+    with pytest.raises(InputError, match="frequency"):
+        LoopModel(10.0).response([600.0])
+    assert LoopModel(15.5).stable
+    assert not LoopModel(15.5, inner_delay=1e-3).stable
+    assert not LoopModel(15.5, position_gain=2000.0).stable
+
+
+def test_fractions_of_a_step_interpolate_delays() -> None:
+    at = [
+        LoopModel(30.0, inner_delay=late).response([100.0]).gain[0] for late in (3e-4, 3.5e-4, 4e-4)
+    ]
+    assert abs(at[1] - 0.5 * (at[0] + at[2])) < 0.02 * abs(at[1])
+
+
+def test_what_explains_the_figure_of_the_thesis() -> None:
+    found = explanations(twin.load("stewart"), twin.load("stewart", "hardware"))
+    lag = found["lag"]
+    assert lag.points.peak == pytest.approx(PRINTED.peak, abs=1e-3)
+    assert abs(lag.points.peak_frequency - PRINTED.peak_frequency) < 5.0
+    np.testing.assert_allclose(found["scaled"].points, lag.points, rtol=1e-6, atol=0.0)
+    assert found["armature"].points.bandwidth < 30.0
+    assert abs(found["late"].points.peak - found["pitch"].points.peak) < 0.1
+    assert found["free"].distance <= min(one.distance for one in found.values()) + 1e-9
+    assert candidate("again", lag.loop) == lag._replace(name="again")
+    with pytest.raises(InputError, match="peak"):
+        with_peak(lag.loop.changed(current_lag=0.0), "current_lag", 0.5)
+
+
+def test_compliance_of_struts_is_that_of_the_linear_model() -> None:
+    found = measure_compliance(
+        twin.load("micro_hexapod"), "z", low=80.0, high=450.0, length=0.2, wrench=10.0, decay=0.4
+    )
+    scale = np.abs(found.linear).max()
+    assert np.abs(found.response.gain - found.linear).max() < 1e-4 * scale

@@ -1,0 +1,63 @@
+"""The commands `tune` and `frequency`."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import twin.cli.frequency
+import twin.cli.tune  # noqa: F401
+from twin.cli.application import app
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    """Return exit code and output of the console command."""
+    result = CliRunner().invoke(app, arguments)
+    return result.exit_code, result.output
+
+
+def test_tune_writes_gains_and_figure(tmp_path: Path) -> None:
+    out, plot = tmp_path / "gains.toml", tmp_path / "tuning.html"
+    code, text = run("tune", "stewart", "--out", str(out), "--plot", str(plot))
+    assert code == 0, text
+    assert "specification met" in text
+    assert tomllib.loads(out.read_text())["control"]["position_gain"] == "5 1/s"
+    assert "iteration 0" in plot.read_text()
+
+
+def test_tune_ends_with_an_exit_code_where_nothing_is_found() -> None:
+    code, text = run("tune", "stewart", "--carried", "--high", "10e3,0.008")
+    assert code == 1, text
+    assert "not met" in text
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--start", "1,2,3"), ("--rise-time", "-1"), ("--out", "gains.txt")]
+)
+def test_tune_checks_its_arguments(arguments: tuple[str, ...]) -> None:
+    assert run("tune", "stewart", *arguments)[0] == 2
+
+
+def test_frequency_writes_its_schema(tmp_path: Path) -> None:
+    file = tmp_path / "response.json"
+    code, text = run(
+        "frequency", "stewart", "--axis", "pitch", "--low", "20", "--length", "2",
+        "--timestep", "5e-4", "--json", str(file),
+    )  # fmt: skip
+    assert code == 0, text
+    content = json.loads(file.read_text())
+    assert content["direction"] == "pitch"
+    assert set(content["responses"]) == {"platform", *(f"actuator {k}" for k in range(1, 6))}
+    for response in content["responses"].values():
+        lists = ("frequency", "magnitude", "phase", "coherence", "deviation")
+        assert len({len(response[key]) for key in lists}) == 1
+        assert response["peak"] > 1.0
+
+
+def test_frequency_takes_one_direction_only() -> None:
+    assert run("frequency", "stewart", "--axis", "z", "--actuator", "1")[0] == 2
+    assert run("frequency", "stewart", "--actuator", "9")[0] == 2

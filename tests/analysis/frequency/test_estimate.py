@@ -1,0 +1,157 @@
+"""Estimators against known filters: they recover a response that is known beforehand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import signal
+
+from twin.analysis.frequency.estimate import joined, record_response, sine_response, sweep_response
+from twin.analysis.frequency.excitation import LEAD_IN, SteppedSine, SweptSine
+from twin.analysis.frequency.response import FrequencyResponse
+from twin.arrays import FloatArray
+from twin.errors import InputError
+
+PERIOD = 1e-3
+FILTERS = {
+    "resonance": signal.iirpeak(120.0, 6.0, fs=1.0 / PERIOD),
+    "low pass": signal.butter(3, 150.0, fs=1.0 / PERIOD),
+    "delay": (np.array([0.0, 0.0, 0.0, 1.0]), np.array([1.0])),
+}
+
+
+def exact(name: str, frequency: FloatArray) -> np.ndarray:
+    """Return the known response at frequencies [Hz]."""
+    return signal.freqz(*FILTERS[name], worN=frequency, fs=1.0 / PERIOD)[1]
+
+
+def swept(length: float = 12.0) -> FloatArray:
+    excitation = SweptSine(5.0, 400.0, 1.0, length)
+    time = np.arange(round(excitation.duration / PERIOD)) * PERIOD
+    return excitation.sample(time)[1]
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_sweep_recovers_a_known_filter(name: str) -> None:
+    given = swept()
+    received = signal.lfilter(*FILTERS[name], given)
+    found = sweep_response(given, received, PERIOD, window=1.0, low=20.0, high=300.0)
+    true = exact(name, found.frequency)
+    error = np.abs(found.gain - true).max() / np.abs(true).max()
+    # Leakage: what a window does not see of the response, which rings for Q / pi f.
+    assert error < (0.04 if name == "resonance" else 0.01), error
+    assert found.coherence.min() > 0.98
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_stepped_sines_recover_a_known_filter(name: str) -> None:
+    lines = np.array([10.0, 37.0, 90.0, 120.0, 220.0, 350.0])
+    excitation = SteppedSine(lines, 1.0)
+    time = np.arange(round(excitation.duration / PERIOD) + 1) * PERIOD
+    given = excitation.sample(time)[0]
+    received = signal.lfilter(*FILTERS[name], given)
+    parts = []
+    for frequency, begin, end in excitation.dwells():
+        rows = slice(round(np.ceil(begin / PERIOD)), round(np.floor(end / PERIOD)))
+        parts.append(sine_response(given[rows], received[rows], PERIOD, frequency))
+    found = joined(parts)
+    np.testing.assert_array_equal(found.frequency, lines)
+    # The resonance has decayed to exp(-6) where the evaluation begins.
+    np.testing.assert_allclose(found.gain, exact(name, lines), rtol=0.0, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_whole_records_have_no_leakage(name: str) -> None:
+    given = np.concatenate([swept(4.0), np.zeros(1000)])
+    received = signal.lfilter(*FILTERS[name], given)
+    found = record_response(given, received, PERIOD, low=10.0, high=350.0)
+    np.testing.assert_allclose(found.gain, exact(name, found.frequency), rtol=0.0, atol=1e-9)
+
+
+def test_noise_lowers_coherence_and_the_deviation_tells_the_error() -> None:
+    given, random = swept(20.0), np.random.default_rng(1)
+    clean = signal.lfilter(*FILTERS["low pass"], given)
+    found = sweep_response(
+        given,
+        clean + random.normal(0.0, 0.1, len(given)),
+        PERIOD,
+        window=0.5,
+        low=10.0,
+        high=120.0,
+    )
+    error = np.abs(found.gain / exact("low pass", found.frequency) - 1.0)
+    assert found.coherence.mean() < 0.999
+    # The complex error is sqrt(2) times that of the magnitude; its mean square must be like it.
+    ratio = np.sqrt(np.mean(error**2) / np.mean(2.0 * found.deviation**2))
+    assert 0.5 < ratio < 2.0, ratio
+
+
+def test_an_output_that_has_nothing_to_do_with_the_input_has_no_coherence() -> None:
+    given = swept()
+    noise = np.random.default_rng(2).normal(size=len(given))
+    found = sweep_response(given, noise, PERIOD, window=0.5, low=10.0, high=350.0)
+    assert np.median(found.coherence) < 0.6
+    still = sweep_response(given, np.zeros_like(given), PERIOD, window=0.5, low=10.0, high=350.0)
+    assert (still.coherence == 0.0).all()
+    assert np.isinf(still.deviation).all()
+
+
+def test_stepped_demand_goes_on_without_a_jump() -> None:
+    excitation = SteppedSine([5.0, 8.0, 50.0], 0.01)
+    time = np.linspace(LEAD_IN, excitation.duration, 40001)
+    value, rate, _ = excitation.sample(time)
+    assert np.abs(np.diff(value)).max() < 0.011 * (time[1] - time[0])
+    assert np.abs(rate).max() <= 0.01 * (1.0 + 1e-12)
+    assert np.abs(np.diff(rate)).max() < 1.1 * 0.01 * 2.0 * np.pi * 50.0 * (time[1] - time[0])
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: SweptSine(2.0, 80.0, 0.1, 3.0), lambda: SteppedSine([3.0, 40.0], 0.1)]
+)
+def test_derivatives_of_excitations(make: object) -> None:
+    excitation = make()  # type: ignore[operator]
+    time, step = np.linspace(0.35, 1.0, 57), 1e-6
+    _, rate, change = excitation.sample(time)
+    ahead, behind = excitation.sample(time + step), excitation.sample(time - step)
+    np.testing.assert_allclose(rate, (ahead[0] - behind[0]) / (2 * step), rtol=0.0, atol=1e-6)
+    np.testing.assert_allclose(change, (ahead[1] - behind[1]) / (2 * step), rtol=0.0, atol=1e-3)
+    assert np.abs(excitation.sample(np.array([0.0, 0.1]))).max() == 0.0
+    with pytest.raises(AttributeError, match="cannot be changed"):
+        excitation.speed = 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        ({"window": 100.0}, "window"),
+        ({"low": 300.0, "high": 200.0}, "low, high"),
+        ({"high": 600.0}, "low, high"),
+        ({"window": -1.0}, "window"),
+    ],
+)
+def test_sweeps_check_what_they_are_given(options: dict[str, float], field: str) -> None:
+    given = swept(2.0)
+    arguments = {"window": 0.5, "low": 10.0, "high": 300.0} | options
+    with pytest.raises(InputError, match=field):
+        sweep_response(given, given, PERIOD, **arguments)
+
+
+def test_records_are_checked() -> None:
+    with pytest.raises(InputError, match="given, received"):
+        sweep_response(np.zeros(100), np.zeros(99), PERIOD, window=0.05, low=30.0, high=100.0)
+    with pytest.raises(InputError, match="nothing"):
+        sweep_response(np.zeros(100), np.ones(100), PERIOD, window=0.05, low=30.0, high=100.0)
+    with pytest.raises(InputError, match="frequency"):
+        sine_response(np.ones(100), np.ones(100), PERIOD, 600.0)
+    with pytest.raises(InputError, match="parts"):
+        joined([])
+    with pytest.raises(InputError):
+        SteppedSine([3.0, 2.0], 0.1)
+    with pytest.raises(InputError):
+        SweptSine(3.0, 2.0, 0.1, 1.0)
+
+
+def test_points_keep_their_order() -> None:
+    one = np.ones(1)
+    parts = [FrequencyResponse(f * one, f * one.astype(complex), one, one) for f in (3.0, 1.0)]
+    np.testing.assert_array_equal(joined(parts).frequency, [1.0, 3.0])

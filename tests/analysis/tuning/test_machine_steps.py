@@ -1,0 +1,83 @@
+"""Steps of whole machines: against the closed form, tuned, and written as TOML."""
+
+from __future__ import annotations
+
+import tomllib
+
+import numpy as np
+import pytest
+
+import twin
+from twin.analysis.tuning import (
+    SETTLING,
+    VELOCITY_STEP,
+    control_snippet,
+    heave_leg,
+    position_response,
+    step_figures,
+    tune_velocity,
+    velocity_gains,
+    velocity_response,
+    velocity_step_response,
+)
+from twin.analysis.tuning.figures import tuning_figure
+from twin.errors import InputError
+from twin.parameters.control import CascadeGains
+
+
+def test_the_machine_moves_like_one_mass_in_heave() -> None:
+    platform = twin.load("stewart")
+    leg = heave_leg(platform)
+    errors = []
+    for step in (1e-4, 5e-5):
+        time, ours = velocity_response(platform, 21.6e3, 3e-3, timestep=step)
+        exact = velocity_step_response(time, leg.mass, 21.6e3, 3e-3, weight=leg.weight)
+        errors.append(np.abs(ours - exact).max())
+    assert errors[0] < 0.02
+    assert errors[1] < 0.6 * errors[0]
+
+
+def test_gains_of_the_thesis_meet_its_specification() -> None:
+    platform = twin.load("stewart")
+    for gain in (21.6e3, 20e3):
+        assert VELOCITY_STEP.violation(*velocity_response(platform, gain, 3e-3)) < 0.0
+    assert VELOCITY_STEP.violation(*velocity_response(platform, 20e3, 3e-3, carried=True)) > 0.1
+
+
+@pytest.mark.parametrize("name", ["stewart", "srspm", "rss", "driving_simulator"])
+def test_every_rigid_machine_can_be_tuned(name: str) -> None:
+    tuning = tune_velocity(twin.load(name))
+    assert tuning.search.met
+    for value, gain in zip(tuning.values, tuning.gains, strict=True):
+        assert gain.low <= value <= gain.high
+
+
+def test_the_snippet_is_a_control_table() -> None:
+    platform = twin.load("stewart")
+    tuning = tune_velocity(platform)
+    table = tomllib.loads(control_snippet(platform, tuning))["control"]
+    gains = CascadeGains.model_validate(table)
+    assert gains.velocity_gain == pytest.approx(tuning.values[0], rel=1e-3)
+    assert gains.velocity_time == pytest.approx(tuning.values[1], rel=1e-3)
+    assert (gains.position_gain, gains.position_integral) == (5.0, 10.0)
+    assert len(tuning_figure(tuning).data) == len(tuning.search.trials) + 2
+
+
+def test_bounds_scale_with_what_the_actuators_move() -> None:
+    stewart, srspm = (velocity_gains(twin.load(name))[0] for name in ("stewart", "srspm"))
+    assert (stewart.low, stewart.high) == (5e3, 30e3)
+    masses = [heave_leg(twin.load(name)).mass for name in ("stewart", "srspm")]
+    assert srspm.low / stewart.low == pytest.approx(masses[1] / masses[0], rel=1e-2)
+
+
+def test_unstable_gains_have_no_response() -> None:
+    _, response = velocity_response(twin.load("stewart"), 1e6, 1e-4)
+    assert not np.isfinite(response).all() or np.abs(response).max() > 2.0
+
+
+def test_position_step_settles_in_the_thesis_time() -> None:
+    time, response = position_response(twin.load("stewart"))
+    figures = step_figures(time, response, SETTLING)
+    assert 1.5 < figures.settling_time < 2.0
+    with pytest.raises(InputError, match="range"):
+        position_response(twin.load("stewart"), size=0.2)

@@ -1,0 +1,90 @@
+"""Every controller on every machine and engine: it holds the machine, or says why it cannot."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from closed_loops import heave, run
+
+import twin
+from twin.control import controller_names, make_controller
+from twin.engines import engine_names
+from twin.errors import InputError
+
+SPRINGS = {"compliant_stewart", "micro_hexapod"}
+RIGID = {"stewart", "srspm", "rss", "driving_simulator"}
+FITTING = {
+    "cascade": RIGID | SPRINGS,
+    "observer": RIGID,
+    "feedforward": RIGID | {"micro_hexapod"},
+    "computed_torque": RIGID,
+    "lqr": (RIGID | {"micro_hexapod"}) - {"driving_simulator"},
+    "loop_shaping": (RIGID | {"micro_hexapod"}) - {"driving_simulator"},
+    "iff": SPRINGS,
+    "dvf": SPRINGS,
+    "hac_lac": SPRINGS,
+}
+"""Machines that a controller is for."""
+
+PAIRS = [(name, machine) for name, machines in FITTING.items() for machine in sorted(machines)]
+REFUSED = [
+    (name, machine)
+    for name, machines in FITTING.items()
+    for machine in sorted((RIGID | SPRINGS) - machines)
+]
+assert REFUSED
+
+MOVED = {None: 1e-3, "hardware": 0.02}
+"""Largest way of a leg in parts of its stroke while it shall stay. Encoders sit on the motors: what
+transmissions wind up under the weight is an error that only models of the drives know."""
+
+
+def test_the_table_is_complete() -> None:
+    assert set(FITTING) == set(controller_names())
+    assert set(twin.machine_names()) == RIGID | SPRINGS
+
+
+def assert_held(
+    name: str, machine: str, preset: str | None, duration: float, engine: str = "analytic"
+) -> None:
+    """Assert that the machine stays at home."""
+    platform = twin.load(machine, preset)
+    controller = make_controller(name, platform)
+    still = run(platform, controller, duration, engine=engine)
+    assert still.stopped == ""
+    stroke = platform.maximum_coordinates - platform.minimum_coordinates
+    assert (np.abs(still.lengths - still.lengths[0]).max(axis=0) < MOVED[preset] * stroke).all()
+
+
+@pytest.mark.parametrize(("name", "machine"), PAIRS)
+def test_ideal_machines_are_held(name: str, machine: str) -> None:
+    assert_held(name, machine, None, 0.1)
+
+
+@pytest.mark.parametrize(("name", "machine"), PAIRS)
+def test_machines_with_drives_are_held(name: str, machine: str) -> None:
+    assert_held(name, machine, "hardware", 0.3)
+
+
+@pytest.mark.parametrize("engine", [name for name in engine_names() if name != "analytic"])
+@pytest.mark.parametrize(("name", "machine"), PAIRS)
+def test_other_engines_are_held(name: str, machine: str, engine: str) -> None:
+    assert_held(name, machine, "hardware", 0.02, engine)
+
+
+@pytest.mark.parametrize(("name", "machine"), REFUSED)
+def test_others_are_refused_with_a_reason(name: str, machine: str) -> None:
+    with pytest.raises(InputError) as caught:
+        make_controller(name, twin.load(machine))
+    assert len(str(caught.value)) > 20
+
+
+@pytest.mark.parametrize(("name", "machine"), PAIRS)
+def test_motions_are_followed(name: str, machine: str) -> None:
+    """With drives: the error at the end of a rise and fall is small against it."""
+    platform = twin.load(machine, "hardware")
+    motion = heave(platform, 0.6)
+    ride = run(platform, make_controller(name, platform, motion), 0.6)
+    assert ride.stopped == ""
+    error = np.abs(ride.signals["demand"] - ride.signals["measured"])
+    assert error.max() < 0.6 * np.ptp(ride.signals["demand"])

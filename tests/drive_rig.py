@@ -1,0 +1,49 @@
+"""Drives for the test bench of the validation, described by the names of their columns."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twin.plant import actuation as column
+from twin.plant.drives import IDEAL
+from twin.validation.drive_bench import BenchRecord, DriveBench
+
+THESIS = {"inertia": 719.0, "stiffness": 2e7, "damping": 14e3}
+"""Motor and screw of the thesis' machine, rounded, without friction and play."""
+
+LEG = 33.5
+"""[kg] What a leg of that machine moves, rounded."""
+
+
+def place(name: str) -> int:
+    """Return the column of constants or states of a name."""
+    found: int = getattr(column, name.upper())
+    return found
+
+
+def constants(**values: float) -> NDArray[np.float64]:
+    """Return the constants `(1, CONSTANTS)` of a drive, ideal but for the columns named."""
+    row = np.zeros((1, column.CONSTANTS))
+    for index, value in IDEAL.items():
+        row[0, index] = value
+    for name, value in values.items():
+        row[0, place(name)] = value
+    if "friction" in values and "breakaway" not in values:
+        row[0, column.BREAKAWAY] = values["friction"]
+    return row
+
+
+class Bench(DriveBench):
+    """The bench, with columns by name."""
+
+    def set(self, **values: float) -> Bench:
+        """Set columns of the state."""
+        for name, value in values.items():
+            self.put(place(name), value)
+        return self
+
+
+def state(record: BenchRecord, name: str) -> NDArray[np.float64]:
+    """Return one column of the drive's states by name."""
+    return record.state(place(name))

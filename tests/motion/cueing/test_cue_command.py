@@ -1,0 +1,57 @@
+"""The command `cue`: what it prints, what it writes, how it refuses."""
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import twin
+import twin.cli.cue
+from twin.cli.application import app
+from twin.motion import read_recording
+
+RUN = CliRunner()
+
+
+def test_a_recorded_ride_becomes_a_motion_and_a_figure(tmp_path):
+    pytest.importorskip("plotly")
+    ride, out, plot = (tmp_path / name for name in ("ride.csv", "motion.csv", "figure.html"))
+    time = np.arange(0.0, 1.6, 0.02)
+    rows = [f"{t:.3f},{-2.0 * np.sin(2.0 * t):.6f},0,9.81" for t in time]
+    ride.write_text("time [s],fx [m/s2],fy [m/s2],fz [m/s2]\n" + "\n".join(rows))
+    arguments = ["cue", "stewart", "--algorithm", "classical", "--compare", "--input", str(ride)]
+    result = RUN.invoke(app, [*arguments, "--out", str(out), "--plot", str(plot)])
+    assert result.exit_code == 0, result.output
+    for word in ("classical", "adaptive", "predictive", "at rest", "surge", "ms a step"):
+        assert word in result.output
+    platform = twin.load("stewart")
+    motion = read_recording(out, platform.home)
+    assert motion.duration == pytest.approx(1.58)
+    assert platform.within_limits(motion.sample(time[:-2]).pose).all()
+    text = plot.read_text()
+    assert "perceived surge" in text
+    assert "share of actuator speed" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["stewart"], "give either a manoeuvre or a file"),
+        (["stewart", "--manoeuvre", "slalom", "--head", "1,2"], "head"),
+        (["stewart", "--manoeuvre", "slalom", "--scale", "-1"], "scale"),
+        (["stewart", "--input", "no_such_file.csv"], "is no file"),
+        (["stewart", "--manoeuvre", "slalom", "--out", "motion.txt"], "must end in .csv"),
+        (["no_machine", "--manoeuvre", "slalom"], "no machine called"),
+    ],
+)
+def test_wrong_use_ends_in_one_line(arguments, message):
+    result = RUN.invoke(app, ["cue", *arguments])
+    assert result.exit_code == 2
+    assert message in result.output
+    assert "Traceback" not in result.output
+
+
+def test_names_on_the_command_line_are_those_of_the_package():
+    from twin.motion.cueing import ALGORITHMS, MANOEUVRES
+
+    assert [each.value for each in twin.cli.cue.AlgorithmName] == list(ALGORITHMS)
+    assert [each.value for each in twin.cli.cue.ManoeuvreName] == list(MANOEUVRES)

@@ -1,0 +1,276 @@
+"""Predictive cueing: never beyond the limits, the right optimum, the models it predicts with."""
+
+import builtins
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import twin
+from twin.errors import InputError, MissingDependencyError
+from twin.motion import read_recording
+from twin.motion.cueing import (
+    PredictiveCueing,
+    PredictiveSettings,
+    Ride,
+    cue,
+    felt_ride,
+    manoeuvre,
+    outcome,
+    perceived,
+    standstill_error,
+    workspace_use,
+    write_motion,
+)
+from twin.motion.cueing.perception_cost import felt_slopes
+from twin.motion.cueing.plan import LimitCheck, Plan, plan_from
+from twin.motion.cueing.prediction import Expectation, prediction
+from twin.motion.cueing.quadratic_program import QuadraticProgram
+from twin.motion.cueing.ride import GRAVITY
+
+osqp = pytest.importorskip("osqp")
+
+SIMULATORS = ("stewart", "driving_simulator")
+REST = np.array([0.0, 0.0, GRAVITY])
+
+
+def begin(name, seconds):
+    ride = manoeuvre(name)
+    kept = ride.time <= seconds
+    return Ride(name, ride.time[kept], ride.specific_force[kept], ride.angular_rate[kept])
+
+
+def violent(seed, seconds=2.0):
+    """Steps and noise far beyond what the machine can give."""
+    random = np.random.default_rng(seed)
+    time = np.arange(0.0, seconds, 0.02)
+    force = (
+        REST + 8.0 * np.sign(random.normal(size=(8, 3))).repeat(len(time) // 8 + 1, 0)[: len(time)]
+    )
+    force[:, 2] = GRAVITY + 5.0 * random.normal(size=len(time))
+    return Ride("violent", time, force, random.normal(size=(len(time), 3)))
+
+
+@pytest.mark.parametrize("name", [*SIMULATORS, "rss", "micro_hexapod"])
+def test_no_ride_takes_an_actuator_beyond_its_limits(name):
+    platform = twin.load(name)
+    made = cue(platform, violent(1), "predictive")
+    use = workspace_use(platform, made.motion, 1e-3)
+    assert use.largest <= 1.0
+    # The limits are worked with, not stayed away from.
+    assert use.length > 0.5
+    assert made.shrink == 1.0
+
+
+def test_the_last_plan_goes_on_when_no_solution_is_found():
+    platform = twin.load("stewart")
+    cueing = PredictiveCueing(platform)
+    force, rate = begin("braking", 3.0).at(cueing.period * np.arange(70))
+    for sample in zip(force[:45], rate[:45], strict=True):
+        cueing.step(*sample)
+    assert np.abs(cueing.rates).max() > 0.01
+    cueing.program.solve = lambda problem: type(
+        "Answer", (), {"solution": np.full(len(problem.gradient), np.nan), "iterations": 0}
+    )()
+    rows = []
+    for sample in zip(force[45:], rate[45:], strict=True):
+        cueing.step(*sample)
+        rows.append(cueing.row())
+    for _ in range(40):
+        cueing.step(force[-1], rate[-1])
+    np.testing.assert_allclose(cueing.rates, 0.0, rtol=0, atol=1e-12)
+    assert cueing.shares[-1] == 0.0
+    assert cueing.check.keeps(cueing.plan)
+
+
+@pytest.mark.parametrize("name", SIMULATORS)
+def test_braking_is_perceived_better_than_by_a_platform_at_rest(name):
+    platform, ride = twin.load(name), begin("braking", 3.0)
+    made = outcome(platform, ride)
+    still = standstill_error(ride)
+    assert made.error.total < 0.95 * still.total
+    assert made.error.total_correlation > 0.5
+    assert made.use.largest <= 1.0
+    classical = outcome(platform, ride, "classical")
+    assert made.error.total < classical.error.total
+
+
+def test_coordinated_turn_gives_no_steady_side_force():
+    platform = twin.load("stewart")
+    made = outcome(platform, begin("coordinated_turn", 6.0))
+    steady = made.error.time > 5.0
+    assert np.abs(made.error.platform.force[steady, 1]).max() < 0.17
+
+
+def test_known_future_helps():
+    platform, ride = twin.load("driving_simulator"), begin("slalom", 4.0)
+    blind = outcome(platform, ride)
+    seeing = outcome(platform, ride, preview=ride)
+    assert seeing.error.total < blind.error.total
+
+
+def test_same_ride_same_motion():
+    platform, ride = twin.load("stewart"), begin("step_steer", 1.6)
+    one, other = (cue(platform, ride, "predictive").motion.knots.values for _ in range(2))
+    np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", SIMULATORS)
+def test_program_against_another_solver(name):
+    clarabel = pytest.importorskip("clarabel")
+    from scipy.sparse import csc_matrix
+
+    cueing = PredictiveCueing(twin.load(name))
+    force, rate = begin("braking", 3.0).at(cueing.period * np.arange(45))
+    for sample in zip(force, rate, strict=True):
+        cueing.step(*sample)
+    p = cueing.problem
+    options = clarabel.DefaultSettings()
+    options.verbose = False
+    rows = csc_matrix(np.vstack([p.rows, -p.rows]))
+    bounds = np.concatenate([p.upper, -p.lower])
+    cones = [clarabel.NonnegativeConeT(len(bounds))]
+    other = clarabel.DefaultSolver(
+        csc_matrix(p.hessian), p.gradient, rows, bounds, cones, options
+    ).solve()
+    ours = QuadraticProgram(p, 1e-9, 100_000).solve(p)
+    assert ours.solved
+    expected = np.array(other.x)
+    assert (np.minimum(p.upper - p.rows @ expected, p.rows @ expected - p.lower) < 1e-6).any()
+    np.testing.assert_allclose(ours.solution, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
+
+
+def test_prediction_is_what_happens():
+    blocks, period = (1, 2, 3, 4), 0.04
+    model = prediction(period, blocks)
+    random = np.random.default_rng(3)
+    jerks = random.normal(size=4)
+    outputs = model.forced @ jerks
+    fine = 200
+    jerk = np.repeat(jerks, np.array(blocks) * fine)
+    plan = plan_from(np.zeros((1, 3)), jerk[:, None], period / fine)
+    value, rate, acceleration = plan.states[:, 0].T
+    zero = np.zeros_like(value)
+    columns = np.stack([acceleration, value, zero], axis=1)
+    sensed = perceived(columns + REST, np.stack([rate, zero, zero], axis=1), period / fine)
+    expected = np.stack(
+        [value, rate, acceleration, sensed.force[:, 0], sensed.force[:, 1], sensed.rate[:, 0]]
+    )[:, fine::fine]
+    np.testing.assert_allclose(outputs.T, expected, rtol=0, atol=1e-6)
+    state = random.normal(size=9)
+    later = model.transition @ state
+    np.testing.assert_allclose(model.free[1] @ state, model.free[0] @ later, rtol=0, atol=1e-12)
+
+
+def test_expectation_is_perception_of_the_past_and_of_a_fading_future():
+    period, steps, memory = 0.04, 10, 0.5
+    expectation = Expectation(period, steps, memory)
+    random = np.random.default_rng(4)
+    inputs = np.cumsum(random.normal(size=(30, 6)), axis=0) * 0.05
+    inputs[0] = 0.0
+    for row in inputs:
+        expectation.step(row[:3], row[3:])
+    slope = (inputs[-1] - inputs[-2]) / period
+    fine = 100
+    past = np.arange(29 * fine + 1) / fine
+    known = np.stack([np.interp(past, np.arange(30), column) for column in inputs.T], axis=1)
+    t = np.arange(1, steps * fine + 1)[:, None] * (period / fine)
+    future = np.exp(-t / memory) * (inputs[-1] + (slope + inputs[-1] / memory) * t)
+    whole = np.concatenate([known, future])
+    sensed = perceived(whole[:, :3] + REST, whole[:, 3:], period / fine)
+    expected = np.stack([part[29 * fine + fine :: fine].T for part in sensed])
+    np.testing.assert_allclose(expectation.outlook(), expected, rtol=0, atol=2e-5)
+
+
+@given(st.lists(st.floats(-0.02, 0.02), min_size=18, max_size=18))
+@settings(max_examples=20)
+def test_felt_slopes_are_those_of_small_motions(numbers):
+    from twin.motion.cueing import CuedMotion
+
+    platform, head = twin.load("stewart"), np.array([0.1, -0.2, 0.5])
+    values, rates, accelerations = np.reshape(numbers, (3, 6))
+    end = (
+        values + 0.01 * (rates + 0.01 * accelerations / 2.0),
+        rates + 0.01 * accelerations,
+        accelerations,
+    )
+    knots = np.stack([np.stack([values, rates, accelerations]), np.stack(end)], axis=1)
+    ride = felt_ride(platform, CuedMotion(platform.home, 0.01, knots), head, 2e-3)
+    straight, level, turning = felt_slopes(head)
+    force = straight @ accelerations + level @ values + REST
+    # What is left out is of second order in numbers up to 0.02, with gravity and arms.
+    np.testing.assert_allclose(ride.specific_force[0], force, rtol=0, atol=1.5e-2)
+    np.testing.assert_allclose(ride.angular_rate[0], turning @ rates, rtol=0, atol=2e-3)
+
+
+def test_the_check_sees_what_lies_between_its_instants():
+    platform = twin.load("stewart")
+    columns = np.arange(6)
+    check = LimitCheck(platform, columns, 0.04, 4)
+    jerks = np.zeros((8, 6))
+    jerks[:, 2] = [60, -60, -60, 60, -60, 60, 60, -60]
+    plan = plan_from(np.zeros((6, 3)), jerks, 0.04)
+    assert check.keeps(plan)
+    far = Plan(plan.states.copy(), plan.jerks)
+    far.states[:, 2, 0] += 0.13
+    assert not check.keeps(far)
+    fast = plan_from(np.zeros((6, 3)), 8.0 * jerks, 0.04)
+    assert not check.keeps(fast)
+    away = Plan(plan.states + 10.0, plan.jerks)
+    assert not check.keeps(away)
+
+
+def test_shifted_plans_rest_at_their_end():
+    plan = plan_from(np.ones((2, 3)), np.random.default_rng(5).normal(size=(6, 2)), 0.1)
+    later = plan.shifted()
+    np.testing.assert_array_equal(later.states[:-1], plan.states[1:])
+    np.testing.assert_array_equal(later.jerks[-1], 0.0)
+    np.testing.assert_array_equal(later.states[-1, :, 1:], 0.0)
+    parts = plan.between(0.1, 5)
+    np.testing.assert_allclose(parts[::5], plan.states, rtol=0, atol=1e-12)
+
+
+def test_motion_is_written_and_read_back(tmp_path):
+    platform = twin.load("stewart")
+    made = cue(platform, begin("slalom", 2.0), "predictive")
+    file = write_motion(made.motion, tmp_path / "motion.csv")
+    back = read_recording(file, platform.home)
+    time = np.linspace(0.0, 2.0, 301)
+    ours, theirs = made.motion.sample(time), back.sample(time)
+    np.testing.assert_allclose(theirs.pose, ours.pose, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(theirs.twist, ours.twist, rtol=0, atol=1e-3)
+    with pytest.raises(InputError):
+        write_motion(made.motion, tmp_path / "none" / "motion.csv")
+    with pytest.raises(InputError):
+        write_motion("motion", tmp_path / "motion.csv")
+
+
+def test_missing_solver_is_named(monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *arguments, **options):
+        if name == "osqp":
+            raise ImportError(name)
+        return real(name, *arguments, **options)
+
+    monkeypatch.setattr("twin.motion.cueing.quadratic_program.import_module", without)
+    with pytest.raises(MissingDependencyError, match=r"platform-twin\[control\]"):
+        PredictiveCueing(twin.load("stewart"))
+
+
+def test_malformed_arguments_are_refused():
+    platform = twin.load("stewart")
+    for options in ({"head": [0.0]}, {"settings": 1}, {"preview": "ride"}, {"period": -1.0}):
+        with pytest.raises(InputError):
+            PredictiveCueing(platform, **options)
+    for changes in (
+        {"blocks": (2, 2, 2, 2)},
+        {"blocks": (1, 1)},
+        {"blocks": "many"},
+        {"memory": 0.0},
+        {"force_weight": (1.0, -1.0, 1.0)},
+        {"margin": np.nan},
+    ):
+        with pytest.raises(InputError):
+            PredictiveSettings(**changes)

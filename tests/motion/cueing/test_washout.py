@@ -1,0 +1,260 @@
+"""Filters and washout: transfer functions, smooth curves, limits, no tilt without side force."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import twin
+from twin.errors import InputError
+from twin.motion.cueing import (
+    AdaptiveSettings,
+    AdaptiveWashout,
+    ClassicalWashout,
+    CuedMotion,
+    Ride,
+    WashoutSettings,
+    cue,
+    felt_ride,
+    manoeuvre,
+    perceived,
+    perceived_error,
+    workspace_use,
+)
+from twin.motion.cueing.channel import Channel, Derivative, HighPass
+from twin.motion.cueing.machine_ranges import machine_ranges
+from twin.motion.cueing.ride import GRAVITY
+
+SIMULATORS = ("stewart", "driving_simulator")
+WASHOUTS = (ClassicalWashout, AdaptiveWashout)
+REST = np.array([0.0, 0.0, GRAVITY])
+
+
+def gain_of(step, frequency, period, seconds):
+    """Complex gain of a stepped filter at a frequency [rad/s], once it has settled."""
+    time = period * np.arange(round(seconds / period))
+    wave = np.exp(1j * frequency * time)
+    real = np.array([step(value) for value in wave.imag])
+    kept = time > 0.5 * seconds
+    basis = np.stack([wave.real[kept], wave.imag[kept]], axis=1)
+    cosine, sine = np.linalg.lstsq(basis, real[kept], rcond=None)[0]
+    return sine + 1j * cosine
+
+
+@pytest.mark.parametrize("frequency", [0.5, 3.0, 20.0])
+def test_channel_is_its_transfer_function_to_second_order(frequency):
+    errors = []
+    s, w = 1j * frequency, 4.0
+    for period in (1e-2, 5e-3):
+        channel = Channel(1, period)
+
+        def step(value, channel=channel):
+            channel.step(value, 2.0 * w, w * w)
+            return channel.acceleration[0]
+
+        gain = gain_of(step, frequency, period, 40.0 / min(frequency, 4.0))
+        errors.append(abs(gain / (s * s / (s + w) ** 2) - 1.0))
+    assert errors[1] < 1.2 * (frequency * 5e-3) ** 2 / 12.0 + 1e-6
+    if errors[1] > 1e-5:
+        assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.05)
+
+
+def test_high_pass_and_derivative():
+    period, frequency = 5e-3, 2.0
+    high, slope = HighPass([1.5], period), Derivative(1, period)
+    gain = gain_of(lambda value: high.step(np.array([value]))[0], frequency, period, 30.0)
+    assert gain == pytest.approx(2.0j / (2.0j + 1.5), rel=1e-4)
+    gain = gain_of(lambda value: slope.step(np.array([value]))[0], frequency, period, 30.0)
+    assert gain == pytest.approx(2.0j, rel=1e-4)
+
+
+@given(st.lists(st.floats(-10.0, 10.0), min_size=5, max_size=60), st.floats(0.01, 1.0))
+@settings(max_examples=50)
+def test_rate_limit_is_never_exceeded(targets, limit):
+    channel, period = Channel(1, 5e-3), 5e-3
+    for target in np.repeat(targets, 10):
+        before = channel.rate[0], channel.acceleration[0]
+        channel.step(9.0 * target, 6.0, 9.0, limit)
+        rate, first, last = channel.rate[0], before[1], channel.acceleration[0]
+        assert abs(rate) <= limit * (1.0 + 1e-12)
+        if first * last < 0.0:
+            peak = before[0] + 0.5 * period * first**2 / (first - last)
+            assert abs(peak) <= limit * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_free_axes_are_as_many_as_freedoms(name):
+    platform = twin.load(name)
+    ranges = machine_ranges(platform)
+    assert ranges.free.sum() == platform.dof
+    assert (ranges.travel[ranges.free] > 0.0).all()
+    assert (ranges.travel[~ranges.free] == 0.0).all()
+
+
+@pytest.mark.parametrize("washout", WASHOUTS)
+@pytest.mark.parametrize("name", SIMULATORS)
+def test_motion_is_smooth_fits_and_can_be_followed(name, washout):
+    platform = twin.load(name)
+    made = cue(platform, manoeuvre("double_lane_change"), washout.name)
+    motion, step = made.motion, 1e-4
+    time = np.linspace(0.5, 11.5, 400)
+    before, middle, after = (motion.sample(time + shift) for shift in (-step, 0.0, step))
+    speed = (after.pose[:, :3] - before.pose[:, :3]) / (2.0 * step)
+    np.testing.assert_allclose(speed, middle.twist[:, :3], rtol=0, atol=1e-6)
+    bend = (after.twist - before.twist) / (2.0 * step)
+    # Accelerations have kinks at the samples, with slopes below 100 units a second.
+    np.testing.assert_allclose(bend, middle.acceleration, rtol=0, atol=1e-2)
+    use = workspace_use(platform, motion)
+    assert 0.1 < use.length <= 1.0
+    assert use.largest <= 1.0
+    from twin.control.reference import sample_reference
+
+    assert sample_reference(platform, motion, 1e-2).reachable.all()
+
+
+@pytest.mark.parametrize("name", SIMULATORS)
+def test_coordinated_turn_tilts_nothing(name):
+    platform = twin.load(name)
+    washout = ClassicalWashout(platform)
+    ride = manoeuvre("coordinated_turn")
+    force, rate = ride.at(washout.period * np.arange(int(8.0 / washout.period)))
+    for sample in zip(force, rate, strict=True):
+        washout.step(*sample)
+        np.testing.assert_array_equal(washout.tilt.value, 0.0)
+    # The same turn as accelerations of the road's frame would tilt by the limit.
+    wrong = ClassicalWashout(platform)
+    for _ in range(int(8.0 / wrong.period)):
+        wrong.step(np.array([0.0, GRAVITY * np.tan(np.radians(30.0)), GRAVITY]), np.zeros(3))
+    assert wrong.tilt.value[1] == pytest.approx(wrong.settings.tilt_limit, rel=1e-2)
+
+
+def test_steady_force_becomes_tilt_and_only_tilt():
+    platform = twin.load("stewart")
+    force, angle = np.array([1.0, -0.8, GRAVITY]), []
+    for washout in (ClassicalWashout(platform), AdaptiveWashout(platform)):
+        for _ in range(round(40.0 / washout.period)):
+            washout.step(force, np.zeros(3))
+        angle.append(washout.values[4:])
+        # The adaptive heave, of second order, keeps what the tilt takes of gravity: 3 mm.
+        most = 1e-5 if washout.name == "classical" else [1e-5, 1e-5, 4e-3]
+        assert (np.abs(washout.values[:3]) <= most).all()
+        np.testing.assert_allclose(washout.rates, 0.0, rtol=0, atol=1e-3)
+    expected = [-np.arcsin(1.0 / GRAVITY), np.arcsin(-0.8 / GRAVITY)]
+    np.testing.assert_allclose(angle[0], expected, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(angle[1], expected, rtol=0, atol=2e-2)
+
+
+def test_adaptive_gains_descend_and_return():
+    platform = twin.load("stewart")
+    washout, rest = AdaptiveWashout(platform), np.zeros(3)
+    for _ in range(600):
+        washout.step(np.array([3.0, 0.0, GRAVITY]), rest)
+    moved = washout.channels.gains.copy()
+    assert np.abs(moved[:, 0] - 1.0).max() > 0.05
+    np.testing.assert_allclose(moved[:, 1], 1.0, rtol=0, atol=1e-9)
+    assert (moved >= 0.0).all()
+    assert (moved <= AdaptiveSettings().largest).all()
+    for _ in range(4000):
+        washout.step(REST, rest)
+    np.testing.assert_allclose(washout.channels.gains, 1.0, rtol=0, atol=2e-2)
+
+
+def test_adaptive_slopes_are_derivatives_of_the_motion():
+    platform = twin.load("stewart")
+    ride = manoeuvre("braking").scaled(0.2)
+    frozen, step = AdaptiveSettings(), 1e-4
+
+    def place(**changes):
+        cost = AdaptiveSettings(descent=0.0, **changes)
+        washout = AdaptiveWashout(platform, cost=cost)
+        force, rate = ride.at(washout.period * np.arange(400))
+        for sample in zip(force, rate, strict=True):
+            washout.step(*sample)
+        return washout
+
+    base = place()
+    for row, gain in enumerate(("translation_gain", "tilt_gain")):
+        size = step * getattr(frozen, gain)
+        changed = place(**{gain: getattr(frozen, gain) + size})
+        slope = (changed.values[0] - base.values[0]) / size
+        # The slopes leave out the small lag of the angles and take small angles.
+        assert base.channels.slopes[row].value[0] == pytest.approx(slope, rel=0.15, abs=1e-4)
+
+
+def test_felt_of_a_still_platform_is_rest_and_tilt_is_gravity():
+    platform = twin.load("stewart")
+    knots = np.zeros((3, 20, 6))
+    knots[0, :, 4], knots[0, :, 5] = 0.1, -0.05
+    ride = felt_ride(platform, CuedMotion(platform.home, 0.1, knots, [0.0, 0.0, 0.4]))
+    expected = GRAVITY * np.array(
+        [-np.sin(0.1), np.cos(0.1) * np.sin(-0.05), np.cos(0.1) * np.cos(0.05)]
+    )
+    np.testing.assert_allclose(
+        ride.specific_force, expected + np.zeros((len(ride.time), 3)), rtol=0, atol=1e-12
+    )
+    np.testing.assert_allclose(ride.angular_rate, 0.0, rtol=0, atol=1e-12)
+
+
+def test_head_stays_where_the_axes_say():
+    platform = twin.load("stewart")
+    made = cue(platform, manoeuvre("slalom"), "classical", head=[0.1, 0.0, 0.5], fit=False)
+    pose = made.motion.sample(made.motion.time).pose
+    from twin.motion.quaternions import rotated
+
+    head = pose[:, :3] + rotated(pose[:, 3:], np.broadcast_to(made.head, (len(pose), 3)))
+    wanted = platform.home[:3] + made.head + made.motion.knots.values[:, :3]
+    np.testing.assert_allclose(head, wanted, rtol=0, atol=1e-12)
+
+
+def test_perception_knows_steps_and_thresholds():
+    period, count = 5e-3, 20_000
+    force, rate = np.tile(REST, (count, 1)), np.zeros((count, 3))
+    force[:, 0] += 1.0
+    rate[:, 2] = 0.1
+    sensed = perceived(force, rate, period)
+    # Otoliths: 0.8 at first, 0.4 in the end; canals forget what lasts.
+    assert sensed.force[:, 0].max() == pytest.approx(0.8, rel=0.02)
+    assert sensed.force[-1, 0] == pytest.approx(0.4, rel=1e-6)
+    assert sensed.rate[0, 2] == pytest.approx(0.1, rel=1e-2)
+    assert abs(sensed.rate[-1, 2]) < 0.01
+    small = perceived(REST + 0.1 * (force - REST), 0.1 * rate, period).conscious()
+    np.testing.assert_array_equal(small.force, 0.0)
+    np.testing.assert_array_equal(small.rate, 0.0)
+
+
+def test_perceived_error_of_equal_and_of_opposite_rides():
+    ride = manoeuvre("slalom")
+    same = perceived_error(ride, ride)
+    assert same.total == same.total_false_cue == 0.0
+    assert same.total_correlation == pytest.approx(1.0)
+    opposite = perceived_error(ride, ride.scaled(-1.0))
+    assert opposite.total_correlation == pytest.approx(-1.0)
+    conscious = np.abs(np.hstack(opposite.vehicle.conscious())).max(axis=0) > 0.0
+    assert (opposite.false_cue[conscious] > 0.0).all()
+    still = perceived_error(ride, ride.scaled(0.0))
+    np.testing.assert_allclose(opposite.relative, 2.0 * still.relative, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("washout", WASHOUTS)
+def test_malformed_washouts_are_refused(washout):
+    platform = twin.load("stewart")
+    for arguments, options in (
+        (("stewart",), {}),
+        ((platform, [0.0, 1.0]), {}),
+        ((platform,), {"period": 0.0}),
+        ((platform,), {"period": 0.2}),
+        ((platform,), {"settings": "fast"}),
+    ):
+        with pytest.raises(InputError):
+            washout(*arguments, **options)
+    for changes in ({"tilt_rate": 0.0}, {"speed": 1.0}, {"force_scale": [1.0]}, {"free": np.nan}):
+        with pytest.raises(InputError):
+            WashoutSettings.of(platform, **changes)
+    ride = Ride("r", [0.0, 0.1, 0.2, 0.3], np.tile(REST, (4, 1)), np.zeros((4, 3)))
+    for bad in ({"algorithm": "magic"}, {"scale": -1.0}, {"fit": 1}, {"speed": 3.0}):
+        with pytest.raises(InputError):
+            cue(platform, ride, **({"algorithm": washout.name} | bad))
+    with pytest.raises(InputError):
+        cue(platform, "ride", washout.name)
+    with pytest.raises(InputError, match="not the integrals"):
+        CuedMotion(platform.home, 0.1, np.random.default_rng(1).normal(size=(3, 5, 6)))

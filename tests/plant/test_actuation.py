@@ -1,0 +1,406 @@
+"""One drive on a test bench, against closed forms and an independent integration."""
+
+from __future__ import annotations
+
+from math import atan2, exp, log, pi, sin, sqrt
+
+import numpy as np
+import pytest
+from drive_rig import LEG, THESIS, Bench, constants, state
+from scipy.integrate import quad, solve_ivp
+
+from twin.plant import actuation as column
+from twin.plant.actuation import VELOCITY
+from twin.validation.drive_bench import BenchRecord
+
+FREE = {"inertia": 719.0, "half_play": 1.0, "stiffness": 1.0, "damping": 1.0}
+"""A motor that never meets its leg."""
+
+RUBS = {"friction": 284.0, "breakaway": 369.0, "stribeck": 1e-3}
+
+GAIN, TIME = 2e5, 0.02
+"""[N s/m], [s] of a velocity loop that is steady on friction that falls with speed."""
+
+
+def energy(record: BenchRecord, mass: float = LEG, inertia: float = 719.0) -> np.ndarray:
+    """Return kinetic energy of motor and leg."""
+    return np.asarray(0.5 * inertia * state(record, "speed") ** 2 + 0.5 * mass * record.rate**2)
+
+
+# Motor and leg together
+
+
+def shaken(step: float, duration: float = 0.0896) -> tuple[BenchRecord, float]:
+    """Return a free leg on a motor pushed by a sine of 20 Hz, and the impulse it was given."""
+    pushed = [2000.0 * sin(40.0 * pi * (k + 0.5) * step) for k in range(round(duration / step))]
+    record = Bench(constants(**THESIS), step).run(
+        duration, lambda time: pushed[round(time / step)], mass=LEG
+    )
+    return record, step * sum(pushed)
+
+
+@pytest.mark.parametrize("step", [1e-3, 7e-4, 1e-4])
+def test_the_leg_receives_what_the_motor_loses(step: float) -> None:
+    """Momentum of both together is the impulse of the motor, whatever the step."""
+    duration = 50 * step
+    record, impulse = shaken(step, duration)
+    momentum = 719.0 * state(record, "speed")[-1] + LEG * record.rate[-1]
+    assert momentum == pytest.approx(impulse, rel=1e-12)
+    assert step * record.force.sum() == pytest.approx(LEG * record.rate[-1], rel=1e-12)
+
+
+def test_motor_and_leg_converge_to_two_masses_on_a_spring() -> None:
+    """First order in the engine's step: it is the leg's rate at the start that damping sees."""
+    duration = 0.0896
+
+    def slope(time: float, state: np.ndarray) -> list[float]:
+        motor, speed, leg, rate = state
+        force = 2e7 * (motor - leg) + 14e3 * (speed - rate)
+        return [speed, (2000.0 * sin(40.0 * pi * time) - force) / 719.0, rate, force / LEG]
+
+    exact = solve_ivp(slope, (0.0, duration), [0.0] * 4, method="DOP853", rtol=1e-11, atol=1e-14)
+    errors = []
+    for step in (3.5e-4, 1.75e-4, 0.875e-4, 0.4375e-4):
+        record, _ = shaken(step)
+        errors.append(abs(record.rate[-1] - exact.y[3, -1]))
+    orders = np.log2(np.divide(errors[:-1], errors[1:]))
+    assert errors[0] < 1e-3 * np.abs(exact.y[3]).max()
+    np.testing.assert_allclose(orders, 1.0, rtol=0, atol=0.2)
+
+
+@pytest.mark.parametrize("damping", [1e3, 7e3, 14e3, 28e3])
+def test_longest_stable_step_is_that_of_the_closed_form(damping: float) -> None:
+    """h^2 k/m + 2 h c/m < 4 for a leg whose position takes the mean speed of a step."""
+    wild = 2.0 * damping / LEG
+    limit = (-wild + sqrt(wild**2 + 16.0 * 2e7 / LEG)) / (2.0 * 2e7 / LEG)
+
+    assert np.abs(factors(0.99 * limit, damping)).max() < 1.0 + 1e-5
+    assert np.abs(factors(1.01 * limit, damping)).max() > 1.0 + 1e-3
+
+
+def factors(step: float, damping: float) -> np.ndarray:
+    """Return what one step multiplies the modes of a leg on a heavy motor by."""
+    columns = []
+    for start in np.eye(4):
+        bench = Bench(constants(inertia=1e8, stiffness=2e7, damping=damping), step)
+        bench.set(position=start[0], speed=start[1])
+        record = bench.run(step, mass=LEG, leg=start[2], rate=start[3])
+        motor = record.states[-1, [column.POSITION, column.SPEED]]
+        columns.append([*motor, record.leg[-1], record.rate[-1]])
+    return np.asarray(np.linalg.eigvals(np.transpose(columns)))
+
+
+@pytest.mark.parametrize("step", [1e-4, 2.5e-4, 5e-4])
+def test_the_leg_swings_a_little_faster_and_shorter_than_it_should(step: float) -> None:
+    """A step damps by 1 - c h / m instead of e^(-c h / m): 12 percent more at 0.5 ms."""
+    swinging = factors(step, 14e3)
+    mode = np.log(swinging[np.argmax(swinging.imag)]) / step
+    share = 14e3 * step / LEG
+    assert -mode.real == pytest.approx(-log(1.0 - share) / (2.0 * step), rel=1e-3)
+    exact = sqrt(2e7 / LEG - (14e3 / (2.0 * LEG)) ** 2)
+    assert 1.0 < -mode.real / (14e3 / (2.0 * LEG)) < 1.0 + 0.6 * share
+    assert 1.0 < mode.imag / exact < 1.0 + 0.31 * share
+
+
+# Dry friction
+
+
+@pytest.mark.parametrize("effort", [368.0, -368.0, 0.0])
+def test_below_breakaway_a_motor_stays_where_it_is(effort: float) -> None:
+    record = Bench(constants(**FREE, **RUBS), 5e-4).run(0.05, effort)
+    assert not state(record, "position").any()
+    assert not state(record, "speed").any()
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_above_breakaway_it_runs_as_if_friction_were_a_force(sign: float) -> None:
+    """Well above the Stribeck speed, m v' = F - friction - viscous v."""
+    drive = constants(**FREE, friction=284.0, viscous=2045.0)
+    record = Bench(drive, 1e-4).run(0.5, 800.0 * sign)
+    rest, pace = (800.0 - 284.0) / 2045.0, 2045.0 / 719.0
+    expected = sign * rest * (1.0 - np.exp(-pace * record.time))
+    np.testing.assert_allclose(state(record, "speed"), expected, rtol=0, atol=1e-4 * rest)
+
+
+@pytest.mark.parametrize("speed", [2e-4, 1e-3, 3e-3, 0.05, -1e-3, -0.1])
+def test_steady_sliding_takes_the_stribeck_curve(speed: float) -> None:
+    drive = constants(**FREE, **RUBS, viscous=2045.0)
+    bench = Bench(drive, 1e-4, gain=GAIN, rate=GAIN / TIME).set(speed=speed)
+    record = bench.run(0.4, speed, mode=VELOCITY)
+    level = 284.0 + 85.0 * exp(-((speed / 1e-3) ** 2))
+    expected = np.sign(speed) * level + 2045.0 * speed
+    assert state(record, "speed")[-1] == pytest.approx(speed, rel=1e-6)
+    assert state(record, "effort")[-1] == pytest.approx(expected, rel=1e-5)
+
+
+def stopping(viscous: float, stribeck: bool, speed: float) -> tuple[float, float]:
+    """Return time and distance from `speed` to rest, by quadrature over the speed."""
+
+    def force(at: float) -> float:
+        return 284.0 + (85.0 * exp(-((at / 1e-3) ** 2)) if stribeck else 0.0) + viscous * at
+
+    points = [1e-3, 3e-3] if stribeck else None
+    time = quad(lambda at: 719.0 / force(at), 0.0, speed, points=points)[0]
+    return time, quad(lambda at: 719.0 * at / force(at), 0.0, speed, points=points)[0]
+
+
+@pytest.mark.parametrize("step", [1e-3, 2.5e-4])
+@pytest.mark.parametrize("viscous", [0.0, 2045.0])
+@pytest.mark.parametrize("stribeck", [False, True])
+def test_a_sliding_motor_stops_where_and_when_it_has_to(
+    viscous: float, stribeck: bool, step: float
+) -> None:
+    rubs = RUBS if stribeck else {"friction": 284.0}
+    bench = Bench(constants(**FREE, **rubs, viscous=viscous), step).set(speed=0.2)
+    record = bench.run(0.8)
+    time, distance = stopping(viscous, stribeck, 0.2)
+    if viscous == 0.0 and not stribeck:
+        assert (time, distance) == pytest.approx((719 * 0.2 / 284, 719 * 0.04 / 568), rel=1e-9)
+    if viscous > 0.0 and not stribeck:
+        assert time == pytest.approx(719.0 / viscous * log(1.0 + viscous * 0.2 / 284.0), rel=1e-9)
+    moving = state(record, "speed") > 0.0
+    assert abs(step * moving.sum() - time) < 1.5 * step
+    assert state(record, "position")[-1] == pytest.approx(distance, rel=2e-3)
+    assert not state(record, "speed")[~moving].any()
+    assert (np.diff(state(record, "speed")) <= 0.0).all()
+
+
+@pytest.mark.parametrize("step", [1e-3, 1e-4])
+def test_nothing_a_drive_has_by_itself_creates_energy(step: float) -> None:
+    """Friction, play and damping only take; the spring gives back what was put in."""
+    drive = constants(**THESIS, **RUBS, half_play=5e-5)
+    record = Bench(drive, step).set(speed=0.1).run(0.3, mass=LEG, rate=-0.3)
+    gap = state(record, "position") - record.leg
+    pressed = np.maximum(np.abs(gap) - 5e-5, 0.0)
+    whole = energy(record) + 0.5 * 2e7 * pressed**2
+    if step == 1e-4:
+        assert (np.diff(whole) < 1e-3 * whole[0]).all()
+    assert whole.max() <= 1.001 * whole[0]
+    assert whole[-1] < 0.02 * whole[0]
+
+
+# Backlash
+
+
+def test_reversals_cost_the_play() -> None:
+    """A leg that somebody holds back lags by half the play on either side."""
+    wave = 2.0 * pi * 0.5
+    drag = 2000.0
+    drive = constants(inertia=1e6, stiffness=2e7, damping=14e3, half_play=5e-5)
+    bench = Bench(drive, 5e-4).set(speed=2e-3 * wave)
+    record = bench.run(
+        6.0,
+        lambda time: -1e6 * 2e-3 * wave**2 * sin(wave * time),
+        mass=LEG,
+        load=lambda rate: -drag * rate,
+        leg=-5e-5,
+        rate=2e-3 * wave,
+    )
+    motor, leg = state(record, "position"), record.leg
+    up, down = (np.flatnonzero(np.diff(np.sign(motor)) == sign)[-1] for sign in (2.0, -2.0))
+    width = (leg - motor)[down] - (leg - motor)[up]
+    pressed = 2.0 * drag * 2e-3 * wave / 2e7
+    assert width == pytest.approx(1e-4 + pressed, rel=5e-3)
+    inside = np.abs(motor[:-1] + 0.5 * np.diff(motor) - leg[:-1] - 0.5 * np.diff(leg)) < 4.9e-5
+    assert inside.sum() > 20
+    assert not record.force[inside].any()
+
+
+def test_a_leg_bounces_between_the_flanks_less_and_less() -> None:
+    """Restitution of a contact that does not pull, by its closed form."""
+    slower, natural = 14e3 / (2.0 * LEG), sqrt(2e7 / LEG)
+    wave = sqrt(natural**2 - slower**2)
+    bounce = exp(-slower / wave * (pi - atan2(2.0 * slower * wave, wave**2 - slower**2)))
+    drive = constants(inertia=1e9, stiffness=2e7, damping=14e3, half_play=5e-5)
+    record = Bench(drive, 1e-5).run(0.05, mass=LEG, rate=0.1)
+    inside = np.abs(record.leg) < 5e-5
+    entering = np.flatnonzero(inside[1:] & ~inside[:-1]) + 1
+    speeds = np.abs([0.1, *record.rate[entering]])
+    assert len(speeds) > 3
+    np.testing.assert_allclose(speeds[1:4] / speeds[:3], bounce, rtol=0, atol=0.02)
+
+
+def test_under_a_weight_the_play_does_not_rattle() -> None:
+    drive = constants(**THESIS, **RUBS, half_play=5e-5)
+    bench = Bench(drive, 5e-4, gain=2e4, rate=2e4 / 3e-3)
+    bench.set(position=5e-5 + 300.0 / 2e7, effort=300.0, integral=300.0)
+    record = bench.run(0.6, 0.01, mode=VELOCITY, mass=LEG, load=-300.0)
+    assert (record.force > 0.0).all()
+    assert record.rate[-1] == pytest.approx(0.01, rel=2e-2)
+
+
+# Electronics
+
+
+@pytest.mark.parametrize("step", [2.5e-4, 5e-4, 1e-3])
+def test_the_current_follows_with_an_exponential(step: float) -> None:
+    """At the ends of steps, and in what the leg is given on the way."""
+    decay = exp(-step / 5e-4)
+    drive = constants(lag=decay, lag_mean=5e-4 / step * (1.0 - decay))
+    record = Bench(drive, step).run(0.01, 100.0, mass=1.0)
+    expected = 100.0 * (1.0 - np.exp(-record.time / 5e-4))
+    np.testing.assert_allclose(state(record, "effort"), expected, rtol=0, atol=1e-11)
+    impulse = 100.0 * (record.time - 5e-4 * (1.0 - np.exp(-record.time / 5e-4)))
+    np.testing.assert_allclose(record.rate, impulse, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("effort", [6146.0, 4000.0])
+@pytest.mark.parametrize("mode", [0, VELOCITY])
+def test_the_motor_folds_back_when_it_is_warm(effort: float, mode: int) -> None:
+    step = 5e-3
+    drive = constants(
+        **FREE, peak=effort, continuous=3073.0, warming=1.0 - exp(-step / 10.0), friction=1e6
+    )
+    bench = Bench(drive, step, gain=1e5, rate=0.0)
+    record = bench.run(20.0, 1e6, mode=mode)
+    after = -10.0 * log(1.0 - (3073.0 / effort) ** 2)
+    folded = record.time[1:][state(record, "effort")[1:] == 3073.0]
+    assert abs(folded[0] - after) < 2.5 * step
+    assert len(folded) == (state(record, "effort")[1:] < effort).sum()
+    assert state(record, "limited")[-1] == 1.0
+
+
+def test_at_continuous_effort_it_never_folds_back() -> None:
+    drive = constants(**FREE, peak=6146.0, continuous=3073.0, warming=1e-3, friction=1e6)
+    record = Bench(drive, 5e-4).run(5.0, 3073.0)
+    assert (state(record, "effort")[1:] == 3073.0).all()
+    assert not state(record, "limited").any()
+
+
+@pytest.mark.parametrize("name", ["speed", "effort"])
+def test_demands_are_codes_of_the_converter(name: str) -> None:
+    full, digit = {"speed": (0.254, 0.254 / 2048), "effort": (6146.0, 6146.0 / 2048)}[name]
+    random = np.random.default_rng(7)
+    asked = [*random.uniform(-full, full - digit, 200), full, -full, 3.0 * full, -3.0 * full, 0.0]
+    given = []
+    for value in asked:
+        if name == "effort":
+            drive, mode = constants(peak=full, effort_digit=digit), 0
+        else:
+            drive, mode = constants(fastest=full, speed_digit=digit), VELOCITY
+        given.append(Bench(drive, 1e-3, gain=1.0).force(value, 0.0, 0.0, mode=mode))
+    codes = np.array(given) / digit
+    np.testing.assert_allclose(codes, np.round(codes), rtol=0, atol=1e-9)
+    assert np.abs(np.subtract(given, asked))[:200].max() <= 0.5 * digit * (1 + 1e-12)
+    np.testing.assert_allclose(codes[200:], [2047, -2048, 2047, -2048, 0], rtol=0, atol=1e-9)
+
+
+def test_feedforward_passes_the_converter_too() -> None:
+    drive = constants(peak=2048.0, effort_digit=1.0)
+    found = [
+        Bench(drive, 1e-3, gain=1.0).force(0.0, 0.0, 0.0, mode=VELOCITY, feedforward=extra)
+        for extra in (0.4, 0.6, -7.7, 1e9, -1e9)
+    ]
+    assert found == [0.0, 1.0, -8.0, 2047.0, -2048.0]
+
+
+def test_without_a_drive_forces_pass_bit_for_bit() -> None:
+    random = np.random.default_rng(11)
+    bench = Bench(constants(), 5e-4)
+    for force in random.normal(size=300) * 10.0 ** random.integers(-6, 7, 300):
+        assert bench.force(force, *random.normal(size=2)) == force
+
+
+# Velocity loop
+
+
+def test_the_integral_stops_at_the_limit_and_comes_back_at_once() -> None:
+    """Held by a wall for a second, then let go: without anti-windup it would take as long again."""
+    drive = constants(**FREE, peak=1000.0)
+    bench = Bench(drive, 5e-4, gain=2e4, rate=2e4 / 3e-3)
+    bench.drive[0, column.FRICTION] = bench.drive[0, column.BREAKAWAY] = 1e6
+    held = bench.run(1.0, 0.1, mode=VELOCITY)
+    assert (state(held, "effort")[1:] == 1000.0).all()
+    bench.drive[0, column.FRICTION] = bench.drive[0, column.BREAKAWAY] = 0.0
+    freed = bench.run(0.3, 0.0, mode=VELOCITY)
+    assert np.abs(state(freed, "speed")).max() < 2e-3
+    assert abs(state(freed, "speed")[-1]) < 1e-6
+
+
+def test_from_force_to_velocity_nothing_jumps() -> None:
+    bench = Bench(constants(**FREE), 5e-4, gain=2e4, rate=2e4 / 3e-3)
+    bench.run(0.01, 123.0)
+    speed = float(bench.states[0, column.SPEED])
+    record = bench.run(5e-4, speed, mode=VELOCITY)
+    assert state(record, "effort")[-1] == pytest.approx(123.0, rel=1e-12)
+
+
+# Switches, stops, brake
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+@pytest.mark.parametrize("mode", [0, VELOCITY])
+def test_a_limit_switch_blocks_the_way_out_and_only_that(side: float, mode: int) -> None:
+    limits = {"upper": 0.1} if side > 0 else {"lower": -0.1}
+    outwards = side * (0.05 if mode == VELOCITY else 500.0)
+    bench = Bench(constants(**FREE, **limits), 5e-4, gain=2e4, rate=0.0)
+    bench.set(position=side * 0.1)
+    out = bench.run(0.5, outwards, mode=mode)
+    assert np.abs(state(out, "position") - side * 0.1).max() < 1e-9
+    back = bench.run(0.2, -outwards, mode=mode)
+    assert side * (state(back, "position")[-1] - side * 0.1) < -5e-3
+    if mode == 0:
+        np.testing.assert_array_equal(state(back, "effort")[1:], -outwards)
+
+
+@pytest.mark.parametrize("mode", [0, VELOCITY])
+def test_a_motor_that_runs_into_a_switch_is_brought_to_rest(mode: int) -> None:
+    bench = Bench(constants(**FREE, upper=0.1, peak=6146.0), 5e-4, gain=2e4, rate=0.0)
+    bench.set(position=0.099, speed=0.2)
+    record = bench.run(0.5, 300.0 if mode == 0 else 0.25, mode=mode)
+    assert abs(state(record, "speed")[-1]) < 1e-5
+    assert 0.1 < state(record, "position").max() < 0.1 + 0.2 * 719.0 / 2e4 + 1e-3
+
+
+def test_force_mode_does_not_push_beyond_the_fastest_speed() -> None:
+    record = Bench(constants(**FREE, fastest=0.254), 5e-4).run(2.0, 1000.0)
+    top = state(record, "speed").max()
+    assert 0.254 <= top < 0.254 + 1000.0 / 719.0 * 5e-4 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("step", [1e-3, 5e-4, 1e-4])
+@pytest.mark.parametrize("side", [1.0, -1.0])
+@pytest.mark.parametrize("damping", [0.0, 14e3])
+def test_end_stops_hold(side: float, step: float, damping: float) -> None:
+    """A leg flung against its stop goes no deeper than its energy presses it, and loses some.
+
+    Without damping it comes back as fast; a stop entered within a step is off by 2 percent.
+    """
+    drive = constants(lower_stop=-0.1, upper_stop=0.1, stop_stiffness=2e7, stop_damping=damping)
+    record = Bench(drive, step).run(0.2, mass=LEG, rate=side * 0.5, leg=side * 0.0998)
+    depth = np.abs(record.leg).max() - 0.1
+    assert 0.0 < depth <= 0.5 * sqrt(LEG / 2e7)
+    assert (side * record.force <= 0.0).all()
+    rebound = -side * record.rate[-1] / 0.5
+    assert 0.0 < rebound < 0.6 if damping else rebound == pytest.approx(1.0, abs=0.02)
+
+
+@pytest.mark.parametrize("step", [2.5e-4, 1e-3])
+def test_brakes_take_their_time_hold_and_slip(step: float) -> None:
+    drive = constants(
+        **FREE, friction=284.0, brake=10900.0, engaging=step / 0.25, releasing=step / 0.05
+    )
+    bench = Bench(drive, step)
+    closing = bench.run(0.3, 2000.0, brake=1.0)
+    holds = closing.time[np.argmax(state(closing, "holding") > 0.0)]
+    assert abs(holds - 0.25) <= 1.5 * step
+    assert state(closing, "speed").max() == pytest.approx((2000 - 284) / 719 * 0.25, rel=0.02)
+    bench.set(speed=0.0)
+    still = bench.run(0.1, 11183.0, brake=1.0)
+    assert not state(still, "speed").any()
+    slips = bench.run(0.1, 12000.0, brake=1.0)
+    assert state(slips, "speed")[-1] == pytest.approx((12000 - 11184) / 719 * 0.1, rel=1e-6)
+    bench.set(speed=0.0)
+    opening = bench.run(0.1, 2000.0)
+    free = opening.time[np.argmax(state(opening, "holding") == 0.0)]
+    assert abs(free - 0.05) <= 1.5 * step
+    assert not state(opening, "speed")[opening.time < 0.05 - step].any()
+
+
+def test_a_brake_called_off_before_it_holds_never_held() -> None:
+    bench = Bench(constants(**FREE, brake=1e4, engaging=0.002, releasing=0.01), 5e-4)
+    record = bench.run(0.2, 100.0, brake=1.0)
+    again = bench.run(0.3, 100.0)
+    assert not state(record, "holding").any()
+    assert not state(again, "holding").any()
+    assert state(again, "closing")[-1] == 0.0

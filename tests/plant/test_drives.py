@@ -1,0 +1,252 @@
+"""Constants of drives from parameters; what legs weigh to their drives; how long steps may be."""
+
+from __future__ import annotations
+
+from math import exp, inf, pi
+from typing import Any
+
+import numpy as np
+import pytest
+from drive_rig import Bench
+from shipped import shipped_content
+
+import twin
+from twin.control.cascade import Cascade
+from twin.errors import InputError
+from twin.parameters.read import parameters_from
+from twin.plant import actuation as column
+from twin.plant import drives
+from twin.plant.drives import (
+    drive_constants,
+    equivalent_inertia,
+    longest_drive_step,
+    mobility,
+    motor_parts,
+)
+from twin.platform import Platform
+
+HARDWARE = [name for name in twin.machine_names() if twin.load(name, "hardware").parameters.preset]
+assert "stewart" in HARDWARE
+
+MOTORS = [
+    name
+    for name in HARDWARE
+    if drive_constants(twin.load(name, "hardware"), 1e-4)[0, column.INERTIA] > 0.0
+]
+assert {"stewart", "rss", "driving_simulator"} <= set(MOTORS)
+
+
+def with_drive(name: str, **drive: Any) -> Platform:
+    """Return a shipped machine with a drive of its own on every leg."""
+    content = shipped_content(name)
+    content["leg"]["drive"] = {"source": "Test", **drive}
+    return Platform(parameters_from(content, "platform.toml"))
+
+
+# Constants
+
+
+def test_the_motor_of_the_thesis_at_its_leg() -> None:
+    """Data sheet B.1 and B.2 times 2 pi / lead, once or twice."""
+    row = drive_constants(twin.load("stewart", "hardware"), 5e-4)[0]
+    turns = 2.0 * pi / 5.08e-3
+    for place, expected in (
+        (column.INERTIA, 4.7e-4 * turns**2),
+        (column.FRICTION, 0.23 * turns),
+        (column.BREAKAWAY, 1.3 * 0.23 * turns),
+        (column.VISCOUS, 0.14 / (1000.0 * 2.0 * pi / 60.0) * turns**2),
+        (column.BRAKE, 8.81 * turns),
+        (column.HALF_PLAY, 5e-5),
+        (column.LAG, exp(-1.0)),
+        (column.LAG_MEAN, 1.0 - exp(-1.0)),
+        (column.PEAK, 6146.0),
+        (column.CONTINUOUS, 3073.0),
+        (column.SPEED_DIGIT, 0.254 / 2048),
+        (column.EFFORT_DIGIT, 6146.0 / 2048),
+        (column.ENGAGING, 0.002),
+        (column.RELEASING, 0.01),
+        (column.LOWER, 0.8644),
+        (column.UPPER_STOP, 1.0994),
+    ):
+        assert row[place] == pytest.approx(expected, rel=1e-12)
+    printed = row[[column.INERTIA, column.FRICTION, column.VISCOUS]]
+    np.testing.assert_allclose(printed, [719.0, 284.5, 2045.2], rtol=1e-4, atol=0)
+
+
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_without_a_drive_nothing_is_added(name: str) -> None:
+    """A drive on the bench passes every force; one with a kind alone does so too."""
+    given = np.random.default_rng(3).normal(size=(20, 3)) * [1e3, 0.1, 0.1]
+    plain = twin.load(name)
+    bare = with_drive(name, **({"kind": "gear"} if name == "rss" else {"kind": "direct"}))
+    for platform in (plain, bare):
+        constants = drive_constants(platform, 1e-3)
+        for index in range(platform.n_actuators):
+            row = constants[index : index + 1].copy()
+            middle = platform.home_coordinates[index]
+            bench = Bench(row, 1e-3)
+            limit = row[0, column.PEAK]
+            for force, at, rate in given:
+                expected = min(max(force, -limit), limit)
+                top = row[0, column.FASTEST]
+                slow = 0.9 * min(top, abs(rate)) * np.sign(rate)
+                assert bench.force(force, middle + 0.01 * at, slow) == expected
+
+
+@pytest.mark.parametrize("name", HARDWARE)
+def test_constants_are_numbers_that_make_sense(name: str) -> None:
+    platform = twin.load(name, "hardware")
+    rows = drive_constants(platform, 1e-4)
+    assert rows.shape == (platform.n_actuators, column.CONSTANTS)
+    assert not np.isnan(rows).any()
+    assert not rows.flags.writeable
+    assert (rows[:, column.BREAKAWAY] >= rows[:, column.FRICTION]).all()
+    assert (rows[:, column.LOWER_STOP] <= rows[:, column.LOWER]).all()
+    assert (rows[:, column.UPPER_STOP] >= rows[:, column.UPPER]).all()
+    np.testing.assert_array_equal(rows[:, column.LOWER], platform.minimum_coordinates)
+    hold = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
+    assert (np.abs(hold) < rows[:, column.PEAK]).all()
+    brake = rows[:, column.BRAKE]
+    assert (np.abs(hold) < brake)[brake > 0.0].all()
+
+
+def test_a_lag_much_shorter_than_a_step_is_none() -> None:
+    row = drive_constants(with_drive("stewart", kind="direct", current_lag=1e-12), 1e-3)[0]
+    assert row[column.LAG] == 0.0
+    assert row[column.LAG_MEAN] < 1e-8
+
+
+# What legs weigh
+
+
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_mobility_is_what_legs_do_under_forces(name: str) -> None:
+    """From the mass matrix where there is one for six motions, else by its symmetry and rank."""
+    platform = twin.load(name)
+    response = mobility(platform)
+    values = np.linalg.eigvalsh(response)
+    np.testing.assert_allclose(response, response.T, rtol=0, atol=1e-12 * values[-1])
+    assert (np.abs(values) > 1e-9 * values[-1]).sum() == platform.dof
+    assert values[0] > -1e-12 * values[-1]
+    if platform.dof == 6 and not platform.n_internal:
+        jacobian = platform.jacobian(platform.home)
+        mass = platform.mass_matrix(platform.home)
+        expected = jacobian @ np.linalg.solve(mass, jacobian.T)
+        np.testing.assert_allclose(response, expected, rtol=0, atol=1e-9 * values[-1])
+
+
+def test_springs_in_series_are_not_what_motors_move() -> None:
+    """Along a viscoelastic leg the motor parts a follower of 5 kg from a housing of 8 + 2/4 kg."""
+    platform = twin.load("compliant_stewart")
+    content = shipped_content("compliant_stewart")
+    content["platform"]["body"] |= {"mass": 1e8, "inertia": [1e8, 1e8, 1e8]}
+    heavy = Platform(parameters_from(content, "platform.toml"))
+    np.testing.assert_allclose(mobility(heavy), np.eye(6) / 8.5, rtol=0, atol=1e-6)
+    assert (np.diag(mobility(platform)) > 1.0 / 8.5).all()
+
+
+def test_heave_of_the_simulator_is_shared_by_four() -> None:
+    """All four push: plate and what moves with it, a quarter each (plate 150, corners 28 kg)."""
+    platform = twin.load("driving_simulator")
+    np.testing.assert_allclose(
+        equivalent_inertia(platform), (150.0 + 4 * 28.0) / 4.0, rtol=1e-9, atol=0
+    )
+    # Lengths of the four are tied by one equation: forces in that pattern move nothing.
+    pattern = np.array([1.0, -1.0, 1.0, -1.0])
+    np.testing.assert_allclose(mobility(platform) @ pattern, 0.0, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", HARDWARE)
+def test_motors_weigh_as_much_as_their_legs_see(name: str) -> None:
+    plain, real = twin.load(name), twin.load(name, "hardware")
+    motors = [leg.drive.reflected().inertia for leg in real.parameters.legs]
+    friction_under_feet = name == "driving_simulator"
+    np.testing.assert_allclose(
+        equivalent_inertia(real) - equivalent_inertia(plain),
+        motors,
+        rtol=1e-6 if friction_under_feet else 1e-9,
+        atol=1e-9,
+    )
+
+
+def test_an_actuator_the_others_drive_backwards_is_not_infinitely_heavy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    response = np.diag([1.0, 2.0, 2.0, 2.0])
+    response[0, 1:3] = response[1:3, 0] = -0.9
+    monkeypatch.setattr(drives, "mobility", lambda platform: response)
+    weights = equivalent_inertia(with_drive("driving_simulator", kind="direct"))
+    np.testing.assert_allclose(weights, [100.0, 1 / 1.1, 1 / 1.1, 0.5], rtol=1e-12, atol=0)
+
+
+# Steps
+
+
+@pytest.mark.parametrize("name", MOTORS)
+def test_too_long_steps_are_refused_and_the_longest_is_named(name: str) -> None:
+    platform = twin.load(name, "hardware")
+    longest = longest_drive_step(platform, drive_constants(platform, 1e-5))
+    drive_constants(platform, 0.999 * longest)
+    with pytest.raises(InputError, match=f"at most {longest:.2g} s"):
+        drive_constants(platform, 1.001 * longest)
+
+
+def calm(platform: Platform, step: float, preset: str) -> float:
+    """Return the largest change of a force from step to step, after the motors were pushed."""
+    controller = Cascade(platform, period=step)
+    gentle = controller.velocity_gain * 0.01
+    controller.velocity_gain = gentle
+    run = platform.simulate(
+        300 * step,
+        twist=[0.0, 0.0, 0.01, 0.0, 0.0, 0.0],
+        controller=controller,
+        timestep=step,
+        engine="mujoco" if preset == "fast" else "analytic",
+        preset=preset,
+        progress=False,
+    )
+    return float(np.abs(np.diff(run.forces[-30:], axis=0)).max())
+
+
+@pytest.mark.parametrize(("preset", "factor"), [("validation", 2.0), ("fast", 1.0)])
+def test_the_limit_is_where_machines_run_away(
+    preset: str, factor: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the closed form at home: h^2 k/m + h c/m = 2, or twice that where engines take means."""
+    plain = with_drive(
+        "stewart",
+        kind="direct",
+        moving_mass=719.0,
+        stiffness="20 N/um",
+        damping="14 kN s/m",
+    )
+    rows = drive_constants(plain, 1e-5)
+    limit = drives._stable_step(
+        mobility(plain), rows[:, column.STIFFNESS] / factor, rows[:, column.DAMPING]
+    )
+    monkeypatch.setattr(drives, "_check_step", lambda *given: None)
+    assert calm(plain, 0.93 * limit, preset) < 100.0
+    with np.errstate(all="ignore"):
+        assert calm(plain, 1.07 * limit, preset) > 1000.0
+
+
+def test_light_motors_take_more_steps_until_they_are_too_light() -> None:
+    row = np.zeros((1, column.CONSTANTS))
+    row[0, [column.INERTIA, column.STIFFNESS, column.DAMPING]] = 719.0, 2e7, 14e3
+    assert motor_parts(row, 5e-4) == 4
+    row[0, column.INERTIA] = 0.1
+    assert motor_parts(row, 5e-4) == np.ceil(5e-4 * 14e4 / 0.2)
+    for light in (1e-4, 1e-300):
+        row[0, column.INERTIA] = light
+        with pytest.raises(InputError, match="a motor would need"):
+            motor_parts(row, 5e-4)
+    row[0, column.INERTIA] = 0.0
+    assert motor_parts(row, 5e-4) == 1
+
+
+def test_viscous_friction_without_a_motor_limits_the_step() -> None:
+    slow = with_drive("srspm", kind="direct", viscous="50 N s/m")
+    assert drive_constants(slow, 1e-3)[0, column.VISCOUS] == 50.0
+    assert longest_drive_step(twin.load("srspm"), drive_constants(twin.load("srspm"), 1.0)) == inf
+    with pytest.raises(InputError, match="too long for the drives"):
+        drive_constants(with_drive("srspm", kind="direct", viscous="40 kN s/m"), 1e-3)

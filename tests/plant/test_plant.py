@@ -1,0 +1,376 @@
+"""Drives and encoders around a machine: starts, delays, readings, ideal plants, bad input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from closed_loops import run
+from hypothesis import given
+from hypothesis import strategies as st
+from shipped import shipped_content
+
+import twin
+from twin.control.cascade import Cascade
+from twin.control.controller import Controller
+from twin.dynamics.quiet_springs import quiet_springs
+from twin.engines import make_engine
+from twin.engines.engine import State
+from twin.engines.stability import suitable_timestep
+from twin.errors import InputError
+from twin.parameters.read import parameters_from
+from twin.plant import actuation as column
+from twin.plant.command import Command
+from twin.plant.measurement import Measurement
+from twin.plant.plant import Plant
+from twin.platform import Platform
+
+PRESETS = (None, "hardware")
+REST = np.zeros(6)
+
+
+def machine(name: str, encoder: dict[str, Any] | None = None, **drive: Any) -> Platform:
+    """Return a shipped machine with a drive and an encoder of its own on every leg."""
+    content = shipped_content(name)
+    content["leg"]["drive"] = {"source": "Test", **drive}
+    if encoder is not None:
+        content["leg"]["encoder"] = {"source": "Test", **encoder}
+    return Platform(parameters_from(content, "platform.toml"))
+
+
+def at_home(platform: Platform, twist: Any = None) -> State:
+    """Return the state of a machine at home as an engine gives it, springs at rest."""
+    engine = make_engine("analytic", platform, 1e-4)
+    try:
+        return engine.reset(None, twist, quiet(platform))
+    finally:
+        engine.close()
+
+
+def quiet(platform: Platform) -> Any:
+    """Return where springs inside the legs rest, None without them."""
+    return quiet_springs(platform, platform.home, REST, REST) if platform.n_internal else None
+
+
+def started(platform: Platform, step: float = 1e-4, twist: Any = None) -> tuple[Plant, State]:
+    """Return a plant that has taken over its machine at home."""
+    plant, state = Plant(platform), at_home(platform, twist)
+    controller = Cascade(platform)
+    plant.prepare(step, 1e-3)
+    plant.start(state, controller.loop_gains)
+    return plant, state
+
+
+class Swinging(Controller):
+    """Gives forces that follow the time alone, whatever happens."""
+
+    name = "swinging"
+
+    def start(self, measurement: Measurement) -> None:
+        """Nothing to begin."""
+
+    def at(self, time: float) -> np.ndarray:
+        """Return the forces of a time."""
+        held = self.platform.inverse_dynamics(self.platform.home, REST, REST)
+        phases = np.arange(len(held))
+        return np.asarray(held * (1.0 + 0.03 * np.sin(40.0 * time + phases)))
+
+    def update(self, step: int, measurement: Measurement) -> Command:
+        """Return the forces of control period `step`."""
+        return Command(self.at(measurement.time), "force")
+
+
+# Start
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_first_forces_are_those_that_hold(name: str, preset: str | None) -> None:
+    platform = twin.load(name, preset)
+    plant, state = started(platform)
+    held = platform.inverse_dynamics(platform.home, REST, REST, internal=state.internal)
+    size = np.abs(held).max() + 1.0
+    controller, reading = Cascade(platform), plant.measure(state)
+    controller.start(reading)
+    plant.command(controller.update(0, reading))
+    for _ in range(3):
+        np.testing.assert_allclose(plant.forces(state), held, rtol=0, atol=1e-6 * size)
+
+
+def test_a_moving_machine_is_taken_over_without_a_jolt() -> None:
+    """Motors start with what friction takes at their speed: they neither slow down nor gain."""
+    platform = twin.load("stewart", "hardware")
+    twist = [0.0, 0.0, 0.05, 0.0, 0.0, 0.0]
+    plant, state = started(platform, 1e-4, twist)
+    speed = plant.states[:, column.SPEED]
+    np.testing.assert_array_equal(speed, state.rates)
+    plant.forces(state)
+    change = plant.states[:, column.SPEED] - speed
+    # Without: 284 N and 2045 N s/m on 719 kg for 0.1 ms, 5e-5 m/s.
+    assert np.abs(change).max() < 2e-6
+
+
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_after_a_start_the_machine_stays(name: str) -> None:
+    """Hands off: the demand is the present speed, zero, and the loops have nothing to do."""
+    platform = twin.load(name, "hardware")
+    plant = Plant(platform)
+    engine = make_engine("analytic", platform, 1e-4, "fast")
+    state = engine.reset(None, None, quiet(platform))
+    plant.prepare(1e-4, 1e-3)
+    plant.start(state, Cascade(platform).loop_gains)
+    before = state.lengths
+    for _ in range(100):
+        state = engine.step(plant.forces(state))
+    engine.close()
+    stroke = platform.maximum_coordinates - platform.minimum_coordinates
+    assert (np.abs(state.lengths - before) < 1e-7 * stroke).all()
+
+
+# Delay and lag
+
+
+@pytest.mark.parametrize("step", [2.5e-4, 5e-4, 1e-3])
+def test_a_step_arrives_after_exactly_the_delay(step: float) -> None:
+    platform = machine("srspm", kind="direct", delay="2 ms", peak="1 kN")
+    plant, state = started(platform, step)
+    held = plant.forces(state).copy()
+    plant.command(Command(np.full(6, 123.0), "force"))
+    seen = [plant.forces(state).copy() for _ in range(round(4e-3 / step))]
+    late = round(2e-3 / step)
+    np.testing.assert_array_equal(seen[:late], [held] * late)
+    np.testing.assert_array_equal(seen[late:], np.full((len(seen) - late, 6), 123.0))
+    assert plant.delay == 2e-3
+
+
+@pytest.mark.parametrize("step", [2.5e-4, 5e-4, 1e-3])
+def test_then_the_current_rises(step: float) -> None:
+    platform = machine("srspm", kind="direct", delay="1 ms", current_lag="0.5 ms", peak="1 kN")
+    plant, state = started(platform, step)
+    before = plant.states[0, column.EFFORT]
+    plant.command(Command(np.full(6, 100.0), "force"))
+    for k in range(round(5e-3 / step)):
+        plant.forces(state)
+        since = max((k + 1) * step - 1e-3, 0.0)
+        expected = 100.0 + (before - 100.0) * np.exp(-since / 5e-4)
+        assert plant.states[0, column.EFFORT] == pytest.approx(expected, rel=1e-12)
+
+
+def test_commands_arrive_in_their_order() -> None:
+    platform = machine("srspm", kind="direct", delay="3 ms")
+    plant, state = started(platform, 1e-3)
+    seen = []
+    for k in range(8):
+        plant.command(Command(np.full(6, float(k)), "force"))
+        seen.append(plant.forces(state)[0])
+    assert seen[3:] == [0.0, 1.0, 2.0, 3.0, 4.0]
+
+
+def test_feedforward_that_ends_stays_in_the_loop() -> None:
+    """As in a safe stop: the controller is gone, its force must not be."""
+    platform = twin.load("srspm")
+    plant, state = started(platform)
+    steady = Command(np.zeros(6), feedforward=np.full(6, 50.0))
+    plant.command(steady)
+    before = plant.forces(state).copy()
+    plant.command(Command(np.zeros(6)))
+    np.testing.assert_allclose(plant.forces(state), before, rtol=1e-12, atol=0)
+    plant.command(Command(np.zeros(6)))
+    np.testing.assert_allclose(plant.forces(state), before, rtol=1e-12, atol=0)
+
+
+# The ideal plant
+
+
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_an_ideal_plant_changes_no_bit(name: str) -> None:
+    """Forces through controller and plant, and the same forces given directly."""
+    platform = twin.load(name)
+    assert Plant(platform).ideal
+    assert not Plant(twin.load(name, "hardware")).ideal
+    step = min(5e-4, suitable_timestep(platform))
+    controller = Swinging(platform, period=step)
+    found = run(platform, controller, 40 * step, timestep=step)
+    forces = np.array([controller.at(time) for time in found.time[:-1]])
+    direct = platform.simulate(
+        40 * step, forces=forces, timestep=step, preset="fast", progress=False,
+        internal=found.internal[0],
+    )  # fmt: skip
+    for part in ("pose", "twist", "lengths", "rates", "internal", "forces"):
+        np.testing.assert_array_equal(getattr(found, part), getattr(direct, part))
+
+
+@pytest.mark.parametrize("engine", ["mujoco", "bullet"])
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_engines_agree_on_the_ideal_plant(name: str, engine: str) -> None:
+    """Forces along a time; MuJoCo's feet of the simulator give way by 1.5e-7 m under its weight."""
+    platform = twin.load(name)
+    step = min(5e-4, suitable_timestep(platform))
+    motions = [
+        run(platform, Swinging(platform, period=step), 40 * step, engine=kind, timestep=step)
+        for kind in ("analytic", engine)
+    ]
+    size = max(np.abs(motions[0].lengths - motions[0].lengths[0]).max(), 1e-6)
+    np.testing.assert_allclose(
+        motions[1].lengths, motions[0].lengths, rtol=0, atol=2e-7 + 1e-3 * size
+    )
+
+
+@pytest.mark.parametrize("engine", ["analytic", "mujoco", "bullet"])
+def test_same_seed_same_bits(engine: str) -> None:
+    platform = twin.load("rss", "hardware")
+    first, second = (
+        run(platform, Cascade(platform), 0.02, plant=Plant(platform, seed=5), engine=engine)
+        for _ in range(2)
+    )
+    for part in ("pose", "twist", "forces"):
+        np.testing.assert_array_equal(getattr(first, part), getattr(second, part))
+
+
+@pytest.mark.parametrize("name", ["stewart", "rss", "driving_simulator"])
+def test_engines_agree_with_real_drives(name: str) -> None:
+    """A creeping platform: friction, play and encoders switch at the same instants, mostly."""
+    platform = twin.load(name, "hardware")
+    twist = np.array([0.0, 0.0, 0.01, 0.0, 0.0, 0.0])
+    analytic, mujoco = (
+        run(platform, Cascade(platform), 0.05, twist=twist, engine=kind, preset="validation")
+        for kind in ("analytic", "mujoco")
+    )
+    moved = np.abs(analytic.lengths - analytic.lengths[0]).max()
+    assert np.abs(mujoco.lengths - analytic.lengths).max() < 1e-2 * moved
+
+
+# Readings
+
+
+def test_readings_are_of_the_motor_and_whole_counts() -> None:
+    platform = twin.load("stewart", "hardware")
+    plant, state = started(platform)
+    count = 5.08e-3 / 4096
+    first = plant.measure(state)
+    motors = plant.states[:, column.POSITION]
+    np.testing.assert_allclose(
+        first.coordinates / count, np.round(first.coordinates / count), rtol=0, atol=1e-6
+    )
+    assert np.abs(first.coordinates - motors).max() <= 0.5 * count * (1 + 1e-9)
+    # The motor is ahead of its leg by half the play and what the load presses.
+    held = platform.inverse_dynamics(platform.home, REST, REST)
+    np.testing.assert_allclose(
+        motors - state.lengths, 5e-5 * np.sign(held) + held / 2e7, rtol=0, atol=1e-12
+    )
+    assert not first.rates.any()
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_readings_and_arrays_of_results_are_the_callers(name: str, preset: str | None) -> None:
+    platform = twin.load(name, preset)
+    plant, state = started(platform)
+    reading = plant.measure(state)
+    kept = [np.array(reading.coordinates), np.array(reading.rates), np.array(reading.forces)]
+    for _ in range(5):
+        plant.forces(state)
+        plant.measure(state)
+    for before, now in zip(kept, (reading.coordinates, reading.rates, reading.forces), strict=True):
+        np.testing.assert_array_equal(before, now)
+    assert all(len(part) == platform.n_actuators for part in kept)
+
+
+def test_springs_in_series_are_not_in_the_readings() -> None:
+    platform = twin.load("compliant_stewart")
+    plant, state = Plant(platform), at_home(platform)
+    bent = np.array([1e-3] * 6 + [0.2] * 6)
+    state = state._replace(internal=bent)
+    plant.prepare(1e-4, 1e-3)
+    plant.start(state, Cascade(platform).loop_gains)
+    reading = plant.measure(state)
+    np.testing.assert_allclose(reading.coordinates, state.lengths - 1e-3, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(reading.rates, state.rates - 0.2, rtol=0, atol=1e-15)
+
+
+def test_cranks_count_in_radians() -> None:
+    platform = machine("rss", kind="gear", ratio=10.0, encoder={"counts": 1000})
+    plant, state = started(platform)
+    count = 2.0 * np.pi / 10.0 / 1000
+    read = plant.measure(state).coordinates / count
+    np.testing.assert_allclose(read, np.round(state.lengths / count), rtol=0, atol=1e-6)
+
+
+def test_rates_after_a_silence_span_all_of_it() -> None:
+    platform = machine("stewart", kind="screw", lead="5 mm", encoder={"counts": 5000})
+    plant, state = Plant(platform, dropouts=[(2e-3, 5e-3)]), at_home(platform)
+    plant.prepare(1e-3, 1e-3)
+    plant.start(state, Cascade(platform).loop_gains)
+    rates = []
+    for k in range(8):
+        moved = state._replace(time=k * 1e-3, lengths=state.lengths + 0.1 * k * 1e-3)
+        reading = plant.measure(moved)
+        assert reading.valid == (not 2 <= k < 5)
+        rates.append(reading.rates.copy())
+    np.testing.assert_allclose(rates[5:], 0.1, rtol=0, atol=1.01e-3)
+
+
+def test_switches_are_pressed_at_the_limits() -> None:
+    platform = twin.load("srspm", "hardware")
+    plant, state = Plant(platform), at_home(platform)
+    low, high = platform.minimum_coordinates, platform.maximum_coordinates
+    for at, pressed in ((low, (1, 0)), (high, (0, 1))):
+        there = state._replace(lengths=np.array(at))
+        plant.prepare(1e-4, 1e-3)
+        plant.start(there, Cascade(platform).loop_gains)
+        plant._states[:, column.POSITION] = at
+        reading = plant.measure(there)
+        assert (reading.at_minimum == pressed[0]).all()
+        assert (reading.at_maximum == pressed[1]).all()
+
+
+# Bad input
+
+
+@given(
+    seed=st.one_of(
+        st.integers(max_value=-1), st.floats(), st.none(), st.text(), st.booleans(), st.binary()
+    )
+)
+def test_seeds_are_whole_numbers(seed: Any) -> None:
+    with pytest.raises(InputError, match="seed"):
+        Plant(twin.load("srspm"), seed=seed)
+
+
+@given(
+    dropouts=st.one_of(
+        st.integers(),
+        st.text(min_size=1),
+        st.lists(st.floats(allow_infinity=False), min_size=1),
+        st.lists(st.tuples(st.floats(), st.floats()).filter(lambda s: not s[0] < s[1]), min_size=1),
+        st.lists(st.tuples(st.floats()), min_size=1),
+    )
+)
+def test_dropouts_are_spans(dropouts: Any) -> None:
+    with pytest.raises(InputError, match="dropouts"):
+        Plant(twin.load("srspm"), dropouts=dropouts)
+
+
+@pytest.mark.parametrize("value", [0.0, -1e-3, np.nan, np.inf, "fast", None])
+def test_steps_and_periods_are_above_zero(value: Any, srspm: Platform) -> None:
+    with pytest.raises(InputError, match="timestep"):
+        Plant(srspm).prepare(value, 1e-3)
+    with pytest.raises(InputError, match="period"):
+        Plant(srspm).prepare(1e-3, value)
+
+
+def test_machines_that_no_plant_can_drive_are_refused() -> None:
+    with pytest.raises(InputError, match="platform"):
+        Plant("stewart")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="counts turns of a drive"):
+        Plant(machine("stewart", kind="direct", encoder={"counts": 10}))
+    content = shipped_content("stewart")
+    content["leg"]["encoder"] = {"source": "Test", "counts": 10}
+    with pytest.raises(InputError, match="counts turns of a drive"):
+        Plant(Platform(parameters_from(content, "platform.toml")))
+    content = shipped_content("stewart")
+    content["leg"]["drive"] = {"source": "Test", "kind": "direct"}
+    content["variant"] = [{"source": "Test", "legs": [2], "drive": {"delay": "1 ms"}}]
+    with pytest.raises(InputError, match="same for all drives"):
+        Plant(Platform(parameters_from(content, "platform.toml")))

@@ -1,0 +1,1 @@
+"""Frequency responses: measured on any engine, modelled, and from the linearised machine."""

@@ -1,0 +1,185 @@
+"""What excites a machine: sines of one peak speed, swept or stepped over frequencies.
+
+With a constant peak speed v a sine of frequency f has the amplitude v / (2 pi f): small where it
+could overload the drives, large where it could vanish in the encoders.
+
+The sweep is logarithmic, omega = omega_0 exp(a t):
+
+    x = (v / omega) sin(phi),   x' = v cos(phi) - a x,   x'' = -v omega sin(phi) - a x'.
+
+Stepped sines dwell on every frequency for whole periods, so that the demand and its speed go on
+without a jump from one to the next.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from twin.arrays import FloatArray, as_floats, positive, read_only
+from twin.errors import InputError
+from twin.motion.fade import Fade
+
+METHODS = ("chirp", "stepped")
+
+LEAD_IN = 0.3
+"""[s] of rest before: feedforward of the thesis' controller rises, springs and friction settle."""
+
+FADE = 0.02
+"""Of the length of a sweep, to begin and to end from rest; at most `LONGEST_FADE`."""
+
+LONGEST_FADE = 0.1
+"""[s]"""
+
+SETTLING = 0.1
+"""[s] of a dwell that are not evaluated, or `SETTLING_PERIODS` if they are longer."""
+
+SETTLING_PERIODS = 2
+
+EVALUATED = 0.1
+"""[s] of a dwell that are evaluated, or `EVALUATED_PERIODS` if they are longer."""
+
+EVALUATED_PERIODS = 4
+
+
+class Excitation(ABC):
+    """A displacement over time, from rest. Cannot be changed.
+
+    Attributes:
+        low: lowest frequency [Hz].
+        high: highest frequency [Hz].
+        speed: peak [m/s], [rad/s].
+        duration: [s], with the rest before.
+    """
+
+    low: float
+    high: float
+    speed: float
+    duration: float
+
+    @abstractmethod
+    def moving(self, time: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return displacement, speed, acceleration `(k,)` at times `(k,)` [s] after the rest."""
+
+    def sample(self, time: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return displacement, speed and acceleration `(k,)` at times `(k,)` [s]."""
+        inside = (time >= LEAD_IN) & (time <= self.duration)
+        parts = tuple(np.zeros_like(time) for _ in range(3))
+        for part, value in zip(parts, self.moving(time[inside] - LEAD_IN), strict=True):
+            part[inside] = value
+        return parts[0], parts[1], parts[2]
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Refuse changes: an excitation belongs to the record it made."""
+        raise AttributeError(f"an excitation cannot be changed; make a new one with another {name}")
+
+
+class SweptSine(Excitation):
+    """A logarithmic sweep of constant peak speed."""
+
+    def __init__(self, low: Any, high: Any, speed: Any, length: Any) -> None:
+        """Describe the sweep.
+
+        Args:
+            low: frequency at its start [Hz].
+            high: frequency at its end [Hz].
+            speed: peak [m/s], [rad/s].
+            length: [s] without the rest before.
+
+        Raises:
+            InputError: not above zero, or not increasing.
+        """
+        first, last = _range(low, high)
+        seconds = positive(length, "length")
+        fade = min(LONGEST_FADE, FADE * seconds)
+        self._set(
+            low=first,
+            high=last,
+            speed=positive(speed, "speed"),
+            duration=LEAD_IN + seconds,
+            _length=seconds,
+            _fade=Fade(fade, fade, seconds),
+        )
+
+    def moving(self, time: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return displacement, speed, acceleration `(k,)` at times `(k,)` [s] after the rest."""
+        first = 2.0 * np.pi * self.low
+        growth = np.log(self.high / self.low) / self._length
+        omega = first * np.exp(growth * time)
+        phase = first * np.expm1(growth * time) / growth
+        x = self.speed / omega * np.sin(phase)
+        x1 = self.speed * np.cos(phase) - growth * x
+        x2 = -self.speed * omega * np.sin(phase) - growth * x1
+        w, w1, w2 = self._fade.window(time)
+        return w * x, w1 * x + w * x1, w2 * x + 2.0 * w1 * x1 + w * x2
+
+    _length: float
+    _fade: Fade
+
+
+class SteppedSine(Excitation):
+    """One sine after the other, all of the same peak speed.
+
+    Attributes:
+        frequencies: `(m,)` [Hz], read-only.
+    """
+
+    frequencies: FloatArray
+    _starts: FloatArray
+    _settled: FloatArray
+
+    def __init__(self, frequencies: Any, speed: Any) -> None:
+        """Describe the sines.
+
+        Args:
+            frequencies: `(m,)` [Hz], increasing.
+            speed: peak [m/s], [rad/s].
+
+        Raises:
+            InputError: not above zero, or not increasing.
+        """
+        lines = as_floats(frequencies, "frequencies")
+        if lines.ndim != 1 or not lines.size or not lines[0] > 0.0 or (np.diff(lines) <= 0.0).any():
+            raise InputError("frequencies", "must be a list [Hz] that increases from above zero")
+        settling = np.maximum(np.ceil(SETTLING * lines), SETTLING_PERIODS) / lines
+        evaluated = np.maximum(np.ceil(EVALUATED * lines), EVALUATED_PERIODS) / lines
+        ends = np.cumsum(settling + evaluated)
+        starts = np.concatenate([[0.0], ends[:-1]])
+        self._set(
+            low=float(lines[0]),
+            high=float(lines[-1]),
+            speed=positive(speed, "speed"),
+            duration=LEAD_IN + float(ends[-1]),
+            frequencies=read_only(lines),
+            _starts=starts,
+            _settled=starts + settling,
+        )
+
+    def dwells(self) -> list[tuple[float, float, float]]:
+        """Return frequency [Hz], begin and end [s] of the settled part of every dwell."""
+        ends = np.append(self._starts[1:], self.duration - LEAD_IN)
+        return [
+            (float(f), LEAD_IN + float(begin), LEAD_IN + float(end))
+            for f, begin, end in zip(self.frequencies, self._settled, ends, strict=True)
+        ]
+
+    def moving(self, time: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return displacement, speed, acceleration `(k,)` at times `(k,)` [s] after the rest."""
+        which = np.searchsorted(self._starts, time, side="right") - 1
+        omega = 2.0 * np.pi * self.frequencies[which]
+        phase = omega * (time - self._starts[which])
+        sine = np.sin(phase)
+        return self.speed / omega * sine, self.speed * np.cos(phase), -self.speed * omega * sine
+
+
+def _range(low: Any, high: Any) -> tuple[float, float]:
+    first, last = positive(low, "low"), positive(high, "high")
+    if not first < last:
+        raise InputError("low, high", "must increase")
+    return first, last

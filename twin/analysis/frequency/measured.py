@@ -1,0 +1,245 @@
+"""Frequency response of a controlled machine, measured on any engine as one would on the real one.
+
+One direction of the platform, or one actuator, follows a sweep or stepped sines through the closed
+loop. Reference over measurement give the response at the platform (pose, as the engine has it) and
+at every actuator that is asked to move (what its encoder tells), as in the thesis' figure 4.30.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.analysis.frequency.estimate import joined, sine_response, sweep_response
+from twin.analysis.frequency.excitation import (
+    LEAD_IN,
+    METHODS,
+    Excitation,
+    SteppedSine,
+    SweptSine,
+)
+from twin.analysis.frequency.paths import (
+    AXES,
+    MOVING,
+    Path,
+    actuator_path,
+    axis_path,
+    suitable_speed,
+)
+from twin.analysis.frequency.response import FrequencyResponse
+from twin.arrays import FloatArray, one_of, positive
+from twin.control.cascade import Cascade
+from twin.control.controller import PERIOD, Controller
+from twin.control.reference import Reference, reference_of
+from twin.errors import InputError, StateError
+from twin.motion.quaternions import quaternion_product
+from twin.platform import Platform
+from twin.simulation import simulate
+from twin.trajectory import Trajectory
+
+LOW, HIGH = 1.0, 300.0
+"""[Hz] as in the thesis, whose sines go up to 300 Hz."""
+
+LENGTH = 10.0
+"""[s] of a sweep."""
+
+WINDOW = 0.5
+"""[s] of the windows of a sweep's estimate: points 2 Hz apart."""
+
+LINES = 30
+"""Frequencies of stepped sines where none are given."""
+
+TIMESTEP = 2.5e-4
+"""[s] of the engine."""
+
+BEYOND = 1.15
+"""A sweep begins so much below and ends so much above the frequencies that are evaluated."""
+
+HIGHEST = 0.45
+"""Per sampling rate: where a sweep ends at the latest."""
+
+Make = Callable[[Platform, Reference], Controller]
+
+
+class ExcitationError(StateError):
+    """The machine had to be stopped while it was excited (`data`: reason)."""
+
+
+class MeasuredResponse(NamedTuple):
+    """Responses of one run."""
+
+    machine: str
+    engine: str
+    controller: str
+    direction: str
+    """an axis of the platform, or "actuator 1" """
+    excitation: Excitation
+    platform: FrequencyResponse
+    """displacement of the platform per demanded one, along the direction"""
+    actuators: dict[int, FrequencyResponse]
+    """number from 1 -> measured coordinate per demanded one, of those asked to move"""
+
+
+def measure_response(
+    platform: Platform,
+    *,
+    axis: str | None = None,
+    actuator: int | None = None,
+    method: str = "chirp",
+    low: float = LOW,
+    high: float = HIGH,
+    length: float = LENGTH,
+    window: float = WINDOW,
+    frequencies: Any = None,
+    speed: float | None = None,
+    controller: Make = Cascade,
+    engine: str = "analytic",
+    preset: str = "validation",
+    timestep: float = TIMESTEP,
+    progress: bool | None = False,
+) -> MeasuredResponse:
+    """Return the response of a controlled machine about home.
+
+    Args:
+        platform: the machine; its parameters say what plant it has.
+        axis: along or about which the platform is moved; or
+        actuator: which is moved by itself, from 1.
+        method: "chirp" or "stepped".
+        low: lowest frequency [Hz].
+        high: highest frequency [Hz].
+        length: of the sweep [s].
+        window: of its estimate [s].
+        frequencies: of stepped sines `(m,)` [Hz], default `LINES` of them, evenly in octaves.
+        speed: peak along the way [m/s], [rad/s]; default far within the drives' limits.
+        controller: called with machine and reference; default the cascade.
+        engine: name.
+        preset: of the engine.
+        timestep: of the engine [s].
+        progress: as `twin.simulate`.
+
+    Raises:
+        InputError: an argument that cannot be used.
+        ExcitationError: the machine had to be stopped.
+        SimulationStoppedError: the engine left the range where its answer means anything.
+    """
+    if (axis is None) == (actuator is None):
+        raise InputError("axis, actuator", "give one of the two")
+    path = actuator_path(platform, actuator) if axis is None else axis_path(platform, axis)  # type: ignore[arg-type]
+    peak = suitable_speed(platform, path, high) if speed is None else positive(speed, "speed")
+    excitation = _excitation(method, low, high, peak, length, frequencies)
+    reference, way = excited_reference(platform, path, excitation)
+    driver = controller(platform, reference)
+    run = simulate(
+        platform,
+        float(reference.time[-1]),
+        controller=driver,
+        engine=engine,
+        preset=preset,
+        timestep=timestep,
+        every=round(PERIOD / timestep),
+        progress=progress,
+    )
+    if run.stopped:
+        raise ExcitationError(
+            f"the machine was stopped while it was excited: {run.stopped}; excite it less, or at "
+            "lower frequencies",
+            {"reason": run.stopped},
+        )
+    return MeasuredResponse(
+        platform.name,
+        run.engine,
+        driver.name,
+        path.name,
+        excitation,
+        _estimated(excitation, way, _along(run, path), window, low, high),
+        {
+            int(number) + 1: _estimated(
+                excitation,
+                reference.coordinates[:, number],
+                np.append(run.signals["measured"][:, number], run.signals["measured"][-1, number]),
+                window,
+                low,
+                high,
+            )
+            for number in np.flatnonzero(np.abs(path.rates) > MOVING * np.abs(path.rates).max())
+        },
+    )
+
+
+def _excitation(
+    method: str, low: float, high: float, peak: float, length: float, frequencies: Any
+) -> Excitation:
+    if one_of(method, "method", METHODS) == "chirp":
+        top = min(BEYOND * positive(high, "high"), max(high, HIGHEST / PERIOD))
+        return SweptSine(positive(low, "low") / BEYOND, top, peak, length)
+    lines = np.geomspace(low, high, LINES) if frequencies is None else frequencies
+    return SteppedSine(lines, peak)
+
+
+def excited_reference(
+    platform: Platform, path: Path, excitation: Excitation
+) -> tuple[Reference, FloatArray]:
+    """Return the reference of an excitation along a way, and the way itself `(k,)`.
+
+    Raises:
+        InputError: an excitation that leads out of reach.
+    """
+    count = int(np.ceil(excitation.duration / PERIOD)) + 1
+    time = np.asarray(np.arange(count) * PERIOD, dtype=np.float64)
+    way, rate, change = excitation.sample(time)
+    pose = np.tile(platform.home, (len(time), 1))
+    pose[:, :3] += np.outer(way, path.twist[:3])
+    pose[:, 3:] = quaternion_product(_turn(way, path.twist[3:]), pose[:, 3:])
+    constrained = platform.constrain(pose, np.outer(rate, path.twist), np.outer(change, path.twist))
+    reference = reference_of(platform, PERIOD, time, *constrained)
+    if not reference.reachable.all():
+        raise InputError("speed, low", "the excitation leads out of reach; lower one or raise low")
+    return reference, way
+
+
+def _turn(way: FloatArray, axis: FloatArray) -> FloatArray:
+    """Return quaternions `(k, 4)` of rotations by `way` `(k,)` times the vector `axis` `(3,)`."""
+    size = float(np.linalg.norm(axis))
+    unit = axis / size if size else axis
+    half = 0.5 * size * way
+    return np.hstack([np.cos(half)[:, None], np.outer(np.sin(half), unit)])
+
+
+def _along(run: Trajectory, path: Path) -> FloatArray:
+    """Return the platform's displacement `(k,)` along a way, from the start."""
+    moved = run.pose[:, :3] - run.pose[0, :3]
+    back = run.pose[0, 3:] * np.array([1.0, -1.0, -1.0, -1.0])
+    turned = quaternion_product(run.pose[:, 3:], np.tile(back, (len(run.pose), 1)))
+    # Small angles: twice the vector part of the quaternion.
+    angles = 2.0 * turned[:, 1:] * np.sign(turned[:, :1])
+    both = np.hstack([moved, angles])
+    if path.name in AXES:
+        return both[:, AXES.index(path.name)]
+    return np.asarray(both @ path.twist / float(path.twist @ path.twist))
+
+
+def _estimated(
+    excitation: Excitation,
+    given: FloatArray,
+    received: FloatArray,
+    window: float,
+    low: float,
+    high: float,
+) -> FrequencyResponse:
+    if isinstance(excitation, SteppedSine):
+        parts = []
+        for frequency, begin, end in excitation.dwells():
+            rows = slice(int(np.ceil(begin / PERIOD - 1e-9)), int(np.floor(end / PERIOD + 1e-9)))
+            parts.append(sine_response(given[rows], received[rows], PERIOD, frequency))
+        return joined(parts)
+    first = max(0, round(LEAD_IN / PERIOD) - round(0.5 * window / PERIOD))
+    return sweep_response(
+        given[first:],
+        received[first:],
+        PERIOD,
+        window=window,
+        low=max(low, 1.0 / window),
+        high=high,
+    )

@@ -1,0 +1,147 @@
+"""Frequency response: complex gain over frequency with coherence, and what is read off it."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twin.arrays import FloatArray, as_floats, positive
+from twin.errors import InputError
+
+ComplexArray = NDArray[np.complex128]
+
+CUT_OFF = -3.0
+"""[dB] that ends the bandwidth."""
+
+TRUSTED = 0.5
+"""Coherence below which a point is left out of figures."""
+
+
+class FrequencyResponse(NamedTuple):
+    """Gain from one signal to another, lowest frequency first."""
+
+    frequency: FloatArray
+    """`(k,)` [Hz]"""
+    gain: ComplexArray
+    """`(k,)` output per input"""
+    coherence: FloatArray
+    """`(k,)` share of the output that follows linearly from the input, 0 to 1"""
+    deviation: FloatArray
+    """`(k,)` standard deviation of the gain per its magnitude"""
+
+    @property
+    def magnitude(self) -> FloatArray:
+        """`(k,)` [dB]."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(20.0 * np.log10(np.abs(self.gain)))
+
+    @property
+    def phase(self) -> FloatArray:
+        """`(k,)` [rad], without jumps."""
+        return np.asarray(np.unwrap(np.angle(self.gain)))
+
+    @property
+    def trusted(self) -> FrequencyResponse:
+        """The points whose coherence is at least one half."""
+        kept = self.coherence >= TRUSTED
+        return self.only(kept)
+
+    def only(self, kept: Any) -> FrequencyResponse:
+        """Return the points chosen by indices or by `(k,)` truth values."""
+        return FrequencyResponse(
+            self.frequency[kept], self.gain[kept], self.coherence[kept], self.deviation[kept]
+        )
+
+    def between(self, low: float, high: float) -> FrequencyResponse:
+        """Return the points from `low` to `high` [Hz]."""
+        kept = (self.frequency >= low) & (self.frequency <= high)
+        return self.only(kept)
+
+    def magnitude_at(self, frequency: Any) -> FloatArray:
+        """Return magnitudes [dB] at frequencies [Hz], on straight lines between the points.
+
+        Raises:
+            InputError: a frequency outside the points.
+        """
+        wanted = as_floats(frequency, "frequency")
+        if wanted.min() < self.frequency[0] or wanted.max() > self.frequency[-1]:
+            raise InputError(
+                "frequency",
+                f"must lie from {self.frequency[0]:.4g} to {self.frequency[-1]:.4g} Hz",
+            )
+        return np.asarray(np.interp(wanted, self.frequency, self.magnitude))
+
+
+class ResponseFigures(NamedTuple):
+    """What is read off the response of a closed loop; not-a-number where it is not reached."""
+
+    bandwidth: float
+    """[Hz] where the magnitude leaves -3 dB for good, seen from the peak upwards"""
+    peak: float
+    """[dB]"""
+    peak_frequency: float
+    """[Hz]"""
+    delay: float
+    """[s] slope of the phase up to half the bandwidth, or over all points where there is none"""
+
+
+def exact_response(frequency: FloatArray, gain: Any) -> FrequencyResponse:
+    """Return a response that was calculated, not measured: coherence one, no deviation.
+
+    Raises:
+        InputError: shapes that differ, not finite.
+    """
+    hertz, complex_gain = as_floats(frequency, "frequency"), np.asarray(gain, dtype=complex)
+    if hertz.shape != complex_gain.shape or hertz.ndim != 1 or not np.isfinite(complex_gain).all():
+        raise InputError("frequency, gain", "must be two lists of the same length, finite")
+    return FrequencyResponse(hertz, complex_gain, np.ones_like(hertz), np.zeros_like(hertz))
+
+
+def response_figures(response: FrequencyResponse) -> ResponseFigures:
+    """Return bandwidth, peak and delay of the trusted points of a response.
+
+    Raises:
+        InputError: fewer than two trusted points.
+    """
+    kept = response.trusted
+    if len(kept.frequency) < 2:
+        raise InputError(
+            "response",
+            f"has fewer than two points of coherence {TRUSTED:g} or more; excite it more strongly",
+        )
+    magnitude = kept.magnitude
+    top = int(magnitude.argmax())
+    bandwidth = nan
+    below = np.flatnonzero(magnitude[top:] < CUT_OFF)
+    if below.size and below[0] > 0:
+        last = top + int(below[0]) - 1
+        low, high = magnitude[last], magnitude[last + 1]
+        share = (CUT_OFF - low) / (high - low)
+        step = kept.frequency[last + 1] - kept.frequency[last]
+        bandwidth = float(kept.frequency[last] + share * step)
+    high_end = 0.5 * bandwidth if np.isfinite(bandwidth) else float(kept.frequency[-1])
+    return ResponseFigures(
+        bandwidth,
+        float(magnitude[top]),
+        float(kept.frequency[top]),
+        delay_of(kept, high_end),
+    )
+
+
+def delay_of(response: FrequencyResponse, high: float) -> float:
+    """Return the delay [s] whose phase is nearest to that of the points up to `high` [Hz].
+
+    A line through the origin, weighted by coherence. Not-a-number without points.
+
+    Raises:
+        InputError: a frequency that is not above zero.
+    """
+    kept = response.frequency <= positive(high, "high")
+    omega = 2.0 * np.pi * response.frequency[kept]
+    weight = response.coherence[kept] * omega
+    if not omega.size or not (weight @ omega) > 0.0:
+        return nan
+    return float(-(weight @ response.phase[kept]) / (weight @ omega))

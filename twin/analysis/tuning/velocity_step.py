@@ -1,0 +1,236 @@
+"""Velocity steps of the whole machine, and tuning of the velocity loop with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from twin.analysis.tuning.linear_step import heave_direction
+from twin.analysis.tuning.search import Trial
+from twin.analysis.tuning.specification import VELOCITY_STEP, StepSpecification
+from twin.analysis.tuning.tuning import Gain, Tuning, chosen, instants, no_response, tuned
+from twin.arrays import FloatArray, as_flag, positive
+from twin.control.controller import Controller
+from twin.errors import SimulationStoppedError
+from twin.plant.command import Command
+from twin.plant.drives import equivalent_inertia
+from twin.plant.measurement import Measurement
+from twin.platform import REST, Platform, as_platform
+from twin.simulation import simulate
+
+SIZE = 0.02
+"""[m/s] or [rad/s] of the thesis' step."""
+
+DURATION = 0.05
+"""[s] of a response: well past the settling time."""
+
+TIMESTEP = 1e-4
+"""[s] of the engine, in which drives close their velocity loops."""
+
+THESIS_GAINS = (5e3, 30e3)
+"""[N s/m] Bounds of the thesis, the first its start too; section 4.3.1.1.2."""
+
+THESIS_TIMES = (1e-3, 8e-3, 5e-3)
+"""[s] Bounds and start of the thesis."""
+
+THESIS_MASS = 33.537
+"""[kg] that each of its actuators moves in heave at home; scales the bounds to other machines."""
+
+
+class VelocityStep(Controller):
+    """Asks the drives for a constant speed from the first control period on.
+
+    Attributes:
+        demand: `(n,)` [m/s, rad/s].
+    """
+
+    name: ClassVar[str] = "velocity step"
+
+    def __init__(
+        self,
+        platform: Platform,
+        demand: FloatArray,
+        *,
+        carried: bool = False,
+        velocity_gain: Any = None,
+        velocity_time: Any = None,
+    ) -> None:
+        """Describe the step.
+
+        Args:
+            platform: the machine, at home.
+            demand: `(n,)` [m/s, rad/s].
+            carried: whether the drives' integrals carry the weight at the step. Drives start so
+                that they do; where they shall not, the weight is taken out again by feedforward.
+            velocity_gain: of the velocity loop [N s/m] or [N m s/rad].
+            velocity_time: [s].
+
+        Raises:
+            InputError: gains that are not above zero.
+        """
+        super().__init__(platform, velocity_gain=velocity_gain, velocity_time=velocity_time)
+        self.demand = demand
+        held = platform.inverse_dynamics(platform.home, REST, REST)
+        self._feedforward = None if as_flag(carried, "carried") else -held
+
+    def start(self, measurement: Measurement) -> None:
+        """Begin at rest."""
+
+    def update(self, step: int, measurement: Measurement) -> Command:
+        """Return the speeds."""
+        return Command(self.demand, feedforward=self._feedforward)
+
+
+def velocity_response(
+    platform: Platform,
+    gain: float,
+    integral_time: float,
+    *,
+    engine: str = "analytic",
+    size: float = SIZE,
+    carried: bool = False,
+    preset: str = "validation",
+    timestep: float = TIMESTEP,
+) -> tuple[FloatArray, FloatArray]:
+    """Return time [s] and speed per step `(k,)` of all actuators, the platform moving upwards.
+
+    The platform rests at home; the actuator that moves most is asked for `size`. The speed is that
+    of the actuators along what is asked of them.
+
+    Args:
+        platform: the machine, with or without drives in its parameters.
+        gain: of the velocity loop [N s/m] or [N m s/rad].
+        integral_time: [s].
+        engine: name.
+        size: [m/s] or [rad/s].
+        carried: whether the loop's integral carries the weight when the step comes. It did not in
+            the thesis, or its response would overshoot more (docs/tuning.md).
+        preset: of the engine.
+        timestep: of the engine [s].
+
+    Raises:
+        InputError: an argument that cannot be used.
+    """
+    direction = heave_direction(as_platform(platform))
+    speed = positive(size, "size")
+    controller = VelocityStep(
+        platform,
+        speed * direction,
+        carried=carried,
+        velocity_gain=gain,
+        velocity_time=integral_time,
+    )
+    time = instants(DURATION, timestep)
+    try:
+        motion = simulate(
+            platform,
+            DURATION,
+            controller=controller,
+            engine=engine,
+            preset=preset,
+            timestep=timestep,
+            progress=False,
+        )
+    except SimulationStoppedError:
+        return time, no_response(time)
+    if motion.stopped or len(motion) != len(time):
+        return time, no_response(time)
+    springs = motion.internal[:, platform.n_internal :] if platform.n_internal else 0.0
+    per_step = (motion.rates - springs) @ direction / float(direction @ direction) / speed
+    return time, np.asarray(per_step)
+
+
+def velocity_gains(platform: Platform) -> tuple[Gain, Gain]:
+    """Return bounds and starts of gain and integral time: those of the thesis, scaled by mass.
+
+    Raises:
+        InputError: not a machine.
+    """
+    scale = float(np.mean(equivalent_inertia(as_platform(platform)))) / THESIS_MASS
+    low, high = (float(f"{scale * gain:.3g}") for gain in THESIS_GAINS)
+    cranks = platform.coordinate_unit == "rad"
+    return (
+        Gain(
+            "crank_velocity_gain" if cranks else "velocity_gain",
+            "N m s/rad" if cranks else "N s/m",
+            low,
+            high,
+            low,
+        ),
+        Gain("velocity_time", "s", *THESIS_TIMES),
+    )
+
+
+def tune_velocity(
+    platform: Platform,
+    *,
+    specification: StepSpecification = VELOCITY_STEP,
+    engine: str = "analytic",
+    size: float = SIZE,
+    carried: bool = False,
+    preset: str = "validation",
+    timestep: float = TIMESTEP,
+    start: Any = None,
+    low: Any = None,
+    high: Any = None,
+    margin: float = 0.0,
+    iterations: int = 30,
+    watch: Callable[[Trial], None] | None = None,
+) -> Tuning:
+    """Return gain and integral time of the velocity loop whose step response meets bounds.
+
+    Args:
+        platform: the machine, with or without drives in its parameters.
+        specification: of the response.
+        engine: name.
+        size: of the step [m/s] or [rad/s].
+        carried: whether the loop's integral carries the weight at the step.
+        preset: of the engine.
+        timestep: of the engine [s].
+        start: gain [N s/m] or [N m s/rad], integral time [s]; default as the thesis, by mass.
+        low: smallest of both.
+        high: largest of both.
+        margin: by which the bounds shall be kept, per step.
+        iterations: at most.
+        watch: called with every trial as it is found.
+
+    Raises:
+        InputError: an argument that cannot be used, or a start at which the loop is unstable.
+    """
+    gains = velocity_gains(platform)
+    bounds = (
+        chosen(value, tuple(getattr(gain, name) for gain in gains), name)
+        for name, value in (("low", low), ("high", high), ("start", start))
+    )
+    gains = tuple(
+        gain._replace(low=float(a), high=float(b), start=float(c))
+        for gain, a, b, c in zip(gains, *bounds, strict=True)
+    )
+    time = instants(DURATION, timestep)
+
+    def respond(values: FloatArray) -> FloatArray:
+        return velocity_response(
+            platform,
+            float(values[0]),
+            float(values[1]),
+            engine=engine,
+            size=size,
+            carried=carried,
+            preset=preset,
+            timestep=timestep,
+        )[1]
+
+    return tuned(
+        platform.name,
+        engine,
+        "velocity",
+        gains,
+        specification,
+        time,
+        respond,
+        margin=margin,
+        iterations=iterations,
+        watch=watch,
+    )

@@ -1,0 +1,143 @@
+"""Measure the frequency response of a controlled machine."""
+
+from __future__ import annotations
+
+import json as text_format
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from twin.analysis.frequency.figures import measured_figure
+from twin.analysis.frequency.measured import MeasuredResponse, measure_response
+from twin.analysis.frequency.response import FrequencyResponse, ResponseFigures, response_figures
+from twin.catalogue import load
+from twin.console import Column, line, table
+from twin.control import make_controller
+from twin.errors import InputError
+from twin.files import check_place, write_text
+from twin.viewer.text import number
+
+ROWS = 16
+"""Frequencies that are printed."""
+
+
+def frequency(
+    machine: str,
+    machine_preset: str | None,
+    controller: str,
+    json: Path | None,
+    plot: Path | None,
+    **options: Any,
+) -> None:
+    """Measure, print magnitude, phase and coherence, and write what was asked for.
+
+    The JSON file holds `machine`, `engine`, `controller`, `direction`, `speed` (peak along the
+    direction, m/s or rad/s), and `responses`: name ("platform", "actuator 1", ...) to `frequency`
+    [Hz], `magnitude` [dB], `phase` [rad], `coherence`, `deviation` (per magnitude), each a list,
+    and `bandwidth` [Hz], `peak` [dB], `peak_frequency` [Hz], `delay` [s], null where not reached.
+
+    Args:
+        machine: name or path.
+        machine_preset: of its file.
+        controller: one of `twin.control.controller_names()`.
+        json: file to write.
+        plot: HTML file to write.
+        options: of `measure_response`; None keeps its default.
+
+    Raises:
+        InputError: an argument that cannot be used.
+    """
+    for path, ending in ((json, ".json"), (plot, "")):
+        if path is not None:
+            check_place(path, ending)
+    if plot is not None:
+        from twin.viewer.extra import report_library
+
+        report_library("plotly", "Plotting")
+    platform = load(machine, machine_preset)
+    given = {name: value for name, value in options.items() if value is not None}
+    make = partial(make_controller, controller)
+    measured = measure_response(platform, controller=make, progress=None, **given)
+    responses = {"platform": measured.platform}
+    responses |= {f"actuator {number}": one for number, one in measured.actuators.items()}
+    _print(measured, responses)
+    if json is not None:
+        content = text_format.dumps(_content(measured, responses), indent=1)
+        line(f"wrote {write_text(json, content)}")
+    if plot is not None:
+        from twin.viewer.panels import write_figure
+
+        line(f"wrote {write_figure(measured_figure(measured), plot)}")
+
+
+def _print(measured: MeasuredResponse, responses: dict[str, FrequencyResponse]) -> None:
+    title = (
+        f"{measured.machine} on {measured.engine}, {measured.controller}: {measured.direction}, "
+        f"peak speed {measured.excitation.speed:.3g}"
+    )
+    shown = measured.platform
+    kept = np.unique(
+        np.searchsorted(
+            shown.frequency, np.geomspace(shown.frequency[0], shown.frequency[-1], ROWS)
+        ).clip(max=len(shown.frequency) - 1)
+    )
+    rows = [
+        (
+            number(float(shown.frequency[k]), 4),
+            number(float(shown.magnitude[k]), 3),
+            number(float(np.degrees(shown.phase[k])), 4),
+            number(float(shown.coherence[k]), 4),
+            number(100.0 * float(shown.deviation[k]), 2),
+        )
+        for k in kept
+    ]
+    names = ("frequency [Hz]", "magnitude [dB]", "phase [deg]", "coherence", "deviation [%]")
+    table([Column(name, True) for name in names], rows, title)
+    rows = []
+    for name, response in responses.items():
+        figures = _figures(response)
+        if figures is None:
+            rows.append((name, "no point of sufficient coherence", "", "", ""))
+            continue
+        bandwidth, peak, place, delay = (number(value, 4) for value in figures)
+        rows.append((name, bandwidth, peak, place, number(1e3 * figures[3], 4) if delay else ""))
+    titles = ("bandwidth [Hz]", "peak [dB]", "at [Hz]", "delay [ms]")
+    table([Column("response"), *(Column(name, True) for name in titles)], rows)
+
+
+def _figures(response: FrequencyResponse) -> ResponseFigures | None:
+    try:
+        return response_figures(response)
+    except InputError:
+        return None
+
+
+def _content(measured: MeasuredResponse, responses: dict[str, FrequencyResponse]) -> dict[str, Any]:
+    content: dict[str, Any] = {
+        "machine": measured.machine,
+        "engine": measured.engine,
+        "controller": measured.controller,
+        "direction": measured.direction,
+        "speed": measured.excitation.speed,
+        "responses": {},
+    }
+    for name, one in responses.items():
+        figures = _figures(one) or (np.nan,) * 4
+        named = zip(("bandwidth", "peak", "peak_frequency", "delay"), figures, strict=True)
+        arrays = {
+            "frequency": one.frequency,
+            "magnitude": one.magnitude,
+            "phase": one.phase,
+            "coherence": one.coherence,
+            "deviation": one.deviation,
+        }
+        content["responses"][name] = {
+            key: [_finite(value) for value in array] for key, array in arrays.items()
+        } | {key: _finite(value) for key, value in named}
+    return content
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

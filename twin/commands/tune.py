@@ -1,0 +1,138 @@
+"""Tune a machine's loops by optimisation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from twin.analysis.tuning import (
+    SETTLING,
+    VELOCITY_STEP,
+    StepSpecification,
+    Trial,
+    Tuning,
+    control_snippet,
+    tune_position,
+    tune_velocity,
+)
+from twin.analysis.tuning.figures import gains_text, tuning_figure
+from twin.catalogue import load
+from twin.console import Column, line, table
+from twin.errors import InputError
+from twin.files import check_place, write_text
+from twin.viewer.text import number
+
+
+def tune(
+    machine: str,
+    machine_preset: str | None,
+    loop: str,
+    engine: str,
+    specification: dict[str, float | None],
+    out: Path | None,
+    plot: Path | None,
+    **options: Any,
+) -> bool:
+    """Tune a loop, print every iteration and the gains; returns whether the specification is met.
+
+    Args:
+        machine: name or path.
+        machine_preset: of its file.
+        loop: "velocity" or "position".
+        engine: name.
+        specification: fields of `StepSpecification`; None keeps the default of the loop.
+        out: TOML file for the [control] table.
+        plot: HTML file for the responses.
+        options: of `tune_velocity` and `tune_position`; None keeps their default.
+
+    Raises:
+        InputError: an argument that cannot be used.
+    """
+    for path, ending in ((out, ".toml"), (plot, "")):
+        if path is not None:
+            check_place(path, ending)
+    if plot is not None:
+        from twin.viewer.extra import report_library
+
+        report_library("plotly", "Plotting")
+    platform = load(machine, machine_preset)
+    default = VELOCITY_STEP if loop == "velocity" else SETTLING
+    rule = _specification(default, specification)
+    given = {name: value for name, value in options.items() if value is not None}
+    run: Callable[..., Tuning] = tune_velocity if loop == "velocity" else tune_position
+    if loop == "position" and given.pop("carried", False):
+        raise InputError("carried", "is for the velocity loop")
+    with _Display(platform.name, loop) as display:
+        tuning = run(platform, specification=rule, engine=engine, watch=display.show, **given)
+    _print(tuning)
+    snippet = control_snippet(platform, tuning)
+    line(snippet.rstrip())
+    if out is not None:
+        line(f"wrote {write_text(out, snippet)}")
+    if plot is not None:
+        from twin.viewer.panels import write_figure
+
+        line(f"wrote {write_figure(tuning_figure(tuning), plot)}")
+    return tuning.search.met
+
+
+def _specification(default: StepSpecification, given: dict[str, float | None]) -> StepSpecification:
+    from dataclasses import replace
+
+    return replace(default, **{name: value for name, value in given.items() if value is not None})
+
+
+def _print(tuning: Tuning) -> None:
+    rows = []
+    for k, trial in enumerate(tuning.search.trials):
+        figures = tuning.figures(trial)
+        rows.append(
+            (
+                str(k),
+                gains_text(tuning, trial.parameters),
+                number(100.0 * trial.violation, 3),
+                number(1e3 * figures.rise_time, 4),
+                number(1e3 * figures.settling_time, 4),
+                number(100.0 * figures.overshoot, 3),
+                str(trial.responses),
+            )
+        )
+    names = ("violation [%]", "rise [ms]", "settling [ms]", "overshoot [%]", "responses")
+    table(
+        (Column("iteration", True), Column("gains"), *(Column(name, True) for name in names)),
+        rows,
+        f"{tuning.machine} on {tuning.engine}: {tuning.loop} loop",
+    )
+    verdict = "specification met" if tuning.search.met else "specification not met"
+    line(f"{verdict}: {tuning.search.reason}", bold=True)
+
+
+class _Display:
+    """A line on the terminal with the last iteration while the search runs."""
+
+    def __init__(self, machine: str, loop: str) -> None:
+        self._title = f"tuning the {loop} loop of {machine}"
+        self._count = 0
+        self._status: Any = None
+
+    def __enter__(self) -> _Display:
+        from rich.console import Console
+
+        console = Console(stderr=True)
+        if console.is_terminal:
+            self._status = console.status(self._title)
+            self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+    def show(self, trial: Trial) -> None:
+        """Tell about an iteration."""
+        gains = ", ".join(f"{value:.4g}" for value in trial.parameters)
+        text = f"iteration {self._count}: {gains}; violation {100.0 * trial.violation:.3g} %"
+        self._count += 1
+        if self._status is not None:
+            self._status.update(f"{self._title}, {text}")

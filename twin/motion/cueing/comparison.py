@@ -1,0 +1,80 @@
+"""The cueing algorithms beside each other, ride by ride."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.motion.cueing.felt import felt_ride
+from twin.motion.cueing.perceived_error import PerceivedError, perceived_error
+from twin.motion.cueing.ride import Ride
+from twin.motion.cueing.run import ALGORITHMS, Cue, cue
+from twin.motion.cueing.workspace_use import WorkspaceUse, workspace_use
+from twin.platform import Platform
+
+
+class Outcome(NamedTuple):
+    """What one algorithm made of one ride."""
+
+    cue: Cue
+    """the motion"""
+    error: PerceivedError
+    """vehicle against platform, as perceived"""
+    use: WorkspaceUse
+    """of the actuators' limits"""
+
+    @property
+    def step_milliseconds(self) -> float:
+        """Median time of a step on this computer [ms]."""
+        return 1e3 * float(np.median(self.cue.step_time))
+
+
+def outcome(
+    platform: Platform, ride: Ride, algorithm: Any = "predictive", **options: Any
+) -> Outcome:
+    """Return the motion that cues a ride, its perceived error and its use of the workspace.
+
+    Args:
+        platform: the machine.
+        ride: at the vehicle's head point.
+        algorithm: 'classical', 'adaptive' or 'predictive'.
+        options: of `cue`.
+
+    Raises:
+        InputError: see `cue`.
+        MissingDependencyError: predictive cueing needs a solver that is not installed.
+        UnreachablePoseError: a motion that was not fitted leaves what the legs can reach.
+    """
+    made = cue(platform, ride, algorithm, **options)
+    error = perceived_error(ride, felt_ride(platform, made.motion, made.head))
+    return Outcome(made, error, workspace_use(platform, made.motion))
+
+
+def compare(
+    platform: Platform, ride: Ride, algorithms: Iterable[str] = tuple(ALGORITHMS), **options: Any
+) -> dict[str, Outcome]:
+    """Return the outcome of several algorithms on one ride, by name.
+
+    Args:
+        platform: the machine.
+        ride: at the vehicle's head point.
+        algorithms: names.
+        options: of `cue`, the same for all.
+
+    Raises:
+        InputError: see `cue`.
+        MissingDependencyError: predictive cueing needs a solver that is not installed.
+        UnreachablePoseError: a motion that was not fitted leaves what the legs can reach.
+    """
+    return {name: outcome(platform, ride, name, **options) for name in algorithms}
+
+
+def standstill_error(ride: Ride) -> PerceivedError:
+    """Return the perceived error of a platform that does not move, to judge others by.
+
+    Raises:
+        InputError: no ride, or one shorter than four periods of the comparison.
+    """
+    return perceived_error(ride, ride.scaled(0.0))

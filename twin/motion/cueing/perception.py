@@ -1,0 +1,102 @@
+"""What the inner ear makes of specific force and angular rate."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twin.arrays import FloatArray, as_floats, positive
+from twin.errors import InputError
+from twin.motion.cueing.ride import GRAVITY
+
+OTOLITH_GAIN = 0.4
+OTOLITH_LEAD, OTOLITH_LONG, OTOLITH_SHORT = 10.0, 5.0, 0.016
+"""[s] time constants"""
+
+CANAL_LONG, CANAL_ADAPTATION = 5.73, 80.0
+"""[s] time constants of the torsion pendulum and of adaptation"""
+
+FORCE_THRESHOLD = np.array([0.17, 0.17, 0.28])
+"""[m/s2] along x, y, z, of what the otoliths sense"""
+
+RATE_THRESHOLD = np.radians([3.0, 3.6, 2.6])
+"""[rad/s] about x, y, z, of what the canals sense"""
+
+
+class TransferFunction(NamedTuple):
+    """Coefficients of a quotient of polynomials in s, highest power first."""
+
+    numerator: tuple[float, ...]
+    denominator: tuple[float, ...]
+
+    def at(self, frequency: Any) -> NDArray[np.complex128]:
+        """Return the response at frequencies [rad/s]; complex ones for fading oscillations."""
+        s = 1j * np.asarray(frequency)
+        return np.asarray(np.polyval(self.numerator, s) / np.polyval(self.denominator, s))
+
+
+OTOLITH = TransferFunction(
+    (OTOLITH_GAIN * OTOLITH_LEAD, OTOLITH_GAIN),
+    (OTOLITH_LONG * OTOLITH_SHORT, OTOLITH_LONG + OTOLITH_SHORT, 1.0),
+)
+"""Sensed over true specific force: 0.4 (10 s + 1) / ((5 s + 1) (0.016 s + 1))."""
+
+CANALS = TransferFunction(
+    (CANAL_LONG * CANAL_ADAPTATION, 0.0, 0.0),
+    (CANAL_LONG * CANAL_ADAPTATION, CANAL_LONG + CANAL_ADAPTATION, 1.0),
+)
+"""Sensed over true angular rate: 458.4 s^2 / ((5.73 s + 1) (80 s + 1))."""
+
+
+class Perceived(NamedTuple):
+    """What is sensed, in the axes of the head, before thresholds."""
+
+    force: FloatArray
+    """`(n, 3)` [m/s2] departure from rest, as the otoliths tell it"""
+    rate: FloatArray
+    """`(n, 3)` [rad/s] as the canals tell it"""
+
+    def conscious(self) -> Perceived:
+        """Return what is above the thresholds: dead zones that take their width away."""
+        force, rate = (
+            np.sign(part) * np.maximum(np.abs(part) - width, 0.0)
+            for part, width in ((self.force, FORCE_THRESHOLD), (self.rate, RATE_THRESHOLD))
+        )
+        return Perceived(force, rate)
+
+
+def perceived(specific_force: FloatArray, angular_rate: FloatArray, period: float) -> Perceived:
+    """Return what the otoliths and canals sense of even samples `(n, 3)`, from rest before them.
+
+    The models are linear; what they are given is taken as linear between samples (first-order
+    hold), for which the answer is exact. The canals follow a heavily damped torsion pendulum with
+    adaptation, the otoliths a lead-lag.
+
+    Args:
+        specific_force: `(n, 3)` [m/s2] at the head, (0, 0, 9.81) at rest.
+        angular_rate: `(n, 3)` [rad/s].
+        period: [s] between samples.
+
+    Raises:
+        InputError: wrong shapes, not finite, period not above zero.
+
+    Reference:
+        Telban and Cardullo, Motion cueing algorithm development, NASA/CR-2005-213747: models and
+        their constants; Reid and Nahon, UTIAS report 296 (1985): thresholds. Adopted from them.
+    """
+    from scipy.signal import cont2discrete, lfilter
+
+    force, rate = (
+        as_floats(value, field, 3)
+        for value, field in ((specific_force, "specific_force"), (angular_rate, "angular_rate"))
+    )
+    if force.ndim != 2 or force.shape != rate.shape:
+        raise InputError("specific_force, angular_rate", "must both have shape (n, 3)")
+    step = positive(period, "period")
+    answers = []
+    for model, values in ((OTOLITH, force - [0.0, 0.0, GRAVITY]), (CANALS, rate)):
+        numerator, denominator, _ = cont2discrete(tuple(model), step, method="foh")
+        answers.append(np.asarray(lfilter(numerator.ravel(), denominator, values, axis=0)))
+    return Perceived(*answers)

@@ -1,0 +1,101 @@
+"""What a driver or pilot feels in the vehicle: specific force and angular rate over time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from twin.arrays import FloatArray, as_floats, read_only
+from twin.errors import InputError
+from twin.motion.checks import LONGEST_TIME
+
+GRAVITY = 9.81
+"""[m/s2] on the vehicle and on the platform's driver."""
+
+LARGEST_FORCE = 200.0
+"""[m/s2] Twenty g."""
+
+LARGEST_RATE = 50.0
+"""[rad/s]"""
+
+FEWEST_SAMPLES = 4
+
+REST_SHARE = 0.3
+"""Of g; a ride whose mean vertical specific force is smaller lacks gravity."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ride:
+    """Specific force and angular rate at the head, in vehicle axes. Cannot be changed.
+
+    Specific force is acceleration minus gravity, what an accelerometer shows: a vehicle at rest on
+    level ground has (0, 0, +9.81) m/s2. Axes: x forward, y left, z up.
+
+    Attributes:
+        name: for titles.
+        time: `(n,)` [s] from 0, increasing.
+        specific_force: `(n, 3)` [m/s2].
+        angular_rate: `(n, 3)` [rad/s].
+    """
+
+    name: str
+    time: FloatArray
+    specific_force: FloatArray
+    angular_rate: FloatArray
+
+    def __post_init__(self) -> None:
+        """Check shapes and sizes; raises InputError."""
+        if not isinstance(self.name, str):
+            raise InputError("name", f"must be a text, not {self.name!r}")
+        time = as_floats(self.time, "time")
+        if time.ndim != 1 or len(time) < FEWEST_SAMPLES:
+            raise InputError("time", f"must be a list of at least {FEWEST_SAMPLES} times [s]")
+        if np.abs(time).max() > LONGEST_TIME or not (np.diff(time) > 0.0).all():
+            raise InputError("time", f"must increase and stay below {LONGEST_TIME:g} s")
+        for field, largest, unit in (
+            ("specific_force", LARGEST_FORCE, "m/s2"),
+            ("angular_rate", LARGEST_RATE, "rad/s"),
+        ):
+            values = as_floats(getattr(self, field), field, 3)
+            if values.shape != (len(time), 3):
+                raise InputError(field, f"must have shape ({len(time)}, 3), got {values.shape}")
+            if np.abs(values).max() > largest:
+                raise InputError(field, f"must not exceed {largest:g} {unit}: wrong unit?")
+            object.__setattr__(self, field, read_only(values))
+        object.__setattr__(self, "time", read_only(time - time[0]))
+        mean = float(self.specific_force[:, 2].mean())
+        if mean < REST_SHARE * GRAVITY:
+            raise InputError(
+                "specific_force",
+                f"its mean along z is {mean:.3g} m/s2, but at rest it is +{GRAVITY} m/s2 (z up): "
+                "add gravity if these are accelerations, turn the axes if z points down",
+            )
+
+    @property
+    def duration(self) -> float:
+        """[s] from the first to the last sample."""
+        return float(self.time[-1])
+
+    def at(self, time: Any) -> tuple[FloatArray, FloatArray]:
+        """Return specific force and angular rate `(m, 3)` at times `(m,)` [s], linear between.
+
+        Before the first and after the last sample these hold.
+
+        Raises:
+            InputError: not finite.
+        """
+        times = np.atleast_1d(as_floats(time, "time"))
+        columns = np.hstack([self.specific_force, self.angular_rate])
+        values = np.stack([np.interp(times, self.time, column) for column in columns.T], axis=-1)
+        return values[..., :3], values[..., 3:]
+
+    def scaled(self, factor: Any) -> Ride:
+        """Return the ride with its departure from rest times `factor`; raises InputError."""
+        share = as_floats(factor, "factor")
+        if share.ndim:
+            raise InputError("factor", "must be one number")
+        rest = np.array([0.0, 0.0, GRAVITY])
+        force = rest + share * (self.specific_force - rest)
+        return Ride(self.name, self.time, force, share * self.angular_rate)

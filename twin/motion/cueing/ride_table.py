@@ -1,0 +1,85 @@
+"""Rides from CSV files: specific force and angular rate of a vehicle's head point."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from twin.errors import InputError
+from twin.motion.cueing.ride import LARGEST_FORCE, LARGEST_RATE, Ride
+from twin.motion.samples import SampleError, check_time
+from twin.motion.table_file import read_table
+from twin.motion.units import ACCELERATION, TIME, Column, Quantity
+
+ANGULAR_RATE = Quantity(
+    "angular rate", "rad/s", {"rad/s": 1.0, "deg/s": math.pi / 180.0}, LARGEST_RATE
+)
+SPECIFIC_FORCE = ACCELERATION._replace(name="specific force", largest=LARGEST_FORCE)
+
+FORCES = ("fx", "fy", "fz")
+RATES = ("wx", "wy", "wz")
+
+COLUMNS = {
+    "time": Column("time", TIME),
+    **{name: Column(name, SPECIFIC_FORCE) for name in FORCES},
+    **{name: Column(name, ANGULAR_RATE) for name in RATES},
+}
+"""Columns of a ride's file: all are needed but the rates, which are zero when left out."""
+
+
+def read_ride(
+    path: Any,
+    *,
+    units: Mapping[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    delimiter: str = ",",
+    largest_gap: Any = None,
+) -> Ride:
+    """Return the ride recorded in a CSV file.
+
+    The first line names the columns, each with its unit: `time [s],fx [m/s2],fy [m/s2],fz [g],
+    wx [deg/s]`. fx, fy, fz: specific force (with gravity: fz is +1 g at rest) at the head in
+    vehicle axes, x forward, y left, z up; wx, wy, wz: angular rate about them, zero where left
+    out. Units: s, ms, us, min; m/s2, mm/s2, g; rad/s, deg/s.
+
+    Args:
+        path: the file, UTF-8 text, decimals with a point.
+        units: column name -> unit, for columns whose header has none.
+        columns: header text without unit -> column name; when given, all others are ignored.
+        delimiter: one of , ; tab |.
+        largest_gap: [s] to bridge between samples; default ten median intervals.
+
+    Raises:
+        InputError: names file, line and column of the fault and what to do.
+    """
+    table = read_table(path, COLUMNS, units=units, columns=columns, delimiter=delimiter)
+    missing = [name for name in ("time", *FORCES) if name not in table.columns]
+    if missing:
+        raise InputError(
+            str(table.file),
+            f"line 1: has no column {', '.join(missing)}; a ride needs time, {', '.join(FORCES)} "
+            f"and may have {', '.join(RATES)}",
+        )
+    time = table.columns["time"]
+    try:
+        check_time(time, largest_gap, True)
+    except SampleError as error:
+        raise table.fault(error.row, error.column, error.message) from None
+    for name, values in table.columns.items():
+        largest, row = COLUMNS[name].quantity.largest, int(np.abs(values).argmax())
+        if np.abs(values[row]) > largest:
+            unit = COLUMNS[name].quantity.si
+            raise table.fault(
+                row, name, f"{values[row]:.6g} {unit} is above {largest:g} {unit}: wrong unit?"
+            )
+    zero = np.zeros(len(time))
+    force = np.stack([table.columns[name] for name in FORCES], axis=1)
+    rate = np.stack([table.columns.get(name, zero) for name in RATES], axis=1)
+    try:
+        return Ride(Path(path).stem, time, force, rate)
+    except InputError as error:
+        raise InputError(str(table.file), f"{error.field}: {error.message}") from None

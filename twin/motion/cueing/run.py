@@ -1,0 +1,134 @@
+"""Running a cueing algorithm along a ride."""
+
+from __future__ import annotations
+
+import time as clock
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.arrays import FloatArray, as_flag, one_of, positive
+from twin.errors import InputError, UnreachablePoseError
+from twin.motion.cueing.adaptive import AdaptiveWashout
+from twin.motion.cueing.algorithm import CueingAlgorithm
+from twin.motion.cueing.classical import ClassicalWashout
+from twin.motion.cueing.cued_motion import CuedMotion
+from twin.motion.cueing.predictive import PredictiveCueing
+from twin.motion.cueing.ride import Ride
+from twin.motion.cueing.workspace_use import workspace_use
+from twin.platform import Platform, as_platform
+
+ALGORITHMS: dict[str, type[CueingAlgorithm]] = {
+    each.name: each for each in (ClassicalWashout, AdaptiveWashout, PredictiveCueing)
+}
+"""Name -> algorithm."""
+
+HEADS = {"driving_simulator": (0.0, 0.0, 1.1)}
+"""[m] adopted places of the driver's head on shipped machines; others: the reference point."""
+
+FILLED = 0.99
+"""Share of the limits that a fitted motion takes at most."""
+
+HALVINGS = 10
+"""Of the factor by which a motion is shrunk."""
+
+
+class Cue(NamedTuple):
+    """A ride turned into a motion of the platform."""
+
+    motion: CuedMotion
+    """reference motion of the platform's reference point, as long as the ride"""
+    ride: Ride
+    """what was cued"""
+    head: FloatArray
+    """`(3,)` [m] driver's head from the reference point, platform axes"""
+    algorithm: CueingAlgorithm
+    """as it stands at the end"""
+    shrink: float
+    """by which the algorithm's motion was multiplied to keep the limits; 1: as it was"""
+    step_time: FloatArray
+    """`(n,)` [s] that each step took on this computer"""
+
+
+def default_head(platform: Platform) -> tuple[float, float, float]:
+    """Return where the driver's head is on a shipped machine [m], else its reference point."""
+    return HEADS.get(as_platform(platform).name, (0.0, 0.0, 0.0))
+
+
+def cue(
+    platform: Platform,
+    ride: Ride,
+    algorithm: Any = "predictive",
+    *,
+    head: Any = None,
+    scale: Any = 1.0,
+    fit: bool = True,
+    **options: Any,
+) -> Cue:
+    """Return the motion by which a platform lets its driver perceive a ride.
+
+    Args:
+        platform: the machine; it starts at rest at home.
+        ride: at the vehicle's head point.
+        algorithm: 'classical', 'adaptive' or 'predictive'.
+        head: `(3,)` [m] the driver's head from the platform's reference point, platform axes;
+            default `default_head`.
+        scale: of the ride's departure from rest, before the algorithm.
+        fit: whether a motion of a washout filter, which knows no limits, is shrunk as a whole so
+            that lengths, speeds and accelerations of the actuators keep theirs. Predictive
+            cueing keeps them by itself.
+        options: of the algorithm's class: `settings`, `period`, ...
+
+    Raises:
+        InputError: unknown algorithm or options, no machine, no ride, out of range.
+        MissingDependencyError: predictive cueing needs a solver that is not installed.
+    """
+    machine = as_platform(platform)
+    if not isinstance(ride, Ride):
+        raise InputError("ride", f"must be a Ride, not {ride!r}")
+    chosen = ALGORITHMS[one_of(algorithm, "algorithm", ALGORITHMS)]
+    shrinks = as_flag(fit, "fit")
+    share = positive(scale, "scale")
+    place = default_head(machine) if head is None else head
+    try:
+        stepper = chosen(machine, place, **options)
+    except TypeError as error:
+        raise InputError("options", str(error)) from None
+    count = int(ride.duration / stepper.period * (1.0 + 1e-12))
+    if count < 2:
+        raise InputError("ride", f"must last two periods of {stepper.period:g} s")
+    force, rate = ride.scaled(share).at(stepper.period * np.arange(count + 1))
+    rows, seconds = [stepper.row()], []
+    for k in range(1, count + 1):
+        began = clock.perf_counter()
+        # A step ends at the sample that it is given; a predictive one is given the one before.
+        stepper.step(force[k - stepper.latency], rate[k - stepper.latency])
+        seconds.append(clock.perf_counter() - began)
+        rows.append(stepper.row())
+    motion = CuedMotion(machine.home, stepper.period, np.stack(rows, axis=1), stepper.point)
+    factor = 1.0
+    if shrinks and not stepper.keeps_limits:
+        motion, factor = fitted(machine, motion)
+    return Cue(motion, ride, stepper.head, stepper, factor, np.array(seconds))
+
+
+def fitted(platform: Platform, motion: CuedMotion) -> tuple[CuedMotion, float]:
+    """Return the motion times the largest factor up to 1 that keeps the limits, and the factor.
+
+    Raises:
+        InputError: not a machine.
+    """
+
+    def fits(factor: float) -> bool:
+        try:
+            return workspace_use(platform, motion.scaled(factor), 1e-2).largest <= FILLED
+        except UnreachablePoseError:
+            return False
+
+    if fits(1.0):
+        return motion, 1.0
+    low, high = 0.0, 1.0
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return motion.scaled(low), low

@@ -1,0 +1,189 @@
+"""Motion cueing: limits kept, tilt below its threshold, no false turn, filters and solver right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from twin.motion.cueing import (
+    ALGORITHMS,
+    ClassicalWashout,
+    Outcome,
+    PredictiveCueing,
+    Ride,
+    compare,
+    manoeuvre,
+    standstill_error,
+    workspace_use,
+)
+from twin.motion.cueing.perception import FORCE_THRESHOLD
+from twin.motion.cueing.ride import GRAVITY
+from twin.motion.cueing.run import default_head
+from twin.platform import Platform
+from twin.validation.case import Case
+from twin.validation.cueing_parts import filter_measures, program_measures
+from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot
+
+CASE = Case(
+    key="motion_cueing",
+    title="Motion cueing: classical, adaptive and predictive",
+    description=(
+        "Three rides (braking, double lane change, coordinated turn; their first 4 to 7 s) are "
+        "cued by classical washout, adaptive washout and predictive cueing. What the driver "
+        "perceives of the platform's motion is compared with what the vehicle's driver perceives, "
+        "and the actuators with their limits. Beside it: the tilt rate, the turn that must not "
+        "be cued as a side force, the discrete filters against their transfer functions, and the "
+        "quadratic program against an active-set solution."
+    ),
+    machines=("stewart", "driving_simulator"),
+    because="the two machines that are motion simulators; the others have no driver",
+    cost=3.5,
+)
+
+RIDES = {"braking": 4.0, "double_lane_change": 4.0, "coordinated_turn": 7.0}
+"""Manoeuvre -> [s] from its beginning that are cued."""
+
+STEADY = (5.0, 7.0)
+"""[s] of the coordinated turn in which bank and turn rate are constant."""
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    rides = {name: first_seconds(manoeuvre(name), last) for name, last in RIDES.items()}
+    outcomes = {name: compare(platform, ride) for name, ride in rides.items()}
+    measures = [
+        *_limits(platform, outcomes),
+        *_tilt(platform, rides),
+        *_turn(outcomes["coordinated_turn"]),
+        *filter_measures(platform),
+        *program_measures(platform, rides["braking"]),
+        *_errors(rides, outcomes),
+    ]
+    plots = [_plot(platform, name, outcomes[name]) for name in tuple(RIDES)[:2]]
+    return CASE.result(platform, measures, plots)
+
+
+def first_seconds(ride: Ride, seconds: float) -> Ride:
+    """Return the beginning of a ride."""
+    kept = ride.time <= seconds + 1e-9
+    return Ride(ride.name, ride.time[kept], ride.specific_force[kept], ride.angular_rate[kept])
+
+
+def _limits(platform: Platform, outcomes: dict[str, dict[str, Outcome]]) -> Iterator[Measure]:
+    uses = [
+        workspace_use(platform, each["predictive"].cue.motion, 1e-3) for each in outcomes.values()
+    ]
+    reason = "a hard limit of the exact kinematics, looked at every millisecond; 1 is the limit"
+    for name in ("length", "speed", "acceleration"):
+        share = max(getattr(use, name) for use in uses)
+        if share > 0.0:
+            text = f"predictive: largest share of the actuators' {name} limit"
+            yield Measure(text, share, "1", 1.0, reason)
+    algorithms = [each["predictive"].cue.algorithm for each in outcomes.values()]
+    shares = np.concatenate([a.shares for a in algorithms if isinstance(a, PredictiveCueing)])
+    yield Measure(
+        "predictive: steps in which the last plan went on",
+        float((shares == 0.0).sum()),
+        "1",
+        reason=f"of {len(shares)}; {int((shares < 1.0).sum())} followed the new plan in part",
+    )
+    times = np.concatenate([each["predictive"].cue.step_time for each in outcomes.values()])
+    period = algorithms[0].period
+    yield Measure(
+        "predictive: median time of a step over its period",
+        float(np.median(times)) / period,
+        "1",
+        reason=f"{1e3 * np.median(times):.1f} ms of {1e3 * period:g} ms on this computer; below "
+        "1 it runs in real time",
+    )
+
+
+def _tilt(platform: Platform, rides: dict[str, Ride]) -> Iterator[Measure]:
+    largest, lean = 0.0, 0.0
+    for name, ride in rides.items():
+        washout = ClassicalWashout(platform, default_head(platform))
+        count = int(ride.duration / washout.period)
+        force, rate = ride.at(washout.period * np.arange(count + 1))
+        for sample in zip(force[1:], rate[1:], strict=True):
+            washout.step(*sample)
+            largest = max(largest, float(np.abs(washout.tilt.rate).max()))
+            if name == "coordinated_turn":
+                lean = max(lean, float(np.abs(washout.tilt.value).max()))
+    limit = washout.settings.tilt_rate
+    yield Measure(
+        "classical: largest rate of tilt coordination",
+        largest,
+        "rad/s",
+        limit * (1.0 + 1e-12),
+        "its limit, 3 deg/s, and rounding",
+    )
+    yield Measure(
+        "classical: largest tilt coordination in the coordinated turn",
+        lean,
+        "rad",
+        1e-12,
+        "the specific force has no part across the body's z axis: rounding",
+    )
+
+
+def _turn(outcomes: dict[str, Outcome]) -> Iterator[Measure]:
+    threshold = float(FORCE_THRESHOLD[1])
+    for name, one in outcomes.items():
+        time = one.error.time
+        steady = (time >= STEADY[0]) & (time <= STEADY[1])
+        side = float(np.abs(one.error.platform.force[steady, 1]).max())
+        yield Measure(
+            f"{name}: sensed side force while the coordinated turn is steady",
+            side,
+            "m/s2",
+            threshold,
+            "the threshold of the otoliths: no false cue",
+        )
+    ride = next(iter(outcomes.values())).cue.ride
+    across = GRAVITY * np.tan(np.arccos(GRAVITY / ride.specific_force[:, 2].max()))
+    yield Measure(
+        "side force of the same turn to a filter that is given accelerations",
+        float(across),
+        "m/s2",
+        reason="what would be cued if gravity were taken off in the road's axes",
+    )
+
+
+def _errors(rides: dict[str, Ride], outcomes: dict[str, dict[str, Outcome]]) -> Iterator[Measure]:
+    for name, ride in rides.items():
+        still = standstill_error(ride).total
+        for algorithm in ALGORITHMS:
+            one = outcomes[name][algorithm]
+            error = one.error
+            yield Measure(
+                f"{name}, {algorithm}: perceived error",
+                error.total,
+                "thresholds",
+                reason=f"at rest {still:.2f}; correlation {error.total_correlation:.2f}, false "
+                f"cues {error.total_false_cue:.2f} thresholds; largest share of limits "
+                f"{one.use.largest:.2f}, motion shrunk to {one.cue.shrink:.2f}",
+            )
+
+
+def _plot(platform: Platform, name: str, outcomes: dict[str, Outcome]) -> Plot:
+    column = 0 if name == "braking" else 1
+    sense = ("surge", "sway")[column]
+    first = next(iter(outcomes.values())).error
+    felt = [Curve("vehicle", first.time, first.vehicle.force[:, column], "dash")]
+    used = []
+    low, high = platform.minimum_coordinates, platform.maximum_coordinates
+    for key, one in outcomes.items():
+        felt.append(Curve(key, one.error.time, one.error.platform.force[:, column]))
+        share = np.abs(2.0 * one.use.coordinates - low - high) / (high - low)
+        used.append(Curve(key, one.use.time, share.max(axis=1)))
+    return Plot(
+        f"Cueing: {name.replace('_', ' ')}",
+        "time [s]",
+        (
+            Panel(f"perceived {sense} [m/s2]", tuple(felt)),
+            Panel("share of actuator range", tuple(used)),
+        ),
+        caption="What the otoliths tell of vehicle and platform; below, the actuator that is "
+        "farthest from mid-range: 1 is its limit.",
+    )

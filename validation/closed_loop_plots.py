@@ -1,0 +1,44 @@
+"""Figures of closed loops: a ride, and a safe stop."""
+
+from __future__ import annotations
+
+from twin.platform import Platform
+from twin.trajectory import Trajectory
+from twin.validation.actuators import leg_curves
+from twin.validation.faults import Fault
+from twin.validation.results import Panel, Plot
+
+
+def tracking_plot(platform: Platform, ride: Trajectory) -> Plot:
+    """Return demand, error and forces of a ride."""
+    time = ride.signals["time"]
+    unit, scale = ("mm", 1e3) if platform.coordinate_unit == "m" else ("mrad", 1e3)
+    start = ride.signals["demand"][0]
+    error = ride.signals["demand"] - ride.signals["measured"]
+    return Plot(
+        "Heave in closed loop",
+        "time [s]",
+        (
+            Panel(f"demand [{unit}]", leg_curves(time, scale * (ride.signals["demand"] - start))),
+            Panel(f"error [{unit}]", leg_curves(time, scale * error)),
+            Panel(f"force [{platform.force_unit}]", leg_curves(ride.time, ride.forces)),
+        ),
+        caption="Error: what the encoders tell less than demanded.",
+    )
+
+
+def stop_plot(fault: Fault, run: Trajectory) -> Plot:
+    """Return actual and commanded speeds of a run that a fault ended."""
+    unit = f"{run.coordinate_unit}/s"
+    return Plot(
+        f"Safe stop: {fault.name}",
+        "time [s]",
+        (
+            Panel(f"actuator speed [{unit}]", leg_curves(run.time, run.rates)),
+            Panel(
+                f"commanded speed [{unit}]",
+                leg_curves(run.signals["time"], run.signals["command"]),
+            ),
+        ),
+        caption=f"{run.stopped}. Speeds are ramped to zero, then the brakes close.",
+    )
