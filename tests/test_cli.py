@@ -30,7 +30,7 @@ from twin.validation.results import CaseResult, Measure
 
 COMMANDS = (
     *("cue", "frequency", "imu", "list", "info", "new", "export", "payload", "validate", "simulate"),
-    *("bench", "track", "tune"),
+    *("bench", "track", "tune", "workspace"),
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -138,7 +138,7 @@ def _leave_out_springs(
         yields = np.gradient(yields, period, axis=0) if len(yields) > 1 else 0.0 * yields
 
 
-def _held(values: FloatArray, good: FloatArray, first: FloatArray) -> FloatArray:
+def _held(values: FloatArray, good: Any, first: FloatArray) -> FloatArray:
     """Return rows `(k, n)`, those that are not `good` replaced by the last good one before."""
     last = np.maximum.accumulate(np.where(good, np.arange(len(good)), -1))
     return np.where((last >= 0)[:, None], values[last], first)

@@ -27,9 +27,6 @@ from twin.parameters.quantity import (
 )
 from twin.parameters.table import Table
 
-BREAKS_AWAY = 1.0
-"""Friction at rest is never smaller than while sliding."""
-
 
 class ReflectedDrive(NamedTuple):
     """A drive as the actuator's coordinate sees it: in m and N, or in rad and N m."""
@@ -67,9 +64,7 @@ class Electronics(Table):
     analogue_bits: Whole | None = Field(
         None, ge=2, le=32, description="Bits of the analogue demand; leave out for exact demands"
     )
-    breakaway: Number = Field(
-        BREAKS_AWAY, ge=1, description="Friction at rest per friction while sliding"
-    )
+    breakaway: Number = Field(1.0, ge=1, description="Friction at rest per friction while sliding")
     brake_engage_time: Time = Field(0.0, ge=0, description="From the command until the brake holds")
     brake_release_time: Time = Field(
         0.0, ge=0, description="From the command until the brake is free"
@@ -140,18 +135,7 @@ class ScrewDrive(_LinearTransmission):
 
     def reflected(self) -> ReflectedDrive:
         """Return the drive as the leg's length sees it."""
-        return ReflectedDrive(
-            self.armature_inertia * self.ratio * self.ratio,
-            self.friction_torque * self.ratio,
-            self.viscous_torque * self.ratio * self.ratio,
-            self.stribeck_speed,
-            self.backlash,
-            self.stiffness,
-            self.damping,
-            self.brake_torque * self.ratio,
-            self.peak,
-            self.overtravel,
-        )
+        return _through(self)
 
 
 class DirectDrive(_LinearTransmission):
@@ -214,18 +198,23 @@ class GearDrive(Electronics):
 
     def reflected(self) -> ReflectedDrive:
         """Return the drive as the crank's angle sees it."""
-        return ReflectedDrive(
-            self.armature_inertia * self.ratio * self.ratio,
-            self.friction_torque * self.ratio,
-            self.viscous_torque * self.ratio * self.ratio,
-            self.stribeck_speed,
-            self.backlash,
-            self.stiffness,
-            self.damping,
-            self.brake_torque * self.ratio,
-            self.peak,
-            self.overtravel,
-        )
+        return _through(self)
+
+
+def _through(drive: ScrewDrive | GearDrive) -> ReflectedDrive:
+    """Return what a motor that turns `ratio` times as far shows at the actuator."""
+    return ReflectedDrive(
+        drive.armature_inertia * drive.ratio * drive.ratio,
+        drive.friction_torque * drive.ratio,
+        drive.viscous_torque * drive.ratio * drive.ratio,
+        drive.stribeck_speed,
+        drive.backlash,
+        drive.stiffness,
+        drive.damping,
+        drive.brake_torque * drive.ratio,
+        drive.peak,
+        drive.overtravel,
+    )
 
 
 LinearDrive = Annotated[ScrewDrive | DirectDrive, Field(discriminator="kind")]

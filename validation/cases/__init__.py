@@ -12,6 +12,7 @@ CASES = (
     "reference",
     "published",
     "payload",
+    "workspace",
     "published_runs",
     "projection",
     "driven_motion",

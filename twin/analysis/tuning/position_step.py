@@ -9,7 +9,7 @@ import numpy as np
 
 from twin.analysis.tuning.search import Trial
 from twin.analysis.tuning.specification import StepSpecification, position_step
-from twin.analysis.tuning.tuning import Gain, Tuning, chosen, instants, no_response, tuned
+from twin.analysis.tuning.tuning import Gain, Tuning, chosen_gains, instants, no_response, tuned
 from twin.arrays import FloatArray, positive
 from twin.control.cascade import Cascade
 from twin.errors import InputError, SimulationStoppedError
@@ -134,14 +134,7 @@ def tune_position(
     Raises:
         InputError: an argument that cannot be used, or a start at which the loop is unstable.
     """
-    bounds = (
-        chosen(value, tuple(getattr(gain, name) for gain in GAINS), name)
-        for name, value in (("low", low), ("high", high), ("start", start))
-    )
-    gains = tuple(
-        gain._replace(low=float(a), high=float(b), start=float(c))
-        for gain, a, b, c in zip(GAINS, *bounds, strict=True)
-    )
+    gains = chosen_gains(GAINS, low, high, start)
     duration = 1.25 * specification.settling_time
     duration = max(1, round(duration / timestep)) * timestep
     time = instants(duration, timestep)

@@ -91,13 +91,22 @@ def tuned(
     return Tuning(machine, engine, loop, gains, specification, time, found)
 
 
-def chosen(value: Any, default: tuple[float, ...], field: str) -> FloatArray:
-    """Return `value` `(m,)`, or the default where it is None.
+def chosen_gains(
+    gains: tuple[Gain, ...], low: Any = None, high: Any = None, start: Any = None
+) -> tuple[Gain, ...]:
+    """Return gains with other bounds and starts, `(m,)` each; None keeps what they have.
 
     Raises:
         InputError: another size, not finite.
     """
-    return as_floats(default if value is None else value, field, len(default))
+    for field, values in (("low", low), ("high", high), ("start", start)):
+        if values is not None:
+            given = as_floats(values, field, len(gains))
+            gains = tuple(
+                gain._replace(**{field: float(value)})
+                for gain, value in zip(gains, given, strict=True)
+            )
+    return gains
 
 
 def instants(duration: float, step: float) -> FloatArray:

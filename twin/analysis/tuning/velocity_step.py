@@ -10,7 +10,7 @@ import numpy as np
 from twin.analysis.tuning.linear_step import heave_direction
 from twin.analysis.tuning.search import Trial
 from twin.analysis.tuning.specification import VELOCITY_STEP, StepSpecification
-from twin.analysis.tuning.tuning import Gain, Tuning, chosen, instants, no_response, tuned
+from twin.analysis.tuning.tuning import Gain, Tuning, chosen_gains, instants, no_response, tuned
 from twin.arrays import FloatArray, as_flag, positive
 from twin.control.controller import Controller
 from twin.errors import SimulationStoppedError
@@ -199,15 +199,7 @@ def tune_velocity(
     Raises:
         InputError: an argument that cannot be used, or a start at which the loop is unstable.
     """
-    gains = velocity_gains(platform)
-    bounds = (
-        chosen(value, tuple(getattr(gain, name) for gain in gains), name)
-        for name, value in (("low", low), ("high", high), ("start", start))
-    )
-    gains = tuple(
-        gain._replace(low=float(a), high=float(b), start=float(c))
-        for gain, a, b, c in zip(gains, *bounds, strict=True)
-    )
+    gains = chosen_gains(velocity_gains(platform), low, high, start)
     time = instants(DURATION, timestep)
 
     def respond(values: FloatArray) -> FloatArray:

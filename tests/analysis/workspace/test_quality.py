@@ -1,0 +1,164 @@
+"""Dexterity, distance to singular poses and stiffness against differences and closed forms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import twin
+from twin.analysis.stiffness import stiffness_matrix
+from twin.analysis.workspace import analysis
+from twin.analysis.workspace.admissible import determinants, square
+from twin.analysis.workspace.analysis import closest_singular
+from twin.analysis.workspace.chart import Chart, own_axes
+from twin.analysis.workspace.dexterity import conditioning_over, dexterity
+from twin.analysis.workspace.maps import plane_map
+from twin.analysis.workspace.region import mean_over, region
+from twin.analysis.workspace.singularity import singular_distance
+from twin.analysis.workspace.sphere import sphere
+from twin.analysis.workspace.stiffness import leg_stiffness, stiffness_range
+from twin.errors import InputError
+from twin.platform import Platform
+
+
+def test_conditioning_is_the_platforms(platform: Platform, states: object) -> None:
+    poses = states.pose[:40]  # type: ignore[attr-defined]
+    found = dexterity(platform, poses)
+    expected = 1.0 / platform.condition_number(poses)
+    np.testing.assert_allclose(found.conditioning, expected, rtol=1e-12, atol=0)
+    assert dexterity(platform, platform.home).manipulability == pytest.approx(1.0, rel=1e-13)
+    assert (found.smallest > 0.0).all()
+    assert dexterity(platform, poses.reshape(4, 10, 7)).smallest.shape == (4, 10)
+
+
+def test_manipulability_is_the_determinant(platform: Platform, states: object) -> None:
+    if not square(platform):
+        return
+    poses = states.pose[:40]  # type: ignore[attr-defined]
+    home = determinants(platform, platform.home[None])[0]
+    expected = np.abs(np.linalg.det(platform.jacobian(poses)) / home)
+    found = dexterity(platform, poses).manipulability
+    np.testing.assert_allclose(found, expected, rtol=1e-11, atol=0)
+
+
+def test_conditioning_by_differences(platform: Platform) -> None:
+    """Unit moves along x, y, z and about them, the latter at the platform joints' mean radius."""
+    if platform.dof < 6:
+        return
+    length = np.linalg.norm(platform.platform_joints, axis=1).mean()
+    chart = Chart.about(
+        platform, ("x", "y", "z", "angle_x", "angle_y", "angle_z"), convention="rotation_vector"
+    )
+
+    def rates(step: float) -> np.ndarray:
+        moves = step * np.diag([length] * 3 + [1.0] * 3)
+        ahead, behind = (
+            platform.inverse_kinematics(chart.poses(sign * moves)) for sign in (1.0, -1.0)
+        )
+        return np.asarray((ahead - behind).T / (2.0 * step * length))
+
+    values = np.linalg.svd((4.0 * rates(5e-4) - rates(1e-3)) / 3.0, compute_uv=False)
+    found = dexterity(platform, platform.home)
+    assert values[-1] / values[0] == pytest.approx(float(found.conditioning), rel=1e-9)
+    assert values[-1] == pytest.approx(float(found.smallest), rel=1e-9)
+
+
+def test_means_over_a_region(platform: Platform) -> None:
+    found = region(Chart.about(platform, own_axes(platform)[:3]), (6, 8))
+    assert mean_over(found, lambda poses: np.ones(len(poses)))[0] == pytest.approx(1.0, rel=1e-13)
+    over = conditioning_over(found)
+    assert 0.0 < over.lowest <= over.mean <= over.highest <= 1.0
+    assert over.lowest_singular_value > 0.0
+
+
+def test_singular_pose_below_home(srspm: Platform) -> None:
+    """With base and platform in one plane, no leg holds the platform against leaving it."""
+    chart = Chart.about(srspm, ("x", "y", "z"))
+    radii = singular_distance(chart, np.array([[0.0, 0.0, -1.0], [0.0, 0.0, 1.0]]))
+    assert radii[0] * chart.scale[0] == pytest.approx(1.1, abs=1e-9)
+    assert np.isinf(radii[1])
+
+
+def test_yaw_of_a_quarter_turn_is_singular(srspm: Platform) -> None:
+    """A semi-regular platform is singular at a yaw of 90 degrees (Fichter, 1986)."""
+    chart = Chart.about(srspm, ("angle_z",), convention="rotation_vector")
+    radii = singular_distance(chart, np.array([[1.0], [-1.0]]), 3.0)
+    np.testing.assert_allclose(radii, 0.5 * np.pi, rtol=0, atol=1e-9)
+
+
+def test_determinant_changes_sign_at_the_distance(
+    platform: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(analysis, "SINGULAR_LEVEL", 8)
+    if not square(platform):
+        with pytest.raises(InputError, match="no square Jacobian"):
+            singular_distance(Chart.about(platform, ("z",)), np.array([[1.0]]))
+        assert closest_singular(platform) == (None, None, None, None)
+        return
+    chart = Chart.about(platform, ("x", "y", "z"))
+    directions, _ = sphere(6)
+    radii = singular_distance(chart, directions)
+    known = np.isfinite(radii)
+    assert known.any()
+    side = determinants(platform, platform.home[None])[0]
+    for factor, sign in ((1.0 - 1e-7, 1.0), (1.0 + 1e-7, -1.0)):
+        values = determinants(platform, chart.along(directions[known], factor * radii[known]))
+        assert (sign * side * values > 0.0).all()
+    assert closest_singular(platform).translation <= radii.min() * chart.scale[0] * 1.05  # type: ignore[operator]
+
+
+def test_stiffness_is_the_elastic_part(platform: Platform, states: object) -> None:
+    poses = states.pose[:10]  # type: ignore[attr-defined]
+    if platform.dof < 6 or platform.n_internal:
+        return
+    given = None if platform.kind == "strut" else 2e5
+    elastic = stiffness_matrix(platform, poses, stiffness=given).elastic
+    found = stiffness_range(platform, poses, given)
+    translation = np.linalg.eigvalsh(elastic[:, :3, :3])
+    rotation = np.linalg.eigvalsh(elastic[:, 3:, 3:])
+    for value, expected in (
+        (found.softest_translation, translation[:, 0]),
+        (found.stiffest_translation, translation[:, 2]),
+        (found.softest_rotation, rotation[:, 0]),
+        (found.stiffest_rotation, rotation[:, 2]),
+    ):
+        np.testing.assert_allclose(value, expected, rtol=1e-9, atol=0)
+
+
+def test_level_plate_on_pillars() -> None:
+    """Four legs of stiffness one: heave 4, roll 4 half_width^2, pitch 4 half_length^2."""
+    simulator = twin.load("driving_simulator")
+    found = stiffness_range(simulator, simulator.home)
+    assert found.softest_translation == pytest.approx(4.0, rel=1e-12)
+    assert found.softest_rotation == pytest.approx(4.0 * 0.41**2, rel=1e-12)
+    assert found.stiffest_rotation == pytest.approx(4.0 * 0.8**2, rel=1e-12)
+
+
+def test_where_stiffness_is_from() -> None:
+    words = {"micro_hexapod": "struts", "compliant_stewart": "springs in the legs"}
+    for name in twin.machine_names():
+        machine = twin.load(name)
+        assert leg_stiffness(machine).source == words.get(name, "relative")
+        if name in words:
+            with pytest.raises(InputError, match="has its own springs"):
+                leg_stiffness(machine, 1e6)
+        else:
+            assert leg_stiffness(machine, 1e6).source == "given"
+            for wrong in (0.0, -1.0, [1.0, 2.0], np.inf):
+                with pytest.raises(InputError, match="stiffness"):
+                    leg_stiffness(machine, wrong)
+
+
+def test_maps_hold_what_is_inside(platform: Platform) -> None:
+    axes = own_axes(platform)
+    for pair in (axes[:2], axes[-2:]):
+        found = plane_map(platform, pair, points=15)
+        fields = [*found.dexterity, *found.stiffness]
+        known = np.isfinite(fields[0])
+        assert known.any() and not known.all()
+        assert all((np.isfinite(field) == known).all() for field in fields)
+        low, high = found.extremes
+        assert (low < 0.0).all() and (high > 0.0).all() and found.area > 0.0
+        assert found.x[0] <= low[0] and found.y[-1] >= high[1]
+    with pytest.raises(InputError, match="must be two"):
+        plane_map(platform, axes[:1])

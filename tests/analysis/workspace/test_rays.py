@@ -1,0 +1,142 @@
+"""Rays, volumes and what ends them, against shells, pillars, symmetry and random points."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import twin
+from twin.analysis.workspace.admissible import Admissible, Cause
+from twin.analysis.workspace.chart import Chart, own_axes
+from twin.analysis.workspace.rays import extent, search
+from twin.analysis.workspace.region import region
+from twin.analysis.workspace.shells import (
+    STRAIGHT,
+    bounding_box,
+    shell_centers,
+    shell_exits,
+    within_shells,
+)
+from twin.analysis.workspace.sphere import circle, sphere
+from twin.analysis.workspace.symmetry import third_turn
+from twin.errors import InputError
+from twin.platform import Platform
+
+
+def own_chart(platform: Platform) -> Chart:
+    """Return the chart of a machine's first three freedoms."""
+    return Chart.about(platform, own_axes(platform)[:3])
+
+
+@pytest.mark.parametrize("count", [2, 5, 16])
+def test_directions_integrate_polynomials(count: int) -> None:
+    vectors, weights = sphere(count)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, rtol=1e-14, atol=0)
+    assert weights.sum() == pytest.approx(4.0 * np.pi, rel=1e-13)
+    moment = np.einsum("k,ki,kj->ij", weights, vectors, vectors)
+    np.testing.assert_allclose(moment, np.eye(3) * 4.0 * np.pi / 3.0, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(circle(7), axis=1), 1.0, rtol=1e-14, atol=0)
+
+
+def test_exits_are_the_edge(platform: Platform) -> None:
+    chart = own_chart(platform)
+    rays = search(chart, sphere(5)[0])
+    admissible = Admissible(platform, chart.center)
+    assert (rays.exits > 0.0).all()
+    assert set(rays.causes) <= {Cause.MINIMUM, Cause.MAXIMUM}
+    # Just inside, up to the edge; just outside, beyond the slack of the limits.
+    assert admissible.inside(chart.along(rays.directions, rays.exits)).all()
+    outside = chart.along(rays.directions, rays.exits * (1.0 + 1e-8))
+    assert not admissible.inside(outside).any()
+    coordinates = platform.inverse_kinematics(chart.along(rays.directions, rays.exits))
+    ends = coordinates[np.arange(len(coordinates)), rays.legs - 1]
+    limits = np.where(
+        rays.causes == Cause.MAXIMUM,
+        platform.maximum_coordinates[rays.legs - 1],
+        platform.minimum_coordinates[rays.legs - 1],
+    )
+    np.testing.assert_allclose(ends, limits, rtol=0, atol=1e-10)
+
+
+def test_stretches_are_ordered_and_inside(platform: Platform) -> None:
+    chart = own_chart(platform)
+    rays = search(chart, sphere(6)[0])
+    assert (rays.start < rays.stop).all()
+    admissible = Admissible(platform, chart.center)
+    for share in (0.01, 0.5, 0.99):
+        radii = rays.start + share * (rays.stop - rays.start)
+        assert admissible.inside(chart.along(rays.directions[rays.ray], radii)).all()
+    assert extent(chart, sphere(6)[0]) > rays.stop.max() * 0.8
+    assert rays.stop.max() < chart.bound
+
+
+def test_rays_meet_shells(platform: Platform) -> None:
+    if platform.kind not in STRAIGHT:
+        with pytest.raises(InputError, match="straight legs"):
+            shell_exits(platform, platform.home, np.eye(3))
+        return
+    chart = own_chart(platform)
+    directions, _ = sphere(8)
+    exits = search(chart, directions).exits * chart.scale[0]
+    expected = shell_exits(platform, platform.home, directions)
+    np.testing.assert_allclose(exits, expected, rtol=0, atol=1e-9)
+    assert shell_centers(platform, platform.home).shape == (6, 3)
+
+
+def test_volume_is_that_of_the_shells(platform: Platform) -> None:
+    if platform.kind not in STRAIGHT:
+        return
+    found = region(own_chart(platform), (8, 16))
+    low, high = bounding_box(platform, platform.home)
+    places = np.random.default_rng(4).uniform(low, high, (60000, 3))
+    inside = within_shells(platform, platform.home, places)
+    poses = np.tile(platform.home, (len(places), 1))
+    poses[:, :3] = places
+    inside[inside] = Admissible(platform, platform.home).inside(poses[inside])
+    share, box = inside.mean(), float(np.prod(high - low))
+    spread = box * np.sqrt(share * (1.0 - share) / len(places))
+    assert abs(found.volume - share * box) < 4.0 * spread + found.uncertainty * found.volume
+    assert found.visible <= found.volume * (1.0 + 1e-12)
+    assert sum(found.shares.values()) == pytest.approx(1.0, rel=1e-12)
+
+
+def test_third_turn(platform: Platform) -> None:
+    symmetric = third_turn(platform)
+    assert symmetric == (platform.name not in ("general", "driving_simulator"))
+    if symmetric:
+        radii = search(Chart.about(platform, ("x", "y", "z")), sphere(6)[0]).exits.reshape(6, 12)
+        np.testing.assert_allclose(radii, np.roll(radii, 4, axis=1), rtol=0, atol=1e-10)
+
+
+def test_a_ball_of_two_spheres_by_hand() -> None:
+    """Straight up and down from a level home all legs of a symmetric machine are alike."""
+    machine = twin.load("srspm")
+    aside = np.linalg.norm(machine.base_joints[:, :2] - machine.platform_joints[:, :2], axis=1)
+    chart = Chart.about(machine, ("z",))
+    down, up = search(chart, np.array([[-1.0], [1.0]])).exits * chart.scale[0]
+    assert machine.home[2] + up == pytest.approx(np.sqrt(1.30**2 - aside[0] ** 2), rel=1e-11)
+    assert machine.home[2] - down == pytest.approx(np.sqrt(1.12**2 - aside[0] ** 2), rel=1e-11)
+
+
+def test_bad_arguments(stewart: Platform) -> None:
+    chart = Chart.about(stewart, ("x", "y", "z"))
+    for levels in ((4,), (8, 4), (1, 2), (4, 4)):
+        with pytest.raises(InputError, match="levels"):
+            region(chart, levels)
+    with pytest.raises(InputError, match="three axes"):
+        region(Chart.about(stewart, ("x", "y")))
+    high = np.add(stewart.home, [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0])
+    with pytest.raises(InputError, match="outside the actuators' limits"):
+        region(Chart.about(stewart, ("x", "y", "z"), high))
+    for axes, text in ((("x", "x"), "twice"), ((), "one axis"), (("w",), "no axis 'w'")):
+        with pytest.raises(InputError, match=text):
+            Chart.about(stewart, axes)
+    with pytest.raises(InputError, match="one pose"):
+        Chart.about(stewart, ("x",), [stewart.home, stewart.home])
+    simulator = twin.load("driving_simulator")
+    with pytest.raises(InputError, match="moves along z only"):
+        Chart.about(simulator, ("x",))
+    with pytest.raises(InputError, match="roll_pitch"):
+        Chart.about(simulator, ("yaw",), convention="yaw_pitch_roll")
+    with pytest.raises(InputError, match="positions"):
+        within_shells(stewart, stewart.home, [0.0, np.nan, 1.0])

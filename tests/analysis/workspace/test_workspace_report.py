@@ -1,0 +1,69 @@
+"""The whole analysis: its content, page and command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import twin
+from twin.analysis.workspace import analysis, walk
+from twin.analysis.workspace.content import workspace_content
+from twin.analysis.workspace.report_page import write_page
+from twin.analysis.workspace.summary import summary_rows
+from twin.commands.workspace import workspace
+from twin.errors import InputError
+
+
+@pytest.fixture(autouse=True)
+def few_rays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the page as it is with less work in it."""
+    reach, plane, region = analysis.reachable_set, analysis.plane_map, analysis.region
+    monkeypatch.setattr(analysis, "region", lambda chart, levels: region(chart, (4, 6)))
+    monkeypatch.setattr(analysis, "SINGULAR_LEVEL", 4)
+    for name, value in (("CHAINS", 64), ("STEPS", 50), ("KEPT", 20)):
+        monkeypatch.setattr(walk, name, value)
+    monkeypatch.setattr(
+        analysis, "reachable_set", lambda platform, center: reach(platform, center, levels=(2, 3))
+    )
+    monkeypatch.setattr(
+        analysis, "plane_map", lambda *given, **named: plane(*given, **named, points=9)
+    )
+
+
+@pytest.mark.parametrize("name", ["rss", "driving_simulator"])
+def test_page_and_content(name: str, tmp_path: Path) -> None:
+    told: list[str] = []
+    machine = twin.load(name)
+    found = analysis.workspace_analysis(machine, advance=told.append)
+    assert len(told) == analysis.PARTS
+    content = workspace_content(found)
+    assert json.loads(json.dumps(content, allow_nan=False)) == content
+    assert content["machine"] == name and content["parameters"] == machine.hash
+    assert set(content["ranges"]) == {one.axis for one in found.ranges}
+    assert (content["reachable_set"] is None) == (machine.dof < 6)
+    assert content["workspace"]["volume"] > 0.0
+    rows = summary_rows(found)
+    assert len(rows) == len({row.name for row in rows})
+    assert not any("nan" in row.value or "not finite" in row.value for row in rows)
+    page = write_page(found, tmp_path / "page.html").read_text()
+    assert page.count("plotly-graph-div") >= (6 if machine.dof == 6 else 5)
+    for row in rows[:3]:
+        assert row.name in page
+    assert 'src="http' not in page
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "found.json"
+    workspace("driving_simulator", None, None, 1e6, None, out)
+    printed = capsys.readouterr().out
+    assert "roll, others free" in printed and f"wrote {out}" in printed
+    content = json.loads(out.read_text())
+    assert content["stiffness"]["source"] == "given"
+    np.testing.assert_allclose(content["ranges"]["z"]["alone"], [-0.05, 0.05], rtol=0, atol=1e-9)
+    with pytest.raises(InputError, match="does not exist"):
+        workspace("stewart", None, None, None, tmp_path / "no" / "page.html", None)
+    with pytest.raises(InputError, match="center"):
+        workspace("stewart", None, "0,0,3,1,0,0,0", None, None, None)

@@ -1,0 +1,198 @@
+"""The whole workspace analysis of one machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.analysis.workspace.admissible import square
+from twin.analysis.workspace.chart import LARGEST_ANGLE, Chart, own_axes
+from twin.analysis.workspace.dexterity import Conditioning, Dexterity, conditioning_over, dexterity
+from twin.analysis.workspace.maps import PlaneMap, plane_map
+from twin.analysis.workspace.motion_ranges import AxisRange, motion_ranges
+from twin.analysis.workspace.reachable import ReachableSet, reachable_set
+from twin.analysis.workspace.region import LEVELS, Region, mean_over, region
+from twin.analysis.workspace.singularity import singular_distance
+from twin.analysis.workspace.sphere import sphere
+from twin.analysis.workspace.stiffness import (
+    LegStiffness,
+    StiffnessRange,
+    leg_stiffness,
+    stiffness_range,
+)
+from twin.arrays import FloatArray
+from twin.platform import Platform, as_platform
+
+SINGULAR_LEVEL = 24
+"""Heights of directions that look for the closest singular pose."""
+
+REFINEMENTS, REFINED = 14, 19
+"""Halvings of the cone about the best direction, of which every 19th is tried in it."""
+
+
+class SingularDistance(NamedTuple):
+    """The closest singular poses from the centre, the actuators' limits aside; None if none."""
+
+    translation: float | None
+    """[m] with the attitude held"""
+    direction: FloatArray | None
+    """`(3,)` unit vector there"""
+    rotation: float | None
+    """[rad] with the place held"""
+    axis: FloatArray | None
+    """`(3,)` unit vector to turn about"""
+
+
+class Workspace(NamedTuple):
+    """What the analysis found about one pose, the `center`."""
+
+    platform: Platform
+    center: FloatArray
+    """`(7,)`"""
+    ranges: tuple[AxisRange, ...]
+    region: Region
+    """constant-orientation workspace over x, y, z; on pillars the whole one over z, roll, pitch"""
+    attitudes: Region | None
+    """over yaw, pitch and roll with the place held; None on pillars"""
+    reachable: ReachableSet | None
+    """None on pillars, whose place follows from z, roll and pitch"""
+    dexterity: Dexterity
+    """at the centre"""
+    conditioning: Conditioning
+    """over the region"""
+    singular: SingularDistance
+    legs: LegStiffness
+    stiffness: StiffnessRange
+    """at the centre"""
+    softest: StiffnessRange
+    """lowest over the region for the softest, highest for the stiffest direction"""
+    maps: tuple[PlaneMap, ...]
+    """over pairs of x, y and z; on pillars of z, roll and pitch"""
+    attitude_maps: tuple[PlaneMap, ...]
+    """over pairs of yaw, pitch and roll; empty on pillars"""
+
+
+Advance = Callable[[str], Any]
+"""Told before every part of the work what it is."""
+
+PARTS = 8
+"""Parts that are told."""
+
+
+def workspace_analysis(
+    platform: Platform,
+    center: Any = None,
+    *,
+    stiffness: Any = None,
+    levels: tuple[int, ...] = LEVELS,
+    advance: Advance | None = None,
+) -> Workspace:
+    """Return the workspace analysis of a machine about a pose.
+
+    Args:
+        platform: the machine.
+        center: pose `(7,)` strictly inside the limits, default home.
+        stiffness: of the actuators, see `leg_stiffness`.
+        levels: heights of directions for the volumes, see `region`.
+        advance: called with the name of every part before it begins.
+
+    Raises:
+        InputError: not a machine, a centre that is not strictly inside the workspace, or a
+            stiffness that does not fit.
+    """
+    tell = advance or (lambda _: None)
+    whole = as_platform(platform).dof == 6
+    axes = own_axes(platform)
+    legs = leg_stiffness(platform, stiffness)
+    given = legs.values if legs.source == "given" else None
+    tell("motion ranges")
+    ranges = motion_ranges(platform, center)
+    tell("constant-orientation workspace" if whole else "workspace")
+    chart = Chart.about(platform, axes[:3], center)
+    found = region(chart, levels)
+    tell("dexterity and stiffness")
+    conditioning = conditioning_over(found)
+    softest = _stiffness_over(found, given)
+    tell("orientation workspace")
+    turned = region(Chart.about(platform, axes[3:], center), levels[:2]) if whole else None
+    tell("reachable set")
+    reached = reachable_set(platform, chart.center) if whole else None
+    tell("distance to singularity")
+    singular = closest_singular(platform, center)
+    tell("maps over places" if whole else "maps")
+    maps = tuple(
+        plane_map(platform, pair, center, stiffness=given) for pair in combinations(axes[:3], 2)
+    )
+    tell("maps over attitudes")
+    turns = tuple(
+        plane_map(platform, pair, center, stiffness=given) for pair in combinations(axes[3:], 2)
+    )
+    return Workspace(
+        platform,
+        chart.center,
+        ranges,
+        found,
+        turned,
+        reached,
+        dexterity(platform, chart.center),
+        conditioning,
+        singular,
+        legs,
+        stiffness_range(platform, chart.center, given),
+        softest,
+        maps,
+        turns,
+    )
+
+
+def closest_singular(platform: Platform, center: Any = None) -> SingularDistance:
+    """Return the closest singular poses by pure translation and by pure rotation.
+
+    Raises:
+        InputError: not a machine, or a singular centre.
+    """
+    if not square(as_platform(platform)):
+        return SingularDistance(None, None, None, None)
+    found: list[Any] = []
+    directions, _ = sphere(SINGULAR_LEVEL)
+    for axes, convention, reach in (
+        (("x", "y", "z"), None, None),
+        (("angle_x", "angle_y", "angle_z"), "rotation_vector", 2.0 * LARGEST_ANGLE),
+    ):
+        chart = Chart.about(platform, axes, center, convention)
+        radii = singular_distance(chart, directions, reach)
+        radius, best = float(radii.min()), directions[int(radii.argmin())]
+        if not np.isfinite(radius):
+            found += [None, None]
+            continue
+        cone = np.pi / SINGULAR_LEVEL
+        for _ in range(REFINEMENTS):
+            near = best + cone * directions[::REFINED]
+            near /= np.linalg.norm(near, axis=1, keepdims=True)
+            radii = singular_distance(chart, near, 1.01 * radius)
+            if radii.min() < radius:
+                radius, best = float(radii.min()), near[int(radii.argmin())]
+            cone *= 0.5
+        found += [radius * float(chart.scale[0]), best]
+    return SingularDistance(*found)
+
+
+def _stiffness_over(found: Region, stiffness: Any) -> StiffnessRange:
+    """Return the extremes over a region."""
+    platform, ends = found.chart.platform, []
+
+    def softest(poses: FloatArray) -> FloatArray:
+        parts = stiffness_range(platform, poses, stiffness)
+        extremes = [reduce(part) for part, reduce in zip(parts, SIDES, strict=True)]
+        ends.append(StiffnessRange(*(np.asarray(value) for value in extremes)))
+        return parts.softest_translation
+
+    mean_over(found, softest)
+    return ends[0]
+
+
+SIDES = (np.nanmin, np.nanmax, np.nanmin, np.nanmax)
+"""Extremes over a region, in the order of `StiffnessRange`."""

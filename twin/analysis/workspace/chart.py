@@ -1,0 +1,134 @@
+"""Charts of poses: a few axes about a centre, of the machine's own freedoms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.analysis.mobility import check_convention
+from twin.analysis.stiffness import characteristic_scale
+from twin.arrays import FloatArray, as_floats, as_pose, read_only
+from twin.errors import InputError
+from twin.motion.axes import axis_names, known_axis
+from twin.motion.quaternions import quaternion_product
+from twin.parameters.legs import RssLeg
+from twin.platform import Platform, as_platform
+from twin.rotations import quaternion_from_angles
+
+LARGEST_ANGLE = float(np.radians(89.0))
+"""Rotations are searched up to a quarter turn, where yaw, pitch and roll stop being unique and a
+plate on pillars stands on edge."""
+
+
+class Chart(NamedTuple):
+    """Poses by the values of some axes; the other axes stay at the centre.
+
+    Axes are those of `twin.motion`: displacements [m] along the base axes and angles [rad] of a
+    convention, applied in base axes on top of the centre's attitude. On pillars, what the machine
+    cannot choose follows from height, roll and pitch.
+    """
+
+    platform: Platform
+    center: FloatArray
+    """`(7,)`"""
+    axes: tuple[str, ...]
+    convention: str
+    columns: FloatArray
+    """`(k,)` places of the axes among those of the convention"""
+    scale: FloatArray
+    """`(k,)` the platform joints' mean radius [m] for displacements, 1 rad for angles"""
+
+    @classmethod
+    def about(
+        cls,
+        platform: Platform,
+        axes: Sequence[str],
+        center: Any = None,
+        convention: str | None = None,
+    ) -> Chart:
+        """Return the chart of these axes about a pose.
+
+        Args:
+            platform: the machine.
+            axes: names from `twin.motion.axis_names(convention)`.
+            center: pose `(7,)`, default home.
+            convention: of the angles; default yaw_pitch_roll, of pillars roll_pitch.
+
+        Raises:
+            InputError: not a machine, unknown axes or convention, angles the machine cannot have,
+                a centre that is not one pose.
+        """
+        as_platform(platform)
+        chosen = own_convention(platform) if convention is None else convention
+        known = axis_names(chosen)
+        check_convention(platform, chosen)
+        columns = [known_axis(axis, "axes", chosen) for axis in axes]
+        if not columns or len(set(columns)) != len(columns):
+            raise InputError("axes", "must name one axis or more, none of them twice")
+        if platform.dof < 6 and set(columns) & {known.index("x"), known.index("y")}:
+            raise InputError("axes", f"{platform.name} moves along z only; x and y follow")
+        pose = as_pose(platform.home if center is None else center, "center")
+        if pose.shape != (7,):
+            raise InputError("center", f"must be one pose (7,), got shape {pose.shape}")
+        size = characteristic_scale(platform)
+        scale = np.where(np.array(columns) < 3, size[0], 1.0)
+        return cls(
+            platform,
+            read_only(platform.constrain(pose).pose),
+            tuple(axes),
+            chosen,
+            np.array(columns),
+            read_only(scale),
+        )
+
+    @property
+    def bound(self) -> float:
+        """Distance in scaled units that no chart of this machine can exceed."""
+        limits = [LARGEST_ANGLE] if (self.columns >= 3).any() else []
+        if (self.columns < 3).any():
+            limits.append(farthest_distance(self.platform) / float(self.scale.max()))
+        return min(limits)
+
+    def poses(self, values: Any) -> FloatArray:
+        """Return poses `(..., 7)` of axis values `(..., k)` [m], [rad].
+
+        Raises:
+            InputError: wrong shape, not finite.
+        """
+        given = as_floats(values, "values", len(self.axes))
+        flat = given.reshape(-1, given.shape[-1])
+        full = np.zeros((len(flat), len(axis_names(self.convention))))
+        full[:, self.columns] = flat
+        poses = np.tile(self.center, (len(flat), 1))
+        poses[:, :3] += full[:, :3]
+        if (self.columns >= 3).any():
+            turn = quaternion_from_angles(full[:, 3:], self.convention)
+            poses[:, 3:] = quaternion_product(turn, poses[:, 3:])
+        if self.platform.dof < 6:
+            poses = self.platform.constrain(poses).pose
+        return poses.reshape((*given.shape[:-1], 7))
+
+    def along(self, directions: FloatArray, radii: FloatArray) -> FloatArray:
+        """Return poses at scaled `radii` `(...)` along scaled directions `(..., k)`."""
+        return self.poses(directions * radii[..., None] * self.scale)
+
+
+def own_convention(platform: Platform) -> str:
+    """Return the convention whose angles a machine can have."""
+    return "yaw_pitch_roll" if platform.dof == 6 else "roll_pitch"
+
+
+def own_axes(platform: Platform) -> tuple[str, ...]:
+    """Return the names of a machine's freedoms: x, y, z, yaw, pitch, roll; or z, roll, pitch."""
+    names = axis_names(own_convention(platform))
+    return names if platform.dof == 6 else names[2:]
+
+
+def farthest_distance(platform: Platform) -> float:
+    """Return a distance [m] that two places of the same attitude cannot exceed: twice a reach."""
+    if platform.coordinate_unit == "m":
+        return float(2.0 * platform.maximum_coordinates.min())
+    legs = [leg for leg in platform.parameters.legs if isinstance(leg, RssLeg)]
+    return 2.0 * min(leg.crank_length + leg.rod_length for leg in legs)

@@ -1,0 +1,183 @@
+"""Maps over two axes as figures: dexterity, distance to singularity, stiffness."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.analysis.workspace.analysis import Workspace
+from twin.analysis.workspace.chart import Chart
+from twin.analysis.workspace.maps import PlaneMap
+from twin.arrays import FloatArray
+from twin.viewer.extra import report_library
+from twin.viewer.style import FONT_SIZE, INK, axis, curve_color, layout, legend
+
+COLORS = "Viridis"
+"""Even steps for the eye, also for the colour blind and in grey."""
+
+CELL = 300
+"""[pixels] height of one map"""
+
+BETWEEN = 74
+"""[pixels] between rows: axis titles and the next row's titles"""
+
+TOP, BOTTOM = 70, 60
+
+SIDES = ((0.045, 0.29), (0.375, 0.62), (0.705, 0.95))
+"""Columns in parts of the width; right of each stands its colour bar."""
+
+MILLI = 1e3
+
+DEGREES = 180.0 / np.pi
+
+
+class Quantity(NamedTuple):
+    """What a row of maps shows."""
+
+    title: str
+    field: Callable[[PlaneMap], FloatArray]
+
+
+def quantities(found: Workspace) -> tuple[Quantity, ...]:
+    """Return the rows of the maps, in the units of the machine."""
+    relative = found.legs.source == "relative"
+    crank = found.platform.coordinate_unit == "rad"
+    singular = "rad/m" if crank else "1"
+    if relative:
+        per = "1/m<sup>2</sup>" if crank else "1"
+        shift, turn, scale = (
+            f"per stiffness of an actuator [{per}]",
+            (
+                "per stiffness of an actuator [1]"
+                if crank
+                else "per stiffness of a leg [m<sup>2</sup>]"
+            ),
+            1.0,
+        )
+    else:
+        shift, turn, scale = "[kN/m]", "[kN m/rad]", 1e-3
+    return (
+        Quantity("1/condition number [1]", lambda one: one.dexterity.conditioning),
+        Quantity(
+            f"smallest singular value [{singular}]: 0 at a singular pose",
+            lambda one: one.dexterity.smallest,
+        ),
+        Quantity(
+            f"softest translation {shift}", lambda one: scale * one.stiffness.softest_translation
+        ),
+        Quantity(f"softest rotation {turn}", lambda one: scale * one.stiffness.softest_rotation),
+    )
+
+
+def maps_figure(found: Workspace, maps: tuple[PlaneMap, ...], title: str) -> Any:
+    """Return a plotly figure: a row per quantity, a column per map, with the boundary.
+
+    Raises:
+        MissingDependencyError: plotly is not installed.
+    """
+    figures = report_library("plotly.graph_objects", "Plotting")
+    rows = quantities(found)
+    inner = len(rows) * (CELL + BETWEEN) - BETWEEN
+    figure = figures.Figure(layout=layout(inner + TOP + BOTTOM, TOP))
+    figure.layout.margin = {"l": 12, "r": 14, "t": TOP, "b": BOTTOM}
+    figure.layout.hovermode = "closest"
+    figure.layout.title = {"text": title, "x": 0.01, "y": 0.995, "yanchor": "top"}
+    for k, quantity in enumerate(rows):
+        top = 1.0 - k * (CELL + BETWEEN) / inner
+        bottom = max(0.0, top - CELL / inner)
+        fields = [quantity.field(one) for one in maps]
+        ends = (
+            float(np.nanmin([np.nanmin(field) for field in fields])),
+            float(np.nanmax([np.nanmax(field) for field in fields])),
+        )
+        _row(figure, figures, maps, fields, ends, (k, bottom, top, quantity.title))
+    figure.layout.legend = legend(1.0 + 30 / inner) | {"x": 1.0, "xanchor": "right"}
+    return figure
+
+
+def _row(
+    figure: Any,
+    figures: Any,
+    maps: tuple[PlaneMap, ...],
+    fields: list[FloatArray],
+    ends: tuple[float, float],
+    place: tuple[int, float, float, str],
+) -> None:
+    k, bottom, top, title = place
+    figure.layout[f"coloraxis{k + 1}"] = {
+        "colorscale": COLORS,
+        "cmin": ends[0],
+        "cmax": ends[1],
+        "colorbar": {"x": 0.97, "y": 0.5 * (bottom + top), "len": 1.0 * (top - bottom),
+                     "thickness": 12, "outlinewidth": 0, "exponentformat": "power"},
+    }  # fmt: skip
+    figure.add_annotation(
+        text=title, x=0.0, y=top, xref="paper", yref="paper", xanchor="left", yanchor="bottom",
+        yshift=5, showarrow=False, font={"size": FONT_SIZE + 1, "color": INK},
+    )  # fmt: skip
+    for column, (one, field) in enumerate(zip(maps, fields, strict=True)):
+        number = 3 * k + column + 1
+        name = "" if number == 1 else str(number)
+        x, y = (shown(one.chart, values, at) for at, values in enumerate((one.x, one.y)))
+        axes = {"xaxis": f"x{name}", "yaxis": f"y{name}"}
+        figure.add_trace(
+            figures.Heatmap(
+                x=x.astype(np.float32), y=y.astype(np.float32), z=field.astype(np.float32),
+                coloraxis=f"coloraxis{k + 1}", name=title, **axes,
+                hovertemplate="%{x:.4~g}, %{y:.4~g}: %{z:.4~g}<extra></extra>",
+            )
+        )  # fmt: skip
+        first = number == 1
+        for curve, points, dash in (
+            ("boundary seen from the centre", one.boundary, "solid"),
+            ("singular poses, limits aside", _near(one), "dot"),
+        ):
+            if dash == "dot" and not np.isfinite(points).any():
+                continue
+            drawn = shown(one.chart, points)
+            figure.add_trace(
+                figures.Scatter(
+                    x=drawn[:, 0], y=drawn[:, 1], mode="lines", name=curve, legendgroup=curve,
+                    showlegend=first or (dash == "dot" and k == 0), hoverinfo="skip", **axes,
+                    line={"color": INK if dash == "solid" else curve_color(1), "width": 1.4,
+                          "dash": dash},
+                )
+            )  # fmt: skip
+        settings = axis(axis_label(one.chart.axes[0])) | {"anchor": f"y{name}"}
+        figure.layout[f"xaxis{name}"] = settings | {
+            "domain": list(SIDES[column]), "constrain": "domain",
+        }  # fmt: skip
+        vertical = axis(axis_label(one.chart.axes[1])) | {"anchor": f"x{name}"}
+        vertical |= {"domain": [bottom, top], "constrain": "domain"}
+        if len({name_of in ("x", "y", "z") for name_of in one.chart.axes}) == 1:
+            vertical |= {"scaleanchor": f"x{name}", "scaleratio": 1}
+        figure.layout[f"yaxis{name}"] = vertical
+
+
+def _near(one: PlaneMap) -> FloatArray:
+    """Return the singular poses that lie inside the map; NaN elsewhere."""
+    low, high = (np.array([ends(one.x), ends(one.y)]) for ends in (np.min, np.max))
+    inside = np.asarray(((one.singular >= low) & (one.singular <= high)).all(axis=1))
+    return np.where(inside[:, None], one.singular, np.nan)
+
+
+def axis_label(name: str) -> str:
+    """Return an axis' name with the unit it is drawn in."""
+    return f"{name} [{'m' if name in ('x', 'y', 'z') else 'deg'}]"
+
+
+def shown(chart: Chart, values: FloatArray, column: int | None = None) -> FloatArray:
+    """Return axis values as they are drawn: places [m] in the base, angles [deg] from the centre.
+
+    Args:
+        chart: whose axes they are.
+        values: `(..., k)` from the centre, or `(...)` of one axis.
+        column: the one axis.
+    """
+    factors = np.where(chart.columns < 3, 1.0, DEGREES)
+    origin = np.append(chart.center[:3], np.zeros(3))[chart.columns]
+    if column is not None:
+        factors, origin = factors[column], origin[column]
+    return np.asarray(origin + values * factors)

@@ -1,0 +1,124 @@
+"""Volume and surface of a workspace over three axes, by rays from a centre.
+
+The volume is the integral of (stop^3 - start^3) / 3 over all directions and stretches, times the
+scales of the axes. It counts what rays see behind a gap; `visible` counts the first stretch alone.
+Three numbers of rays tell how far it has converged.
+
+Over x, y and z this is the constant-orientation workspace; on pillars z, roll and pitch are all
+freedoms, and the region is the whole workspace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.analysis.workspace.admissible import Cause
+from twin.analysis.workspace.chart import Chart
+from twin.analysis.workspace.rays import Rays, extent, search
+from twin.analysis.workspace.sphere import sphere
+from twin.arrays import FloatArray
+from twin.errors import InputError
+
+LEVELS = (16, 32, 64)
+"""Heights of directions: 512, 2048 and 8192 rays."""
+
+RADIAL_NODES = 8
+"""Gauss-Legendre points along every stretch of a ray for means over the volume."""
+
+
+class Region(NamedTuple):
+    """What rays found over three axes of a chart."""
+
+    chart: Chart
+    rays: Rays
+    """of the finest level"""
+    weights: FloatArray
+    """`(m,)` shares of the solid angle"""
+    counts: tuple[int, ...]
+    """rays per level"""
+    volumes: FloatArray
+    """per level [m^3], of pillars [m rad^2]"""
+    visible: float
+    """volume of what straight lines from the centre reach without leaving"""
+
+    @property
+    def volume(self) -> float:
+        """Volume of the finest level."""
+        return float(self.volumes[-1])
+
+    @property
+    def uncertainty(self) -> float:
+        """Change of the volume between the last two levels, per volume."""
+        return float(abs(self.volumes[-1] - self.volumes[-2]) / self.volumes[-1])
+
+    @property
+    def surface(self) -> FloatArray:
+        """Axis values `(m, 3)` from the centre where the rays first leave."""
+        return np.asarray(self.rays.directions * self.rays.exits[:, None] * self.chart.scale)
+
+    @property
+    def extremes(self) -> tuple[FloatArray, FloatArray]:
+        """Lowest and highest values `(3,)` of the axes on the surface."""
+        return self.surface.min(axis=0), self.surface.max(axis=0)
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Shares of the solid angle by what ends the workspace first."""
+        total = self.weights.sum()
+        return {
+            cause.name.lower(): float(self.weights[self.rays.causes == cause].sum() / total)
+            for cause in Cause
+        }
+
+
+def region(chart: Chart, levels: tuple[int, ...] = LEVELS) -> Region:
+    """Return the workspace over the three axes of a chart.
+
+    Args:
+        chart: of three axes.
+        levels: heights of directions, growing; each takes `2 level^2` rays.
+
+    Raises:
+        InputError: not three axes, levels that do not grow, a centre outside the workspace.
+    """
+    if len(chart.axes) != 3:
+        raise InputError("chart", "must have three axes")
+    if len(levels) < 2 or list(levels) != sorted(set(levels)) or levels[0] < 2:
+        raise InputError("levels", "must be two growing numbers or more, from 2 on")
+    reach = extent(chart, sphere(levels[0])[0])
+    volumes, counts = [], []
+    for level in levels:
+        directions, weights = sphere(level)
+        rays = search(chart, directions, reach)
+        volumes.append(_volume(chart, weights[rays.ray], rays.start, rays.stop))
+        counts.append(len(directions))
+    visible = _volume(chart, weights, np.zeros(len(weights)), rays.exits)
+    return Region(chart, rays, weights, tuple(counts), np.array(volumes), visible)
+
+
+def mean_over(
+    found: Region, quantity: Callable[[FloatArray], FloatArray], nodes: int = RADIAL_NODES
+) -> tuple[float, FloatArray]:
+    """Return the mean over a region's volume of a quantity, and its values `(q, nodes)`.
+
+    Args:
+        found: the region.
+        quantity: function of poses `(m, 7)` that returns `(m,)`.
+        nodes: points along every stretch.
+    """
+    rays = found.rays
+    places, shares = np.polynomial.legendre.leggauss(nodes)
+    half = 0.5 * (rays.stop - rays.start)[:, None]
+    radii = rays.start[:, None] + half * (1.0 + places)
+    poses = found.chart.along(rays.directions[rays.ray][:, None], radii)
+    values = quantity(poses.reshape(-1, 7)).reshape(radii.shape)
+    weights = found.weights[rays.ray][:, None] * half * shares * radii**2
+    return float((weights * values).sum() / weights.sum()), values
+
+
+def _volume(chart: Chart, weights: FloatArray, start: FloatArray, stop: FloatArray) -> float:
+    parts: Any = weights * (stop**3 - start**3) / 3.0
+    return float(parts.sum() * np.prod(chart.scale))

@@ -1,0 +1,91 @@
+"""Constant-orientation workspace in closed form, for legs with two straight ends.
+
+With the attitude R held, leg i is between its limits where the reference point p is between two
+spheres about c_i = a_i - R b_i: minimum_i <= |p - c_i| <= maximum_i. The workspace is what the
+shells have in common. Independent of the platform's kinematics: base and platform joints and the
+rotation matrix are all it takes.
+
+Reference: Merlet, Parallel Robots, section on workspace; Gosselin, Determination of the workspace
+of 6-dof parallel manipulators, 1990.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twin.arrays import FloatArray, as_floats, as_pose
+from twin.errors import InputError
+from twin.platform import Platform, as_platform
+
+STRAIGHT = ("ups", "strut", "viscoelastic")
+"""Kinds of legs whose coordinate is the distance of their two joints."""
+
+
+def shell_centers(platform: Platform, pose: Any) -> FloatArray:
+    """Return the shells' centres `(n, 3)` [m] at the attitude of a pose `(7,)`.
+
+    Raises:
+        InputError: legs that are not straight, or not one pose.
+    """
+    from scipy.spatial.transform import Rotation
+
+    if as_platform(platform).kind not in STRAIGHT:
+        raise InputError("platform", f"{platform.name} has no straight legs with two free ends")
+    place = as_pose(pose)
+    if place.shape != (7,):
+        raise InputError("pose", f"must be one pose (7,), got shape {place.shape}")
+    matrix = Rotation.from_quat(place[[4, 5, 6, 3]]).as_matrix()
+    return np.asarray(platform.base_joints - platform.platform_joints @ matrix.T)
+
+
+def within_shells(platform: Platform, pose: Any, positions: Any) -> NDArray[np.bool_]:
+    """Return whether positions `(..., 3)` [m] are between all shells at the attitude of `pose`.
+
+    Raises:
+        InputError: legs that are not straight, wrong shapes, not finite.
+    """
+    centers = shell_centers(platform, pose)
+    places = as_floats(positions, "positions", 3)
+    distance = np.linalg.norm(places[..., None, :] - centers, axis=-1)
+    low, high = platform.minimum_coordinates, platform.maximum_coordinates
+    return np.asarray(((distance >= low) & (distance <= high)).all(axis=-1))
+
+
+def shell_exits(platform: Platform, pose: Any, directions: Any) -> FloatArray:
+    """Return the distances `(...)` [m] from a pose inside to the first shell along unit vectors.
+
+    The smallest positive root of |v + t d|^2 = r^2, v = p - c_i, over all legs and both radii.
+
+    Raises:
+        InputError: legs that are not straight, wrong shapes, not finite.
+    """
+    offsets = as_pose(pose)[:3] - shell_centers(platform, pose)
+    along = as_floats(directions, "directions", 3)
+    half = along @ offsets.T
+    squares = np.einsum("ij,ij->i", offsets, offsets)
+    found = np.full(along.shape[:-1], np.inf)
+    for radii, outward in (
+        (platform.maximum_coordinates, True),
+        (platform.minimum_coordinates, False),
+    ):
+        under = half**2 - (squares - radii**2)
+        root = np.sqrt(np.maximum(under, 0.0))
+        # From inside the outer sphere the far root is ahead; the inner one is met at the near root.
+        distance = -half + root if outward else -half - root
+        distance = np.where((under < 0.0) | (distance < 0.0), np.inf, distance)
+        found = np.minimum(found, distance.min(axis=-1))
+    return found
+
+
+def bounding_box(platform: Platform, pose: Any) -> tuple[FloatArray, FloatArray]:
+    """Return the corners `(3,)` [m] of the box that all outer spheres have in common.
+
+    Raises:
+        InputError: legs that are not straight, or not one pose.
+    """
+    centers = shell_centers(platform, pose)
+    radii = platform.maximum_coordinates[:, None]
+    return (centers - radii).max(axis=0), (centers + radii).min(axis=0)

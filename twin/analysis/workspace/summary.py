@@ -1,0 +1,127 @@
+"""The figures of a workspace analysis as rows of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.analysis.workspace.analysis import Workspace
+from twin.analysis.workspace.region import Region
+from twin.arrays import FloatArray
+from twin.viewer.text import number
+
+DEGREES = 180.0 / np.pi
+
+
+class Row(NamedTuple):
+    """One line of the table."""
+
+    name: str
+    value: str
+    note: str
+
+
+def summary_rows(found: Workspace) -> list[Row]:
+    """Return the figures of an analysis as texts."""
+    return [*_ranges(found), *_volumes(found), *_dexterity(found), *_stiffness(found)]
+
+
+def _ranges(found: Workspace) -> Iterator[Row]:
+    for one in found.ranges:
+        scale, unit = (1e3, "mm") if one.unit == "m" else (DEGREES, "deg")
+        alone, free = (
+            f"{_signed(scale * low)} to {_signed(scale * high)} {unit}"
+            for low, high in (one.alone, one.free)
+        )
+        yield Row(f"{one.axis}, others held", alone, f"{one.ends[0]}; {one.ends[1]}")
+        yield Row(f"{one.axis}, others free", free, "from the same centre")
+
+
+def _volumes(found: Workspace) -> Iterator[Row]:
+    if found.attitudes is None:
+        value = f"{number(found.region.volume, 4)} m rad²"
+        yield Row("workspace over z, roll and pitch", value, _certainty(found.region))
+    else:
+        value = f"{number(1e3 * found.region.volume, 4)} dm³"
+        note = _certainty(found.region)
+        yield Row("constant-orientation workspace", value, note)
+        value = f"{number(DEGREES**3 * found.attitudes.volume, 4)} deg³"
+        note = _certainty(found.attitudes)
+        yield Row("orientation workspace over yaw, pitch, roll", value, note)
+    reached = found.reachable
+    if reached is not None:
+        note = f"to {100 * reached.uncertainty:.2g} %; turned up to "
+        note += f"{number(DEGREES * reached.turns.max(), 3)} deg"
+        blocked = int(reached.stretches.blocked.sum())
+        if blocked:
+            note += f"; singular poses in the way of {blocked} of {reached.counts[-1]} rays"
+        yield Row("reachable set", f"{number(1e3 * reached.volume, 4)} dm³", note)
+    names = {"minimum": "lower limits", "maximum": "upper limits", "unreachable": "reach"}
+    shares = [
+        f"{names.get(cause, cause)} {100 * share:.0f} %"
+        for cause, share in found.region.shares.items()
+        if share > 0.0
+    ]
+    yield Row("what ends it", ", ".join(shares), "shares of all directions")
+
+
+def _dexterity(found: Workspace) -> Iterator[Row]:
+    one, over = found.dexterity, found.conditioning
+    yield Row("condition number at the centre", number(1.0 / float(one.conditioning), 4), "1: best")
+    yield Row(
+        "condition number in the workspace",
+        f"{number(1.0 / over.highest, 4)} to {number(1.0 / over.lowest, 4)}",
+        "infinite at a singular pose",
+    )
+    note = "mean of 1/condition number over the workspace"
+    yield Row("global conditioning index", number(over.mean, 4), note)
+    unit = " rad/m" if found.platform.coordinate_unit == "rad" else ""
+    yield Row(
+        "smallest singular value",
+        f"{number(float(one.smallest), 4)}{unit} at the centre, "
+        f"{number(over.lowest_singular_value, 4)}{unit} in the workspace",
+        "of the scaled Jacobian, 0 at a singular pose",
+    )
+    singular = found.singular
+    if singular.translation is not None and singular.direction is not None:
+        value = f"{number(singular.translation, 4)} m"
+        yield Row("closest singular pose, moved", value, f"along {_vector(singular.direction)}")
+    if singular.rotation is not None and singular.axis is not None:
+        value = f"{number(DEGREES * singular.rotation, 4)} deg"
+        yield Row("closest singular pose, turned", value, f"about {_vector(singular.axis)}")
+
+
+def _stiffness(found: Workspace) -> Iterator[Row]:
+    relative = found.legs.source == "relative"
+    crank = found.platform.coordinate_unit == "rad"
+    shift, turn = ("1/m²", "1") if crank else ("", "m²")
+    if not relative:
+        shift, turn = "N/m", "N m/rad"
+    note = "per stiffness of an actuator" if relative else f"{found.legs.source}"
+    here, over = found.stiffness, found.softest
+    for name, unit in (("translation", shift), ("rotation", turn)):
+        soft, stiff = (f"{side}_{name}" for side in ("softest", "stiffest"))
+        value = (
+            f"{number(float(getattr(here, soft)), 4)} to {number(float(getattr(here, stiff)), 4)}"
+        )
+        yield Row(f"stiffness at the centre, {name}", f"{value} {unit}".rstrip(), note)
+        value = (
+            f"{number(float(getattr(over, soft)), 4)} to {number(float(getattr(over, stiff)), 4)}"
+        )
+        yield Row(f"stiffness in the workspace, {name}", f"{value} {unit}".rstrip(), note)
+
+
+def _certainty(region: Region) -> str:
+    text = f"to {100 * region.uncertainty:.2g} % ({region.counts[-1]} rays)"
+    hidden = 1.0 - region.visible / region.volume
+    return text + (f"; {100 * hidden:.2g} % not seen from the centre" if hidden > 1e-6 else "")
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.4g}"
+
+
+def _vector(vector: FloatArray) -> str:
+    return f"({', '.join(f'{value + 0.0:.2f}' for value in vector)})"

@@ -1,0 +1,189 @@
+"""Workspace of every machine: rays, volumes and dexterity against independent answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from twin.analysis.displacement import displaced
+from twin.analysis.stiffness import characteristic_scale
+from twin.analysis.workspace.chart import Chart, own_axes
+from twin.analysis.workspace.dexterity import conditioning_over, dexterity
+from twin.analysis.workspace.motion_ranges import AxisRange, motion_ranges
+from twin.analysis.workspace.rays import search
+from twin.analysis.workspace.reachable import stretches_along
+from twin.analysis.workspace.region import Region, region
+from twin.analysis.workspace.shells import STRAIGHT
+from twin.analysis.workspace.singularity import singular_distance
+from twin.analysis.workspace.sphere import sphere
+from twin.analysis.workspace.stiffness import leg_stiffness, stiffness_range
+from twin.analysis.workspace.symmetry import third_turn
+from twin.analysis.workspace.walk import wander
+from twin.arrays import FloatArray
+from twin.dynamics.integrate import integrate
+from twin.platform import Platform
+from twin.validation.case import Case
+from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot
+from twin.validation.workspace_closed_forms import EDGE, plate_measures, shell_measures
+
+CASE = Case(
+    key="workspace",
+    title="Workspace",
+    description=(
+        "Rays from home find where the machine leaves its workspace and integrate its volume. "
+        "Straight legs have a closed form that uses no kinematics of the platform: shells about "
+        "shifted base joints; random points in them give the same volume and mean conditioning. "
+        "Pillars have one too: the shares of the stroke add up to one. Machines that look the same "
+        "after a third of a turn have a workspace that does. Condition number and stiffness are "
+        "held against differences of the inverse kinematics, the reachable set against a random "
+        "walk through all poses."
+    ),
+    cost=3.0,
+)
+
+LEVELS = (8, 16, 32)
+"""128, 512 and 2048 rays."""
+
+SEED = 7
+"""Of the walk that looks for places outside; the search begins at others."""
+
+DROP_TIME = 0.52
+"""[s] srspm's free fall passes the plane of its base before."""
+
+WALKED = 40
+"""Poses of the walk that are farthest out, which the reachable set must contain."""
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    chart = Chart.about(platform, own_axes(platform)[:3])
+    found = region(chart, LEVELS)
+    ranges = motion_ranges(platform)
+    measures = [
+        *_figures(platform, found, ranges),
+        *(shell_measures(platform, found) if platform.kind in STRAIGHT else ()),
+        *(plate_measures(platform, found, ranges) if platform.kind == "pillar" else ()),
+        *_symmetry(platform),
+        *_differences(platform),
+        *(_reached(platform) if platform.dof == 6 else ()),
+        *(_fall(platform) if platform.name == "srspm" else ()),
+    ]
+    return CASE.result(platform, measures, [_convergence(found)])
+
+
+def _figures(platform: Platform, found: Region, ranges: tuple[AxisRange, ...]) -> Iterator[Measure]:
+    unit = "m3" if platform.dof == 6 else "m rad2"
+    note = f"to {100 * found.uncertainty:.2g} %, {found.counts[-1]} rays"
+    name = "constant-orientation workspace" if platform.dof == 6 else "workspace, z roll pitch"
+    yield Measure(name, found.volume, unit, reason=note)
+    over = conditioning_over(found)
+    yield Measure("global conditioning index", over.mean, "1", reason="mean of 1/condition number")
+    for one in ranges:
+        ends = ", ".join(f"{value:.4g}" for value in one.alone)
+        yield Measure(
+            f"range of {one.axis}, others free",
+            one.free[1] - one.free[0],
+            one.unit,
+            reason=f"others held: {ends} {one.unit}",
+        )
+
+
+def _symmetry(platform: Platform) -> Iterator[Measure]:
+    if platform.dof < 6 or not third_turn(platform):
+        return
+    # 24 directions about the axis: the same ones after a third of a turn.
+    rays = search(Chart.about(platform, ("x", "y", "z")), sphere(12)[0])
+    radii = rays.exits.reshape(12, 24)
+    off = float(np.abs(radii - np.roll(radii, 8, axis=1)).max())
+    yield Measure("workspace after a third of a turn", off, "1", EDGE, "bisection and rounding")
+
+
+def _differences(platform: Platform) -> Iterator[Measure]:
+    """Compare condition number and stiffness with differences of the inverse kinematics."""
+    scale = characteristic_scale(platform)
+    chart = Chart.about(platform, own_axes(platform)[:3])
+    poses = chart.poses(0.3 * wander(chart)[::2000] * chart.scale)
+    step = 1e-3
+    slopes = []
+    for factor in (1.0, 0.5):
+        moves = step * factor * np.diag(scale)
+        if platform.dof < 6:
+            moves = moves[[2, 3, 4]]
+        ahead, behind = (
+            platform.inverse_kinematics(
+                platform.constrain(displaced(poses[:, None], sign * moves)).pose
+            )
+            for sign in (1.0, -1.0)
+        )
+        slopes.append((ahead - behind) / (2.0 * step * factor * scale[0]))
+    # [pose, displacement, leg], displacements at the platform's radius
+    rates = np.swapaxes((4.0 * slopes[1] - slopes[0]) / 3.0, 1, 2)
+    if platform.dof == 6:
+        values = np.linalg.svd(rates, compute_uv=False)
+        ratio = values[:, -1] / values[:, 0] / dexterity(platform, poses).conditioning
+        reason = "fourth order of steps of 1e-3"
+        off = float(np.abs(ratio - 1.0).max())
+        yield Measure("conditioning against differences", off, "1", 1e-9, reason)
+    legs = leg_stiffness(platform).values
+    count = 3 if platform.dof == 6 else 1
+    matrices = np.einsum("kia,i,kib->kab", rates, legs, rates)
+    softest = np.linalg.eigvalsh(matrices[:, :count, :count])[:, 0]
+    turning = np.linalg.eigvalsh(matrices[:, count:, count:])[:, 0] * scale[0] ** 2
+    ours = stiffness_range(platform, poses)
+    for name, theirs, mine in (
+        ("translation", softest, ours.softest_translation),
+        ("rotation", turning, ours.softest_rotation),
+    ):
+        off = float(np.abs(theirs / mine - 1.0).max())
+        reason = "fourth order of steps of 1e-3, twice in a stiffness"
+        yield Measure(f"softest {name} against differences", off, "1", 1e-8, reason)
+
+
+def _reached(platform: Platform) -> Iterator[Measure]:
+    """Look for poses of a random walk outside the reachable set; the walk knows no rays."""
+    axes = ("x", "y", "z", "angle_x", "angle_y", "angle_z")
+    chart = Chart.about(platform, axes, convention="rotation_vector")
+    places = wander(chart, SEED)[:, :3] * chart.scale[0]
+    radii = np.linalg.norm(places, axis=1)
+    farthest = np.argsort(-radii)[:WALKED]
+    found = stretches_along(platform, places[farthest] / radii[farthest, None])
+    short = radii[farthest] / found.far - 1.0
+    tolerance, reason = 1e-6, "negative: inside; the search ends within 1e-8 of the limits"
+    yield Measure("farthest walked places beyond the reachable set", float(short.max()), "1",
+                  tolerance, reason)  # fmt: skip
+
+
+def _fall(platform: Platform) -> Iterator[Measure]:
+    """Compare the singular pose below home with the one that the free fall passes."""
+    from scipy.optimize import brentq
+
+    fall = integrate(platform, DROP_TIME)
+
+    def determinant(time: float | FloatArray) -> FloatArray:
+        return np.asarray(np.linalg.det(platform.jacobian(fall(time)[0])))
+
+    times = np.linspace(0.0, DROP_TIME, 20001)
+    first = int(np.flatnonzero(np.diff(np.sign(determinant(times))))[0])
+    crossing = float(brentq(determinant, times[first], times[first + 1], xtol=1e-12))
+    dropped = platform.home[2] - fall(crossing)[0][2]
+    chart = Chart.about(platform, ("x", "y", "z"))
+    below = singular_distance(chart, np.array([[0.0, 0.0, -1.0]]))[0] * chart.scale[0]
+    yield Measure(
+        f"singular pose straight below home, less that of the fall at {crossing:.4f} s",
+        float(abs(below - dropped)),
+        "m",
+        2e-3,
+        "the falling platform is no longer level, and meets it a little above the base's plane",
+    )
+    scaled = float(dexterity(platform, fall(crossing)[0]).smallest)
+    yield Measure("smallest singular value there", scaled, "1", 1e-9, "time known to 1e-12 s")
+
+
+def _convergence(found: Region) -> Plot:
+    counts = np.array(found.counts, dtype=float)
+    panel = Panel(
+        "volume / that of most rays",
+        (Curve("volume", counts, found.volumes / found.volume, "line+markers"),),
+    )
+    return Plot("Volume over the number of rays", "rays", (panel,), log_x=True)
