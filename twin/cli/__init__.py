@@ -4,8 +4,18 @@ from twin.cli import cue, frequency, imu, machines, payload, runs, track, tune, 
 from twin.cli.application import app, one_line
 
 __all__ = [
-    *("app", "cue", "frequency", "imu", "machines", "main", "one_line", "payload"),
-    *("runs", "track", "tune", "workspace"),
+    "app",
+    "cue",
+    "frequency",
+    "imu",
+    "machines",
+    "main",
+    "one_line",
+    "payload",
+    "runs",
+    "track",
+    "tune",
+    "workspace",
 ]
 
 

@@ -20,7 +20,7 @@ OPTIONS: dict[str, Any] = {
 is reordered, so results do not depend on the batch size or the number of threads."""
 
 FOLDERS = ("compiled", "kinematics", "dynamics", "plant", "control")
-"""Folders of the package with kernels; each calls those of its own folder and of the ones before."""
+"""Folders with kernels; each calls those of its own folder and of the ones before."""
 
 WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 

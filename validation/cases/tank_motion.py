@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 
@@ -59,6 +60,7 @@ def run(platform: Platform) -> CaseResult:
     return CASE.result(platform, measures, plots, _statements(ride))
 
 
+@lru_cache(maxsize=4)
 def tank_motion(platform: Platform) -> TankTrackMotion:
     """Return the ride about home, scaled to the machine's stroke and speed."""
     actuator = platform.parameters.leg.actuator
