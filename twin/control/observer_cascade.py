@@ -96,13 +96,20 @@ class ObserverCascade(Cascade):
             feedforward_rise: [s] over which it rises.
 
         Raises:
-            InputError: an argument that cannot be used, springs inside the legs, or a design of
-                another period or number of actuators.
+            InputError: an argument that cannot be used, springs inside the legs or beside their
+                actuators, or a design of another period or number of actuators.
             StateError: the design has no steady gains (`kalman_gain.CovarianceError`).
         """
         known = as_platform(platform if model is None else model)
         if known.n_internal:
             raise InputError("platform", "springs inside its legs: no leg is a mass by itself")
+        if known.kind == "strut":
+            raise InputError(
+                "platform",
+                "springs beside its actuators, which m v' = F - F_d leaves out: the observer would "
+                "take their force for a disturbance that follows the motion; take the cascade, or "
+                "active damping with hac_lac",
+            )
         drives, loops = drive_model(known), torque_loops(known, period)
         own = loops.position_gain, loops.position_integral
         super().__init__(

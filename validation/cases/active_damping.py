@@ -28,8 +28,10 @@ from twin.control.active_damping.local_design import series_stiffness, suitable_
 from twin.control.linear import LinearMachine, linearise
 from twin.platform import Platform
 from twin.simulation import simulate
+from twin.validation.active_damping_drives import driven_measures
 from twin.validation.active_damping_figures import locus_plot, transmissibility_plot
 from twin.validation.case import Case
+from twin.validation.cases.closed_loop import with_drives
 from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot
 
 CASE = Case(
@@ -40,7 +42,8 @@ CASE = Case(
         "feedback, at the gains that damp the worst mode best. The slowest mode's free decay is "
         "measured on the nonlinear machine in the analytic engine and in MuJoCo, and held against "
         "the poles of the sampled linear loop. An outer loop on the pose then removes what the "
-        "local loops give way to."
+        "local loops give way to. With the preset hardware all of it runs through delay, lag, "
+        "motors on transmissions, dry friction and encoders: what damping is left is measured."
     ),
     kinds=("strut", "viscoelastic"),
     because="only legs with springs have modes to be damped",
@@ -97,6 +100,11 @@ def run(platform: Platform) -> CaseResult:
     measures += [*decays, *_outer(damped)]
     figures = (linear, passive, controllers)
     plots = [locus_plot(linear, controllers["iff"].period), transmissibility_plot(*figures), plot]
+    real = with_drives(platform)
+    if real is not platform:
+        found, plot = driven_measures(real)
+        measures += found
+        plots.append(plot)
     return CASE.result(platform, measures, plots)
 
 

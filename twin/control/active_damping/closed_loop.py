@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twin.arrays import as_floats
+from twin.control.active_damping.driven_plant import driven_plant
 from twin.control.active_damping.laws import LocalLaw
 from twin.control.linear.machine import LinearMachine
 from twin.control.linear.state_space import StateSpace, sampled
@@ -29,42 +30,51 @@ def closed_loop(
 ) -> StateSpace:
     """Return machine and local law in a loop: from added forces and `inputs` to `outputs`.
 
-    A sampled law acts on the exactly sampled machine: its forces, and the inputs, are held over
-    the period. Names as in `LinearMachine`; the added forces come first.
+    A sampled law acts on the exactly sampled machine through the drives and sensors that its
+    platform has, see `driven_plant`: demands, and the inputs, are held over the period. Names as in
+    `LinearMachine`; the added forces come first. Continuous laws act on the machine itself.
 
     Raises:
-        InputError: a law of other sizes, or no such input or output.
+        InputError: a law of other sizes, no such input or output, or drives that cannot be
+            modelled.
     """
     local = law.system() if isinstance(law, LocalLaw) else law
     n = linear.platform.n_actuators
-    if local.direct.shape != (n, 3 * n):
-        raise InputError("law", f"must have {3 * n} inputs and {n} outputs")
-    plant = _plant(linear, local.period, tuple(inputs), tuple(outputs))
-    measured, wanted = plant.output[: 2 * n], plant.output[2 * n :]
+    read = 3 * n if isinstance(law, LocalLaw) else 2 * n
+    if local.direct.shape != (n, read + n):
+        raise InputError("law", f"must have {read + n} inputs and {n} outputs")
+    plant = _plant(linear, local.period, read > 2 * n, tuple(inputs), tuple(outputs))
+    measured, wanted = plant.output[:read], plant.output[read:]
     force, other = plant.entering[:, :n], plant.entering[:, n:]
-    direct = plant.direct[2 * n :]
-    demand = np.hstack([local.direct[:, : 2 * n] @ measured, local.output])
+    direct = plant.direct[read:]
+    demand = np.hstack([local.direct[:, :read] @ measured, local.output])
     s, own = len(plant.dynamics), len(local.dynamics)
     dynamics = np.zeros((s + own, s + own))
     dynamics[:s, :s], dynamics[s:, s:] = plant.dynamics, local.dynamics
     dynamics[:s] += force @ demand
-    dynamics[s:, :s] = local.entering[:, : 2 * n] @ measured
-    added = np.hstack([force @ local.direct[:, 2 * n :], other])
-    taken = np.hstack([local.entering[:, 2 * n :], np.zeros((own, other.shape[1]))])
+    dynamics[s:, :s] = local.entering[:, :read] @ measured
+    added = np.hstack([force @ local.direct[:, read:], other])
+    taken = np.hstack([local.entering[:, read:], np.zeros((own, other.shape[1]))])
     return StateSpace(
         dynamics,
         np.vstack([added, taken]),
         np.hstack([wanted, np.zeros((len(wanted), own))]) + direct[:, :n] @ demand,
-        np.hstack([direct[:, :n] @ local.direct[:, 2 * n :], direct[:, n:]]),
+        np.hstack([direct[:, :n] @ local.direct[:, read:], direct[:, n:]]),
         plant.period,
     )
 
 
 @lru_cache(maxsize=16)
 def _plant(
-    linear: LinearMachine, period: float, inputs: tuple[str, ...], outputs: tuple[str, ...]
+    linear: LinearMachine,
+    period: float,
+    driven: bool,
+    inputs: tuple[str, ...],
+    outputs: tuple[str, ...],
 ) -> StateSpace:
     """Return the machine, sampled if the period is not zero: the same for every gain."""
+    if driven:
+        return driven_plant(linear, period, inputs, outputs)
     plant = linear.system(("forces", *inputs), (*MEASURED, *outputs))
     return sampled(plant, period) if period else plant
 

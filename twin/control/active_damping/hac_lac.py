@@ -12,7 +12,7 @@ from twin.control.active_damping.local import (
     IntegralForceFeedback,
     LocalFeedback,
 )
-from twin.control.active_damping.local_design import slowest
+from twin.control.active_damping.local_design import TRACKING, reaction, slowest
 from twin.control.active_damping.outer_design import outer_loop
 from twin.control.reference import Reference
 from twin.errors import InputError
@@ -32,7 +32,7 @@ SHARE = 0.5
 class HacLac(LocalFeedback):
     """High authority control around low authority control; commands forces.
 
-        f = f_ref + law(..) - K (x, z, f, s),   s: platform's displacement, summed up
+        f = f_ref + law(..) - K (x, z, s),   s: platform's displacement, summed up
 
     The local loops damp the modes and need no model; the outer one moves the platform as the
     reference says and holds it against constant loads, which force feedback alone gives way to.
@@ -59,53 +59,48 @@ class HacLac(LocalFeedback):
             platform: with struts or viscoelastic legs, and six freedoms.
             motion: where it shall go; default: stay at home.
             inner: "iff" or "dvf"; or a controller whose law shall be taken.
-            bandwidth: of the outer loop [Hz]; default half of the slowest mode.
+            bandwidth: of the outer loop [Hz]; default half of the slowest mode, or what late
+                drives leave of it.
             period: of the controller [s]; default twenty to the fastest mode's, at most 1 ms.
             options: of the inner loop, such as its gain; none with a controller.
 
         Raises:
-            InputError: no such legs, or numbers that cannot be used.
+            InputError: no such legs, numbers that cannot be used, or drives behind which the inner
+                law damps nothing.
+            StateError: the outer loop's gains do not settle.
         """
         local = _local(platform, inner, period, options)
         super().__init__(platform, local.law, local.linear, motion)
         if platform.n_actuators != 6:
             raise InputError("platform", f"{platform.name} must have six actuators")
-        width = SHARE * slowest(local.linear) / (2.0 * np.pi) if bandwidth is None else bandwidth
+        late = TRACKING / reaction(local.linear, local.period)
+        usual = min(SHARE * slowest(local.linear), late) / (2.0 * np.pi)
+        width = usual if bandwidth is None else bandwidth
         self.outer = outer_loop(local.linear, local.law, width)
         self._estimate = np.zeros(len(self.outer.machine.dynamics))
         self._sum = np.zeros(6)
-        self._total = np.zeros(6)
 
     def start(self, measurement: Measurement) -> None:
         """Begin with the force of the reference, nothing summed up."""
         super().start(measurement)
-        for array in (self._estimate, self._sum, self._total):
-            array[:] = 0.0
-        q = measurement.coordinates - self.reference.coordinates[0]
-        rates = measurement.rates - self.reference.rates[0]
-        self._estimate = np.linalg.lstsq(
-            self.outer.machine.output, np.concatenate([q, rates]), rcond=None
-        )[0]
+        self._estimate[:] = 0.0
+        self._sum[:] = 0.0
 
     def signals(self) -> dict[str, FloatArray]:
         """Return what the legs' load cells read [N] and the estimated displacement `(6,)`."""
         moved = self.outer.displacement @ self._estimate
         return super().signals() | {"estimated_displacement": moved}
 
-    def _added(
-        self, coordinates: FloatArray, rates: FloatArray, deviation: FloatArray
-    ) -> FloatArray | float:
+    def _added(self, seen: FloatArray, deviation: FloatArray) -> FloatArray | float:
         outer = self.outer
         machine = outer.machine
-        seen = np.concatenate([coordinates, rates])
         estimate = self._estimate + outer.filter @ (seen - machine.output @ self._estimate)
-        state = np.concatenate([estimate, self._memory, self._total, self._sum])
-        added = -outer.gain @ state
+        added = -outer.gain @ np.concatenate([estimate, self._memory, self._sum])
         # From what is measured: a load that the filter does not know biases its estimate.
-        moved = outer.inverse @ (coordinates + outer.springs @ estimate)
+        n = len(added)
+        moved = outer.inverse @ (seen[:n] + outer.springs @ seen[2 * n :])
         self._sum = self._sum + self.period * moved
-        self._total = deviation + added
-        self._estimate = machine.dynamics @ estimate + machine.entering @ self._total
+        self._estimate = machine.dynamics @ estimate + machine.entering @ (deviation + added)
         return np.asarray(added)
 
 

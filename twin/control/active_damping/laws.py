@@ -32,21 +32,18 @@ class LocalLaw(NamedTuple):
     """[s]"""
 
     def system(self) -> StateSpace:
-        """Return the law as a sampled state space from (q, q', added forces) to forces.
+        """Return the law as a sampled state space from (q, q', F, added forces) to forces.
 
-        The state is (z, f): the force of the past period, what was added included, is what the
-        sensor reads.
+        F are the actuators' forces as read: those of the past period, what was added included.
         """
         n = len(self.keep)
         take = [np.diag(column) for column in self.take.T]
         direct = [np.diag(column) for column in self.direct.T]
-        hold = np.hstack([np.diag(self.hold), direct[2]])
-        through = np.hstack([*direct[:2], np.eye(n)])
         return StateSpace(
-            np.vstack([np.hstack([np.diag(self.keep), take[2]]), hold]),
-            np.vstack([np.hstack([*take[:2], np.zeros((n, n))]), through]),
-            hold,
-            through,
+            np.diag(self.keep),
+            np.hstack([*take, np.zeros((n, n))]),
+            np.diag(self.hold),
+            np.hstack([*direct, np.eye(n)]),
             self.period,
         )
 

@@ -20,6 +20,7 @@ from twin.control.active_damping.local_design import (
     suitable_period,
 )
 from twin.control.controller import Controller
+from twin.control.drive_model import drive_model
 from twin.control.linear.linearise import linearise
 from twin.control.linear.machine import LinearMachine
 from twin.control.reference import Reference
@@ -34,7 +35,9 @@ class LocalFeedback(Controller):
 
         f = f_ref + law(q - q_ref, q' - q'_ref, F - F_ref)
 
-    Velocity loops of the drives are not used; their gains are one.
+    Drives get their motors' inertia and friction on top, ahead of their delay and lag; motors lead
+    their legs by what the transmissions wind up. Velocity loops of the drives are not used; their
+    gains are one.
 
     Attributes:
         law: what runs in every leg.
@@ -55,6 +58,11 @@ class LocalFeedback(Controller):
         super().__init__(platform, motion, period=law.period, velocity_gain=1.0, velocity_time=1.0)
         self.law, self.linear = law, linear
         self._forward = forward_forces(platform, self.reference)
+        drives, reference = drive_model(platform), self.reference
+        pushing = drives.inertia * reference.accelerations
+        self._asked = self._forward + pushing + drives.friction_force(reference.rates)
+        self._coordinates = reference.coordinates + drives.wound_up(self._forward)
+        self._ahead = round(drives.lead / self.period)
         self._sensor = ForceSensor(platform)
         self._state = self._memory = np.zeros(platform.n_actuators)
         self._before = np.zeros(platform.n_actuators)
@@ -68,24 +76,23 @@ class LocalFeedback(Controller):
     def update(self, step: int, measurement: Measurement) -> Command:
         """Return the forces of control period `step`."""
         row, reference = self.reference.row(step), self.reference
-        coordinates = measurement.coordinates - reference.coordinates[row]
+        coordinates = measurement.coordinates - self._coordinates[row]
         rates = measurement.rates - reference.rates[row]
         forces = measurement.forces - self._before
         self._memory = self._state
         deviation, self._state = self.law.answer(self._memory, coordinates, rates, forces)
         self._read = self._sensor.read(measurement)
         self._before = self._forward[row]
-        added = self._added(coordinates, rates, deviation)
-        return Command(self._before + deviation + added, "force")
+        added = self._added(np.concatenate([coordinates, rates, forces]), deviation)
+        asked = self._asked[reference.row(step + self._ahead)]
+        return Command(asked + deviation + added, "force")
 
     def signals(self) -> dict[str, FloatArray]:
         """Return what the legs' load cells read [N]."""
         return {"leg_forces": self._read}
 
-    def _added(
-        self, coordinates: FloatArray, rates: FloatArray, deviation: FloatArray
-    ) -> FloatArray | float:
-        """Return what an outer loop adds `(n,)`."""
+    def _added(self, seen: FloatArray, deviation: FloatArray) -> FloatArray | float:
+        """Return what an outer loop adds `(n,)` to the law's `deviation`, `seen` (q, q', F)."""
         return 0.0
 
 
@@ -117,7 +124,8 @@ class IntegralForceFeedback(LocalFeedback):
             period: of the controller [s]; default twenty to the fastest mode's, at most 1 ms.
 
         Raises:
-            InputError: no such legs, or numbers that cannot be used.
+            InputError: no such legs, numbers that cannot be used, or drives behind which no gain
+                damps more than none.
         """
         linear = linearise(platform)
         step = suitable_period(linear) if period is None else period
@@ -154,7 +162,8 @@ class DirectVelocityFeedback(LocalFeedback):
             period: of the controller [s]; default twenty to the fastest mode's, at most 1 ms.
 
         Raises:
-            InputError: no such legs, or numbers that cannot be used.
+            InputError: no such legs, numbers that cannot be used, or drives behind which no gain
+                damps more than none.
         """
         linear = linearise(platform)
         step = suitable_period(linear) if period is None else period

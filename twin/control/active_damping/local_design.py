@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from twin.arrays import FloatArray
-from twin.control.active_damping.best_gain import best_gain
+from twin.control.active_damping.best_gain import best_gain, structural_damping
+from twin.control.active_damping.closed_loop import closed_loop
 from twin.control.active_damping.laws import LocalLaw, force_feedback, position_force_feedback
+from twin.control.drive_model import drive_model
 from twin.control.linear.machine import LinearMachine
 from twin.control.linear.rest import spring_constants
 from twin.errors import InputError
@@ -28,7 +30,7 @@ SERIES_SHARE = 0.25
 """k_p of velocity feedback per stiffness of the spring in series."""
 
 TRACKING = 0.25
-"""Natural frequency of the loop that makes an actuator command its place, times the period."""
+"""Natural frequency of the loop that makes an actuator command its place, times its reaction."""
 
 TRACKING_DAMPING = 0.7
 
@@ -73,6 +75,13 @@ def moved_masses(linear: LinearMachine) -> FloatArray:
     return np.asarray(1.0 / np.diag(mobility))
 
 
+def reaction(linear: LinearMachine, period: float) -> float:
+    """Return how late a loop through the drives answers [s]: period, delay, lag, differences."""
+    drives = drive_model(linear.platform)
+    counted = 0.5 * period if drives.resolution.any() else 0.0
+    return period + drives.delay + drives.lag + counted
+
+
 def series_stiffness(linear: LinearMachine) -> FloatArray:
     """Return the default k_p `(n,)` [N/m]: a quarter of springs in series, zero for struts."""
     share = SERIES_SHARE if linear.platform.n_internal else 0.0
@@ -88,7 +97,7 @@ def force_law(linear: LinearMachine, gain: Any, period: float, leak: float) -> L
     platform = linear.platform
     if not platform.n_internal:
         return force_feedback(platform, gain, period, leak=leak)
-    rate, masses = TRACKING / period, moved_masses(linear)
+    rate, masses = TRACKING / reaction(linear, period), moved_masses(linear)
     return position_force_feedback(
         platform,
         gain,
@@ -105,7 +114,8 @@ def chosen_law(
     """Return the law of a gain; without one, of the gain that damps the worst mode best.
 
     Raises:
-        InputError: a machine without springs in its legs, or a gain that cannot be used.
+        InputError: a machine without springs in its legs, a gain that cannot be used, or drives
+            behind which no gain damps more than none.
     """
     if linear.platform.kind not in ("strut", "viscoelastic"):
         raise InputError(
@@ -113,4 +123,13 @@ def chosen_law(
         )
     if gain is not None:
         return law_of(gain)
-    return law_of(best_gain(linear, law_of, 1e-3 * highest, highest).gain)
+    best = best_gain(linear, law_of, 1e-3 * highest, highest)
+    without = structural_damping(linear, closed_loop(linear, law_of(0.0)).rates)
+    if best.ratio <= max(without, 0.0):
+        raise InputError(
+            "platform",
+            f"no gain damps {linear.platform.name} through its drives (worst ratio at best "
+            f"{best.ratio:.3g}, {without:.3g} without): they are too late or swing on their "
+            "transmissions; shorten delay and lag, or take a controller of coordinates",
+        )
+    return law_of(best.gain)

@@ -1,0 +1,163 @@
+"""What a sampled law acts on: the linearised machine between its drives and its sensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twin.arrays import FloatArray, positive
+from twin.control.drive_model import DriveModel, drive_model
+from twin.control.linear.drives import with_lag
+from twin.control.linear.machine import LinearMachine
+from twin.control.linear.state_space import StateSpace, sampled
+from twin.errors import InputError
+
+READ = ("coordinates", "rates")
+
+PARTS = 1e-9
+"""Of a period: less is rounding of delays."""
+
+
+def driven_plant(
+    linear: LinearMachine, period: Any, inputs: Sequence[str] = (), outputs: Sequence[str] = ()
+) -> StateSpace:
+    """Return the sampled machine from demanded forces and `inputs` to readings and `outputs`.
+
+    Readings are the actuators' coordinates, their rates and the forces on the legs `(3n)`, as a
+    controller sees them: coordinates of the motors where these have an inertia of their own,
+    differences of coordinates over the period where encoders count, forces of the past period.
+    Demands pass delay and current lag, and motor and transmission where the motor has an inertia.
+    Dry friction, play, limits and quantisation have no linear part. Without drives this is the
+    exactly sampled machine with the past demand.
+
+    Args:
+        linear: as `linearise` returns it; drives are those of its platform.
+        period: of the controller [s].
+        inputs: names as in `LinearMachine`, held over the period; "forces" are those that disturb
+            the motors, without delay or lag.
+        outputs: likewise; leg forces are those of ideal drives.
+
+    Raises:
+        InputError: no such input or output, drives of different delays, some with current lag and
+            some without, or drives that are part of `linear` already.
+    """
+    step, n = positive(period, "period"), linear.platform.n_actuators
+    if linear.delay or linear.lag.size:
+        raise InputError("linear", "must be the machine without its drives")
+    legs: Any = linear.platform.parameters.legs
+    drives = drive_model(linear.platform)
+    delays = {leg.drive.delay if leg.drive else 0.0 for leg in legs}
+    lag = np.array([leg.drive.current_lag if leg.drive else 0.0 for leg in legs])
+    if len(delays) > 1 or (lag.any() and not (lag > 0.0).all()):
+        raise InputError("platform", "its drives must all have the same delay, and a lag or none")
+    moving, pressed = with_motors(linear, drives)
+    whole = moving.system(("forces", *inputs), (*READ, *outputs))
+    through = np.zeros((n, whole.direct.shape[1]))
+    through[:, :n] = np.diag((drives.inertia == 0.0).astype(float))
+    whole = whole._replace(
+        output=np.vstack([whole.output[: 2 * n], pressed, whole.output[2 * n :]]),
+        direct=np.vstack([whole.direct[: 2 * n], through, whole.direct[2 * n :]]),
+    )
+    demanded = whole._replace(entering=whole.entering[:, :n], direct=whole.direct[:, :n])
+    entering = whole.entering[:, n:]
+    if lag.any():
+        demanded = with_lag(demanded, lag)
+        entering = np.vstack([np.zeros((n, entering.shape[1])), entering])
+    other = demanded._replace(entering=entering, direct=whole.direct[:, n:])
+    late, forces = delays.pop(), slice(2 * n, 3 * n)
+    plant = _with_past_force(demanded, sampled(demanded, step, late), late, forces)
+    held = sampled(other, step)
+    rest = np.zeros((len(plant.dynamics) - len(held.dynamics), held.entering.shape[1]))
+    plant = plant._replace(
+        entering=np.hstack([plant.entering, np.vstack([held.entering, rest])]),
+        direct=np.hstack([plant.direct, held.direct]),
+    )
+    return _with_differences(plant, np.array([bool(leg.encoder) for leg in legs]))
+
+
+def with_motors(linear: LinearMachine, drives: DriveModel) -> tuple[LinearMachine, FloatArray]:
+    """Return the machine with its motors as coordinates of their own, and what presses its legs.
+
+    Motors with inertia come first among the coordinates, each on its transmission; "forces" push
+    them, "coordinates" and "rates" are theirs. Viscous friction is that of the motors.
+
+    Returns:
+        the machine; rows `(n, 2m)` of the transmissions' forces (for drives without inertia: of
+        what friction takes from the demand) per state.
+    """
+    own = np.flatnonzero(drives.inertia > 0.0)
+    m, r, n = linear.size, len(own), linear.platform.n_actuators
+
+    def behind(matrix: FloatArray) -> FloatArray:
+        return np.vstack([np.zeros((r, matrix.shape[1])), matrix])
+
+    pushed = behind(linear.pushed)
+    pushed[:, own] = np.eye(r + m, r)
+    ahead = np.hstack([np.eye(r), -linear.pushed[:, own].T])
+    stiff = np.zeros(r) if not r else 1.0 / drives.compliance[own]
+    legs: Any = linear.platform.parameters.legs
+    losses = np.array([leg.drive.reflected().damping if leg.drive else 0.0 for leg in legs])[own]
+    mass, damping, stiffness = (np.zeros((r + m, r + m)) for _ in range(3))
+    mass[r:, r:], damping[r:, r:], stiffness[r:, r:] = linear.mass, linear.damping, linear.stiffness
+    mass[:r, :r] = np.diag(drives.inertia[own])
+    damping += pushed @ (drives.viscous[:, None] * pushed.T) + ahead.T @ (losses[:, None] * ahead)
+    stiffness += ahead.T @ (stiff[:, None] * ahead)
+    pressed = np.hstack([np.zeros((n, r + m)), -drives.viscous[:, None] * pushed.T])
+    pressed[own] = np.hstack([stiff[:, None] * ahead, losses[:, None] * ahead])
+    machine = replace(
+        linear,
+        mass=mass,
+        damping=damping,
+        stiffness=stiffness,
+        pushed=pushed,
+        loaded=behind(linear.loaded),
+        shaken=behind(linear.shaken),
+        free=np.hstack([np.zeros((6, r)), linear.free]),
+    )
+    return machine, pressed
+
+
+def _with_past_force(
+    continuous: StateSpace, plant: StateSpace, delay: float, rows: slice
+) -> StateSpace:
+    """Return the plant with forces that pass a drive at once read one period later.
+
+    A reading is of the force up to its instant, the demand acts after it.
+    """
+    through = continuous.direct[rows]
+    if not through.any():
+        return plant
+    s, size, n = len(continuous.dynamics), len(plant.dynamics), len(through)
+    # The demand that acts at the end of a period: the present one, or one of those that wait.
+    present, last = np.zeros((n, n)), np.zeros((n, size))
+    past = int(delay / plant.period + PARTS)
+    if past:
+        last[:, size - past * n : size - past * n + n] = through
+    else:
+        present = through
+    dynamics = np.zeros((size + n, size + n))
+    dynamics[:size, :size], dynamics[size:, :size] = plant.dynamics, last
+    output = np.hstack([plant.output, np.zeros((len(plant.output), n))])
+    output[rows, s:size] = 0.0
+    output[rows, size:] = np.eye(n)
+    direct = plant.direct.copy()
+    direct[rows] = 0.0
+    return StateSpace(dynamics, np.vstack([plant.entering, present]), output, direct, plant.period)
+
+
+def _with_differences(plant: StateSpace, counted: NDArray[np.bool_]) -> StateSpace:
+    """Return the plant with rates that are differences of coordinates where they are counted."""
+    if not counted.any():
+        return plant
+    n, size = len(counted), len(plant.dynamics)
+    dynamics = np.zeros((size + n, size + n))
+    dynamics[:size, :size], dynamics[size:, :size] = plant.dynamics, plant.output[:n]
+    output = np.hstack([plant.output, np.zeros((len(plant.output), n))])
+    difference = np.hstack([plant.output[:n], -np.eye(n)]) / plant.period
+    output[n : 2 * n][counted] = difference[counted]
+    entering = np.vstack([plant.entering, plant.direct[:n]])
+    return StateSpace(dynamics, entering, output, plant.direct, plant.period)
