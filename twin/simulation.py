@@ -96,8 +96,10 @@ def simulate(
         tick = stack.enter_context(Progress(title, steps, progress)).tick
         states, applied = [state], []
         for k in range(steps):
-            force = force_at(k, state)
             try:
+                force = force_at(k, state)
+                if k % every == 0:
+                    applied.append(force.copy())  # a force function may reuse its array
                 state = machine.step(force, load_at(state))
             except SimulationStoppedError as error:
                 if not loop:
@@ -106,8 +108,6 @@ def simulate(
                 break
             if (k + 1) % every == 0:
                 states.append(state)
-            if k % every == 0:
-                applied.append(force.copy())  # a force function may reuse its array
             tick(k)
             if loop and loop.finished:
                 break
@@ -119,7 +119,8 @@ def _trajectory(
 ) -> Trajectory:
     """Return what was kept; the last forces stand twice, unless a stop fell between two rows."""
     platform = machine.platform
-    held = [*applied[: len(states)], *applied[-1:]]
+    last = applied[-1:] or [np.zeros(platform.n_actuators)]
+    held = [*applied[: len(states)], *last]
     return Trajectory(
         time=np.array([state.time for state in states]),
         pose=np.array([state.pose for state in states]),

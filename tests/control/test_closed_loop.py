@@ -166,11 +166,14 @@ def test_references_hold_what_actuators_have_to_do(platform: Platform) -> None:
     fine = sample_reference(platform, motion, 1e-4)
     assert fine.reachable.all()
     scale = np.abs(fine.rates).max()
+    on_the_way = slice(2, -2)  # the last row is at rest
     slope = np.gradient(fine.coordinates, 1e-4, axis=0, edge_order=2)
-    np.testing.assert_allclose(slope[2:-2], fine.rates[2:-2], rtol=0, atol=1e-6 * scale)
+    np.testing.assert_allclose(slope[on_the_way], fine.rates[on_the_way], rtol=0, atol=1e-6 * scale)
     bend = np.gradient(fine.rates, 1e-4, axis=0, edge_order=2)
     size = np.abs(fine.accelerations).max()
-    np.testing.assert_allclose(bend[2:-2], fine.accelerations[2:-2], rtol=0, atol=1e-6 * size)
+    np.testing.assert_allclose(
+        bend[on_the_way], fine.accelerations[on_the_way], rtol=0, atol=1e-6 * size
+    )
 
 
 def test_references_rest_after_their_motion(stewart: Platform) -> None:

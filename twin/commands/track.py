@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from twin.arrays import positive
 from twin.catalogue import load
 from twin.commands.motions import motion_of
 from twin.console import Column, line, table
@@ -46,10 +47,14 @@ def track(
 
         report_library("plotly", "Plotting")
     platform = load(machine, machine_preset)
-    wanted = motion_of(platform, motion, axis, amplitude, frequency, duration)
+    length = positive(duration, "duration")
+    wanted = motion_of(platform, motion, axis, amplitude, frequency, length)
     law = make_controller(controller, platform, wanted)
-    step = timestep or _step(law.period, suitable_timestep(platform))
-    periods = round(duration / law.period)
+    if timestep is None:
+        step = _step(law.period, suitable_timestep(platform))
+    else:
+        step = positive(timestep, "timestep")
+    periods = max(1, round(length / law.period))
     began = clock.perf_counter()
     run = platform.simulate(
         periods * law.period,

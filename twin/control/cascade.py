@@ -98,9 +98,11 @@ class Cascade(Controller):
         wanted = feedforward + self.position_gain * error + self._integral
         demand = self._limiter.apply(wanted)
         self.limited = bool((demand != wanted).any())
-        # Where the demand is limited, only errors that lead back may change the integral.
-        free = (wanted - demand) * error <= 0.0
-        self._integral = self._integral + (self.position_integral * self.period) * error * free
+        change = (self.position_integral * self.period) * error
+        if self.limited:
+            # Only errors that lead back may change the integral.
+            change = change * ((wanted - demand) * error <= 0.0)
+        self._integral = self._integral + change
         return Command(demand, feedforward=self._stretching[row])
 
     def _share(self, time: float) -> float:

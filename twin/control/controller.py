@@ -78,7 +78,9 @@ class Controller(ABC):
     @property
     def loop_gains(self) -> FloatArray:
         """Gains `(n, 2)` of the drives' velocity loops: gain, and gain per integral time."""
-        return np.column_stack([self.velocity_gain, self.velocity_gain / self.velocity_time])
+        # An infinite one is refused when the loop starts.
+        with np.errstate(over="ignore"):
+            return np.column_stack([self.velocity_gain, self.velocity_gain / self.velocity_time])
 
     @abstractmethod
     def start(self, measurement: Measurement) -> None:
@@ -120,6 +122,11 @@ def _reference(platform: Platform, motion: Any, period: float) -> Reference:
         return still_reference(platform, platform.home, period)
     if not isinstance(motion, Reference):
         return sample_reference(platform, motion, period)
-    if abs(motion.period - period) > 1e-12 or motion.coordinates.shape[1] != platform.n_actuators:
+    rows, n = len(motion.time), platform.n_actuators
+    shapes = [(rows, *tail) for tail in ((), (7,), (6,), (6,), (n,), (n,), (n,), ())]
+    parts = motion[1:]
+    if abs(motion.period - period) > 1e-12 or [np.shape(part) for part in parts] != shapes:
         raise InputError("motion", "is a reference of another machine or of another period")
+    if not rows or not all(np.isfinite(part).all() for part in parts):
+        raise InputError("motion", "is a reference without rows, or with numbers that are none")
     return motion

@@ -120,8 +120,15 @@ def unstable_velocity_loop(platform: Platform, gains: FloatArray, timestep: floa
     """Return why velocity loops of `gains` `(n, 2)` cannot work at the engine's step; else "".
 
     A speed that is corrected by more than twice its error in one step grows, whatever else there
-    is. Slower instabilities show in the motion, and the supervisor sees them.
+    is; so it does with an integral time T below the step h: with b the share of the error that a
+    step corrects, the product of the poles is 1 - b + b h / T. Slower instabilities show in the
+    motion, and the supervisor sees them.
     """
+    if not (np.isfinite(gains).all() and (gains[:, 0] >= timestep * gains[:, 1]).all()):
+        return (
+            f"unstable gains: the velocity loop's integral time is shorter than one step of "
+            f"{timestep:g} s; raise velocity_time"
+        )
     correction = timestep * float(gains[:, 0].max()) / burden(platform).lightest
     if correction <= 2.0:
         return ""

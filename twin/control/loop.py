@@ -12,14 +12,8 @@ from twin.control.gains import unstable_velocity_loop
 from twin.control.stop import SafeStop
 from twin.control.supervisor import Supervisor
 from twin.dynamics.quiet_springs import quiet_springs
-from twin.errors import (
-    ControlError,
-    ForwardKinematicsError,
-    InputError,
-    SingularPoseError,
-    UnreachablePoseError,
-)
-from twin.plant.command import Command
+from twin.errors import InputError, SimulationStoppedError, StateError
+from twin.plant.command import MODES, Command
 from twin.plant.measurement import Measurement
 from twin.plant.plant import Plant
 from twin.platform import REST, Platform
@@ -28,8 +22,8 @@ if TYPE_CHECKING:
     from twin.engines.engine import State
 
 RATIO_ROUNDING = 1e-9
-LOST = (ControlError, ForwardKinematicsError, SingularPoseError, UnreachablePoseError)
-"""What a controller may meet on its way; each ends in a safe stop."""
+OWN_SIGNALS = ("time", "demand", "measured", "command", "reference_pose")
+"""Names of what the loop records itself."""
 
 
 class ClosedLoop:
@@ -63,6 +57,7 @@ class ClosedLoop:
         if controller.platform.n_actuators != platform.n_actuators:
             raise InputError("controller", "is of a machine with other actuators")
         self._supervisor = supervisor
+        self._nothing = np.zeros(platform.n_actuators)
         self.stopped = ""
 
     def start(self, timestep: float, state: State) -> None:
@@ -82,10 +77,11 @@ class ClosedLoop:
         self.plant.prepare(timestep, period)
         self.plant.start(state, self.controller.loop_gains)
         self._watch = self._supervisor or self.controller.supervisor()
+        self._watch.start()
         self._stop = SafeStop(self.platform, period)
         self._unstable = unstable_velocity_loop(self.platform, self.controller.loop_gains, timestep)
         self._records: dict[str, list[Any]] = {}
-        self._extra: dict[str, FloatArray] = {}
+        self._extra: dict[str, FloatArray] | None = None
         self.stopped = ""
         self.finished = False
 
@@ -97,7 +93,12 @@ class ClosedLoop:
         return quiet_springs(self.platform, place, REST, REST)
 
     def step(self, index: int, state: State) -> FloatArray:
-        """Return the forces `(n,)` of step `index` of the engine; the array is used again."""
+        """Return the forces `(n,)` of step `index` of the engine; the array is used again.
+
+        Raises:
+            InputError: the controller gives what is no command, or unusable signals.
+            SimulationStoppedError: the drives' forces are no numbers any more.
+        """
         self.plant.observe(state)
         if index % self._ratio == 0:
             self._control(index // self._ratio, state)
@@ -106,7 +107,11 @@ class ClosedLoop:
             if reason:
                 self._halt(reason, index // self._ratio, state, self._measurement)
                 self.plant.command(self._stop.command(index // self._ratio))
-        return self.plant.forces(state)
+        forces = self.plant.forces(state)
+        # Zero times what is not finite is NaN; much faster than asking for each number.
+        if forces @ self._nothing != 0.0:
+            raise SimulationStoppedError(f"the drives' forces are not finite at {state.time:.6g} s")
+        return forces
 
     def abandon(self, reason: str) -> None:
         """Take note that the engine itself had to stop."""
@@ -125,7 +130,7 @@ class ClosedLoop:
             reason = reason or self.stopped
             if not reason:
                 limited = self.controller.limited or bool(self.plant.limited.any())
-                reason = self._watch.check_command(command, limited)
+                reason = self._watch.check_command(command, limited) or self._note_signals()
             if reason:
                 self._halt(reason, step, state, measurement)
         if self.stopped:
@@ -144,10 +149,25 @@ class ClosedLoop:
         try:
             if step == 0:
                 self.controller.start(measurement)
-            return self.controller.update(step, measurement)
-        except LOST as error:
+            return _checked(self.controller.update(step, measurement), self.platform.n_actuators)
+        except StateError as error:
             self.stopped = str(error)
             return Command(np.zeros(self.platform.n_actuators))
+
+    def _note_signals(self) -> str:
+        """Keep what the controller tells of itself; return why it has to stop, if so."""
+        told = self.controller.signals()
+        if self._extra is not None and told.keys() != self._extra.keys():
+            raise InputError("signals", "of a controller must have the same names in every period")
+        found = {}
+        for name, value in told.items():
+            if name in OWN_SIGNALS:
+                raise InputError("signals", f"the loop itself records {name!r}; take another name")
+            found[name] = np.array(value, dtype=float)
+            if not np.isfinite(found[name]).all():
+                return f"the controller's {name} is not finite"
+        self._extra = found
+        return ""
 
     def _record(self, step: int, state: State, measurement: Measurement, command: Command) -> None:
         reference = self.controller.reference
@@ -155,11 +175,38 @@ class ClosedLoop:
         rows = {
             "time": state.time,
             "demand": reference.coordinates[row],
-            "measured": measurement.coordinates,
+            "measured": measurement.coordinates.copy(),
             "command": command.demand,
             "reference_pose": reference.pose[row],
         }
-        if not self.stopped or not self._extra:
-            self._extra = self.controller.signals()
+        if self._extra is None:
+            told = self.controller.signals().items()
+            self._extra = {
+                name: np.nan_to_num(value, posinf=0.0, neginf=0.0) for name, value in told
+            }
         for name, value in (rows | self._extra).items():
             self._records.setdefault(name, []).append(value)
+
+
+def _checked(command: Any, n: int) -> Command:
+    """Return a command with arrays `(n,)` of its own: controllers may use theirs again.
+
+    Raises:
+        InputError: no command, or wrong shapes.
+    """
+    if not isinstance(command, Command) or command.mode not in MODES:
+        raise InputError("controller", f"must return a Command of a known mode, not {command!r}")
+    demand, mode, feedforward, brakes = command
+    return Command(
+        _own(demand, n),
+        mode,
+        None if feedforward is None else _own(feedforward, n),
+        None if brakes is None else _own(brakes, n),
+    )
+
+
+def _own(value: Any, n: int) -> FloatArray:
+    found = np.array(value, dtype=float)
+    if found.shape != (n,):
+        raise InputError("controller", f"a command's arrays have shape ({n},), not {found.shape}")
+    return found

@@ -53,7 +53,8 @@ def sample_reference(
         platform: the machine; what it cannot follow is left out (see `Platform.constrain`).
         motion: where it shall go. After its end the machine rests at its last pose.
         period: of the controller [s].
-        duration: [s], default that of the motion; longer ones rest at the end.
+        duration: [s], default that of the motion; longer ones rest at the end. The last row is at
+            rest, also where the motion ends on the way.
 
     Raises:
         InputError: not a motion, or times that are not above zero.
@@ -65,10 +66,12 @@ def sample_reference(
     length = positive(motion.duration if duration is None else duration, "duration")
     if length / step > LARGEST_COUNT:
         raise InputError("duration", f"takes more than {LARGEST_COUNT} control periods")
-    time = np.arange(int(np.ceil(length / step - 1e-9)) + 1) * step
+    count = int(np.ceil(length / step - 1e-9)) + 1
+    time = np.asarray(np.arange(count) * step, dtype=np.float64)
     inside = np.minimum(time, motion.duration)
     pose, twist, acceleration = platform.constrain(*motion(inside))
     rest = time > motion.duration * (1.0 + 1e-12)
+    rest[-1] = True  # it holds for ever
     twist, acceleration = (np.where(rest[:, None], 0.0, part) for part in (twist, acceleration))
     return reference_of(platform, step, time, pose, twist, acceleration)
 
@@ -102,8 +105,9 @@ def reference_of(
         motion = (part[reached] for part in (poses, twist, acceleration))
         rates[reached], accelerations[reached] = _derivatives(platform, *motion)
     if platform.n_internal:
+        good = reached & within.all(axis=1)
         along = (coordinates, rates, accelerations)
-        _leave_out_springs(platform, (poses, twist, acceleration), period, along)
+        _leave_out_springs(platform, (poses, twist, acceleration), period, along, good)
     return Reference(
         period,
         *(
@@ -127,15 +131,24 @@ def _leave_out_springs(
     motion: tuple[FloatArray, FloatArray, FloatArray],
     period: float,
     along: tuple[FloatArray, FloatArray, FloatArray],
+    good: Any,
 ) -> None:
     """Take from coordinates and derivatives, in place, what springs in series yield on the way.
 
-    The springs follow without swinging; what they do beyond that is the plant's to show.
+    The springs follow without swinging; what they do beyond that is the plant's to show. Rows that
+    are not `good`, out of reach, keep the yield before them.
     """
-    yields = quiet_springs(platform, *motion)[:, : platform.n_internal]
+    k = platform.n_internal
+    yields: FloatArray = np.zeros((len(good), k))
+    if good.any():
+        yields[good] = quiet_springs(platform, *(part[good] for part in motion))[:, :k]
+    yields = _held(yields, good, np.zeros(k))
     for part in along:
         part -= yields
         yields = np.gradient(yields, period, axis=0) if len(yields) > 1 else 0.0 * yields
+    if not (motion[1][-1].any() or motion[2][-1].any()):
+        # Of springs that have just come to rest no difference tells the rate.
+        along[1][-1] = along[2][-1] = 0.0
 
 
 def _held(values: FloatArray, good: Any, first: FloatArray) -> FloatArray:

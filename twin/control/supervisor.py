@@ -73,6 +73,10 @@ class Supervisor:
         self.saturation = positive(saturation, "saturation")
         self._patience = positive(patience, "patience")
         self._reference, self._period = reference, period
+        self.start()
+
+    def start(self) -> None:
+        """Begin to watch: nothing was silent or limited so far."""
         self._silent = self._limited = 0
 
     def check_measurement(self, step: int, measurement: Measurement) -> str:
@@ -109,6 +113,8 @@ class Supervisor:
             return "the controller's command is not finite"
         if command.feedforward is not None and not np.isfinite(command.feedforward).all():
             return "the controller's feedforward is not finite"
+        if command.brakes is not None and not np.isfinite(command.brakes).all():
+            return "the controller's brake command is not finite"
         if command.mode == "velocity":
             limited = limited or bool((np.abs(command.demand) >= self.speed).any())
         # Passing through zero between two limits is no rest: it only counts back.

@@ -15,6 +15,7 @@ from twin.plant import actuation as column
 from twin.plant.actuation import actuate
 from twin.plant.command import MODES, Command
 from twin.plant.drives import drive_constants, motor_parts
+from twin.plant.dropouts import as_spans
 from twin.plant.encoder import encoder_bank
 from twin.plant.inertial_sensor import InertialUnit
 from twin.plant.measurement import NOTHING, Measurement
@@ -54,7 +55,7 @@ class Plant:
         if type(seed) is not int or seed < 0:
             raise InputError("seed", f"must be a whole number, zero or more, not {seed!r}")
         self.seed = seed
-        self.dropouts = _spans(dropouts)
+        self.dropouts = as_spans(dropouts)
         n = platform.n_actuators
         legs = platform.parameters.legs
         delays = {0.0 if leg.drive is None else leg.drive.delay for leg in legs}
@@ -68,6 +69,7 @@ class Plant:
             None if sensor is None else InertialUnit(sensor, gravity=gravity, seed=seed)
         )
         self._counted = digits > 0.0
+        self._coarse = bool(self._counted.any())
         self._counted_digits = np.where(self._counted, digits, 1.0)
         self._states = np.zeros((n, column.STATES))
         self._forces = np.zeros(n)
@@ -108,6 +110,7 @@ class Plant:
         self._parts = motor_parts(self._drives, self._step)
         self._late = round(self._delay / self._step)
         self._moving = self._drives[:, column.INERTIA] > 0.0
+        self._motors = bool(self._moving.any())
         self._lower, self._upper = self._drives[:, column.LOWER], self._drives[:, column.UPPER]
 
     def start(self, state: State, gains: FloatArray) -> None:
@@ -152,8 +155,10 @@ class Plant:
             self._take(command)
 
     def set_gains(self, gains: FloatArray) -> None:
-        """Replace the gains `(n, 2)` of the velocity loops."""
+        """Replace the gains `(n, 2)` of the velocity loops; their integrals end at the peaks."""
         self._gains = np.ascontiguousarray(gains)
+        if self._active.feedforward is None:
+            self._bound_integrals()
 
     def forces(self, state: State) -> FloatArray:
         """Return forces `(n,)` on the legs over the next step of the engine; overwritten by it."""
@@ -193,21 +198,23 @@ class Plant:
             if begin <= state.time < end and self._last is not None:
                 return self._last._replace(valid=False)
         coordinates, rates = self.actuated(state)
-        if self._moving.any():
+        if not self._motors:
+            coordinates, rates = coordinates.copy(), rates.copy()
+        else:
             coordinates = np.where(self._moving, self._states[:, column.POSITION], coordinates)
             rates = np.where(self._moving, self._states[:, column.SPEED], rates)
         counted = NOTHING
         if self._encoders is not None:
             self._encoders.count(coordinates)
             counted = self._encoders.raw
-        if self._counted.any():
+        if self._coarse:
             counts = np.round(coordinates / self._counted_digits)
             coarse = np.where(self._counted, counts * self._counted_digits, coordinates)
             # After a silence the difference spans the whole of it.
             span = self._period if self._last is None else state.time - self._last.time
             before = coarse if self._read is None else self._read
             rates = np.where(self._counted, (coarse - before) / max(span, self._step), rates)
-            coordinates = self._read = coarse
+            coordinates, self._read = coarse, coarse.copy()
         low = (coordinates <= self._lower).astype(float)
         high = (coordinates >= self._upper).astype(float)
         self._last = Measurement(
@@ -223,11 +230,31 @@ class Plant:
         return self._last
 
     def _take(self, command: Command) -> None:
-        """Follow a command from now on; where feedforward ends, the loops take over its force."""
-        before = self._active.feedforward
-        if before is not None and command.feedforward is None:
-            self._states[:, column.INTEGRAL] += before
+        """Follow a command from now on.
+
+        Where feedforward ends, the velocity loops take over its force; after mode "force", whose
+        force they have taken over already, what begins is left out of it.
+        """
+        before, now = self._active, command
+        integral = self._states[:, column.INTEGRAL]
+        if before.mode == "velocity":
+            if before.feedforward is not None and now.feedforward is None:
+                integral += self._passed(before.feedforward)
+                self._bound_integrals()
+        elif now.mode == "velocity" and now.feedforward is not None:
+            integral -= self._passed(now.feedforward)
         self._active = command
+
+    def _passed(self, feedforward: FloatArray) -> FloatArray:
+        """Return what converters let through of `feedforward` `(n,)`, but for their digits."""
+        peak = self._drives[:, column.PEAK]
+        coarse = self._drives[:, column.EFFORT_DIGIT] > 0.0
+        return np.where(coarse, np.clip(feedforward, -peak, peak), feedforward)
+
+    def _bound_integrals(self) -> None:
+        """Forget what integrals hold beyond the drives' peaks: no motor has given it."""
+        peak, integral = self._drives[:, column.PEAK], self._states[:, column.INTEGRAL]
+        np.clip(integral, -peak, peak, out=integral)
 
     def actuated(self, state: State) -> tuple[FloatArray, FloatArray]:
         """Return coordinates and rates `(n,)` of what the motors move: no springs in series."""
@@ -247,22 +274,3 @@ def _digit(leg: Any) -> float:
             "leg.encoder", "counts turns of a drive: give leg.drive, with scale_period if direct"
         )
     return float(leg.encoder.resolution(turn))
-
-
-def _spans(value: Any) -> tuple[tuple[float, float], ...]:
-    try:
-        return tuple(_span(span) for span in value)
-    except TypeError:
-        raise InputError(
-            "dropouts", f"must be a list of spans (begin, end) [s], not {value!r}"
-        ) from None
-
-
-def _span(value: Any) -> tuple[float, float]:
-    try:
-        begin, end = (float(entry) for entry in value)
-    except (TypeError, ValueError):
-        raise InputError("dropouts", f"must be spans (begin, end) [s], not {value!r}") from None
-    if not begin < end:
-        raise InputError("dropouts", f"a span begins before it ends, unlike {value!r}")
-    return begin, end

@@ -1,0 +1,342 @@
+"""Edges of the closed loop: odd gains, commands and references, ends of motions, used-up parts."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from closed_loops import heave, run
+from typer.testing import CliRunner
+
+import twin
+from twin import cli
+from twin.arrays import FloatArray
+from twin.control import make_controller
+from twin.control.cascade import Cascade
+from twin.control.controller import Controller
+from twin.control.reference import Reference, sample_reference
+from twin.control.stop import RAMP
+from twin.control.supervisor import Supervisor
+from twin.errors import InputError, SingularPoseError, StateError
+from twin.motion import SineMotion
+from twin.plant.command import Command
+from twin.plant.measurement import Measurement
+from twin.plant.plant import Plant
+from twin.platform import Platform
+
+HALT = 50
+"""Control period in which a written controller fails."""
+
+Law = Callable[[int, Measurement], Any]
+
+
+class Written(Controller):
+    """Does what a test says."""
+
+    name = "written"
+
+    def __init__(self, platform: Platform, law: Law, told: Callable[[], Any] | None = None) -> None:
+        super().__init__(platform)
+        self.law, self.told = law, told
+
+    def start(self, measurement: Measurement) -> None:
+        """Nothing to begin."""
+
+    def update(self, step: int, measurement: Measurement) -> Any:
+        """Return what the law says."""
+        return self.law(step, measurement)
+
+    def signals(self) -> dict[str, FloatArray]:
+        """Return what the test tells."""
+        return {} if self.told is None else self.told()
+
+
+@pytest.fixture(scope="module")
+def hardware() -> Platform:
+    return twin.load("stewart", "hardware")
+
+
+def holding(platform: Platform) -> FloatArray:
+    """Return the forces that hold a machine at home."""
+    return platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
+
+
+def still(step: int, measurement: Measurement) -> Command:
+    """Return zero speeds."""
+    return Command(np.zeros(6))
+
+
+def failing(before: Command) -> Law:
+    """Return a law that gives one command, and no numbers from period `HALT` on."""
+    return lambda step, _: before if step < HALT else Command(np.full(6, np.nan))
+
+
+def short_ride(platform: Platform, duration: float = 0.3) -> SineMotion:
+    """Return a motion that ends on the way, with speed and acceleration."""
+    return SineMotion(
+        platform.home, amplitude={"z": 0.01}, frequency=1.0, duration=duration, fade_in=0.1
+    )
+
+
+@pytest.mark.parametrize("time", [1e-320, 1e-9, 4e-4])
+@pytest.mark.parametrize("preset", [None, "hardware"])
+def test_integral_times_below_a_step_are_stopped_before_anything_moves(
+    time: float, preset: str | None
+) -> None:
+    platform = twin.load("stewart", preset)
+    ride = run(platform, Cascade(platform, heave(platform), velocity_time=time), 1.0)
+    assert "integral time" in ride.stopped
+    assert "(at 0 s)" in ride.stopped
+    np.testing.assert_allclose(ride.lengths, ride.lengths[[0]].repeat(len(ride), 0), 0, 1e-6)
+
+
+def test_integral_times_below_a_step_grow() -> None:
+    """The law behind it: poles of a mass under the loop of the drives, stable just above a step."""
+    for share, stable in ((0.99, False), (1.01, True)):
+        error, integral = 1.0, 0.0
+        for _ in range(20_000):
+            error, integral = error - 0.2 * error - integral, integral + 0.2 / share * error
+        assert (abs(error) < 1.0) == stable
+
+
+@pytest.mark.parametrize("feedforward", [500.0, 1e9])
+def test_a_stop_takes_over_what_feedforward_gave_and_no_more(
+    feedforward: float, hardware: Platform
+) -> None:
+    """A feedforward beyond the drives' peak once pushed a stopped machine into its end stops."""
+    law = failing(Command(np.zeros(6), feedforward=np.full(6, feedforward)))
+    ride = run(hardware, Written(hardware, law), 1.2)
+    assert "not finite" in ride.stopped
+    at_stop = int(np.searchsorted(ride.time, HALT * 1e-3))
+    way = np.abs(ride.lengths[-1] - ride.lengths[at_stop])
+    assert (way < 0.6 * RAMP * np.abs(ride.rates[at_stop]) + 2e-5).all()
+    assert np.abs(ride.forces[at_stop:]).max() < 1.5 * np.abs(ride.forces[:at_stop]).max()
+
+
+def test_stops_out_of_force_mode_do_not_add_unused_feedforward(hardware: Platform) -> None:
+    law = failing(Command(holding(hardware), "force", np.full(6, 3000.0)))
+    ride = run(hardware, Written(hardware, law), 1.0)
+    assert ride.stopped
+    np.testing.assert_allclose(ride.lengths[-1], ride.lengths[0], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("preset", [None, "hardware"])
+def test_modes_can_be_switched_without_a_bump(preset: str | None) -> None:
+    platform = twin.load("stewart", preset)
+    held, added = holding(platform), np.full(6, 200.0)
+    turns = (
+        Command(held, "force", added),
+        Command(np.zeros(6), feedforward=added),
+        Command(held, "force"),
+        Command(np.zeros(6)),
+    )
+    ride = run(platform, Written(platform, lambda step, _: turns[step // 30 % 4]), 0.25)
+    assert ride.stopped == ""
+    np.testing.assert_allclose(ride.lengths[-1], ride.lengths[0], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        None,
+        np.zeros(6),
+        Command(np.zeros(5)),
+        Command(np.zeros(())),
+        Command(np.zeros(6), "torque"),  # type: ignore[arg-type]
+        Command(np.zeros(6), feedforward=np.zeros(2)),
+        Command(np.zeros(6), brakes=np.zeros(7)),
+    ],
+)
+def test_what_is_no_command_is_refused(wrong: Any, hardware: Platform) -> None:
+    with pytest.raises(InputError, match="controller"):
+        run(hardware, Written(hardware, lambda step, measurement: wrong), 0.01)
+
+
+def test_brakes_that_are_no_numbers_stop(hardware: Platform) -> None:
+    law = failing(Command(np.zeros(6), brakes=np.zeros(6)))
+    bad = Command(np.zeros(6), brakes=np.full(6, np.nan))
+    ride = run(hardware, Written(hardware, lambda k, m: bad if k > HALT else law(0, m)), 0.1)
+    assert "brake command is not finite" in ride.stopped
+
+
+@pytest.mark.parametrize("preset", [None, "hardware"])
+def test_controllers_may_use_their_arrays_again(preset: str | None) -> None:
+    platform = twin.load("stewart", preset)
+    demand, told = np.zeros(6), np.zeros(2)
+
+    def law(step: int, measurement: Measurement) -> Command:
+        demand[:] = 1e-3 * np.sin(0.1 * step)
+        told[:] = step
+        measurement.coordinates[:] = measurement.rates[:] = 0.0
+        return Command(demand)
+
+    used = run(platform, Written(platform, law, lambda: {"told": told}), 0.1)
+    fresh = run(
+        platform,
+        Written(platform, lambda step, _: Command(np.full(6, 1e-3 * np.sin(0.1 * step)))),
+        0.1,
+    )
+    np.testing.assert_array_equal(used.pose, fresh.pose)
+    np.testing.assert_array_equal(used.lengths, fresh.lengths)
+    np.testing.assert_array_equal(used.signals["command"], fresh.signals["command"])
+    np.testing.assert_array_equal(used.signals["told"][:, 0], np.arange(100.0))
+
+
+def test_signals_that_are_no_numbers_stop(stewart: Platform) -> None:
+    """An estimate that ran away must not cost the whole trajectory."""
+    values = iter([1.0] * 20 + [np.inf] * 2000)
+    ride = run(
+        stewart, Written(stewart, still, lambda: {"estimate": np.array([next(values)])}), 1.0
+    )
+    assert "estimate is not finite" in ride.stopped
+    assert ride.time[-1] < 1.0
+    assert np.isfinite(ride.signals["estimate"]).all()
+
+
+@pytest.mark.parametrize("names", [["time"], ["demand"], ["a", "b"]])
+def test_signals_keep_their_names_and_leave_those_of_the_loop(
+    names: list[str], stewart: Platform
+) -> None:
+    told = iter(names * 100)
+    with pytest.raises(InputError, match="signals"):
+        run(stewart, Written(stewart, still, lambda: {next(told): np.zeros(2)}), 0.01)
+
+
+def test_errors_of_the_state_end_in_a_safe_stop(stewart: Platform) -> None:
+    for kind in (StateError, SingularPoseError):
+
+        def law(step: int, measurement: Measurement, kind: type[StateError] = kind) -> Command:
+            if step < HALT:
+                return Command(np.zeros(6))
+            raise kind("no way on")
+
+        ride = run(stewart, Written(stewart, law), 1.0)
+        assert ride.stopped.startswith("no way on")
+        assert ride.time[-1] < 1.0
+
+
+@pytest.mark.parametrize("every", [1, 2])
+def test_engines_that_give_up_at_once_leave_a_trajectory(every: int, stewart: Platform) -> None:
+    for options in (
+        {"wrench": np.full(6, 1e300)},
+        {"wrench": lambda time, state: np.full(6, 1e300)},
+    ):
+        ride = run(stewart, Cascade(stewart), 0.1, every=every, **options)
+        assert "overflows" in ride.stopped
+        assert len(ride) == len(ride.forces) == 1
+    push = Command(np.full(6, 1.5e308), feedforward=np.full(6, 1.5e308))
+    ride = run(stewart, Written(stewart, lambda step, _: push), 0.1, every=every)
+    assert ride.stopped
+    assert np.isfinite(ride.forces).all()
+
+
+@pytest.mark.parametrize("every", [2, 5, 30])
+def test_kept_rows_are_rows_of_the_whole_run(every: int, hardware: Platform) -> None:
+    """Also where a safe stop ends the run between two kept rows."""
+    controller = Cascade(hardware, heave(hardware))
+    silent = Plant(hardware, dropouts=[(0.1, 9.0)])
+    whole = run(hardware, controller, 1.2, plant=silent)
+    kept = run(hardware, controller, 1.2, plant=silent, every=every)
+    assert kept.stopped == whole.stopped
+    rows = np.arange(0, len(whole), every)
+    for name in ("time", "pose", "rates"):
+        np.testing.assert_array_equal(getattr(kept, name), getattr(whole, name)[rows])
+    np.testing.assert_array_equal(kept.forces[:-1], whole.forces[rows][:-1])
+    np.testing.assert_array_equal(kept.signals["command"], whole.signals["command"])
+
+
+@pytest.mark.parametrize("duration", [None, 0.15])
+@pytest.mark.parametrize("name", ["stewart", "compliant_stewart"])
+def test_references_end_at_rest(name: str, duration: float | None) -> None:
+    platform = twin.load(name)
+    reference = sample_reference(platform, short_ride(platform), 1e-3, duration)
+    for part in ("twist", "acceleration", "rates", "accelerations"):
+        assert not getattr(reference, part)[-1].any()
+    end = round((duration or 0.3) / 1e-3)
+    assert len(reference.time) == end + 1
+    assert reference.twist[-2].any()
+
+
+@pytest.mark.parametrize("name", ["computed_torque", "lqr", "cascade"])
+def test_machines_stand_where_a_motion_broke_off(name: str, stewart: Platform) -> None:
+    """Speed and acceleration of the last row were held for ever: an error that stayed."""
+    ride = run(stewart, make_controller(name, stewart, short_ride(stewart)), 1.2)
+    assert ride.stopped == ""
+    error = np.abs(ride.signals["demand"] - ride.signals["measured"])[-1].max()
+    assert error < (1e-3 if name == "cascade" else 1e-9)
+
+
+@pytest.mark.parametrize("name", ["stewart", "compliant_stewart", "micro_hexapod"])
+def test_far_poses_stop_every_kind_of_leg(name: str) -> None:
+    platform = twin.load(name)
+    far = SineMotion(platform.home, amplitude={"z": 50.0}, frequency=1.0, duration=0.5)
+    reference = sample_reference(platform, far)
+    assert not reference.reachable.all()
+    assert all(np.isfinite(part).all() for part in reference[1:])
+    ride = run(platform, Cascade(platform, far), 0.5)
+    assert ride.stopped
+    assert np.isfinite(ride.pose).all()
+
+
+def test_references_that_cannot_be_used_are_refused(stewart: Platform) -> None:
+    good = sample_reference(stewart, heave(stewart, 0.1))
+    assert Cascade(stewart, good).reference is good
+    empty = Reference(good.period, *(part[:0] for part in good[1:]))
+    for wrong in (
+        empty,
+        good._replace(coordinates=good.coordinates[:-1]),
+        good._replace(coordinates=np.full_like(good.coordinates, np.nan)),
+        good._replace(rates=np.full_like(good.rates, np.inf)),
+        good._replace(pose=good.pose[:, :6]),
+        good._replace(period=2e-3),
+    ):
+        with pytest.raises(InputError, match="motion"):
+            Cascade(stewart, wrong)
+
+
+def test_supervisors_begin_anew(stewart: Platform) -> None:
+    """One that had seen nearly half a second of limits stopped the next run at once."""
+
+    class Watched(Written):
+        """Always limited, and always with the same supervisor."""
+
+        limited = True
+
+        def supervisor(self) -> Supervisor:
+            return watch
+
+    controller = Watched(stewart, still)
+    watch = Supervisor(stewart, controller.reference, controller.period, saturation=0.05)
+    for _ in range(3):
+        assert run(stewart, controller, 0.04).stopped == ""
+    assert "saturated" in run(stewart, controller, 0.06).stopped
+
+
+def test_parts_travel_between_processes(hardware: Platform) -> None:
+    controller = Cascade(hardware, heave(hardware, 0.1))
+    plant = Plant(hardware, seed=4, dropouts=[(0.05, 0.053)])
+    first = run(hardware, controller, 0.1, plant=plant)
+    copies = pickle.loads(pickle.dumps((controller, plant)))
+    second = run(hardware, copies[0], 0.1, plant=copies[1])
+    np.testing.assert_array_equal(first.pose, second.pose)
+    finer = run(hardware, controller, 0.1, plant=plant, timestep=2.5e-4)
+    fresh = Plant(hardware, seed=4, dropouts=[(0.05, 0.053)])
+    again = run(hardware, controller, 0.1, plant=fresh, timestep=2.5e-4)
+    np.testing.assert_array_equal(finer.pose, again.pose)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--motion", "still", "--duration", "nan"),
+        ("--motion", "still", "--duration", "inf"),
+        ("--timestep", "0", "--duration", "0.1"),
+    ],
+)
+def test_times_that_are_none_are_refused(arguments: tuple[str, ...]) -> None:
+    result = CliRunner().invoke(cli.app, ["track", "stewart", *arguments])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("twin: ")
