@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import twin
 from twin import cli
+from twin.analysis.inertial.log_file import read_inertial_log
 from twin.cli.application import ControllerName
 from twin.control import controller_names, make_controller
 from twin.errors import InputError
@@ -87,3 +88,29 @@ def test_unknown_controllers_and_options_are_refused() -> None:
 def test_figures_need_a_closed_loop() -> None:
     with pytest.raises(InputError, match="closed loop"):
         tracking_figure(twin.load("stewart").simulate(0.01, progress=False))
+
+
+def test_what_the_inertial_sensor_told_is_a_log_for_imu(tmp_path: Path) -> None:
+    file = tmp_path / "ride.csv"
+    result = run(
+        "track", "stewart", "--machine-preset", "hardware", "--motion", "sine", "--axis", "pitch",
+        "--frequency", 2, "--duration", 1, "--preset", "fast", "--log", file,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    log = read_inertial_log(file)
+    np.testing.assert_allclose(np.diff(log.time), 5e-3, rtol=1e-9, atol=0)
+    assert np.abs(log.angular_rate[:, 1]).max() > 0.02
+    np.testing.assert_allclose(log.specific_force[:, 2].mean(), 9.81, rtol=0.05, atol=0)
+
+
+def test_machines_without_an_inertial_sensor_write_no_log(tmp_path: Path) -> None:
+    result = run("track", "stewart", "--duration", 0.1, "--log", tmp_path / "ride.csv")
+    assert result.exit_code == 2
+    assert "inertial sensor" in result.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_too_much_is_said_before(tmp_path: Path) -> None:
+    result = run("track", "stewart", "--amplitude", 0.06, "--frequency", 1.5, "--duration", 0.2)
+    assert "asks" in result.output
+    assert "m/s" in result.output

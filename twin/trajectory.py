@@ -53,7 +53,8 @@ class Trajectory:
     """of the actuator coordinates: "m", or "rad" for cranks"""
     signals: dict[str, FloatArray] = field(default_factory=dict)
     """of a closed loop, by name, one row per control period: "time" `(m,)`, "demand", "measured"
-    and "command" `(m, n)`, "reference_pose" `(m, 7)`, and what the controller adds"""
+    and "command" `(m, n)`, "reference_pose" `(m, 7)`, "inertial" `(m, 6)` where there is such a
+    sensor, and what the controller adds"""
     stopped: str = ""
     """why a closed loop was stopped; empty where it ran to the end"""
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from twin.errors import InputError
 from twin.platform import Platform
-from twin.validation.results import CaseResult, Figure, Measure, Statement
+from twin.validation.results import CaseResult, Figure, Measure, Statement, Table
 
 Condition = Callable[[Platform], str]
 """Says why a case makes no sense for a machine; an empty text where it does."""
@@ -62,6 +62,7 @@ class Case:
         measures: Iterable[Measure],
         plots: Iterable[Figure] = (),
         statements: Iterable[Statement] = (),
+        tables: Iterable[Table] = (),
     ) -> CaseResult:
         """Return the outcome on one machine."""
         return CaseResult(
@@ -72,6 +73,7 @@ class Case:
             measures=tuple(measures),
             plots=tuple(plots),
             statements=tuple(statements),
+            tables=tuple(tables),
         )
 
 

@@ -1,4 +1,4 @@
-"""What a validation case answers with: measures against tolerances, plots, published statements."""
+"""What a validation case answers with: measures against tolerances, tables, plots, statements."""
 
 from __future__ import annotations
 
@@ -101,6 +101,24 @@ Figure = Plot | Map
 
 
 @dataclass(frozen=True)
+class Table:
+    """Numbers side by side, as texts.
+
+    Raises:
+        InputError: a row that has not one text per column.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    caption: str = ""
+
+    def __post_init__(self) -> None:
+        if any(len(row) != len(self.columns) for row in self.rows):
+            raise InputError("rows", f"{self.title}: every row needs {len(self.columns)} texts")
+
+
+@dataclass(frozen=True)
 class Statement:
     """What a paper says, and what we find.
 
@@ -151,6 +169,7 @@ class CaseResult:
     measures: tuple[Measure, ...]
     plots: tuple[Figure, ...] = ()
     statements: tuple[Statement, ...] = ()
+    tables: tuple[Table, ...] = ()
     seconds: float = 0.0
     error: str = ""
     """why the case could not be run; such a case fails"""

@@ -57,6 +57,10 @@ def track(
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Plot the closed loop as one HTML page.")
     ] = None,
+    log: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Save what the inertial sensor told as CSV, for imu."),
+    ] = None,
 ) -> None:
     """Drive a machine along a motion in closed loop; ends with exit code 1 after a safe stop."""
     from twin.commands import track as commands
@@ -76,5 +80,6 @@ def track(
         seed,
         out,
         plot,
+        log,
     )
     raise typer.Exit(0 if followed else 1)

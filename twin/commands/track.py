@@ -12,9 +12,13 @@ from twin.catalogue import load
 from twin.commands.motions import motion_of
 from twin.console import Column, line, table
 from twin.control import make_controller
+from twin.control.reference import Reference
 from twin.engines.stability import suitable_timestep
+from twin.errors import InputError
 from twin.files import check_place
+from twin.plant.inertial_log import InertialLog
 from twin.plant.plant import Plant
+from twin.platform import Platform
 from twin.trajectory import Trajectory
 from twin.viewer.text import number
 
@@ -37,9 +41,10 @@ def track(
     seed: int,
     out: Path | None,
     plot: Path | None,
+    log: Path | None,
 ) -> bool:
     """Run the closed loop, print its errors, write what was asked for; False after a safe stop."""
-    for path, ending in ((out, ".npz"), (plot, "")):
+    for path, ending in ((out, ".npz"), (plot, ".html"), (log, ".csv")):
         if path is not None:
             check_place(path, ending)
     if plot is not None:
@@ -47,9 +52,12 @@ def track(
 
         report_library("plotly", "Plotting")
     platform = load(machine, machine_preset)
+    if log is not None and platform.parameters.imu is None:
+        raise InputError("log", f"{platform.name} has no inertial sensor; add [imu] or a preset")
     length = positive(duration, "duration")
     wanted = motion_of(platform, motion, axis, amplitude, frequency, length)
     law = make_controller(controller, platform, wanted)
+    _print_demand(platform, law.reference)
     if timestep is None:
         step = _step(law.period, suitable_timestep(platform))
     else:
@@ -79,7 +87,39 @@ def track(
         from twin.viewer.tracking import tracking_figure
 
         line(f"wrote {write_figure(tracking_figure(run), plot)}")
+    if log is not None:
+        from twin.analysis.inertial.log_file import write_inertial_log
+
+        line(f"wrote {write_inertial_log(_inertial_log(run, platform), log)}")
     return not run.stopped
+
+
+def _print_demand(platform: Platform, reference: Reference) -> None:
+    """Say where a motion asks more of the actuators than they can do."""
+    speeds = [leg.actuator.speed for leg in platform.parameters.legs]
+    fastest = np.array([np.inf if speed is None else speed for speed in speeds])
+    beyond = (np.abs(reference.rates) > fastest).any(axis=1)
+    if beyond.any():
+        unit = platform.coordinate_unit
+        most = float(np.abs(reference.rates).max())
+        line(
+            f"the motion asks {most:.3g} {unit}/s of actuators that give {fastest.min():.3g}, "
+            f"{100 * beyond.mean():.2g} % of the time; they cannot follow there"
+        )
+    if not reference.reachable.all():
+        lost = float(reference.time[int(np.argmin(reference.reachable))])
+        line(f"the motion leaves the workspace at {lost:.4g} s")
+
+
+def _inertial_log(run: Trajectory, platform: Platform) -> InertialLog:
+    """Return what the inertial sensor told, one row per reading of its own."""
+    time, readings = run.signals["time"], run.signals["inertial"]
+    sensor = platform.parameters.imu
+    rate = None if sensor is None else sensor.output_rate
+    kept = np.ones(len(time), dtype=bool)
+    if rate is not None:
+        kept[1:] = np.diff(np.floor(time * rate + 1e-6)) > 0.0
+    return InertialLog(time[kept], readings[kept, :3], readings[kept, 3:])
 
 
 def _print_errors(run: Trajectory, unit: str) -> None:

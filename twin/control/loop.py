@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from twin.engines.engine import State
 
 RATIO_ROUNDING = 1e-9
-OWN_SIGNALS = ("time", "demand", "measured", "command", "reference_pose")
+OWN_SIGNALS = ("time", "demand", "measured", "command", "reference_pose", "inertial")
 """Names of what the loop records itself."""
 
 
@@ -179,6 +179,8 @@ class ClosedLoop:
             "command": command.demand,
             "reference_pose": reference.pose[row],
         }
+        if measurement.inertial.size:
+            rows["inertial"] = measurement.inertial
         if self._extra is None:
             told = self.controller.signals().items()
             self._extra = {

@@ -206,7 +206,8 @@ def _loop_plot(linear: LinearMachine, platform: Platform) -> Plot:
         ("complementary sensitivity", shaped @ robust @ sensitivity),
     )
     lines = tuple(
-        Curve(name, GRID, np.linalg.svd(values, compute_uv=False)[:, 0]) for name, values in curves
+        Curve(name, GRID, np.linalg.norm(values, 2, axis=(1, 2)).astype(np.float64))
+        for name, values in curves
     )
     return Plot(
         "Loop shaping",

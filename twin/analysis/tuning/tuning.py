@@ -99,14 +99,18 @@ def chosen_gains(
     Raises:
         InputError: another size, not finite.
     """
-    for field, values in (("low", low), ("high", high), ("start", start)):
-        if values is not None:
-            given = as_floats(values, field, len(gains))
-            gains = tuple(
-                gain._replace(**{field: float(value)})
-                for gain, value in zip(gains, given, strict=True)
-            )
-    return gains
+    lows, highs, starts = (
+        as_floats(own if values is None else values, field, len(gains))
+        for field, values, own in (
+            ("low", low, [gain.low for gain in gains]),
+            ("high", high, [gain.high for gain in gains]),
+            ("start", start, [gain.start for gain in gains]),
+        )
+    )
+    return tuple(
+        gain._replace(low=float(a), high=float(b), start=float(c))
+        for gain, a, b, c in zip(gains, lows, highs, starts, strict=True)
+    )
 
 
 def instants(duration: float, step: float) -> FloatArray:
