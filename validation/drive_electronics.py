@@ -38,7 +38,7 @@ def response_of_electronics(machine: Platform) -> tuple[Measure, Plot]:
     runs: dict[float, tuple[FloatArray, FloatArray, FloatArray]] = {}
     for step in (leg.delay / 4.0, leg.delay / 8.0) if leg.delay else ENGINE_STEPS:
         plant = Plant(machine)
-        plant.prepare(step, 4 * step)
+        plant.prepare(step)
         plant.start(state, Cascade(machine).loop_gains)
         before = plant.states[0, column.EFFORT]
         jump = 0.1 * (leg.reflected().peak or 800.0)

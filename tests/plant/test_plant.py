@@ -57,7 +57,7 @@ def started(platform: Platform, step: float = 1e-4, twist: Any = None) -> tuple[
     """Return a plant that has taken over its machine at home."""
     plant, state = Plant(platform), at_home(platform, twist)
     controller = Cascade(platform)
-    plant.prepare(step, 1e-3)
+    plant.prepare(step)
     plant.start(state, controller.loop_gains)
     return plant, state
 
@@ -118,7 +118,7 @@ def test_after_a_start_the_machine_stays(name: str) -> None:
     plant = Plant(platform)
     engine = make_engine("analytic", platform, 1e-4, "fast")
     state = engine.reset(None, None, quiet(platform))
-    plant.prepare(1e-4, 1e-3)
+    plant.prepare(1e-4)
     plant.start(state, Cascade(platform).loop_gains)
     before = state.lengths
     for _ in range(100):
@@ -282,7 +282,7 @@ def test_springs_in_series_are_not_in_the_readings() -> None:
     plant, state = Plant(platform), at_home(platform)
     bent = np.array([1e-3] * 6 + [0.2] * 6)
     state = state._replace(internal=bent)
-    plant.prepare(1e-4, 1e-3)
+    plant.prepare(1e-4)
     plant.start(state, Cascade(platform).loop_gains)
     reading = plant.measure(state)
     np.testing.assert_allclose(reading.coordinates, state.lengths - 1e-3, rtol=0, atol=1e-15)
@@ -300,7 +300,7 @@ def test_cranks_count_in_radians() -> None:
 def test_rates_after_a_silence_span_all_of_it() -> None:
     platform = machine("stewart", kind="screw", lead="5 mm", encoder={"counts": 5000})
     plant, state = Plant(platform, dropouts=[(2e-3, 5e-3)]), at_home(platform)
-    plant.prepare(1e-3, 1e-3)
+    plant.prepare(1e-3)
     plant.start(state, Cascade(platform).loop_gains)
     rates = []
     for k in range(8):
@@ -317,7 +317,7 @@ def test_switches_are_pressed_at_the_limits() -> None:
     low, high = platform.minimum_coordinates, platform.maximum_coordinates
     for at, pressed in ((low, (1, 0)), (high, (0, 1))):
         there = state._replace(lengths=np.array(at))
-        plant.prepare(1e-4, 1e-3)
+        plant.prepare(1e-4)
         plant.start(there, Cascade(platform).loop_gains)
         plant._states[:, column.POSITION] = at
         reading = plant.measure(there)
@@ -353,11 +353,9 @@ def test_dropouts_are_spans(dropouts: Any) -> None:
 
 
 @pytest.mark.parametrize("value", [0.0, -1e-3, np.nan, np.inf, "fast", None])
-def test_steps_and_periods_are_above_zero(value: Any, srspm: Platform) -> None:
+def test_steps_are_above_zero(value: Any, srspm: Platform) -> None:
     with pytest.raises(InputError, match="timestep"):
-        Plant(srspm).prepare(value, 1e-3)
-    with pytest.raises(InputError, match="period"):
-        Plant(srspm).prepare(1e-3, value)
+        Plant(srspm).prepare(value)
 
 
 def test_machines_that_no_plant_can_drive_are_refused() -> None:

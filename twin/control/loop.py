@@ -74,7 +74,7 @@ class ClosedLoop:
                 "timestep",
                 f"{timestep:.9g} s must divide the control period {period:.9g} s into whole steps",
             )
-        self.plant.prepare(timestep, period)
+        self.plant.prepare(timestep)
         self.plant.start(state, self.controller.loop_gains)
         self._watch = self._supervisor or self.controller.supervisor()
         self._watch.start()

@@ -12,6 +12,7 @@ import numpy as np
 from twin.arrays import FloatArray, positive
 from twin.errors import InputError
 from twin.plant import actuation as column
+from twin.plant import reading
 from twin.plant.actuation import actuate
 from twin.plant.command import MODES, Command
 from twin.plant.drives import drive_constants, motor_parts
@@ -19,6 +20,7 @@ from twin.plant.dropouts import as_spans
 from twin.plant.encoder import encoder_bank
 from twin.plant.inertial_sensor import InertialUnit
 from twin.plant.measurement import NOTHING, Measurement
+from twin.plant.reading import read_actuators
 from twin.platform import REST, Platform, as_platform
 
 if TYPE_CHECKING:
@@ -62,15 +64,12 @@ class Plant:
         if len(delays) > 1:
             raise InputError("leg.drive.delay", "must be the same for all drives of a machine")
         self._delay = delays.pop()
-        digits = np.array([_digit(leg) for leg in legs])
-        self._encoders = encoder_bank(platform, seed) if (digits > 0.0).all() else None
+        self._digits = np.array([_digit(leg) for leg in legs])
+        self._encoders = encoder_bank(platform, seed) if (self._digits > 0.0).all() else None
         sensor, gravity = platform.parameters.imu, platform.parameters.gravity
         self._inertial = (
             None if sensor is None else InertialUnit(sensor, gravity=gravity, seed=seed)
         )
-        self._counted = digits > 0.0
-        self._coarse = bool(self._counted.any())
-        self._counted_digits = np.where(self._counted, digits, 1.0)
         self._states = np.zeros((n, column.STATES))
         self._forces = np.zeros(n)
         self._nothing = np.zeros(n)
@@ -98,20 +97,16 @@ class Plant:
         """`(n,)` 1 where a drive gives less than it was asked for."""
         return np.asarray(self._states[:, column.LIMITED].copy())
 
-    def prepare(self, timestep: float, period: float) -> None:
-        """Set the engine's step and the control period [s].
+    def prepare(self, timestep: float) -> None:
+        """Set the engine's step [s].
 
         Raises:
             InputError: not above zero, or too long for the drives' transmissions.
         """
         self._step = positive(timestep, "timestep")
-        self._period = positive(period, "period")
         self._drives = drive_constants(self.platform, self._step)
         self._parts = motor_parts(self._drives, self._step)
         self._late = round(self._delay / self._step)
-        self._moving = self._drives[:, column.INERTIA] > 0.0
-        self._motors = bool(self._moving.any())
-        self._lower, self._upper = self._drives[:, column.LOWER], self._drives[:, column.UPPER]
 
     def start(self, state: State, gains: FloatArray) -> None:
         """Take over a machine in `state`, held by its motors, at rest or not.
@@ -144,7 +139,7 @@ class Plant:
             self._inertial.start(state.pose, state.twist)
         self._waiting: deque[tuple[int, Command]] = deque()
         self._active = Command(rates.copy())
-        self._read: FloatArray | None = None
+        self._read = np.zeros(len(coordinates))
         self._last: Measurement | None = None
 
     def command(self, command: Command) -> None:
@@ -198,34 +193,25 @@ class Plant:
             if begin <= state.time < end and self._last is not None:
                 return self._last._replace(valid=False)
         coordinates, rates = self.actuated(state)
-        if not self._motors:
-            coordinates, rates = coordinates.copy(), rates.copy()
-        else:
-            coordinates = np.where(self._moving, self._states[:, column.POSITION], coordinates)
-            rates = np.where(self._moving, self._states[:, column.SPEED], rates)
+        # After a silence the difference of two counts spans the whole of it.
+        span = 0.0 if self._last is None else max(state.time - self._last.time, self._step)
+        told = np.empty((reading.ROWS, len(coordinates)))
+        read_actuators(
+            self._drives, self._states, self._digits, self._read, span, coordinates, rates, told
+        )
         counted = NOTHING
         if self._encoders is not None:
-            self._encoders.count(coordinates)
+            self._encoders.count(self._states[:, column.POSITION])
             counted = self._encoders.raw
-        if self._coarse:
-            counts = np.round(coordinates / self._counted_digits)
-            coarse = np.where(self._counted, counts * self._counted_digits, coordinates)
-            # After a silence the difference spans the whole of it.
-            span = self._period if self._last is None else state.time - self._last.time
-            before = coarse if self._read is None else self._read
-            rates = np.where(self._counted, (coarse - before) / max(span, self._step), rates)
-            coordinates, self._read = coarse, coarse.copy()
-        low = (coordinates <= self._lower).astype(float)
-        high = (coordinates >= self._upper).astype(float)
         self._last = Measurement(
             state.time,
-            coordinates,
-            rates,
+            told[reading.COORDINATE],
+            told[reading.RATE],
             self._forces.copy(),
             inertial=NOTHING if self._inertial is None else self._inertial.reading,
             counts=counted,
-            at_minimum=low,
-            at_maximum=high,
+            at_minimum=told[reading.AT_MINIMUM],
+            at_maximum=told[reading.AT_MAXIMUM],
         )
         return self._last
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -69,7 +70,7 @@ def run(platform: Platform) -> CaseResult:
     mass = float(equivalent_inertia(machine)[0] - drive[column.INERTIA])
     measures: list[Measure] = [*_takeover(machine, constants)]
     plots: list[Figure] = []
-    for part in (_coupling, _friction, _play):
+    for part in (_coupling, _friction, partial(_play, unit=machine.coordinate_unit)):
         found, figures = part(drive, mass)
         measures += found
         plots += figures
@@ -95,7 +96,7 @@ def _takeover(machine: Platform, constants: FloatArray) -> Iterator[Measure]:
     try:
         state = engine.reset(internal=springs)
         plant = Plant(machine)
-        plant.prepare(STEP, 10 * STEP)
+        plant.prepare(STEP)
         plant.start(state, Cascade(machine).loop_gains)
         held = machine.inverse_dynamics(machine.home, REST, REST, internal=state.internal)
         first, at = plant.forces(state).copy(), state.lengths
@@ -177,7 +178,7 @@ def _friction(drive: FloatArray, mass: float) -> tuple[list[Measure], list[Figur
     ], [friction_plot(curve, drive)]
 
 
-def _play(drive: FloatArray, mass: float) -> tuple[list[Measure], list[Figure]]:
+def _play(drive: FloatArray, mass: float, unit: str) -> tuple[list[Measure], list[Figure]]:
     if drive[column.HALF_PLAY] == 0.0:
         return [], []
     loop = hysteresis(drive, mass)
@@ -187,7 +188,7 @@ def _play(drive: FloatArray, mass: float) -> tuple[list[Measure], list[Figure]]:
             abs(loop.width / loop.expected - 1.0),
             "1",
             5e-3,
-            f"{loop.expected:.4g}; readings lie a step apart, and the leg's inertia pulls",
+            f"{loop.expected:.4g} {unit}; readings lie a step apart, and the leg's inertia pulls",
         ),
         Measure("force inside the play, per drag", loop.inside, "1", 0.0, "no flank, no force"),
-    ], [hysteresis_plot(loop)]
+    ], [hysteresis_plot(loop, unit)]
