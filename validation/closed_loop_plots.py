@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from twin.arrays import FloatArray
 from twin.platform import Platform
 from twin.trajectory import Trajectory
 from twin.validation.actuators import leg_curves
 from twin.validation.faults import Fault
-from twin.validation.results import Panel, Plot
+from twin.validation.results import Curve, Panel, Plot
+
+DRAWN = 2000
+"""Points of a curve at most."""
 
 
 def tracking_plot(platform: Platform, ride: Trajectory) -> Plot:
@@ -21,7 +25,7 @@ def tracking_plot(platform: Platform, ride: Trajectory) -> Plot:
         (
             Panel(f"demand [{unit}]", leg_curves(time, scale * (ride.signals["demand"] - start))),
             Panel(f"error [{unit}]", leg_curves(time, scale * error)),
-            Panel(f"force [{platform.force_unit}]", leg_curves(ride.time, ride.forces)),
+            Panel(f"force [{platform.force_unit}]", _curves(ride.time, ride.forces)),
         ),
         caption="Error: what the encoders tell less than demanded.",
     )
@@ -34,7 +38,7 @@ def stop_plot(fault: Fault, run: Trajectory) -> Plot:
         f"Safe stop: {fault.name}",
         "time [s]",
         (
-            Panel(f"actuator speed [{unit}]", leg_curves(run.time, run.rates)),
+            Panel(f"actuator speed [{unit}]", _curves(run.time, run.rates)),
             Panel(
                 f"commanded speed [{unit}]",
                 leg_curves(run.signals["time"], run.signals["command"]),
@@ -42,3 +46,8 @@ def stop_plot(fault: Fault, run: Trajectory) -> Plot:
         ),
         caption=f"{run.stopped}. Speeds are ramped to zero, then the brakes close.",
     )
+
+
+def _curves(time: FloatArray, values: FloatArray) -> tuple[Curve, ...]:
+    kept = slice(None, None, 1 + len(time) // DRAWN)
+    return leg_curves(time[kept], values[kept])
