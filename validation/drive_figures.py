@@ -29,16 +29,16 @@ def friction_plot(curve: FrictionCurve, drive: FloatArray) -> Plot:
     return Plot("Friction", "speed [m/s, rad/s]", (panel,), log_x=True, caption=caption)
 
 
-def hysteresis_plot(loop: Hysteresis) -> Plot:
-    """Return the loop of motor and leg."""
+def hysteresis_plot(loop: Hysteresis, unit: str) -> Plot:
+    """Return the loop of motor and leg; `unit` of their coordinates."""
     shown = slice(len(loop.motor) // 2, None, len(loop.motor) // 2000)
-    motor, lag = loop.motor[shown], (loop.leg - loop.motor)[shown]
-    panel = Panel("leg minus motor [m, rad]", (Curve("found", motor, lag),))
+    motor, lag = 1e3 * loop.motor[shown], 1e3 * (loop.leg - loop.motor)[shown]
+    panel = Panel(f"leg minus motor [m{unit}]", (Curve("found", motor, lag),))
     caption = (
-        f"A leg with drag behind a slow motor: the loop is {loop.width:.4g} wide; the play and "
-        f"what the drag presses make {loop.expected:.4g}."
+        f"A leg with drag behind a slow motor: the loop is {1e3 * loop.width:.4g} m{unit} wide; "
+        f"the play and what the drag presses make {1e3 * loop.expected:.4g} m{unit}."
     )
-    return Plot("Backlash", "motor [m, rad]", (panel,), caption=caption)
+    return Plot("Backlash", f"motor [m{unit}]", (panel,), caption=caption)
 
 
 def response_plot(

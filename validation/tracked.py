@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,10 @@ from twin.arrays import FloatArray
 from twin.control.controller import Controller
 from twin.control.reference import Reference, reference_of
 from twin.engines.engine import Engine
+from twin.motion.axes import AxisSample
+from twin.motion.motion import Motion
 from twin.motion.quaternions import quaternion_product
+from twin.parameters.machine import MachineParameters
 from twin.platform import Platform
 from twin.simulation import simulate
 from twin.trajectory import Trajectory
@@ -32,11 +35,34 @@ class Tracked(NamedTuple):
     @property
     def rms(self) -> tuple[float, float, float]:
         """Root mean squares: of the position error, of the rotation error, of one actuator."""
-        return (
-            float(np.sqrt((self.position**2).sum(axis=1).mean())),
-            float(np.sqrt((self.rotation**2).sum(axis=1).mean())),
-            float(np.sqrt((self.actuators**2).mean())),
-        )
+        return _root_mean_squares(self.position, self.rotation, self.actuators)
+
+
+class Excerpt(Motion):
+    """What a motion does from a time on, risen from rest.
+
+    Attributes:
+        whole: the motion.
+        begin: [s] where in it the excerpt begins.
+    """
+
+    whole: Motion
+    begin: float
+
+    def __init__(self, whole: Motion, begin: float, duration: float, fade_in: float) -> None:
+        """Describe the excerpt: its begin in the motion, its length, its rise [s]."""
+        super().__init__(whole.center, duration, whole.convention, fade_in)
+        self._set(whole=whole, begin=begin)
+
+    def _axes(self, time: FloatArray) -> AxisSample:
+        return self.whole.axes(time + self.begin)
+
+
+def with_drive(platform: Platform, **changes: Any) -> Platform:
+    """Return a machine whose drives differ in the given parameters."""
+    content = platform.parameters.model_dump()
+    content["leg"]["drive"].update(changes)
+    return Platform(MachineParameters.model_validate(content))
 
 
 def tracked(platform: Platform, controller: Controller, engine: Engine, duration: float) -> Tracked:
@@ -53,17 +79,25 @@ def tracked(platform: Platform, controller: Controller, engine: Engine, duration
         progress=False,
     )
     rows = [reference.row(k) for k in range(len(ride))]
-    turn = quaternion_product(ride.pose[:, 3:], reference.pose[rows, 3:] * [1.0, -1.0, -1.0, -1.0])
-    angle = 2.0 * np.arctan2(np.linalg.norm(turn[:, 1:], axis=1), np.abs(turn[:, 0]))
-    axis = turn[:, 1:] * np.sign(turn[:, :1])
-    size = np.linalg.norm(axis, axis=1)
-    factor = np.divide(angle, size, out=np.full_like(size, 2.0), where=size > 1e-12)
     return Tracked(
         ride,
         ride.time,
         ride.pose[:, :3] - reference.pose[rows, :3],
-        factor[:, None] * axis,
+        _turns(ride.pose, reference.pose[rows]),
         ride.lengths - reference.coordinates[rows],
+    )
+
+
+def motion_size(reference: Reference, count: int) -> tuple[float, float, float]:
+    """Return root mean squares of a reference about its begin, as `Tracked.rms`, over `count` rows.
+
+    What a machine that stays where it is would err by.
+    """
+    pose, coordinates = reference.pose[:count], reference.coordinates[:count]
+    return _root_mean_squares(
+        pose[:, :3] - pose[0, :3],
+        _turns(pose, np.broadcast_to(pose[0], pose.shape)),
+        coordinates - coordinates[0],
     )
 
 
@@ -92,4 +126,25 @@ def apart(one: Trajectory, other: Trajectory) -> tuple[float, float]:
             / np.abs(one.pose[:, k] - one.pose[0, k]).max()
         )
         for k in places
+    )
+
+
+def _turns(pose: FloatArray, wanted: FloatArray) -> FloatArray:
+    """Return rotation vectors `(k, 3)` from wanted to actual attitudes, base axes."""
+    turn = quaternion_product(pose[:, 3:], wanted[:, 3:] * [1.0, -1.0, -1.0, -1.0])
+    angle = 2.0 * np.arctan2(np.linalg.norm(turn[:, 1:], axis=1), np.abs(turn[:, 0]))
+    axis = turn[:, 1:] * np.sign(turn[:, :1])
+    size = np.linalg.norm(axis, axis=1)
+    factor = np.divide(angle, size, out=np.full_like(size, 2.0), where=size > 1e-12)
+    vectors: FloatArray = factor[:, None] * axis
+    return vectors
+
+
+def _root_mean_squares(
+    position: FloatArray, rotation: FloatArray, actuators: FloatArray
+) -> tuple[float, float, float]:
+    return (
+        float(np.sqrt((position**2).sum(axis=1).mean())),
+        float(np.sqrt((rotation**2).sum(axis=1).mean())),
+        float(np.sqrt((actuators**2).mean())),
     )

@@ -253,6 +253,19 @@ def test_command_refuses_in_one_line(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["payload", "stewart", "--json", str(tmp_path / "no" / "a")])
     assert result.exit_code == 2
     assert "does not exist" in result.stderr
+    assert result.stderr.startswith("twin: json: ")
+    result = CliRunner().invoke(app, ["payload", "stewart", "--plot", str(tmp_path / "a.png")])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("twin: plot: must end in .html")
+    result = CliRunner().invoke(app, ["payload", "stewart", "--grid", "100"])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("twin: grid: ")
+
+
+def test_legs_too_heavy_for_themselves_are_told() -> None:
+    result = CliRunner().invoke(app, ["payload", "stewart", "--limit", "10"])
+    assert result.exit_code == 0
+    assert "none: the legs alone are too heavy" in result.output
 
 
 def test_command_is_registered() -> None:

@@ -143,6 +143,22 @@ def test_more_lines_than_colours() -> None:
     assert {line.line.color for line in figure.data} == set(CURVES)
 
 
+def test_legends_that_add_a_name_are_complete() -> None:
+    x = np.array([0.0, 1.0])
+    names = (("a", "b"), ("a",), ("a", "b", "c", "a"))
+    panels = [Axes("y", [Line(name, x, x) for name in panel]) for panel in names]
+    told = [line.showlegend for line in panels_figure(panels, "x").data]
+    assert told == [True, True, False, True, True, True, False]
+
+
+def test_a_panel_alone_is_high_enough_and_decades_have_ticks() -> None:
+    x = np.array([2.0, 70.0])
+    figure = panels_figure([Axes("y", [Line("a", x, x)])], "x", log_x=True)
+    inner = figure.layout.height - figure.layout.margin.t
+    assert inner >= 320
+    assert {"2", "5", "10", "20", "50"} <= set(figure.layout.xaxis.ticktext)
+
+
 def test_names_reach_plotly_escaped() -> None:
     x = np.array([0.0, 1.0])
     figure = panels_figure([Axes("<i>y</i>", [Line("<b>a</b>", x, x)])], "<u>x</u>", title="<s>")

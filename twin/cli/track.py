@@ -16,17 +16,24 @@ from twin.cli.application import (
     app,
 )
 
+MotionName = Annotated[
+    str,
+    typer.Option(
+        metavar="WORD|FILE",
+        help="still, sine, step, lift, chirp, tank, or a CSV file with a recorded motion.",
+    ),
+]
+
+InertialLogFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Save what the inertial sensor told as CSV, for imu."),
+]
+
 
 @app.command()
 def track(
     machine: Machine,
-    motion: Annotated[
-        str,
-        typer.Option(
-            metavar="WORD|FILE",
-            help="still, sine, step, lift, chirp, tank, or a CSV file with a recorded motion.",
-        ),
-    ] = "sine",
+    motion: MotionName = "sine",
     axis: Annotated[str, typer.Option(help="Axis that moves: x, y, z, yaw, pitch or roll.")] = "z",
     amplitude: Annotated[
         float | None,
@@ -57,10 +64,7 @@ def track(
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Plot the closed loop as one HTML page.")
     ] = None,
-    log: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Save what the inertial sensor told as CSV, for imu."),
-    ] = None,
+    log: InertialLogFile = None,
 ) -> None:
     """Drive a machine along a motion in closed loop; ends with exit code 1 after a safe stop."""
     from twin.commands import track as commands

@@ -28,7 +28,7 @@ def workspace(
         ),
     ] = None,
     machine_preset: MachinePreset = None,
-    out: Annotated[
+    plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the plots as one HTML page.")
     ] = None,
     json: Annotated[
@@ -44,4 +44,4 @@ def workspace(
     """Analyse the workspace: ranges, volumes, dexterity, singular poses, stiffness."""
     from twin.commands import workspace as commands
 
-    commands.workspace(machine, machine_preset, pose, stiffness, out, json)
+    commands.workspace(machine, machine_preset, pose, stiffness, plot, json)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from twin.catalogue import load
 from twin.commands.numbers import numbers
+from twin.commands.options import PAGE, check_files
 from twin.console import Column, line, table
 from twin.errors import InputError
-from twin.files import check_place
 from twin.motion.cueing import ALGORITHMS, Outcome, compare, manoeuvre, read_ride, standstill_error
 from twin.motion.cueing.predictive import PERIOD
 
@@ -33,9 +33,7 @@ def cue(
     Raises:
         InputError: neither a manoeuvre nor a file, or both.
     """
-    for path, ending in ((out, ".csv"), (plot, "")):
-        if path is not None:
-            check_place(path, ending)
+    check_files(out=(out, ".csv"), plot=(plot, PAGE))
     if (manoeuvre_name is None) == (source is None):
         raise InputError("input", "give either a manoeuvre or a file with a ride")
     platform = load(machine, machine_preset)

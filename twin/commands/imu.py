@@ -6,9 +6,11 @@ import json as json_text
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from twin.arrays import positive
 from twin.catalogue import load
+from twin.commands.options import PAGE, check_files, told_as
 from twin.console import Column, line, table
-from twin.files import check_place, write_text
+from twin.files import write_text
 from twin.viewer.text import number
 
 if TYPE_CHECKING:
@@ -40,20 +42,20 @@ def imu(
     from twin.motion import read_recording
     from twin.parameters.inertial_sensor import InertialSensor
 
-    for path in (plot, compensated, json):
-        if path is not None:
-            check_place(path)
+    check_files(plot=(plot, PAGE), compensated=(compensated, ""), json=(json, ""))
+    width = None if bandwidth is None else positive(bandwidth, "bandwidth")
     platform = load(machine, machine_preset)
     own = getattr(platform.parameters, "imu", None)
     sensor: InertialSensor = own or InertialSensor(source="none: at the reference point")
-    if bandwidth is not None:
-        sensor = sensor.model_copy(update={"bandwidth": bandwidth})
+    if width is not None:
+        sensor = sensor.model_copy(update={"bandwidth": width})
     wanted = read_recording(motion, platform.home)
-    readings = (
-        read_thesis_log(log, rate=log_rate, force_unit=force_unit, rate_unit=rate_unit)
-        if layout == "thesis"
-        else read_inertial_log(log)
-    )
+    with told_as(rate="log_rate"):
+        readings = (
+            read_thesis_log(log, rate=log_rate, force_unit=force_unit, rate_unit=rate_unit)
+            if layout == "thesis"
+            else read_inertial_log(log)
+        )
     found = compare_log(platform, wanted, readings, sensor, resolution=resolution)
     change = compensate(wanted, found, phase=phase) if compensated or plot else None
     content = summary(found, change)

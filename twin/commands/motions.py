@@ -16,6 +16,7 @@ from twin.motion import (
     axis_names,
     read_recording,
 )
+from twin.motion.fitted_ride import fitted_tank_ride
 from twin.platform import Platform
 
 WORDS = ("still", "sine", "step", "lift", "chirp", "tank")
@@ -47,7 +48,8 @@ def motion_of(
         platform: the machine, which moves about its home.
         word: one of `WORDS`, or a CSV file.
         axis: that moves.
-        amplitude: [m] or [rad]; default a tenth of an actuator's range.
+        amplitude: [m] or [rad]; default a tenth of an actuator's range, and for a tank ride less
+            where an actuator would need more than 80 % of its speed or of its range about home.
         frequency: [Hz] of the sine, the highest of the chirp.
         duration: [s].
 
@@ -62,10 +64,9 @@ def motion_of(
             raise InputError("motion", f"must be one of {', '.join(WORDS)}, or a CSV file")
         return read_recording(word, platform.home, convention=convention)
     if word == "tank":
-        peak = _amplitude(platform, "pitch") if amplitude is None else amplitude
-        return TankTrackMotion(
-            platform.home, duration=duration, peak_pitch=peak, convention="yaw_pitch_roll"
-        )
+        if amplitude is None:
+            return fitted_tank_ride(platform, _amplitude(platform, "pitch"), duration)
+        return TankTrackMotion(platform.home, duration=duration, peak_pitch=amplitude)
     if axis not in axis_names(convention):
         known = ", ".join(axis_names(convention))
         raise InputError("axis", f"must be one of {known}, not {axis!r}")

@@ -23,8 +23,9 @@ from twin.analysis.payload_search.dynamic import DYNAMIC_START_KG
 from twin.analysis.payload_search.record import payload_record
 from twin.analysis.payload_search.steps import START_KG
 from twin.catalogue import load
+from twin.commands.options import PAGE, check_files, told_as
 from twin.console import Column, line, table
-from twin.files import check_place, write_text
+from twin.files import write_text
 from twin.platform import Platform
 from twin.viewer.text import number, value_text
 
@@ -33,6 +34,8 @@ PATIENCE = 2.0
 
 SWEEP_FREQUENCIES = np.geomspace(2.0, 70.0, 24)
 """[Hz] of the plot."""
+
+TOO_HEAVY = "none: the legs alone are too heavy"
 
 Row = tuple[str, str, str]
 
@@ -64,11 +67,10 @@ def payload(
     Raises:
         InputError: as `static_payload` and `dynamic_payload`, or files that cannot be written.
     """
-    for path in (json, plot):
-        if path is not None:
-            check_place(path)
+    check_files(json=(json, ""), plot=(plot, PAGE))
     platform = load(machine, machine_preset)
-    still = static_payload(platform, start=START_KG if start is None else start, **options)
+    with told_as(shares="grid"):
+        still = static_payload(platform, start=START_KG if start is None else start, **options)
     _print_static(platform, still)
     shaken = None
     if dynamic:
@@ -176,6 +178,8 @@ def _show(rows: list[Row], title: str) -> None:
 def _mass(value: float | None) -> str:
     if value is None:
         return "none"
+    if value <= 0.0:
+        return TOO_HEAVY
     return f"{number(value)} kg" if np.isfinite(value) else "all runs left out"
 
 

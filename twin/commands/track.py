@@ -43,14 +43,12 @@ def track(
     plot: Path | None,
     log: Path | None,
 ) -> bool:
-    """Run the closed loop, print its errors, write what was asked for; False after a safe stop."""
-    for path, ending in ((out, ".npz"), (plot, ".html"), (log, ".csv")):
-        if path is not None:
-            check_place(path, ending)
-    if plot is not None:
-        from twin.viewer.extra import report_library
+    """Run the closed loop, print its errors, write what was asked for; False after a safe stop.
 
-        report_library("plotly", "Plotting")
+    Raises:
+        InputError: an argument that cannot be used, or a log of a machine without such a sensor.
+    """
+    _check_places(out, plot, log)
     platform = load(machine, machine_preset)
     if log is not None and platform.parameters.imu is None:
         raise InputError("log", f"{platform.name} has no inertial sensor; add [imu] or a preset")
@@ -80,6 +78,24 @@ def track(
     )
     if run.stopped:
         line(f"stopped: {run.stopped}", bold=True)
+    _write(run, platform, out, plot, log)
+    return not run.stopped
+
+
+def _check_places(out: Path | None, plot: Path | None, log: Path | None) -> None:
+    for path, ending in ((out, ".npz"), (plot, ".html"), (log, ".csv")):
+        if path is not None:
+            check_place(path, ending)
+    if plot is not None:
+        from twin.viewer.extra import report_library
+
+        report_library("plotly", "Plotting")
+
+
+def _write(
+    run: Trajectory, platform: Platform, out: Path | None, plot: Path | None, log: Path | None
+) -> None:
+    """Write what was asked for."""
     if out is not None:
         line(f"wrote {run.save(out)}")
     if plot is not None:
@@ -91,7 +107,6 @@ def track(
         from twin.analysis.inertial.log_file import write_inertial_log
 
         line(f"wrote {write_inertial_log(_inertial_log(run, platform), log)}")
-    return not run.stopped
 
 
 def _print_demand(platform: Platform, reference: Reference) -> None:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from twin.catalogue import load
 from twin.commands.numbers import numbers
+from twin.commands.options import PAGE, check_files, told_as
 from twin.console import Column, line, table
-from twin.files import check_place, write_text
+from twin.files import write_text
 
 if TYPE_CHECKING:
     from twin.analysis.workspace.analysis import Advance
@@ -22,19 +23,17 @@ def workspace(
     machine_preset: str | None,
     pose: str | None,
     stiffness: float | None,
-    out: Path | None,
+    plot: Path | None,
     json_out: Path | None,
 ) -> None:
     """Analyse the workspace, print its figures, and write what was asked for.
 
     JSON holds what `twin.analysis.workspace.content.workspace_content` returns.
     """
-    for path in (out, json_out):
-        if path is not None:
-            check_place(path)
+    check_files(plot=(plot, PAGE), json=(json_out, ""))
     platform = load(machine, machine_preset)
     center = None if pose is None else numbers(pose, "pose")
-    if out is not None:
+    if plot is not None:
         from twin.viewer.extra import report_library
 
         report_library("plotly", "Plotting")
@@ -42,17 +41,17 @@ def workspace(
     from twin.analysis.workspace.content import workspace_content
     from twin.analysis.workspace.summary import summary_rows
 
-    with _bar(PARTS) as advance:
+    with _bar(PARTS) as advance, told_as(center="pose"):
         found = workspace_analysis(platform, center, stiffness=stiffness, advance=advance)
     columns = [Column(name) for name in ("quantity", "value", "note")]
     table(columns, summary_rows(found), f"{platform.name}: {platform.parameters.title}")
     if json_out is not None:
         content = json.dumps(workspace_content(found), indent=2, allow_nan=False)
         line(f"wrote {write_text(json_out, content + chr(10))}")
-    if out is not None:
+    if plot is not None:
         from twin.analysis.workspace.report_page import write_page
 
-        line(f"wrote {write_page(found, out)}")
+        line(f"wrote {write_page(found, plot)}")
 
 
 @contextmanager

@@ -57,6 +57,7 @@ class KalmanObserver:
         model = design.model
         self._constants = (model.transition, model.input, model.output, model.direct)
         self._rows = list(self.gain)
+        self._unheard = np.zeros((n, 3))
         self._last = len(self._rows) - 1
         self._count = 0
 
@@ -89,6 +90,21 @@ class KalmanObserver:
         observe(*self._constants, row, force, position, self.state, self.innovation)
         self._count += 1
         return self.state
+
+    def predict(self, force: FloatArray) -> FloatArray:
+        """Return the state `(n, 3)` a period later without a measurement; it is overwritten.
+
+        The innovation keeps its last value: nothing was compared.
+        """
+        told = self.innovation.copy()
+        observe(*self._constants, self._unheard, force, told, self.state, self.innovation)
+        self.innovation[:] = told
+        return self.state
+
+    @property
+    def position(self) -> FloatArray:
+        """Estimated coordinates `(n,)`, a view."""
+        return self.state[:, 0]
 
     @property
     def rate(self) -> FloatArray:

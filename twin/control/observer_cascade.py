@@ -56,6 +56,7 @@ class ObserverCascade(Cascade):
     Attributes:
         observer: of all actuators.
         compensation: whether the estimated disturbance is fed forward.
+        estimated_speed: whether the velocity loop closes on the estimated speed.
 
     Reference:
         Stewart thesis, section 4.4, figure 4.35.
@@ -72,6 +73,7 @@ class ObserverCascade(Cascade):
         model: Platform | None = None,
         design: ObserverDesign | None = None,
         compensation: bool = True,
+        estimated_speed: bool = True,
         position_gain: Any = None,
         position_integral: Any = None,
         velocity_gain: Any = None,
@@ -88,6 +90,8 @@ class ObserverCascade(Cascade):
             model: what the controller takes the machine for; default the machine itself.
             design: of the observer; default `suitable_design`.
             compensation: feed the estimated disturbance forward.
+            estimated_speed: close the velocity loop on the estimated speed; else on the one that
+                drives tell, which without compensation is feedback alone.
             position_gain: [1/s]; default that of `torque_loops`.
             position_integral: [1/s2]; default likewise.
             velocity_gain: one number or `(n,)` [N s/m]; default likewise.
@@ -124,6 +128,7 @@ class ObserverCascade(Cascade):
             feedforward_rise=feedforward_rise,
         )
         self.compensation = as_flag(compensation, "compensation")
+        self.estimated_speed = as_flag(estimated_speed, "estimated_speed")
         chosen = suitable_design(known, self.period) if design is None else design
         n = platform.n_actuators
         if chosen.model.period != self.period or len(chosen.measurement) != n:
@@ -150,9 +155,15 @@ class ObserverCascade(Cascade):
         """Return forces for control period `step`."""
         if self._fresh:
             self._fresh = False
+        elif not measurement.valid:
+            # A silent sensor is bridged by the model: the last reading would pull it back.
+            self.observer.predict(self._known)
+            measurement = measurement._replace(
+                coordinates=self.observer.position.copy(), rates=self.observer.rate.copy()
+            )
         else:
             self.observer.update(measurement.coordinates, self._known)
-        rate = self.observer.rate
+        rate = self.observer.rate if self.estimated_speed else measurement.rates
         demand = super().update(step, measurement).demand
         error = demand - rate
         wanted = self.velocity_gain * error + self._force_integral

@@ -19,7 +19,13 @@ LARGEST_POINTS = 2000
 """Points drawn per curve: more than a screen has columns."""
 
 PANEL_HEIGHT = 200
-"""[pixels] of one panel."""
+"""[pixels] of one panel among others."""
+
+ALONE_HEIGHT = 320
+"""[pixels] of a panel that is the only one."""
+
+HEAD = 28
+"""[pixels] above the first legend, for the title and plotly's buttons."""
 
 GAP = 44
 """[pixels] above each panel: room for two rows of its legend."""
@@ -27,7 +33,7 @@ GAP = 44
 FOOT = 66
 """[pixels] for tick labels, axis title and margins below the last panel."""
 
-DECADES_SHOWN = 1.5
+DECADES_SHOWN = 2.5
 """Axes that span fewer decades get ticks at 1, 2 and 5 instead of at powers of ten."""
 
 LOG_TICKS = 5
@@ -66,15 +72,17 @@ def panels_figure(
 ) -> Any:
     """Return a plotly figure of panels above each other.
 
-    Lines of one name have one colour and one legend entry, above the panel where the name comes
-    first. Values are stored as float32 and thinned out to `LARGEST_POINTS`.
+    Lines of one name have one colour, and a legend entry above the panel where the name comes
+    first and above those that add other names. Values are stored as float32 and thinned out to
+    `LARGEST_POINTS`.
 
     Raises:
         MissingDependencyError: plotly is not installed.
     """
     figures = report_library("plotly.graph_objects", "Plotting")
-    inner = len(panels) * (PANEL_HEIGHT + GAP) - GAP
-    top = GAP + (24 if title else 0)
+    size = ALONE_HEIGHT if len(panels) == 1 else PANEL_HEIGHT
+    inner = len(panels) * (size + GAP) - GAP
+    top = GAP + HEAD
     figure = figures.Figure(layout=layout(inner + top + FOOT, top))
     if title:
         text = {"text": html.escape(title), "font": {"size": TITLE_SIZE}}
@@ -83,8 +91,8 @@ def panels_figure(
     last = len(panels) - 1
     for k, panel in enumerate(panels):
         number = "" if k == 0 else str(k + 1)
-        high = 1.0 - k * (PANEL_HEIGHT + GAP) / inner
-        low = max(0.0, high - PANEL_HEIGHT / inner)
+        high = 1.0 - k * (size + GAP) / inner
+        low = max(0.0, high - size / inner)
         x_axis = axis(html.escape(x_label) if k == last else "") | _scale(panel, 1, log_x)
         y_axis = axis(html.escape(panel.y_label)) | _scale(panel, 2, panel.log_y)
         if k != last:
@@ -92,11 +100,13 @@ def panels_figure(
         figure.layout[f"xaxis{number}"] = x_axis | {"anchor": f"y{number}"}
         figure.layout[f"yaxis{number}"] = y_axis | {"anchor": f"x{number}", "domain": [low, high]}
         figure.layout[f"legend{number}"] = legend(high + 3 / inner)
+        complete = any(line.name not in colors for line in panel.lines)
+        told: set[str] = set()
         for line in panel.lines:
-            new = line.name not in colors
-            if new:
+            if line.name not in colors:
                 colors[line.name] = _next_color(panel, colors)
-            trace = _trace(line, colors[line.name], new)
+            trace = _trace(line, colors[line.name], complete and line.name not in told)
+            told.add(line.name)
             place = {"xaxis": f"x{number}", "yaxis": f"y{number}", "legend": f"legend{number}"}
             figure.add_trace(figures.Scatter(**trace, **place))
     return figure
@@ -166,7 +176,7 @@ def _flat(values: FloatArray) -> dict[str, Any]:
     return {"range": [middle - half, middle + half]}
 
 
-def _trace(line: Line, color: str, new: bool) -> dict[str, Any]:
+def _trace(line: Line, color: str, told: bool) -> dict[str, Any]:
     kept = thin_out(line.x, line.y)
     modes = {"markers": "markers", "line+markers": "lines+markers"}
     dashes = {"dash": "dash", "dot": "dot"}
@@ -175,7 +185,7 @@ def _trace(line: Line, color: str, new: bool) -> dict[str, Any]:
         "y": np.asarray(line.y, dtype=np.float32)[kept],
         "name": html.escape(line.name),
         "legendgroup": line.name,
-        "showlegend": new,
+        "showlegend": told,
         "mode": modes.get(line.style, "lines"),
         "line": {
             "color": color,

@@ -61,7 +61,8 @@ def tracking_figure(trajectory: Trajectory) -> Any:
     """Return a plotly figure of a closed loop, panels over time [s].
 
     Displacement of the platform and of its reference [m], their angles [deg], errors of the
-    actuators [mm] or [mrad], commands as they are, and forces on the legs [N] or torques [N m].
+    actuators [mm] or [mrad], commands (speeds or forces, whichever the controller gives), and
+    forces on the legs [N] or torques [N m].
 
     Raises:
         InputError: not the trajectory of a closed loop.
@@ -92,7 +93,10 @@ def tracking_figure(trajectory: Trajectory) -> Any:
             "actuator error [mrad]" if rotary else "actuator error [mm]",
             _columns(time, 1e3 * errors.actuators, names),
         ),
-        Axes("command", _columns(time, signals["command"], names, "steps")),
+        Axes(
+            "command [rad/s or N m]" if rotary else "command [m/s or N]",
+            _columns(time, signals["command"], names, "steps"),
+        ),
         Axes(
             "crank torque [N m]" if rotary else "leg force [N]",
             _columns(trajectory.time, trajectory.forces, names, "steps"),

@@ -188,7 +188,7 @@ def _play(drive: FloatArray, mass: float, unit: str) -> tuple[list[Measure], lis
             abs(loop.width / loop.expected - 1.0),
             "1",
             5e-3,
-            f"{loop.expected:.4g} {unit}; readings lie a step apart, and the leg's inertia pulls",
+            f"{1e3 * loop.expected:.4g} m{unit}; readings lie a step apart, a leg's inertia pulls",
         ),
         Measure("force inside the play, per drag", loop.inside, "1", 0.0, "no flank, no force"),
     ], [hysteresis_plot(loop, unit)]

@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from twin.motion import TankTrackMotion
+from twin.motion.fitted_ride import fitted_tank_ride
 from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.driven import (
@@ -43,8 +44,8 @@ DURATION = 8.0
 BEGIN, ENGINE_TIME = 4.0, 0.3
 """[s]"""
 
-PITCH_SHARE, LIMIT_SHARE = 0.1, 0.8
-"""Of the stroke that pitch alone may use, and of the actuators' speed and range about home."""
+PITCH_SHARE = 0.1
+"""Of the stroke that pitch alone may use."""
 
 
 def run(platform: Platform) -> CaseResult:
@@ -65,16 +66,7 @@ def tank_motion(platform: Platform) -> TankTrackMotion:
     """Return the ride about home, scaled to the machine's stroke and speed."""
     actuator = platform.parameters.leg.actuator
     radius = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
-    pitch = PITCH_SHARE * actuator.stroke / radius
-    motion = TankTrackMotion(platform.home, duration=DURATION, peak_pitch=pitch)
-    ride = driven(platform, motion)
-    home = platform.home_coordinates
-    low, high = platform.minimum_coordinates, platform.maximum_coordinates
-    shares = [np.minimum(high - home, home - low).min() / np.abs(ride.coordinates - home).max()]
-    if actuator.speed is not None:
-        shares.append(actuator.speed / np.abs(ride.rates).max())
-    smaller = min(1.0, LIMIT_SHARE * float(min(shares)))
-    return TankTrackMotion(platform.home, duration=DURATION, peak_pitch=smaller * pitch)
+    return fitted_tank_ride(platform, PITCH_SHARE * actuator.stroke / radius, DURATION)
 
 
 def _limits(platform: Platform, ride: DrivenMotion) -> Iterator[Measure]:

@@ -11,7 +11,11 @@ import typer
 from resonant import STEP, followed, logged, wanted
 from typer.testing import CliRunner
 
-from twin.analysis.inertial.log_file import table_text, write_inertial_log
+from twin.analysis.inertial.compensation import channel_of_axis, compensate
+from twin.analysis.inertial.figures import response_figure
+from twin.analysis.inertial.log_file import read_inertial_log, table_text, write_inertial_log
+from twin.analysis.inertial.response import compare_log
+from twin.catalogue import load
 from twin.cli import imu as command
 from twin.cli.application import app
 from twin.motion import read_recording
@@ -71,3 +75,44 @@ def test_faults_end_in_one_line(files: Path) -> None:
         result = CliRunner().invoke(app, arguments)
         assert result.exit_code == 2
         assert "twin: " in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "field"),
+    [
+        *[("--bandwidth", value, "bandwidth") for value in ("nan", "inf", "0", "-5")],
+        ("--resolution", "nan", "resolution"),
+        ("--plot", "page.png", "plot: must end in .html"),
+        ("--json", "no/such/folder/a.json", "json"),
+        ("--compensated", "no/such/folder/a.csv", "compensated"),
+    ],
+)
+def test_wrong_options_are_named(files: Path, option: str, value: str, field: str) -> None:
+    log, motion = str(files / "log.csv"), str(files / "motion.csv")
+    arguments = ["imu", log, "--machine", "stewart", "--motion", motion, option, value]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 2, result.output
+    assert result.stderr.startswith(f"twin: {field}")
+
+
+def test_rate_of_the_thesis_layout_is_named(files: Path) -> None:
+    arguments = ["imu", str(files / "imuData.txt"), "--machine", "stewart", "--layout", "thesis"]
+    options = ["--motion", str(files / "motion.csv"), "--log-rate", "nan"]
+    result = CliRunner().invoke(app, [*arguments, *options])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("twin: log_rate")
+
+
+def test_a_channel_shows_the_change_of_its_own_axis(files: Path) -> None:
+    pytest.importorskip("plotly")
+    platform = load("stewart", "hardware")
+    motion = read_recording(files / "motion.csv", platform.home)
+    sensor = platform.parameters.imu
+    assert sensor is not None
+    found = compare_log(platform, motion, read_inertial_log(files / "log.csv"), sensor)
+    change = compensate(motion, found)
+    for channel in found.responses:
+        names = {line.name for line in response_figure(found, channel, change).data}
+        told = {name for name in names if name.startswith("change of ")}
+        moved = "pitch" in change.gains and channel == channel_of_axis("pitch", sensor)
+        assert told == ({"change of pitch"} if moved else set())

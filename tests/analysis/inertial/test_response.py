@@ -181,7 +181,7 @@ def test_summary_and_table(drive: Test) -> None:
     assert 1.5 < content["compensation"]["pitch"]["largest_change"] <= 2.0
     rows = {row[0]: row for row in table_rows(drive.found.responses["wy"])}
     assert rows["70"][2].startswith("+4.")
-    assert rows["90"][1] == "not told"
+    assert rows["90"][1] == "coherence too low"
 
 
 def test_figures(drive: Test, tmp_path: Path) -> None:

@@ -65,5 +65,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     np.testing.assert_allclose(content["ranges"]["z"]["alone"], [-0.05, 0.05], rtol=0, atol=1e-9)
     with pytest.raises(InputError, match="does not exist"):
         workspace("stewart", None, None, None, tmp_path / "no" / "page.html", None)
-    with pytest.raises(InputError, match="center"):
+    with pytest.raises(InputError, match="pose"):
         workspace("stewart", None, "0,0,3,1,0,0,0", None, None, None)
+    with pytest.raises(InputError, match=r"plot: must end in \.html"):
+        workspace("stewart", None, None, None, tmp_path / "page.png", None)

@@ -39,7 +39,8 @@ def test_a_recorded_ride_becomes_a_motion_and_a_figure(tmp_path):
         (["stewart", "--manoeuvre", "slalom", "--head", "1,2"], "head"),
         (["stewart", "--manoeuvre", "slalom", "--scale", "-1"], "scale"),
         (["stewart", "--input", "no_such_file.csv"], "is no file"),
-        (["stewart", "--manoeuvre", "slalom", "--out", "motion.txt"], "must end in .csv"),
+        (["stewart", "--manoeuvre", "slalom", "--out", "motion.txt"], "out: must end in .csv"),
+        (["stewart", "--manoeuvre", "slalom", "--plot", "a.png"], "plot: must end in .html"),
         (["no_machine", "--manoeuvre", "slalom"], "no machine called"),
     ],
 )

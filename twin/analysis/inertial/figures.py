@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.analysis.inertial.compensation import Compensation
+from twin.analysis.inertial.compensation import Compensation, channel_of_axis
 from twin.analysis.inertial.response import InertialComparison
 from twin.arrays import FloatArray
 from twin.errors import InputError
@@ -64,7 +64,8 @@ def response_figure(
     Args:
         comparison: of a log with its motion.
         channel: one of its responses.
-        compensation: whose gains are drawn beside the amplification; default none.
+        compensation: whose gains for the axes that show in this channel are drawn beside the
+            amplification; default none.
 
     Raises:
         InputError: a channel without response.
@@ -82,6 +83,8 @@ def response_figure(
     lines = [Line("amplification", frequency[told], ratio[told])]
     if compensation is not None:
         for axis, gain in compensation.gains.items():
+            if channel_of_axis(axis, comparison.sensor) != channel:
+                continue
             inside = (compensation.frequency > 0.0) & (compensation.frequency <= frequency[-1])
             size = decibels(np.abs(gain[inside]))
             lines.append(Line(f"change of {axis}", compensation.frequency[inside], size, "dash"))

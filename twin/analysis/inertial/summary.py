@@ -75,7 +75,7 @@ def table_rows(response: ChannelResponse) -> list[tuple[str, str, str, str]]:
             continue
         row = (f"{response.frequency[k]:.3g}", f"{response.coherence[k]:.3f}")
         if response.coherence[k] < COHERENT:
-            rows.append((row[0], "not told", "", row[1]))
+            rows.append((row[0], "coherence too low", "", row[1]))
             continue
         spread = 20.0 / np.log(10.0) * response.uncertainty[k]
         rows.append((row[0], f"{ratios[k]:.4f}", f"{level[k]:+.2f} +- {spread:.2f}", row[1]))

@@ -45,13 +45,15 @@ def static_figure(platform: Platform, found: StaticPayload) -> Any:
 def sweep_figure(platform: Platform, sweep: FrequencySweep) -> Any:
     """Return a plotly figure of the masses that a machine stands over frequency.
 
+    Ends and speeds of the actuators are ignored, as in `FrequencySweep`.
+
     Raises:
         InputError: not a machine.
         MissingDependencyError: plotly is not installed.
     """
-    title = f"{as_platform(platform).name}: largest payload while it shakes"
+    title = f"{as_platform(platform).name}: largest payload under shaking, ends and speeds ignored"
     lines = [
-        Line("axes as the criterion has them", sweep.frequency, sweep.in_phase),
+        Line("in phase", sweep.frequency, sweep.in_phase),
         Line("worst phases", sweep.frequency, sweep.worst_phase),
         Line("rotations backwards", sweep.frequency, sweep.backwards, "dash"),
     ]

@@ -1,0 +1,54 @@
+"""Tank rides of a size that actuators can follow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from twin.commands.motions import motion_of
+from twin.errors import InputError
+from twin.motion import TankTrackMotion
+from twin.motion.cueing.workspace_use import workspace_use
+from twin.motion.fitted_ride import fitted_tank_ride
+from twin.platform import Platform
+
+
+def test_the_default_ride_of_the_console_stays_within_limits(platform: Platform) -> None:
+    ride = motion_of(platform, "tank", "z", None, 1.0, 4.0)
+    assert ride is not None
+    use = workspace_use(platform, ride, 1e-3)
+    # The ride is scaled once; legs are not quite linear in it.
+    assert use.speed < 0.803
+    assert use.length < 0.83
+
+
+def test_a_smaller_share_makes_a_smaller_ride(stewart: Platform) -> None:
+    time = np.linspace(0.0, 4.0, 200)
+    large, small = (
+        fitted_tank_ride(stewart, 0.05, 4.0, share).axes(time).values for share in (0.8, 0.4)
+    )
+    np.testing.assert_allclose(2.0 * small, large, rtol=0.0, atol=1e-9 * np.abs(large).max())
+
+
+def test_a_ride_that_fits_stays_as_it_is(stewart: Platform) -> None:
+    time = np.linspace(0.0, 4.0, 200)
+    ride = fitted_tank_ride(stewart, 1e-3, 4.0)
+    asked = TankTrackMotion(stewart.home, duration=4.0, peak_pitch=1e-3)
+    assert np.array_equal(ride.axes(time).values, asked.axes(time).values)
+
+
+def test_an_amplitude_that_is_given_is_kept(stewart: Platform) -> None:
+    ride = motion_of(stewart, "tank", "z", 0.05, 1.0, 4.0)
+    assert ride is not None
+    assert workspace_use(stewart, ride, 1e-3).speed > 1.0
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [((0.0, 4.0), "peak_pitch"), ((0.05, 1.0), "duration"), ((0.05, 4.0, np.nan), "share")],
+)
+def test_wrong_numbers_are_refused(stewart: Platform, given: Any, field: str) -> None:
+    with pytest.raises(InputError, match=field):
+        fitted_tank_ride(stewart, *given)
