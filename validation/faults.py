@@ -77,7 +77,7 @@ FAULTS = (
     Fault("sensor dropout", _dropout, drawn=True),
     Fault("unreachable pose", _unreachable),
     Fault("unstable velocity gain", _wild_velocity),
-    Fault("unstable position gain", _wild_position, 2.0),
+    Fault("unstable position gain", _wild_position, 3.0),
     Fault("overload", _overload, 1.5),
 )
 """In the order of the report."""

@@ -26,14 +26,21 @@ Share = Annotated[
     float | None, typer.Option(help="Of the specification: per step; default of the loop.")
 ]
 
-Gains = Annotated[
+UNITS = "velocity loop: N s/m (cranks: N m s/rad) and s; position loop: 1/s and 1/s2"
+"""Of gain and time, or of gain and integral."""
+
+Start = Annotated[
     str | None,
-    typer.Option(
-        metavar="GAIN,TIME",
-        help="First, smallest, largest gains in SI: N s/m and s; position loop: 1/s and 1/s2.",
-    ),
+    typer.Option(metavar="GAIN,TIME", help=f"Gains the search starts from in SI, {UNITS}."),
 ]
 
+Low = Annotated[
+    str | None, typer.Option(metavar="GAIN,TIME", help="Smallest gains allowed, as --start.")
+]
+
+High = Annotated[
+    str | None, typer.Option(metavar="GAIN,TIME", help="Largest gains allowed, as --start.")
+]
 
 Size = Annotated[
     float | None,
@@ -68,9 +75,9 @@ def tune(
     margin: Annotated[
         float | None, typer.Option(help="By which the bounds shall be kept, per step.")
     ] = None,
-    start: Gains = None,
-    low: Gains = None,
-    high: Gains = None,
+    start: Start = None,
+    low: Low = None,
+    high: High = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the table of gains as .toml.")
     ] = None,

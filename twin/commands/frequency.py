@@ -11,7 +11,14 @@ import numpy as np
 
 from twin.analysis.frequency.figures import measured_figure
 from twin.analysis.frequency.measured import MeasuredResponse, measure_response
-from twin.analysis.frequency.response import FrequencyResponse, ResponseFigures, response_figures
+from twin.analysis.frequency.paths import AXES, MOVING
+from twin.analysis.frequency.response import (
+    CUT_OFF,
+    TRUSTED,
+    FrequencyResponse,
+    ResponseFigures,
+    response_figures,
+)
 from twin.catalogue import load
 from twin.console import Column, line, table
 from twin.control import make_controller
@@ -21,6 +28,9 @@ from twin.viewer.text import number
 
 ROWS = 16
 """Frequencies that are printed."""
+
+NONE = "-"
+"""Stands for what there is not."""
 
 
 def frequency(
@@ -77,34 +87,72 @@ def _print(measured: MeasuredResponse, responses: dict[str, FrequencyResponse]) 
         f"{measured.machine} on {measured.engine}, {measured.controller}: {measured.direction}, "
         f"peak speed {measured.excitation.speed:.3g}"
     )
-    shown = measured.platform
-    kept = np.unique(
-        np.searchsorted(
-            shown.frequency, np.geomspace(shown.frequency[0], shown.frequency[-1], ROWS)
-        ).clip(max=len(shown.frequency) - 1)
-    )
-    rows = [
+    whole, shown = measured.platform, measured.platform.trusted
+    names = ("frequency [Hz]", "magnitude [dB]", "phase [deg]", "coherence", "deviation [%]")
+    table([Column(name, True) for name in names], _rows(shown), title)
+    lost = len(whole.frequency) - len(shown.frequency)
+    if lost:
+        line(
+            f"{lost} of {len(whole.frequency)} frequencies are left out: their coherence is below "
+            f"{TRUSTED:g}; a higher --speed may raise it"
+        )
+    rows = [(name, *_texts(response)) for name, response in responses.items()]
+    titles = ("bandwidth [Hz]", "peak [dB]", "at [Hz]", "delay [ms]")
+    table([Column("response"), *(Column(name, True) for name in titles)], rows)
+    if measured.direction in AXES and measured.resting:
+        who = ", ".join(map(str, measured.resting))
+        line(
+            f"not told of actuator {who}: along this axis at home it moves by less than "
+            f"{100.0 * MOVING:g} percent of the one that moves most"
+        )
+
+
+def _rows(response: FrequencyResponse) -> list[tuple[str, ...]]:
+    """Return about `ROWS` points, evenly in octaves."""
+    if not len(response.frequency):
+        return []
+    wanted = np.geomspace(response.frequency[0], response.frequency[-1], ROWS)
+    last = len(response.frequency) - 1
+    kept = np.unique(np.searchsorted(response.frequency, wanted).clip(max=last))
+    degrees = np.degrees(response.phase)
+    return [
         (
-            number(float(shown.frequency[k]), 4),
-            number(float(shown.magnitude[k]), 3),
-            number(float(np.degrees(shown.phase[k])), 4),
-            number(float(shown.coherence[k]), 4),
-            number(100.0 * float(shown.deviation[k]), 2),
+            number(float(response.frequency[k]), 4),
+            number(float(response.magnitude[k]), 3),
+            number(float(degrees[k]), 4),
+            number(float(response.coherence[k]), 4),
+            number(100.0 * float(response.deviation[k]), 2),
         )
         for k in kept
     ]
-    names = ("frequency [Hz]", "magnitude [dB]", "phase [deg]", "coherence", "deviation [%]")
-    table([Column(name, True) for name in names], rows, title)
-    rows = []
-    for name, response in responses.items():
-        figures = _figures(response)
-        if figures is None:
-            rows.append((name, "no point of sufficient coherence", "", "", ""))
-            continue
-        bandwidth, peak, place, delay = (number(value, 4) for value in figures)
-        rows.append((name, bandwidth, peak, place, number(1e3 * figures[3], 4) if delay else ""))
-    titles = ("bandwidth [Hz]", "peak [dB]", "at [Hz]", "delay [ms]")
-    table([Column("response"), *(Column(name, True) for name in titles)], rows)
+
+
+def _texts(response: FrequencyResponse) -> tuple[str, str, str, str]:
+    """Return bandwidth [Hz], peak [dB], its frequency [Hz] and delay [ms], or why there is none."""
+    figures = _figures(response)
+    if figures is None:
+        return (f"coherence below {TRUSTED:g}", NONE, NONE, NONE)
+    return (
+        _bandwidth(response, figures),
+        number(figures.peak, 4),
+        number(figures.peak_frequency, 4),
+        number(1e3 * figures.delay, 4) if np.isfinite(figures.delay) else NONE,
+    )
+
+
+def _bandwidth(response: FrequencyResponse, figures: ResponseFigures) -> str:
+    """Return the bandwidth [Hz] where trusted points lie on both sides of it, else why not."""
+    hertz, trusted = response.frequency, response.coherence >= TRUSTED
+    if np.isfinite(figures.bandwidth):
+        above = int(np.searchsorted(hertz, figures.bandwidth).clip(min=1))
+        if trusted[above - 1 : above + 1].all():
+            return number(figures.bandwidth, 4)
+    lost = hertz[~trusted & (hertz > figures.peak_frequency)]
+    if lost.size:
+        return f"coherence lost at {lost[0]:.3g} Hz"
+    if figures.peak < CUT_OFF:
+        return f"below {CUT_OFF:g} dB throughout"
+    return f"beyond {hertz[-1]:.3g} Hz"
 
 
 def _figures(response: FrequencyResponse) -> ResponseFigures | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -92,8 +93,8 @@ def _print(tuning: Tuning) -> None:
                 str(k),
                 gains_text(tuning, trial.parameters),
                 number(100.0 * trial.violation, 3),
-                number(1e3 * figures.rise_time, 4),
-                number(1e3 * figures.settling_time, 4),
+                _milliseconds(figures.rise_time),
+                _milliseconds(figures.settling_time),
                 number(100.0 * figures.overshoot, 3),
                 str(trial.responses),
             )
@@ -106,6 +107,11 @@ def _print(tuning: Tuning) -> None:
     )
     verdict = "specification met" if tuning.search.met else "specification not met"
     line(f"{verdict}: {tuning.search.reason}", bold=True)
+
+
+def _milliseconds(seconds: float) -> str:
+    """Return a time as a text; a dash where the response never gets there."""
+    return number(1e3 * seconds, 4) if isfinite(seconds) else "-"
 
 
 class _Display:

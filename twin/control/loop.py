@@ -135,7 +135,7 @@ class ClosedLoop:
                 self._halt(reason, step, state, measurement)
         if self.stopped:
             command = self._stop.command(step)
-            self.finished = self._stop.done(step)
+            self.finished = self._stop.done(step, measurement)
         self.plant.command(command)
         self._record(step, state, measurement, command)
 

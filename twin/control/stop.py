@@ -19,6 +19,12 @@ SETTLING = 0.1
 SWINGING = 0.3
 """[s] Adopted: after the brakes have closed, while elastic parts swing out."""
 
+STILL = 5e-3
+"""[1/s] Adopted: speed in parts of the stroke at which a machine may be left alone."""
+
+LONGEST = 2.0
+"""[s] Adopted: how much longer to wait for that."""
+
 
 class SafeStop:
     """Brings a machine to rest by its drives' velocity loops, whatever the controller did.
@@ -28,7 +34,7 @@ class SafeStop:
 
     Attributes:
         gains: `(n, 2)` of the velocity loops.
-        duration: [s] from the reason to stop until the machine may be left alone.
+        duration: [s] from the reason to stop until the machine may be left alone, if it is still.
     """
 
     def __init__(self, platform: Platform, period: float) -> None:
@@ -48,6 +54,7 @@ class SafeStop:
             ]
         )
         self.duration = RAMP + SETTLING + max(closing) + SWINGING
+        self._still = STILL * stroke
         self._period = period
         self._from: FloatArray = np.zeros(platform.n_actuators)
         self._begin = 0
@@ -64,6 +71,10 @@ class SafeStop:
         braking = elapsed >= RAMP + SETTLING
         return Command(share * self._from, brakes=self._brakes if braking else None)
 
-    def done(self, step: int) -> bool:
+    def done(self, step: int, measurement: Measurement) -> bool:
         """Return whether the machine is at rest, braked where it can be."""
-        return (step - self._begin) * self._period >= self.duration
+        waited = (step - self._begin) * self._period - self.duration
+        if waited < 0.0:
+            return False
+        still = not measurement.valid or bool((np.abs(measurement.rates) <= self._still).all())
+        return still or waited >= LONGEST

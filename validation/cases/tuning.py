@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from twin.analysis.tuning import (
     SETTLING,
     VELOCITY_STEP,
@@ -18,10 +16,20 @@ from twin.analysis.tuning import (
     velocity_step_response,
 )
 from twin.arrays import FloatArray
+from twin.catalogue import load
 from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.published import THESIS
 from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Statement
+from twin.validation.tuning_closed_form import carried_weight, closed_form
+from twin.validation.tuning_hardware import (
+    hardware_measures,
+    hardware_plots,
+    hardware_statements,
+    hardware_steps,
+    hardware_table,
+)
+from twin.validation.tuning_variants import variants
 
 CASE = Case(
     key="tuning",
@@ -31,11 +39,12 @@ CASE = Case(
         "loops are closed by Kp (1 + 1/(Ti s)). The response shall reach 99.5 percent in 6 ms, "
         "stay within 0.5 percent from 20 ms on, and overshoot by 10 percent at most. The search "
         "starts where that of the thesis does. Then the platform steps up by 50 mm under the "
-        "thesis' cascade."
+        "thesis' cascade. Both steps are repeated on the machine with its drives, the first seen "
+        "at its motors, and armature and gain are scanned for what the thesis measured."
     ),
     machines=("stewart",),
     because="specification, gains and results are those of the thesis' machine",
-    cost=2.0,
+    cost=2.5,
 )
 
 FOUND = (21.6e3, 3e-3)
@@ -48,6 +57,9 @@ ITERATIONS = 3
 """Of the thesis."""
 
 
+SEARCH = f"{THESIS}, section 4.3.1.1.2"
+
+
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     tuning = tune_velocity(platform)
@@ -58,14 +70,28 @@ def run(platform: Platform) -> CaseResult:
         "adopted, weight carried": velocity_response(platform, *ADOPTED, carried=True)[1],
     }
     moved = position_response(platform)
+    simulated = tuning.time, responses["adopted: 20, 3 ms"]
+    steps = hardware_steps(platform, load("stewart", "hardware"), simulated)
+    varied, trends = variants(platform)
     measures = [
         *_velocity(tuning, responses),
-        _closed_form(platform, tuning.time),
-        _carried(platform, tuning.time),
+        closed_form(platform, FOUND),
+        carried_weight(platform, tuning.time),
         *_position(*moved),
+        *hardware_measures(steps),
     ]
-    plots = (_plot(tuning, responses), _position_plot(*moved))
-    return CASE.result(platform, measures, plots, _statements(platform, tuning, responses, moved))
+    plots = (
+        varied,
+        _plot(tuning, responses),
+        *hardware_plots(steps, simulated),
+        _position_plot(moved, steps.position),
+    )
+    statements = (
+        *trends,
+        *_statements(platform, tuning, responses),
+        *hardware_statements(steps, moved),
+    )
+    return CASE.result(platform, measures, plots, statements, (hardware_table(steps),))
 
 
 def _velocity(tuning: Tuning, responses: dict[str, FloatArray]) -> Iterator[Measure]:
@@ -91,51 +117,6 @@ def _velocity(tuning: Tuning, responses: dict[str, FloatArray]) -> Iterator[Meas
             f"after {1e3 * figures.settling_time:.2f} ms, overshoot "
             f"{100.0 * figures.overshoot:.2f} percent",
         )
-
-
-def _closed_form(platform: Platform, time: FloatArray) -> Measure:
-    """Return the machine with fine steps against the closed form of one equivalent mass."""
-    leg = heave_leg(platform)
-    differences = []
-    for step in (1e-4, 5e-5):
-        instants, ours = velocity_response(platform, *FOUND, timestep=step)
-        exact = velocity_step_response(instants, leg.mass, *FOUND, weight=leg.weight)
-        differences.append(float(np.abs(ours - exact).max()))
-    return Measure(
-        "velocity step against the closed form of one mass: order in the drives' step, off 1 by",
-        abs(float(np.log2(differences[0] / differences[1])) - 1.0),
-        "1",
-        0.2,
-        f"{leg.mass:.2f} kg and {leg.weight:.1f} N per actuator; differences "
-        f"{differences[0]:.2g} and {differences[1]:.2g} per step at 0.1 and 0.05 ms: drives that "
-        "work in steps are half a step late",
-    )
-
-
-def _carried(platform: Platform, time: FloatArray) -> Measure:
-    """Return the least violation of all gains within the thesis' bounds, weight carried."""
-    leg = heave_leg(platform)
-    grid = [
-        (
-            VELOCITY_STEP.violation(
-                time, velocity_step_response(time, leg.mass, 1e3 * gain, 1e-3 * seconds)
-            ),
-            gain,
-            seconds,
-        )
-        for gain in np.linspace(5.0, 30.0, 26).tolist()
-        for seconds in np.linspace(1.0, 8.0, 29).tolist()
-    ]
-    least, gain, seconds = min(grid)
-    return Measure(
-        "closed form, weight carried: least violation of all gains within the thesis' bounds",
-        least,
-        "1",
-        0.0,
-        f"at {gain:g} N per mm/s and {seconds:g} ms; above zero: no gains meet the specification, "
-        "so that the thesis' answer is one for a loop that does not carry the weight yet",
-        at_least=True,
-    )
 
 
 def _position(time: FloatArray, response: FloatArray) -> Iterator[Measure]:
@@ -168,24 +149,24 @@ def _plot(tuning: Tuning, responses: dict[str, FloatArray]) -> Plot:
             Panel("speed per step, search", (*ways, *bounds)),
             Panel("speed per step", (*named, *bounds)),
         ),
-        caption="Thesis figures 4.13 to 4.17.",
+        caption="Thesis figure 4.17.",
     )
 
 
-def _position_plot(time: FloatArray, response: FloatArray) -> Plot:
+def _position_plot(
+    without: tuple[FloatArray, FloatArray], hardware: tuple[FloatArray, FloatArray]
+) -> Plot:
+    curves = (Curve("without drives", *without), Curve("hardware", *hardware))
     return Plot(
         "Position step of 50 mm",
         "time [s]",
-        (Panel("displacement of the actuators per step", (Curve("cascade", time, response),)),),
+        (Panel("displacement of the actuators per step", curves),),
         caption="Thesis figures 4.21 and 4.29.",
     )
 
 
 def _statements(
-    platform: Platform,
-    tuning: Tuning,
-    responses: dict[str, FloatArray],
-    moved: tuple[FloatArray, FloatArray],
+    platform: Platform, tuning: Tuning, responses: dict[str, FloatArray]
 ) -> tuple[Statement, ...]:
     gain, time = tuning.values
     count = len(tuning.search.trials) - 1
@@ -194,32 +175,33 @@ def _statements(
         tuning.time, leg.mass, 1e-3 * ADOPTED[0], ADOPTED[1], weight=leg.weight
     )
     violation = VELOCITY_STEP.violation(tuning.time, responses["thesis: 21.6, 3 ms"])
-    settled = step_figures(*moved, SETTLING).settling_time
     carried = step_figures(tuning.time, responses["adopted, weight carried"])
     return (
         Statement.judged(
-            f"{THESIS}, section 4.3.1.1.2",
-            "The specification is met after 3 iterations with Kp about 21.6 and Ti about 0.003.",
+            SEARCH,
+            "The specification is met with Kp about 21.6 and Ti about 0.003.",
             f"These gains keep all bounds on this machine (by {-100.0 * violation:.2f} percent of "
-            f"the step). Our search ends after {count} iterations at {1e-3 * gain:.1f} and "
-            f"{time:.4f}; every point inside the bounds is an answer. It holds for a loop whose "
-            "integral does not carry the weight at the step, which the thesis does not say: "
-            "with the weight carried the adopted gains overshoot by "
-            f"{100.0 * carried.overshoot:.0f} percent, and no gains within its bounds meet the "
+            f"the step); so do ours, {1e-3 * gain:.1f} and {time:.4f}: every point inside is an "
+            "answer. It holds for a loop whose integral does not carry the weight at the step, "
+            "which the thesis does not say: with the weight carried the adopted gains overshoot "
+            f"by {100.0 * carried.overshoot:.0f} percent, and no gains within its bounds meet the "
             "specification.",
             violation <= 0.0 and tuning.search.met,
         ),
         Statement.judged(
-            f"{THESIS}, section 4.3.1.1.2",
+            SEARCH,
+            f"The search from Kp = 5 and Ti = 0.005 ends after {ITERATIONS} iterations.",
+            f"Ours ends after {count}, {tuning.search.best.responses} responses in all.",
+            count <= ITERATIONS,
+            "neither the thesis' algorithm nor its settings are printed, and the count depends on "
+            "them: docs/tuning.md compares others, which need 3 to more than 7 and of which those "
+            "with 3 or 4 end at the upper bound of 30, which the thesis' answer does not",
+        ),
+        Statement.judged(
+            SEARCH,
             "Kp = 20 (no unit).",
             "N per mm/s: per m/s the same number would leave the platform falling at "
             f"{abs(per_metre[-1]):.0f} times the demanded speed after 50 ms.",
             bool(per_metre[-1] < 0.0),
-        ),
-        Statement.judged(
-            f"{THESIS}, section 4.3.2.2, figure 4.29",
-            "After a position step of 50 mm the actuator settles down about 2 seconds.",
-            f"Within 1 percent after {settled:.2f} s.",
-            bool(1.5 <= settled <= 2.0),
         ),
     )

@@ -6,12 +6,15 @@ import json
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import twin.cli.frequency
 import twin.cli.tune  # noqa: F401
+from twin.analysis.frequency.response import FrequencyResponse
 from twin.cli.application import app
+from twin.commands.frequency import _texts
 
 
 def run(*arguments: str) -> tuple[int, str]:
@@ -51,11 +54,50 @@ def test_frequency_writes_its_schema(tmp_path: Path) -> None:
     assert code == 0, text
     content = json.loads(file.read_text())
     assert content["direction"] == "pitch"
+    assert "actuator 6" in text
+    assert "not finite" not in text
     assert set(content["responses"]) == {"platform", *(f"actuator {k}" for k in range(1, 6))}
     for response in content["responses"].values():
         lists = ("frequency", "magnitude", "phase", "coherence", "deviation")
         assert len({len(response[key]) for key in lists}) == 1
         assert response["peak"] > 1.0
+
+
+def test_frequency_says_why_there_is_no_bandwidth() -> None:
+    quick = ("--low", "20", "--high", "60", "--length", "2", "--timestep", "5e-4")
+    code, text = run("frequency", "stewart", "--axis", "pitch", *quick)
+    assert code == 0, text
+    assert "beyond 60 Hz" in text
+    code, text = run("frequency", "stewart", "--machine-preset", "hardware", *quick)
+    assert code == 0, text
+    assert "left out" in text
+    assert "not finite" not in text
+
+
+@pytest.mark.parametrize(
+    ("coherence", "text"),
+    [
+        ((1.0, 1.0, 1.0, 1.0), "16.33"),
+        ((1.0, 1.0, 1.0, 0.1), "coherence lost at 20 Hz"),
+        ((1.0, 1.0, 0.1, 1.0), "coherence lost at 15 Hz"),
+    ],
+)
+def test_a_bandwidth_needs_trusted_points_around_it(
+    coherence: tuple[float, ...], text: str
+) -> None:
+    decibels = np.array([0.0, 1.0, 0.0, -9.0 - 2.25])
+    response = FrequencyResponse(
+        np.array([5.0, 10.0, 15.0, 20.0]),
+        10.0 ** (decibels / 20.0) + 0j,
+        np.array(coherence),
+        np.zeros(4),
+    )
+    assert _texts(response)[0] == text
+
+
+def test_tune_shows_a_dash_for_what_is_not_reached() -> None:
+    _, text = run("tune", "stewart")
+    assert "not finite" not in text
 
 
 def test_frequency_takes_one_direction_only() -> None:

@@ -8,6 +8,7 @@ at every actuator that is asked to move (what its encoder tells), as in the thes
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,6 +81,8 @@ class MeasuredResponse(NamedTuple):
     """displacement of the platform per demanded one, along the direction"""
     actuators: dict[int, FrequencyResponse]
     """number from 1 -> measured coordinate per demanded one, of those asked to move"""
+    resting: tuple[int, ...]
+    """numbers of those that are hardly asked to move: by less than `MOVING` of the fastest"""
 
 
 def measure_response(
@@ -147,24 +150,21 @@ def measure_response(
             "lower frequencies",
             {"reason": run.stopped},
         )
+    moving = np.abs(path.rates) > MOVING * np.abs(path.rates).max()
+    estimate = partial(_estimated, excitation, window=window, low=low, high=high)
+    told = np.vstack([run.signals["measured"], run.signals["measured"][-1]])
     return MeasuredResponse(
         platform.name,
         run.engine,
         driver.name,
         path.name,
         excitation,
-        _estimated(excitation, way, _along(run, path), window, low, high),
+        estimate(way, _along(run, path)),
         {
-            int(number) + 1: _estimated(
-                excitation,
-                reference.coordinates[:, number],
-                np.append(run.signals["measured"][:, number], run.signals["measured"][-1, number]),
-                window,
-                low,
-                high,
-            )
-            for number in np.flatnonzero(np.abs(path.rates) > MOVING * np.abs(path.rates).max())
+            int(number) + 1: estimate(reference.coordinates[:, number], told[:, number])
+            for number in np.flatnonzero(moving)
         },
+        tuple((np.flatnonzero(~moving) + 1).tolist()),
     )
 
 

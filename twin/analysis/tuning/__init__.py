@@ -1,6 +1,7 @@
 """Tuning by optimisation: step specifications, the search for gains that meet them, their use."""
 
 from twin.analysis.tuning.linear_step import HeaveLeg, heave_leg, velocity_step_response
+from twin.analysis.tuning.motor_step import MotorResponse, motor_response, with_armature
 from twin.analysis.tuning.position_step import SETTLING, position_response, tune_position
 from twin.analysis.tuning.search import Search, Trial, search_bounds
 from twin.analysis.tuning.snippet import control_snippet
@@ -19,6 +20,7 @@ __all__ = [
     "VELOCITY_STEP",
     "Gain",
     "HeaveLeg",
+    "MotorResponse",
     "Search",
     "StepFigures",
     "StepSpecification",
@@ -26,6 +28,7 @@ __all__ = [
     "Tuning",
     "control_snippet",
     "heave_leg",
+    "motor_response",
     "position_response",
     "position_step",
     "search_bounds",
@@ -35,4 +38,5 @@ __all__ = [
     "velocity_gains",
     "velocity_response",
     "velocity_step_response",
+    "with_armature",
 ]
