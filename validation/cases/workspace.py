@@ -27,6 +27,8 @@ from twin.validation.case import Case
 from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot
 from twin.validation.workspace_closed_forms import EDGE, plate_measures, shell_measures
 
+SAME = "its joints and lengths are those of stewart"
+
 CASE = Case(
     key="workspace",
     title="Workspace",
@@ -39,9 +41,7 @@ CASE = Case(
         "held against differences of the inverse kinematics, the reachable set against a random "
         "walk through all poses."
     ),
-    condition=lambda platform: (
-        "its joints and lengths are those of stewart" if platform.name == "compliant_stewart" else ""
-    ),
+    condition=lambda platform: SAME if platform.name == "compliant_stewart" else "",
     cost=3.0,
 )
 
