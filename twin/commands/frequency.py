@@ -20,10 +20,11 @@ from twin.analysis.frequency.response import (
     response_figures,
 )
 from twin.catalogue import load
+from twin.commands.options import PAGE, check_files
 from twin.console import Column, line, table
 from twin.control import make_controller
 from twin.errors import InputError
-from twin.files import check_place, write_text
+from twin.files import write_text
 from twin.viewer.text import number
 
 ROWS = 16
@@ -59,9 +60,7 @@ def frequency(
     Raises:
         InputError: an argument that cannot be used.
     """
-    for path, ending in ((json, ".json"), (plot, "")):
-        if path is not None:
-            check_place(path, ending)
+    check_files(json=(json, ".json"), plot=(plot, PAGE))
     if plot is not None:
         from twin.viewer.extra import report_library
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from twin.catalogue import load, machine_names
 from twin.commands.numbers import constant_forces, numbers
+from twin.commands.options import PAGE, check_files
 from twin.console import Column, line, table
 from twin.engines.stability import suitable_timestep
-from twin.files import check_place
 from twin.viewer.text import number
 
 
@@ -68,9 +68,7 @@ def simulate(
     **options: Any,
 ) -> None:
     """Simulate, print the start and the end of the motion, and write what was asked for."""
-    for path, ending in ((out, ".npz"), (plot, "")):
-        if path is not None:
-            check_place(path, ending)
+    check_files(out=(out, ".npz"), plot=(plot, PAGE))
     platform = load(machine, machine_preset)
     if options["timestep"] is None:
         options["timestep"] = suitable_timestep(platform)

@@ -10,12 +10,12 @@ import numpy as np
 from twin.arrays import positive
 from twin.catalogue import load
 from twin.commands.motions import motion_of
+from twin.commands.options import PAGE, check_files
 from twin.console import Column, line, table
 from twin.control import make_controller
 from twin.control.reference import Reference
 from twin.engines.stability import suitable_timestep
 from twin.errors import InputError
-from twin.files import check_place
 from twin.plant.inertial_log import InertialLog
 from twin.plant.plant import Plant
 from twin.platform import Platform
@@ -83,9 +83,7 @@ def track(
 
 
 def _check_places(out: Path | None, plot: Path | None, log: Path | None) -> None:
-    for path, ending in ((out, ".npz"), (plot, ".html"), (log, ".csv")):
-        if path is not None:
-            check_place(path, ending)
+    check_files(out=(out, ".npz"), plot=(plot, PAGE), log=(log, ".csv"))
     if plot is not None:
         from twin.viewer.extra import report_library
 

@@ -19,9 +19,10 @@ from twin.analysis.tuning import (
 )
 from twin.analysis.tuning.figures import gains_text, tuning_figure
 from twin.catalogue import load
+from twin.commands.options import PAGE, check_files
 from twin.console import Column, line, table
 from twin.errors import InputError
-from twin.files import check_place, write_text
+from twin.files import write_text
 from twin.viewer.text import number
 
 
@@ -50,9 +51,7 @@ def tune(
     Raises:
         InputError: an argument that cannot be used.
     """
-    for path, ending in ((out, ".toml"), (plot, "")):
-        if path is not None:
-            check_place(path, ending)
+    check_files(out=(out, ".toml"), plot=(plot, PAGE))
     if plot is not None:
         from twin.viewer.extra import report_library
 
