@@ -23,6 +23,7 @@ from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.published import THESIS
 from twin.validation.results import CaseResult, Curve, CurveStyle, Measure, Panel, Plot, Statement
+from twin.validation.shaken_base import shaken
 from twin.validation.swept_compliance import ENGINES, swept
 
 CASE = Case(
@@ -66,7 +67,8 @@ def run(platform: Platform) -> CaseResult:
     if platform.name == "stewart":
         return _loop(platform)
     measures, plot = swept(platform)
-    return CASE.result(platform, measures, (plot,))
+    followed, plots = shaken(platform)
+    return CASE.result(platform, [*measures, *followed], [plot, *plots])
 
 
 def _loop(platform: Platform) -> CaseResult:

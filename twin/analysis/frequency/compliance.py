@@ -11,6 +11,7 @@ wrench, held over each step h of the engine, lags by half a step:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ from twin.analysis.frequency.response import ComplexArray, FrequencyResponse
 from twin.arrays import FloatArray, as_floats, not_negative, one_of, positive
 from twin.control.linear.linearise import linearise
 from twin.control.linear.machine import LinearMachine
+from twin.control.linear.rest import Rest
 from twin.engines.engine import State
 from twin.motion.quaternions import quaternion_product
 from twin.platform import Platform
@@ -92,19 +94,11 @@ def measure_compliance(
     springs = as_floats(holding, "holding", 2)
     stiffness, damping = (not_negative(value, "holding") for value in springs)
     model = held(linearise(platform), stiffness, damping)
-    sweep = _sweep(positive(low, "low") / BEYOND, positive(high, "high") * BEYOND, length)
+    sweep = sweep_between(low, high, length)
     direction = np.eye(6)[column]
     k = platform.n_internal
     rest = model.rest
     start = rest.internal[:k]
-    held_coordinates = platform.inverse_kinematics(rest.pose) - (start if k else 0.0)
-
-    def forces(time: float, state: State) -> FloatArray:
-        away, rates = state.lengths - held_coordinates, state.rates
-        if k:
-            away, rates = away - state.internal[:k], rates - state.internal[k:]
-        return rest.forces - stiffness * away - damping * rates
-
     if decay is None:
         slowest = -float(linear_modes(model).poles.real.max())
         decay = min(DECAY / slowest, LONGEST_DECAY) if slowest > 0.0 else LONGEST_DECAY
@@ -114,7 +108,7 @@ def measure_compliance(
         steps * step,
         pose=rest.pose,
         internal=np.concatenate([start, np.zeros(k)]) if k else None,
-        forces=forces,
+        forces=holding_forces(platform, rest, stiffness, damping),
         wrench=lambda time, state: size * sweep(np.array([time]))[0] * direction,
         engine=engine,
         preset=preset,
@@ -130,6 +124,43 @@ def measure_compliance(
     return MeasuredCompliance(axis, response, exact * -np.expm1(-late) / late)
 
 
+def sweep_between(low: float, high: float, length: float) -> Callable[[FloatArray], FloatArray]:
+    """Return times `(k,)` [s] to a logarithmic sweep of amplitude one, zero after `length` [s].
+
+    It begins below `low` and ends above `high` [Hz], so that the record holds all between.
+
+    Raises:
+        InputError: not above zero.
+    """
+    begin, end = positive(low, "low") / BEYOND, positive(high, "high") * BEYOND
+    span = positive(length, "length")
+    growth = np.log(end / begin) / span
+
+    def at(time: FloatArray) -> FloatArray:
+        inside = np.minimum(time, span)
+        wave = np.sin(2.0 * np.pi * begin * np.expm1(growth * inside) / growth)
+        return np.where(time < span, wave, 0.0)
+
+    return at
+
+
+def holding_forces(
+    platform: Platform, rest: Rest, stiffness: float, damping: float
+) -> Callable[[float, State], FloatArray]:
+    """Return forces `(time, state) -> (n,)` of rest, with springs [N/m] and dampers [N s/m]."""
+    k = platform.n_internal
+    coordinates = platform.inverse_kinematics(rest.pose)
+    coordinates = coordinates - (rest.internal[:k] if k else 0.0)
+
+    def forces(time: float, state: State) -> FloatArray:
+        away, rates = state.lengths - coordinates, state.rates
+        if k:
+            away, rates = away - state.internal[:k], rates - state.internal[k:]
+        return rest.forces - stiffness * away - damping * rates
+
+    return forces
+
+
 def held(linear: LinearMachine, stiffness: float, damping: float) -> LinearMachine:
     """Return a linearised machine with springs [N/m] and dampers [N s/m] at all actuators.
 
@@ -142,15 +173,3 @@ def held(linear: LinearMachine, stiffness: float, damping: float) -> LinearMachi
         stiffness=linear.stiffness + not_negative(stiffness, "stiffness") * across,
         damping=linear.damping + not_negative(damping, "damping") * across,
     )
-
-
-def _sweep(low: float, high: float, length: float) -> Any:
-    """Return the function from times `(k,)` [s] to a logarithmic sweep, zero after `length`."""
-    growth = np.log(high / low) / positive(length, "length")
-
-    def at(time: FloatArray) -> FloatArray:
-        inside = np.minimum(time, length)
-        wave = np.sin(2.0 * np.pi * low * np.expm1(growth * inside) / growth)
-        return np.where(time < length, wave, 0.0)
-
-    return at
