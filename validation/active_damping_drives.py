@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.analysis.displacement import displaced, displacement
 from twin.analysis.frequency.free_decay import decay_poles, slowest_shape
 from twin.analysis.frequency.linear_response import linear_modes
 from twin.arrays import FloatArray
@@ -22,6 +21,7 @@ from twin.control.active_damping.local import LocalFeedback
 from twin.control.drive_model import drive_model
 from twin.control.linear.rest import spring_constants
 from twin.engines.stability import suitable_timestep
+from twin.motion.displacement import displaced, displacement
 from twin.platform import Platform
 from twin.simulation import simulate
 from twin.validation.results import Curve, Measure, Panel, Plot

@@ -9,9 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 import twin
-from twin.analysis.displacement import displaced
 from twin.analysis.payload import Payload, with_payload
 from twin.analysis.stiffness import characteristic_scale
+from twin.motion.displacement import displaced
 from twin.platform import Platform
 
 Array = NDArray[np.float64]

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import twin
-from twin.analysis.displacement import displaced
 from twin.analysis.modes import natural_modes
 from twin.analysis.payload import Payload, with_payload
 from twin.analysis.springs import springs_of
 from twin.analysis.statics import EquilibriumError, commanded_coordinates
 from twin.analysis.stiffness import characteristic_scale, stiffness_matrix
+from twin.motion.displacement import displaced
 from twin.platform import REST
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import twin
-from twin.analysis.displacement import displaced, displacement
 from twin.analysis.payload import Payload, with_payload
 from twin.analysis.springs import rest_length_forces, springs_of
 from twin.analysis.statics import (
@@ -22,6 +21,7 @@ from twin.analysis.stiffness import characteristic_scale, weight_wrench
 from twin.analysis.variations import with_gravity
 from twin.errors import InputError
 from twin.motion import StepMotion
+from twin.motion.displacement import displaced, displacement
 from twin.platform import REST
 
 

@@ -9,7 +9,6 @@ import pytest
 from numpy.typing import NDArray
 
 import twin
-from twin.analysis.displacement import displaced
 from twin.analysis.payload import Payload, with_payload
 from twin.analysis.springs import springs_of
 from twin.analysis.statics import net_wrench
@@ -22,6 +21,7 @@ from twin.analysis.stiffness import (
 )
 from twin.analysis.variations import with_gravity
 from twin.errors import InputError
+from twin.motion.displacement import displaced
 
 Array = NDArray[np.float64]
 

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.displacement import displacement
 from twin.analysis.springs import springs_of
 from twin.analysis.statics import static_pose
 from twin.analysis.stiffness import stiffness_parts, weight_wrench
 from twin.analysis.variations import with_gravity, with_strut_stiffness
 from twin.arrays import FloatArray, as_floats, as_pose, read_only
 from twin.errors import InputError, SingularPoseError
+from twin.motion.displacement import displacement
 from twin.platform import REST, Platform
 
 

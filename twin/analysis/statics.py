@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.displacement import displaced
 from twin.analysis.springs import Springs, springs_of
 from twin.analysis.stiffness import (
     Stiffness,
@@ -16,6 +15,7 @@ from twin.analysis.stiffness import (
 )
 from twin.arrays import FloatArray, as_floats, as_pose, flatten_batch
 from twin.errors import ForwardKinematicsError, SingularPoseError, StateError
+from twin.motion.displacement import displaced
 from twin.platform import REST, Platform
 
 NEWTON_STEPS = 50

@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.displacement import displaced
 from twin.analysis.springs import springs_of, strut_springs
 from twin.arrays import FloatArray, as_floats, as_pose, flatten_batch
 from twin.errors import SingularPoseError
 from twin.kinematics.singularity import characteristic_length
+from twin.motion.displacement import displaced
 from twin.platform import REST, Platform
 
 STEP = 2e-3

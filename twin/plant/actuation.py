@@ -10,6 +10,7 @@ from __future__ import annotations
 from math import exp
 
 from twin.compiled.jit import compiled, device
+from twin.plant.limit_switch import gated
 
 (
     INERTIA,
@@ -93,11 +94,7 @@ def motor_demand(drive, state, velocity_mode, demand, feedforward, gain, rate_ga
     if velocity_mode:
         wanted = converted(demand, drive[FASTEST], drive[SPEED_DIGIT])
         wanted = between(wanted, -drive[FASTEST], drive[FASTEST])
-        # A limit switch stops what leads outwards, and nothing else.
-        if at <= drive[LOWER]:
-            wanted = max(wanted, 0.0)
-        if at >= drive[UPPER]:
-            wanted = min(wanted, 0.0)
+        wanted = gated(wanted, at <= drive[LOWER], at >= drive[UPPER])
         error = wanted - speed
         added = converted(feedforward, drive[PEAK], drive[EFFORT_DIGIT])
         asked = gain * error + state[INTEGRAL] + added

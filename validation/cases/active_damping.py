@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.analysis.displacement import displaced, displacement
 from twin.analysis.frequency.free_decay import decay_poles, slowest_shape
 from twin.analysis.frequency.linear_response import linear_modes
 from twin.analysis.variations import with_gravity
@@ -26,6 +25,7 @@ from twin.control.active_damping.laws import (
 from twin.control.active_damping.local import LocalFeedback
 from twin.control.active_damping.local_design import series_stiffness, suitable_leak
 from twin.control.linear import LinearMachine, linearise
+from twin.motion.displacement import displaced, displacement
 from twin.platform import Platform
 from twin.simulation import simulate
 from twin.validation.active_damping_drives import driven_measures

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from twin.analysis.displacement import displaced, displacement
 from twin.arrays import FloatArray
 from twin.control.linear import LinearMachine, linearise, sampled
 from twin.control.linear.loop_shaping import LoopShaping
@@ -18,6 +17,7 @@ from twin.control.linear.robustness import (
     perturbed_poles,
     random_change,
 )
+from twin.motion.displacement import displaced, displacement
 from twin.platform import REST, Platform
 from twin.simulation import simulate
 from twin.validation.case import Case

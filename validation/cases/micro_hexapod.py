@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from twin.analysis.displacement import displacement
 from twin.analysis.mobility import Mobility
 from twin.analysis.modes import natural_modes
 from twin.analysis.sag import SagSweep, sag_over_gravity
@@ -15,6 +14,7 @@ from twin.analysis.stiffness import characteristic_scale, stiffness_matrix
 from twin.analysis.stroke import RequiredStroke, required_stroke
 from twin.analysis.variations import with_gravity
 from twin.arrays import FloatArray
+from twin.motion.displacement import displacement
 from twin.platform import Platform
 from twin.rotations import (
     angle_between,

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from twin.analysis.displacement import displaced
 from twin.analysis.stiffness import characteristic_scale
 from twin.analysis.workspace.chart import Chart, own_axes
 from twin.analysis.workspace.dexterity import conditioning_over, dexterity
@@ -22,6 +21,7 @@ from twin.analysis.workspace.symmetry import third_turn
 from twin.analysis.workspace.walk import wander
 from twin.arrays import FloatArray
 from twin.dynamics.integrate import integrate
+from twin.motion.displacement import displaced
 from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot

@@ -9,7 +9,6 @@ import pytest
 from scipy.linalg import solve_discrete_are
 
 import twin
-from twin.analysis.displacement import displaced, displacement
 from twin.analysis.frequency.free_decay import decay_poles, slowest_shape
 from twin.control.active_damping import (
     DirectVelocityFeedback,
@@ -24,6 +23,7 @@ from twin.control.linear import linearise, rest_at
 from twin.control.linear.drives import with_drives
 from twin.control.linear.state_space import sampled
 from twin.errors import InputError, StateError
+from twin.motion.displacement import displaced, displacement
 from twin.parameters.machine import MachineParameters
 
 SPRUNG = ("compliant_stewart", "micro_hexapod")

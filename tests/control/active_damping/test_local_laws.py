@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import twin
-from twin.analysis.displacement import displaced, displacement
 from twin.analysis.frequency.free_decay import decay_poles, slowest_shape
 from twin.analysis.variations import with_gravity
 from twin.control.active_damping import (
@@ -34,6 +33,7 @@ from twin.control.active_damping.single_leg import damping_polynomial
 from twin.control.linear import LinearMachine, linearise, rest_at
 from twin.control.linear.rest import spring_constants
 from twin.errors import InputError
+from twin.motion.displacement import displaced, displacement
 from twin.plant.measurement import Measurement
 from twin.platform import REST
 

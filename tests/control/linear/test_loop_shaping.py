@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import twin
-from twin.analysis.displacement import displaced, displacement
 from twin.control.linear import linearise, sampled
 from twin.control.linear.loop_shaping import LoopShaping
 from twin.control.linear.loop_shaping_design import LoopShapingDesign, loop_shaping, trapezoidal
@@ -20,6 +19,7 @@ from twin.control.linear.robustness import (
 from twin.control.linear.shaping_weights import ShapingWeights, channel_masses, shaping_filter
 from twin.control.linear.state_space import feedback, series
 from twin.errors import InputError
+from twin.motion.displacement import displaced, displacement
 
 GRID = np.geomspace(0.03, 2000.0, 800)
 

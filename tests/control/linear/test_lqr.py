@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import twin
-from twin.analysis.displacement import displaced, displacement
 from twin.control.linear import linearise
 from twin.control.linear.lqr import Lqr
 from twin.control.linear.regulator import (
@@ -17,6 +16,7 @@ from twin.control.linear.regulator import (
 )
 from twin.errors import InputError
 from twin.motion import SineMotion
+from twin.motion.displacement import displaced, displacement
 from twin.platform import REST
 
 START = np.array([1.0, -2.0, 1.5, 1.0, 2.0, -1.0])

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from twin.arrays import FloatArray
-from twin.control.linear.displacement import displaced
 from twin.control.linear.gravity_direction import field_response
 from twin.control.linear.machine import LinearMachine
 from twin.control.linear.rest import Rest, internal_mass, rest_at
 from twin.errors import InputError, StateError
 from twin.kinematics.singularity import characteristic_length
+from twin.motion.displacement import displaced
 from twin.platform import Platform
 
 REDUCED = (2, 3, 4)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from twin.analysis.displacement import displaced, displacement
 from twin.errors import InputError
+from twin.motion.displacement import displaced, displacement
 from twin.rotations import pose_from_angles
 
 NUMBER = st.floats(-1.0, 1.0)
