@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
 	if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$p; break; fi; done)
 INSTALLED := $(VENV)/.installed
-SOURCES := twin validation assets tests benchmarks
+SOURCES := twin envs validation assets tests benchmarks
 
 .PHONY: report test lint types bench assets wheel clean
 

@@ -10,7 +10,12 @@ from types import ModuleType
 import twin
 
 ROOT = Path(twin.__file__).resolve().parent.parent
-FOLDERS = {"twin": "twin", "twin.assets": "assets", "twin.validation": "validation"}
+FOLDERS = {
+    "twin": "twin",
+    "twin.assets": "assets",
+    "twin.envs": "envs",
+    "twin.validation": "validation",
+}
 
 
 def modules() -> dict[str, Path]:

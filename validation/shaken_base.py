@@ -58,5 +58,5 @@ def _plot(found: MeasuredTransmissibility) -> Plot:
         "frequency [Hz]",
         (Panel(f"{found.axis} of the platform per {found.axis} of the base", curves, log_y=True),),
         log_x=True,
-        caption="A swept acceleration of the base, put on the engine's gravity.",
+        caption="A swept acceleration of the base.",
     )

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fields import LEANING, in_field
 from numpy.typing import NDArray
 from paths import moved
 from scales import Scale
@@ -96,9 +97,11 @@ def test_virtual_work(platform: Platform, states: Any) -> None:
     )
 
 
+@pytest.mark.parametrize("field", [None, LEANING])
 def test_power_of_all_forces_is_the_rate_of_the_energy(
-    platform: Platform, states: Any, derivative: Any, scale: Scale
+    platform: Platform, states: Any, derivative: Any, scale: Scale, field: Any
 ) -> None:
+    platform = in_field(platform, field)
     pose, twist, _, forces, wrench, internal = states
     k = platform.n_internal
     reached = platform.forward_dynamics(pose, twist, forces, wrench, internal=internal)
@@ -127,9 +130,11 @@ def test_power_of_all_forces_is_the_rate_of_the_energy(
     np.testing.assert_allclose(rate, power, rtol=0, atol=error)
 
 
+@pytest.mark.parametrize("field", [None, LEANING])
 def test_static_forces_are_the_gradient_of_the_potential(
-    platform: Platform, states: Any, derivative: Any, scale: Scale
+    platform: Platform, states: Any, derivative: Any, scale: Scale, field: Any
 ) -> None:
+    platform = in_field(platform, field)
     rest = np.zeros_like(states.twist)
     still = np.zeros_like(states.internal)
     still[:, : platform.n_internal] = states.internal[:, : platform.n_internal]

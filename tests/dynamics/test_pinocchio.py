@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from fields import LEANING, in_field
 from paths import poses_within_limits
 from scales import scale_of
 from unsymmetric import content_without_symmetry
@@ -125,6 +126,26 @@ def test_forward_and_inverse_dynamics(tree: Tree, platform: Platform, states: An
         loads = reduced @ acceleration + transform.T @ rest - wrench
         expected = np.linalg.solve(actuators.T, loads)
         assert np.abs(needed[k] - expected).max() <= CLOSE * np.abs(expected).max()
+
+
+def test_gravity_in_another_direction(
+    description: dict[str, Any], platform: Platform, states: Any
+) -> None:
+    tree, leaning = Tree(description), in_field(platform, LEANING)
+    tree.model.gravity.linear[:] = LEANING
+    needed = leaning.inverse_dynamics(*states[:3], states.wrench)
+    for k in range(0, len(states.pose), 8):
+        pose, twist, acceleration, _, wrench = (rows[k] for rows in states)
+        q = tree.close(pose)
+        transform, v, bias = tree.motion(q, twist)
+        a = transform @ acceleration + bias
+        loads = pinocchio.rnea(tree.model, tree.data, q, v, a) - tree.passive(q, v)
+        loads = transform.T @ loads - wrench
+        expected = np.linalg.solve(transform[tree.actuated].T, loads)
+        assert np.abs(needed[k] - expected).max() <= CLOSE * np.abs(expected).max()
+        expected = pinocchio.computePotentialEnergy(tree.model, tree.data, q)
+        expected += tree.spring_energy(q)
+        assert leaning.energy(pose, twist)[1] == pytest.approx(expected, rel=CLOSE)
 
 
 def test_forward_dynamics_with_its_own_constraint_solver(

@@ -121,7 +121,7 @@ def guard(stewart: Platform, own_folder: Path) -> Guard:
     """Return a guard of an engine that was just reset."""
     guard = Guard("analytic", stewart, 1e-3, "fast", 1e-3)
     guard.start(b"saved")
-    guard.record(None, np.zeros(6), np.zeros(6))
+    guard.record(None, np.zeros(6), np.zeros(6), np.zeros(3))
     return guard
 
 
@@ -158,7 +158,7 @@ def test_warnings_stop(guard: Guard) -> None:
 
 def test_what_is_recorded_is_a_copy(guard: Guard, stewart: Platform) -> None:
     forces, wrench = np.ones(6), np.ones(6)
-    guard.record(None, forces, wrench)
+    guard.record(None, forces, wrench, np.zeros(3))
     forces[:] = wrench[:] = np.nan
     with np.load(guard.dump("test")) as dump:
         assert (dump["forces"][-1] == 1.0).all()
@@ -183,7 +183,7 @@ def test_stop_without_a_place_for_the_dump(
 
     monkeypatch.setattr("twin.engines.guard.mkstemp", refuse)
     guard = Guard("analytic", platform, 1e-3, "fast", 1e-2)
-    guard.record(b"", np.zeros(6), np.zeros(6))
+    guard.record(b"", np.zeros(6), np.zeros(6), np.zeros(3))
     state = State(0.1, np.full(7, np.nan), np.zeros(6), np.ones(6), np.zeros(6))
     with pytest.raises(SimulationStoppedError, match="no space left") as caught:
         guard.check(state, 0.0)

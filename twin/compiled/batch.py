@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +32,17 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
+def on_threads(kernel: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """Return what `kernel` returns for each of `calls`, the first on this thread.
+
+    The kernel releases the GIL; what the calls write into must not overlap.
+    """
+    if len(calls) == 1:
+        return [kernel(*calls[0])]
+    futures = [_pool(os.getpid()).submit(kernel, *call) for call in calls[1:]]
+    return [kernel(*calls[0]), *(future.result() for future in futures)]
+
+
 def run_batch(
     kernel: Callable[..., int],
     constants: tuple[FloatArray, ...],
@@ -51,10 +63,8 @@ def run_batch(
         return int(kernel(*constants, *arrays))
     edges: list[int] = np.linspace(0, size, chunks + 1).astype(int).tolist()
     parts = [tuple(array[start:stop] for array in arrays) for start, stop in pairwise(edges)]
-    futures = [_pool(os.getpid()).submit(kernel, *constants, *part) for part in parts[1:]]
-    failures = [int(kernel(*constants, *parts[0]))]
-    failures += [int(future.result()) for future in futures]
+    failures = on_threads(kernel, [(*constants, *part) for part in parts])
     for start, failed in zip(edges[:-1], failures, strict=True):
         if failed >= 0:
-            return start + failed
+            return start + int(failed)
     return -1

@@ -19,7 +19,7 @@ OPTIONS: dict[str, Any] = {
 """`contract` lets the compiler fuse a multiplication with an addition (one rounding less); nothing
 is reordered, so results do not depend on the batch size or the number of threads."""
 
-FOLDERS = ("compiled", "kinematics", "dynamics", "plant", "control")
+FOLDERS = ("compiled", "kinematics", "dynamics", "ball", "plant", "control", "fleet", "envs")
 """Folders with kernels; each calls those of its own folder and of the ones before."""
 
 WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -42,15 +42,17 @@ def device(function: Callable[..., Any]) -> Callable[..., Any]:
     return _jitted(function, {**OPTIONS, **WITHOUT_WRAPPERS, **WITHOUT_COUNTING})
 
 
-def by_kind(stub: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def by_kind(
+    stub: Callable[..., Any], *, counting: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return the decorator of what chooses the implementation of `stub` by types, when compiled.
 
     The implementations are cached with the kernels that call them. They only pass on what they
     are given, and are put in place of the call: another call for every leg takes a quarter of the
-    time of the dynamics.
+    time of the dynamics. One that returns an array, or a part of one, needs `counting`.
     """
     options = {key: OPTIONS[key] for key in ("error_model", "fastmath", "nogil")}
-    options |= WITHOUT_COUNTING | {"forceinline": True}
+    options |= {"forceinline": True} | ({} if counting else WITHOUT_COUNTING)
     decorator: Any = overload(stub, jit_options=options)  # type: ignore[arg-type]
     return decorator  # type: ignore[no-any-return]
 
@@ -71,10 +73,16 @@ def _jitted(function: Callable[..., Any], options: dict[str, Any]) -> Callable[.
 def _sources(folder: str) -> tuple[tuple[str, int, int], ...]:
     """Return name, time and size of all source files whose kernels one in `folder` may call."""
     package = Path(__file__).parent.parent
-    called = FOLDERS[: FOLDERS.index(folder) + 1]
-    files = sorted(file for folder in called for file in (package / folder).rglob("*.py"))
+    called = (_place(package, name) for name in FOLDERS[: FOLDERS.index(folder) + 1])
+    files = sorted(file for place in called for file in place.rglob("*.py"))
     stats = [(file, file.stat()) for file in files]
     return tuple((str(file), stat.st_mtime_ns, stat.st_size) for file, stat in stats)
+
+
+def _place(package: Path, folder: str) -> Path:
+    """Return where a folder of the package is: inside it, or beside it where it is not installed."""
+    inside = package / folder
+    return inside if inside.is_dir() else package.parent / folder
 
 
 def _renew_when_any_kernel_changes(kernel: Any, module: str) -> None:

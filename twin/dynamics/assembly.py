@@ -8,7 +8,7 @@ with the directions and effective masses of each leg where it acts on the platfo
 from __future__ import annotations
 
 from twin.compiled.jit import device
-from twin.compiled.vectors import cross, dot, rotate, rotate_back, rotation, scale, subtract
+from twin.compiled.vectors import add, cross, dot, rotate, rotate_back, rotation, scale, subtract
 from twin.dynamics.legs.response import leg_energy, response
 from twin.kinematics.legs.drive import fill_conditions
 
@@ -17,7 +17,14 @@ BODY_CENTER = 1
 BODY_TENSOR = 4
 """About the reference point, platform frame: xx, yy, zz, xy, xz, yz."""
 GRAVITY = 10
-BODY_SIZE = 11
+"""What every body feels [m/s2], base axes: gravity, less the acceleration of a base that moves."""
+BODY_SIZE = 13
+
+
+@device
+def field(body):
+    """Return what every body feels [m/s2], base axes."""
+    return body[GRAVITY], body[GRAVITY + 1], body[GRAVITY + 2]
 
 
 @device
@@ -41,7 +48,7 @@ def add_body(body, matrix, omega, mass_matrix, bias):
     mass = body[BODY_MASS]
     center = rotate(matrix, (body[BODY_CENTER], body[BODY_CENTER + 1], body[BODY_CENTER + 2]))
     moment = scale(mass, center)
-    gravity = (0.0, 0.0, -body[GRAVITY])
+    gravity = field(body)
     swing = cross(omega, cross(omega, moment))
     turning = subtract(cross(omega, body_tensor_times(body, matrix, omega)), cross(moment, gravity))
     for i in range(3):
@@ -89,7 +96,7 @@ def assemble(body, legs, pose, twist, internal, work):
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])
     position = (pose[0], pose[1], pose[2])
     velocity, omega = (twist[0], twist[1], twist[2]), (twist[3], twist[4], twist[5])
-    gravity = body[GRAVITY]
+    gravity = field(body)
     add_body(body, matrix, omega, mass_matrix, bias)
     singular = -1
     for i in range(legs.rows.shape[0]):
@@ -115,19 +122,19 @@ def assemble(body, legs, pose, twist, internal, work):
 def energy(body, legs, pose, twist, internal):
     """Return kinetic and potential energy [J] and dissipated power [W].
 
-    Potential energy is zero at z = 0 of the base frame and for springs at rest length.
+    Potential energy is zero at the base frame's origin and for springs at rest length.
     """
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])
     position = (pose[0], pose[1], pose[2])
     velocity, omega = (twist[0], twist[1], twist[2]), (twist[3], twist[4], twist[5])
-    mass, gravity = body[BODY_MASS], body[GRAVITY]
+    mass, gravity = body[BODY_MASS], field(body)
     center = rotate(matrix, (body[BODY_CENTER], body[BODY_CENTER + 1], body[BODY_CENTER + 2]))
     kinetic = 0.5 * (
         mass * dot(velocity, velocity)
         + 2.0 * mass * dot(velocity, cross(omega, center))
         + dot(omega, body_tensor_times(body, matrix, omega))
     )
-    potential = mass * gravity * (position[2] + center[2])
+    potential = -mass * dot(gravity, add(position, center))
     dissipated = 0.0
     for i in range(legs.rows.shape[0]):
         moving, height, lost = leg_energy(

@@ -62,5 +62,5 @@ def _pack_body(parameters: MachineParameters) -> FloatArray:
     body[BODY_MASS] = total = sum(masses)
     body[BODY_CENTER : BODY_CENTER + 3] = np.array(masses) @ np.array(centers) / total
     body[BODY_TENSOR : BODY_TENSOR + 6] = six(tensor)
-    body[GRAVITY] = parameters.gravity
+    body[GRAVITY + 2] = -parameters.gravity
     return body

@@ -9,7 +9,7 @@ from __future__ import annotations
 from twin.compiled.jit import by_kind, compiled, device
 from twin.compiled.linear import solve_general, solve_positive
 from twin.compiled.vectors import rotation
-from twin.dynamics.assembly import GRAVITY, assemble, energy
+from twin.dynamics.assembly import assemble, energy, field
 from twin.dynamics.legs.response import internal_acceleration, internal_count
 from twin.dynamics.work import make_work
 from twin.kinematics.legs.drive import CONDITIONS
@@ -74,7 +74,7 @@ def forward_dynamics(body, legs, pose, twist, internal, forces, wrench, accelera
             rotation(pose[3], pose[4], pose[5], pose[6]),
             (twist[0], twist[1], twist[2]),
             (twist[3], twist[4], twist[5]),
-            body[GRAVITY],
+            field(body),
             internal,
             forces[i],
         )

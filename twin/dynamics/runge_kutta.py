@@ -23,7 +23,7 @@ def stage(body, legs, y, forces, slope, time, wrench, base, factor, rates, k, wo
 
 
 @device
-def runge_kutta_step(body, legs, y, forces, slope, time, step, wrench, trial, rates, work):
+def runge_kutta_move(body, legs, y, forces, slope, time, step, wrench, trial, rates, work):
     """Advance `y` (m,) in place by one step under `forces + t * slope`; False where it cannot.
 
     Args:
@@ -36,7 +36,7 @@ def runge_kutta_step(body, legs, y, forces, slope, time, step, wrench, trial, ra
         step: [s].
         wrench: `(6,)` constant.
         trial: `(m,)`, overwritten.
-        rates: `(4, m)`; row 0 is the derivative at `y`, and at the new `y` afterwards.
+        rates: `(4, m)`; row 0 is the derivative at `y`.
         work: from `make_work`, overwritten.
     """
     half, stop = time + 0.5 * step, time + step
@@ -53,7 +53,17 @@ def runge_kutta_step(body, legs, y, forces, slope, time, step, wrench, trial, ra
     for j in range(y.shape[0]):
         y[j] = trial[j]
     normalise(legs, y)
-    return derivative(body, legs, y, forces, slope, stop, wrench, rates[0], work)
+    return True
+
+
+@device
+def runge_kutta_step(body, legs, y, forces, slope, time, step, wrench, trial, rates, work):
+    """Do `runge_kutta_move`; `rates[0]` is the derivative at the new `y` afterwards."""
+    if not runge_kutta_move(
+        body, legs, y, forces, slope, time, step, wrench, trial, rates, work
+    ):
+        return False
+    return derivative(body, legs, y, forces, slope, time + step, wrench, rates[0], work)
 
 
 @compiled

@@ -20,6 +20,8 @@ COLORS: dict[str, Color] = {
     "heading": (0.93, 0.42, 0.13, 1.0),
     "spring": (0.85, 0.65, 0.20, 1.0),
     "occupant": (0.55, 0.63, 0.58, 1.0),
+    "ball": (0.80, 0.16, 0.13, 1.0),
+    "ball_plate": (0.93, 0.94, 0.95, 0.45),
 }
 """Red, green, blue, opacity of each kind of part; `heading` marks the platform's x axis."""
 

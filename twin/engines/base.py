@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any, ClassVar
 
 import numpy as np
 
 from twin.arrays import FloatArray, as_pose, as_vector, one_of, positive
+from twin.ball.ball import Ball, as_ball
 from twin.engines.engine import PRESETS, Preset, State
 from twin.engines.guard import Guard
 from twin.engines.saved import header, pack, unpack
-from twin.errors import ClosedEngineError, SimulationStoppedError
+from twin.errors import ClosedEngineError, InputError, SimulationStoppedError
 from twin.platform import REST, LegCoordinates, Platform, as_platform
+
+NO_BALL = "this engine was made without one; make it with ball=True or a Ball"
 
 
 class BaseEngine(ABC):
@@ -22,7 +26,12 @@ class BaseEngine(ABC):
     name: ClassVar[str]
 
     def __init__(
-        self, platform: Platform, timestep: float, preset: Preset, largest_gap: float
+        self,
+        platform: Platform,
+        timestep: float,
+        preset: Preset,
+        largest_gap: float,
+        ball: Any = None,
     ) -> None:
         """Check and keep what every engine is made of; `_identify` completes it.
 
@@ -34,7 +43,9 @@ class BaseEngine(ABC):
         self.timestep = positive(timestep, "timestep")
         self.preset: Preset = preset
         self._largest_gap = positive(largest_gap, "largest_gap")
+        self._ball = as_ball(ball, self.platform.parameters)
         self._no_wrench = np.zeros(6)
+        self._shaking = np.zeros(3)
         self._no_internal = np.zeros(2 * self.platform.n_internal)
         self._steps = 0
         self._ready = self._closed = False
@@ -46,10 +57,14 @@ class BaseEngine(ABC):
     def _identify(self, library: str = "", options: Mapping[str, Any] | None = None) -> None:
         """Say what else the future depends on: the simulator's version, and keyword arguments."""
         made_of = (self.name, self.platform, self.timestep, self.preset)
+        if self._ball is not None:
+            options = {**(options or {}), "ball": asdict(self._ball)}
         self._guard = Guard(*made_of, self._largest_gap, options)
         self._header = header(*made_of, library, options)
 
-    def reset(self, pose: Any = None, twist: Any = None, internal: Any = None) -> State:
+    def reset(
+        self, pose: Any = None, twist: Any = None, internal: Any = None, *, ball: Any = None
+    ) -> State:
         """Put the machine at `pose` with `twist`, loops closed; see `Engine.reset`."""
         self._check_open()
         place = as_pose(as_vector(self.platform.home if pose is None else pose, "pose", 7))
@@ -57,15 +72,27 @@ class BaseEngine(ABC):
         inner = self._no_internal if internal is None else internal
         inner = as_vector(inner, "internal", len(self._no_internal))
         legs = self.platform.leg_coordinates(place, motion, internal=inner)
+        start = self._ball_start(ball)
+        self._shaking = np.zeros(3)
+        self._feel()
         self._place(place, motion, inner, legs)
+        if self._ball is not None:
+            self._place_ball(self._ball, place, motion, start)
         return self._begin(0)
+
+    def shake(self, acceleration: Any) -> None:
+        """Accelerate the base until the next call or reset; see `Engine.shake`."""
+        self._check_ready()
+        self._shaking = as_vector(acceleration, "acceleration", 3).copy()
+        self._feel()
 
     def step(self, forces: Any, wrench: Any = None) -> State:
         """Advance by one time step; see `Engine.step`."""
         self._check_ready()
         force = as_vector(forces, "forces", self.platform.n_actuators)
         load = self._no_wrench if wrench is None else as_vector(wrench, "wrench", 6)
-        self._guard.record(self.save() if self._guard.wants_saved else None, force, load)
+        saved = self.save() if self._guard.wants_saved else None
+        self._guard.record(saved, force, load, self._shaking)
         gap, warning = self._advance(force, load)
         self._steps += 1
         state = self._read()
@@ -84,6 +111,19 @@ class BaseEngine(ABC):
         return self._read()
 
     @property
+    def ball(self) -> FloatArray:
+        """Pose and twist `(13,)` of the ball's centre in the base frame.
+
+        Raises:
+            InputError: the engine was made without one.
+            ClosedEngineError: the engine is closed or was never reset.
+        """
+        self._check_ready()
+        if self._ball is None:
+            raise InputError("ball", NO_BALL)
+        return self._read_ball(self._ball)
+
+    @property
     def loop_gap(self) -> float:
         """Largest distance [m] between the two points of a loop."""
         self._check_ready()
@@ -92,7 +132,7 @@ class BaseEngine(ABC):
     def save(self) -> bytes:
         """Return everything that determines the future, for `restore`."""
         self._check_ready()
-        return pack(self._header, self._steps, self._content())
+        return pack(self._header, self._steps, self._shaking.tobytes() + self._content())
 
     def restore(self, saved: bytes) -> State:
         """Return to a saved state; the continuation is bit-identical.
@@ -103,7 +143,10 @@ class BaseEngine(ABC):
         """
         self._check_open()
         steps, content = unpack(self._header, saved)
-        self._load(content)
+        size = self._shaking.nbytes
+        self._shaking = np.frombuffer(content[:size]).copy()
+        self._feel()
+        self._load(content[size:])
         return self._begin(steps)
 
     def close(self) -> None:
@@ -116,6 +159,15 @@ class BaseEngine(ABC):
         self, pose: FloatArray, twist: FloatArray, internal: FloatArray, legs: LegCoordinates
     ) -> None:
         """Put the simulator's bodies where the arguments say."""
+
+    @property
+    def _field(self) -> FloatArray:
+        """What every body feels [m/s2], base axes: gravity, less the base's acceleration."""
+        return np.array([0.0, 0.0, -self.platform.parameters.gravity]) - self._shaking
+
+    @abstractmethod
+    def _feel(self) -> None:
+        """Let every body feel `_field`."""
 
     @abstractmethod
     def _advance(self, forces: FloatArray, wrench: FloatArray) -> tuple[float, str]:
@@ -136,6 +188,24 @@ class BaseEngine(ABC):
     @abstractmethod
     def _load(self, content: bytes) -> None:
         """Take over what `_content` returned."""
+
+    @abstractmethod
+    def _place_ball(self, ball: Ball, pose: FloatArray, twist: FloatArray, start: Any) -> None:
+        """Put the ball on the plate at a start `(4,)` or None; the platform has been placed."""
+
+    @abstractmethod
+    def _read_ball(self, ball: Ball) -> FloatArray:
+        """Return pose and twist `(13,)` of the ball in an array of its own."""
+
+    def _ball_start(self, start: Any) -> Any:
+        """Return a checked start `(4,)` of the ball, or None where there is none."""
+        if start is None:
+            return None
+        if self._ball is None:
+            raise InputError("ball", NO_BALL)
+        from twin.ball.places import as_start
+
+        return as_vector(as_start(start, self._ball), "ball", 4)
 
     def _free(self) -> None:  # noqa: B027 (only some simulators have something to free)
         """Let go of the simulator's memory; `_place` and `_load` may be called again."""

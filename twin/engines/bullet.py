@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 
 from twin.arrays import FloatArray, as_flag
+from twin.ball.ball import Ball
+from twin.ball.places import place_on_plate
 from twin.engines.base import BaseEngine
 from twin.engines.bullet_world import World
 from twin.engines.engine import Preset, State
@@ -61,6 +63,7 @@ class BulletEngine(BaseEngine):
         *,
         engine_defaults: bool = False,
         payload: Any = None,
+        ball: Any = None,
         largest_gap: float = LARGEST_GAP,
     ) -> None:
         """Load the machine; call `reset` before `step`.
@@ -72,13 +75,15 @@ class BulletEngine(BaseEngine):
             engine_defaults: keep Bullet's own solver, iterations, damping and limits, to see what
                 they cost.
             payload: what rides on the platform: an `Occupant`, or segments.
+            ball: that rolls on the platform: a `Ball`, or True for one in proportion to the
+                machine.
             largest_gap: loop gap [m] that stops the engine.
 
         Raises:
             InputError: an argument that cannot be used, a time step too long for the machine, or a
                 machine Bullet refuses.
         """
-        super().__init__(platform, timestep, preset, largest_gap)
+        super().__init__(platform, timestep, preset, largest_gap, ball)
         check_timestep(platform, self.timestep, self.name, "explicit")
         segments = as_segments(payload, platform.parameters.gravity)
         options = {
@@ -86,7 +91,7 @@ class BulletEngine(BaseEngine):
             "payload": plain(segments) or None,
         }
         self._identify(f"PyBullet {version('pybullet')}", options)
-        self._machine = make_mechanism(platform.parameters, segments)
+        self._machine = make_mechanism(platform.parameters, segments, self._ball)
         sizes = [7, 6, platform.n_actuators, platform.n_actuators]
         sizes += [2 * platform.n_internal, 2 * len(self._machine.carried)]
         ends = np.cumsum(sizes).tolist()
@@ -106,6 +111,10 @@ class BulletEngine(BaseEngine):
         for world in self._worlds:
             world.place(pose, twist, joint_motion(self._machine, legs))
         self._combine(pose[3:])
+
+    def _feel(self) -> None:
+        for world in self._worlds:
+            world.feel(self._field)
 
     def _advance(self, forces: FloatArray, wrench: FloatArray) -> tuple[float, str]:
         """Step all copies; Bullet applies the wrench before each of its own steps."""
@@ -143,15 +152,32 @@ class BulletEngine(BaseEngine):
         for world, size in zip(self._worlds, sizes.tolist(), strict=True):
             world.restore(content[start : start + size])
             start += size
+        self._feel()  # new worlds and Bullet's records know of gravity alone
         self._combine(quaternion)
+
+    def _place_ball(self, ball: Ball, pose: FloatArray, twist: FloatArray, start: Any) -> None:
+        place = place_on_plate(ball, pose, twist, start)
+        for world in self._worlds:
+            world.place_ball(place)
+
+    def _read_ball(self, ball: Ball) -> FloatArray:
+        """Return the extrapolated place of the ball; all quaternions take the first one's sign."""
+        places = np.stack([world.read_ball() for world in self._worlds])
+        places[places[:, 3:7] @ places[0, 3:7] < 0.0, 3:7] *= -1.0
+        place: FloatArray = self._weights @ places
+        place[3:7] /= sqrt(place[3:7].dot(place[3:7]))
+        return place
 
     def _join(self) -> None:
         """Put all copies at the extrapolated state, loops closed."""
         parts = (self._reading[part] for part in self._parts)
         pose, twist, _, _, internal, carried = parts
         legs = self.platform.leg_coordinates(pose, twist, internal=internal)
+        place = None if self._ball is None else self._read_ball(self._ball)
         for world in self._worlds:
             world.place(pose, twist, joint_motion(self._machine, legs, carried))
+            if place is not None:
+                world.place_ball(place)
 
     def _combine(self, quaternion: FloatArray) -> None:
         """Extrapolate the copies' states, all quaternions with the sign of the one given."""

@@ -38,6 +38,7 @@ class PlatformFrame:
         frame = inertial_frame(body)
         self._from_inertial = _multiply_by_conjugate(_quaternion(frame.axes))
         self._reference = -frame.center @ frame.axes
+        self._upward = frame.axes[2]
 
     def to_inertial(
         self, pose: FloatArray, twist: FloatArray
@@ -50,6 +51,10 @@ class PlatformFrame:
     def reference(self, center: tuple[float, ...], turn: tuple[float, ...]) -> FloatArray:
         """Return the place `(3,)` of the reference point in the base."""
         return np.asarray(center + matrix(turn) @ self._reference)
+
+    def normal(self, turn: tuple[float, ...]) -> FloatArray:
+        """Return the platform's z axis `(3,)` in the base for the inertial frame's quaternion."""
+        return np.asarray(matrix(turn) @ self._upward)
 
     def from_inertial(self, reading: FloatArray) -> None:
         """Turn a reading of the inertial frame into pose `(7,)` and twist `(6,)`, in place.

@@ -62,6 +62,8 @@ def load(text: str, client: int, *, fixed: bool) -> int:
     # Bullet keeps files by name, so that a name used twice would bring back the first machine.
     bullet.setPhysicsEngineParameter(enableFileCaching=0, physicsClientId=client)
     flags = bullet.URDF_USE_INERTIA_FROM_FILE | bullet.URDF_IGNORE_VISUAL_SHAPES
+    # Otherwise a cylinder becomes a prism, a millimetre larger on all sides.
+    flags |= bullet.URDF_USE_IMPLICIT_CYLINDER
     with tempfile.TemporaryDirectory(prefix="twin_") as folder:
         path = Path(folder) / "machine.urdf"
         path.write_text(text, encoding="utf-8")

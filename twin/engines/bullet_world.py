@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from twin.arrays import FloatArray
+from twin.engines.bullet_ball import BulletBall
 from twin.engines.bullet_bodies import Bodies, Link
 from twin.engines.bullet_frames import PlatformFrame, inertial_frame
 from twin.engines.bullet_library import bullet, connect, disconnect, quiet
@@ -43,6 +44,7 @@ class World:
             self._bodies = Bodies(machine, self._client)
             self._let_go(engine_defaults=engine_defaults)
             self._close_loops(engine_defaults=engine_defaults)
+            self._add_ball()
         self._place = PlatformFrame(machine.body(PLATFORM))
         self._platform = self._bodies.links[PLATFORM]
         self._own = JointForces(machine)
@@ -55,7 +57,7 @@ class World:
         read = self._reader.any(axis=0).reshape(self._states.shape).any(axis=0)
         self._read_joints = self._groups(np.flatnonzero(read).tolist())
         self._heavy = [
-            (self._bodies.links[body.name], -machine.gravity * body.extra_weight)
+            (self._bodies.links[body.name], body.extra_weight)
             for body in machine.bodies
             if body.extra_weight
         ]
@@ -76,6 +78,19 @@ class World:
             bullet.resetBasePositionAndOrientation(body, center.tolist(), turn.tolist(), **client)
             bullet.resetBaseVelocity(body, velocity.tolist(), twist[3:].tolist(), **client)
 
+    def feel(self, field: FloatArray) -> None:
+        """Let every body feel `field` `(3,)` [m/s2] instead of gravity, until changed."""
+        self._field: list[float] = field.tolist()
+        bullet.setGravity(*self._field, **self._options)
+
+    def place_ball(self, place: FloatArray) -> None:
+        """Put the ball of a machine that has one at a pose with a twist `(13,)`."""
+        self._balls[0].place(place)
+
+    def read_ball(self) -> FloatArray:
+        """Return pose and twist `(13,)` of the ball of a machine that has one."""
+        return self._balls[0].read()
+
     def advance(self, forces: FloatArray, load: list[float] | None) -> None:
         """Step once under actuator forces `(n,)` and a wrench about the reference point."""
         pushes = np.zeros(len(self._values))
@@ -89,9 +104,12 @@ class World:
             bullet.setJointMotorControlArray(
                 multibody, numbers, bullet.TORQUE_CONTROL, forces=push, **self._options
             )
-        for link, weight in self._heavy:
+        for link, mass in self._heavy:
             center = bullet.getLinkState(*link, computeForwardKinematics=1, **self._options)[0]
-            self._push(link, (0.0, 0.0, weight), center)
+            self._push(link, [mass * pull for pull in self._field], center)
+        for ball in self._balls:
+            _, turn, _, spin = self._platform_state()
+            ball.resist(self._place.normal(turn), spin, self._machine.gravity)
         if load is not None:
             center, turn = self._platform_state()[:2]
             self._push(self._platform, load[:3], self._place.reference(center, turn).tolist())
@@ -138,6 +156,10 @@ class World:
             path.write_bytes(saved)
             bullet.restoreState(fileName=str(path), **self._options)
 
+    def _add_ball(self) -> None:
+        ball, platform = self._machine.ball, self._bodies.links[PLATFORM]
+        self._balls = [] if ball is None else [BulletBall(ball, platform, self._options)]
+
     def _platform_state(self) -> tuple[tuple[float, ...], ...]:
         """Return the platform's inertial frame: centre, quaternion (scalar last), velocities."""
         if self._machine.floats:
@@ -180,7 +202,7 @@ class World:
 
     def _set_up(self, timestep: float, *, engine_defaults: bool) -> None:
         bullet.setTimeStep(timestep, **self._options)
-        bullet.setGravity(0.0, 0.0, -self._machine.gravity, **self._options)
+        self.feel(np.array([0.0, 0.0, -self._machine.gravity]))
         if not engine_defaults:
             bullet.setPhysicsEngineParameter(
                 constraintSolverType=bullet.CONSTRAINT_SOLVER_LCP_DANTZIG,

@@ -41,18 +41,34 @@ class Engine(Protocol):
     timestep: float
     preset: Preset
 
-    def reset(self, pose: Any = None, twist: Any = None, internal: Any = None) -> State:
+    def reset(
+        self, pose: Any = None, twist: Any = None, internal: Any = None, *, ball: Any = None
+    ) -> State:
         """Put the machine at `pose` (default home) with `twist` (default rest), loops closed.
 
         Time returns to zero. Leg states follow from the kinematics, so that positions and
         velocities satisfy the loop closure to rounding error. Same input, same state, bit for bit.
+        The base does not accelerate until `shake` says so.
         `internal` `(2k,)` is what does not follow: coordinates and rates of the legs' internal
-        joints (default zero).
+        joints (default zero). `ball` `(4,)` is the place [m] and velocity [m/s] on its plate, in
+        plate axes, of the ball of an engine that has one (default at rest in the middle).
 
         Raises:
-            InputError: wrong shape, not finite, no unit quaternion.
+            InputError: wrong shape, not finite, no unit quaternion, a ball off its plate.
             SingularPoseError: a leg has no joint coordinates in this pose.
             ClosedEngineError: the engine is closed.
+        """
+        ...
+
+    def shake(self, acceleration: Any) -> None:
+        """Let the base accelerate by `(3,)` [m/s2], base axes, until changed or reset.
+
+        States stay relative to the base: every body feels gravity less this acceleration. The
+        base does not turn.
+
+        Raises:
+            InputError: wrong shape or not finite.
+            ClosedEngineError: the engine is closed or was never reset.
         """
         ...
 
@@ -73,6 +89,16 @@ class Engine(Protocol):
     @property
     def state(self) -> State:
         """The present state."""
+        ...
+
+    @property
+    def ball(self) -> FloatArray:
+        """Pose and twist `(13,)` of the ball's centre in the base frame, as those of the platform.
+
+        Raises:
+            InputError: the engine was made without one.
+            ClosedEngineError: the engine is closed or was never reset.
+        """
         ...
 
     @property

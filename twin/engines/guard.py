@@ -55,7 +55,7 @@ class Guard:
         self.largest_gap = largest_gap
         self.options = dict(options or {})
         self._saved = b""
-        self._steps: deque[tuple[FloatArray, FloatArray]] = deque()
+        self._steps: deque[tuple[FloatArray, FloatArray, FloatArray]] = deque()
 
     def start(self, saved: bytes) -> None:
         """Begin a new history at a saved state."""
@@ -67,11 +67,13 @@ class Guard:
         """Whether the next `record` needs a saved state, because the history is full."""
         return len(self._steps) >= KEPT_STEPS
 
-    def record(self, saved: bytes | None, forces: FloatArray, wrench: FloatArray) -> None:
+    def record(
+        self, saved: bytes | None, forces: FloatArray, wrench: FloatArray, shaking: FloatArray
+    ) -> None:
         """Remember one step; give the saved state before it when `wants_saved`."""
         if saved is not None:
             self.start(saved)
-        self._steps.append((forces.copy(), wrench.copy()))
+        self._steps.append((forces.copy(), wrench.copy(), shaking.copy()))
 
     def check(self, state: State, gap: float, warning: str = "") -> None:
         """Raise when the state is not finite, the loops have opened, or the engine warns.
@@ -117,6 +119,7 @@ class Guard:
                 saved=np.frombuffer(self._saved, dtype=np.uint8),
                 forces=np.array([step[0] for step in self._steps]),
                 wrenches=np.array([step[1] for step in self._steps]),
+                shaking=np.array([step[2] for step in self._steps]),
                 reason=reason,
             )
         return Path(name)
@@ -139,13 +142,15 @@ def replay(path: str | Path) -> list[State]:
         settings = (float(content["timestep"]), str(content["preset"]))
         options = dict(json.loads(str(content["options"])))
         name, saved = str(content["engine"]), content["saved"].tobytes()
-        steps = list(zip(content["forces"], content["wrenches"], strict=True))
+        names = ("forces", "wrenches", "shaking")
+        steps = list(zip(*(content[name] for name in names), strict=True))
     except Exception as error:
         raise InputError("path", f"{path} is not a state dump ({error})") from None
     engine = make_engine(name, Platform(parameters), *settings, **options)
     try:
         states = [engine.restore(saved)]
-        for forces, wrench in steps:
+        for forces, wrench, shaking in steps:
+            engine.shake(shaking)
             states.append(engine.step(forces, wrench))
     except SimulationStoppedError as stopped:
         states.append(stopped.data["state"])

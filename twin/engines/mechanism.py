@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twin.arrays import FloatArray
+from twin.ball.ball import Ball
 from twin.engines.shapes import Cylinder, Shape
 
 Indices = NDArray[np.int64]
@@ -161,6 +162,8 @@ class Mechanism:
     internal: tuple[str, ...] = ()
     """joints whose coordinates do not follow from the platform's pose"""
     frictions: tuple[Friction, ...] = ()
+    ball: Ball | None = None
+    """that rolls on a plate on the platform; beside the tree"""
 
     @property
     def floats(self) -> bool:

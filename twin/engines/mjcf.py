@@ -12,6 +12,13 @@ import numpy as np
 from twin.engines.appearance import COLORS
 from twin.engines.mechanism import BASE, PLATFORM, Body, Joint, Mechanism
 from twin.engines.mechanisms.assembly import make_mechanism
+from twin.engines.mjcf_ball import (
+    add_ball,
+    add_ball_materials,
+    add_ball_options,
+    add_ball_plate,
+    home_place,
+)
 from twin.engines.mjcf_elements import add, add_inertial, add_mesh, add_shape, document, text
 from twin.engines.shapes import Plate
 from twin.engines.stability import suitable_timestep
@@ -39,7 +46,7 @@ def mechanism_xml(machine: Mechanism, timestep: float) -> str:
     """Return the MJCF of a mechanism at home, for a time step [s]."""
     root = Element("mujoco", model=machine.name)
     add(root, "compiler", angle="radian", autolimits="false", inertiafromgeom="false")
-    _add_options(root, machine.gravity, timestep)
+    _add_options(root, machine, timestep)
     _add_defaults(root, timestep)
     _add_assets(root, machine)
     world = add(root, "worldbody")
@@ -47,22 +54,29 @@ def mechanism_xml(machine: Mechanism, timestep: float) -> str:
         add_shape(world, shape)
     _add_points(world, machine, BASE)
     _add_bodies(world, machine, BASE)
-    _add_loops_and_motors(root, machine)
     home = [*(machine.home if machine.floats else ()), *np.zeros(len(machine.joint_names))]
+    if machine.ball is not None:
+        place = home_place(machine.ball, machine.home)
+        contact = text(loop_solref(timestep)), text(LOOP_SOLIMP)
+        add_ball(world, machine.ball, place, contact)
+        home += place.tolist()
+    _add_loops_and_motors(root, machine)
     add(add(root, "keyframe"), "key", name="home", qpos=text(home))
     return document(root)
 
 
-def _add_options(root: Element, gravity: float, timestep: float) -> None:
+def _add_options(root: Element, machine: Mechanism, timestep: float) -> None:
     solver = {"solver": "Newton", "iterations": "100", "tolerance": "1e-14", "jacobian": "dense"}
-    add(
+    option = add(
         root,
         "option",
-        gravity=text([0.0, 0.0, -gravity]),
+        gravity=text([0.0, 0.0, -machine.gravity]),
         timestep=text([timestep]),
         integrator="RK4",
         **solver,
     )
+    if machine.ball is not None:
+        add_ball_options(option)
 
 
 def _add_defaults(root: Element, timestep: float) -> None:
@@ -84,6 +98,8 @@ def _add_assets(root: Element, machine: Mechanism) -> None:
         for shape in body.shapes:
             if isinstance(shape, Plate):
                 add_mesh(asset, shape)
+    if machine.ball is not None:
+        add_ball_materials(asset)
 
 
 def _add_bodies(parent: Element, machine: Mechanism, name: str) -> None:
@@ -113,6 +129,8 @@ def _add_body(parent: Element, machine: Mechanism, body: Body) -> Element:
         add_shape(element, shape)
     if body.name == PLATFORM:
         _add_reference(element, machine)
+        if machine.ball is not None:
+            add_ball_plate(element, machine.ball)
     return element
 
 

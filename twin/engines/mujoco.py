@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from twin.arrays import FloatArray
+from twin.ball.ball import Ball
+from twin.ball.places import place_on_plate
 from twin.engines.base import BaseEngine
 from twin.engines.engine import Preset, State
 from twin.engines.gaps import largest_distance
@@ -22,6 +24,7 @@ from twin.engines.joint_motion import joint_motion
 from twin.engines.mechanisms.assembly import make_mechanism
 from twin.engines.mechanisms.payload import as_segments, plain
 from twin.engines.mjcf import REFERENCE
+from twin.engines.mujoco_ball import FreeBall
 from twin.engines.mujoco_model import compile_model, coordinates, mujoco, velocities
 from twin.engines.mujoco_platform import platform_of
 from twin.engines.mujoco_settings import Settings, make_settings
@@ -53,6 +56,7 @@ class MujocoEngine(BaseEngine):
         integrator: str | None = None,
         engine_defaults: bool = False,
         payload: Any = None,
+        ball: Any = None,
         largest_gap: float = LARGEST_GAP,
     ) -> None:
         """Compile the machine's model; call `reset` before `step`.
@@ -68,13 +72,15 @@ class MujocoEngine(BaseEngine):
             engine_defaults: use MuJoCo's own constraint settings and solver tolerance, to see
                 what they cost.
             payload: what rides on the platform: an `Occupant`, or segments.
+            ball: that rolls on the platform: a `Ball`, or True for one in proportion to the
+                machine.
             largest_gap: loop gap [m] that stops the engine.
 
         Raises:
             InputError: an argument that cannot be used, a time step too long for the machine, or a
                 machine MuJoCo refuses.
         """
-        super().__init__(platform, timestep, preset, largest_gap)
+        super().__init__(platform, timestep, preset, largest_gap, ball)
         settings = make_settings(
             self.timestep,
             preset,
@@ -84,7 +90,7 @@ class MujocoEngine(BaseEngine):
             engine_defaults=engine_defaults,
         )
         segments = as_segments(payload, platform.parameters.gravity)
-        self._machine = make_mechanism(platform.parameters, segments)
+        self._machine = make_mechanism(platform.parameters, segments, self._ball)
         check_timestep(platform, self.timestep, self.name, self._scheme(settings))
         self._identify(
             f"MuJoCo {mujoco.mj_versionString()}",
@@ -119,6 +125,9 @@ class MujocoEngine(BaseEngine):
         self.data.qvel[velocities(self.model, self._machine.joint_names)] = joints.rates
         self._platform.place(pose, twist)
         self._collecting_warnings(mujoco.mj_forward)  # for those who read `data`
+
+    def _feel(self) -> None:
+        self.model.opt.gravity[:] = self._field
 
     def _advance(self, forces: FloatArray, wrench: FloatArray) -> tuple[float, str]:
         """Step; forces of dry friction are held over the step like those of the actuators."""
@@ -158,6 +167,13 @@ class MujocoEngine(BaseEngine):
         mujoco.mj_setState(self.model, self.data, values[:-1], SAVED)
         self._platform.sign = float(values[-1])
         self._collecting_warnings(mujoco.mj_forward)  # for those who read `data`
+
+    def _place_ball(self, ball: Ball, pose: FloatArray, twist: FloatArray, start: Any) -> None:
+        FreeBall(self.model, self.data).place(place_on_plate(ball, pose, twist, start))
+        self._collecting_warnings(mujoco.mj_forward)  # for those who read `data`
+
+    def _read_ball(self, ball: Ball) -> FloatArray:
+        return FreeBall(self.model, self.data).read()
 
     def _collecting_warnings(self, function: Any) -> None:
         """Call into MuJoCo with its warnings in `_warnings` instead of a log file."""

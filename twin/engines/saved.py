@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from twin.errors import InputError
 from twin.platform import Platform
 
-MAGIC = b"twin-state-2\n"
+MAGIC = b"twin-state-3\n"
 
 DIGEST_BYTES = hashlib.sha256().digest_size
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from twin.engines.mechanism import BASE, PLATFORM, Body, Joint, Mechanism
 from twin.engines.mechanisms.assembly import make_mechanism
+from twin.engines.urdf_ball import plate_collision
 from twin.engines.urdf_elements import ORIGIN, document, joint, link, origin
 from twin.platform import Platform
 
@@ -77,7 +78,10 @@ def _body(machine: Mechanism, body: Body, *, limited: bool) -> Iterator[Element]
         parent, place = child, origin()
     if not (body.joints or body.free):
         yield joint(f"{body.name}_mount", "fixed", (parent, body.name), place)
-    yield link(body.name, body.mass, body.shapes)
+    element = link(body.name, body.mass, body.shapes)
+    if body.name == PLATFORM and machine.ball is not None:
+        element.append(plate_collision(machine.ball))
+    yield element
 
 
 def _kind_and_limit(

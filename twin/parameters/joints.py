@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -32,13 +33,20 @@ class PairedCircle(Table):
     @property
     def points(self) -> FloatArray:
         """Joint points `(6, 3)` [m] in the frame of the table."""
-        centers = self.center_angle + 2 * math.pi / 3 * np.arange(3)
-        angles = np.stack([centers - self.half_spacing, centers + self.half_spacing], 1).ravel()
-        angles = np.roll(angles, self.shift)
-        height = np.full(6, self.height)
-        return read_only(
-            np.stack([self.radius * np.cos(angles), self.radius * np.sin(angles), height], 1)
+        return _paired_points(
+            self.radius, self.half_spacing, self.center_angle, self.height, self.shift
         )
+
+
+@lru_cache(maxsize=256)
+def _paired_points(
+    radius: float, half_spacing: float, center_angle: float, height: float, shift: int
+) -> FloatArray:
+    """Return the points `(6, 3)` of a paired circle; asked for dozens of times for a machine."""
+    centers = center_angle + 2 * math.pi / 3 * np.arange(3)
+    angles = np.roll(np.stack([centers - half_spacing, centers + half_spacing], 1).ravel(), shift)
+    heights = np.full(6, height)
+    return read_only(np.stack([radius * np.cos(angles), radius * np.sin(angles), heights], 1))
 
 
 class PointList(Table):

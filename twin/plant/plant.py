@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,19 @@ if TYPE_CHECKING:
     from twin.engines.engine import State
 
 
+class PreparedDrives(NamedTuple):
+    """Constants of a machine's drives and sensors for one step of an engine."""
+
+    constants: FloatArray
+    """`(n, CONSTANTS)`; columns as in `actuation`"""
+    digits: FloatArray
+    """`(n,)` one count of the encoders in the actuators' coordinates; 0 for exact ones"""
+    parts: int
+    """steps of the motors within one of the engine"""
+    late: int
+    """steps of the engine by which commands come later"""
+
+
 class Plant:
     """Drives and encoders as a machine's parameters describe them; ideal where they do not.
 
@@ -40,7 +53,12 @@ class Plant:
     """
 
     def __init__(
-        self, platform: Platform, *, seed: int = 0, dropouts: Sequence[tuple[float, float]] = ()
+        self,
+        platform: Platform,
+        *,
+        seed: int = 0,
+        dropouts: Sequence[tuple[float, float]] = (),
+        inertial: bool = True,
     ) -> None:
         """Describe the plant of a machine.
 
@@ -48,6 +66,7 @@ class Plant:
             platform: the machine; `twin.load(name, "hardware")` has drives and encoders.
             seed: of everything random, zero or more.
             dropouts: spans (begin, end) [s] in which the sensors shall give nothing.
+            inertial: whether the machine's inertial sensor takes part.
 
         Raises:
             InputError: not a platform, a seed that is none, spans out of order, or drives of one
@@ -68,7 +87,7 @@ class Plant:
         self._encoders = encoder_bank(platform, seed) if (self._digits > 0.0).all() else None
         sensor, gravity = platform.parameters.imu, platform.parameters.gravity
         self._inertial = (
-            None if sensor is None else InertialUnit(sensor, gravity=gravity, seed=seed)
+            InertialUnit(sensor, gravity=gravity, seed=seed) if sensor and inertial else None
         )
         self._states = np.zeros((n, column.STATES))
         self._forces = np.zeros(n)
@@ -96,6 +115,16 @@ class Plant:
     def limited(self) -> FloatArray:
         """`(n,)` 1 where a drive gives less than it was asked for."""
         return np.asarray(self._states[:, column.LIMITED].copy())
+
+    @property
+    def held(self) -> FloatArray:
+        """Forces `(n,)` on the legs over the last step, or those that held it at the start."""
+        return self._forces.copy()
+
+    @property
+    def drives(self) -> PreparedDrives:
+        """What `prepare` found for the engine's step."""
+        return PreparedDrives(self._drives, self._digits, self._parts, self._late)
 
     def prepare(self, timestep: float) -> None:
         """Set the engine's step [s].

@@ -1,4 +1,4 @@
-"""The shaken base: the linear model's resonance in MuJoCo, bad input."""
+"""The shaken base: the linear model's resonance in all engines, bad input."""
 
 from __future__ import annotations
 
@@ -21,8 +21,12 @@ SWEEP: dict[str, Any] = {
 }
 
 
-def test_resonance_is_where_the_linear_model_has_it() -> None:
-    found = measure_transmissibility(twin.load("micro_hexapod"), "y", **SWEEP)
+@pytest.mark.parametrize(
+    "engine", ["analytic", "mujoco", pytest.param("bullet", marks=pytest.mark.slow)]
+)
+def test_resonance_is_where_the_linear_model_has_it(engine: str) -> None:
+    pytest.importorskip({"bullet": "pybullet"}.get(engine, "mujoco"))
+    found = measure_transmissibility(twin.load("micro_hexapod"), "y", engine=engine, **SWEEP)
     largest = int(np.abs(found.linear).argmax())
     assert np.abs(found.linear[largest]) > 5.0
     np.testing.assert_allclose(

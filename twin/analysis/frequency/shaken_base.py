@@ -1,8 +1,7 @@
-"""Transmissibility of a machine on springs, measured: its base shaken by a sweep, in MuJoCo.
+"""Transmissibility of a machine on springs, measured: its base shaken by a sweep, in any engine.
 
-Seen from a base with acceleration a(t), every body feels the gravity g - a(t); loops, joints and
-springs are the same. So the sweep is put on gravity, held over each step h, and the motion x of the
-platform relative to the base gives
+The base's acceleration a is held over each step h; the motion x of the platform relative to the
+base gives
 
     T = 1 - omega^2 x / a,    a lagging by half a step: (1 - exp(-i omega h)) / (i omega h).
 """
@@ -50,6 +49,7 @@ def measure_transmissibility(
     decay: float,
     timestep: float,
     holding: Any = (0.0, 0.0),
+    engine: str = "mujoco",
 ) -> MeasuredTransmissibility:
     """Return the transmissibility at rest along one base axis, from a swept base acceleration.
 
@@ -63,10 +63,11 @@ def measure_transmissibility(
         decay: [s] after the sweep until nothing moves.
         timestep: of the engine [s].
         holding: stiffness and damping of springs at all actuators [N/m, N s/m].
+        engine: name of the engine.
 
     Raises:
         InputError: an argument that cannot be used.
-        MissingDependencyError: MuJoCo is not installed.
+        MissingDependencyError: the engine's library is not installed.
         SimulationStoppedError: the engine left the range where its answer means anything.
     """
     column = DIRECTIONS.index(one_of(axis, "axis", DIRECTIONS))
@@ -75,12 +76,12 @@ def measure_transmissibility(
     model = held(linearise(platform), float(stiffness), float(damping))
     sweep = sweep_between(low, high, length)
     steps = round((positive(length, "length") + not_negative(decay, "decay")) / step)
-    engine: Any = make_engine("mujoco", platform, step)
+    simulator = make_engine(engine, platform, step)
     hold = holding_forces(platform, model.rest, float(stiffness), float(damping))
-    gravity = engine.model.opt.gravity.copy()
+    along = size * np.eye(3)[column]
 
     def forces(time: float, state: State) -> FloatArray:
-        engine.model.opt.gravity[column] = gravity[column] - size * sweep(np.array([time]))[0]
+        simulator.shake(along * sweep(np.array([time]))[0])
         return hold(time, state)
 
     k = platform.n_internal
@@ -92,11 +93,11 @@ def measure_transmissibility(
             pose=model.rest.pose,
             internal=start,
             forces=forces,
-            engine=engine,
+            engine=simulator,
             progress=False,
         )
     finally:
-        engine.close()
+        simulator.close()
     away = run.pose[:, column] - model.rest.pose[column]
     response = record_response(size * sweep(run.time), away, step, low=low, high=high)
     omega = 2.0 * np.pi * response.frequency

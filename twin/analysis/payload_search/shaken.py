@@ -78,7 +78,7 @@ class ShakenMachine:
         self._unit[BODY_TENSOR : BODY_TENSOR + 6] /= body[BODY_MASS]
         self._unit[BODY_MASS] = 1.0
         self._empty = np.zeros_like(body)
-        self._empty[GRAVITY] = body[GRAVITY]
+        self._empty[GRAVITY:] = body[GRAVITY:]
 
     def run(
         self, criterion: Criterion, frequency: float, centers: FloatArray, samples: int = SAMPLES

@@ -16,7 +16,7 @@ from math import atan2, cos, sin, sqrt
 
 from twin.compiled.jit import device
 from twin.compiled.vectors import add, cross, dot, rotation, row, scale, subtract
-from twin.dynamics.assembly import GRAVITY, add_body
+from twin.dynamics.assembly import add_body, field
 from twin.dynamics.formulations.model import (
     ARM,
     ARM_BIAS,
@@ -114,7 +114,7 @@ def joints_from_tip(columns, change):
 @device
 def move_legs(model, work):
     """Fill tip rates, their bias and the legs' blocks of mass and bias from joints and rates."""
-    legs, gravity = model.legs, model.body[GRAVITY]
+    legs, gravity = model.legs, field(model.body)
     for i in range(legs.shape[0]):
         x, y, z = row(work.legs, i, AXES), row(work.legs, i, AXES + 3), row(work.legs, i, AXES + 6)
         c, s = work.legs[i, ELEVATION], work.legs[i, ELEVATION + 1]
@@ -128,7 +128,7 @@ def move_legs(model, work):
         put(work.legs, i, TIP_RATE, tip_from_joints(work.tip_columns[i], rates))
         mass, center = legs[i, ROD_MASS], row(legs, i, ROD_CENTER)
         center = (center[0], center[1], center[2] + length)
-        weight = (-gravity * x[2], -gravity * y[2], -gravity * z[2])
+        weight = (dot(gravity, x), dot(gravity, y), dot(gravity, z))
         rod = scale(mass, subtract(point_bias(omega, alpha, rate, center), weight))
         moment = add(
             add(

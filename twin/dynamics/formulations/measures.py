@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from twin.compiled.jit import device
 from twin.compiled.vectors import add, cross, dot, rotate, rotation, row, scale, subtract
-from twin.dynamics.assembly import BODY_CENTER, BODY_MASS, GRAVITY
+from twin.dynamics.assembly import BODY_CENTER, BODY_MASS, field
 from twin.dynamics.formulations.extended import part, tip_from_joints
 from twin.dynamics.formulations.model import (
     ACCELERATION,
@@ -26,6 +26,7 @@ from twin.dynamics.formulations.model import (
 )
 from twin.dynamics.formulations.rigidity import fill_closure, fill_closure_bias
 from twin.dynamics.legs.ups import HOUSING_CENTER, HOUSING_MASS, ROD_CENTER, ROD_MASS
+from twin.kinematics.legs.kinds import BASE_JOINT
 
 JOINTS, JOINT_RATES, JOINT_ACCELERATIONS = 19, 37, 55
 """18 each; before them pose, twist and acceleration of the platform, as in the work arrays"""
@@ -113,8 +114,8 @@ def rigidity_errors(model, work, out):
 
 @device
 def energies(model, work):
-    """Return kinetic and potential energy [J] of the extended model; zero at z = 0 of the base."""
-    body, legs, gravity = model.body, model.legs, model.body[GRAVITY]
+    """Return kinetic and potential energy [J] of the extended model; zero at the base's origin."""
+    body, legs, gravity = model.body, model.legs, field(model.body)
     kinetic = 0.0
     for a in range(6):
         for b in range(6):
@@ -124,16 +125,19 @@ def energies(model, work):
     state = work.platform
     matrix = rotation(state[3], state[4], state[5], state[6])
     center = rotate(matrix, part(body, BODY_CENTER))
-    potential = body[BODY_MASS] * gravity * (state[2] + center[2])
+    potential = -body[BODY_MASS] * dot(gravity, add(part(state, POSE), center))
     for i in range(6):
         rates = row(work.legs, i, RATE)
         for a in range(3):
             for b in range(3):
                 kinetic += 0.5 * work.leg_mass[i, a, b] * rates[a] * rates[b]
         x, y, z = row(work.legs, i, AXES), row(work.legs, i, AXES + 3), row(work.legs, i, AXES + 6)
-        heights = (x[2], y[2], z[2])
+        weight = (dot(gravity, x), dot(gravity, y), dot(gravity, z))
         housing, rod = legs[i, HOUSING_MASS], legs[i, ROD_MASS]
-        height = housing * dot(row(legs, i, HOUSING_CENTER), heights)
-        height += rod * (dot(row(legs, i, ROD_CENTER), heights) + work.legs[i, JOINT + 2] * z[2])
-        potential += gravity * (height + (housing + rod) * legs[i, 2])
+        fallen = housing * dot(row(legs, i, HOUSING_CENTER), weight)
+        fallen += rod * (
+            dot(row(legs, i, ROD_CENTER), weight) + work.legs[i, JOINT + 2] * weight[2]
+        )
+        fallen += (housing + rod) * dot(gravity, row(legs, i, BASE_JOINT))
+        potential -= fallen
     return kinetic, potential

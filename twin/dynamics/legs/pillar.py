@@ -2,6 +2,7 @@
 
 The mass at the upper end belongs to the platform's body. The foot moves by (e_x . a, e_y . a) in
 the floor when the platform moves its arm's end by a, so its mass acts along these two directions.
+Gravity along the floor is felt by the foot as well; what presses it down is carried by the floor.
 A foot that is held does not move.
 """
 
@@ -10,8 +11,7 @@ from __future__ import annotations
 from math import sqrt
 
 from twin.compiled.jit import device
-from twin.compiled.vectors import add, scale
-from twin.kinematics.legs.kinds import BASE_JOINT
+from twin.compiled.vectors import add, dot, scale
 from twin.kinematics.legs.pillar import (
     FIXED,
     PILLAR_GEOMETRY_SIZE,
@@ -49,8 +49,8 @@ def response(legs, i, position, matrix, velocity, omega, gravity, internal):
         speed, bias = foot_bias(arm, upward, rise, velocity, omega)
         drag = friction(legs, i, speed)
         force = add(
-            scale(mass * bias[0] + drag * speed[0], first),
-            scale(mass * bias[1] + drag * speed[1], second),
+            scale(mass * (bias[0] - gravity[0]) + drag * speed[0], first),
+            scale(mass * (bias[1] - gravity[1]) + drag * speed[1], second),
         )
     return arm, drive, first, second, drive, (mass, mass, 0.0), force, rise > SMALLEST_RISE
 
@@ -58,10 +58,10 @@ def response(legs, i, position, matrix, velocity, omega, gravity, internal):
 @device
 def leg_energy(legs, i, position, matrix, velocity, omega, gravity, internal):
     """Return kinetic and potential energy and dissipated power; see `response`."""
-    weight = legs[i, FOOT_MASS] * gravity * legs[i, BASE_JOINT + 2]
+    arm, upward, rise, _ = foot(legs, i, position, matrix)
+    weight = -legs[i, FOOT_MASS] * dot(gravity, add(position, arm))
     if legs[i, FIXED] == 1.0:
         return 0.0, weight, 0.0
-    arm, upward, rise, _ = foot(legs, i, position, matrix)
     speed, _ = foot_bias(arm, upward, rise, velocity, omega)
     square = speed[0] * speed[0] + speed[1] * speed[1]
     return 0.5 * legs[i, FOOT_MASS] * square, weight, friction(legs, i, speed) * square

@@ -42,7 +42,7 @@ def response(legs, i, position, matrix, velocity, omega, gravity, internal):
         matrix: rotation platform to base.
         velocity: of the reference point.
         omega: angular velocity.
-        gravity: magnitude along -z [m/s2].
+        gravity: what every body feels, base axes [m/s2].
         internal: coordinates inside the legs, then their rates; empty for most kinds.
 
     Returns:
@@ -65,7 +65,7 @@ def _response(legs, i, position, matrix, velocity, omega, gravity, internal):
 def leg_energy(legs, i, position, matrix, velocity, omega, gravity, internal):
     """Return kinetic and potential energy [J] and dissipated power [W] of leg i.
 
-    Potential energy is zero at z = 0 of the base and for springs at rest length.
+    Potential energy is zero at the base's origin and for springs at rest length.
     """
     raise NotImplementedError
 

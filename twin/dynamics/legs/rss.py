@@ -69,12 +69,12 @@ def response(legs, i, position, matrix, velocity, omega, gravity, internal):
     q = scale(length, turning)
     elbow = subtract(scale(second_rate, q), scale(length * rate * rate, direction))
     sixth = mass / 6.0
-    weight = (0.0, 0.0, 0.5 * mass * gravity)
-    at_elbow = add(scale(sixth, add(scale(2.0, elbow), tip_acceleration)), weight)
-    at_tip = add(scale(sixth, add(elbow, scale(2.0, tip_acceleration))), weight)
+    weight = scale(0.5 * mass, gravity)
+    at_elbow = subtract(scale(sixth, add(scale(2.0, elbow), tip_acceleration)), weight)
+    at_tip = subtract(scale(sixth, add(elbow, scale(2.0, tip_acceleration))), weight)
     inertia = legs[i, CRANK_INERTIA]
-    lifting = cross(row(legs, i, AXIS), crank_center(legs, i, direction, turning))[2] * gravity
-    force = add(at_tip, scale(dot(q, at_elbow) + inertia * second_rate + lifting, w))
+    falling = dot(cross(row(legs, i, AXIS), crank_center(legs, i, direction, turning)), gravity)
+    force = add(at_tip, scale(dot(q, at_elbow) + inertia * second_rate - falling, w))
 
     third = mass / 3.0
     total = inertia + third * length * length
@@ -99,8 +99,7 @@ def leg_energy(legs, i, position, matrix, velocity, omega, gravity, internal):
     elbow = scale(length * rate, turning)
     kinetic = mass / 6.0 * (dot(elbow, elbow) + dot(elbow, tip) + dot(tip, tip))
     kinetic += 0.5 * legs[i, CRANK_INERTIA] * rate * rate
-    base = legs[i, BASE_JOINT + 2]
-    tip_height = position[2] + arm[2]
-    height = 0.5 * mass * (base + length * direction[2] + tip_height)
-    height += crank_center(legs, i, direction, turning)[2] + legs[i, CRANK_MASS] * base
-    return kinetic, gravity * height, 0.0
+    base = row(legs, i, BASE_JOINT)
+    ends = add(add(base, scale(length, direction)), add(position, arm))
+    moment = add(crank_center(legs, i, direction, turning), scale(legs[i, CRANK_MASS], base))
+    return kinetic, -dot(gravity, add(scale(0.5 * mass, ends), moment)), 0.0

@@ -74,7 +74,7 @@ def tip_response(legs, i, direction, length, tip_velocity, tip_acceleration, gra
         length: [m].
         tip_velocity: [m/s].
         tip_acceleration: the part of the tip's acceleration that is already known [m/s2].
-        gravity: magnitude along -z [m/s2].
+        gravity: what every body feels, base axes [m/s2].
 
     Returns:
         Three directions u_k, three masses m_k and a force f, so that moving the tip with
@@ -85,7 +85,7 @@ def tip_response(legs, i, direction, length, tip_velocity, tip_acceleration, gra
     omega, rate = leg_rotation(x, y, direction, tangent, length, tip_velocity)
     known = (dot(tip_acceleration, x), dot(tip_acceleration, y), dot(tip_acceleration, direction))
     alpha, second_rate = leg_acceleration(omega, rate, tangent, length, known)
-    weight = (-gravity * x[2], -gravity * y[2], -gravity * direction[2])
+    weight = (dot(gravity, x), dot(gravity, y), dot(gravity, direction))
     inverse = 1.0 / length
     regular = cosine > SINGULAR_SINE
     if legs[i, AXISYMMETRIC] == 1.0:
@@ -182,7 +182,7 @@ def general_response(legs, i, omega, alpha, rate, second_rate, weight, tangent, 
 
 @device
 def tip_energy(legs, i, direction, length, tip_velocity, gravity):
-    """Return kinetic and potential energy [J] of leg i; potential zero at z = 0 of the base."""
+    """Return kinetic and potential energy [J] of leg i; potential zero at the base's origin."""
     x, y, tangent, _ = leg_frame(row(legs, i, AXIS), direction)
     omega, rate = leg_rotation(x, y, direction, tangent, length, tip_velocity)
     center = row(legs, i, ROD_CENTER)
@@ -190,9 +190,10 @@ def tip_energy(legs, i, direction, length, tip_velocity, gravity):
     rod = add(cross(omega, center), (0.0, 0.0, rate))
     mass, housing = legs[i, ROD_MASS], legs[i, HOUSING_MASS]
     kinetic = 0.5 * (dot(omega, fixed_tensor_times(legs, i, omega)) + mass * dot(rod, rod))
-    heights = (x[2], y[2], direction[2])
-    height = housing * dot(row(legs, i, HOUSING_CENTER), heights) + mass * dot(center, heights)
-    return kinetic, gravity * (height + (housing + mass) * legs[i, BASE_JOINT + 2])
+    moment = add(scale(housing, row(legs, i, HOUSING_CENTER)), scale(mass, center))
+    weight = (dot(gravity, x), dot(gravity, y), dot(gravity, direction))
+    fallen = dot(weight, moment) + (housing + mass) * dot(gravity, row(legs, i, BASE_JOINT))
+    return kinetic, -fallen
 
 
 @device

@@ -5,7 +5,7 @@ m_2 at its end plus l_2, m_3 at l_4 below the tip. In the coordinates (direction
 the mass matrix is diagonal, because l moves m_3 alone and delta_1 only m_1 and m_2: the platform
 feels the transverse inertia of all three and the axial one of m_3, and
 
-    (m_1 / 4 + m_2) delta_1'' = (m_1 s_1 / 2 + m_2 s_2) |Z'|^2 - (m_1 / 2 + m_2) g Z_z
+    (m_1 / 4 + m_2) delta_1'' = (m_1 s_1 / 2 + m_2 s_2) |Z'|^2 + (m_1 / 2 + m_2) g . Z
                                 - k delta_1 - B delta_1' - F
 
 with the actuator force F, which acts on delta_2 = l - delta_1 - (2 l_1 + l_2 + l_3 + l_4).
@@ -70,8 +70,8 @@ def response(legs, i, position, matrix, velocity, omega, gravity, internal):
         inverse,
         subtract(subtract(tip_acceleration, scale(axial, along)), scale(2.0 * rate, turning)),
     )
-    weight = (gravity * along[2] * along[0], gravity * along[2] * along[1])
-    across = (-weight[0], -weight[1], gravity * (1.0 - along[2] * along[2]))
+    falling = dot(gravity, along)
+    across = subtract(scale(falling, along), gravity)
     inertia, first_moment, coriolis = moments(legs, i, length, rate, spring, spring_rate)
     force = add(
         scale(inertia * inverse, bending),
@@ -79,7 +79,7 @@ def response(legs, i, position, matrix, velocity, omega, gravity, internal):
     )
     mass = legs[i, FOLLOWER_MASS]
     far = length - legs[i, FOLLOWER_LENGTH]
-    pull = mass * (axial + (length - far) * spin + gravity * along[2])
+    pull = mass * (axial + (length - far) * spin - falling)
     x, y, _, cosine = leg_frame(row(legs, i, AXIS), along)
     transverse = inertia * inverse * inverse
     return (
@@ -107,7 +107,7 @@ def internal_acceleration(
     spin = (dot(tip_velocity, tip_velocity) - sliding * sliding) / (length * length)
     near, middle, _ = places(legs, i, length, spring)
     m1, m2 = legs[i, SPRING_MASS], legs[i, HOUSING_MASS]
-    force = (0.5 * m1 * near + m2 * middle) * spin - (0.5 * m1 + m2) * gravity * along[2]
+    force = (0.5 * m1 * near + m2 * middle) * spin + (0.5 * m1 + m2) * dot(gravity, along)
     force -= legs[i, STIFFNESS] * spring + legs[i, DAMPING] * spring_rate + actuator_force
     return force / (0.25 * m1 + m2)
 
@@ -124,7 +124,7 @@ def leg_energy(legs, i, position, matrix, velocity, omega, gravity, internal):
     inertia, first_moment, _ = moments(legs, i, length, rate, spring, spring_rate)
     m1, m2, m3 = legs[i, SPRING_MASS], legs[i, HOUSING_MASS], legs[i, FOLLOWER_MASS]
     sliding = (0.25 * m1 + m2) * spring_rate * spring_rate + m3 * rate * rate
-    height = first_moment * along[2] + (m1 + m2 + m3) * legs[i, BASE_JOINT + 2]
+    moment = add(scale(first_moment, along), scale(m1 + m2 + m3, row(legs, i, BASE_JOINT)))
     stored = 0.5 * legs[i, STIFFNESS] * spring * spring
     lost = legs[i, DAMPING] * spring_rate * spring_rate
-    return 0.5 * (inertia * spin + sliding), gravity * height + stored, lost
+    return 0.5 * (inertia * spin + sliding), stored - dot(gravity, moment), lost

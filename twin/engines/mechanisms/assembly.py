@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from twin.arrays import FloatArray
+from twin.ball.ball import Ball
 from twin.engines.appearance import Drawing, drawing
 from twin.engines.mechanism import BASE, PLATFORM, Body, Mass, Mechanism, Point
 from twin.engines.mechanisms import pillar, rss, ups, viscoelastic
@@ -27,8 +28,10 @@ KINDS: dict[str, Any] = {
 where the legs carry the platform on joints."""
 
 
-def make_mechanism(parameters: MachineParameters, payload: Sequence[Segment] = ()) -> Mechanism:
-    """Return the mechanism of a machine, with a payload on its platform if there is one."""
+def make_mechanism(
+    parameters: MachineParameters, payload: Sequence[Segment] = (), ball: Ball | None = None
+) -> Mechanism:
+    """Return the mechanism of a machine, with a payload and a ball on its platform if given."""
     kind = KINDS[parameters.leg.kind]
     look = drawing(parameters, kind.ends(parameters.leg))
     legs = [kind.make_leg(parameters, i, leg, look) for i, leg in enumerate(parameters.legs)]
@@ -62,6 +65,7 @@ def make_mechanism(parameters: MachineParameters, payload: Sequence[Segment] = (
         leg_joints=tuple(leg.joints for leg in legs),
         internal=tuple(name for leg in legs for name in leg.internal),
         frictions=tuple(friction for leg in legs for friction in leg.frictions),
+        ball=ball,
     )
 
 

@@ -1,0 +1,137 @@
+"""Episodes: a task, its machines and their varied parameters, for any number of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from twin.catalogue import load
+from twin.envs.task import Task, read_settings
+from twin.errors import InputError
+from twin.platform import Platform
+
+
+class Episodes:
+    """Rows of episodes; what both the single and the vector environment are made of.
+
+    Attributes:
+        platform: the machine as its parameters describe it.
+        task: what is asked.
+        size: rows.
+        varied: for each row, path -> value of what a randomisation drew for its episode.
+    """
+
+    def __init__(
+        self,
+        task_type: type[Task],
+        machine: str | Platform,
+        plant: str | None,
+        engine: str,
+        size: int,
+        randomisation: Any,
+        options: Mapping[str, Any],
+    ) -> None:
+        """Load the machine and make the task.
+
+        Args:
+            task_type: what is asked.
+            machine: name, path of a platform.toml, or a Platform.
+            plant: preset of the machine's parameters, such as "hardware"; None for none.
+            engine: "analytic", "mujoco" or "bullet".
+            size: rows.
+            randomisation: path -> distribution, a file, or a `Randomisation`; None for none.
+            options: of the task.
+
+        Raises:
+            InputError: an argument that cannot be used.
+            MachineNotFoundError: no such machine.
+            ParameterError: a platform.toml that cannot be used.
+            MissingDependencyError: the engine's library is not installed.
+        """
+        self.platform = _platform(machine, plant)
+        settings = read_settings(task_type.settings_type, options)
+        self.size = size
+        self.task = task_type(self.platform, settings, engine, size)
+        self.randomisation = self._randomisation(randomisation)
+        self.varied: list[dict[str, float]] = [{} for _ in range(size)]
+
+    def reset(
+        self,
+        rows: Any,
+        generators: Sequence[np.random.Generator],
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Begin new episodes in `rows` `(m,)`, each with the generator of its number.
+
+        Raises:
+            InputError: an option that cannot be used.
+        """
+        task, given = self.task, dict(options or {})
+        platforms, starts = [], []
+        for row, generator in zip(rows, generators, strict=True):
+            platform, values = self._draw(row, generator)
+            task.steps[row] = 0
+            task.last_action[row] = 0.0
+            starts.append(task.begin(row, generator, platform, {**values, **given}))
+            platforms.append(platform)
+        for row, platform, start in zip(rows, platforms, starts, strict=True):
+            task.fleet.reset(
+                np.array([row]),
+                pose=_one(start.pose),
+                twist=_one(start.twist),
+                internal=_one(start.internal),
+                platforms=[platform],
+                ball=None if start.ball is None else [start.ball],
+            )
+        task.look(np.asarray(rows))
+
+    def step(self, actions: Any) -> None:
+        """Advance all rows by one control period under actions `(N, a)`, clipped to 1.
+
+        Raises:
+            InputError: wrong shape, or not finite.
+        """
+        wanted = self.task.last_action
+        given = np.asarray(actions, dtype=np.float64)
+        if given.shape != wanted.shape:
+            raise InputError("action", f"must have shape {wanted.shape[1:]}, got {given.shape[1:]}")
+        # Zero times what is not finite is NaN.
+        if not (given * 0.0 == 0.0).all():
+            raise InputError("action", "is not finite")
+        self.task.step(given.clip(-1.0, 1.0))
+
+    def close(self) -> None:
+        """Free the engines."""
+        self.task.close()
+
+    def _draw(self, row: int, generator: np.random.Generator) -> tuple[Platform, dict[str, float]]:
+        """Return the machine of a row's next episode, and values of the task that were varied."""
+        if self.randomisation is None:
+            return self.platform, {}
+        drawn = self.randomisation.sample(generator, self.platform.parameters)
+        own = {f"task.{name}": value for name, value in drawn.task_values.items()}
+        self.varied[row] = {**drawn.values, **own}
+        platform = Platform(drawn.parameters) if drawn.values else self.platform
+        return platform, dict(drawn.task_values)
+
+    def _randomisation(self, given: Any) -> Any:
+        if given is None:
+            return None
+        from twin.randomisation import as_randomisation
+
+        own = {name: getattr(self.task.settings, name) for name in self.task.names}
+        return as_randomisation(given, self.platform.parameters, own)
+
+
+def _platform(machine: Any, plant: str | None) -> Platform:
+    if isinstance(machine, Platform):
+        if plant is not None:
+            raise InputError("plant", "is for a machine given by name or path; load it with it")
+        return machine
+    return load(machine) if plant is None else load(machine, plant)
+
+
+def _one(value: Any) -> Any:
+    return None if value is None else np.asarray(value)[None]

@@ -1,0 +1,265 @@
+"""What the drivers of vehicle and platform perceive after a period, errors, terms, observations."""
+
+from __future__ import annotations
+
+from math import asin, atan2, sqrt
+
+from twin.compiled.jit import compiled, device
+from twin.compiled.vectors import add, cross, rotate, rotate_back, rotation
+from twin.envs.motion_cueing_perception_kernel import sense_all
+from twin.envs.motion_cueing_reward import (
+    false_part,
+    false_term,
+    neutral_term,
+    perception_term,
+    smoothness_term,
+)
+from twin.envs.observation_kernel import put
+from twin.motion.cueing.ride import GRAVITY
+
+GOES_ON, ENGINE, LIMIT = range(3)
+"""Why an episode ends."""
+
+
+@device
+def turn_of(values, start):
+    """Return the rotation matrix of the quaternion that begins at `start`."""
+    return rotation(values[start], values[start + 1], values[start + 2], values[start + 3])
+
+
+@device
+def fill_axes(pose, home, axes):
+    """Fill `axes` (6,): x, y, z [m], yaw, pitch, roll [rad] of a pose about home."""
+    a, b = turn_of(pose, 3), turn_of(home, 3)
+    for k in range(3):
+        axes[k] = pose[k] - home[k]
+    # Entries of A B^T, the turn from home.
+    r20 = a[6] * b[0] + a[7] * b[1] + a[8] * b[2]
+    axes[3] = atan2(
+        a[3] * b[0] + a[4] * b[1] + a[5] * b[2], a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    )
+    axes[4] = -asin(min(max(r20, -1.0), 1.0))
+    axes[5] = atan2(
+        a[6] * b[3] + a[7] * b[4] + a[8] * b[5], a[6] * b[6] + a[7] * b[7] + a[8] * b[8]
+    )
+
+
+@device
+def head_velocity(turn, head, twist):
+    """Return the velocity of the head [m/s], base axes."""
+    arm = rotate(turn, (head[0], head[1], head[2]))
+    spin = (twist[3], twist[4], twist[5])
+    return add((twist[0], twist[1], twist[2]), cross(spin, arm))
+
+
+@device
+def fill_still(turn, twist, still):
+    """Fill `still` (6,): gravity's part of specific force less rest, and angular rate."""
+    lean = rotate_back(turn, (0.0, 0.0, GRAVITY))
+    spin = rotate_back(turn, (twist[3], twist[4], twist[5]))
+    for k in range(3):
+        still[k] = lean[k]
+        still[3 + k] = spin[k]
+    still[2] -= GRAVITY
+
+
+@device
+def feel_platform(models, senses, i, pose, twist, head, period):
+    """Advance what the driver on platform i senses by one period that ends at a motion.
+
+    Specific force is the mean acceleration of the head over the period, from its velocities at
+    both ends, so that no push between two samples is lost, and gravity in the platform's axes.
+    """
+    turn, left, right = turn_of(pose, 3), senses.left[i], senses.right[i]
+    before = turn_of(senses.before[i], 3)
+    velocity = head_velocity(turn, head, twist)
+    last = senses.before[i]
+    mean = (
+        (velocity[0] - last[0]) / period,
+        (velocity[1] - last[1]) / period,
+        (velocity[2] - last[2]) / period,
+    )
+    one, other = rotate_back(before, mean), rotate_back(turn, mean)
+    fill_still(before, senses.turning[i], left)
+    fill_still(turn, twist, right)
+    for k in range(3):
+        push = 0.5 * (one[k] + other[k])
+        left[k] += push
+        right[k] += push
+    sense_all(models, senses.platform_states[i], left, right, senses.platform[i])
+    remember(senses, i, pose, twist, velocity)
+
+
+@device
+def remember(senses, i, pose, twist, velocity):
+    """Keep the head's velocity, the attitude and the twist for the next period."""
+    for k in range(3):
+        senses.before[i, k] = velocity[k]
+    for k in range(4):
+        senses.before[i, 3 + k] = pose[3 + k]
+    for k in range(6):
+        senses.turning[i, k] = twist[k]
+
+
+@device
+def entry(senses, i, ahead):
+    """Return which row of a ride's table is `ahead` periods from now; the last after its end."""
+    return min(senses.index[i] + ahead, senses.table.shape[1] - 1)
+
+
+@device
+def begin_senses(models, senses, i, pose, twist, head):
+    """Begin an episode of row i at a motion: both drivers were at rest until then."""
+    senses.index[i] = 0
+    for j in range(6):
+        senses.left[i, j] = 0.0
+        for k in range(2):
+            senses.vehicle_states[i, j, k] = 0.0
+            senses.platform_states[i, j, k] = 0.0
+    left, right, turn = senses.left[i], senses.right[i], turn_of(pose, 3)
+    sense_all(models, senses.vehicle_states[i], left, senses.table[i, 0], senses.vehicle[i])
+    fill_still(turn, twist, right)
+    sense_all(models, senses.platform_states[i], left, right, senses.platform[i])
+    remember(senses, i, pose, twist, head_velocity(turn, head, twist))
+    senses.sums[i, 0] = 0.0
+    senses.sums[i, 1] = 0.0
+
+
+@device
+def add_sums(senses, i, error, threshold):
+    """Add the squares of errors and false cues, in thresholds, to the sums of row i."""
+    for j in range(6):
+        false = false_part(senses.platform[i, j], senses.vehicle[i, j], threshold[j])
+        senses.sums[i, 0] += (error[j] / threshold[j]) ** 2
+        senses.sums[i, 1] += (false / threshold[j]) ** 2
+
+
+@device
+def outcome(models, senses, signals, frame, results, i, pose, twist, places, failed):
+    """Advance perception of row i by the period that ended; fill its terms but for the action's."""
+    ride, before = senses.table[i], entry(senses, i, 0)
+    senses.index[i] += 1
+    now = entry(senses, i, 0)
+    sense_all(models, senses.vehicle_states[i], ride[before], ride[now], senses.vehicle[i])
+    feel_platform(models, senses, i, pose, twist, frame.head, frame.period)
+    results.reason[i] = reason(frame, i, places, failed)
+    error, term = signals.error[i], results.term[i]
+    for j in range(6):
+        error[j] = senses.platform[i, j] - senses.vehicle[i, j]
+    term[0] = perception_term(error, frame.threshold, 0, 3)
+    term[1] = perception_term(error, frame.threshold, 3, 6)
+    term[2] = false_term(senses.platform[i], senses.vehicle[i], frame.threshold)
+    term[3] = neutral_term(signals.axes[i], frame.travel, frame.free)
+    term[5] = 0.0 if results.reason[i] == GOES_ON else -1.0
+
+
+@compiled
+def look_rows(
+    rows,
+    steps,
+    models,
+    senses,
+    signals,
+    frame,
+    results,
+    pose,
+    twist,
+    places,
+    failed,
+    action,
+    before,
+):
+    """Begin, or advance by the period that ended, some rows; fill signals, terms, rewards, reasons.
+
+    Args:
+        rows: `(m,)` numbers.
+        steps: `(N,)` periods since the reset; a row begins at 0.
+        models: `(2, MODEL_SIZE)` of perception.
+        senses: `Senses`, advanced in place.
+        signals: `Signals`, overwritten.
+        frame: a `Frame`.
+        results: `Results`, overwritten.
+        pose: `(N, 7)` of the platforms now.
+        twist: `(N, 6)`.
+        places: `(N, n)` coordinates of the actuators.
+        failed: `(N,)` whether the engine gave up.
+        action: `(N, a)` of the period.
+        before: `(N, a)` of the one before.
+    """
+    for i in rows:
+        term = results.term[i]
+        fill_axes(pose[i], frame.home, signals.axes[i])
+        if steps[i] == 0:
+            begin_senses(models, senses, i, pose[i], twist[i], frame.head)
+            for j in range(6):
+                signals.error[i, j] = senses.platform[i, j] - senses.vehicle[i, j]
+            for j in range(term.shape[0]):
+                term[j] = 0.0
+            results.reason[i] = GOES_ON
+        else:
+            outcome(
+                models, senses, signals, frame, results, i, pose[i], twist[i], places[i], failed[i]
+            )
+            term[4] = smoothness_term(action[i], before[i])
+        add_sums(senses, i, signals.error[i], frame.threshold)
+        count = 6.0 * (senses.index[i] + 1)
+        signals.score[i] = sqrt(senses.sums[i, 0] / count)
+        signals.false_cues[i] = sqrt(senses.sums[i, 1] / count)
+        results.reward[i] = 0.0
+        for j in range(term.shape[0]):
+            results.reward[i] += frame.weights[j] * term[j]
+
+
+@device
+def reason(frame, i, places, failed):
+    """Return why the episode of row i ends; `GOES_ON` where it does not."""
+    if failed:
+        return ENGINE
+    for j in range(places.shape[0]):
+        if not frame.low[i, j] <= places[j] <= frame.high[i, j]:
+            return LIMIT
+    return GOES_ON
+
+
+@compiled
+def observe_rows(
+    rows, senses, signals, frame, twist, measured, command, rates, action, observation
+):
+    """Fill the observations `(N, o)` of some rows.
+
+    Args:
+        rows: `(m,)` numbers.
+        senses: `Senses`.
+        signals: `Signals`, of which the axes.
+        frame: a `Frame`.
+        twist: `(N, 6)` of the platforms.
+        measured: `(N, n)` coordinates of the actuators.
+        command: `(N, 6)` axes about home; `(N, 0)` where actions are speeds of the actuators.
+        rates: `(N, 6)` of the command.
+        action: `(N, a)` the last one.
+        observation: overwritten.
+    """
+    for i in rows:
+        row, scale, at = observation[i], frame.scale, 0
+        for j in range(6):
+            at = put(row, at, senses.vehicle[i, j], scale)
+        for j in range(6):
+            at = put(row, at, senses.platform[i, j], scale)
+        for ahead in frame.ahead:
+            now = senses.table[i, entry(senses, i, ahead)]
+            for j in range(6):
+                at = put(row, at, now[j], scale)
+        for j in frame.free:
+            at = put(row, at, signals.axes[i, j], scale)
+        for j in frame.free:
+            # Yaw turns about z, pitch about y, roll about x.
+            at = put(row, at, twist[i, j if j < 3 else 8 - j], scale)
+        if command.shape[1] == 6:
+            for j in frame.free:
+                at = put(row, at, command[i, j], scale)
+            for j in frame.free:
+                at = put(row, at, rates[i, j], scale)
+        for j in range(measured.shape[1]):
+            at = put(row, at, measured[i, j] - frame.middle[j], scale)
+        for j in range(action.shape[1]):
+            at = put(row, at, action[i, j], scale)

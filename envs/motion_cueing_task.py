@@ -1,0 +1,261 @@
+"""MotionCueing: let the platform's driver perceive a vehicle's ride inside the workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from twin.arrays import FloatArray, as_floats, as_vector
+from twin.envs.channels import channel_scales
+from twin.envs.motion_cueing_arrays import (
+    POSE_ACTIONS,
+    Results,
+    machine_axes,
+    make_command,
+    make_frame,
+    make_senses,
+    make_signals,
+)
+from twin.envs.motion_cueing_channels import action_channels, observation_channels
+from twin.envs.motion_cueing_command_kernel import (
+    INCREMENTS,
+    begin_commands,
+    command_rows,
+    speed_rows,
+)
+from twin.envs.motion_cueing_kernel import look_rows, observe_rows
+from twin.envs.motion_cueing_perception import perception_models
+from twin.envs.motion_cueing_rides import DURATION, as_ride, fill_table, random_drive
+from twin.envs.motion_cueing_settings import MotionCueingSettings
+from twin.envs.rendering import Scene
+from twin.envs.task import Start, Task, TaskSettings
+from twin.errors import InputError
+from twin.motion.axes import AxisSample
+from twin.motion.cueing import default_head
+from twin.motion.cueing.platform_axes import motion_of_axes
+from twin.platform import Platform
+
+
+class MotionCueing(Task):
+    """Rides, perception and commands of all rows.
+
+    Attributes:
+        head: `(3,)` [m] of the platform's driver from the reference point, platform axes.
+        axes: what the machine has along x, y, z, yaw, pitch, roll.
+        machine: what turns actions into the actuators' speeds.
+        commands: `(N, 6)` commanded axes about home.
+        senses: rides, and what both drivers sense.
+    """
+
+    title: ClassVar[str] = "motion cueing"
+    usual_machine: ClassVar[str] = "driving_simulator"
+    settings_type: ClassVar[type[TaskSettings]] = MotionCueingSettings
+    terms: ClassVar[Mapping[str, float]] = {
+        "force": 1.0,
+        "rotation": 1.0,
+        "false_cue": 0.5,
+        "neutral": 0.02,
+        "smoothness": 0.05,
+        "end": 100.0,
+    }
+    reasons: ClassVar[tuple[str, ...]] = ("", "engine", "limit")
+    names: ClassVar[tuple[str, ...]] = ("intensity",)
+
+    settings: MotionCueingSettings
+
+    def __init__(
+        self, platform: Platform, settings: MotionCueingSettings, engine: str, size: int
+    ) -> None:
+        """Make fleet and arrays.
+
+        Raises:
+            InputError: an option that cannot be used with this machine and engine.
+        """
+        super().__init__(platform, settings, engine, size)
+        self._check(platform, settings)
+        period = self.fleet.period
+        head = default_head(platform) if settings.head is None else settings.head
+        self.head = as_vector(head, "head", 3)
+        self.axes = machine_axes(platform)
+        self.machine = make_command(
+            platform,
+            self.axes,
+            self.scales,
+            mode=POSE_ACTIONS.get(settings.action, INCREMENTS),
+            period=period,
+            margin=settings.margin,
+            gain=settings.gain,
+        )
+        self.actions = action_channels(platform, self.scales, self.machine, settings)
+        self.observations = observation_channels(
+            platform, self.scales, self.axes, self.actions, settings
+        )
+        self._allocate()
+        self.ride = as_ride(settings.ride)
+        seconds = DURATION if self.ride is None else max(DURATION, self.ride.duration)
+        self._ahead = [0, *(settings.preview_spacing * (k + 1) for k in range(settings.preview))]
+        self._prepare(round(seconds / period) + 1)
+
+    def _prepare(self, length: int) -> None:
+        """Make the arrays of rides of so many periods and of what they are perceived as."""
+        size, n = self.size, self.platform.n_actuators
+        self.models = perception_models(self.fleet.period)
+        self.senses, self._signals = make_senses(size, length), make_signals(size)
+        self.frame = make_frame(
+            self.platform,
+            self.axes,
+            self.scales,
+            size,
+            head=self.head,
+            period=self.fleet.period,
+            ahead=self._ahead,
+            scale=channel_scales(self.observations),
+            weights=self.weights,
+        )
+        self._results = Results(self.term, self.reward, self.reason)
+        self._before = np.zeros_like(self.last_action)
+        on_pose = self.settings.action in POSE_ACTIONS
+        self.commands, self._rates = np.zeros((2, size, 6))
+        self._seen_command = self.commands if on_pose else np.zeros((size, 0))
+        self._offsets, self._targets = np.zeros((2, size, n))
+        self.intensity = np.ones(size)
+        self.signals = {
+            "perceived_vehicle": self.senses.vehicle,
+            "perceived_platform": self.senses.platform,
+            "perceived_error": self._signals.error,
+            "felt": self.senses.right,
+            "axes": self._signals.axes,
+            "command": self.commands,
+            "score": self._signals.score,
+            "false_cues": self._signals.false_cues,
+            "intensity": self.intensity,
+        }
+
+    def begin(
+        self,
+        row: int,
+        generator: np.random.Generator,
+        platform: Platform,
+        options: Mapping[str, Any],
+    ) -> Start:
+        """Draw the ride of a row.
+
+        Args:
+            row: which.
+            generator: of everything random.
+            platform: the row's machine.
+            options: `ride` and `intensity` instead of those of the settings.
+
+        Raises:
+            InputError: an unknown option, no ride, one that is too long, intensity out of range.
+        """
+        unknown = sorted(set(options) - {"ride", "intensity"})
+        if unknown:
+            raise InputError(unknown[0], "no option of reset; it takes ride, intensity")
+        ride = as_ride(options["ride"]) if "ride" in options else self.ride
+        low, high = self._intensities(ride is None, options.get("intensity"))
+        share = float(generator.uniform(low, high)) if high > low else low
+        table = self.senses.table[row]
+        if ride is None:
+            ride = random_drive(generator, share).ride
+        elif ride.duration > (len(table) - 0.5) * self.fleet.period:
+            raise InputError("ride", "is longer than that of the settings; give it to `make`")
+        else:
+            ride = ride.scaled(share)
+        fill_table(ride, self.fleet.period, table)
+        self.intensity[row] = share
+        self.frame.low[row] = platform.minimum_coordinates
+        self.frame.high[row] = platform.maximum_coordinates
+        return Start()
+
+    def command(self, actions: FloatArray) -> None:
+        """Fill `demand` from actions on the pose or on the actuators."""
+        self._before[:] = self.last_action
+        if self.settings.action in POSE_ACTIONS:
+            command_rows(
+                self.machine,
+                actions,
+                self.commands,
+                self._rates,
+                self._offsets,
+                self._targets,
+                self.fleet.measured,
+                self.demand,
+            )
+        else:
+            speed_rows(self.machine, actions, self.fleet.measured, self.demand)
+
+    def look(self, rows: Any) -> None:
+        """Fill observation, terms, reward, reason and signals of `rows` from the fleet."""
+        fleet = self.fleet
+        if self.steps[rows[0]] == 0:
+            begin_commands(
+                self.machine,
+                rows,
+                self.commands,
+                self._rates,
+                self._offsets,
+                self._targets,
+                fleet.measured,
+            )
+        look_rows(
+            rows,
+            self.steps,
+            self.models,
+            self.senses,
+            self._signals,
+            self.frame,
+            self._results,
+            fleet.pose,
+            fleet.twist,
+            fleet.coordinates,
+            fleet.failed,
+            self.last_action,
+            self._before,
+        )
+        observe_rows(
+            rows,
+            self.senses,
+            self._signals,
+            self.frame,
+            fleet.twist,
+            fleet.measured,
+            self._seen_command,
+            self._rates,
+            self.last_action,
+            self.observation,
+        )
+
+    def scene(self, row: int) -> Scene:
+        """Return what a picture of a row shows: the commanded pose as a ghost."""
+        scene = super().scene(row)
+        if self.settings.action not in POSE_ACTIONS:
+            return scene
+        still = np.zeros((1, 6))
+        axes = AxisSample(self.commands[row : row + 1], still, still)
+        return scene._replace(ghost=motion_of_axes(self.platform, axes).pose[0])
+
+    def _intensities(self, drives: bool, given: Any) -> tuple[float, float]:
+        """Return the bounds of the intensity of an episode."""
+        value = self.settings.intensity if given is None else given
+        if value is None:
+            value = (0.4, 1.0) if drives else 1.0
+        bounds = as_floats(value, "intensity")
+        if bounds.shape not in ((), (2,)):
+            raise InputError("intensity", "must be one number, or a pair of bounds")
+        low, high = (float(bound) for bound in np.broadcast_to(bounds, 2))
+        most = 1.0 if drives else 10.0
+        if not 1e-3 <= low <= high <= most:
+            raise InputError("intensity", f"must be between 0.001 and {most:g}, low before high")
+        return low, high
+
+    def _check(self, platform: Platform, settings: Any) -> None:
+        if settings.action == "velocities" and platform.n_actuators > platform.dof:
+            raise InputError(
+                "action",
+                f"the {platform.n_actuators} actuators of {platform.name} have {platform.dof} "
+                "freedoms and no speeds of their own; use increments or accelerations",
+            )
+        self._intensities(as_ride(settings.ride) is None, None)

@@ -1,0 +1,55 @@
+"""Options of `PoseTracking`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from twin.envs.task import TaskSettings
+
+TRACKING_ACTIONS = ("velocities", "forces", "pose")
+
+
+class PoseTrackingSettings(TaskSettings):
+    """What is followed, with which actions, and when it is given up."""
+
+    action: Literal["velocities", "forces", "pose"] = Field(
+        "velocities", description="speeds or forces of the actuators, or increments of the pose"
+    )
+    residual: bool = Field(
+        True,
+        description="actions come on top of the motion's own speeds, of the forces that hold the "
+        "machine at home, or of the motion's pose",
+    )
+    action_scale: float | None = Field(
+        None,
+        gt=0.0,
+        le=1.0,
+        description="what 1 means, in parts of the actuators' speed or effort; of the travel "
+        "within a second for increments; default 0.2 if residual, else 1",
+    )
+    motion: Any = Field(None, description="a motion of `twin.motion`; None for random ones")
+    duration: float = Field(5.0, gt=0.0, le=600.0, description="of random motions [s]")
+    amplitude: float = Field(
+        0.4, gt=0.0, le=1.0, description="share of travel and speed that random motions take"
+    )
+    lowest_frequency: float = Field(0.1, gt=0.0, le=100.0, description="of random motions [Hz]")
+    highest_frequency: float = Field(2.0, gt=0.0, le=100.0, description="of random motions [Hz]")
+    lines: int = Field(5, ge=1, le=100, description="sines in a random motion")
+    preview: int = Field(3, ge=0, le=100, description="control periods ahead that are observed")
+    largest_position_error: float | None = Field(
+        None, gt=0.0, description="[m] that ends an episode; default half the actuators' half way"
+    )
+    largest_attitude_error: float = Field(
+        0.3, gt=0.0, le=3.0, description="[rad] that ends an episode"
+    )
+    overtravel: float = Field(
+        0.05, ge=0.0, le=1.0, description="share of the travel by which a leg may leave its range"
+    )
+
+    @model_validator(mode="after")
+    def _ordered(self) -> PoseTrackingSettings:
+        if self.lowest_frequency > self.highest_frequency:
+            raise ValueError("lowest_frequency must not be above highest_frequency")
+        return self

@@ -1,0 +1,38 @@
+"""Registration of the environments with Gymnasium."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import gymnasium as gym
+
+
+class Registered(NamedTuple):
+    """Where an environment is, and how long its episodes last."""
+
+    module: str
+    name: str
+    """of the class, without Env and VectorEnv"""
+    max_episode_steps: int
+
+
+ENVIRONMENTS: dict[str, Registered] = {
+    "twin/PoseTracking-v0": Registered("twin.envs.pose_tracking", "PoseTracking", 500),
+}
+
+
+def environment_ids() -> tuple[str, ...]:
+    """Return the ids of all environments."""
+    return tuple(ENVIRONMENTS)
+
+
+def register_all() -> None:
+    """Tell Gymnasium of all environments; once is enough."""
+    for environment, (module, name, steps) in ENVIRONMENTS.items():
+        if environment not in gym.registry:
+            gym.register(
+                environment,
+                entry_point=f"{module}:{name}Env",
+                vector_entry_point=f"{module}:{name}VectorEnv",
+                max_episode_steps=steps,
+            )

@@ -1,0 +1,202 @@
+"""Task: what an environment asks of machines, written once for any number of rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from twin.arrays import FloatArray
+from twin.envs.channels import Channel, width
+from twin.envs.rendering import Scene
+from twin.envs.scales import machine_scales
+from twin.errors import InputError
+from twin.fleet import make_fleet
+from twin.platform import Platform
+
+GOES_ON, ENGINE = 0, 1
+"""Codes of all tasks why an episode ends: it does not; the engine had to give up."""
+
+
+class TaskSettings(BaseModel):
+    """Options of all tasks."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    period: float = Field(0.01, gt=0.0, description="of control [s]")
+    timestep: float | None = Field(
+        None, gt=0.0, description="of the engine [s]; default the longest allowed, at most 1 ms"
+    )
+    preset: str | None = Field(None, description="of the engine; None for the usual one")
+    weights: Mapping[str, float] = Field(
+        default_factory=dict, description="of the reward's terms, where others than the usual"
+    )
+
+
+class Start(NamedTuple):
+    """Where the machine of a row begins an episode; None for the usual."""
+
+    pose: FloatArray | None = None
+    """`(7,)`, default home"""
+    twist: FloatArray | None = None
+    """`(6,)`, default rest"""
+    internal: FloatArray | None = None
+    """`(2k,)`, default where springs rest"""
+    ball: Any = None
+    """start of the ball, where there is one"""
+
+
+class Task(ABC):
+    """Commands from actions, observations and rewards from states, for all rows of a fleet.
+
+    Arrays are overwritten by every step; whoever keeps them copies them.
+
+    Attributes:
+        platform: the machine as its parameters describe it; scales and tables are those of it.
+        settings: the task's options.
+        fleet: the machines.
+        actions: what the numbers of an action are; 1 is `scale`, and no number exceeds 1.
+        observations: what those of an observation are.
+        observation: `(N, o)`, float32.
+        term: `(N, t)` the reward's terms, not weighted.
+        weights: `(t,)`.
+        reward: `(N,)` sum of the weighted terms.
+        reason: `(N,)` code of why the episode ends; 0 where it goes on.
+        steps: `(N,)` control periods since the row's reset.
+        signals: name -> `(N, ...)` in physical units, for `info`.
+    """
+
+    title: ClassVar[str]
+    usual_machine: ClassVar[str]
+    settings_type: ClassVar[type[TaskSettings]] = TaskSettings
+    terms: ClassVar[Mapping[str, float]]
+    """Names of the reward's terms and their usual weights."""
+    reasons: ClassVar[tuple[str, ...]]
+    """Why an episode ends, by code; the first is empty, the second "engine"."""
+    names: ClassVar[tuple[str, ...]] = ()
+    """What a randomisation may vary beside the machine: `task.<name>`."""
+
+    actions: tuple[Channel, ...]
+    observations: tuple[Channel, ...]
+    signals: dict[str, Any]
+
+    def __init__(self, platform: Platform, settings: Any, engine: str, size: int) -> None:
+        """Make the fleet and what all tasks have; children then call `_allocate`.
+
+        Raises:
+            InputError: an option that cannot be used with this machine and engine.
+        """
+        self.platform = platform
+        self.settings = settings
+        self.size = size
+        self.scales = machine_scales(platform)
+        self.fleet = make_fleet(
+            engine,
+            platform,
+            size,
+            settings.period,
+            settings.timestep,
+            preset=settings.preset,
+            **self._fleet_options(),
+        )
+        self.weights = self._weights(settings.weights)
+
+    def _fleet_options(self) -> dict[str, Any]:
+        """Return further options of the fleet: `mode`, `ball`."""
+        return {}
+
+    def _allocate(self) -> None:
+        """Make the arrays of all tasks; `actions` and `observations` are known."""
+        size = self.size
+        self.demand = np.zeros((size, self.platform.n_actuators))
+        self.feedforward: FloatArray | None = None
+        self.wrench: FloatArray | None = None
+        self.shaking: FloatArray | None = None
+        self.observation = np.zeros((size, width(self.observations)), dtype=np.float32)
+        self.last_action = np.zeros((size, width(self.actions)))
+        self.term = np.zeros((size, len(self.terms)))
+        self.reward = np.zeros(size)
+        self.reason = np.zeros(size, dtype=np.int64)
+        self.steps = np.zeros(size, dtype=np.int64)
+        self._all = np.arange(size)
+
+    def _weights(self, given: Mapping[str, float]) -> FloatArray:
+        unknown = sorted(set(given) - set(self.terms))
+        if unknown:
+            raise InputError(
+                "weights", f"{unknown[0]!r} is no term; there are {', '.join(self.terms)}"
+            )
+        return np.array([given.get(name, usual) for name, usual in self.terms.items()])
+
+    @abstractmethod
+    def begin(
+        self,
+        row: int,
+        generator: np.random.Generator,
+        platform: Platform,
+        options: Mapping[str, Any],
+    ) -> Start:
+        """Draw the episode of a row whose machine will be `platform`.
+
+        Args:
+            row: which.
+            generator: of everything random in the row.
+            platform: its machine, with varied parameters.
+            options: those of `reset`, and values of the task that were varied.
+
+        Raises:
+            InputError: an option that cannot be used.
+        """
+
+    @abstractmethod
+    def command(self, actions: FloatArray) -> None:
+        """Fill `demand`, and what else acts on the machines, from actions `(N, a)` within 1."""
+
+    @abstractmethod
+    def look(self, rows: Any) -> None:
+        """Fill observation, terms, reward, reason and signals of `rows` `(m,)` from the fleet."""
+
+    def step(self, actions: FloatArray) -> None:
+        """Do one control period under actions `(N, a)` within 1."""
+        self.command(actions)
+        self.last_action[:] = actions
+        self.fleet.advance(
+            self.demand,
+            feedforward=self.feedforward,
+            wrench=self.wrench,
+            shaking=self.shaking,
+        )
+        self.steps += 1
+        self.look(self._all)
+
+    def scene(self, row: int) -> Scene:
+        """Return what a picture of a row shows."""
+        fleet = self.fleet
+        ball = None if fleet.cargo is None else fleet.ball[row]
+        return Scene(fleet.pose[row], fleet.internal[row], ball=ball)
+
+    def close(self) -> None:
+        """Free the engines."""
+        self.fleet.close()
+
+
+def read_settings(settings_type: type[TaskSettings], options: Mapping[str, Any]) -> TaskSettings:
+    """Return checked options of a task.
+
+    Raises:
+        InputError: an unknown option, or a value that cannot be used; names it.
+    """
+    try:
+        return settings_type(**options)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "options"
+        message = first["msg"]
+        if first["type"] == "extra_forbidden":
+            message = (
+                f"no option of this environment; it takes {', '.join(settings_type.model_fields)}"
+            )
+        raise InputError(field, message) from None

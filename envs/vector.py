@@ -1,0 +1,253 @@
+"""PlatformVectorEnv: many rows of a task, stepped together, as a Gymnasium vector environment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium.utils import seeding
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from twin.arrays import FloatArray, one_of
+from twin.envs.environment import RENDER_MODES, make_frames, row_info, task_spaces
+from twin.envs.episodes import Episodes
+from twin.envs.rendering import Frames, check_render_mode
+from twin.envs.task import Task
+from twin.errors import ClosedEngineError, InputError, StateError
+from twin.platform import Platform
+
+MODES = tuple(mode.value for mode in AutoresetMode)
+
+
+class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
+    """A task on many machines; with the same seeds bit-equal to single environments.
+
+    Attributes:
+        task: actions, observations and what they mean in physical units.
+        platform: the machine as its parameters describe it.
+        max_episode_steps: control periods after which an episode is truncated; None for never.
+    """
+
+    task_type: ClassVar[type[Task]]
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        machine: str | Platform = "",
+        plant: str | None = None,
+        engine: str = "analytic",
+        *,
+        max_episode_steps: int | None = None,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        render_mode: str | None = None,
+        randomisation: Any = None,
+        **options: Any,
+    ) -> None:
+        """Load the machine; `reset` begins the episodes.
+
+        Args:
+            num_envs: rows.
+            machine: name, path of a platform.toml, or a Platform; default the task's usual one.
+            plant: preset of the machine's parameters, such as "hardware"; None for an ideal plant.
+            engine: "analytic", "mujoco" or "bullet".
+            max_episode_steps: control periods after which an episode is truncated.
+            autoreset_mode: "NextStep", "SameStep" or "Disabled"; see Gymnasium's `AutoresetMode`.
+            render_mode: "rgb_array" or None.
+            randomisation: as of the single environment.
+            options: of the task.
+
+        Raises:
+            InputError: an argument that cannot be used.
+            MachineNotFoundError: no such machine.
+            ParameterError: a platform.toml that cannot be used.
+            MissingDependencyError: the engine's library is not installed.
+        """
+        self.render_mode = check_render_mode(render_mode, RENDER_MODES[1:])
+        mode = getattr(autoreset_mode, "value", autoreset_mode)
+        self.autoreset_mode = AutoresetMode(one_of(mode, "autoreset_mode", MODES))
+        self.max_episode_steps = _steps(max_episode_steps)
+        self._episodes = Episodes(
+            self.task_type,
+            machine or self.task_type.usual_machine,
+            plant,
+            engine,
+            num_envs,
+            randomisation,
+            options,
+        )
+        self.task, self.platform = self._episodes.task, self._episodes.platform
+        self.num_envs = num_envs
+        self.single_observation_space, self.single_action_space = task_spaces(self.task)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.metadata = {
+            "render_modes": list(RENDER_MODES[1:]),
+            "render_fps": round(1.0 / self.task.fleet.period),
+            "autoreset_mode": self.autoreset_mode,
+        }
+        self._generators: list[np.random.Generator | None] = [None] * num_envs
+        self._seeds = [-1] * num_envs
+        self._over = np.zeros(num_envs, dtype=bool)
+        self._started = np.zeros(num_envs, dtype=bool)
+        self._everywhere = np.ones(num_envs, dtype=bool)
+        self._frames: Frames | None = None
+
+    @property
+    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
+        """Generators of the rows."""
+        self._seed_rows([None] * self.num_envs, range(self.num_envs), renew=False)
+        return tuple(generator for generator in self._generators if generator is not None)
+
+    @property
+    def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
+        """Seeds of the rows' generators."""
+        self._seed_rows([None] * self.num_envs, range(self.num_envs), renew=False)
+        return tuple(self._seeds)
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[FloatArray, dict[str, Any]]:
+        """Begin episodes in all rows, or in those of the option `reset_mask` `(N,)`.
+
+        Args:
+            seed: of row i seed + i; or one per row.
+            options: the task's, and `reset_mask`.
+
+        Raises:
+            InputError: seeds or options that cannot be used.
+            ClosedEngineError: the environment is closed.
+        """
+        self._check_open()
+        given = dict(options or {})
+        mask = _mask(given.pop("reset_mask", None), self.num_envs)
+        seeds = _seeds(seed, self.num_envs)
+        rows = np.flatnonzero(mask)
+        self._seed_rows(seeds, rows.tolist(), renew=True)
+        self._begin(rows, given)
+        self._over[rows] = False
+        self._started[rows] = True
+        infos: dict[str, Any] = self._infos(mask)
+        for row in rows.tolist():
+            infos = self._add_info(infos, {"randomised": dict(self._episodes.varied[row])}, row)
+        return self.task.observation.copy(), infos
+
+    def step(
+        self, actions: Any
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, dict[str, Any]]:
+        """Do one control period in all rows.
+
+        Raises:
+            InputError: wrong shape, or not finite.
+            StateError: a row has no episode, or one that is over with autoreset disabled.
+            ClosedEngineError: the environment is closed.
+        """
+        self._check_open()
+        task = self.task
+        before = self._over.copy()
+        if not self._started.all() or (
+            self.autoreset_mode is AutoresetMode.DISABLED and before.any()
+        ):
+            raise StateError("some rows have no episode; call reset, with reset_mask for some")
+        self._episodes.step(actions)
+        if self.autoreset_mode is AutoresetMode.NEXT_STEP and before.any():
+            self._begin(np.flatnonzero(before), {})
+            task.reward[before] = 0.0
+            task.reason[before] = 0
+        terminated = task.reason != 0
+        limit = self.max_episode_steps
+        truncated = np.zeros_like(terminated) if limit is None else task.steps >= limit
+        over = terminated | truncated
+        reward = task.reward.copy()
+        infos: dict[str, Any] = {}
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and over.any():
+            rows = np.flatnonzero(over)
+            for row in rows.tolist():
+                last = {
+                    "final_obs": task.observation[row].copy(),
+                    "final_info": row_info(task, row),
+                }
+                infos = self._add_info(infos, last, row)
+            self._begin(rows, {})
+            over = np.zeros_like(over)
+        self._over = over
+        infos |= self._infos(self._everywhere)
+        return task.observation.copy(), reward, terminated, truncated, infos
+
+    def render(self) -> tuple[Any, ...] | None:
+        """Return a picture `(height, width, 3)` of each row.
+
+        Raises:
+            MissingDependencyError: no OpenGL library draws on this machine.
+        """
+        self._check_open()
+        if self.render_mode is None:
+            return None
+        if self._frames is None:
+            self._frames = make_frames(self.task, self.render_mode)
+        return tuple(self._frames.frame(self.task.scene(row)) for row in range(self.num_envs))
+
+    def close_extras(self, **_: Any) -> None:
+        """Free engines and pictures."""
+        if self._frames is not None:
+            self._frames.close()
+        self._episodes.close()
+
+    def _begin(self, rows: Any, options: dict[str, Any]) -> None:
+        generators = [self._generators[row] for row in rows.tolist()]
+        self._episodes.reset(rows, [g for g in generators if g is not None], options)
+
+    def _infos(self, mask: Any) -> dict[str, Any]:
+        """Return `info` of all rows, with the mask of those it is of."""
+        task = self.task
+        infos: dict[str, Any] = {}
+        for name, value in task.signals.items():
+            infos[name], infos[f"_{name}"] = value.copy(), mask.copy()
+        terms: dict[str, Any] = {}
+        for column, name in enumerate(task.terms):
+            terms[name], terms[f"_{name}"] = task.term[:, column].copy(), mask.copy()
+        infos["reward_terms"], infos["_reward_terms"] = terms, mask.copy()
+        reasons = np.array(task.reasons, dtype=object)[task.reason]
+        infos["termination"], infos["_termination"] = reasons, mask.copy()
+        return infos
+
+    def _seed_rows(self, seeds: Sequence[Any], rows: Any, *, renew: bool) -> None:
+        for row in rows:
+            if self._generators[row] is None or (renew and seeds[row] is not None):
+                self._generators[row], self._seeds[row] = seeding.np_random(seeds[row])
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise ClosedEngineError("the environment is closed; make a new one")
+
+
+def _steps(value: Any) -> int | None:
+    if value is None:
+        return None
+    if type(value) is not int or value < 1:
+        raise InputError("max_episode_steps", f"must be a whole number from 1, not {value!r}")
+    return value
+
+
+def _mask(value: Any, size: int) -> Any:
+    if value is None:
+        return np.ones(size, dtype=bool)
+    mask = np.asarray(value)
+    if mask.shape != (size,) or mask.dtype != bool or not mask.any():
+        raise InputError("reset_mask", f"must have shape ({size},), type bool, and a true entry")
+    return mask
+
+
+def _seeds(seed: Any, size: int) -> list[Any]:
+    if seed is None:
+        return [None] * size
+    if isinstance(seed, (int, np.integer)):
+        return [int(seed) + row for row in range(size)]
+    seeds = list(seed)
+    if len(seeds) != size:
+        raise InputError("seed", f"must be one number, or {size}, not {len(seeds)}")
+    return seeds

@@ -1,0 +1,162 @@
+"""A base that accelerates: one motion in all engines, gravity in its place, saved and replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fields import in_field
+
+from twin.engines.engine import Engine, State
+from twin.errors import ClosedEngineError, InputError, SimulationStoppedError
+from twin.parameters import MachineParameters
+from twin.platform import Platform
+
+Fresh = Callable[..., Engine]
+
+STEPS = 60
+
+BARS = {"analytic": 1e-8, "mujoco": 1e-6, "bullet": 1e-6}
+"""Largest error of the pose [m, rad] in the validation preset, and of runs that only differ in the
+way in which gravity is written."""
+
+
+def swept(engine: Engine) -> Any:
+    """Return accelerations `(STEPS, 3)` that sweep along all three axes."""
+    time = np.linspace(0.0, 1.0, STEPS)[:, None]
+    frequencies = np.array([2.0, 3.0, 4.0])
+    size = engine.platform.parameters.gravity * np.array([0.5, 0.4, 0.3])
+    if engine.platform.kind == "strut":
+        size *= 100.0  # stiff
+    return size * np.sin(2.0 * np.pi * frequencies * (time + time**2) + [0.3, 1.4, 2.5])
+
+
+def ride(engine: Engine, motion: Any, accelerations: Any) -> State:
+    """Return the last state of a machine pushed by a motion on a base that accelerates."""
+    engine.reset(*motion.start)
+    for acceleration in accelerations:
+        engine.shake(acceleration)
+        state = engine.step(motion.forces, motion.wrench)
+    return state
+
+
+def with_gravity(platform: Platform, gravity: float) -> Platform:
+    content = platform.parameters.model_dump() | {"gravity": gravity}
+    return Platform(MachineParameters.model_validate(content))
+
+
+def test_engines_agree_on_a_swept_base(
+    fresh: Fresh, make: Callable[..., Engine], push: Any, pose_error: Any
+) -> None:
+    engine = fresh()
+    motion, accelerations = push(engine.platform), swept(engine)
+    exact = make("analytic", engine.platform, engine.timestep)
+    (still, shaken), (found_still, found) = (
+        [ride(each, motion, factor * accelerations) for factor in (0.0, 1.0)]
+        for each in (exact, engine)
+    )
+    effect = pose_error(shaken, still)
+    if engine.preset == "validation":
+        assert effect > 20.0 * BARS[engine.name]
+        assert pose_error(found, shaken) < BARS[engine.name]
+    # Errors of the first order are those of the push, and one step of the shaking.
+    change = (found.pose - found_still.pose) - (shaken.pose - still.pose)
+    assert np.abs(change).max() < 0.05 * effect
+
+
+def test_a_steady_acceleration_is_another_gravity(
+    fresh: Fresh, make: Callable[..., Engine], push: Any, pose_error: Any
+) -> None:
+    """Up and down it adds to gravity; along all axes to what the kernels were given."""
+    engine = fresh()
+    platform, motion = engine.platform, push(engine.platform)
+    gravity = platform.parameters.gravity
+    heavier = with_gravity(platform, 1.3 * gravity)
+    other = make(engine.name, heavier, engine.timestep, preset=engine.preset)
+    wanted = ride(other, motion, np.zeros((STEPS, 3)))
+    found = ride(engine, motion, np.tile([0.0, 0.0, 0.3 * gravity], (STEPS, 1)))
+    assert pose_error(found, wanted) < BARS[engine.name] * 1e-3
+    if engine.name == "analytic":
+        field = gravity * np.array([0.4, -0.2, -1.3])
+        leaning = make("analytic", in_field(platform, field), engine.timestep, preset=engine.preset)
+        leaning.reset(*motion.start)
+        leaning._body[:] = leaning.platform.constants.body
+        for _ in range(STEPS):
+            wanted = leaning.step(motion.forces, motion.wrench)
+        found = ride(engine, motion, np.tile(gravity * np.array([-0.4, 0.2, 0.3]), (STEPS, 1)))
+        assert pose_error(found, wanted) < 1e-12
+
+
+def test_reset_ends_the_shaking(fresh: Fresh, push: Any, same_bits: Any) -> None:
+    engine = fresh()
+    motion = push(engine.platform)
+    wanted = motion.run(engine, 20 * engine.timestep)
+    shaken = ride(engine, motion, swept(engine)[:20])
+    assert not same_bits(shaken, wanted)
+    assert same_bits(motion.run(engine, 20 * engine.timestep), wanted)
+
+
+def test_a_saved_engine_goes_on_shaking(fresh: Fresh, push: Any, same_bits: Any) -> None:
+    engine = fresh()
+    motion = push(engine.platform)
+    ride(engine, motion, swept(engine)[:10])
+    saved = engine.save()
+    after = [engine.step(motion.forces, motion.wrench) for _ in range(10)]
+    for other in (engine, fresh()):
+        other.restore(saved)
+        assert other.save() == saved
+        assert all(same_bits(other.step(motion.forces, motion.wrench), state) for state in after)
+    engine.restore(saved)
+    engine.shake(np.zeros(3))
+    assert not same_bits(engine.step(motion.forces, motion.wrench), after[0])
+
+
+@pytest.mark.parametrize("steps", [5, 130])
+def test_dumps_replay_the_shaking(
+    fresh: Fresh, push: Any, same_bits: Any, own_folder: Path, steps: int
+) -> None:
+    from twin.engines.guard import replay
+
+    engine = fresh()
+    motion = push(engine.platform)
+    engine.reset(*motion.start)
+    for k in range(steps):
+        engine.shake([0.1 * k, -0.05 * k, 1.0])
+        last = engine.step(motion.forces, motion.wrench)
+    with pytest.raises(SimulationStoppedError) as caught:
+        for _ in range(100):
+            engine.step(1e300 * np.ones(engine.platform.n_actuators))
+    states = replay(caught.value.data["dump"])
+    before = round((last.time - states[0].time) / engine.timestep)
+    assert same_bits(states[before], last)
+    assert same_bits(states[-1], caught.value.data["state"])
+
+
+def test_given_arrays_are_not_kept(fresh: Fresh, push: Any, same_bits: Any) -> None:
+    engine = fresh()
+    motion, given = push(engine.platform), np.array([1.0, 2.0, -1.0])
+    wanted = ride(engine, motion, np.tile(given, (3, 1)))
+    engine.reset(*motion.start)
+    engine.shake(given)
+    given[:] = 50.0
+    for _ in range(3):
+        state = engine.step(motion.forces, motion.wrench)
+    assert same_bits(state, wanted)
+
+
+@pytest.mark.parametrize("wrong", [None, 1.0, [1.0, 2.0], [0.0, np.nan, 0.0], "up", np.zeros(6)])
+def test_what_is_no_acceleration_is_refused(
+    make: Callable[..., Engine], stewart: Platform, engine_name: str, wrong: Any
+) -> None:
+    engine = make(engine_name, stewart)
+    with pytest.raises(ClosedEngineError, match="reset"):
+        engine.shake(np.zeros(3))
+    engine.reset()
+    with pytest.raises(InputError, match="acceleration"):
+        engine.shake(wrong)
+    engine.close()
+    with pytest.raises(ClosedEngineError):
+        engine.shake(np.zeros(3))

@@ -1,0 +1,187 @@
+"""The analytic fleet against engine and plant stepped one by one; rows that know of nobody."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import twin
+from twin.errors import ClosedEngineError, InputError
+from twin.fleet import FLEETS, make_fleet
+from twin.fleet.drive_bank import loop_gains
+from twin.plant.command import Command
+from twin.plant.plant import Plant
+from twin.randomisation import with_values
+
+PERIOD = 0.01
+
+MACHINES = [
+    ("stewart", None),
+    ("stewart", "hardware"),
+    ("srspm", None),
+    ("rss", "hardware"),
+    ("driving_simulator", "hardware"),
+    ("compliant_stewart", "hardware"),
+    ("micro_hexapod", None),
+]
+
+
+def load(name: str, preset: str | None) -> twin.Platform:
+    return twin.load(name) if preset is None else twin.load(name, preset)
+
+
+def demands(platform: twin.Platform, count: int, mode: str) -> np.ndarray:
+    """Smooth demands `(count, n)` that move the machine a little."""
+    phases = np.arange(platform.n_actuators)
+    waves = np.sin(0.4 * np.arange(count)[:, None] + phases)
+    span = (platform.maximum_coordinates - platform.minimum_coordinates).min()
+    if mode == "velocity":
+        return 0.2 * span * waves
+    rest = np.zeros(6)
+    return platform.inverse_dynamics(platform.home, rest, rest) * (1.0 + 0.01 * waves)
+
+
+@pytest.mark.parametrize("mode", ["velocity", "force"])
+@pytest.mark.parametrize(("name", "preset"), MACHINES)
+def test_is_engine_and_plant_step_by_step(name: str, preset: str | None, mode: str) -> None:
+    platform = load(name, preset)
+    fleet = make_fleet("analytic", platform, 2, PERIOD, mode=mode)
+    fleet.reset(np.arange(2))
+    commands = demands(platform, 6, mode)
+    engine = twin.make_engine("analytic", platform, fleet.timestep, "fast")
+    plant = Plant(platform)
+    plant.prepare(fleet.timestep)
+    state = engine.reset(internal=fleet.internal[0])
+    plant.start(state, loop_gains(platform, fleet.timestep))
+    plant.measure(state)
+    for command in commands:
+        fleet.advance(np.tile(command, (2, 1)))
+        plant.command(Command(command, mode=mode))
+        for _ in range(fleet.ratio):
+            before = state.twist
+            state = engine.step(plant.forces(state))
+        told = plant.measure(state)
+        coordinates, rates = plant.actuated(state)
+        step = (state.twist - before) / fleet.timestep
+        for found, wanted in (
+            (fleet.pose, state.pose),
+            (fleet.twist, state.twist),
+            (fleet.internal, state.internal),
+            (fleet.acceleration, step),
+            (fleet.coordinates, coordinates),
+            (fleet.rates, rates),
+            (fleet.measured, told.coordinates),
+            (fleet.measured_rates, told.rates),
+        ):
+            np.testing.assert_allclose(found[1], wanted, rtol=1e-9, atol=1e-11)
+    assert not fleet.failed.any()
+
+
+@pytest.mark.parametrize("preset", [None, "hardware"])
+def test_rows_do_not_know_of_each_other(preset: str | None) -> None:
+    platform = load("stewart", preset)
+    many = make_fleet("analytic", platform, 7, PERIOD)
+    heavy = twin.Platform(with_values(platform.parameters, {"platform.body.mass": 130.0}))
+    machines = [heavy if row % 3 == 1 else platform for row in range(7)]
+    many.reset(np.arange(7), platforms=machines)
+    alone = [make_fleet("analytic", platform, 1, PERIOD) for _ in range(7)]
+    for row, fleet in enumerate(alone):
+        fleet.reset(np.array([0]), platforms=[machines[row]])
+    random = np.random.default_rng(0)
+    for count in range(12):
+        demand = random.uniform(-0.05, 0.05, (7, 6))
+        wrench = random.uniform(-50.0, 50.0, (7, 6))
+        if count == 5:
+            many.reset(np.array([2]))
+            alone[2].reset(np.array([0]))
+        many.advance(demand, wrench=wrench)
+        for row, fleet in enumerate(alone):
+            fleet.advance(demand[row : row + 1], wrench=wrench[row : row + 1])
+            for name in many.machines._fields:
+                one, other = getattr(many, name)[row], getattr(fleet, name)[0]
+                assert np.array_equal(one, other), name
+    assert not np.array_equal(many.pose[0], many.pose[1])
+
+
+def test_delayed_commands_arrive_late() -> None:
+    parameters = twin.load("stewart", "hardware").parameters
+    late = twin.Platform(with_values(parameters, {"leg.drive.delay": 0.025}))
+    plain = twin.Platform(with_values(parameters, {"leg.drive.delay": 0.005}))
+    fleet = make_fleet("analytic", plain, 2, PERIOD)
+    fleet.reset(np.arange(2), platforms=[plain, late])
+    began = fleet.coordinates.copy()
+    moved = []
+    for _ in range(5):
+        fleet.advance(np.full((2, 6), 0.05))
+        moved.append(np.abs(fleet.coordinates - began).max(axis=1))
+    first = [int(np.argmax(np.array(moved)[:, row] > 1e-5)) for row in range(2)]
+    assert first[1] - first[0] == 2
+
+
+def test_a_row_that_fails_stays_and_others_go_on() -> None:
+    fleet = make_fleet("analytic", twin.load("stewart"), 2, PERIOD, mode="force")
+    fleet.reset(np.arange(2))
+    push = np.zeros((2, 6))
+    push[0] = 1e200
+    fleet.advance(push)
+    assert fleet.failed.tolist() == [True, False]
+    where = fleet.pose[0].copy()
+    assert np.isfinite(where).all()
+    fleet.advance(push)
+    assert np.array_equal(where, fleet.pose[0])
+    fleet.reset(np.array([0]))
+    assert not fleet.failed.any()
+
+
+def test_shaking_is_gravity_of_the_other_sign() -> None:
+    """A base that falls freely leaves the machine without weight."""
+    platform = twin.load("srspm")
+    fleet = make_fleet("analytic", platform, 1, PERIOD, mode="force")
+    fleet.reset(np.array([0]))
+    fall = np.zeros((1, fleet.ratio, 3))
+    fall[..., 2] = -platform.parameters.gravity
+    for _ in range(5):
+        fleet.advance(np.zeros((1, 6)), shaking=fall)
+    np.testing.assert_allclose(fleet.pose[0], platform.home, rtol=0.0, atol=1e-14)
+
+
+@pytest.mark.parametrize("engine", FLEETS)
+def test_bad_arguments_are_refused(engine: str) -> None:
+    platform = twin.load("stewart")
+    with pytest.raises(InputError, match="timestep"):
+        make_fleet(engine, platform, 1, PERIOD, 3e-3)
+    with pytest.raises(InputError, match="size"):
+        make_fleet(engine, platform, 0, PERIOD)
+    with pytest.raises(InputError, match="mode"):
+        make_fleet(engine, platform, 1, PERIOD, mode="lengths")
+    with pytest.raises(InputError, match="colour"):
+        make_fleet(engine, platform, 1, PERIOD, colour="red")
+    fleet = make_fleet(engine, platform, 1, PERIOD)
+    with pytest.raises(ClosedEngineError):
+        fleet.advance(np.zeros((1, 6)))
+    with pytest.raises(InputError, match="rows"):
+        fleet.reset(np.array([1]))
+    with pytest.raises(InputError, match="pose"):
+        fleet.reset(np.array([0]), pose=np.zeros((1, 7)))
+    with pytest.raises(InputError, match="platforms"):
+        fleet.reset(np.array([0]), platforms=[twin.load("rss")])
+    fleet.reset(np.array([0]))
+    with pytest.raises(InputError, match="demand"):
+        fleet.advance(np.zeros((1, 5)))
+    fleet.close()
+    fleet.close()
+    with pytest.raises(ClosedEngineError):
+        fleet.reset(np.array([0]))
+
+
+def test_unknown_engine_is_refused() -> None:
+    with pytest.raises(InputError, match="engine"):
+        make_fleet("ode", twin.load("stewart"), 1)
+
+
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_chosen_step_divides_the_period(name: str) -> None:
+    for preset in (None, "hardware"):
+        fleet = make_fleet("analytic", load(name, preset), 1, PERIOD)
+        assert fleet.timestep <= 1e-3 * (1.0 + 1e-9)
+        np.testing.assert_allclose(fleet.ratio * fleet.timestep, PERIOD, rtol=1e-12, atol=0.0)

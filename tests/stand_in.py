@@ -1,0 +1,68 @@
+"""A tiny native vector environment: points that shall stay at the origin against a wind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Box
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+EPISODE = 20
+
+
+class Points(VectorEnv):
+    """Points on a line: position += 0.1 (action + wind); ends early beyond 2."""
+
+    def __init__(
+        self,
+        num_envs: int,
+        autoreset_mode: AutoresetMode = AutoresetMode.SAME_STEP,
+        wind: float = 0.3,
+        max_episode_steps: int | None = None,
+    ) -> None:
+        self.num_envs, self.wind = num_envs, wind
+        self.metadata = {"autoreset_mode": autoreset_mode}
+        self.render_mode = None
+        self.single_observation_space = Box(-10.0, 10.0, (2,), np.float32)
+        self.single_action_space = Box(-1.0, 1.0, (1,), np.float32)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.generators = [np.random.default_rng(k) for k in range(num_envs)]
+        self.at, self.steps = np.zeros(num_envs), np.zeros(num_envs, dtype=int)
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        if seed is not None:
+            seeds = seed if isinstance(seed, list) else [seed + k for k in range(self.num_envs)]
+            self.generators = [np.random.default_rng(each) for each in seeds]
+        for row in range(self.num_envs):
+            self._begin(row)
+        return self._observation(), self._info()
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        self.at = self.at + 0.1 * (np.asarray(actions, dtype=float)[:, 0] + self.wind)
+        self.steps = self.steps + 1
+        rewards, terminated = -np.abs(self.at), np.abs(self.at) > 2.0
+        truncated = (self.steps >= EPISODE) & ~terminated
+        info, done = self._info(), terminated | truncated
+        if done.any() and self.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP:
+            last, final = self._observation(), self._info()
+            for row in np.flatnonzero(done):
+                self._begin(row)
+            info = {**self._info(), "final_obs": last, "final_info": final}
+        return self._observation(), rewards, terminated, truncated, info
+
+    def _begin(self, row: int) -> None:
+        self.at[row], self.steps[row] = self.generators[row].uniform(-1.0, 1.0), 0
+
+    def _observation(self) -> Any:
+        return np.stack([self.at, np.full(self.num_envs, self.wind)], axis=1).astype(np.float32)
+
+    def _info(self) -> dict[str, Any]:
+        return {"distance": np.abs(self.at), "_distance": np.ones(self.num_envs, dtype=bool)}
+
+
+if "stand_in/Points-v0" not in gymnasium.registry:
+    gymnasium.register("stand_in/Points-v0", vector_entry_point=Points)

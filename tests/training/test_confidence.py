@@ -1,0 +1,66 @@
+"""Confidence intervals: known quantiles, coverage, pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from twin.errors import InputError
+from twin.training.confidence import Mean, mean_of, paired_difference
+
+
+def test_interval_is_students() -> None:
+    # 2.776 is Student's t at 97.5 % with four degrees of freedom, in every table.
+    values = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    mean = mean_of(values)
+    assert mean.value == 3.0
+    np.testing.assert_allclose(mean.half_width, 2.776445 * np.sqrt(2.5 / 5), rtol=1e-6, atol=0.0)
+
+
+def test_interval_covers_as_often_as_it_says() -> None:
+    generator = np.random.default_rng(0)
+    means = [mean_of(row) for row in generator.normal(2.0, 3.0, (2000, 8))]
+    covered = np.mean([abs(mean.value - 2.0) <= mean.half_width for mean in means])
+    # Four deviations of a share of 0.95 in 2000.
+    assert abs(covered - 0.95) < 4 * np.sqrt(0.95 * 0.05 / 2000)
+
+
+def test_pairs_take_out_what_episodes_have_together() -> None:
+    generator = np.random.default_rng(1)
+    episodes = generator.normal(0.0, 10.0, 30)
+    better = episodes - 1.0 + generator.normal(0.0, 0.1, 30)
+    difference = paired_difference(better, episodes)
+    assert abs(difference.value + 1.0) < 0.1
+    assert difference.half_width < 0.05
+    assert mean_of(better).half_width > 1.0
+
+
+@pytest.mark.parametrize(("values", "count"), [([], 0), ([4.0], 1)])
+def test_few_values_have_no_interval(values: list[float], count: int) -> None:
+    mean = mean_of(values)
+    assert mean.count == count
+    assert np.isnan(mean.half_width)
+
+
+@pytest.mark.parametrize(
+    ("mean", "text"),
+    [
+        (Mean(0.12345, 0.0061, 20), "0.123 +- 0.006"),
+        (Mean(123.4, 5.6, 20), "123 +- 6"),
+        (Mean(0.0, 0.0, 20), "0.00 +- 0.00"),
+        (Mean(-1.5, 0.25, 20), "-1.50 +- 0.25"),
+        (Mean(4.0, float("nan"), 1), "4"),
+        (Mean(float("nan"), float("nan"), 0), "-"),
+    ],
+)
+def test_text_has_as_many_places_as_the_mean(mean: Mean, text: str) -> None:
+    assert mean.text() == text
+
+
+def test_bad_values_are_refused() -> None:
+    with pytest.raises(InputError, match="values"):
+        mean_of([[1.0, 2.0]])
+    with pytest.raises(InputError, match="values"):
+        mean_of([1.0, np.nan])
+    with pytest.raises(InputError, match="baseline"):
+        paired_difference([1.0, 2.0], [1.0])

@@ -1,0 +1,176 @@
+"""Policies in numpy: what they compute, their files, files that are none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from twin.errors import InputError
+from twin.training import Policy, load_policy, policy_names
+from twin.training.policy import PolicyChannel, PolicyNetwork, PolicyOrigin
+
+GENERATOR = np.random.default_rng(3)
+
+
+def random_policy(
+    widths: tuple[int, ...] = (3, 5, 2), network: dict[str, Any] | None = None
+) -> Policy:
+    """Return a policy with random numbers."""
+    pairs = list(zip(widths[:-1], widths[1:], strict=True))
+    return Policy(
+        tuple(GENERATOR.normal(size=(out, width)) for width, out in pairs),
+        tuple(GENERATOR.normal(size=out) for _, out in pairs),
+        GENERATOR.normal(size=widths[0]),
+        GENERATOR.uniform(0.5, 2.0, widths[0]),
+        PolicyNetwork(**(network or {})),
+        PolicyOrigin(
+            environment="twin/PoseTracking-v0",
+            options={"machine": "stewart"},
+            observations=(PolicyChannel(name="all", size=widths[0], unit="m", scale=0.1),),
+            actions=(PolicyChannel(name="speed", size=widths[-1]),),
+            seed=7,
+            command="twin train",
+        ),
+    )
+
+
+@pytest.mark.parametrize("activation", ["tanh", "relu"])
+@pytest.mark.parametrize("output", ["clip", "tanh"])
+def test_network_is_the_printed_formula(activation: str, output: str) -> None:
+    policy = random_policy((4, 6, 5, 2), {"activation": activation, "output": output, "limit": 1.5})
+    observation = GENERATOR.normal(size=4) * 3.0
+    value = [
+        min(max((o - m) / s, -1.5), 1.5)
+        for o, m, s in zip(observation, policy.mean, policy.scale, strict=True)
+    ]
+    for k in range(3):
+        value = [
+            sum(w * v for w, v in zip(row, value, strict=True)) + b
+            for row, b in zip(policy.weights[k], policy.biases[k], strict=True)
+        ]
+        if k < 2:
+            value = [max(v, 0.0) if activation == "relu" else np.tanh(v) for v in value]
+    wanted = [np.tanh(v) if output == "tanh" else min(max(v, -1.0), 1.0) for v in value]
+    np.testing.assert_allclose(policy(observation), wanted, rtol=1e-13, atol=1e-14)
+
+
+def test_batches_are_rows_and_actions_are_bounded() -> None:
+    policy = random_policy()
+    observations = GENERATOR.normal(size=(2, 4, 3)) * 100.0
+    actions = policy(observations)
+    assert actions.shape == (2, 4, 2)
+    assert np.abs(actions).max() <= 1.0
+    np.testing.assert_allclose(actions[1, 2], policy(observations[1, 2]), rtol=1e-12, atol=1e-14)
+
+
+def test_saved_policies_come_back(tmp_path: Path) -> None:
+    policy = random_policy()
+    path = policy.save(tmp_path / "policy.npz")
+    loaded = load_policy(path)
+    assert loaded.origin == policy.origin
+    assert loaded.network == policy.network
+    observations = GENERATOR.normal(size=(50, 3))
+    np.testing.assert_allclose(loaded(observations), policy(observations), rtol=0.0, atol=2e-6)
+    # Numbers are single in the file: what has been there once does not change any more.
+    again = Policy.load(loaded.save(tmp_path / "again.npz"))
+    np.testing.assert_array_equal(again(observations), loaded(observations))
+
+
+def test_arrays_cannot_be_changed() -> None:
+    policy = random_policy()
+    with pytest.raises(ValueError, match="read-only"):
+        policy.weights[0][0, 0] = 1.0
+
+
+@pytest.mark.parametrize("bad", [[1.0], [np.nan, 0.0, 0.0], "word", np.zeros((2, 4))])
+def test_bad_observations_are_refused(bad: Any) -> None:
+    with pytest.raises(InputError, match="observation"):
+        random_policy()(bad)
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"weights": ()}, "weights"),
+        ({"biases": (np.zeros(5),)}, "weights"),
+        ({"biases": (np.zeros(4), np.zeros(2))}, "weights"),
+        ({"scale": np.array([1.0, 0.0, 1.0])}, "scale"),
+        ({"scale": np.ones(2)}, "scale"),
+        ({"mean": np.array([np.inf, 0.0, 0.0])}, "mean"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(change: dict[str, Any], word: str) -> None:
+    policy = random_policy()
+    names = ("weights", "biases", "mean", "scale", "network", "origin")
+    parts = {name: getattr(policy, name) for name in names}
+    with pytest.raises(InputError, match=word):
+        Policy(**{**parts, **change})
+
+
+def rewritten(path: Path, target: Path, **changes: Any) -> Path:
+    """Write a copy of a policy's file with entries of its metadata changed, or arrays left out."""
+    with np.load(path) as data:
+        content = {name: data[name] for name in data.files}
+    metadata = json.loads(str(content["metadata"]))
+    for name, value in changes.items():
+        if name in content:
+            del content[name]
+        else:
+            place, _, key = name.partition("__")
+            if key:
+                metadata[place][key] = value
+            else:
+                metadata[place] = value
+    content["metadata"] = np.array(json.dumps(metadata))
+    np.savez(target, **content)
+    return target
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"weight_1": None},
+        {"mean": None},
+        {"layers": 3},
+        {"layers": "many"},
+        {"network__activation": "sine"},
+        {"network__limit": -1.0},
+        {"origin__format": 2},
+        {"origin__unknown": 1},
+        {"origin__observations": [{"name": "all", "size": 4}]},
+    ],
+)
+def test_files_that_do_not_fit_are_refused(change: dict[str, Any], tmp_path: Path) -> None:
+    path = random_policy().save(tmp_path / "policy.npz")
+    with pytest.raises(InputError, match="is not a policy"):
+        Policy.load(rewritten(path, tmp_path / "changed.npz", **change))
+
+
+def test_missing_and_foreign_files_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="does not exist"):
+        Policy.load(tmp_path / "none.npz")
+    with pytest.raises(InputError, match="known"):
+        load_policy("no_such_policy")
+    with pytest.raises(InputError, match="policy"):
+        load_policy(3)  # type: ignore[arg-type]
+    (tmp_path / "text.npz").write_text("hello")
+    with pytest.raises(InputError, match="is not a policy"):
+        load_policy(tmp_path / "text.npz")
+    with pytest.raises(InputError, match="must end in"):
+        random_policy().save(tmp_path / "policy.txt")
+
+
+@pytest.mark.parametrize("name", policy_names())
+def test_shipped_policies_say_where_they_are_from(name: str) -> None:
+    policy = load_policy(name)
+    origin = policy.origin
+    assert origin.environment.startswith("twin/")
+    assert origin.command.startswith("twin train")
+    assert f"--seed {origin.seed}" in origin.command
+    assert origin.steps > 0
+    assert origin.observations
+    assert np.isfinite(policy(np.zeros(policy.mean.size))).all()

@@ -1,0 +1,380 @@
+"""Pictures of machines: everything in its place, in the frame, and freed afterwards."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import MACHINES
+from hypothesis import given
+from hypothesis import strategies as some
+from numpy.typing import NDArray
+from paths import poses_within_limits
+from scipy.spatial.transform import Rotation
+
+import twin
+from twin.ball.ball import Ball, ball_for
+from twin.engines.mujoco import MujocoEngine
+from twin.errors import InputError, MissingDependencyError, StateError
+from twin.platform import Platform
+from twin.viewer.camera import Camera
+from twin.viewer.drawing_context import BACKENDS, context_type
+from twin.viewer.stage import HIDDEN, Stage
+from twin.viewer.view import MARGIN, VIEWS, View, framing
+from twin.viewer.window import Window
+
+EXACT = {"rtol": 1e-12, "atol": 1e-12}
+
+SIZE = {"width": 96, "height": 72}
+
+
+@pytest.fixture(scope="module")
+def camera(stewart: Platform) -> Iterator[Camera]:
+    """A camera that can show all there is."""
+    ball = ball_for(stewart.parameters)
+    with Camera(stewart, ghost=True, ball=ball, width=320, height=240) as opened:
+        yield opened
+
+
+def changed(first: Any, second: Any) -> NDArray[np.bool_]:
+    """Return which pixels differ."""
+    different = np.asarray(first, dtype=int) - np.asarray(second, dtype=int)
+    return np.asarray(np.abs(different).max(axis=2) > 8)
+
+
+# Where things are.
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_the_stage_places_parts_where_an_engine_has_them(name: str) -> None:
+    """Poses of a simulated machine on other joints than the stage's: MuJoCo's own kinematics."""
+    platform = twin.load(name)
+    stage, engine = Stage(platform, ghost=True), MujocoEngine(platform, timestep=1e-4)
+    drawn = [engine.model.geom(k).name for k in range(engine.model.ngeom)]
+    assert len(drawn) > 10
+    internal = 0.01 * np.arange(2 * platform.n_internal)
+    for pose in poses_within_limits(platform, 5, 7):
+        engine.reset(pose, internal=internal)
+        stage.place(pose, internal)
+        for part in drawn:
+            mine, its = stage.data.geom(part), engine.data.geom(part)
+            np.testing.assert_allclose(mine.xpos, its.xpos, err_msg=part, **EXACT)
+            np.testing.assert_allclose(mine.xmat, its.xmat, err_msg=part, **EXACT)
+
+
+def test_a_pose_of_soft_loops_is_taken_as_the_nearest() -> None:
+    """The driving simulator's foot is fixed: engines with soft loops are off by micrometres."""
+    platform = twin.load("driving_simulator")
+    stage = Stage(platform)
+    off = platform.home + [1e-5, -2e-5, 1e-3, 0.0, 0.0, 0.0, 0.0]
+    stage.place(off)
+    height = stage.data.body("platform").xpos[2] - platform.home[2]
+    np.testing.assert_allclose(height, 1e-3, rtol=1e-9, atol=0.0)
+
+
+def test_ghost_and_ball_are_where_they_are_put(stewart: Platform) -> None:
+    ball = ball_for(stewart.parameters)
+    stage = Stage(stewart, ghost=True, ball=ball)
+    turn = Rotation.from_rotvec([0.1, -0.2, 0.3]).as_quat(scalar_first=True)
+    demanded, rolled = np.array([0.1, 0.2, 1.0, *turn]), np.array([0.3, 0.0, 1.1, *turn])
+    stage.place(demanded, ghost=stewart.home, ball=rolled)
+    own = {part: stage.data.geom(part).xpos.copy() for part in ("platform_plate", "ball")}
+    np.testing.assert_allclose(own["ball"], rolled[:3], **EXACT)
+    stage.place(stewart.home, ghost=demanded)
+    np.testing.assert_allclose(
+        stage.data.geom("ghost_platform_plate").xpos, own["platform_plate"], **EXACT
+    )
+    top = stage.data.geom("ball_plate").xpos[2] + stage.model.geom("ball_plate").size[1]
+    np.testing.assert_allclose(top, stewart.home[2] + ball.plate_height, **EXACT)
+
+
+def test_what_stands_still_is_the_room(stewart: Platform) -> None:
+    """A base that moves up leaves the floor below it, seen from the base."""
+    stage = Stage(stewart)
+    before = stage.data.geom("floor").xpos.copy()
+    moved = np.array([0.1, 0.2, 0.3])
+    stage.place(stewart.home, base_displacement=moved)
+    np.testing.assert_allclose(stage.data.geom("floor").xpos, before - moved, **EXACT)
+    stage.place(stewart.home)
+    np.testing.assert_allclose(stage.data.geom("floor").xpos, before, **EXACT)
+
+
+# What fits in a picture.
+
+
+@given(
+    seed=some.integers(0, 2**32 - 1),
+    azimuth=some.floats(-180.0, 180.0),
+    elevation=some.floats(-89.0, 60.0),
+    aspect=some.floats(0.4, 2.5),
+)
+def test_all_corners_are_in_the_frame(
+    seed: int, azimuth: float, elevation: float, aspect: float
+) -> None:
+    """Projected anew, by a rotation matrix of SciPy's, as MuJoCo defines its angles."""
+    corners = np.random.default_rng(seed).normal(size=(30, 3)) * [1.0, 0.4, 2.0] + [3.0, 1.0, 0.0]
+    view = View(azimuth, elevation)
+    target, distance = framing(corners, view, 40.0, aspect)
+    turn = Rotation.from_euler("ZY", [azimuth, -elevation], degrees=True)
+    ahead, left, up = (turn.inv().apply(corners - target)).T
+    frame = np.tan(np.radians(20.0)) * (distance + ahead)
+    assert (ahead > -distance).all()
+    assert (np.abs(left) <= frame * aspect * (1.0 + 1e-9)).all()
+    assert (np.abs(up) <= frame * (1.0 + 1e-9)).all()
+    fullest = max((np.abs(left) / (frame * aspect)).max(), (np.abs(up) / frame).max())
+    assert fullest >= 0.7 / MARGIN
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_machine_fills_its_picture(platform: Platform, view: str) -> None:
+    """Between a machine and its empty room, the border of the picture does not change."""
+    with Camera(platform, view=view, **SIZE) as camera:
+        stage = camera._stage
+        whole = camera.image(platform.home)
+        assert whole.shape == (72, 96, 3) and whole.dtype == np.uint8
+        stage.model.geom_group[np.arange(stage.model.ngeom) != stage.model.geom("floor").id] = (
+            HIDDEN
+        )
+        parts = changed(whole, camera.image(platform.home))
+    rows, columns = np.nonzero(parts)
+    assert 0 < rows.min() and rows.max() < 71 and 0 < columns.min() and columns.max() < 95
+    assert max(np.ptp(rows) / 72, np.ptp(columns) / 96) > 0.6 / MARGIN
+
+
+def test_pictures_show_the_state(camera: Camera) -> None:
+    home = camera.platform.home
+    first = camera.image(home)
+    assert first.shape == (240, 320, 3) and first.dtype == np.uint8
+    np.testing.assert_array_equal(first, camera.image(home))
+    raised = home + [0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0]
+    assert changed(first, camera.image(raised)).sum() > 1000
+    np.testing.assert_array_equal(first, camera.image(home))
+
+
+def test_the_ghost_lets_the_platform_shine_through(camera: Camera) -> None:
+    home = camera.platform.home
+    raised = home + [0.0, 0.0, 0.06, 0.0, 0.0, 0.0, 0.0]
+    plain, seen = camera.image(home), camera.image(home, ghost=raised)
+    covered = changed(plain, seen)
+    assert covered.sum() > 500
+    colors = seen[covered].astype(int)
+    greener = colors[:, 1] > np.maximum(colors[:, 0], colors[:, 2]) + 10
+    assert greener.mean() > 0.9
+    np.testing.assert_array_equal(plain, camera.image(home))
+
+
+def test_the_ball_is_drawn_where_it_lies(camera: Camera) -> None:
+    home = camera.platform.home
+    rise = ball_for(camera.platform.parameters).plate_height
+    shares = []
+    for x in (-0.1, 0.1):
+        at = home + [x, 0.0, rise, 0.0, 0.0, 0.0, 0.0]
+        spot = changed(camera.image(home), camera.image(home, ball=at))
+        assert 10 < spot.sum() < 0.02 * spot.size
+        shares.append(np.nonzero(spot)[1].mean())
+    # The overview looks against x from the side: what is ahead is on the right.
+    assert shares[1] > shares[0] + 10
+
+
+def test_a_moving_base_moves_in_the_picture(camera: Camera) -> None:
+    home = camera.platform.home
+    rows = [
+        np.nonzero(camera.image(home, base_displacement=[0.0, 0.0, z])[..., 2] > 200)[0].mean()
+        for z in (0.0, 0.1)
+    ]
+    assert rows[0] != rows[1]
+
+
+def test_fine_pictures_have_shadows_and_smooth_edges(stewart: Platform) -> None:
+    pictures = []
+    for quality in ("fast", "fine"):
+        with Camera(stewart, quality=quality, width=160, height=120) as camera:
+            pictures.append(camera.image(stewart.home))
+    darker = pictures[1].astype(int).sum(axis=2) < pictures[0].astype(int).sum(axis=2) - 60
+    assert darker.mean() > 0.02
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("field", "options"),
+    [
+        ("width", {"width": 0}),
+        ("width", {"width": 12.5}),
+        ("height", {"height": 100_000}),
+        ("view", {"view": "from below"}),
+        ("view", {"view": (1.0, 2.0, 3.0)}),
+        ("view", {"view": (np.nan, 0.0)}),
+        ("quality", {"quality": "best"}),
+    ],
+)
+def test_wrong_options_are_named(stewart: Platform, field: str, options: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        Camera(stewart, **options)
+    assert caught.value.field == field
+
+
+def test_wrong_states_are_named(stewart: Platform) -> None:
+    stage = Stage(stewart)
+    for field, options in (
+        ("pose", {"pose": np.zeros(7)}),
+        ("pose", {"pose": np.full(7, np.nan)}),
+        ("internal", {"internal": [1.0]}),
+        ("ghost", {"ghost": stewart.home}),
+        ("ball", {"ball": stewart.home}),
+        ("base_displacement", {"base_displacement": [1.0, 2.0]}),
+    ):
+        with pytest.raises(InputError) as caught:
+            stage.place(**({"pose": stewart.home} | options))
+        assert caught.value.field == field
+
+
+def test_balls_are_drawn_as_large_as_they_are(stewart: Platform) -> None:
+    usual = ball_for(stewart.parameters)
+    ball = replace(usual, radius=0.5 * usual.radius, plate_radius=0.8 * usual.plate_radius)
+    assert isinstance(ball, Ball)
+    model = Stage(stewart, ball=ball).model
+    assert model.geom("ball").size[0] == pytest.approx(ball.radius, rel=1e-12)
+    assert model.geom("ball_plate").size[0] == pytest.approx(ball.plate_radius, rel=1e-12)
+
+
+# What is freed.
+
+
+def test_closed_cameras_say_so(stewart: Platform) -> None:
+    camera = Camera(stewart, **SIZE)
+    camera.close()
+    camera.close()
+    with pytest.raises(StateError, match="closed"):
+        camera.image(stewart.home)
+
+
+def test_cameras_do_not_disturb_each_other(stewart: Platform, srspm: Platform) -> None:
+    first, second = Camera(stewart, **SIZE), Camera(srspm, **SIZE)
+    alone = first.image(stewart.home)
+    second.image(srspm.home)
+    np.testing.assert_array_equal(alone, first.image(stewart.home))
+    second.close()
+    np.testing.assert_array_equal(alone, first.image(stewart.home))
+    first.close()
+
+
+def resident() -> float:
+    """Return the memory [MB] this process has."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_closing_frees_what_opening_took(stewart: Platform) -> None:
+    """A context with its pixels is some 10 MB: twenty that stay would show."""
+
+    def take() -> None:
+        with Camera(stewart, width=320, height=240) as camera:
+            camera.image(stewart.home)
+
+    for _ in range(5):
+        take()
+    memory, files = resident(), len(os.listdir("/proc/self/fd"))
+    for _ in range(20):
+        take()
+    assert resident() - memory < 10.0
+    assert len(os.listdir("/proc/self/fd")) == files
+
+
+# What draws.
+
+
+def drawn_by(code: str, **variables: str) -> str:
+    """Return the output of code in a process whose environment has these variables only."""
+    hidden = {"DISPLAY", "WAYLAND_DISPLAY", "MUJOCO_GL", "PYOPENGL_PLATFORM"}
+    environment = {k: v for k, v in os.environ.items() if k not in hidden} | variables
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120
+    )
+    return done.stdout + done.stderr
+
+
+TAKE = """
+import mujoco, twin
+from twin.viewer.camera import Camera
+from twin.viewer.drawing_context import context_type
+platform = twin.load("srspm")
+with Camera(platform, width=32, height=24) as camera:
+    print(context_type().__module__, camera.image(platform.home).std() > 1.0)
+"""
+
+
+def test_one_backend_is_found_here() -> None:
+    assert context_type().__module__ in {f"mujoco.{name}" for name in BACKENDS}
+
+
+def test_without_graphics_software_draws() -> None:
+    """EGL finds no device where it looks for drivers in an empty place."""
+    said = drawn_by(TAKE, __EGL_VENDOR_LIBRARY_DIRS="/nowhere")
+    if "MissingDependencyError" in said:
+        assert "apt-get install libegl1 libgl1-mesa-dri" in said
+        assert "egl: no device" in said
+    else:
+        assert "mujoco.osmesa True" in said
+
+
+def test_what_is_asked_for_is_tried_alone() -> None:
+    said = drawn_by(TAKE, MUJOCO_GL="glfw")
+    assert "MissingDependencyError" in said and "glfw:" in said and "egl:" not in said
+    assert "MUJOCO_GL" in drawn_by(TAKE, MUJOCO_GL="off")
+
+
+def test_missing_libraries_are_named() -> None:
+    error = MissingDependencyError("an OpenGL library", "Drawing (egl: none)", "apt-get install x")
+    assert "Run: apt-get install x" in str(error)
+
+
+# The window.
+
+
+def test_a_window_needs_a_display(stewart: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    if sys.platform == "linux":
+        with pytest.raises(StateError, match="rgb_array"):
+            Window(stewart)
+
+
+WATCH = """
+import threading, time, twin
+from twin.viewer.window import Window
+platform = twin.load("srspm")
+for _ in range(2):
+    with Window(platform, period=0.02, ghost=True) as window:
+        start = time.monotonic()
+        for _ in range(25):
+            window.show(platform.home, ghost=platform.home)
+        print("open", window.is_open, 0.4 < time.monotonic() - start, threading.active_count())
+    window.show(platform.home)
+    print("closed", window.is_open, threading.active_count())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("xvfb-run") is None, reason="needs xvfb")
+def test_windows_open_and_close_on_a_virtual_display() -> None:
+    done = subprocess.run(
+        ["xvfb-run", "-a", sys.executable, "-c", WATCH], capture_output=True, text=True, timeout=120
+    )
+    assert done.stdout.split("\n")[:4] == ["open True True 2", "closed False 1"] * 2, done.stderr
+
+
+def test_a_display_that_is_none_is_said_so() -> None:
+    """MuJoCo's viewer would wait for its thread for ever."""
+    said = drawn_by(WATCH, DISPLAY=":4711")
+    assert "StateError" in said and "display does not draw" in said

@@ -1,0 +1,302 @@
+"""What all fleets share: arrays of states, checked arguments, drives, resets of single rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from twin.arrays import FloatArray, as_floats, as_pose, one_of, positive
+from twin.dynamics.quiet_springs import quiet_springs
+from twin.engines.engine import PRESETS, State
+from twin.errors import ClosedEngineError, InputError
+from twin.fleet.drive_bank import grown, loop_gains, make_bank, place_row, queue_capacity
+from twin.fleet.ratio import suitable_timestep, whole_ratio
+from twin.kinematics.inverse import coordinates_and_rates
+from twin.plant.command import MODES
+from twin.plant.plant import Plant
+from twin.platform import REST, Platform, as_platform
+
+LARGEST_SIZE = 1_000_000
+
+
+class Machines(NamedTuple):
+    """States of all rows after the last control period; first axis rows."""
+
+    pose: FloatArray
+    """`(N, 7)`"""
+    twist: FloatArray
+    """`(N, 6)`"""
+    internal: FloatArray
+    """`(N, 2k)` coordinates inside the legs, then their rates"""
+    acceleration: FloatArray
+    """`(N, 6)` mean over the last step of the engine; zero after a reset"""
+    coordinates: FloatArray
+    """`(N, n)` of what the actuators move, without springs in series"""
+    rates: FloatArray
+    """`(N, n)`"""
+    measured: FloatArray
+    """`(N, n)` coordinates as the encoders tell them"""
+    measured_rates: FloatArray
+    """`(N, n)` rates as the drives tell them"""
+    forces: FloatArray
+    """`(N, n)` on the legs over the last step of the engine"""
+    effort: FloatArray
+    """`(N, n)` of the motors"""
+    gap: FloatArray
+    """`(N,)` largest loop gap [m]"""
+    failed: Any
+    """`(N,)` True where the engine had to give up; such a row stays where it was"""
+
+
+class Inputs(NamedTuple):
+    """What acts on all rows over one control period."""
+
+    demand: FloatArray
+    """`(N, n)` speeds or forces"""
+    feedforward: FloatArray
+    """`(N, n)` forces added to those of the velocity loops"""
+    wrench: FloatArray
+    """`(N, 6)` on the platforms"""
+    shaking: FloatArray
+    """`(N, ratio, 3)` acceleration of the base in each step of the engine [m/s2]"""
+
+
+class Fleet(ABC):
+    """Machines of one kind with their drives and sensors, one per row, advanced together.
+
+    Rows do not know of each other: what one does is the same, bit for bit, in a fleet of any size.
+
+    Attributes:
+        platform: the machine as its parameters describe it.
+        platforms: that of each row; other ones where parameters were varied.
+        size: rows.
+        period: of control [s].
+        timestep: of the engine [s].
+        ratio: steps of the engine in a period.
+        mode: of the commands, "velocity" or "force".
+        machines: states of all rows; its arrays are also attributes of the fleet. Read only.
+    """
+
+    name: ClassVar[str]
+    own_preset: ClassVar[str]
+
+    def __init__(
+        self,
+        platform: Platform,
+        size: int,
+        period: float = 0.01,
+        timestep: float | None = None,
+        *,
+        mode: str = "velocity",
+        preset: str | None = None,
+        ball: Any = None,
+    ) -> None:
+        """Prepare the rows; `reset` puts machines into them.
+
+        Args:
+            platform: the machine.
+            size: rows.
+            period: of control [s].
+            timestep: of the engine [s], default the longest that is allowed, at most 1 ms.
+            mode: "velocity" (the drives close velocity loops) or "force".
+            preset: of the engine, "validation" or "fast"; None for the usual one.
+            ball: what rolls on the platform, a `Ball`; None for nothing.
+
+        Raises:
+            InputError: an argument that cannot be used.
+        """
+        self.platform = as_platform(platform)
+        if type(size) is not int or not 1 <= size <= LARGEST_SIZE:
+            raise InputError("size", f"must be a whole number from 1 to {LARGEST_SIZE}")
+        self.size = size
+        self.mode = one_of(mode, "mode", MODES)
+        self.preset = one_of(self.own_preset if preset is None else preset, "preset", PRESETS)
+        self.period = positive(period, "period")
+        self.cargo = ball
+        if timestep is None:
+            timestep = suitable_timestep(platform, self.period, self._check_step)
+        self.ratio = whole_ratio(self.period, timestep)
+        self.timestep = self.period / self.ratio
+        self._check_step(platform, self.timestep)
+        self._gains = loop_gains(platform, self.timestep)
+        self.platforms = [platform] * size
+        plant = Plant(platform, inertial=False)
+        plant.prepare(self.timestep)
+        self._plants = [plant] * size
+        n, k = platform.n_actuators, platform.n_internal
+        self._shape = (size, n)
+        self.machines = _empty_machines(size, n, k)
+        self._inputs = Inputs(
+            np.zeros((size, n)),
+            np.zeros((size, n)),
+            np.zeros((size, 6)),
+            np.zeros((size, self.ratio, 3)),
+        )
+        self._bank = make_bank(size, n, queue_capacity(plant.drives.late, self.ratio))
+        self._shaken = self._closed = False
+        self._placed = np.zeros(size, dtype=bool)
+        machines = self.machines
+        self.pose, self.twist, self.internal = machines.pose, machines.twist, machines.internal
+        self.acceleration = machines.acceleration
+        self.coordinates, self.rates = machines.coordinates, machines.rates
+        self.measured, self.measured_rates = machines.measured, machines.measured_rates
+        self.forces, self.effort = machines.forces, machines.effort
+        self.gap, self.failed = machines.gap, machines.failed
+
+    def reset(
+        self,
+        rows: Any,
+        *,
+        pose: Any = None,
+        twist: Any = None,
+        internal: Any = None,
+        platforms: Sequence[Platform] | None = None,
+        ball: Any = None,
+    ) -> None:
+        """Put machines into `rows`, loops closed, drives holding them.
+
+        Args:
+            rows: `(m,)` whole numbers, each once.
+            pose: `(m, 7)`, default home.
+            twist: `(m, 6)`, default rest.
+            internal: `(m, 2k)`, default where springs inside the legs rest.
+            platforms: m machines like the fleet's with other numbers; None to keep those there.
+            ball: `(m, ...)` start of the ball; as the fleet's `Ball` says.
+
+        Raises:
+            InputError: wrong shapes, not finite, a machine of another kind.
+            ClosedEngineError: the fleet is closed.
+        """
+        if self._closed:
+            raise ClosedEngineError("the fleet is closed; make a new one")
+        places = _rows(rows, self.size)
+        m, k = len(places), self.platform.n_internal
+        if platforms is not None and len(platforms) != m:
+            raise InputError("platforms", f"must be {m}, one per row, not {len(platforms)}")
+        for number, row in enumerate(places):
+            if platforms is not None and platforms[number] is not self.platforms[row]:
+                self._adopt(row, platforms[number])
+            machine = self.platforms[row]
+            at = machine.home if pose is None else as_pose(_entry(pose, "pose", number, m, 7))
+            moving = REST if twist is None else _entry(twist, "twist", number, m, 6)
+            if internal is not None:
+                inside = _entry(internal, "internal", number, m, 2 * k)
+            else:
+                inside = quiet_springs(machine, at, REST, REST) if k else np.empty(0)
+            start = None if ball is None else ball[number]
+            self._put(row, machine, (at, moving, inside), start)
+
+    def advance(
+        self, demand: Any, *, feedforward: Any = None, wrench: Any = None, shaking: Any = None
+    ) -> None:
+        """Advance all rows by one control period; rows that have failed stay where they are.
+
+        Args:
+            demand: `(N, n)` speeds [m/s, rad/s] or forces [N, N m].
+            feedforward: `(N, n)` forces added to those of the velocity loops; default none.
+            wrench: `(N, 6)` on the platforms, base axes, held; default none.
+            shaking: `(N, ratio, 3)` acceleration of the base [m/s2], held over each step of the
+                engine; default none.
+
+        Raises:
+            InputError: wrong shapes.
+            ClosedEngineError: the fleet is closed, or a row was never reset.
+        """
+        inputs = self._inputs
+        if demand.shape != self._shape:
+            raise InputError("demand", f"must have shape {self._shape}, got {demand.shape}")
+        if self._closed or not self._placed.all():
+            raise ClosedEngineError("the fleet is closed, or has rows that were never reset")
+        inputs.demand[:] = demand
+        if feedforward is not None:
+            inputs.feedforward[:] = feedforward
+        if wrench is not None:
+            inputs.wrench[:] = wrench
+        self._shaken = shaking is not None
+        if self._shaken:
+            inputs.shaking[:] = shaking
+        self._advance()
+
+    def close(self) -> None:
+        """Free the engines; calling it twice is allowed."""
+        self._closed = True
+
+    @abstractmethod
+    def _advance(self) -> None:
+        """Advance all rows by one control period under `_inputs`."""
+
+    @abstractmethod
+    def _place(self, row: int, state: State, ball: Any) -> None:
+        """Put the machine of a row into the engine; states and drives are there already."""
+
+    def _adopt(self, row: int, platform: Platform) -> None:
+        """Take over another machine into a row."""
+        mine = self.platform
+        alike = (platform.kind, platform.n_actuators, platform.n_internal, platform.dof)
+        if alike != (mine.kind, mine.n_actuators, mine.n_internal, mine.dof):
+            raise InputError("platforms", f"{platform.name} is no machine like {mine.name}")
+        self._check_step(platform, self.timestep)
+        plant = Plant(platform, inertial=False)
+        plant.prepare(self.timestep)
+        capacity = queue_capacity(plant.drives.late, self.ratio)
+        if capacity > self._bank.queue.shape[1]:
+            self._bank = grown(self._bank, capacity)
+            self._take_bank()
+        self.platforms[row], self._plants[row] = platform, plant
+
+    def _take_bank(self) -> None:  # noqa: B027 (only some fleets keep what depends on it)
+        """Take note of a bank with other arrays."""
+
+    def _check_step(self, platform: Platform, timestep: float) -> None:
+        """Raise InputError where the engine cannot step a machine by `timestep` [s]."""
+        from twin.engines.stability import check_timestep
+
+        check_timestep(platform, timestep, self.name, "rk4")
+
+    def _put(self, row: int, machine: Platform, start: tuple[Any, Any, Any], ball: Any) -> None:
+        pose, twist, internal = start
+        k = machine.n_internal
+        lengths, rates = np.empty(machine.n_actuators), np.empty(machine.n_actuators)
+        coordinates_and_rates(machine.constants.legs, pose, twist, lengths, rates)
+        if not np.isfinite(lengths).all():
+            raise InputError("pose", f"{pose.tolist()} is out of reach of {machine.name}")
+        state = State(0.0, pose, twist, lengths, rates, internal)
+        place_row(self._bank, row, self._plants[row], self._gains, state)
+        at = self.machines
+        at.pose[row], at.twist[row], at.internal[row] = pose, twist, internal
+        at.coordinates[row], at.rates[row] = self._plants[row].actuated(state)
+        at.acceleration[row] = at.gap[row] = 0.0
+        at.forces[row] = self._plants[row].held
+        at.failed[row] = False
+        self._place(row, state, ball)
+        told = self._plants[row].measure(state)
+        at.measured[row], at.measured_rates[row] = told.coordinates, told.rates
+        at.effort[row] = self._plants[row].states[:, 0]
+        self._bank.before[row] = told.coordinates
+        self._placed[row] = True
+
+
+def _empty_machines(size: int, n: int, k: int) -> Machines:
+    widths = (7, 6, 2 * k, 6, n, n, n, n, n, n)
+    return Machines(
+        *(np.zeros((size, width)) for width in widths), np.zeros(size), np.zeros(size, dtype=bool)
+    )
+
+
+def _rows(rows: Any, size: int) -> list[int]:
+    found = np.asarray(rows)
+    if found.ndim != 1 or found.dtype.kind not in "iu":
+        raise InputError("rows", "must be whole numbers of shape (m,)")
+    places: list[int] = found.tolist()
+    if len(set(places)) != len(places) or not all(0 <= place < size for place in places):
+        raise InputError("rows", f"must be different numbers from 0 to {size - 1}")
+    return places
+
+
+def _entry(values: Any, field: str, number: int, count: int, width: int) -> FloatArray:
+    if np.shape(values) != (count, width):
+        raise InputError(field, f"must have shape ({count}, {width}), got {np.shape(values)}")
+    return as_floats(values[number], field, width)

@@ -1,0 +1,244 @@
+"""Fleets in MuJoCo: one batch of simulations, stepped on all cores.
+
+Rows are bit for bit what single engines compute. Forces of drives and of dry friction are held over
+each step of the engine, so that MuJoCo is called once a step; where nothing changes within a
+period, it takes all but the last step at once.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar, NamedTuple, cast
+
+import numpy as np
+from mujoco.batch import Batch, SimulationError
+
+from twin.arrays import FloatArray
+from twin.ball.ball import as_ball
+from twin.ball.places import is_lost, on_plate, place_on_plate
+from twin.compiled.batch import usable_cores
+from twin.engines.engine import Preset, State
+from twin.engines.guard import LARGEST_GAP
+from twin.engines.joint_motion import joint_motion
+from twin.engines.mechanism import Mechanism
+from twin.engines.mechanisms.assembly import make_mechanism
+from twin.engines.mujoco import SAVED
+from twin.engines.mujoco_ball import FreeBall
+from twin.engines.mujoco_model import compile_model, coordinates, mujoco, velocities
+from twin.engines.mujoco_platform import platform_of
+from twin.engines.mujoco_settings import make_settings
+from twin.engines.stability import Scheme, check_timestep
+from twin.errors import InputError
+from twin.fleet.drive_kernel import issue_rows
+from twin.fleet.fleet import Fleet
+from twin.fleet.mujoco_fields import alike, fields_of, layout_of, wrenches_of
+from twin.fleet.mujoco_kernel import after_period, before_step, keep_twists, read_balls
+from twin.platform import Platform
+
+STEP_ONLY, POSITIONS, MOTIONS = (
+    int(stage)
+    for stage in (
+        mujoco.mjtStage.mjSTAGE_NONE,
+        mujoco.mjtStage.mjSTAGE_POS,
+        mujoco.mjtStage.mjSTAGE_VEL,
+    )
+)
+"""What is computed at the end of a call, beside the state."""
+
+
+class Compiled(NamedTuple):
+    """A machine as MuJoCo has it."""
+
+    machine: Mechanism
+    model: Any
+
+
+class MujocoFleet(Fleet):
+    """Machines in one `mujoco.batch.Batch`.
+
+    The preset "validation" integrates with RK4, "fast" with Euler's method; see the engine. A
+    fleet of one gives what one of many gives, and both what `MujocoEngine` gives.
+    """
+
+    name: ClassVar[str] = "mujoco"
+    own_preset: ClassVar[str] = "validation"
+
+    def __init__(
+        self,
+        platform: Platform,
+        size: int,
+        period: float = 0.01,
+        timestep: float | None = None,
+        *,
+        mode: str = "velocity",
+        preset: str | None = None,
+        ball: Any = None,
+    ) -> None:
+        """Compile the machine; see `Fleet`.
+
+        Raises:
+            InputError: an argument that cannot be used, or a machine MuJoCo refuses.
+        """
+        super().__init__(platform, size, period, timestep, mode=mode, preset=preset, ball=ball)
+        self._ball = as_ball(ball, platform.parameters)
+        self.ball = np.zeros((size, 13 if self._ball else 0))
+        self.ball_lost = np.zeros(size, dtype=bool)
+        self._nominal = self._compile(platform)
+        self._compiled = [self._nominal] * size
+        machine, model = self._nominal
+        self._batch: Any = Batch(model, size, min(size, usable_cores()))
+        self._layout = layout_of(machine, model)
+        self._joints = coordinates(model, machine.joint_names)
+        self._joint_rates = velocities(model, machine.joint_names)
+        self._fields = fields_of(self._batch)
+        self._wrenches = wrenches_of(self._batch)
+        self._home = np.tile(platform.home_coordinates, (size, 1))
+        self._dry = np.tile(_dry_friction(machine), (size, 1, 1))
+        self._before = np.zeros((size, 6))
+        self._sign = np.ones(size)
+        self._data = mujoco.MjData(model)
+        self._tilted = False
+        self._driven = np.full(size, _has_drives(platform))
+        self._stage = POSITIONS if machine.floats else MOTIONS
+
+    def close(self) -> None:
+        """Free the batch; calling it twice is allowed."""
+        super().close()
+        self._batch = None
+        self._compiled.clear()
+
+    def _check_step(self, platform: Platform, timestep: float) -> None:
+        settings = make_settings(timestep, cast(Preset, self.preset))
+        feet = (getattr(leg, "friction", None) for leg in platform.parameters.legs)
+        dry = any(foot is not None and foot.coulomb for foot in feet)
+        scheme: Scheme = "explicit" if dry else settings.scheme
+        check_timestep(platform, timestep, self.name, scheme)
+
+    def _compile(self, platform: Platform) -> Compiled:
+        machine = make_mechanism(platform.parameters, ball=self._ball)
+        model = compile_model(machine, self.timestep)
+        make_settings(self.timestep, cast(Preset, self.preset)).apply(model, self.timestep)
+        # A bad state must be seen; MuJoCo would put the machine home and go on.
+        model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
+        return Compiled(machine, model)
+
+    def _adopt(self, row: int, platform: Platform) -> None:
+        if platform is self.platform:
+            made = self._nominal._replace(model=copy.copy(self._nominal.model))
+        else:
+            made = self._compile(platform)
+        dry = _dry_friction(made.machine)
+        if not alike(self._nominal.model, made.model) or dry.shape != self._dry.shape[1:]:
+            raise InputError(
+                "platforms", f"{platform.name} is no machine like {self.platform.name}"
+            )
+        super()._adopt(row, platform)
+        self._compiled[row], self._dry[row] = made, dry
+        self._home[row] = platform.home_coordinates
+        self._driven[row] = _has_drives(platform)
+        self._set_models()
+
+    def _set_models(self) -> None:
+        self._batch.set_models([made.model for made in self._compiled])
+
+    def _place(self, row: int, state: State, ball: Any) -> None:
+        """Put the machine where its engine would, and its whole record into the batch."""
+        (machine, model), data = self._compiled[row], self._data
+        mujoco.mj_resetData(model, data)
+        legs = self.platforms[row].leg_coordinates(state.pose, state.twist, internal=state.internal)
+        joints = joint_motion(machine, legs)
+        data.qpos[self._joints] = joints.values
+        data.qvel[self._joint_rates] = joints.rates
+        platform = platform_of(machine, model, data)
+        platform.place(state.pose, state.twist)
+        self._sign[row] = platform.sign
+        if self._ball is not None:
+            self.ball[row] = place_on_plate(self._ball, state.pose, state.twist, ball)
+            self.ball_lost[row] = False
+            FreeBall(model, data).place(self.ball[row])
+        self._batch.reset([row], stage=STEP_ONLY)  # warnings that were counted
+        mujoco.mj_getState(model, data, self._batch.state[row], SAVED)
+
+    def _advance(self) -> None:
+        bank, machines, inputs = self._bank, self.machines, self._inputs
+        issue_rows(bank.counters, bank.queue, inputs.demand, inputs.feedforward)
+        self._wrenches[:] = inputs.wrench
+        self._before[:] = machines.twist
+        seen = (machines, self._fields, self._layout)
+        settings = (self._home, self._dry, self.ratio, int(self.mode == "velocity"), self.timestep)
+        rows, runs = self._going(), self._runs()
+        with _no_log():
+            for part, length in enumerate(runs, start=1):
+                self._tilt(part - 1)
+                if before_step(bank, *seen, *settings, length - 1):
+                    rows = self._going()
+                if 1 < part == len(runs):
+                    keep_twists(*seen, self._before)
+                self._step(rows, length, self._stage if part >= len(runs) - 1 else STEP_ONLY)
+        ends = (self._home, self._sign, self._before, LARGEST_GAP, self.period, self.timestep)
+        after_period(bank, *seen, *ends)
+        if self._ball is not None:
+            read_balls(machines.failed, self._fields, self.ball)
+            lost = is_lost(self._ball, on_plate(self.pose, self.twist, self.ball))
+            self.ball_lost |= lost & ~machines.failed
+
+    def _runs(self) -> list[int]:
+        """Return for how many steps of the engine forces are held, again and again."""
+        changing = self._shaken or self._dry.size or self._driven.any()
+        constant = self.mode == "force" and not changing
+        return [self.ratio - 1, 1] if constant and self.ratio > 1 else [1] * self.ratio
+
+    def _going(self) -> Any:
+        """Return the rows that have not failed; None for all."""
+        failed = self.machines.failed
+        return np.flatnonzero(~failed).astype(np.int32) if failed.any() else None
+
+    def _step(self, rows: Any, count: int, stage: int) -> None:
+        """Step rows; those in which MuJoCo gives up keep the state they had, and fail."""
+        try:
+            self._batch.step(rows, count, stage)
+        except SimulationError as error:
+            self.machines.failed[error.ids] = True
+
+    def _tilt(self, part: int) -> None:
+        """Let the rows feel their base shaken in one step of the engine, or no longer."""
+        if not (self._shaken or self._tilted):
+            return
+        if not self._tilted:
+            for row, made in enumerate(self._compiled):
+                if made is self._nominal:
+                    self._compiled[row] = made._replace(model=copy.copy(made.model))
+        for row, made in enumerate(self._compiled):
+            felt = made.model.opt.gravity
+            felt[:] = (0.0, 0.0, -made.machine.gravity)
+            if self._shaken:
+                felt -= self._inputs.shaking[row, part]
+        self._tilted = self._shaken
+        self._set_models()
+
+
+def _has_drives(platform: Platform) -> bool:
+    return any(leg.drive is not None for leg in platform.parameters.legs)
+
+
+def _dry_friction(machine: Mechanism) -> FloatArray:
+    """Return Coulomb friction [N] and transition speed [m/s] of the sliding feet `(f, 2)`."""
+    feet = [(friction.coulomb, friction.transition_speed) for friction in machine.frictions]
+    return np.array(feet, dtype=float).reshape(-1, 2)
+
+
+@contextmanager
+def _no_log() -> Iterator[None]:
+    """Keep MuJoCo from writing warnings to a file: the batch counts them."""
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(_ignore)
+    try:
+        yield
+    finally:
+        mujoco.set_mju_user_warning(before)
+
+
+def _ignore(_: str) -> None:
+    """Let a warning pass."""

@@ -1,0 +1,117 @@
+"""Where MuJoCo keeps what a fleet writes and reads, for the kernels."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.arrays import FloatArray
+from twin.engines.mechanism import PLATFORM, Indices, Mechanism
+from twin.engines.mjcf import REFERENCE
+from twin.engines.mujoco_model import coordinates, mujoco, velocities
+
+
+class Layout(NamedTuple):
+    """Places in MuJoCo's arrays, the same in all rows."""
+
+    measured: Indices
+    """`(m, n)` in `qpos`: joints that add up to the actuators' coordinates"""
+    measured_rates: Indices
+    """`(m, n)` the same in `qvel`"""
+    internal: Indices
+    """`(k,)` springs inside the legs, in `qpos`"""
+    internal_rates: Indices
+    """`(k,)` in `qvel`"""
+    rubbing: Indices
+    """`(f, 2)` joints of the sliding feet, in `qvel`"""
+    tips: Indices
+    """`(l,)` sites: first points of the loops"""
+    sockets: Indices
+    """`(l,)` second points"""
+    start: int
+    """of the platform's free joint in `qpos`; -1 for a platform on joints"""
+    first: int
+    """of the same in `qvel`"""
+
+
+class Fields(NamedTuple):
+    """Live arrays of all rows."""
+
+    qpos: FloatArray
+    qvel: FloatArray
+    ctrl: FloatArray
+    applied: FloatArray
+    """generalised forces"""
+    sites: FloatArray
+    """`(N, sites, 3)`"""
+    places: FloatArray
+    """`(N, 3)` of the platform"""
+    turns: FloatArray
+    """`(N, 4)` of the platform"""
+    motions: FloatArray
+    """`(N, 6)` of the platform: angular velocity, velocity of the tree's centre of mass"""
+    centers: FloatArray
+    """`(N, 3)` of mass of the platform's tree"""
+    warning: Any
+    """`(N, kinds, 2)` last information and count of MuJoCo's warnings"""
+
+
+def layout_of(machine: Mechanism, model: Any) -> Layout:
+    """Return the places of a machine's parts."""
+    measured, rates = (
+        np.stack([places(model, actuator.measured) for actuator in machine.actuators], axis=1)
+        for places in (coordinates, velocities)
+    )
+    rubbing = [velocities(model, friction.joints) for friction in machine.frictions]
+    tips, sockets = (
+        np.array([model.site(getattr(loop, end)).id for loop in machine.loops])
+        for end in ("first", "second")
+    )
+    joint = model.joint(PLATFORM) if machine.floats else None
+    return Layout(
+        measured,
+        rates,
+        coordinates(model, machine.internal),
+        velocities(model, machine.internal),
+        np.array(rubbing, dtype=np.int64).reshape(-1, 2),
+        tips,
+        sockets,
+        -1 if joint is None else int(joint.qposadr[0]),
+        -1 if joint is None else int(joint.dofadr[0]),
+    )
+
+
+def fields_of(batch: Any) -> Fields:
+    """Return the arrays of a batch; those of bodies tell what its last call has computed."""
+    body = batch.model.body(PLATFORM)
+    return Fields(
+        *(batch.bind(name) for name in ("qpos", "qvel", "ctrl", "qfrc_applied", "site_xpos")),
+        *(batch.bind(name)[:, body.id] for name in ("xpos", "xquat", "cvel")),
+        batch.bind("subtree_com")[:, body.rootid[0]],
+        batch.warning,
+    )
+
+
+def wrenches_of(batch: Any) -> FloatArray:
+    """Return the live array `(N, 6)` of wrenches on the platforms' reference points."""
+    wrenches: FloatArray = batch.bind("xfrc_applied")[:, batch.model.body(REFERENCE).id]
+    return wrenches
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Return whether two models have the same parts in the same places."""
+    sizes = ("nq", "nv", "nu", "nbody", "njnt", "nsite", "ngeom", "neq", "nstate")
+    same = all(getattr(one, size, 0) == getattr(other, size, 0) for size in sizes)
+    return same and names(one) == names(other)
+
+
+def names(model: Any) -> list[str]:
+    """Return the names of a model's joints, sites and actuators in their order."""
+    kinds = (mujoco.mjtObj.mjOBJ_JOINT, mujoco.mjtObj.mjOBJ_SITE, mujoco.mjtObj.mjOBJ_ACTUATOR)
+    counts = (model.njnt, model.nsite, model.nu)
+    return [
+        str(mujoco.mj_id2name(model, int(kind), number))
+        for kind, count in zip(kinds, counts, strict=True)
+        for number in range(count)
+    ]

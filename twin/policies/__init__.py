@@ -1,0 +1,1 @@
+"""Trained policies that ship with the package, one .npz file each; `twin.training.load_policy`."""

@@ -1,0 +1,188 @@
+"""Distributions of one number: bounded, drawn from one uniform number each."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import Any, Literal, Self
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from twin.errors import InputError
+
+__all__ = ["KINDS", "AnyDistribution", "Choice", "Distribution", "LogUniform", "Normal", "Uniform"]
+
+LIKELY = 1e-6
+"""Least share of a normal distribution that its bounds may leave."""
+
+BOUND = 3.0
+"""Deviations from the mean at which a normal distribution is cut if it names no bound."""
+
+
+class Distribution(BaseModel):
+    """What one number may be, or by what it may differ from the machine's own.
+
+    A draw is the number itself in SI; with `relative` a factor on the machine's number; with
+    `offset` what is added to it, in SI. With `each_leg` every leg has a draw of its own. Numbers
+    for parameters that are whole are rounded.
+
+    Raises:
+        InputError: unknown or missing fields, or values that make no distribution.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    relative: bool = Field(False, description="Draws are factors on the machine's number")
+    offset: bool = Field(False, description="Draws are added to the machine's number")
+    each_leg: bool = Field(False, description="Every leg has a draw of its own")
+
+    def __init__(self, **fields: Any) -> None:
+        try:
+            super().__init__(**fields)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            field = ".".join(map(str, first["loc"])) or type(self).__name__
+            raise InputError(field, first["msg"].removeprefix("Value error, ")) from None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.relative and self.offset:
+            raise ValueError("relative and offset exclude each other; keep one")
+        return self
+
+    @property
+    def extremes(self) -> tuple[float, ...]:
+        """The least and the greatest draw, or all where there are only a few."""
+        raise NotImplementedError
+
+    def draw(self, generator: np.random.Generator) -> float:
+        """Return one draw, made from one uniform number of the generator."""
+        raise NotImplementedError
+
+    def applied(self, draw: float, nominal: float) -> float:
+        """Return the parameter's value (SI) for a draw and the machine's own value."""
+        if self.relative:
+            return nominal * draw
+        return nominal + draw if self.offset else draw
+
+
+class _Range(Distribution):
+    low: float = Field(description="Least draw")
+    high: float = Field(description="Greatest draw")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if not self.low <= self.high:
+            raise ValueError("low must not exceed high")
+        return self
+
+    @property
+    def extremes(self) -> tuple[float, ...]:
+        """The least and the greatest draw."""
+        return self.low, self.high
+
+    def _between(self, share: float) -> float:
+        """Return the draw at a `share` (0 to 1) of the distribution."""
+        raise NotImplementedError
+
+    def draw(self, generator: np.random.Generator) -> float:
+        """Return one draw, made from one uniform number of the generator."""
+        # Rounding must not carry a draw past the bounds that were checked.
+        return min(max(self._between(generator.random()), self.low), self.high)
+
+
+class Uniform(_Range):
+    """All draws from `low` to `high` are equally likely."""
+
+    kind: Literal["uniform"] = Field("uniform", description="Kind of distribution")
+
+    def _between(self, share: float) -> float:
+        return self.low + share * (self.high - self.low)
+
+
+class LogUniform(_Range):
+    """The logarithm of the draw is uniform: as likely half as twice the geometric middle."""
+
+    kind: Literal["log_uniform"] = Field("log_uniform", description="Kind of distribution")
+
+    @model_validator(mode="after")
+    def _above_zero(self) -> Self:
+        if not self.low > 0.0:
+            raise ValueError("low must be above zero")
+        return self
+
+    def _between(self, share: float) -> float:
+        return self.low * math.exp(share * math.log(self.high / self.low))
+
+
+class Normal(Distribution):
+    """A normal distribution cut at `low` and `high`; at three deviations where one is left out.
+
+    Cut means drawn from what is left: no draws pile up at the bounds.
+    """
+
+    kind: Literal["normal"] = Field("normal", description="Kind of distribution")
+    mean: float = Field(description="Mean before the cut")
+    deviation: float = Field(gt=0, description="Standard deviation before the cut")
+    low: float | None = Field(None, description="Least draw")
+    high: float | None = Field(None, description="Greatest draw")
+
+    @model_validator(mode="after")
+    def _likely(self) -> Self:
+        low, high = self._shares
+        if not high - low >= LIKELY:
+            raise ValueError(
+                f"less than {LIKELY:g} of the distribution lies between low and high; widen them"
+            )
+        return self
+
+    @property
+    def extremes(self) -> tuple[float, ...]:
+        """The least and the greatest draw."""
+        low = self.mean - BOUND * self.deviation if self.low is None else self.low
+        high = self.mean + BOUND * self.deviation if self.high is None else self.high
+        return low, high
+
+    @property
+    def _shares(self) -> tuple[float, float]:
+        """Shares of the whole distribution below the least and the greatest draw."""
+        normal = NormalDist(self.mean, self.deviation)
+        low, high = self.extremes
+        return normal.cdf(low), normal.cdf(high)
+
+    def draw(self, generator: np.random.Generator) -> float:
+        """Return one draw, made from one uniform number of the generator."""
+        low, high = self._shares
+        share = low + generator.random() * (high - low)
+        least, greatest = self.extremes
+        if not 0.0 < share < 1.0:
+            return least if share <= 0.0 else greatest
+        return min(max(NormalDist(self.mean, self.deviation).inv_cdf(share), least), greatest)
+
+
+class Choice(Distribution):
+    """One of a few values, all equally likely."""
+
+    kind: Literal["choice"] = Field("choice", description="Kind of distribution")
+    values: tuple[float, ...] = Field(min_length=1, description="Draws, in SI")
+
+    @property
+    def extremes(self) -> tuple[float, ...]:
+        """All draws."""
+        return self.values
+
+    def draw(self, generator: np.random.Generator) -> float:
+        """Return one draw, made from one uniform number of the generator."""
+        return self.values[int(generator.random() * len(self.values))]
+
+
+AnyDistribution = Uniform | LogUniform | Normal | Choice
+
+KINDS: dict[str, type[AnyDistribution]] = {
+    "uniform": Uniform,
+    "log_uniform": LogUniform,
+    "normal": Normal,
+    "choice": Choice,
+}
+"""Distributions by their kind."""

@@ -1,0 +1,28 @@
+"""Sweeps: many closed loops of one machine, on all cores or on a cluster, into one table."""
+
+from twin.sweep.choices import ControllerChoice, PayloadChoice, Person, Ride, Sampling
+from twin.sweep.description import Sweep, read_sweep
+from twin.sweep.folder import read_results
+from twin.sweep.measure import MEASURES
+from twin.sweep.outcomes import BACKENDS
+from twin.sweep.plan import plan
+from twin.sweep.run import run_sweep
+from twin.sweep.task import Task
+from twin.sweep.values import Range
+
+__all__ = [
+    "BACKENDS",
+    "MEASURES",
+    "ControllerChoice",
+    "PayloadChoice",
+    "Person",
+    "Range",
+    "Ride",
+    "Sampling",
+    "Sweep",
+    "Task",
+    "plan",
+    "read_results",
+    "read_sweep",
+    "run_sweep",
+]

@@ -1,0 +1,169 @@
+"""The folder of a sweep: what it is, one small Parquet file per finished run, and all of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from twin.errors import InputError
+from twin.files import write_atomically, write_text
+from twin.sweep.description import Sweep
+from twin.sweep.libraries import sweep_library
+from twin.sweep.work import REPEATED, Row
+
+if TYPE_CHECKING:
+    import pyarrow
+
+FORMAT = 1
+MANIFEST = "sweep.json"
+RESULTS = "results.parquet"
+PARTS = "parts"
+AGAIN = ".again"
+"""Before the ending of parts that a later call computes again."""
+
+SMALL = {"use_dictionary": False, "write_statistics": False}
+"""A part has one row: a third less without what makes many rows small."""
+
+
+class SweepFolder:
+    """Where the results of one sweep are.
+
+    Attributes:
+        path: the folder.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        """Point at a folder, which need not exist."""
+        self.path = Path(path)
+        self._parts = self.path / PARTS
+
+    def open(self, sweep: Sweep, keys: Sequence[str], resume: bool = True) -> None:
+        """Make the folder, or check that it is of this sweep.
+
+        Args:
+            sweep: whose results come here.
+            keys: of its runs, in order.
+            resume: take a folder that holds results already.
+
+        Raises:
+            InputError: the folder is of another sweep, holds other files or, unless resumed,
+                results; or it cannot be made.
+        """
+        own = sweep.model_dump(mode="json")
+        if (self.path / MANIFEST).exists():
+            if self._manifest()["sweep"] != own:
+                raise InputError(
+                    "folder",
+                    f"{self.path} holds another sweep ({_differences(self._manifest(), own)}); "
+                    "give a new folder",
+                )
+            if not resume and any(self._parts.glob("*.parquet")):
+                raise InputError("folder", f"{self.path} holds results; resume, or give a new one")
+        elif self.path.is_dir() and any(self.path.iterdir()):
+            raise InputError("folder", f"{self.path} holds other files; give a new or empty folder")
+        try:
+            self._parts.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError("folder", f"cannot make {self.path} ({error.strerror})") from None
+        content = {"format": FORMAT, "sweep": own, "runs": list(keys)}
+        write_text(self.path / MANIFEST, json.dumps(content, indent=1) + "\n")
+
+    def finished(self) -> set[str]:
+        """Return the keys of runs that need not be computed again."""
+        names = (file.stem for file in self._parts.glob("*.parquet"))
+        return {name for name in names if not name.endswith(AGAIN)}
+
+    def write(self, row: Row) -> None:
+        """Write the row of one run as a file of its own, whole or not at all.
+
+        Raises:
+            InputError: the folder cannot be written to.
+        """
+        key = row["key"]
+        again = self._parts / f"{key}{AGAIN}.parquet"
+        if row["status"] in REPEATED:
+            self._write(again, _table([row]), **SMALL)
+            return
+        self._write(self._parts / f"{key}.parquet", _table([row]), **SMALL)
+        again.unlink(missing_ok=True)
+
+    def table(self) -> pyarrow.Table:
+        """Return the rows of all runs that are there, in order; works while others still run.
+
+        Raises:
+            InputError: not the folder of a sweep.
+        """
+        keys = self._manifest()["runs"]
+        parquet = sweep_library("pyarrow.parquet")
+        whole = self.path / RESULTS
+        if whole.is_file():
+            found: pyarrow.Table = parquet.read_table(whole)
+            if (found.schema.metadata or {}).get(b"runs") == _digest(keys):
+                return found
+        arrow = sweep_library("pyarrow")
+        parts = [part for key in keys if (part := self._part(key)) is not None]
+        if not parts:
+            return arrow.table({"key": arrow.array([], arrow.string())})
+        tables = [parquet.read_table(part) for part in parts]
+        return arrow.concat_tables(tables, promote_options="permissive")
+
+    def consolidate(self) -> pyarrow.Table:
+        """Write all rows into one file and return them.
+
+        Raises:
+            InputError: not the folder of a sweep, or it cannot be written to.
+        """
+        (self.path / RESULTS).unlink(missing_ok=True)
+        manifest = self._manifest()
+        metadata = {"sweep": json.dumps(manifest["sweep"]), "runs": _digest(manifest["runs"])}
+        table = self.table().replace_schema_metadata(metadata)
+        self._write(self.path / RESULTS, table)
+        return table
+
+    def _part(self, key: str) -> Path | None:
+        files = (self._parts / f"{key}{kind}.parquet" for kind in ("", AGAIN))
+        return next((file for file in files if file.is_file()), None)
+
+    def _manifest(self) -> dict[str, Any]:
+        try:
+            content = json.loads((self.path / MANIFEST).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            raise InputError("folder", f"{self.path} is not the folder of a sweep") from None
+        if not isinstance(content, dict) or content.get("format") != FORMAT:
+            raise InputError("folder", f"{self.path} was written in another format")
+        return content
+
+    def _write(self, path: Path, table: pyarrow.Table, **options: Any) -> None:
+        parquet = sweep_library("pyarrow.parquet")
+        write_atomically(path, lambda file: parquet.write_table(table, file, **options))
+
+
+def read_results(folder: str | Path) -> pyarrow.Table:
+    """Return the results of a sweep, one row per run that is finished, in the sweep's order.
+
+    Columns: what went in (`key`, `run`, `controller`, `payload`, `seed`, one column per parameter
+    by its path, and more), `status`, `stopped`, `error`, `wall_time` [s], `timestep` [s], those of
+    `twin.sweep.MEASURES`, and those of the sweep's own function.
+
+    Raises:
+        InputError: not the folder of a sweep.
+        MissingDependencyError: pyarrow is not installed.
+    """
+    return SweepFolder(folder).table()
+
+
+def _table(rows: list[Row]) -> pyarrow.Table:
+    return sweep_library("pyarrow").Table.from_pylist(rows)
+
+
+def _digest(keys: Sequence[str]) -> bytes:
+    return hashlib.sha256("".join(keys).encode()).hexdigest().encode()
+
+
+def _differences(manifest: dict[str, Any], own: dict[str, Any]) -> str:
+    other = manifest["sweep"]
+    names = [name for name in own if other.get(name) != own[name]]
+    return f"differs in {', '.join(names)}"

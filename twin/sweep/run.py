@@ -1,0 +1,105 @@
+"""Computing a sweep: what is missing in its folder, row by row, whatever happens to a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from twin.errors import InputError
+from twin.progress import EVERY, Progress
+from twin.sweep.description import Sweep
+from twin.sweep.folder import SweepFolder
+from twin.sweep.libraries import sweep_library
+from twin.sweep.outcomes import Crew, crew
+from twin.sweep.plan import plan
+from twin.sweep.task import Task
+from twin.sweep.work import Row, lost_row
+
+if TYPE_CHECKING:
+    import pyarrow
+
+RETRIES = 2
+
+
+def run_sweep(
+    sweep: Sweep,
+    folder: str | Path,
+    workers: int | None = None,
+    backend: str = "loky",
+    resume: bool = True,
+    *,
+    address: str | None = None,
+    retries: int = RETRIES,
+    progress: bool | None = None,
+) -> pyarrow.Table:
+    """Compute the runs of a sweep that its folder does not hold yet, and return all rows.
+
+    Every run is written as soon as it is finished. A call that was interrupted, or whose computer
+    went down, is made again to compute the rest; results can be read in between. A run whose
+    worker is killed is computed again by itself, then recorded with the status "died"; other runs
+    are not touched. Runs with the status "died" or "crashed" are tried again by the next call.
+
+    Args:
+        sweep: what to compute.
+        folder: where the results go: `sweep.json`, `parts/`, `results.parquet`.
+        workers: how many at a time; None: one per core, of the cluster with Ray.
+        backend: "loky" (processes of this computer), "ray" (a cluster) or "serial".
+        resume: take a folder that holds results of this sweep already.
+        address: of a running Ray cluster, such as "auto"; None: one on this computer, which ends
+            with the call.
+        retries: how often a run whose worker died is tried again.
+        progress: show a progress bar; default: on a terminal when it takes longer than 2 s.
+
+    Raises:
+        InputError: a sweep that its machine does not allow, a folder of another sweep, or unknown
+            options.
+        MachineNotFoundError: no such machine.
+        ParameterError: the machine's file cannot be used.
+        MissingDependencyError: joblib, pyarrow or Ray is not installed.
+    """
+    if not isinstance(sweep, Sweep):
+        raise InputError("sweep", f"must be a Sweep, not {sweep!r}")
+    if type(retries) is not int or retries < 1:
+        raise InputError("retries", f"must be a whole number, one or more, not {retries!r}")
+    sweep_library("pyarrow.parquet")
+    tasks = plan(sweep)
+    with crew(backend, workers, address) as hands:
+        place = SweepFolder(folder)
+        place.open(sweep, [task.key for task in tasks], resume)
+        there = place.finished()
+        missing = [task for task in tasks if task.key not in there]
+        bar = Progress(f"sweep of {sweep.machine}", EVERY * len(missing), progress)
+        with bar:
+            _compute(hands, missing, place, retries, bar)
+    return place.consolidate()
+
+
+def _compute(
+    hands: Crew, tasks: Sequence[Task], place: SweepFolder, retries: int, bar: Progress
+) -> None:
+    """Compute runs and write their rows; those whose workers die are tried again one by one."""
+    written = 0
+    lost: dict[str, str] = {}
+
+    def note(row: Row) -> None:
+        nonlocal written
+        place.write(row)
+        written += 1
+        bar.tick(EVERY * written)
+
+    for attempt in range(1 + retries):
+        outstanding = [task for task in tasks if task.key in lost] if attempt else list(tasks)
+        lost = {}
+        if not outstanding:
+            return
+        with closing(hands.outcomes(outstanding, alone=attempt > 0)) as outcomes:
+            for outcome in outcomes:
+                if isinstance(outcome, dict):
+                    note(outcome)
+                else:
+                    lost[outcome.argument.key] = outcome.reason
+    for task in tasks:
+        if task.key in lost:
+            note(lost_row(task, f"its worker died {1 + retries} times; the last: {lost[task.key]}"))

@@ -1,0 +1,145 @@
+"""What a worker does: one run, to one row of results; an error is a row as well."""
+
+from __future__ import annotations
+
+import time as clock
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from twin.analysis.payload import Payload, with_payload
+from twin.control import make_controller
+from twin.control.controller import Controller
+from twin.engines.stability import suitable_timestep
+from twin.errors import MissingDependencyError, TwinError
+from twin.motion import Motion
+from twin.payload import Occupant, Wheelchair, seated_on
+from twin.plant.plant import Plant
+from twin.platform import Platform
+from twin.randomisation.paths import with_values
+from twin.sweep.choices import ControllerChoice, PayloadChoice, Ride
+from twin.sweep.measure import measures, own_measures
+from twin.sweep.task import Task
+from twin.trajectory import Trajectory
+
+Row = dict[str, Any]
+"""One row of the results: column -> number, text or None."""
+
+DONE, STOPPED, ERROR, CRASHED, DIED = "done", "stopped", "error", "crashed", "died"
+"""What became of a run: went to its end, was stopped safely, was refused by the package, raised
+something else or lacked a library, or its worker died every time."""
+
+REPEATED = (CRASHED, DIED)
+"""What a later call tries again."""
+
+FINEST_RATIO = 0.5
+"""Engine's step in parts of the control period, unless a stiff machine needs a shorter one."""
+
+
+def run_task(task: Task) -> Row:
+    """Return the row of one run; whatever error it raises is told in the row."""
+    began = clock.perf_counter()
+    row: Row = task.columns()
+    try:
+        trajectory, platform = simulated(task)
+        found = measures(trajectory)
+        if task.measure is not None:
+            found |= own_measures(task.measure, trajectory, platform)
+        row |= {"timestep": trajectory.timestep, **found}
+        row |= {"status": STOPPED if trajectory.stopped else DONE, "stopped": trajectory.stopped}
+        row["error"] = ""
+    except Exception as error:  # a user's function may raise anything; other runs go on
+        final = isinstance(error, TwinError) and not isinstance(error, MissingDependencyError)
+        row |= {"status": ERROR if final else CRASHED, "stopped": ""}
+        row["error"] = f"{type(error).__name__}: {error}"
+    return row | {"wall_time": clock.perf_counter() - began}
+
+
+def lost_row(task: Task, reason: str) -> Row:
+    """Return the row of a run whose worker died every time."""
+    return task.columns() | {"status": DIED, "stopped": "", "error": reason}
+
+
+def simulated(task: Task) -> tuple[Trajectory, Platform]:
+    """Return the closed loop of a run, and its machine with values and payload.
+
+    Raises:
+        TwinError: whatever the machine, the controller or the engine refuses.
+    """
+    ride, choice, numbers = _sorted_values(task)
+    nominal = Platform(task.machine)
+    platform = Platform(with_values(task.machine, numbers)) if numbers else nominal
+    platform = loaded(platform, task.payload)
+    designed_for = platform if choice.model == "true" else nominal
+    controller = _controller(designed_for, choice, ride, task.recording)
+    step = task.timestep or _timestep(controller.period, platform)
+    periods = max(1, round(ride.duration / controller.period))
+    trajectory = platform.simulate(
+        periods * controller.period,
+        controller=controller,
+        plant=Plant(platform, seed=task.seed),
+        engine=task.engine,
+        timestep=step,
+        preset=task.preset,
+        progress=False,
+    )
+    return trajectory, platform
+
+
+def loaded(platform: Platform, payload: PayloadChoice) -> Platform:
+    """Return the machine with a payload.
+
+    Raises:
+        InputError: numbers that no body or person can have.
+    """
+    person = payload.occupant
+    if person is not None:
+        chair = Wheelchair() if person.wheelchair else None
+        occupant = Occupant(person.stature, person.mass, person.sex, wheelchair=chair)
+        return Platform(seated_on(platform.parameters, occupant))
+    if payload.mass == 0.0:
+        return platform
+    return with_payload(platform, Payload(payload.mass, payload.center, payload.inertia))
+
+
+def _sorted_values(task: Task) -> tuple[Ride, ControllerChoice, dict[str, float]]:
+    """Return motion, controller and the machine's own numbers with the values of the run."""
+    apart: dict[str, dict[str, float]] = {"motion": {}, "controller": {}}
+    numbers = {}
+    for path, value in task.values.items():
+        table, _, field = path.partition(".")
+        if table in apart:
+            apart[table][field] = value
+        else:
+            numbers[path] = value
+    options = {**task.controller.options, **apart["controller"]}
+    ride = Ride.model_validate({**task.motion.model_dump(), **apart["motion"]})
+    return ride, task.controller.model_copy(update={"options": options}), numbers
+
+
+def _controller(
+    platform: Platform, choice: ControllerChoice, ride: Ride, recording: str | None
+) -> Controller:
+    return make_controller(
+        choice.name, platform, _motion(platform, ride, recording), **choice.options
+    )
+
+
+def _motion(platform: Platform, ride: Ride, recording: str | None) -> Motion | None:
+    from twin.commands.motions import motion_of
+
+    numbers = (ride.axis, ride.amplitude, ride.frequency, ride.duration)
+    if recording is None:
+        return motion_of(platform, ride.word, *numbers)
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / Path(ride.word).name
+        file.write_text(recording, encoding="utf-8")
+        return motion_of(platform, str(file), *numbers)
+
+
+def _timestep(period: float, platform: Platform) -> float:
+    """Return the longest step that divides the control period and suits engine and drives."""
+    most = min(suitable_timestep(platform), FINEST_RATIO * period)
+    return period / int(np.ceil(period / most - 1e-9))

@@ -1,0 +1,44 @@
+"""Training, policies and their evaluation on the package's environments.
+
+Training needs the extra `rl`; policies are small files of numbers and need numpy only.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from twin.training.evaluation import Evaluation, evaluate
+    from twin.training.export import export_policy
+    from twin.training.policy import Policy
+    from twin.training.run import Training, train
+    from twin.training.shipped import load_policy, policy_names
+
+__all__ = [
+    "Evaluation",
+    "Policy",
+    "Training",
+    "evaluate",
+    "export_policy",
+    "load_policy",
+    "policy_names",
+    "train",
+]
+
+_PLACES = {
+    "Evaluation": "evaluation",
+    "evaluate": "evaluation",
+    "export_policy": "export",
+    "Policy": "policy",
+    "Training": "run",
+    "train": "run",
+    "load_policy": "shipped",
+    "policy_names": "shipped",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"twin.training.{_PLACES[name]}"), name)

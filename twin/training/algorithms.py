@@ -1,0 +1,107 @@
+"""Making the models of Stable-Baselines3 from settings, anew or from a checkpoint."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from twin.training.checkpoints import BUFFER, MODEL, NORMALISER
+from twin.training.libraries import training_library
+from twin.training.settings import PpoSettings, SacSettings, TrainingSettings
+
+LARGEST_OBSERVATION = 10.0
+
+
+def make_normaliser(settings: TrainingSettings, adapter: Any, place: Path | None) -> Any:
+    """Return the `VecNormalize` around an adapter, None where the settings want none.
+
+    Args:
+        settings: of the training.
+        adapter: a `VectorAdapter`.
+        place: a checkpoint to go on from.
+    """
+    if not (settings.normalise or settings.normalise_rewards):
+        return None
+    vectors = training_library("stable_baselines3.common.vec_env")
+    if place is not None:
+        return vectors.VecNormalize.load(str(place / NORMALISER), adapter)
+    return vectors.VecNormalize(
+        adapter,
+        norm_obs=settings.normalise,
+        norm_reward=settings.normalise_rewards,
+        clip_obs=LARGEST_OBSERVATION,
+        gamma=settings.hyperparameters.discount,
+    )
+
+
+def make_model(settings: TrainingSettings, env: Any, folder: Path, place: Path | None) -> Any:
+    """Return the model that learns.
+
+    Args:
+        settings: of the training.
+        env: a `VecEnv`.
+        folder: of the training, for its log.
+        place: a checkpoint to go on from.
+    """
+    library = training_library("stable_baselines3")
+    kind = library.PPO if settings.algorithm == "ppo" else library.SAC
+    log = str(folder / "tensorboard")
+    if place is None:
+        return kind("MlpPolicy", env, seed=settings.seed, device="cpu", tensorboard_log=log,
+                    **_arguments(settings))  # fmt: skip
+    model = kind.load(place / MODEL, env=env, device="cpu", tensorboard_log=log)
+    if (place / BUFFER).is_file():
+        model.load_replay_buffer(place / BUFFER)
+    return model
+
+
+def _arguments(settings: TrainingSettings) -> dict[str, Any]:
+    chosen = settings.hyperparameters
+    if isinstance(chosen, PpoSettings):
+        return _ppo(chosen, settings)
+    return _sac(chosen, settings)
+
+
+def _ppo(chosen: PpoSettings, settings: TrainingSettings) -> dict[str, Any]:
+    schedules = training_library("stable_baselines3.common.utils")
+    rate = schedules.LinearSchedule(chosen.learning_rate, chosen.final_learning_rate, 1.0)
+    return {
+        "learning_rate": rate,
+        "n_steps": chosen.rollout,
+        "batch_size": min(chosen.batch, chosen.rollout * settings.envs),
+        "n_epochs": chosen.epochs,
+        "gamma": chosen.discount,
+        "gae_lambda": chosen.trace,
+        "clip_range": chosen.clip,
+        "ent_coef": chosen.entropy,
+        "vf_coef": chosen.value_weight,
+        "max_grad_norm": chosen.gradient_norm,
+        "target_kl": chosen.target_divergence,
+        "policy_kwargs": {
+            "net_arch": list(chosen.layers),
+            "activation_fn": _activation(chosen.activation),
+            "log_std_init": chosen.log_deviation,
+        },
+    }
+
+
+def _sac(chosen: SacSettings, settings: TrainingSettings) -> dict[str, Any]:
+    return {
+        "learning_rate": chosen.learning_rate,
+        "buffer_size": chosen.buffer,
+        "batch_size": chosen.batch,
+        "gamma": chosen.discount,
+        "tau": chosen.following,
+        "learning_starts": chosen.start,
+        "train_freq": 1,
+        "gradient_steps": chosen.updates,
+        "policy_kwargs": {
+            "net_arch": list(chosen.layers),
+            "activation_fn": _activation(chosen.activation),
+        },
+    }
+
+
+def _activation(name: str) -> Any:
+    torch = training_library("torch")
+    return {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}[name]

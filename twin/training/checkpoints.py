@@ -1,0 +1,80 @@
+"""Checkpoints of a training: whole or not there at all, the last two kept."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import random
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from twin.errors import InputError
+from twin.training.libraries import training_library
+
+FOLDER = "checkpoints"
+KEPT = 2
+MODEL, NORMALISER, BUFFER = "model.zip", "normaliser.pkl", "replay.pkl"
+GENERATORS = "generators.pkl"
+
+
+def checkpoint_folders(folder: Path) -> list[Path]:
+    """Return the complete checkpoints of a training's folder, oldest first."""
+    found = [path for path in (folder / FOLDER).glob("[0-9]*") if path.name.isdigit()]
+    return sorted(found, key=lambda path: int(path.name))
+
+
+def save_checkpoint(folder: Path, model: Any, normaliser: Any) -> Path:
+    """Write a checkpoint named by the model's steps; returns its folder.
+
+    It is written beside its place and then renamed, so that a process killed at any time leaves
+    whole checkpoints only.
+
+    Raises:
+        InputError: the folder cannot be written to.
+    """
+    place = folder / FOLDER / f"{model.num_timesteps:012d}"
+    temporary = place.with_name(f".{place.name}.{os.getpid()}")
+    try:
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(parents=True)
+        model.save(temporary / MODEL)
+        if normaliser is not None:
+            normaliser.save(str(temporary / NORMALISER))
+        if hasattr(model, "save_replay_buffer"):
+            model.save_replay_buffer(temporary / BUFFER)
+        (temporary / GENERATORS).write_bytes(pickle.dumps(_generator_states()))
+        if place.exists():
+            shutil.rmtree(place)
+        temporary.rename(place)
+        for old in checkpoint_folders(folder)[:-KEPT]:
+            shutil.rmtree(old)
+    except OSError as error:
+        raise InputError("out", f"cannot write a checkpoint to {place} ({error.strerror})") from None
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return place
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what a killed process left half written."""
+    for path in (folder / FOLDER).glob(".*"):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def restore_generators(place: Path) -> None:
+    """Set the random generators of Python, numpy and PyTorch as they were at a checkpoint."""
+    states = pickle.loads((place / GENERATORS).read_bytes())
+    random.setstate(states["python"])
+    np.random.set_state(states["numpy"])  # noqa: NPY002 (Stable-Baselines3 draws from it)
+    training_library("torch").set_rng_state(states["torch"])
+
+
+def _generator_states() -> dict[str, Any]:
+    return {
+        "python": random.getstate(),
+        "numpy": np.random.get_state(),  # noqa: NPY002
+        "torch": training_library("torch").get_rng_state(),
+    }

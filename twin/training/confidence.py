@@ -1,0 +1,64 @@
+"""Means over episodes with their 95 % confidence intervals."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.arrays import as_floats
+from twin.errors import InputError
+
+LEVEL = 0.95
+
+
+class Mean(NamedTuple):
+    """A mean and how well it is known."""
+
+    value: float
+    half_width: float
+    """of the interval of Student's t around the mean; NaN for fewer than two values"""
+    count: int
+
+    def text(self, digits: int = 3) -> str:
+        """Return "mean +- half width", to so many digits of the mean."""
+        if self.count == 0:
+            return "-"
+        if not np.isfinite(self.half_width):
+            return f"{self.value:.{digits}g}"
+        # Both to the same decimal place: that of the mean's last digit.
+        size = max(abs(self.value), self.half_width) or 1.0
+        places = max(0, digits - 1 - int(np.floor(np.log10(size))))
+        return f"{self.value:.{places}f} +- {self.half_width:.{places}f}"
+
+
+def mean_of(values: Any) -> Mean:
+    """Return the mean of independent values `(n,)` with its confidence interval.
+
+    Raises:
+        InputError: another shape, or numbers that are none.
+    """
+    found = as_floats(values, "values") if np.size(values) else np.empty(0)
+    if found.ndim != 1:
+        raise InputError("values", f"must have shape (n,), got {found.shape}")
+    count = found.size
+    if count == 0:
+        return Mean(float("nan"), float("nan"), 0)
+    if count == 1:
+        return Mean(float(found[0]), float("nan"), 1)
+    from scipy.stats import t
+
+    quantile = float(t.ppf(0.5 + 0.5 * LEVEL, count - 1))
+    half = quantile * float(found.std(ddof=1)) / float(np.sqrt(count))
+    return Mean(float(found.mean()), half, count)
+
+
+def paired_difference(values: Any, baseline: Any) -> Mean:
+    """Return the mean of `values - baseline` `(n,)`, of the same episodes in the same order.
+
+    Raises:
+        InputError: shapes that differ, or numbers that are none.
+    """
+    if np.shape(values) != np.shape(baseline):
+        raise InputError("baseline", "must have the same episodes as the values")
+    return mean_of(np.asarray(values, dtype=float) - np.asarray(baseline, dtype=float))

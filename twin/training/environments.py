@@ -1,0 +1,52 @@
+"""Making environments by id, with names of options and of environments checked."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from twin.errors import InputError
+
+if TYPE_CHECKING:
+    from gymnasium.vector import VectorEnv
+
+OWN = "twin/"
+"""Before the ids of the package's own environments."""
+
+
+def make_environments(
+    environment: str, size: int, options: Mapping[str, Any], autoreset: str = "same_step"
+) -> VectorEnv[Any, Any, Any]:
+    """Return a native vector environment.
+
+    Args:
+        environment: id such as "twin/PoseTracking-v0"; "module:id" imports a module first.
+        size: environments in it.
+        options: keyword arguments of the environment.
+        autoreset: "same_step" (a finished episode is replaced within the step), "next_step" or
+            "disabled".
+
+    Raises:
+        InputError: an unknown id, or options that the environment does not take.
+    """
+    import gymnasium
+    from gymnasium.vector import AutoresetMode
+
+    if not isinstance(environment, str):
+        raise InputError("environment", f"must be an id, not {environment!r}")
+    if environment.startswith(OWN):
+        importlib.import_module("twin.envs")
+    keywords = dict(options)
+    keywords["autoreset_mode"] = AutoresetMode[autoreset.upper()]
+    try:
+        return gymnasium.make_vec(
+            environment, num_envs=size, vectorization_mode="vector_entry_point", **keywords
+        )
+    except (gymnasium.error.Error, ModuleNotFoundError) as error:
+        known = ", ".join(sorted(name for name in gymnasium.registry if name.startswith(OWN)))
+        raise InputError(
+            "environment", f"cannot make {environment!r} ({error}); known: {known}"
+        ) from None
+    except TypeError as error:
+        raise InputError("options", f"do not fit {environment}: {error}") from None

@@ -1,0 +1,86 @@
+"""An evaluation as rows of texts, Markdown, and JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from twin.training.confidence import Mean
+from twin.training.evaluation import Evaluation
+
+NOTHING = "-"
+
+
+def report_columns(evaluation: Evaluation) -> tuple[str, ...]:
+    """Return the titles of the columns of `report_rows`."""
+    first = evaluation.titles[0]
+    return ("engine", "contestant", *evaluation.titles, f"{first}, less {evaluation.contestants[0]}")
+
+
+def report_rows(evaluation: Evaluation) -> list[tuple[str, ...]]:
+    """Return one row of texts for every engine and contestant: means with 95 % intervals."""
+    rows = []
+    for engine in evaluation.engines:
+        for name in evaluation.contestants:
+            means = [evaluation.mean(name, engine, title) for title in evaluation.titles]
+            apart = NOTHING
+            if name != evaluation.contestants[0]:
+                apart = evaluation.difference(name, engine, evaluation.titles[0]).text()
+            rows.append((engine, name, *(mean.text() for mean in means), apart))
+    return rows
+
+
+def as_markdown(evaluation: Evaluation, command: str = "") -> str:
+    """Return a table in Markdown with what made it."""
+    columns = report_columns(evaluation)
+    lines = [" | ".join(columns), " | ".join("---" for _ in columns)]
+    lines += [" | ".join(row) for row in report_rows(evaluation)]
+    table = "\n".join(f"| {line} |" for line in lines)
+    told = f"`{command}`: " if command else ""
+    return (
+        f"{table}\n\n{told}{len(evaluation.seeds)} episodes of {evaluation.environment}, seeds from "
+        f"{evaluation.seeds[0]}, the same for all; means with 95 % confidence intervals "
+        "(Student's t), differences paired by episode.\n"
+    )
+
+
+def as_json(evaluation: Evaluation, command: str = "") -> str:
+    """Return everything, single episodes included, as JSON; what there is not is null."""
+    content = {
+        "command": command,
+        "environment": evaluation.environment,
+        "options": evaluation.options,
+        "seeds": list(evaluation.seeds),
+        "contestants": list(evaluation.contestants),
+        "engines": list(evaluation.engines),
+        "results": [
+            {
+                "contestant": name,
+                "engine": engine,
+                "metrics": {
+                    title: {
+                        **_numbers(evaluation.mean(name, engine, title)),
+                        "difference": _numbers(evaluation.difference(name, engine, title)),
+                        "episodes": [_number(value) for value in values.tolist()],
+                    }
+                    for title, values in found.items()
+                },
+            }
+            for (name, engine), found in evaluation.results.items()
+        ],
+    }
+    return json.dumps(content, indent=2, allow_nan=False) + "\n"
+
+
+def _numbers(mean: Mean) -> dict[str, Any]:
+    return {
+        "mean": _number(mean.value),
+        "half_width": _number(mean.half_width),
+        "count": mean.count,
+    }
+
+
+def _number(value: float) -> float | None:
+    return value if np.isfinite(value) else None

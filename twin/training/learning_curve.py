@@ -1,0 +1,107 @@
+"""Learning curves: rows of numbers while training, kept as CSV and drawn as a picture."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from twin.errors import InputError
+from twin.files import write_atomically, write_text
+from twin.training.libraries import picture_library
+from twin.training.metrics import Metric
+from twin.training.vector_adapter import Episode
+
+FIRST = ("steps", "seconds", "episodes", "terminated")
+BAND = (10.0, 50.0, 90.0)
+"""Percentiles of the episodes that ended since the row before."""
+
+
+class LearningCurve:
+    """What episodes gave over the steps of a training, one row per report.
+
+    Attributes:
+        columns: names of the numbers.
+        rows: one tuple of numbers each.
+    """
+
+    def __init__(self, metrics: Sequence[Metric]) -> None:
+        """Begin without rows, for the metrics of a task."""
+        self.titles = ["return", "length", *(metric.title for metric in metrics)]
+        bands = [f"{title} {part:g} %" for title in self.titles for part in BAND]
+        self.columns = (*FIRST, *bands)
+        self.rows: list[tuple[float, ...]] = []
+
+    def add(self, steps: int, seconds: float, episodes: Sequence[Episode]) -> None:
+        """Add a row for the `episodes` that ended since the last one; none adds none."""
+        if not episodes:
+            return
+        table = np.array([(e.reward, e.length, *e.metrics) for e in episodes], dtype=float)
+        bands = np.percentile(table, BAND, axis=0).T.ravel()
+        early = float(np.mean([episode.terminated for episode in episodes]))
+        self.rows.append((steps, seconds, len(episodes), early, *bands.tolist()))
+
+    def save(self, path: Path) -> Path:
+        """Write the rows as CSV, whole."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows([f"{value:.8g}" for value in row] for row in self.rows)
+        return write_text(path, text.getvalue())
+
+    def load(self, path: Path, steps: int) -> None:
+        """Take over the rows of a file up to a number of steps.
+
+        Raises:
+            InputError: a file with other columns.
+        """
+        with path.open(newline="", encoding="utf-8") as file:
+            header, *rows = list(csv.reader(file))
+        if tuple(header) != self.columns:
+            raise InputError("out", f"{path} has other columns than this training")
+        table = [tuple(float(cell) for cell in row) for row in rows]
+        self.rows = [row for row in table if row[0] <= steps]
+
+    def draw(self, path: Path, title: str) -> Path:
+        """Draw return and metrics over the steps, median and 10 to 90 % band, as PNG.
+
+        Raises:
+            MissingDependencyError: matplotlib is not installed.
+        """
+        picture_library("matplotlib").use("Agg")
+        pyplot = picture_library("matplotlib.pyplot")
+        shown = [0, *range(2, len(self.titles))]
+        table = np.array(self.rows, dtype=float).reshape(-1, len(self.columns))
+        figure, axes = pyplot.subplots(
+            len(shown), 1, sharex=True, figsize=(7.0, 1.2 + 1.9 * len(shown)), squeeze=False
+        )
+        for axis, number in zip(axes[:, 0], shown, strict=True):
+            low, middle, high = (table[:, len(FIRST) + 3 * number + k] for k in range(3))
+            _panel(axis, table[:, 0] / 1e6, (low, middle, high), self.titles[number])
+        axes[-1, 0].set_xlabel("steps [million]")
+        axes[0, 0].set_title(title, fontsize=10)
+        figure.tight_layout()
+
+        def write(file: IO[bytes]) -> None:
+            figure.savefig(file, format="png", dpi=110, metadata={"Software": None})
+
+        try:
+            return write_atomically(path, write)
+        finally:
+            pyplot.close(figure)
+
+
+def _panel(axis: Any, steps: Any, band: tuple[Any, Any, Any], title: str) -> None:
+    low, middle, high = band
+    axis.fill_between(steps, low, high, color="#9ec5e8", linewidth=0.0, label="10 to 90 %")
+    axis.plot(steps, middle, color="#1f5a94", linewidth=1.4, label="median")
+    axis.set_ylabel(title, fontsize=9)
+    axis.grid(alpha=0.3)
+    if len(steps) and (low > 0.0).all():
+        axis.set_yscale("log")
+    if title == "return":
+        axis.legend(fontsize=8, loc="lower right")

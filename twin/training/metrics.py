@@ -1,0 +1,81 @@
+"""What a task is judged by: signals of its environment, summed up over an episode."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from twin.arrays import FloatArray
+
+
+class Metric(NamedTuple):
+    """One number of an episode, made from a signal in the environment's `info`."""
+
+    name: str
+    unit: str
+    signal: str
+    """name in `info`, physical units"""
+    factor: float = 1.0
+    """from SI to `unit`"""
+    kind: Literal["rms", "mean", "largest"] = "rms"
+    """how the values at the control instants are summed up"""
+
+    @property
+    def title(self) -> str:
+        """Name with its unit."""
+        return f"{self.name} [{self.unit}]" if self.unit else self.name
+
+
+METRICS: dict[str, tuple[Metric, ...]] = {
+    "twin/PoseTracking-v0": (
+        Metric("position error", "mm", "position_error", 1e3),
+        Metric("orientation error", "mrad", "orientation_error", 1e3),
+        Metric("largest position error", "mm", "position_error", 1e3, "largest"),
+    ),
+}
+"""Environment id -> its metrics, the most telling first."""
+
+
+def signal_values(metrics: tuple[Metric, ...], info: Mapping[str, Any]) -> FloatArray:
+    """Return the metrics' signals `(N, metrics)` of one step; of vectors their lengths."""
+    columns = [np.asarray(info[metric.signal], dtype=float) for metric in metrics]
+    sizes = [values if values.ndim == 1 else np.linalg.norm(values, axis=-1) for values in columns]
+    return np.stack(sizes, axis=1)
+
+
+class Accumulator:
+    """Sums up the metrics of episodes that run side by side."""
+
+    def __init__(self, metrics: tuple[Metric, ...], size: int) -> None:
+        """Begin with no step in any of `size` rows."""
+        self.metrics = metrics
+        self.sums = np.zeros((size, len(metrics)))
+        self.largest = np.zeros((size, len(metrics)))
+        self.count = np.zeros(size, dtype=np.int64)
+
+    def add(self, values: FloatArray, rows: FloatArray | slice = slice(None)) -> None:
+        """Take a step's values `(m, metrics)` of the signals in `rows`."""
+        powers = np.array([2 if metric.kind == "rms" else 1 for metric in self.metrics])
+        self.sums[rows] += np.abs(values) ** powers
+        self.largest[rows] = np.maximum(self.largest[rows], np.abs(values))
+        self.count[rows] += 1
+
+    def results(self, rows: FloatArray | slice = slice(None)) -> FloatArray:
+        """Return the metrics `(m, metrics)` of the episodes in `rows`, in their units."""
+        means = self.sums[rows] / np.maximum(self.count[rows], 1)[:, None]
+        found = np.empty_like(means)
+        for k, metric in enumerate(self.metrics):
+            values = {
+                "rms": np.sqrt(means[:, k]),
+                "mean": means[:, k],
+                "largest": self.largest[rows][:, k],
+            }[metric.kind]
+            found[:, k] = metric.factor * values
+        return found
+
+    def clear(self, rows: FloatArray) -> None:
+        """Begin anew in `rows`."""
+        self.sums[rows] = self.largest[rows] = 0.0
+        self.count[rows] = 0

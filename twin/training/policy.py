@@ -1,0 +1,175 @@
+"""A trained policy: a small network in numpy, its file, and where it came from."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from twin.arrays import FloatArray, as_floats, read_only
+from twin.errors import InputError
+from twin.files import write_atomically
+from twin.training.settings import Settings, validated
+
+FORMAT = 1
+ENDING = ".npz"
+LARGEST_WIDTH = 65_536
+
+
+class PolicyChannel(Settings):
+    """Numbers in an observation or an action that belong together."""
+
+    name: str
+    size: Annotated[int, Field(ge=1)]
+    unit: str = ""
+    scale: float | tuple[float, ...] = 1.0
+    """what 1 means, in the unit"""
+
+
+class PolicyOrigin(Settings):
+    """Where a policy came from and what it is for."""
+
+    format: Literal[1] = FORMAT
+    environment: str
+    """id"""
+    options: dict[str, Any] = {}
+    """of the environment it was trained in"""
+    observations: tuple[PolicyChannel, ...] = ()
+    actions: tuple[PolicyChannel, ...] = ()
+    algorithm: str = ""
+    steps: Annotated[int, Field(ge=0)] = 0
+    seed: int = 0
+    command: str = ""
+    """that trained it"""
+    settings: dict[str, Any] = {}
+    """hyperparameters"""
+    versions: dict[str, str] = {}
+
+
+class PolicyNetwork(Settings):
+    """How the numbers of a policy's file are used."""
+
+    activation: Literal["tanh", "relu"] = "tanh"
+    output: Literal["clip", "tanh"] = "clip"
+    """how outputs come to lie in [-1, 1]"""
+    limit: Annotated[float, Field(gt=0.0)] = 10.0
+    """of the normalised observations"""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Policy:
+    """A network from observations to actions, without exploration.
+
+    action = output(W_k act(... act(W_1 x + b_1) ...) + b_k), x = clip((observation - mean) / scale).
+    """
+
+    weights: tuple[FloatArray, ...]
+    """of each layer `(out, in)`"""
+    biases: tuple[FloatArray, ...]
+    """`(out,)`"""
+    mean: FloatArray
+    """`(o,)` subtracted from observations"""
+    scale: FloatArray
+    """`(o,)` by which they are divided"""
+    network: PolicyNetwork
+    origin: PolicyOrigin
+
+    def __post_init__(self) -> None:
+        """Make the arrays read-only and check that they fit each other."""
+        object.__setattr__(self, "mean", read_only(as_floats(self.mean, "mean")))
+        width = self.mean.size
+        object.__setattr__(self, "scale", read_only(as_floats(self.scale, "scale", width)))
+        if self.mean.ndim != 1 or self.scale.shape != self.mean.shape or (self.scale <= 0.0).any():
+            raise InputError("scale", "must be vectors like mean, with numbers above zero")
+        if not self.weights or len(self.weights) != len(self.biases):
+            raise InputError("weights", "must be as many as biases, one or more")
+        layers = []
+        for k, pair in enumerate(zip(self.weights, self.biases, strict=True)):
+            weight, bias = as_floats(pair[0], f"weights[{k}]", width), as_floats(pair[1], "biases")
+            width = bias.size
+            if weight.shape != (width, weight.shape[-1]) or not 1 <= width <= LARGEST_WIDTH:
+                raise InputError(f"weights[{k}]", f"{weight.shape} does not fit {bias.shape}")
+            layers.append((read_only(weight), read_only(bias)))
+        object.__setattr__(self, "weights", tuple(weight for weight, _ in layers))
+        object.__setattr__(self, "biases", tuple(bias for _, bias in layers))
+        self._check_channels("observations", self.mean.size)
+        self._check_channels("actions", width)
+
+    def __repr__(self) -> str:
+        widths = [self.mean.size, *(bias.size for bias in self.biases)]
+        return f"<Policy for {self.origin.environment}: {' - '.join(map(str, widths))}>"
+
+    def __call__(self, observation: Any) -> FloatArray:
+        """Return actions `(..., a)` in [-1, 1] for observations `(..., o)`.
+
+        Raises:
+            InputError: wrong size, or numbers that are none.
+        """
+        value = (as_floats(observation, "observation", self.mean.size) - self.mean) / self.scale
+        value = np.clip(value, -self.network.limit, self.network.limit)
+        last = len(self.weights) - 1
+        for k, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
+            value = value @ weight.T + bias
+            if k < last:
+                relu = self.network.activation == "relu"
+                value = np.maximum(value, 0.0) if relu else np.tanh(value)
+        return np.tanh(value) if self.network.output == "tanh" else np.clip(value, -1.0, 1.0)
+
+    def save(self, path: str | Path) -> Path:
+        """Write an .npz file of single-precision numbers; returns its path.
+
+        Raises:
+            InputError: the ending is not .npz or the place cannot be written to.
+        """
+        if not isinstance(path, (str, Path)) or Path(path).suffix != ENDING:
+            raise InputError("path", f"must end in {ENDING}, got {path!r}")
+        arrays = {"mean": self.mean, "scale": self.scale}
+        for k, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
+            arrays |= {
+                f"weight_{k}": weight.astype(np.float32),
+                f"bias_{k}": bias.astype(np.float32),
+            }
+        metadata = {
+            "layers": len(self.weights),
+            "network": self.network.model_dump(mode="json"),
+            "origin": self.origin.model_dump(mode="json"),
+        }
+
+        def write(file: IO[bytes]) -> None:
+            np.savez_compressed(file, metadata=np.array(json.dumps(metadata)), **arrays)
+
+        return write_atomically(path, write)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Policy:
+        """Return a saved policy.
+
+        Raises:
+            InputError: no such file, or not a policy that this version can use.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as data:
+                content = {name: data[name] for name in data.files}
+            metadata = json.loads(str(content["metadata"]))
+            layers = range(int(metadata["layers"]))
+            return cls(
+                tuple(content[f"weight_{k}"] for k in layers),
+                tuple(content[f"bias_{k}"] for k in layers),
+                content["mean"],
+                content["scale"],
+                validated(PolicyNetwork, metadata["network"]),
+                validated(PolicyOrigin, metadata["origin"]),
+            )
+        except FileNotFoundError:
+            raise InputError("path", f"{path} does not exist") from None
+        except Exception as error:
+            raise InputError("path", f"{path} is not a policy ({error})") from None
+
+    def _check_channels(self, field: str, size: int) -> None:
+        channels = getattr(self.origin, field)
+        if channels and sum(channel.size for channel in channels) != size:
+            raise InputError(field, f"must have {size} numbers together")

@@ -1,0 +1,71 @@
+"""One episode for each seed, side by side, under a policy; what its signals sum up to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.arrays import FloatArray
+from twin.training.environments import make_environments
+from twin.training.metrics import Accumulator, Metric, signal_values
+
+Act = Callable[[FloatArray], FloatArray]
+"""Observations `(N, o)` to actions `(N, a)`."""
+
+
+class Outcome(NamedTuple):
+    """What episodes gave, one row each."""
+
+    reward: FloatArray
+    """`(N,)` sums of the rewards; NaN where there are none"""
+    length: FloatArray
+    """`(N,)` steps"""
+    terminated: FloatArray
+    """`(N,)` 1 where the episode ended before its time"""
+    metrics: FloatArray
+    """`(N, metrics)` in their units"""
+
+
+def roll_out(
+    environment: str,
+    options: Mapping[str, Any],
+    act: Act | None,
+    seeds: Sequence[int],
+    metrics: tuple[Metric, ...],
+) -> Outcome:
+    """Run one episode for each seed.
+
+    Args:
+        environment: id.
+        options: of the environment.
+        act: the policy; None for actions of zero.
+        seeds: of the episodes.
+        metrics: what to sum up; their signals are in `info`.
+
+    Raises:
+        InputError: an unknown id or option.
+    """
+    size = len(seeds)
+    env = make_environments(environment, size, options, "next_step")
+    try:
+        observation, _ = env.reset(seed=list(seeds))
+        action = np.zeros(env.action_space.shape, dtype=np.float32)
+        sums = Accumulator(metrics, size)
+        reward, length, terminated = np.zeros(size), np.zeros(size), np.zeros(size)
+        running = np.ones(size, dtype=bool)
+        while running.any():
+            if act is not None:
+                action = np.asarray(act(observation), dtype=np.float32)
+            observation, gained, ended, truncated, info = env.step(action)
+            rows = np.flatnonzero(running)
+            reward[rows] += gained[rows]
+            length[rows] += 1
+            terminated[rows] = ended[rows]
+            if metrics:
+                sums.add(signal_values(metrics, info)[rows], rows)
+            running &= ~(ended | truncated)
+        return Outcome(reward, length, terminated, sums.results())
+    finally:
+        env.close()

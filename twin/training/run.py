@@ -1,0 +1,217 @@
+"""Training: settings in, a folder with checkpoints, logs, learning curve and policy out."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from twin.errors import InputError
+from twin.files import write_text
+from twin.training.algorithms import make_model, make_normaliser
+from twin.training.checkpoints import checkpoint_folders, remove_leftovers, restore_generators
+from twin.training.environments import make_environments
+from twin.training.export import export_policy
+from twin.training.learning_curve import LearningCurve
+from twin.training.libraries import check_training, training_library
+from twin.training.metrics import METRICS
+from twin.training.policy import Policy, PolicyOrigin
+from twin.training.settings import TrainingSettings, training_settings
+from twin.training.spaces import channels
+from twin.training.training_callback import CURVE, TrainingCallback
+from twin.training.training_progress import TrainingProgress
+from twin.training.vector_adapter import VectorAdapter
+from twin.trajectory import library_versions
+
+CONFIGURATION, POLICY, PICTURE = "config.json", "policy.npz", "learning.png"
+
+
+@dataclass(frozen=True)
+class Training:
+    """What a training left."""
+
+    folder: Path
+    steps: int
+    """done in all"""
+    finished: bool
+    """False where it was interrupted"""
+    policy: Policy
+
+
+def train(
+    environment: str,
+    folder: str | Path,
+    *,
+    steps: int,
+    algorithm: str = "ppo",
+    envs: int = 64,
+    seed: int = 0,
+    options: Mapping[str, Any] | None = None,
+    hyperparameters: Mapping[str, Any] | None = None,
+    resume: bool = False,
+    progress: bool | None = None,
+    command: str = "",
+    **settings: Any,
+) -> Training:
+    """Train a policy; writes config.json, checkpoints, logs, learning curve and policy.npz.
+
+    A training that was killed goes on at its last checkpoint when it is called again with
+    `resume`: model, optimiser, normalisation, replay buffer, random generators and step counter are
+    those of then; episodes begin anew. Ctrl-C ends it after the present step, with a checkpoint.
+
+    Args:
+        environment: id, such as "twin/PoseTracking-v0".
+        folder: where everything is written.
+        steps: of all environments together.
+        algorithm: "ppo" or "sac".
+        envs: environments side by side.
+        seed: of everything random.
+        options: keyword arguments of the environment.
+        hyperparameters: of the algorithm that shall differ from the defaults.
+        resume: go on where a training in the folder stopped; begin where there is none.
+        progress: False shows nothing.
+        command: that is noted as the origin.
+        settings: further fields of `TrainingSettings`.
+
+    Returns:
+        What was reached.
+
+    Raises:
+        InputError: an argument that cannot be used, a folder that holds another training.
+        MissingDependencyError: PyTorch, Stable-Baselines3, TensorBoard or matplotlib is missing.
+    """
+    chosen = training_settings(
+        algorithm, hyperparameters or {}, environment=environment, steps=steps, envs=envs,
+        seed=seed, options=dict(options or {}), **settings,
+    )  # fmt: skip
+    check_training()
+    place = _prepared(Path(folder), chosen, command, resume)
+    training_library("torch").set_num_threads(chosen.threads)
+    adapter = VectorAdapter(
+        make_environments(environment, envs, chosen.options),
+        METRICS.get(environment, ()),
+    )
+    try:
+        return _run(chosen, place, adapter, progress, command)
+    finally:
+        adapter.close()
+
+
+def _run(
+    settings: TrainingSettings,
+    folder: Path,
+    adapter: VectorAdapter,
+    progress: bool | None,
+    command: str,
+) -> Training:
+    earlier = checkpoint_folders(folder)
+    last = earlier[-1] if earlier else None
+    normaliser = make_normaliser(settings, adapter, last)
+    model = make_model(settings, normaliser or adapter, folder, last)
+    done = model.num_timesteps
+    adapter.seed(settings.seed + done)
+    # The first reset tells which signals there are; the learning then begins with one of its own.
+    adapter.reset()
+    adapter.seed(settings.seed + done)
+    curve = LearningCurve(adapter.metrics)
+    if last is not None:
+        restore_generators(last)
+        curve.load(folder / CURVE, done)
+    title = f"{settings.algorithm} in {settings.environment}"
+    with TrainingProgress(title, settings.steps, done, progress) as bar:
+        callback = TrainingCallback(
+            folder, adapter, normaliser, curve, bar, settings.steps, settings.checkpoint_every
+        )
+        if done < settings.steps:
+            with _ended_by_signals(callback):
+                model.learn(
+                    settings.steps - done,
+                    callback=callback,
+                    reset_num_timesteps=last is None,
+                    tb_log_name="run",
+                )
+            callback.save()
+    policy = export_policy(model, _origin(settings, model, adapter, command), normaliser)
+    policy.save(folder / POLICY)
+    curve.draw(folder / PICTURE, f"{title}, seed {settings.seed}")
+    return Training(folder, model.num_timesteps, model.num_timesteps >= settings.steps, policy)
+
+
+@contextmanager
+def _ended_by_signals(callback: TrainingCallback) -> Iterator[None]:
+    """Let the first Ctrl-C or termination end the training in order, the second at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {kind: signal.getsignal(kind) for kind in (signal.SIGINT, signal.SIGTERM)}
+
+    def end(kind: int, _: object) -> None:
+        callback.stop = True
+        signal.signal(kind, before[signal.Signals(kind)])
+
+    for kind in before:
+        signal.signal(kind, end)
+    try:
+        yield
+    finally:
+        for kind, handler in before.items():
+            signal.signal(kind, handler)
+
+
+def _prepared(folder: Path, settings: TrainingSettings, command: str, resume: bool) -> Path:
+    """Return the folder, made and with its configuration.
+
+    Raises:
+        InputError: it holds a training already, or another one than is asked for.
+    """
+    file = folder / CONFIGURATION
+    wanted = settings.model_dump(mode="json")
+    if file.is_file():
+        if not resume:
+            raise InputError("out", f"{folder} holds a training; resume it, or give another folder")
+        try:
+            found = json.loads(file.read_text(encoding="utf-8"))["settings"]
+        except (ValueError, KeyError, TypeError):
+            raise InputError("out", f"{file} is no configuration of a training") from None
+        different = sorted(name for name in wanted if found.get(name) != wanted[name])
+        if different:
+            raise InputError(different[0], f"differs from that of the training in {folder}")
+        remove_leftovers(folder)
+        return folder
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError("out", f"cannot make {folder} ({error.strerror})") from None
+    content = {"command": command, "settings": wanted, "versions": _versions()}
+    write_text(file, json.dumps(content, indent=2) + "\n")
+    return folder
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    libraries = ("gymnasium", "torch", "stable-baselines3")
+    return library_versions() | {name: version(name) for name in libraries}
+
+
+def _origin(
+    settings: TrainingSettings, model: Any, adapter: VectorAdapter, command: str
+) -> PolicyOrigin:
+    observations, actions = channels(adapter.env)
+    return PolicyOrigin(
+        environment=settings.environment,
+        options=settings.options,
+        observations=observations,
+        actions=actions,
+        algorithm=settings.algorithm,
+        steps=model.num_timesteps,
+        seed=settings.seed,
+        command=command,
+        settings=settings.model_dump(mode="json", include={"envs", "normalise", "hyperparameters"}),
+        versions=_versions(),
+    )

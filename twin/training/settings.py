@@ -1,0 +1,139 @@
+"""Settings of a training: what is learnt where, and the hyperparameters of the algorithms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from twin.errors import InputError
+
+Positive = Annotated[float, Field(gt=0.0)]
+Share = Annotated[float, Field(gt=0.0, le=1.0)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class Settings(BaseModel):
+    """Base of the settings: frozen, nothing unknown, only finite numbers."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class PpoSettings(Settings):
+    """Hyperparameters of proximal policy optimisation.
+
+    The defaults are made for residual actions at short horizons: little exploration, large batches.
+
+    Reference:
+        Schulman et al., "Proximal policy optimization algorithms", 2017, arXiv:1707.06347.
+    """
+
+    learning_rate: Positive = 1e-3
+    final_learning_rate: Positive = 5e-5
+    """reached at the last step, linearly"""
+    rollout: Count = 32
+    """steps of every environment between two updates"""
+    batch: Count = 2048
+    epochs: Count = 5
+    discount: Share = 0.95
+    trace: Share = 0.9
+    """lambda of the generalised advantages"""
+    clip: Positive = 0.2
+    entropy: Annotated[float, Field(ge=0.0)] = 0.0
+    value_weight: Positive = 0.5
+    gradient_norm: Positive = 0.5
+    target_divergence: Positive | None = 0.03
+    """update ends early where policies differ by more"""
+    log_deviation: float = -1.5
+    """logarithm of the standard deviation of the first actions"""
+    layers: tuple[Count, ...] = (64, 64)
+    activation: Literal["tanh", "relu"] = "tanh"
+
+
+class SacSettings(Settings):
+    """Hyperparameters of soft actor-critic.
+
+    Reference:
+        Haarnoja et al., "Soft actor-critic algorithms and applications", 2018, arXiv:1812.05905.
+    """
+
+    learning_rate: Positive = 1e-3
+    buffer: Count = 300_000
+    batch: Count = 256
+    discount: Share = 0.95
+    following: Share = 0.005
+    """share by which the target networks follow at an update"""
+    start: Annotated[int, Field(ge=0)] = 2000
+    """steps of random actions before the first update"""
+    updates: Count = 8
+    """of the networks after a step of all environments"""
+    layers: tuple[Count, ...] = (64, 64)
+    activation: Literal["tanh", "relu"] = "relu"
+
+
+ALGORITHMS: dict[str, type[PpoSettings] | type[SacSettings]] = {
+    "ppo": PpoSettings,
+    "sac": SacSettings,
+}
+"""Names of the algorithms -> their hyperparameters."""
+
+
+class TrainingSettings(Settings):
+    """Everything that makes a training."""
+
+    environment: str
+    """id, such as twin/PoseTracking-v0"""
+    algorithm: Literal["ppo", "sac"] = "ppo"
+    steps: Count
+    """of all environments together"""
+    envs: Count = 64
+    seed: Annotated[int, Field(ge=0)] = 0
+    options: dict[str, Any] = {}
+    """of the environment"""
+    normalise: bool = True
+    """divide observations by their running deviations, less their means"""
+    normalise_rewards: bool = True
+    checkpoint_every: Count = 250_000
+    """steps"""
+    threads: Count = 1
+    """of PyTorch"""
+    hyperparameters: PpoSettings | SacSettings = PpoSettings()
+
+
+def training_settings(
+    algorithm: str, hyperparameters: Mapping[str, Any], **settings: Any
+) -> TrainingSettings:
+    """Return checked settings.
+
+    Args:
+        algorithm: "ppo" or "sac".
+        hyperparameters: those that shall differ from the defaults, by name.
+        settings: further fields of `TrainingSettings`.
+
+    Raises:
+        InputError: unknown names or values that cannot be used; names the first of them.
+    """
+    if algorithm not in ALGORITHMS:
+        raise InputError("algorithm", f"must be one of {', '.join(ALGORITHMS)}, not {algorithm!r}")
+    chosen = validated(ALGORITHMS[algorithm], dict(hyperparameters))
+    return validated(
+        TrainingSettings, {"algorithm": algorithm, "hyperparameters": chosen, **settings}
+    )
+
+
+def validated(model: type[Any], content: Any) -> Any:
+    """Return an instance of a pydantic `model` made from `content`.
+
+    Raises:
+        InputError: it does not fit; the first problem with its field.
+    """
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or model.__name__
+        message = first["msg"]
+        if first["type"] == "extra_forbidden":
+            message = f"is unknown; known: {', '.join(sorted(model.model_fields))}"
+        raise InputError(field, message) from None

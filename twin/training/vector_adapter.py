@@ -1,0 +1,169 @@
+"""A native vector environment of Gymnasium as Stable-Baselines3 wants it, with what episodes gave.
+
+Gymnasium's environments reset themselves within the step that ends an episode (`SAME_STEP`): the
+last observation then comes as `final_obs`, here as `terminal_observation` of that row's info.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from twin.arrays import FloatArray
+from twin.errors import InputError
+from twin.training.metrics import Accumulator, Metric, signal_values
+
+if TYPE_CHECKING:
+    from gymnasium.vector import VectorEnv
+
+try:
+    from stable_baselines3.common.vec_env import VecEnv
+except ImportError:
+    VecEnv = object
+
+
+class Episode(NamedTuple):
+    """What a finished episode gave."""
+
+    reward: float
+    """sum of its rewards"""
+    length: int
+    """steps"""
+    terminated: bool
+    """whether it ended before its time"""
+    metrics: tuple[float, ...]
+    """in the units of the metrics"""
+
+
+class VectorAdapter(VecEnv):  # type: ignore[misc]
+    """Stable-Baselines3's `VecEnv` over a native vector environment.
+
+    Attributes:
+        finished: episodes since they were last collected, oldest first.
+    """
+
+    def __init__(
+        self, env: VectorEnv[Any, Any, Any], metrics: tuple[Metric, ...] = (), seed: int = 0
+    ) -> None:
+        """Take over an environment.
+
+        Args:
+            env: autoreset mode `SAME_STEP`.
+            metrics: what to sum up over episodes; those whose signal `info` lacks are left out.
+            seed: of the first reset.
+
+        Raises:
+            InputError: another autoreset mode.
+        """
+        from gymnasium.vector import AutoresetMode
+
+        if env.metadata.get("autoreset_mode") is not AutoresetMode.SAME_STEP:
+            raise InputError("env", "must reset finished episodes within the step (SAME_STEP)")
+        self.env = env
+        super().__init__(env.num_envs, env.single_observation_space, env.single_action_space)
+        self.finished: list[Episode] = []
+        self._wanted = metrics
+        self._seed: int | None = seed
+        self._nothing: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        self._actions: Any = None
+        self._begin(())
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """Metrics that the environment has signals for; known after the first reset."""
+        return self._sums.metrics
+
+    def reset(self) -> Any:
+        """Begin new episodes in all rows; returns the observations `(N, o)`."""
+        observations, info = self.env.reset(seed=self._seed)
+        self._seed = None
+        self._begin(tuple(metric for metric in self._wanted if metric.signal in info))
+        return observations
+
+    def step_async(self, actions: Any) -> None:
+        """Take the actions `(N, a)` of the next step."""
+        self._actions = actions
+
+    def step_wait(self) -> tuple[Any, FloatArray, Any, list[dict[str, Any]]]:
+        """Make the step: observations `(N, o)`, rewards `(N,)`, ends `(N,)`, infos."""
+        observations, rewards, terminated, truncated, info = self.env.step(self._actions)
+        done = terminated | truncated
+        self._rewards += rewards
+        self._lengths += 1
+        ended = np.flatnonzero(done)
+        if self.metrics:
+            self._sums.add(self._signals(info, ended))
+        infos = self._finish(ended, terminated, info) if len(ended) else self._nothing
+        return observations, rewards.astype(np.float32), done, infos
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Set the seed of the next reset."""
+        self._seed = seed
+        return [seed] * self.num_envs
+
+    def close(self) -> None:
+        """Close the environment."""
+        self.env.close()
+
+    def collect(self) -> list[Episode]:
+        """Return the episodes finished since the last call."""
+        finished, self.finished = self.finished, []
+        return finished
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """Return an attribute of the environment once per row."""
+        return [getattr(self.env, attr_name)] * len(list(self._get_indices(indices)))
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Refuse: rows of a native environment have no attributes of their own.
+
+        Raises:
+            InputError: always.
+        """
+        raise InputError(attr_name, "rows of a native vector environment have no attributes")
+
+    def env_method(
+        self, method_name: str, *arguments: Any, indices: Any = None, **options: Any
+    ) -> list[Any]:
+        """Refuse: rows of a native environment have no methods of their own.
+
+        Raises:
+            InputError: always.
+        """
+        raise InputError(method_name, "rows of a native vector environment have no methods")
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
+        """Return False once per row: rows are not wrapped."""
+        return [False] * len(list(self._get_indices(indices)))
+
+    def _begin(self, metrics: tuple[Metric, ...]) -> None:
+        self._sums = Accumulator(metrics, self.num_envs)
+        self._rewards = np.zeros(self.num_envs)
+        self._lengths = np.zeros(self.num_envs, dtype=np.int64)
+
+    def _signals(self, info: dict[str, Any], ended: Any) -> FloatArray:
+        """Return the metrics' signals `(N, metrics)` of this step; of ended rows, their last."""
+        values = signal_values(self.metrics, info)
+        if len(ended) and "final_info" in info:
+            values[ended] = signal_values(self.metrics, info["final_info"])[ended]
+        return values
+
+    def _finish(self, ended: Any, terminated: Any, info: dict[str, Any]) -> list[dict[str, Any]]:
+        """Note the episodes of rows that ended and begin anew; returns the infos of all rows."""
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        results = self._sums.results(ended)
+        for row, metrics in zip(ended.tolist(), results.tolist(), strict=True):
+            reward, length = float(self._rewards[row]), int(self._lengths[row])
+            early = bool(terminated[row])
+            self.finished.append(Episode(reward, length, early, tuple(metrics)))
+            infos[row] = {
+                "terminal_observation": np.asarray(info["final_obs"][row]),
+                "TimeLimit.truncated": not early,
+                "episode": {"r": reward, "l": length},
+            }
+        self._sums.clear(ended)
+        self._rewards[ended] = 0.0
+        self._lengths[ended] = 0
+        return infos

@@ -1,0 +1,166 @@
+"""Pictures of a machine, drawn by MuJoCo into memory; no display is needed."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twin.arrays import one_of
+from twin.ball.ball import Ball
+from twin.engines.mujoco_model import mujoco
+from twin.errors import InputError, StateError
+from twin.platform import Platform
+from twin.viewer.drawing_context import context_type
+from twin.viewer.stage import Stage
+from twin.viewer.view import View, as_view, framing
+
+Quality = Literal["fast", "fine"]
+
+Image = NDArray[np.uint8]
+"""`(height, width, 3)` red, green, blue."""
+
+FINE_SAMPLES = 8
+"""Samples per pixel that smooth edges."""
+
+FINE_SHADOWS = 4096
+"""Texels along the edge of the light's view, in which shadows are looked up."""
+
+OPENING = 32.0
+"""[deg] over the height of a picture."""
+
+LARGEST = 4096
+"""[pixels] of a picture's edge: what graphics libraries draw at once."""
+
+
+class Camera:
+    """Takes pictures of one machine, in the state of any engine.
+
+    Attributes:
+        platform: the machine.
+        width: of the pictures [pixels].
+        height: of the pictures [pixels].
+        view: where from.
+    """
+
+    def __init__(
+        self,
+        platform: Platform,
+        *,
+        width: int = 640,
+        height: int = 480,
+        view: str | View | tuple[float, float] = "overview",
+        ghost: bool = False,
+        ball: Ball | None = None,
+        quality: Quality = "fast",
+    ) -> None:
+        """Compile the scene and open a drawing context; `close` frees it.
+
+        Args:
+            platform: the machine.
+            width: of the pictures [pixels].
+            height: of the pictures [pixels].
+            view: a name of `VIEWS`, or azimuth and elevation [deg]; from there the machine at home
+                fills the picture.
+            ghost: whether the platform can be drawn a second time, where it is demanded.
+            ball: a ball that rolls on the platform.
+            quality: "fast", or "fine" with shadows and smooth edges (some ten times slower where
+                no graphics card draws).
+
+        Raises:
+            InputError: an argument that cannot be used.
+            MissingDependencyError: no OpenGL library draws on this machine.
+        """
+        self.width = _pixels(width, "width")
+        self.height = _pixels(height, "height")
+        self.view = as_view(view)
+        fine = one_of(quality, "quality", ("fast", "fine")) == "fine"
+        self._stage = Stage(platform, ghost=ghost, ball=ball)
+        self.platform = platform
+        model = self._stage.model
+        model.vis.global_.offwidth, model.vis.global_.offheight = self.width, self.height
+        model.vis.quality.offsamples = FINE_SAMPLES if fine else 0
+        model.vis.quality.shadowsize = FINE_SHADOWS if fine else 0
+        self._scene = mujoco.MjvScene(model, maxgeom=model.ngeom + 16)
+        for flag in ("SHADOW", "REFLECTION"):
+            self._scene.flags[getattr(mujoco.mjtRndFlag, f"mjRND_{flag}")] = fine
+        self._options = mujoco.MjvOption()
+        self._camera = mujoco.MjvCamera()
+        self._camera.azimuth, self._camera.elevation = self.view
+        aspect = self.width / self.height
+        model.vis.global_.fovy = OPENING
+        found = framing(self._stage.corners(), self.view, OPENING, aspect)
+        self._target, self._camera.distance = found
+        self._pixels = mujoco.MjrRect(0, 0, self.width, self.height)
+        self._context: Any = context_type()(self.width, self.height)
+        self._context.make_current()
+        self._drawing: Any = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
+        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._drawing)
+        self.image(platform.home)  # the first picture of a context is rounded differently
+
+    def image(
+        self,
+        pose: Any,
+        internal: Any = None,
+        *,
+        ghost: Any = None,
+        ball: Any = None,
+        base_displacement: Any = None,
+    ) -> Image:
+        """Return a picture `(height, width, 3)` of a state.
+
+        Args:
+            pose: `(7,)` of the platform in the base frame.
+            internal: `(2k,)` coordinates inside the legs and their rates; default: all zero.
+            ghost: `(7,)` where the platform is demanded; default: not drawn.
+            ball: `(7,)` pose of the ball in the base frame; default: not drawn.
+            base_displacement: `(3,)` [m] of the base in the room, which stays where it is in the
+                picture; default: none.
+
+        Raises:
+            InputError: wrong shape, not finite, no unit quaternion; a ghost or a ball that the
+                camera was made without.
+            UnreachablePoseError: a leg cannot reach the pose.
+            SingularPoseError: a leg lies along its universal joint's first axis.
+            StateError: the camera is closed.
+        """
+        if self._drawing is None:
+            raise StateError("the camera is closed: make a new one")
+        stage = self._stage
+        stage.place(pose, internal, ghost=ghost, ball=ball, base_displacement=base_displacement)
+        self._camera.lookat = self._target - stage.displacement
+        everything = mujoco.mjtCatBit.mjCAT_ALL
+        mujoco.mjv_updateScene(
+            stage.model, stage.data, self._options, None, self._camera, everything, self._scene
+        )
+        self._context.make_current()
+        mujoco.mjr_render(self._pixels, self._scene, self._drawing)
+        image = np.empty((self.height, self.width, 3), dtype=np.uint8)
+        mujoco.mjr_readPixels(image, None, self._pixels, self._drawing)
+        return np.ascontiguousarray(image[::-1])  # OpenGL's first row is the lowest
+
+    def close(self) -> None:
+        """Free the drawing context; more calls do nothing."""
+        if getattr(self, "_drawing", None) is None:
+            return
+        with self._context.as_current():
+            self._drawing.free()
+        self._context.free()
+        self._drawing = self._context = None
+
+    def __enter__(self) -> Camera:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        """Free what was left open."""
+        self.close()
+
+
+def _pixels(value: Any, field: str) -> int:
+    if not isinstance(value, int | np.integer) or not 1 <= value <= LARGEST:
+        raise InputError(field, f"must be a whole number of pixels from 1 to {LARGEST}")
+    return int(value)

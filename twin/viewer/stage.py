@@ -1,0 +1,191 @@
+"""A machine on stage: MuJoCo's model of it with all that pictures show, placed by poses alone.
+
+Nothing is simulated here: the joints follow from the platform's pose, so that the state of every
+engine can be shown.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from twin.arrays import FloatArray, as_pose, as_vector
+from twin.ball.ball import Ball
+from twin.engines.joint_motion import joint_motion
+from twin.engines.mechanism import PLATFORM
+from twin.engines.mechanisms.assembly import make_mechanism
+from twin.engines.mjcf import mechanism_xml
+from twin.engines.mjcf_elements import add, document, text
+from twin.engines.mujoco_model import coordinates, mujoco
+from twin.engines.scene import scene_xml
+from twin.errors import InputError
+from twin.platform import Platform
+
+GHOST = "0.10 0.62 0.42 0.35"
+"""Red, green, blue, opacity of the platform where it is demanded."""
+
+BALL = ("0.80 0.20 0.16", "0.96 0.78 0.30")
+"""The ball's two colours: its checks show how it rolls."""
+
+PLATE = "0.30 0.34 0.40 1"
+
+POST = 0.12
+"""Radius of what the ball's plate is drawn to stand on, over its own."""
+
+HIDDEN, SHOWN = 5, 1
+"""Groups of geoms: MuJoCo draws those of the first three."""
+
+
+class Stage:
+    """A machine in its scene, perhaps with the demanded platform and a ball.
+
+    Attributes:
+        model: MuJoCo's `MjModel` of the scene.
+        data: its `MjData`, as it was last placed.
+        displacement: `(3,)` [m] of the base in the room.
+    """
+
+    def __init__(
+        self, platform: Platform, *, ghost: bool = False, ball: Ball | None = None
+    ) -> None:
+        """Compile the scene, the machine at home.
+
+        Args:
+            platform: the machine.
+            ghost: whether the platform can be drawn a second time, where it is demanded.
+            ball: a ball that rolls on a plate of the platform.
+        """
+        self.platform = platform
+        self._machine = make_mechanism(platform.parameters)
+        scene = ElementTree.fromstring(scene_xml(platform))
+        robot = ElementTree.fromstring(mechanism_xml(self._machine, 1e-3))
+        if ghost:
+            _add_ghost(scene, robot)
+        if ball is not None:
+            _add_ball(scene, robot, ball)
+        files = {"robot.xml": document(robot).encode()}
+        self.model = mujoco.MjModel.from_xml_string(document(scene), files)
+        self.data = mujoco.MjData(self.model)
+        self._joints = coordinates(self.model, self._machine.joint_names)
+        self._floor = self.model.geom_pos[self.model.geom("floor").id]
+        self._ground = self._floor.copy()
+        self._movable = {
+            name: (self.model.body(name).mocapid[0], self.model.body(name).geomadr[0])
+            for name, there in (("ghost", ghost), ("ball", ball is not None))
+            if there
+        }
+        self._counts = {name: int(self.model.body(name).geomnum[0]) for name in self._movable}
+        self.displacement = np.zeros(3)
+        self.place(platform.home)
+
+    def place(
+        self,
+        pose: Any,
+        internal: Any = None,
+        *,
+        ghost: Any = None,
+        ball: Any = None,
+        base_displacement: Any = None,
+    ) -> None:
+        """Put everything in its place.
+
+        A pose that a fixed foot forbids, as engines with soft loops have them, is taken as the
+        nearest that it allows.
+
+        Args:
+            pose: `(7,)` of the platform in the base frame.
+            internal: `(2k,)` coordinates inside the legs and their rates; default: all zero.
+            ghost: `(7,)` where the platform is demanded; None hides it.
+            ball: `(7,)` pose of the ball in the base frame; None hides it.
+            base_displacement: `(3,)` [m] of the base in the room; default: none.
+
+        Raises:
+            InputError: wrong shape, not finite, no unit quaternion; a ghost or a ball that the
+                stage was made without.
+            UnreachablePoseError: a leg cannot reach the pose.
+            SingularPoseError: a leg lies along its universal joint's first axis.
+        """
+        moved = np.zeros(3) if base_displacement is None else base_displacement
+        self.displacement = as_vector(moved, "base_displacement", 3)
+        fitting = self.platform.constrain(as_pose(pose)).pose
+        legs = self.platform.leg_coordinates(fitting, internal=internal)
+        self.data.qpos[self._joints] = joint_motion(self._machine, legs).values
+        if self._machine.floats:
+            first = self.model.joint(PLATFORM).qposadr[0]
+            self.data.qpos[first : first + 7] = fitting
+        self._move("ghost", ghost)
+        self._move("ball", ball)
+        self._floor[:] = self._ground - self.displacement
+        mujoco.mj_kinematics(self.model, self.data)
+        mujoco.mj_comPos(self.model, self.data)
+        mujoco.mj_camlight(self.model, self.data)
+
+    def corners(self) -> FloatArray:
+        """Return the corners `(k, 3)` [m] of boxes around all parts shown, as last placed."""
+        model, data = self.model, self.data
+        signs = np.stack(np.meshgrid(*3 * [[-1.0, 1.0]]), axis=-1).reshape(-1, 3)
+        shown = np.flatnonzero(model.geom_group != HIDDEN)
+        boxes = [
+            data.geom_xpos[k]
+            + (model.geom_aabb[k, :3] + signs * model.geom_aabb[k, 3:])
+            @ data.geom_xmat[k].reshape(3, 3).T
+            for k in shown[shown != model.geom("floor").id]
+        ]
+        return np.concatenate(boxes)
+
+    def _move(self, name: str, pose: Any) -> None:
+        """Move a body that follows nothing, or hide it."""
+        if name not in self._movable:
+            if pose is not None:
+                raise InputError(name, f"the scene was made without: give {name}= to make it")
+            return
+        place, first = self._movable[name]
+        geoms = slice(first, first + self._counts[name])
+        self.model.geom_group[geoms] = HIDDEN if pose is None else SHOWN
+        if pose is not None:
+            values = as_pose(pose, name)
+            self.data.mocap_pos[place], self.data.mocap_quat[place] = values[:3], values[3:]
+
+
+def _add_ghost(scene: Element, robot: Element) -> None:
+    """Add a translucent copy of what the platform's body shows."""
+    add(_part(scene, "asset"), "material", name="ghost", rgba=GHOST, specular="0.1")
+    body = add(_part(scene, "worldbody"), "body", name="ghost", mocap="true")
+    for geom in _platform(robot).findall("geom"):
+        style = dict(geom.attrib) | {"name": f"ghost_{geom.attrib['name']}", "material": "ghost"}
+        add(body, "geom", **style)
+
+
+def _add_ball(scene: Element, robot: Element, ball: Ball) -> None:
+    """Add the ball, and its plate on the platform."""
+    asset = _part(scene, "asset")
+    checks = {"type": "cube", "builtin": "checker", "width": "64", "height": "64"}
+    add(asset, "texture", name="ball", rgb1=BALL[0], rgb2=BALL[1], **checks)
+    add(asset, "material", name="ball", texture="ball", specular="0.6", shininess="0.7")
+    add(asset, "material", name="ball_plate", rgba=PLATE, specular="0.2")
+    body = add(_part(scene, "worldbody"), "body", name="ball", mocap="true")
+    drawn = {"class": "drawn"}
+    size = text([ball.radius])
+    add(body, "geom", name="ball", type="sphere", size=size, material="ball", **drawn)
+    half = 0.5 * ball.plate_thickness
+    plate = {"type": "cylinder", "size": text([ball.plate_radius, half]), "material": "ball_plate"}
+    place = text([0.0, 0.0, ball.plate_height - half])
+    add(_platform(robot), "geom", name="ball_plate", pos=place, **plate, **drawn)
+    post = {"type": "cylinder", "size": text([POST * ball.plate_radius]), "material": "ball_plate"}
+    ends = text([0.0, 0.0, 0.0, 0.0, 0.0, ball.plate_height - half])
+    add(_platform(robot), "geom", name="ball_post", fromto=ends, **post, **drawn)
+
+
+def _part(scene: Element, tag: str) -> Element:
+    found = scene.find(tag)
+    assert found is not None
+    return found
+
+
+def _platform(robot: Element) -> Element:
+    found = robot.find(f".//body[@name='{PLATFORM}']")
+    assert found is not None
+    return found

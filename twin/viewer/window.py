@@ -1,0 +1,132 @@
+"""A window that shows a machine as it moves, in real time if the computer is fast enough."""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from importlib import import_module
+from typing import Any
+
+from twin.arrays import positive
+from twin.ball.ball import Ball
+from twin.errors import StateError
+from twin.platform import Platform
+from twin.viewer.drawing_context import has_display
+from twin.viewer.stage import HIDDEN, Stage
+from twin.viewer.view import View, as_view, framing
+
+PATIENCE = 10.0
+"""[s] to wait for the window's thread to end."""
+
+ADVICE = "take pictures instead (render_mode='rgb_array'), or start the program with xvfb-run"
+
+
+class Window:
+    """Shows one machine in MuJoCo's viewer, in the state of any engine.
+
+    Attributes:
+        platform: the machine.
+    """
+
+    def __init__(
+        self,
+        platform: Platform,
+        *,
+        period: float = 0.02,
+        view: str | View | tuple[float, float] = "overview",
+        ghost: bool = False,
+        ball: Ball | None = None,
+    ) -> None:
+        """Open the window; `close` it.
+
+        Args:
+            platform: the machine.
+            period: time [s] between two pictures, which `show` waits for.
+            view: a name of `VIEWS`, or azimuth and elevation [deg], to start with.
+            ghost: whether the platform can be drawn a second time, where it is demanded.
+            ball: a ball that rolls on the platform.
+
+        Raises:
+            InputError: an argument that cannot be used.
+            StateError: there is no display, or none that draws.
+        """
+        self._period = positive(period, "period")
+        direction = as_view(view)
+        _check_display()
+        self.platform = platform
+        self._stage = Stage(platform, ghost=ghost, ball=ball)
+        model = self._stage.model
+        others = set(threading.enumerate())
+        launch = import_module("mujoco.viewer").launch_passive
+        self._handle: Any = launch(model, self._stage.data, show_left_ui=False, show_right_ui=False)
+        self._threads = [each for each in threading.enumerate() if each not in others]
+        with self._handle.lock():
+            camera = self._handle.cam
+            camera.azimuth, camera.elevation = direction
+            found = framing(self._stage.corners(), direction, model.vis.global_.fovy, 1.6)
+            camera.lookat, camera.distance = found
+            self._handle.opt.geomgroup[HIDDEN] = 0
+        self._next = time.monotonic()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether neither the program nor its user has closed the window."""
+        return self._handle is not None and bool(self._handle.is_running())
+
+    def show(
+        self,
+        pose: Any,
+        internal: Any = None,
+        *,
+        ghost: Any = None,
+        ball: Any = None,
+        base_displacement: Any = None,
+    ) -> None:
+        """Show a state when its time has come; arguments and errors are those of `Stage.place`.
+
+        Does nothing once the window is closed.
+        """
+        if not self.is_open:
+            return
+        with self._handle.lock():
+            self._stage.place(
+                pose, internal, ghost=ghost, ball=ball, base_displacement=base_displacement
+            )
+        self._handle.sync()
+        now = time.monotonic()
+        time.sleep(max(0.0, self._next - now))
+        self._next = max(self._next, now) + self._period
+
+    def close(self) -> None:
+        """Close the window and wait until its thread has ended; more calls do nothing."""
+        if getattr(self, "_handle", None) is None:
+            return
+        self._handle.close()
+        for thread in self._threads:
+            thread.join(PATIENCE)
+        self._handle = None
+
+    def __enter__(self) -> Window:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _check_display() -> None:
+    """Raise StateError where no window opens; MuJoCo's viewer would wait for it for ever."""
+    if not has_display():
+        raise StateError(f"there is no display (DISPLAY is not set): {ADVICE}")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            trial = import_module("mujoco.glfw").GLContext(16, 16)
+            trial.make_current()
+            opened = import_module("glfw").get_current_context()
+            trial.free()
+    # Missing libraries, drivers and displays show as errors of many kinds.
+    except Exception as error:
+        raise StateError(f"the display does not draw ({error}): {ADVICE}") from None
+    if not opened:
+        raise StateError(f"the display does not draw (no window could be opened): {ADVICE}")
