@@ -88,7 +88,6 @@ class PlatformEnv(gym.Env[Any, Any]):
         self.observation_space, self.action_space = task_spaces(self.task)
         self.metadata = {**self.metadata, "render_fps": round(1.0 / self.task.fleet.period)}
         self._frames: Frames | None = None
-        self._action = np.empty((1, width(self.task.actions)))
         self._running = self._closed = False
 
     def reset(
@@ -121,7 +120,7 @@ class PlatformEnv(gym.Env[Any, Any]):
         if not self._running:
             self._check_open()
             raise StateError("the environment has no episode; call reset before step")
-        self._episodes.step(np.asarray(action, dtype=np.float64)[None])
+        self._episodes.step(np.asarray(action)[None])
         task = self.task
         if self.render_mode == "human":
             self.render()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from twin.catalogue import load
+from twin.envs.observation_kernel import accept
 from twin.envs.task import Task, read_settings
 from twin.errors import InputError
 from twin.platform import Platform
@@ -55,6 +56,7 @@ class Episodes:
         self.size = size
         self.task = task_type(self.platform, settings, engine, size)
         self.randomisation = self._randomisation(randomisation)
+        self._accepted = np.zeros_like(self.task.last_action)
         self.varied: list[dict[str, float]] = [{} for _ in range(size)]
 
     def reset(
@@ -93,14 +95,13 @@ class Episodes:
         Raises:
             InputError: wrong shape, or not finite.
         """
-        wanted = self.task.last_action
-        given = np.asarray(actions, dtype=np.float64)
-        if given.shape != wanted.shape:
-            raise InputError("action", f"must have shape {wanted.shape[1:]}, got {given.shape[1:]}")
-        # Zero times what is not finite is NaN.
-        if not (given * 0.0 == 0.0).all():
+        accepted = self._accepted
+        given = np.asarray(actions)
+        if given.shape != accepted.shape or given.dtype.kind not in "fiu":
+            raise InputError("action", f"must be numbers of shape {accepted.shape[1:]}")
+        if not accept(given, accepted):
             raise InputError("action", "is not finite")
-        self.task.step(given.clip(-1.0, 1.0))
+        self.task.step(accepted)
 
     def close(self) -> None:
         """Free the engines."""

@@ -224,17 +224,23 @@ def make_frame(
 
 def make_senses(size: int, length: int) -> Senses:
     """Return empty arrays for `size` rows and rides of `length` periods."""
+    rows = (size, 6)
     return Senses(
-        np.zeros((size, length, 6)),
-        np.zeros(size, dtype=np.int64),
-        *np.zeros((2, size, 6, 2)),
-        *np.zeros((4, size, 6)),
-        np.zeros((size, 7)),
-        np.zeros((size, 6)),
-        np.zeros((size, 2)),
+        table=np.zeros((size, length, 6)),
+        index=np.zeros(size, dtype=np.int64),
+        vehicle_states=np.zeros((size, 6, 2)),
+        platform_states=np.zeros((size, 6, 2)),
+        vehicle=np.zeros(rows),
+        platform=np.zeros(rows),
+        left=np.zeros(rows),
+        right=np.zeros(rows),
+        before=np.zeros((size, 7)),
+        turning=np.zeros(rows),
+        sums=np.zeros((size, 2)),
     )
 
 
 def make_signals(size: int) -> Signals:
     """Return empty arrays for `size` rows."""
-    return Signals(*np.zeros((2, size, 6)), *np.zeros((2, size)))
+    rows = (size, 6)
+    return Signals(np.zeros(rows), np.zeros(rows), np.zeros(size), np.zeros(size))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from twin.arrays import FloatArray
 from twin.envs.channels import Channel
 from twin.envs.motion_cueing_arrays import Axes, Command
+from twin.envs.motion_cueing_settings import MotionCueingSettings
 from twin.envs.scales import Scales
 from twin.motion.cueing.perceived_error import THRESHOLDS
 from twin.platform import Platform
@@ -23,60 +22,50 @@ OBSERVED = 10.0
 """Thresholds of perception that count as one."""
 
 ACTIONS = {
-    "increments": ("increment", "m", "rad"),
-    "accelerations": ("acceleration", "m/s2", "rad/s2"),
+    "accelerations": ("pose acceleration", "/s2"),
+    "increments": ("pose increment", ""),
 }
-"""Kinds of actions on the pose: name, units along and about axes."""
+"""Kinds of actions on the pose: name, and what their units end with."""
 
 
-def action_channels(
-    platform: Platform, scales: Scales, machine: Command, settings: Any
-) -> tuple[Channel, ...]:
+def action_channel(
+    platform: Platform, scales: Scales, machine: Command, settings: MotionCueingSettings
+) -> Channel:
     """Return what the numbers of an action are."""
     if settings.action == "velocities":
         unit = f"{platform.coordinate_unit}/s"
-        return (Channel("actuator speeds", platform.n_actuators, unit, scales.speed),)
-    name, along, about = ACTIONS[settings.action]
-    return _on_axes(machine.free, machine.scale, (name, f"angular {name}"), (along, about))
+        return Channel("actuator velocity", platform.n_actuators, unit, scales.speed)
+    name, end = ACTIONS[settings.action]
+    return _on_axes(name, machine.free, machine.scale, end)
 
 
 def observation_channels(
-    platform: Platform, scales: Scales, axes: Axes, actions: tuple[Channel, ...], settings: Any
+    platform: Platform, scales: Scales, axes: Axes, action: Channel, settings: MotionCueingSettings
 ) -> tuple[Channel, ...]:
     """Return what the numbers of an observation are, in the order of `observe_rows`."""
-    felt = OBSERVED * THRESHOLDS
+    felt, free = OBSERVED * THRESHOLDS, axes.free
     channels = [
         Channel("force perceived in the vehicle", 3, "m/s2", felt[:3]),
         Channel("rotation perceived in the vehicle", 3, "rad/s", felt[3:]),
         Channel("force perceived on the platform", 3, "m/s2", felt[:3]),
         Channel("rotation perceived on the platform", 3, "rad/s", felt[3:]),
-        Channel("specific force of the vehicle", 3, "m/s2", FORCE),
-        Channel("angular rate of the vehicle", 3, "rad/s", RATE),
     ]
-    for k in range(1, settings.preview + 1):
-        channels.append(Channel(f"specific force ahead {k}", 3, "m/s2", FORCE))
-        channels.append(Channel(f"angular rate ahead {k}", 3, "rad/s", RATE))
-    free, places, rates = axes.free, ("m", "rad"), ("m/s", "rad/s")
-    channels += _on_axes(free, axes.travel, ("position", "attitude"), places)
-    channels += _on_axes(free, axes.speed, ("velocity", "angular velocity"), rates)
+    for k in range(settings.preview + 1):
+        channels.append(Channel(f"specific force {k}", 3, "m/s2", FORCE))
+        channels.append(Channel(f"angular rate {k}", 3, "rad/s", RATE))
+    channels.append(_on_axes("displacement", free, axes.travel))
+    channels.append(_on_axes("velocity", free, axes.speed, "/s"))
     if settings.action != "velocities":
-        names = ("commanded position", "commanded attitude")
-        channels += _on_axes(free, axes.travel, names, places)
-        names = ("commanded velocity", "commanded angular velocity")
-        channels += _on_axes(free, axes.speed, names, rates)
-    unit, n = platform.coordinate_unit, platform.n_actuators
-    channels.append(Channel("actuators from mid-range", n, unit, scales.half))
-    channels += [Channel(f"last {each.name}", each.size, "1", 1.0) for each in actions]
+        channels.append(_on_axes("commanded displacement", free, axes.travel))
+        channels.append(_on_axes("commanded velocity", free, axes.speed, "/s"))
+    n, unit = platform.n_actuators, platform.coordinate_unit
+    channels.append(Channel("coordinate", n, unit, scales.half))
+    channels.append(Channel("last action", action.size, "1", 1.0))
     return tuple(channels)
 
 
-def _on_axes(
-    free: Any, scale: FloatArray, names: tuple[str, str], units: tuple[str, str]
-) -> tuple[Channel, ...]:
-    """Return channels of the free axes: those along x, y, z and those of yaw, pitch, roll."""
-    parts = (free[free < 3], free[free >= 3])
-    return tuple(
-        Channel(name, len(part), unit, np.asarray(scale[part]))
-        for name, part, unit in zip(names, parts, units, strict=True)
-        if len(part)
-    )
+def _on_axes(name: str, free: Any, scale: FloatArray, end: str = "") -> Channel:
+    """Return a channel of the free axes; `end` of the units."""
+    parts = (("m", (free < 3).any()), ("rad", (free >= 3).any()))
+    unit = ", ".join(f"{each}{end}" for each, there in parts if there)
+    return Channel(name, len(free), unit, scale[free])

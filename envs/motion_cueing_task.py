@@ -18,7 +18,7 @@ from twin.envs.motion_cueing_arrays import (
     make_senses,
     make_signals,
 )
-from twin.envs.motion_cueing_channels import action_channels, observation_channels
+from twin.envs.motion_cueing_channels import action_channel, observation_channels
 from twin.envs.motion_cueing_command_kernel import (
     INCREMENTS,
     begin_commands,
@@ -50,7 +50,7 @@ class MotionCueing(Task):
     """
 
     title: ClassVar[str] = "motion cueing"
-    usual_machine: ClassVar[str] = "driving_simulator"
+    usual_machine: ClassVar[str] = "stewart"
     settings_type: ClassVar[type[TaskSettings]] = MotionCueingSettings
     terms: ClassVar[Mapping[str, float]] = {
         "force": 1.0,
@@ -88,10 +88,9 @@ class MotionCueing(Task):
             margin=settings.margin,
             gain=settings.gain,
         )
-        self.actions = action_channels(platform, self.scales, self.machine, settings)
-        self.observations = observation_channels(
-            platform, self.scales, self.axes, self.actions, settings
-        )
+        action = action_channel(platform, self.scales, self.machine, settings)
+        self.actions = (action,)
+        self.observations = observation_channels(platform, self.scales, self.axes, action, settings)
         self._allocate()
         self.ride = as_ride(settings.ride)
         seconds = DURATION if self.ride is None else max(DURATION, self.ride.duration)

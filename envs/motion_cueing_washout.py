@@ -42,12 +42,10 @@ class AxisPolicy:
         self._sizes = channel_scales(task.observations)
         self._places = places(task.observations)
 
-    def _seen(self, observation: Any, *names: str) -> FloatArray:
-        """Return the physical values of some channels, those that the machine has."""
-        values = np.asarray(observation, dtype=np.float64) * self._sizes
-        return np.concatenate(
-            [values[self._places[name]] for name in names if name in self._places]
-        )
+    def _seen(self, observation: Any, name: str) -> FloatArray:
+        """Return the physical values of a channel."""
+        place = self._places[name]
+        return np.asarray(observation, dtype=np.float64)[place] * self._sizes[place]
 
     def _toward(self, observation: Any, wanted: AxisSample) -> FloatArray:
         """Return the action `(k,)` that leads from the command to axes one period later.
@@ -57,8 +55,8 @@ class AxisPolicy:
             wanted: values and rates `(6,)`.
         """
         machine = self.task.machine
-        command = self._seen(observation, "commanded position", "commanded attitude")
-        rates = self._seen(observation, "commanded velocity", "commanded angular velocity")
+        command = self._seen(observation, "commanded displacement")
+        rates = self._seen(observation, "commanded velocity")
         free, period = machine.free, machine.period
         away = wanted.values[free] - command
         if self.task.settings.action == "increments":
@@ -132,9 +130,8 @@ class WashoutPolicy(AxisPolicy):
 
     def __call__(self, observation: Any) -> FloatArray:
         """Return the action `(k,)` for what the vehicle's driver feels now."""
-        names = ("specific force of the vehicle", "angular rate of the vehicle")
-        felt = self._seen(observation, *names)
-        self._filter.step(felt[:3] + REST, felt[3:])
+        force = self._seen(observation, "specific force 0")
+        self._filter.step(force + REST, self._seen(observation, "angular rate 0"))
         before, self._row = self._row, self._filter.row()
         return self._toward(observation, self._wanted(before))
 

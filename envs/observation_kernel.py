@@ -1,10 +1,14 @@
-"""Writing observations: physical values in parts of their scale, clipped."""
+"""Reading actions and writing observations: scaled and clipped."""
 
 from __future__ import annotations
 
-from twin.compiled.jit import device
+from math import inf
+
+from twin.compiled.jit import compiled, device
 
 LARGEST = 10.0
+
+INFINITY = inf
 
 
 @device
@@ -18,3 +22,15 @@ def put_scalar(out, at, value):
 def put(out, at, value, sizes):
     """Write `value` in parts of `sizes[at]` to `out[at]`, clipped; return the next place."""
     return put_scalar(out, at, value / sizes[at])
+
+
+@compiled
+def accept(actions, out):
+    """Fill `out` (N, a) with `actions` clipped to 1; return False where one is not finite."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            value = float(actions[i, j])
+            if not abs(value) < INFINITY:
+                return False
+            out[i, j] = min(max(value, -1.0), 1.0)
+    return True

@@ -7,11 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from twin.arrays import as_vector
+from twin.ball.ball import as_ball
 from twin.compiled.batch import on_threads, usable_cores
 from twin.dynamics.assembly import GRAVITY
 from twin.engines.engine import State
 from twin.errors import InputError
 from twin.fleet.analytic_kernel import advance_rows
+from twin.fleet.balls import empty_balls
 from twin.fleet.fleet import Fleet
 from twin.platform import Platform
 
@@ -49,6 +52,9 @@ class AnalyticFleet(Fleet):
         self._kind: Any = type(legs)
         self._bodies = np.tile(body, (size, 1))
         self._leg_rows = np.tile(legs.rows, (size, 1, 1))
+        self._ball = as_ball(ball, platform.parameters)
+        self._balls = empty_balls(0 if self._ball is None else size)
+        self.ball, self.ball_lost = self._balls.place, self._balls.lost
         self._take_bank()
 
     def _adopt(self, row: int, platform: Platform) -> None:
@@ -67,16 +73,33 @@ class AnalyticFleet(Fleet):
     def _chunk(self, rows: slice) -> tuple[Any, ...]:
         parts = [
             type(group)(*(array[rows] for array in group))
-            for group in (self.machines, self._inputs)
+            for group in (self.machines, self._inputs, self._balls)
         ]
         bank = self._bank._replace(
             **{name: value[rows] for name, value in self._bank._asdict().items() if name != "none"}
         )
+        if self._ball is None:
+            del parts[2:]
         return self._bodies[rows], self._kind(self._leg_rows[rows]), bank, *parts
 
     def _place(self, row: int, state: State, ball: Any) -> None:
-        """Do nothing: the arrays of states are the engine's own."""
+        """Put the ball where it starts; the arrays of states are the engine's own."""
+        if self._ball is None:
+            if ball is not None:
+                raise InputError("ball", "this fleet was made without one")
+            return
+        from twin.ball.places import as_start
+        from twin.fleet.rolling_kernel import start_ball
+
+        start = as_vector(as_start(ball, self._ball), "ball", 4)
+        start_ball(self._ball.constants, self.machines, self._balls, row, start.copy())
 
     def _advance(self) -> None:
         last = (self._shaken, self.ratio, int(self.mode == "velocity"), self.timestep, GRAVITY)
-        on_threads(advance_rows, [(*chunk, *last) for chunk in self._chunks])
+        if self._ball is None:
+            on_threads(advance_rows, [(*chunk, *last) for chunk in self._chunks])
+            return
+        from twin.fleet.rolling_kernel import advance_rolling_rows
+
+        last = (self._ball.constants, *last)
+        on_threads(advance_rolling_rows, [(*chunk, *last) for chunk in self._chunks])

@@ -7,11 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from twin.errors import InputError
-from twin.sweep.libraries import ray_library
+from twin.sweep.libraries import LOCAL, ray_library
 from twin.sweep.workers import Lost, call_argument, told
-
-LOCAL = "local"
-"""Address of a cluster that is started on this computer and ends with the sweep."""
 
 
 @contextmanager
@@ -27,13 +24,12 @@ def connected(address: str | None, workers: int | None) -> Iterator[None]:
         InputError: there is no cluster at the address.
         MissingDependencyError: Ray is not installed.
     """
-    local = address in (None, LOCAL)
-    ray = ray_library(local)
+    ray = ray_library(address)
     if ray.is_initialized():
         yield
         return
     try:
-        if local:
+        if address in (None, LOCAL):
             # Without an address Ray would join a cluster that it finds running.
             ray.init(
                 LOCAL,
@@ -54,36 +50,31 @@ def connected(address: str | None, workers: int | None) -> Iterator[None]:
 
 def cluster_cores() -> int:
     """Return how many cores the cluster has that this process is connected to."""
-    return max(1, int(ray_library(False).cluster_resources().get("CPU", 1)))
+    import ray
+
+    return max(1, int(ray.cluster_resources().get("CPU", 1)))
 
 
-def cluster_backend(count: int, repeated: bool) -> Any:
-    """Return joblib's Ray backend, changed in four ways.
+def cluster_backend(count: int) -> Any:
+    """Return joblib's Ray backend, inside `connected`, with tasks in place of a pool of actors.
 
-    Results can be taken one by one as they come. A worker that dies is started again, and its
-    result is `Lost`; unchanged, joblib ends all other workers with an error. Workers take a core
-    each, so that they spread over the computers of a cluster. One worker is a worker too, instead
-    of this process.
+    The pool gives results together at the end, ends all runs when one worker dies, and hands runs
+    to its workers in turn, busy or not. With tasks each result is taken as it comes, `Lost` where
+    the worker died; the others are not touched, and whoever is idle gets the next run. One worker
+    is a worker too, instead of this process.
 
     Args:
         count: of workers.
-        repeated: let Ray try a call once again whose worker has died.
-
-    Raises:
-        MissingDependencyError: Ray is not installed.
     """
-    exceptions = ray_library(False).exceptions
+    import ray
     from ray.util.joblib.ray_backend import RayBackend
-    from ray.util.multiprocessing.pool import Pool, PoolTaskError
 
     dead = (
-        exceptions.RayActorError,
-        exceptions.WorkerCrashedError,
-        exceptions.NodeDiedError,
-        exceptions.OutOfMemoryError,
-        exceptions.ObjectLostError,
+        ray.exceptions.WorkerCrashedError,
+        ray.exceptions.NodeDiedError,
+        ray.exceptions.OutOfMemoryError,
+        ray.exceptions.ObjectLostError,
     )
-    workers = {"num_cpus": 1, "max_restarts": -1, "max_task_retries": int(repeated)}
 
     class ClusterBackend(RayBackend):  # type: ignore[misc]  # Ray's is without types
         """Ray's backend for joblib, with results as they come and workers that may die."""
@@ -91,28 +82,41 @@ def cluster_backend(count: int, repeated: bool) -> Any:
         supports_return_generator = True
 
         def configure(self, n_jobs: int = 1, parallel: Any = None, **_: Any) -> int:
-            """Start the workers."""
+            """Take note of the call."""
             self.parallel = parallel
-            self._pool = Pool(count, ray_remote_args=workers)
+            self._outstanding: set[Any] = set()
+            self._call = ray.remote(num_cpus=1, max_retries=0)(_call)
             return told(count)
 
         def submit(self, func: Any, callback: Callable[[Any], None] | None = None) -> Any:
-            """Hand a batch to a worker."""
+            """Hand a batch to the cluster."""
+            reference = self._call.remote(func)
+            self._outstanding.add(reference)
 
-            def failed(error: Exception) -> None:
+            def finish(done: Any) -> None:
+                self._outstanding.discard(reference)
                 if callback is not None:
-                    lost = isinstance(error, dead)
-                    callback([Lost(call_argument(func), str(error))] if lost else error)
+                    callback((func, done))
 
-            pool = self._get_pool()
-            return pool.apply_async(func, (), callback=callback, error_callback=failed)
+            future = reference.future()
+            future.add_done_callback(finish)
+            return future
 
-        def retrieve_result_callback(self, result: Any) -> Any:
-            """Return the results of a batch, or raise what its call raised."""
-            if isinstance(result, PoolTaskError):
-                raise result.underlying
-            if isinstance(result, Exception):
-                raise result
-            return result
+        def retrieve_result_callback(self, out: Any) -> Any:
+            """Return the results of a batch, `Lost` where its worker died."""
+            func, done = out
+            try:
+                return done.result()
+            except dead as error:
+                return [Lost(call_argument(func), str(error).partition("\n")[0])]
+
+        def terminate(self) -> None:
+            """End what is under way."""
+            for reference in tuple(self._outstanding):
+                ray.cancel(reference, force=True)
 
     return ClusterBackend()
+
+
+def _call(batch: Callable[[], Any]) -> Any:
+    return batch()

@@ -15,6 +15,9 @@ LOOPBACK = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 """Set to 0 before Ray is imported it keeps a cluster of this computer on the loopback interface, on
 every system; otherwise its ports are open to the network."""
 
+LOCAL = "local"
+"""Address of a cluster that is started on this computer and ends with the sweep."""
+
 USAGE = "RAY_USAGE_STATS_ENABLED"
 
 
@@ -31,18 +34,18 @@ def sweep_library(module: str) -> ModuleType:
         raise MissingDependencyError(library, "A sweep", SWEEP) from None
 
 
-def ray_library(local: bool) -> ModuleType:
+def ray_library(address: str | None = None) -> ModuleType:
     """Return Ray, which reports nothing to anybody.
 
     Args:
-        local: keep a cluster that this process starts away from the network; works only where
-            nobody has imported Ray before.
+        address: of the cluster; for one of this computer (None or `LOCAL`) Ray is kept away from
+            the network, unless somebody has imported it before.
 
     Raises:
         MissingDependencyError: it is not installed.
     """
     os.environ.setdefault(USAGE, "0")
-    if local:
+    if address in (None, LOCAL):
         os.environ.setdefault(LOOPBACK, "0")
     try:
         return import_module("ray")

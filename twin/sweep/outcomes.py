@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any
 from warnings import catch_warnings, filterwarnings
 
 from twin.arrays import one_of
 from twin.errors import InputError
-from twin.sweep.libraries import sweep_library
+from twin.sweep.libraries import ray_library, sweep_library
 from twin.sweep.task import Task
 from twin.sweep.work import Row, run_task
-
-Backend = Literal["loky", "ray", "serial"]
 
 BACKENDS = ("loky", "ray", "serial")
 """Processes of this computer, a Ray cluster, or this process."""
@@ -32,41 +30,37 @@ class Crew:
 
         Args:
             tasks: the runs.
-            alone: one at a time, each by a new worker, so that whoever dies does so by its own
-                doing.
+            alone: one at a time, so that whoever dies does so by its own doing.
         """
         if self._backend == "serial":
             yield from map(run_task, tasks)
         elif alone:
             for task in tasks:
-                yield from self._together([task], 1, repeated=False)
+                yield from self._together([task], 1)
         else:
-            yield from self._together(tasks, self._count(), repeated=True)
+            yield from self._together(tasks, self._count())
 
-    def _together(
-        self, tasks: Sequence[Task], count: int, *, repeated: bool
-    ) -> Generator[Row | Any, None, None]:
+    def _together(self, tasks: Sequence[Task], count: int) -> Generator[Row | Any, None, None]:
         joblib = sweep_library("joblib")
         if self._backend == "ray":
             from twin.sweep.cluster import cluster_backend
 
-            # Ray hands runs to workers in turn, busy or not: more of them keep all busy.
-            backend, dispatched = cluster_backend(count, repeated), 2 * count
+            backend = cluster_backend(count)
         else:
             from twin.sweep.workers import SeparateWorkers
 
-            backend, dispatched = SeparateWorkers(count), count
+            backend = SeparateWorkers(count)
         parallel = joblib.Parallel(
             n_jobs=2,  # the backends know their number; for one joblib would not use them
             backend=backend,
             batch_size=1,
-            pre_dispatch=dispatched,
+            pre_dispatch=count,
             return_as="generator_unordered",
         )
         rows = parallel(joblib.delayed(run_task)(task) for task in tasks)
         try:
-            for row in rows:  # not `yield from`, which would close them first
-                yield row
+            # Rows themselves would be closed before the warning is silenced.
+            yield from (row for row in rows)
         finally:
             with catch_warnings():
                 # Whoever interrupts a sweep knows that runs were under way.
@@ -83,6 +77,24 @@ class Crew:
         return int(sweep_library("joblib").cpu_count())
 
 
+def check_crew(backend: str, workers: int | None, address: str | None) -> None:
+    """Check the options of `crew`, and that its libraries are there.
+
+    Raises:
+        InputError: an unknown backend, workers below one, or an address that nobody asks for.
+        MissingDependencyError: joblib or Ray is not installed.
+    """
+    one_of(backend, "backend", BACKENDS)
+    if workers is not None and (type(workers) is not int or workers < 1):
+        raise InputError("workers", f"must be a whole number, one or more, not {workers!r}")
+    if address is not None and backend != "ray":
+        raise InputError("address", f"is of a Ray cluster; the backend is {backend}")
+    if backend != "serial":
+        sweep_library("joblib")
+    if backend == "ray":
+        ray_library(address)
+
+
 @contextmanager
 def crew(backend: str, workers: int | None, address: str | None) -> Iterator[Crew]:
     """Have a crew inside.
@@ -93,18 +105,13 @@ def crew(backend: str, workers: int | None, address: str | None) -> Iterator[Cre
         address: of a Ray cluster; None: one of this computer.
 
     Raises:
-        InputError: an unknown backend, workers below one, or an address that is of no cluster.
+        InputError: as `check_crew`, or an address that is of no cluster.
         MissingDependencyError: joblib or Ray is not installed.
     """
-    one_of(backend, "backend", BACKENDS)
-    if workers is not None and (type(workers) is not int or workers < 1):
-        raise InputError("workers", f"must be a whole number, one or more, not {workers!r}")
-    if address is not None and backend != "ray":
-        raise InputError("address", f"is of a Ray cluster; the backend is {backend}")
+    check_crew(backend, workers, address)
     if backend != "ray":
         yield Crew(backend, workers)
         return
-    sweep_library("joblib")
     from twin.sweep.cluster import connected
 
     with connected(address, workers):

@@ -12,7 +12,7 @@ from twin.progress import EVERY, Progress
 from twin.sweep.description import Sweep
 from twin.sweep.folder import SweepFolder
 from twin.sweep.libraries import sweep_library
-from twin.sweep.outcomes import Crew, crew
+from twin.sweep.outcomes import Crew, check_crew, crew
 from twin.sweep.plan import plan
 from twin.sweep.task import Task
 from twin.sweep.work import Row, lost_row
@@ -63,15 +63,16 @@ def run_sweep(
         raise InputError("sweep", f"must be a Sweep, not {sweep!r}")
     if type(retries) is not int or retries < 1:
         raise InputError("retries", f"must be a whole number, one or more, not {retries!r}")
+    check_crew(backend, workers, address)
     sweep_library("pyarrow.parquet")
     tasks = plan(sweep)
-    with crew(backend, workers, address) as hands:
-        place = SweepFolder(folder)
-        place.open(sweep, [task.key for task in tasks], resume)
-        there = place.finished()
-        missing = [task for task in tasks if task.key not in there]
+    place = SweepFolder(folder)
+    place.open(sweep, [task.key for task in tasks], resume)
+    there = place.finished()
+    missing = [task for task in tasks if task.key not in there]
+    if missing:
         bar = Progress(f"sweep of {sweep.machine}", EVERY * len(missing), progress)
-        with bar:
+        with crew(backend, workers, address) as hands, bar:
             _compute(hands, missing, place, retries, bar)
     return place.consolidate()
 

@@ -1,0 +1,86 @@
+"""Steps of environments: native vectors against Gymnasium's, and what one costs over its engine."""
+
+from __future__ import annotations
+
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import twin.envs
+
+ID = "twin/PoseTracking-v0"
+
+LONG = 10**9
+"""Steps of an episode, such that resets do not count."""
+
+assert twin.envs.environment_ids()
+
+
+def vector(
+    engine: str, size: int, mode: str, **options: Any
+) -> gym.vector.VectorEnv[Any, Any, Any]:
+    env = gym.make_vec(
+        ID,
+        num_envs=size,
+        vectorization_mode=mode,
+        engine=engine,
+        max_episode_steps=500,
+        **options,
+    )
+    env.reset(seed=0)
+    return env
+
+
+@pytest.mark.benchmark(group="vector environment, stewart, 100 Hz over 1 ms Runge-Kutta")
+@pytest.mark.parametrize(
+    ("engine", "mode", "size", "plant"),
+    [
+        ("analytic", "vector_entry_point", 256, None),
+        ("analytic", "vector_entry_point", 256, "hardware"),
+        ("mujoco", "vector_entry_point", 64, None),
+        ("mujoco", "sync", 16, None),
+        ("bullet", "vector_entry_point", 8, None),
+    ],
+)
+def test_vector_steps(benchmark, engine, mode, size, plant):
+    """Steps with random actions, episodes of 500 steps and their resets included."""
+    env = vector(engine, size, mode, plant=plant)
+    actions = np.random.default_rng(0).uniform(-1.0, 1.0, (50, size, 6)).astype(np.float32)
+
+    def steps():
+        for action in actions:
+            env.step(action)
+
+    benchmark.pedantic(steps, rounds=10 if engine == "analytic" else 3, warmup_rounds=1)
+    count = size * len(actions)
+    benchmark.extra_info["environment steps per second"] = count / benchmark.stats.stats.median
+    print(f"\n{engine} {mode} {size} {plant}: {count / benchmark.stats.stats.median:,.0f} steps/s")
+    env.close()
+
+
+@pytest.mark.benchmark(group="one environment, stewart")
+@pytest.mark.parametrize("engine", ["analytic", "mujoco", "bullet"])
+def test_overhead_of_one_environment(benchmark, engine):
+    """What a step takes beyond that of its engine and drives, alternating both in one run."""
+    env = gym.make(ID, engine=engine, max_episode_steps=LONG, disable_env_checker=True)
+    env.reset(seed=0)
+    fleet = env.unwrapped.task.fleet
+    action, demand = np.zeros(6, dtype=np.float32), np.zeros((1, 6))
+    rounds = 2000 if engine == "analytic" else 200
+    whole, raw = [], []
+    for _ in range(rounds):
+        begin = perf_counter()
+        env.step(action)
+        middle = perf_counter()
+        fleet.advance(demand)
+        raw.append(perf_counter() - middle)
+        whole.append(middle - begin)
+    over = 1e6 * (median(whole) - median(raw))
+    benchmark.extra_info["overhead in us"] = over
+    print(f"\n{engine}: {1e6 * median(whole):.1f} us a step, {over:.1f} us over its engine")
+    benchmark.pedantic(env.step, args=(action,), rounds=200, warmup_rounds=5)
+    env.close()

@@ -1,0 +1,242 @@
+"""Recorded datasets: what Minari loads is what happened, and can happen again bit for bit."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+import twin
+from twin.datasets import record_dataset
+from twin.datasets.controller_actor import ControllerActor
+from twin.engines import engine_names
+from twin.envs import environment_ids
+from twin.errors import InputError, MissingDependencyError, StateError
+from twin.randomisation import Uniform, as_randomisation
+
+minari = pytest.importorskip("minari")
+
+TRACKING = "twin/PoseTracking-v0"
+SHORT: dict[str, Any] = {"max_episode_steps": 30}
+
+
+def replayed(dataset: Any) -> int:
+    """Replay all episodes in the environment that the dataset names; returns their steps."""
+    env = dataset.recover_environment()
+    metadata = dataset.storage.get_episode_metadata(dataset.episode_indices)
+    steps = 0
+    for episode, about in zip(dataset.iterate_episodes(), metadata, strict=True):
+        observation, info = env.reset(seed=about["seed"])
+        np.testing.assert_array_equal(observation, episode.observations[0])
+        assert json.loads(about["randomised"]) == info["randomised"]
+        for k, action in enumerate(episode.actions):
+            assert env.action_space.contains(action)
+            observation, reward, terminated, truncated, info = env.step(action)
+            np.testing.assert_array_equal(observation, episode.observations[k + 1])
+            assert reward == episode.rewards[k]
+            assert (terminated, truncated) == (episode.terminations[k], episode.truncations[k])
+            for name in ("pose", "twist", "forces"):
+                if name in info:
+                    np.testing.assert_array_equal(info[name], episode.infos[name][k + 1])
+            steps += 1
+        assert terminated or truncated
+        assert info["termination"] == about["termination"]
+        assert about["rewards_sum"] == pytest.approx(episode.rewards.sum(), rel=1e-12)
+    env.close()
+    return steps
+
+
+@pytest.mark.parametrize("environment", environment_ids())
+def test_a_dataset_replays_bit_for_bit(environment: str) -> None:
+    made = record_dataset(environment, episodes=2, dataset="test/random-v0", seed=3, options=SHORT)
+    assert minari.list_local_datasets().keys() == {"test/random-v0"}
+    found = minari.load_dataset("test/random-v0")
+    assert found.total_episodes == made.total_episodes == 2
+    assert replayed(found) == found.total_steps == made.total_steps > 2
+    assert found.storage.metadata["algorithm_name"] == "random"
+    task: Any = gymnasium.make(environment).unwrapped.task  # type: ignore[attr-defined]
+    for kind in ("observation", "action"):
+        told = found.storage.metadata[f"{kind}_channels"]
+        channels = getattr(task, f"{kind}s")
+        assert [row["name"] for row in told] == [channel.name for channel in channels]
+        assert sum(row["size"] for row in told) == getattr(found, f"{kind}_space").shape[0]
+
+
+@pytest.mark.parametrize("engine", engine_names())
+def test_datasets_of_all_engines(engine: str) -> None:
+    options = SHORT | {"engine": engine, "plant": "hardware"}
+    made = record_dataset(TRACKING, episodes=1, dataset="test/engine-v0", options=options)
+    assert made.env_spec.kwargs["engine"] == engine
+    assert replayed(made) == 30
+
+
+def test_drawn_machines_are_in_the_metadata() -> None:
+    spread = as_randomisation(
+        {
+            "platform.body.mass": Uniform(low=0.8, high=1.2, relative=True),
+            "task.amplitude": Uniform(low=0.1, high=0.3),
+        }
+    )
+    options = SHORT | {"randomisation": spread}
+    made = record_dataset(TRACKING, episodes=3, dataset="test/drawn-v0", options=options)
+    assert replayed(made) == 90
+    about = list(made.storage.get_episode_metadata(range(3)))
+    masses = [json.loads(entry["randomised"])["platform.body.mass"] for entry in about]
+    assert len(set(masses)) == 3
+    assert made.env_spec.kwargs["randomisation"] == spread.as_dict()
+
+
+def test_recordings_repeat_themselves() -> None:
+    first, second, other = (
+        record_dataset(TRACKING, episodes=2, dataset=f"test/d{k}-v0", seed=seed, options=SHORT)
+        for k, seed in enumerate((5, 5, 6))
+    )
+    pairs = zip(first.iterate_episodes(), second.iterate_episodes(), strict=True)
+    for one, two in pairs:
+        np.testing.assert_array_equal(one.actions, two.actions)
+        np.testing.assert_array_equal(one.observations, two.observations)
+    actions = [next(other.iterate_episodes()).actions, next(first.iterate_episodes()).actions]
+    assert not np.array_equal(*actions)
+    # An episode does not depend on how many there are.
+    longer = record_dataset(TRACKING, episodes=3, dataset="test/d3-v0", seed=5, options=SHORT)
+    for one, two in zip(first.iterate_episodes(), longer.iterate_episodes(), strict=False):
+        np.testing.assert_array_equal(one.observations, two.observations)
+
+
+def test_functions_are_policies() -> None:
+    seen = []
+
+    def proportional(observation: Any) -> Any:
+        seen.append(observation)
+        return np.clip(0.5 * observation[:6], -1.0, 1.0)
+
+    made = record_dataset(
+        TRACKING, proportional, episodes=1, dataset="test/function-v0", options=SHORT
+    )
+    episode = next(made.iterate_episodes())
+    assert made.storage.metadata["algorithm_name"] == "proportional"
+    np.testing.assert_array_equal(np.array(seen), episode.observations[:-1])
+    expected = np.clip(0.5 * episode.observations[:-1, :6], -1.0, 1.0).astype(np.float32)
+    np.testing.assert_array_equal(episode.actions, expected)
+
+
+@pytest.mark.parametrize(
+    ("controller", "options"),
+    [
+        ("cascade", {}),
+        ("cascade", {"machine": "driving_simulator", "plant": "hardware"}),
+        ("cascade", {"machine": "rss", "engine": "mujoco"}),
+        ("computed_torque", {"action": "forces", "period": 0.001}),
+        ("lqr", {"action": "forces", "period": 0.001}),
+    ],
+)
+def test_controllers_act(controller: str, options: dict[str, Any]) -> None:
+    """The recorded actions are the controller's demands in their units, and follow the motion."""
+    options = {"max_episode_steps": 100, "residual": False, **options}
+    made = record_dataset(
+        TRACKING, controller, episodes=1, dataset="test/control-v0", options=options
+    )
+    assert replayed(made) == 100
+    episode = next(made.iterate_episodes())
+    still = record_dataset(TRACKING, "zero", episodes=1, dataset="test/still-v0", options=options)
+    assert episode.rewards.mean() > next(still.iterate_episodes()).rewards.mean() + 0.1
+
+
+def test_demands_become_actions_by_the_scale_of_the_space() -> None:
+    """What the drives are asked after the step is what the controller commanded."""
+    env = gymnasium.make(TRACKING, residual=True, action_scale=1.0)
+    actor = ControllerActor("cascade", env)
+    env.reset(seed=0)
+    actor.begin(0)
+    task: Any = env.unwrapped.task  # type: ignore[attr-defined]
+    for _ in range(20):
+        env.step(actor.act(None))
+        assert np.abs(actor.last_demand).max() > 1e-3
+        np.testing.assert_allclose(task.demand[0], actor.last_demand, rtol=1e-12, atol=1e-12)
+    env.close()
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "message"),
+    [
+        ({"environment": "twin/Tracking-v0"}, "environment", "known: twin/PoseTracking-v0"),
+        ({"environment": 3}, "environment", "must be an id"),
+        ({"policy": "pid"}, "policy", "neither a file nor one of random, zero, cascade"),
+        ({"policy": 3}, "policy", "must be a name, a file or a function"),
+        ({"policy": lambda _: np.zeros(3)}, "policy", "shape (3,), not (6,)"),
+        ({"policy": lambda _: np.full(6, 1.5)}, "policy", "outside the action space"),
+        ({"policy": lambda _: np.full(6, np.nan)}, "policy", "outside the action space"),
+        ({"policy": lambda _: "up"}, "policy", "which is no action"),
+        ({"policy": "computed_torque"}, "policy", "set the option action"),
+        ({"policy": "cascade", "options": {"action": "pose"}}, "policy", "takes neither"),
+        (
+            {"policy": "cascade", "options": {"action_scale": 1e-4}},
+            "policy",
+            "take residual=False, or a larger action_scale",
+        ),
+        (
+            {"policy": "feedforward", "options": {"residual": False}},
+            "policy",
+            "which actions cannot say",
+        ),
+        ({"episodes": 0}, "episodes", "whole number from 1"),
+        ({"episodes": 1.5}, "episodes", "whole number from 1"),
+        ({"seed": -1}, "seed", "whole number from 0"),
+        ({"dataset": "random"}, "dataset", "must look like namespace/name-v0"),
+        ({"dataset": "../random-v0"}, "dataset", "must look like"),
+        ({"options": {"speed": 3}}, "speed", "no option of this environment"),
+        (
+            {"options": {"machine": twin.load("stewart")}},
+            "options",
+            "a dataset cannot keep them",
+        ),
+    ],
+)
+def test_refusals_leave_nothing_behind(
+    changes: dict[str, Any], field: str, message: str, datasets: Path
+) -> None:
+    arguments = {"environment": TRACKING, "episodes": 1, "dataset": "test/none-v0", **changes}
+    with pytest.raises(InputError) as caught:
+        record_dataset(**arguments)
+    assert caught.value.field == field
+    assert message in caught.value.message
+    assert not datasets.exists() or not list(datasets.iterdir())
+
+
+def test_an_existing_dataset_stays(datasets: Path) -> None:
+    record_dataset(TRACKING, episodes=1, dataset="test/kept-v0", options=SHORT)
+    before = (datasets / "test/kept-v0/data/metadata.json").read_bytes()
+    with pytest.raises(InputError, match="test/kept-v0 exists"):
+        record_dataset(TRACKING, episodes=1, dataset="test/kept-v0", options=SHORT)
+    assert (datasets / "test/kept-v0/data/metadata.json").read_bytes() == before
+
+
+def test_an_error_in_the_middle_leaves_nothing(datasets: Path) -> None:
+    steps = []
+
+    def fails(observation: Any) -> Any:
+        steps.append(observation)
+        if len(steps) > 40:
+            raise StateError("enough")
+        return np.zeros(6)
+
+    with pytest.raises(StateError, match="enough"):
+        record_dataset(TRACKING, fails, episodes=2, dataset="test/half-v0", options=SHORT)
+    assert not list(datasets.iterdir())
+
+
+def test_without_minari_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    with pytest.raises(MissingDependencyError, match=r"platform-twin\[datasets\]"):
+        record_dataset(TRACKING, episodes=1, dataset="test/none-v0")
+
+
+def test_importing_the_package_imports_no_minari() -> None:
+    code = "import sys, twin, twin.datasets; assert not {'minari', 'h5py'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

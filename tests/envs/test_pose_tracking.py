@@ -1,0 +1,277 @@
+"""PoseTracking: errors, rewards, actions and ends against independent calculations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import twin
+import twin.envs
+from twin.arrays import FloatArray
+from twin.envs.pose_tracking import PoseTrackingEnv
+from twin.envs.pose_tracking_reward import closeness, economy, smoothness
+from twin.envs.random_motion import random_motion
+from twin.envs.scales import machine_scales
+from twin.errors import InputError, StateError
+from twin.motion import SineMotion
+from twin.motion.displacement import displacement
+
+ID = "twin/PoseTracking-v0"
+
+
+def make(**options: Any) -> gym.Env[Any, Any]:
+    return gym.make(ID, **options)
+
+
+def sine(axis: str, amplitude: float, frequency: float, duration: float) -> SineMotion:
+    return SineMotion(
+        twin.load("stewart").home,
+        amplitude={axis: amplitude},
+        frequency=frequency,
+        duration=duration,
+    )
+
+
+def run(env: gym.Env[Any, Any], action: Any, steps: int) -> list[dict[str, Any]]:
+    found = []
+    for _ in range(steps):
+        _, _, terminated, truncated, info = env.step(action)
+        found.append(info)
+        if terminated or truncated:
+            break
+    return found
+
+
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_errors_lead_from_the_platform_to_the_reference(name: str) -> None:
+    env = make(machine=name)
+    env.reset(seed=3)
+    random = np.random.default_rng(0)
+    for _ in range(20):
+        info = env.step(random.uniform(-1.0, 1.0, env.action_space.shape))[-1]
+        wanted = displacement(info["reference_pose"], info["pose"])
+        found = np.concatenate([info["position_error"], info["orientation_error"]])
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-14)
+    env.close()
+
+
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_observation_is_what_the_sensors_tell(name: str) -> None:
+    env = make(machine=name, preview=2)
+    env.reset(seed=5)
+    task = env.unwrapped.task
+    n, fleet = task.platform.n_actuators, task.fleet
+    action = np.full(env.action_space.shape, 0.1, dtype=np.float32)
+    observation, _, _, _, info = env.step(action)
+    motion = task.motions[0]
+    assert motion is not None
+    times = np.minimum(fleet.period * np.arange(1, 5), motion.duration)
+    poses = task.platform.constrain(*motion.sample(times)).pose
+    coordinates = task.platform.inverse_kinematics(poses)
+    if task.platform.n_internal:
+        coordinates = coordinates - (coordinates[0] - info["coordinate_error"] - fleet.measured[0])
+    rates = np.diff(coordinates, axis=0) / fleet.period
+    scales = task.scales
+    parts = {
+        0: (coordinates[0] - fleet.measured[0]) / (0.005 * scales.half),
+        3: (fleet.measured[0] - scales.middle) / scales.half,
+        4: fleet.measured_rates[0] / scales.speed,
+        5: rates[0] / scales.speed,
+        6: (rates[1] - rates[0]) / (0.1 * scales.speed),
+        7: (rates[2] - rates[1]) / (0.1 * scales.speed),
+        8: action,
+    }
+    for place, wanted in parts.items():
+        if task.platform.n_internal and place in (5, 6, 7):
+            continue  # the springs' own yield changes on the way
+        found = observation[place * n : (place + 1) * n]
+        np.testing.assert_allclose(
+            found, np.clip(wanted, -10, 10), rtol=1e-6, atol=2e-6, err_msg=str(place)
+        )
+    env.close()
+
+
+@given(st.floats(0.0, 1.0), st.floats(1e-5, 1e-2))
+@settings(max_examples=50, deadline=None)
+def test_closeness_falls_from_one_to_zero(error: float, scale: float) -> None:
+    largest = 0.5
+    value = closeness(error, scale, largest)
+    assert 0.0 <= value <= 1.0
+    assert closeness(0.0, scale, largest) == 1.0
+    assert closeness(largest, scale, largest) <= 1e-12
+    assert closeness(error + 1e-3, scale, largest) <= value
+
+
+def test_reward_terms_of_actions_and_efforts() -> None:
+    assert smoothness(np.array([1.0, -1.0]), np.array([1.0, 1.0])) == -2.0
+    assert economy(np.array([3.0, 0.0]), np.array([6.0, 1.0])) == -0.125
+
+
+def test_reward_is_the_weighted_sum_of_its_terms() -> None:
+    weights = {"position": 0.3, "smoothness": 0.2, "economy": 0.7}
+    env = make(weights=weights)
+    env.reset(seed=0)
+    random = np.random.default_rng(1)
+    for _ in range(5):
+        _, reward, _, _, info = env.step(random.uniform(-1.0, 1.0, 6))
+        terms = info["reward_terms"]
+        total = sum({"orientation": 0.5, **weights}[name] * terms[name] for name in terms)
+        np.testing.assert_allclose(reward, total, rtol=1e-12, atol=0.0)
+    env.close()
+
+
+@pytest.mark.parametrize("name", ["stewart", "srspm", "driving_simulator"])
+def test_zero_residual_is_almost_right_on_an_ideal_plant(name: str) -> None:
+    env = make(machine=name)
+    env.reset(seed=1)
+    zero = np.zeros(env.action_space.shape, dtype=np.float32)
+    infos = run(env, zero, 500)
+    assert len(infos) == 500
+    errors = np.array([info["position_error"] for info in infos])
+    home = env.unwrapped.platform.home[:3]
+    moved = np.array([info["reference_pose"][:3] for info in infos]) - home
+    assert np.linalg.norm(errors) < 0.1 * np.linalg.norm(moved)
+    env.close()
+
+
+def test_pose_increments_move_the_pose() -> None:
+    """A displacement from the reference, built up by increments, is where the platform settles."""
+    still = sine("z", 1e-9, 1.0, 3.0)
+    env = make(action="pose", motion=still)
+    env.reset(seed=0)
+    scale = np.asarray(env.unwrapped.task.actions[0].scale)
+    run(env, np.array([1.0, 0.0, -1.0, 0.0, 1.0, 0.0]), 10)
+    last = run(env, np.zeros(6), 280)[-1]
+    wanted = 10.0 * scale * [-1.0, 0.0, 1.0, 0.0, -1.0, 0.0]
+    found = np.concatenate([last["position_error"], last["orientation_error"]])
+    np.testing.assert_allclose(found, wanted, rtol=0.0, atol=2e-2 * np.abs(wanted).max())
+    env.close()
+
+
+def test_forces_hold_the_machine_at_home() -> None:
+    still = sine("z", 1e-9, 1.0, 1.0)
+    env = make(action="forces", motion=still)
+    env.reset(seed=0)
+    last = run(env, np.zeros(6), 50)[-1]
+    assert np.linalg.norm(last["position_error"]) < 1e-6
+    env.close()
+
+
+@pytest.mark.parametrize(
+    ("options", "action", "reason"),
+    [
+        ({"largest_position_error": 0.002}, 1.0, "position"),
+        ({"largest_attitude_error": 1e-6}, np.array([1, -1, 1, -1, 1, -1.0]), "attitude"),
+        ({"residual": False, "overtravel": 0.0, "largest_position_error": 1.0}, 1.0, "limit"),
+        ({"action": "forces", "residual": False, "largest_position_error": 9.0,
+          "largest_attitude_error": 3.0, "overtravel": 1.0, "machine": "srspm"}, -1.0, "engine"),
+    ],
+)  # fmt: skip
+def test_ends_have_reasons(options: dict[str, Any], action: Any, reason: str) -> None:
+    env = make(**options)
+    env.reset(seed=0)
+    infos = run(env, np.broadcast_to(np.asarray(action, dtype=float), (6,)), 500)
+    if reason == "engine":  # a machine that is pushed through its limits ends by one or the other
+        assert infos[-1]["termination"] in ("engine", "limit", "position", "attitude")
+    else:
+        assert infos[-1]["termination"] == reason
+    assert all(info["termination"] == "" for info in infos[:-1])
+    assert len(infos) < 500
+    env.close()
+
+
+def test_random_motions_stay_within_the_limits() -> None:
+    for name in twin.machine_names():
+        platform = twin.load(name)
+        scales = machine_scales(platform)
+        generator = np.random.default_rng(7)
+        for share in (0.3, 1.0):
+            motion, reference = random_motion(
+                platform, scales, generator, duration=2.0, lowest=0.2, highest=3.0, lines=4,
+                share=share, period=0.01,
+            )  # fmt: skip
+            assert reference.reachable.all()
+            assert (np.abs(reference.rates) <= scales.speed).all()
+            fine = platform.constrain(motion.sample(np.linspace(0.0, 2.0, 777)).pose).pose
+            assert platform.within_limits(fine).mean() > 0.99
+            used = np.abs(reference.coordinates - platform.home_coordinates).max()
+            assert used > 1e-3 * scales.half.min()
+
+
+def test_given_motion_is_followed() -> None:
+    motion = sine("x", 0.02, 0.5, 2.0)
+    env = make(motion=motion)
+    _, info = env.reset(seed=0)
+    np.testing.assert_allclose(info["reference_pose"], motion.sample(0.0).pose, rtol=0, atol=1e-15)
+    info = run(env, np.zeros(6), 30)[-1]
+    np.testing.assert_allclose(
+        info["reference_pose"], motion.sample(0.3).pose, rtol=0.0, atol=1e-14
+    )
+    other = sine("y", 0.01, 1.0, 2.0)
+    env.reset(options={"motion": other})
+    info = run(env, np.zeros(6), 30)[-1]
+    np.testing.assert_allclose(info["reference_pose"], other.sample(0.3).pose, rtol=0, atol=1e-14)
+    env.close()
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        ({"action": "thoughts"}, "action"),
+        ({"amplitude": 2.0}, "amplitude"),
+        ({"colour": "red"}, "colour"),
+        ({"period": -1.0}, "period"),
+        ({"timestep": 3e-3}, "timestep"),
+        ({"weights": {"beauty": 1.0}}, "weights"),
+        ({"motion": "tank"}, "motion"),
+        ({"engine": "ode"}, "engine"),
+        ({"render_mode": "film"}, "render_mode"),
+        ({"lowest_frequency": 5.0}, "lowest_frequency"),
+        ({"randomisation": "hail"}, "randomisation"),
+        ({"randomisation": {"sky.colour": {"kind": "uniform", "low": 0, "high": 1}}}, "sky.colour"),
+    ],
+)  # fmt: skip
+def test_bad_options_are_refused(options: dict[str, Any], field: str) -> None:
+    with pytest.raises(InputError, match=field):
+        PoseTrackingEnv(**options)
+
+
+def test_bad_actions_and_order_are_refused() -> None:
+    env = make().unwrapped
+    with pytest.raises(StateError, match="reset"):
+        env.step(np.zeros(6))
+    env.reset(seed=0)
+    for action in (np.zeros(5), np.full(6, np.nan), np.zeros((2, 6))):
+        with pytest.raises(InputError, match="action"):
+            env.step(action)
+    with pytest.raises(InputError, match="options"):
+        env.reset(options={"colour": "red"})
+    env.close()
+
+
+def test_randomised_machines_differ_and_are_logged() -> None:
+    spread = {
+        "platform.body.mass": {"kind": "uniform", "low": 0.5, "high": 2.0, "relative": True},
+        "task.amplitude": {"kind": "uniform", "low": 0.1, "high": 0.2},
+    }
+    env = make(randomisation=spread)
+    seen: list[dict[str, float]] = []
+    holding: list[FloatArray] = []
+    for seed in range(3):
+        _, info = env.reset(seed=seed)
+        seen.append(info["randomised"])
+        holding.append(info["forces"].copy())
+        fleet = env.unwrapped.task.fleet
+        mass = fleet.platforms[0].parameters.platform.body.mass
+        assert mass == info["randomised"]["platform.body.mass"]
+    assert len({entry["platform.body.mass"] for entry in seen}) == 3
+    assert all(0.1 <= entry["task.amplitude"] <= 0.2 for entry in seen)
+    order = np.argsort([entry["platform.body.mass"] for entry in seen])
+    weights = [float(np.abs(forces).sum()) for forces in holding]
+    assert np.all(np.diff(np.array(weights)[order]) > 0.0)
+    env.close()

@@ -1,0 +1,286 @@
+"""Laws that every registered environment keeps, on every engine."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from conftest import MACHINES
+from gymnasium.utils.env_checker import check_env, data_equivalence
+
+import twin
+import twin.envs
+from twin.engines.bullet_library import bullet
+from twin.envs.environment import PlatformEnv
+from twin.errors import ClosedEngineError, InputError, MachineNotFoundError, StateError
+
+ENGINES = ("analytic", "mujoco", "bullet")
+
+COMBINATIONS = list(itertools.product(twin.envs.environment_ids(), ENGINES))
+assert COMBINATIONS
+
+STEPS = 30
+
+CLOSED = {"analytic": 1e-12, "mujoco": 1e-4, "bullet": 1e-3}
+"""Loop gap allowed over the machine's reach: soft loops yield under their load."""
+
+every_combination = pytest.mark.parametrize(
+    ("name", "engine"), COMBINATIONS, ids=["-".join(each) for each in COMBINATIONS]
+)
+
+
+def make(name: str, engine: str = "analytic", **options: Any) -> PlatformEnv:
+    """Return an environment without wrappers, as Gymnasium makes it."""
+    env = gym.make(name, engine=engine, disable_env_checker=True, **options).unwrapped
+    assert isinstance(env, PlatformEnv)
+    return env
+
+
+@pytest.fixture
+def env(request: pytest.FixtureRequest) -> Iterator[PlatformEnv]:
+    """The environment that a test's `name` and `engine` ask for."""
+    given = request.node.callspec.params
+    opened = make(given["name"], given.get("engine", "analytic"))
+    yield opened
+    opened.close()
+
+
+def drive(env: PlatformEnv, seed: int, steps: int = STEPS) -> list[Any]:
+    """Return all that a seeded run of random actions gives, episode after episode."""
+    env.action_space.seed(seed)
+    seen: list[Any] = [env.reset(seed=seed)]
+    for _ in range(steps):
+        seen.append(env.step(env.action_space.sample()))
+        if seen[-1][2]:
+            seen.append(env.reset())
+    return seen
+
+
+def same(first: Any, second: Any) -> bool:
+    """Return whether two runs are equal in every bit."""
+    return bool(data_equivalence(first, second, exact=True))
+
+
+class Screen:
+    """Stands in for a window, where there is no display."""
+
+    shown = 0
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        """Open nothing."""
+
+    def show(self, pose: Any, *_: Any, **__: Any) -> None:
+        """Count what is shown."""
+        assert np.shape(pose) == (7,)
+        Screen.shown += 1
+
+    def close(self) -> None:
+        """Close nothing."""
+
+
+@every_combination
+def test_gymnasium_finds_no_fault(
+    name: str, engine: str, env: PlatformEnv, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("twin.viewer.window.Window", Screen)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(env, skip_render_check=engine != "analytic")
+
+
+@every_combination
+def test_the_same_seed_gives_the_same_run(name: str, engine: str, env: PlatformEnv) -> None:
+    other = make(name, engine)
+    first, second = drive(env, 11), drive(other, 11)
+    assert same(first, second)
+    assert same(first, drive(env, 11)), "what was before the reset is still there"
+    assert not same(first, drive(other, 12))
+    other.close()
+
+
+@every_combination
+def test_everything_stays_in_its_space(name: str, engine: str, env: PlatformEnv) -> None:
+    """Also under actions at the corners of their space, which end episodes soonest."""
+    random = np.random.default_rng(5)
+    ended = True
+    for _ in range(3 * STEPS):
+        if ended:
+            observation, info = env.reset(seed=int(random.integers(1000)))
+            assert observation in env.observation_space
+        action = random.choice([-1.0, 1.0], env.action_space.shape).astype(np.float32)
+        observation, reward, ended, truncated, info = env.step(action)
+        assert observation in env.observation_space
+        assert observation.dtype == np.float32 and np.isfinite(reward) and not truncated
+        assert (info["termination"] != "") == ended
+        assert set(info["reward_terms"]) == set(env.task.terms)
+        total = sum(
+            weight * info["reward_terms"][term]
+            for term, weight in zip(env.task.terms, env.task.weights, strict=True)
+        )
+        np.testing.assert_allclose(reward, total, rtol=1e-12, atol=1e-12)
+        for value in info.values():
+            if isinstance(value, float | np.ndarray):
+                assert np.isfinite(value).all()
+
+
+@every_combination
+def test_resets_close_the_loops(name: str, engine: str, env: PlatformEnv) -> None:
+    """Coordinates are those of the pose, and the first step finds nothing to pull together."""
+    fleet = env.task.fleet
+    reach = float(np.max(fleet.platform.maximum_coordinates))
+    for seed in range(5):
+        env.reset(seed=seed)
+        k = fleet.platform.n_internal
+        lengths = fleet.coordinates[0] + (fleet.internal[0, :k] if k else 0.0)
+        found = fleet.platforms[0].forward_kinematics(lengths, fleet.pose[0])
+        np.testing.assert_allclose(found, fleet.pose[0], rtol=1e-9, atol=1e-9)
+        assert fleet.gap[0] < 1e-9
+        env.step(np.zeros(env.action_space.shape, dtype=np.float32))
+        assert fleet.gap[0] <= CLOSED[engine] * reach
+
+
+@every_combination
+def test_copies_begin_the_same_episode(name: str, engine: str, env: PlatformEnv) -> None:
+    """A copy is made anew from what the environment was made of, as Gymnasium's own are."""
+    drive(env, 3, 5)
+    copy = pickle.loads(pickle.dumps(env))
+    assert copy.observation_space == env.observation_space
+    assert copy.action_space == env.action_space
+    assert same(drive(env, 4), drive(copy, 4))
+    copy.close()
+
+
+def test_wrapped_environments_are_copied(name: str = "twin/PoseTracking-v0") -> None:
+    env = gym.make(name, machine="srspm", period=0.02)
+    copy = pickle.loads(pickle.dumps(env))
+    assert copy.unwrapped.platform.name == "srspm"
+    assert copy.unwrapped.task.fleet.period == 0.02
+    assert same(env.reset(seed=1), copy.reset(seed=1))
+
+
+@every_combination
+def test_closed_environments_say_so(name: str, engine: str, env: PlatformEnv) -> None:
+    env.reset(seed=0)
+    env.close()
+    env.close()
+    for call in (env.reset, lambda: env.step(np.zeros(env.action_space.shape)), env.render):
+        with pytest.raises(ClosedEngineError, match="closed"):
+            call()
+
+
+CLIENTS = 64
+"""Numbers that Bullet may give its clients in these tests."""
+
+
+def connected() -> int:
+    """Return how many clients of Bullet are open."""
+    return sum(bool(bullet.isConnected(number)) for number in range(CLIENTS))
+
+
+@pytest.mark.parametrize("name", twin.envs.environment_ids())
+def test_closing_frees_the_engine(name: str) -> None:
+    before = connected()
+    for _ in range(3):
+        env = make(name, "bullet")
+        env.reset(seed=0)
+        assert connected() > before
+        env.close()
+        assert connected() == before
+
+
+@pytest.mark.parametrize("name", twin.envs.environment_ids())
+def test_pictures_of_all_kinds(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("twin.viewer.window.Window", Screen)
+    env = gym.make(name, render_mode="rgb_array")
+    env.reset(seed=1)
+    pictures = [env.render()]
+    env.step(env.action_space.sample())
+    pictures.append(env.render())
+    for picture in pictures:
+        assert picture.shape == (480, 640, 3) and picture.dtype == np.uint8
+    np.testing.assert_array_equal(pictures[1], env.render())
+    env.close()
+    several = gym.make(name, render_mode="rgb_array_list")
+    several.reset(seed=1)
+    several.step(several.action_space.sample())
+    kept = several.render()
+    assert len(kept) == 2
+    np.testing.assert_array_equal(kept[0], pictures[0])
+    several.close()
+    Screen.shown = 0
+    shown = gym.make(name, render_mode="human")
+    shown.reset(seed=1)
+    shown.step(shown.action_space.sample())
+    assert shown.render() is None or Screen.shown
+    assert Screen.shown >= 2
+    assert shown.metadata["render_fps"] == round(1.0 / shown.unwrapped.task.fleet.period)
+    shown.close()
+
+
+@every_combination
+def test_steps_divide_the_control_period(name: str, engine: str) -> None:
+    with pytest.raises(InputError) as caught:
+        make(name, engine, period=0.01, timestep=0.003)
+    assert caught.value.field == "timestep"
+    env = make(name, engine, period=0.01, timestep=0.0005)
+    assert env.task.fleet.ratio == 20
+    env.close()
+
+
+@pytest.mark.parametrize("name", twin.envs.environment_ids())
+@pytest.mark.parametrize(
+    ("field", "options"),
+    [
+        ("engine", {"engine": "newton"}),
+        ("render_mode", {"render_mode": "ascii"}),
+        ("preset", {"preset": "exact"}),
+        ("period", {"period": -0.01}),
+        ("timestep", {"timestep": np.nan}),
+        ("weights", {"weights": {"no such term": 1.0}}),
+        ("no_such_option", {"no_such_option": 1}),
+    ],
+)
+def test_wrong_options_are_named(name: str, field: str, options: Any) -> None:
+    entry = gym.spec(name)
+    with pytest.raises(InputError) as caught, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Gymnasium's own, of render modes
+        gym.make(entry, **options)
+    assert caught.value.field == field
+
+
+@pytest.mark.parametrize("name", twin.envs.environment_ids())
+def test_unknown_machines_are_named(name: str) -> None:
+    with pytest.raises(MachineNotFoundError, match="nowhere"):
+        make(name, machine="nowhere")
+
+
+@pytest.mark.parametrize("name", twin.envs.environment_ids())
+def test_wrong_actions_are_refused(name: str, env: PlatformEnv) -> None:
+    size = env.action_space.shape[0]
+    with pytest.raises(StateError, match="reset"):
+        env.step(np.zeros(size))
+    env.reset(seed=0)
+    before = env.task.fleet.pose.copy()
+    for action in (np.full(size, np.nan), np.full(size, np.inf), np.zeros(size + 1), 0.0):
+        with pytest.raises(InputError) as caught:
+            env.step(action)
+        assert caught.value.field == "action"
+    np.testing.assert_array_equal(env.task.fleet.pose, before)
+    env.step(np.zeros(size))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("machine", MACHINES)
+def test_every_machine_tracks_poses(machine: str, engine: str) -> None:
+    env = make("twin/PoseTracking-v0", engine, machine=machine)
+    run = drive(env, 1, 10)
+    assert all(each[0] in env.observation_space for each in run)
+    assert env.task.fleet.gap.max() < 1e-3
+    assert env.platform.name == twin.load(machine).name
+    env.close()

@@ -1,0 +1,117 @@
+"""The adapter between Gymnasium's vector environments and Stable-Baselines3."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+from twin.errors import InputError
+from twin.training.metrics import Metric
+from twin.training.vector_adapter import VectorAdapter
+
+pytest.importorskip("torch")
+pytest.importorskip("stable_baselines3")
+
+from gymnasium.vector import AutoresetMode  # noqa: E402
+from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv, VecMonitor  # noqa: E402
+from stand_in import EPISODE, Points  # noqa: E402
+
+DISTANCE = (Metric("distance", "mm", "distance", 1e3), Metric("none", "m", "not there"))
+
+
+def test_steps_are_those_of_the_environment() -> None:
+    adapter, plain = VectorAdapter(Points(3), DISTANCE, seed=5), Points(3)
+    assert isinstance(adapter, VecEnv)
+    np.testing.assert_array_equal(adapter.reset(), plain.reset(seed=5)[0])
+    assert [metric.name for metric in adapter.metrics] == ["distance"]
+    generator = np.random.default_rng(0)
+    for _ in range(2 * EPISODE + 3):
+        actions = generator.uniform(-1.0, 1.0, (3, 1)).astype(np.float32)
+        observations, rewards, done, infos = adapter.step(actions)
+        wanted = plain.step(actions)
+        np.testing.assert_array_equal(observations, wanted[0])
+        np.testing.assert_allclose(rewards, wanted[1], rtol=1e-6, atol=0.0)
+        np.testing.assert_array_equal(done, wanted[2] | wanted[3])
+        assert [bool(info) for info in infos] == done.tolist()
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_ends_keep_their_last_observation(early: bool) -> None:
+    adapter = VectorAdapter(Points(2, wind=3.0 if early else 0.0), DISTANCE, seed=1)
+    adapter.reset()
+    start: Any = adapter.env.at.copy()
+    at, path = start.copy(), []
+    for _ in range(EPISODE):
+        at = at + 0.1 * (3.0 if early else 0.0)
+        path.append(np.abs(at))
+        observations, _, done, infos = adapter.step(np.zeros((2, 1), np.float32))
+        if done.any():
+            break
+    row = int(np.flatnonzero(done)[0])
+    assert infos[row]["TimeLimit.truncated"] is not early
+    np.testing.assert_allclose(infos[row]["terminal_observation"][0], at[row], rtol=1e-6, atol=1e-6)
+    assert observations[row, 0] != infos[row]["terminal_observation"][0]
+    episode = adapter.collect()[0]
+    assert episode.length == len(path) == infos[row]["episode"]["l"]
+    assert episode.terminated is early
+    distances = np.array(path)[:, row]
+    np.testing.assert_allclose(episode.reward, -distances.sum(), rtol=1e-6, atol=1e-6)
+    rms = 1e3 * np.sqrt(np.mean(distances**2))
+    np.testing.assert_allclose(episode.metrics, [rms], rtol=1e-9, atol=0.0)
+    assert adapter.collect() == []
+
+
+def test_episodes_are_those_of_stable_baselines() -> None:
+    """The same single environments behind Stable-Baselines3's own wrappers."""
+    envs = [lambda: gymnasium.make("Pendulum-v1", max_episode_steps=30) for _ in range(2)]
+    theirs = VecMonitor(DummyVecEnv(envs))
+    theirs.seed(3)
+    kept = {"autoreset_mode": AutoresetMode.SAME_STEP}
+    ours = VectorAdapter(
+        gymnasium.make_vec(
+            "Pendulum-v1", 2, "sync", vector_kwargs=kept, max_episode_steps=30
+        ),
+        seed=3,
+    )
+    np.testing.assert_array_equal(ours.reset(), theirs.reset())
+    generator = np.random.default_rng(2)
+    for _ in range(65):
+        actions = generator.uniform(-2.0, 2.0, (2, 1)).astype(np.float32)
+        mine, other = ours.step(actions), theirs.step(actions)
+        for k in range(3):
+            np.testing.assert_allclose(mine[k], other[k], rtol=1e-6, atol=1e-6)
+        for info, wanted in zip(mine[3], other[3], strict=True):
+            assert info.get("TimeLimit.truncated", False) == wanted["TimeLimit.truncated"]
+            if "episode" in wanted:
+                np.testing.assert_allclose(
+                    info["episode"]["r"], wanted["episode"]["r"], rtol=1e-5, atol=1e-5
+                )
+                np.testing.assert_array_equal(
+                    info["terminal_observation"], wanted["terminal_observation"]
+                )
+
+
+def test_seeds_repeat_episodes() -> None:
+    adapter = VectorAdapter(Points(2), seed=5)
+    first = adapter.reset()
+    assert not np.array_equal(adapter.reset(), first)
+    adapter.seed(5)
+    np.testing.assert_array_equal(adapter.reset(), first)
+
+
+def test_other_modes_are_refused() -> None:
+    with pytest.raises(InputError, match="SAME_STEP"):
+        VectorAdapter(Points(2, AutoresetMode.NEXT_STEP))
+
+
+def test_rows_have_nothing_of_their_own() -> None:
+    adapter: Any = VectorAdapter(Points(2))
+    assert adapter.get_attr("wind") == [0.3, 0.3]
+    assert adapter.env_is_wrapped(object) == [False, False]
+    with pytest.raises(InputError, match="attributes"):
+        adapter.set_attr("wind", 1.0)
+    with pytest.raises(InputError, match="methods"):
+        adapter.env_method("reset")

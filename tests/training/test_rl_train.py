@@ -1,0 +1,233 @@
+"""Training: it learns, leaves what it promises, and goes on after a kill."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from twin.errors import InputError
+from twin.training import Policy, train
+
+pytest.importorskip("torch")
+pytest.importorskip("stable_baselines3")
+pytest.importorskip("tensorboard")
+pytest.importorskip("matplotlib")
+
+from stand_in import Points  # noqa: E402
+
+from twin.training import metrics  # noqa: E402
+from twin.training.checkpoints import checkpoint_folders  # noqa: E402
+
+POINTS = "stand_in:stand_in/Points-v0"
+TESTS = Path(__file__).parents[1]
+QUICK: dict[str, Any] = {"rollout": 16, "batch": 64, "layers": [16], "log_deviation": -1.0}
+QUICK_SAC: dict[str, Any] = {"layers": [16], "start": 100, "updates": 1, "buffer": 2000}
+
+
+@pytest.fixture(autouse=True)
+def distance(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the stand-in a metric."""
+    metric = metrics.Metric("distance", "mm", "distance", 1e3)
+    monkeypatch.setitem(metrics.METRICS, POINTS, (metric,))
+
+
+def short(folder: Path, steps: int = 640, **options: Any) -> Any:
+    """Train for a moment."""
+    options = {"hyperparameters": QUICK, "envs": 8, "progress": False, **options}
+    return train(POINTS, folder, steps=steps, **options)
+
+
+def rows(folder: Path) -> list[dict[str, float]]:
+    """Return the learning curve of a folder."""
+    with (folder / "learning.csv").open(newline="") as file:
+        return [{name: float(text) for name, text in row.items()} for row in csv.DictReader(file)]
+
+
+def distance_under(act: Any) -> float:
+    """Return the mean distance of points from the origin in the second half of an episode."""
+    env = Points(64)
+    observation, _ = env.reset(seed=900)
+    found = []
+    for _ in range(19):
+        observation, _, _, _, info = env.step(act(observation))
+        found.append(info["distance"].mean())
+    return float(np.mean(found[9:]))
+
+
+def test_it_learns(tmp_path: Path) -> None:
+    training = short(tmp_path / "run", 12_000, options={"wind": 0.3}, seed=1)
+    untrained = distance_under(lambda observation: np.zeros((64, 1)))
+    assert distance_under(training.policy) < 0.5 * untrained
+    curve = rows(tmp_path / "run")
+    assert curve[-1]["distance [mm] 50 %"] < 0.7 * curve[0]["distance [mm] 50 %"]
+
+
+@pytest.mark.parametrize(("algorithm", "quick"), [("ppo", QUICK), ("sac", QUICK_SAC)])
+def test_folder_holds_what_is_promised(algorithm: str, quick: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    training = short(
+        folder, algorithm=algorithm, hyperparameters=quick, checkpoint_every=128, seed=4,
+        command="twin train", options={"wind": 0.1},
+    )  # fmt: skip
+    assert training.finished
+    assert training.steps >= 640
+    content = json.loads((folder / "config.json").read_text())
+    assert content["command"] == "twin train"
+    assert content["settings"]["seed"] == 4
+    assert content["settings"]["options"] == {"wind": 0.1}
+    assert {"torch", "stable-baselines3", "gymnasium"} <= set(content["versions"])
+    assert len(checkpoint_folders(folder)) == 2
+    assert checkpoint_folders(folder)[-1].name == f"{training.steps:012d}"
+    assert list((folder / "tensorboard").rglob("events*"))
+    assert (folder / "learning.png").read_bytes().startswith(b"\x89PNG")
+    assert (checkpoint_folders(folder)[-1] / "replay.pkl").exists() == (algorithm == "sac")
+    policy = Policy.load(folder / "policy.npz")
+    assert policy.origin.seed == 4
+    assert policy.origin.steps == training.steps
+    assert not list((folder / "checkpoints").glob(".*"))
+
+
+def test_same_seed_same_policy(tmp_path: Path) -> None:
+    found = [short(tmp_path / name, seed=seed).policy for name, seed in (("a", 3), ("b", 3))]
+    for a, b in zip(found[0].weights, found[1].weights, strict=True):
+        np.testing.assert_array_equal(a, b)
+    other = short(tmp_path / "c", seed=5).policy
+    assert not np.array_equal(other.weights[0], found[0].weights[0])
+
+
+@pytest.mark.parametrize(("algorithm", "quick"), [("ppo", QUICK), ("sac", QUICK_SAC)])
+def test_resumed_training_has_all_steps(algorithm: str, quick: Any, tmp_path: Path) -> None:
+    """A checkpoint in the middle, as a killed process leaves it: the later one is taken away."""
+    import shutil
+
+    options = {"algorithm": algorithm, "hyperparameters": quick, "checkpoint_every": 256}
+    folder = tmp_path / "run"
+    short(folder, **options)
+    middle, last = checkpoint_folders(folder)
+    steps = int(middle.name)
+    shutil.rmtree(last)
+    training = short(folder, **options, resume=True)
+    assert training.finished
+    assert training.steps == int(last.name)
+    found = [row["steps"] for row in rows(folder)]
+    assert found == sorted(set(found))
+    assert any(step <= steps for step in found)
+    assert any(step > steps for step in found)
+    # Nothing is left to do: the same again.
+    again = short(folder, **options, resume=True)
+    assert again.steps == training.steps
+    np.testing.assert_array_equal(again.policy.weights[0], training.policy.weights[0])
+
+
+def test_folders_of_other_trainings_are_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    short(folder)
+    with pytest.raises(InputError, match="holds a training"):
+        short(folder)
+    with pytest.raises(InputError, match="seed"):
+        short(folder, seed=9, resume=True)
+    (folder / "config.json").write_text("{}")
+    with pytest.raises(InputError, match="configuration"):
+        short(folder, resume=True)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="out"):
+        short(tmp_path / "file" / "run")
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"algorithm": "dqn"}, "algorithm"),
+        ({"envs": 0}, "envs"),
+        ({"hyperparameters": {"discount": 2.0}}, "discount"),
+        ({"hyperparameters": {"gamma": 0.9}}, "gamma"),
+        ({"unknown": 1}, "unknown"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_bad_settings_are_refused(options: dict[str, Any], word: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=word):
+        short(tmp_path / "run", **options)
+    assert not (tmp_path / "run").exists()
+
+
+def test_bad_environments_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot make"):
+        train("twin/Nothing-v0", tmp_path / "a", steps=10)
+    with pytest.raises(InputError, match="options"):
+        short(tmp_path / "b", options={"storm": 1})
+
+
+RUN = f"""
+import sys
+sys.path.insert(0, {str(TESTS)!r})
+from twin.training import train
+train({POINTS!r}, sys.argv[1], steps=int(sys.argv[2]), envs=8, seed=2, resume=True,
+      checkpoint_every=256, hyperparameters={QUICK!r}, progress=False)
+"""
+
+
+def started(folder: Path, steps: int) -> subprocess.Popen[bytes]:
+    """Start a training in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(TESTS)}
+    return subprocess.Popen([sys.executable, "-c", RUN, str(folder), str(steps)], env=environment)
+
+
+def wait_for_checkpoints(folder: Path, process: subprocess.Popen[bytes], count: int) -> None:
+    """Wait until a training has written checkpoints beyond so many steps."""
+    end = time.monotonic() + 120.0
+    while time.monotonic() < end:
+        found = checkpoint_folders(folder)
+        if found and int(found[-1].name) >= count:
+            return
+        assert process.poll() is None, "it ended by itself"
+        time.sleep(0.01)
+    raise AssertionError("no checkpoint")
+
+
+@pytest.mark.slow
+def test_killed_training_goes_on_at_its_checkpoint(tmp_path: Path) -> None:
+    folder, steps = tmp_path / "run", 30_000
+    process = started(folder, steps)
+    try:
+        wait_for_checkpoints(folder, process, 2000)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+    left = int(checkpoint_folders(folder)[-1].name)
+    assert 2000 <= left < steps
+    assert not (folder / "policy.npz").exists()
+    process = started(folder, steps)
+    assert process.wait() == 0
+    assert steps <= int(checkpoint_folders(folder)[-1].name) < steps + 128
+    found = [row["steps"] for row in rows(folder)]
+    assert found == sorted(set(found))
+    assert found[0] < 1000
+    assert found[-1] >= steps
+    assert Policy.load(folder / "policy.npz").origin.steps == int(found[-1])
+
+
+@pytest.mark.slow
+def test_interrupted_training_saves(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    process = started(folder, 10_000_000)
+    try:
+        wait_for_checkpoints(folder, process, 1000)
+        before = int(checkpoint_folders(folder)[-1].name)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+    assert int(checkpoint_folders(folder)[-1].name) > before
+    assert (folder / "policy.npz").exists()
+    assert (folder / "learning.png").exists()

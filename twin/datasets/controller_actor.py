@@ -1,0 +1,131 @@
+"""A controller of `twin.control` as the actor of an environment that follows motions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from twin.arrays import FloatArray
+from twin.control import make_controller
+from twin.datasets.actors import Actor
+from twin.errors import InputError
+from twin.plant.measurement import Measurement
+
+if TYPE_CHECKING:
+    import gymnasium
+
+    from twin.control.controller import Controller
+
+TRACKING = "twin/PoseTracking"
+"""Environments whose actions are demands of the drives, and whose episodes have a motion."""
+
+MODES = {"velocities": "velocity", "forces": "force"}
+"""Option `action` of the environment, and the commands that fit it."""
+
+QUIET = 1e-9
+"""Of the efforts: feedforward that counts as none."""
+
+ADVICE = "take residual=False, or a larger action_scale"
+
+
+class ControllerActor(Actor):
+    """A controller at the environment's control period, along the motion of every episode.
+
+    It measures what the environment's sensors tell, and knows the machine as its file describes
+    it. Its demand becomes an action: what it asks beyond what the environment adds by itself.
+
+    Attributes:
+        name: of the controller.
+        controller: of the episode, None before the first.
+        last_demand: `(n,)` of its last command, speeds or forces.
+    """
+
+    def __init__(self, name: str, env: gymnasium.Env[Any, Any]) -> None:
+        """Check that the controller's commands can be actions of `env`.
+
+        Raises:
+            InputError: another environment, or one whose actions are pose increments.
+        """
+        self.name, self._env = name, env
+        spec = env.spec
+        if spec is None or not spec.id.startswith(TRACKING):
+            raise InputError("policy", f"the controller {name} can act in {TRACKING}-v0 only")
+        self._task: Any = env.unwrapped.task  # type: ignore[attr-defined]
+        kind = self._task.settings.action
+        if kind not in MODES:
+            raise InputError(
+                "policy", f"controllers give speeds or forces; action={kind!r} takes neither"
+            )
+        self._mode = MODES[kind]
+        self.controller: Controller | None = None
+        self.last_demand: FloatArray = np.zeros(0)
+
+    def begin(self, seed: int) -> None:
+        """Make the controller anew for the motion of the episode.
+
+        Raises:
+            InputError: a controller that does not fit the machine.
+            MissingDependencyError: a library of its design is not installed.
+        """
+        del seed
+        task = self._task
+        self.controller = make_controller(
+            self.name, task.platform, task.motions[0], period=task.fleet.period
+        )
+        self.controller.start(self._measurement())
+
+    def act(self, observation: Any) -> FloatArray:
+        """Return the action that is the controller's command.
+
+        Raises:
+            InputError: a command of another kind than the actions, or beyond what they can say.
+            ControlError: the controller cannot go on.
+            StateError: `begin` was not called.
+        """
+        del observation
+        if self.controller is None:
+            self.begin(0)
+        assert self.controller is not None
+        task = self._task
+        command = self.controller.update(int(task.steps[0]), self._measurement())
+        if command.mode != self._mode:
+            raise InputError(
+                "policy",
+                f"the controller {self.name} commands by {command.mode}, the environment takes "
+                f"{task.settings.action}: set the option action",
+            )
+        self._check_feedforward(command.feedforward)
+        task.command(np.zeros(task.last_action.shape))
+        self.last_demand = command.demand.copy()
+        own, scale = task.demand[0], np.asarray(task.actions[0].scale)
+        action = (command.demand - own) / scale
+        most = float(np.abs(action).max())
+        if not most <= 1.0 + 1e-9:
+            unit = task.actions[0].unit
+            raise InputError(
+                "policy",
+                f"the controller {self.name} asks {most:.3g} times what an action can say "
+                f"({float(np.max(scale)):.4g} {unit}); {ADVICE}",
+            )
+        return np.asarray(np.clip(action, -1.0, 1.0))
+
+    def _measurement(self) -> Measurement:
+        fleet = self._task.fleet
+        return Measurement(
+            float(self._task.steps[0]) * fleet.period,
+            fleet.measured[0].copy(),
+            fleet.measured_rates[0].copy(),
+            fleet.forces[0].copy(),
+        )
+
+    def _check_feedforward(self, feedforward: FloatArray | None) -> None:
+        if feedforward is None:
+            return
+        size = float(np.abs(feedforward).max())
+        if size > QUIET * float(np.max(self._task.scales.effort)):
+            raise InputError(
+                "policy",
+                f"the controller {self.name} adds {size:.3g} {self._task.platform.force_unit} to "
+                "the drives' own forces, which actions cannot say",
+            )

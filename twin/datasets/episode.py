@@ -1,0 +1,119 @@
+"""One recorded episode: arrays over its steps, and notes about the whole of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from twin.datasets.library import dataset_library
+
+Numbers = dict[str, Any]
+"""Lists by name, one entry per instant; dictionaries of the same inside."""
+
+
+class EpisodeRecord:
+    """Collects what an environment gives from reset to end.
+
+    Numbers of `info` are kept for every instant; texts, such as why the episode ended, and what
+    only the reset tells, such as drawn parameters, become notes of the episode.
+    """
+
+    def __init__(self, observation: Any, info: Mapping[str, Any]) -> None:
+        """Begin with what `reset` returned."""
+        self._observations = [np.array(observation)]
+        self._infos = _lists(info)
+        self._told = dict(info)
+        self._actions: list[Any] = []
+        self._rewards: list[float] = []
+        self._ends: list[tuple[bool, bool]] = []
+        self._last: Mapping[str, Any] = {}
+
+    def add(
+        self,
+        action: Any,
+        observation: Any,
+        reward: Any,
+        terminated: Any,
+        truncated: Any,
+        info: Mapping[str, Any],
+    ) -> None:
+        """Add what `step` returned after an action."""
+        self._actions.append(np.array(action))
+        self._observations.append(np.array(observation))
+        self._rewards.append(float(reward))
+        self._ends.append((bool(terminated), bool(truncated)))
+        self._last = info
+        _append(self._infos, info)
+
+    def buffer(self, number: int, seed: int) -> Any:
+        """Return the episode as Minari stores it.
+
+        Raises:
+            MissingDependencyError: Minari is not installed.
+        """
+        ends = np.array(self._ends)
+        return dataset_library("minari.data_collector").EpisodeBuffer(
+            id=number,
+            seed=seed,
+            observations=np.stack(self._observations),
+            actions=np.stack(self._actions),
+            rewards=np.array(self._rewards),
+            terminations=ends[:, 0],
+            truncations=ends[:, 1],
+            infos=_stacked(self._infos),
+        )
+
+    def notes(self) -> dict[str, Any]:
+        """Return metadata of the episode: statistics of rewards, texts, what the reset told.
+
+        Raises:
+            MissingDependencyError: Minari is not installed.
+        """
+        callback = dataset_library().EpisodeMetadataCallback()
+        found: dict[str, Any] = callback({"rewards": np.array(self._rewards)})
+        found |= {name: value for name, value in self._last.items() if isinstance(value, str)}
+        for name, value in self._told.items():
+            if name not in self._last:
+                found[name] = json.dumps(value, default=_plain)
+        return found
+
+
+def _is_number(value: Any) -> bool:
+    return np.asarray(value).dtype.kind in "fiub" and not isinstance(value, Mapping)
+
+
+def _lists(info: Mapping[str, Any]) -> Numbers:
+    """Return a list with its first entry for every number in `info`."""
+    found: Numbers = {}
+    for name, value in info.items():
+        if isinstance(value, Mapping):
+            inner = _lists(value)
+            found |= {name: inner} if inner else {}
+        elif _is_number(value):
+            found[name] = [np.array(value)]
+    return found
+
+
+def _append(lists: Numbers, info: Mapping[str, Any]) -> None:
+    """Add an instant; what is not told at every one is dropped."""
+    for name in list(lists):
+        if name not in info:
+            del lists[name]
+        elif isinstance(lists[name], dict):
+            _append(lists[name], info[name])
+        else:
+            lists[name].append(np.array(info[name]))
+
+
+def _stacked(lists: Numbers) -> Numbers:
+    return {
+        name: _stacked(value) if isinstance(value, dict) else np.stack(value)
+        for name, value in lists.items()
+    }
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else str(value)

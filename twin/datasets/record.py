@@ -1,0 +1,238 @@
+"""Recording episodes of an environment as a Minari dataset."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from twin import __version__
+from twin.datasets.actors import as_action, make_actor, saved_policy
+from twin.datasets.episode import EpisodeRecord
+from twin.datasets.library import dataset_library
+from twin.errors import InputError
+from twin.progress import Progress
+
+if TYPE_CHECKING:
+    import gymnasium
+
+DATASET_ID = re.compile(r"(?:[-_\w][-_\w/]*[-_\w]/)?[-_\w]+?-v\d+")
+"""Of Minari: namespaces, a name, a version."""
+
+SEEDS = 2**32
+"""Seeds of recordings are below this."""
+
+
+def record_dataset(
+    environment: str,
+    policy: Any = "random",
+    *,
+    episodes: int,
+    dataset: str,
+    seed: int = 0,
+    options: Mapping[str, Any] | None = None,
+    description: str = "",
+    progress: bool | None = None,
+) -> Any:
+    """Record episodes and return them as a `minari.MinariDataset`.
+
+    The dataset is stored where Minari keeps its own, in the folder that the environment variable
+    MINARI_DATASETS_PATH names. It appears there when it is complete. Every episode has a seed of
+    its own in its metadata: a reset with it and the recorded actions give the recorded
+    observations again. `infos` hold the signals of `info` in physical units.
+
+    Args:
+        environment: id, such as "twin/PoseTracking-v0".
+        policy: "random", "zero", the name of a controller (where motions are followed), a function
+            from observations to actions, or the name or file of a trained policy.
+        episodes: how many.
+        dataset: id of the dataset, such as "twin/tracking/random-v0".
+        seed: of the whole recording.
+        options: of the environment; default those a trained policy was trained with, else none.
+        description: what the dataset says about itself; default one made from the arguments.
+        progress: whether to show a progress bar; default when it takes a while.
+
+    Raises:
+        InputError: an argument that cannot be used, or a dataset of that id exists.
+        MissingDependencyError: Minari or h5py is not installed.
+        MachineNotFoundError: no such machine.
+        ParameterError: a platform.toml that cannot be used.
+    """
+    dataset_library()
+    place = _place(dataset)
+    _check_count(episodes, "episodes", 1)
+    _check_count(seed, "seed", 0)
+    saved = saved_policy(policy, environment)
+    if options is None:
+        options = {} if saved is None else saved.origin.options
+    env = _make(environment, dict(options))
+    try:
+        actor: Any = make_actor(policy, env, saved)
+        facts = {
+            "algorithm_name": actor.name,
+            "description": description or _description(environment, actor.name, episodes, seed),
+            "requirements": [f"platform-twin=={__version__}"],
+            "recording_seed": int(seed),
+            **_channels(env),
+        }
+        with _Writer(place, dataset, env, facts) as writer:
+            _run(
+                env, actor, np.random.SeedSequence(seed).generate_state(episodes), writer, progress
+            )
+    finally:
+        env.close()
+    return dataset_library().load_dataset(dataset)
+
+
+def _run(
+    env: gymnasium.Env[Any, Any], actor: Any, seeds: Any, writer: _Writer, progress: bool | None
+) -> None:
+    """Record one episode for each seed."""
+    limit = (env.spec.max_episode_steps if env.spec else None) or 1
+    with Progress("recording", limit * len(seeds), progress) as bar:
+        for number, seed in enumerate(seeds.tolist()):
+            observation, info = env.reset(seed=seed)
+            record = EpisodeRecord(observation, info)
+            actor.begin(seed)
+            ended, step = False, number * limit
+            while not ended:
+                action = as_action(actor.act(observation), env.action_space)
+                observation, reward, terminated, truncated, info = env.step(action)
+                record.add(action, observation, reward, terminated, truncated, info)
+                ended = terminated or truncated
+                step += 1
+                bar.tick(step)
+            writer.write(record, seed)
+
+
+class _Writer:
+    """Writes episodes beside the datasets; on leaving without an error they become one of them."""
+
+    def __init__(
+        self, place: Path, dataset: str, env: gymnasium.Env[Any, Any], facts: Mapping[str, Any]
+    ) -> None:
+        self._place, self._dataset = place, dataset
+        self._facts = dict(facts)
+        root = dataset_library("minari.storage").get_dataset_path()
+        # Minari passes over hidden folders.
+        self._folder = Path(tempfile.mkdtemp(prefix=".recording-", dir=root))
+        storage = dataset_library("minari.dataset.minari_storage").MinariStorage
+        self._storage = storage.new(
+            self._folder / "data",
+            observation_space=env.observation_space,
+            action_space=env.action_space,
+            env_spec=env.spec,
+            data_format="hdf5",
+        )
+        self._count = 0
+
+    def __enter__(self) -> _Writer:
+        return self
+
+    def write(self, record: EpisodeRecord, seed: int) -> None:
+        self._storage.update_episodes([record.buffer(self._count, seed)])
+        self._storage.update_episode_metadata([record.notes()], [self._count])
+        self._count += 1
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            return
+        version = dataset_library().__version__
+        facts = {"dataset_id": self._dataset, "minari_version": version, **self._facts}
+        self._storage.update_metadata(facts)
+        names = dataset_library("minari.namespace")
+        namespace = self._dataset.rpartition("/")[0]
+        if namespace and namespace not in names.list_local_namespaces():
+            names.create_namespace(namespace)
+        mask = os.umask(0)
+        os.umask(mask)
+        self._folder.chmod(0o777 & ~mask)
+        self._folder.rename(self._place)
+
+
+def _place(dataset: Any) -> Path:
+    """Return the folder of a new dataset."""
+    if not isinstance(dataset, str) or not DATASET_ID.fullmatch(dataset):
+        raise InputError(
+            "dataset", f"must look like namespace/name-v0, not {dataset!r}: letters, digits, - _ /"
+        )
+    place = Path(dataset_library("minari.storage").get_dataset_path(dataset))
+    if place.exists():
+        raise InputError("dataset", f"{dataset} exists; take another name or version")
+    return place
+
+
+def _check_count(value: Any, field: str, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < SEEDS:
+        raise InputError(field, f"must be a whole number from {least}, not {value!r}")
+
+
+def _make(environment: Any, options: dict[str, Any]) -> gymnasium.Env[Any, Any]:
+    """Return an environment that a dataset can describe."""
+    import gymnasium
+
+    if not isinstance(environment, str):
+        raise InputError("environment", f"must be an id, not {environment!r}")
+    importlib.import_module("twin.envs")
+    if "randomisation" in options:
+        options["randomisation"] = _as_data(options["randomisation"])
+    try:
+        env: gymnasium.Env[Any, Any] = gymnasium.make(environment, **options)
+    except (gymnasium.error.Error, ModuleNotFoundError) as error:
+        known = ", ".join(sorted(name for name in gymnasium.registry if name.startswith("twin/")))
+        raise InputError(
+            "environment", f"cannot make {environment!r} ({error}); known: {known}"
+        ) from None
+    except TypeError as error:
+        raise InputError("options", f"do not fit {environment}: {error}") from None
+    try:
+        if env.spec is not None:
+            env.spec.to_json()
+    except (TypeError, ValueError) as error:
+        env.close()
+        raise InputError(
+            "options", f"a dataset cannot keep them ({error}); give names, numbers and tables"
+        ) from None
+    return env
+
+
+def _as_data(randomisation: Any) -> Any:
+    """Return a randomisation so that the dataset has all of it: no file, no object."""
+    from twin.randomisation import Randomisation, as_randomisation
+
+    whole = isinstance(randomisation, (Randomisation, Path))
+    if whole or (isinstance(randomisation, str) and randomisation.endswith(".toml")):
+        return as_randomisation(randomisation).as_dict()
+    return randomisation
+
+
+def _description(environment: str, name: str, episodes: int, seed: int) -> str:
+    return (
+        f"{episodes} episodes of {environment} under {name}, recorded with seed {seed} by "
+        f"platform-twin {__version__}. Infos are in SI units."
+    )
+
+
+def _channels(env: gymnasium.Env[Any, Any]) -> dict[str, Any]:
+    """Return what the numbers of observations and actions mean, where the environment tells."""
+    task = getattr(env.unwrapped, "task", None)
+    return {
+        f"{kind}_channels": [
+            {
+                "name": channel.name,
+                "size": channel.size,
+                "unit": channel.unit,
+                "scale": np.asarray(channel.scale, dtype=float).tolist(),
+            }
+            for channel in getattr(task, f"{kind}s", ())
+        ]
+        for kind in ("observation", "action")
+    }
