@@ -25,8 +25,8 @@ class MotionCueingEnv(PlatformEnv):
 
     | option `action` | name | size | unit | 1 means |
     | --- | --- | --- | --- | --- |
-    | accelerations | pose acceleration | 6 | m/s2, rad/s2 | 5.574, 5.7, 2.854, 12.96, 6.747, 6.638 |
-    | increments | pose increment | 6 | m, rad | 0.005574, 0.0057, 0.002854, 0.01296, 0.006747, 0.006638 |
+    | accelerations | pose acceleration | 6 | m/s2, rad/s2 | 5.57, 5.7, 2.85, 13, 6.75, 6.64 |
+    | increments | pose increment | 6 | m, rad | 0.00557, 0.0057, 0.00285, 0.013, 0.00675, 0.00664 |
     | velocities | actuator velocity | 6 | m/s | 0.254 |
 
     Actions on the pose move a command: 1 is full speed along the axis alone within 0.1 s, or full

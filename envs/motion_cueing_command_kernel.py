@@ -13,6 +13,9 @@ from twin.kinematics.legs.drive import settle
 INCREMENTS, ACCELERATIONS = 0, 1
 """What actions on the pose mean."""
 
+CURVED = 1.001
+"""Excess of a way of the actuators over its straight estimate that is let pass."""
+
 
 @device
 def pose_of_axes(legs, home, axes, y):
@@ -50,11 +53,13 @@ def legs_at(legs, home, axes, offset, y, places):
 def allowance(machine, j, place, moved):
     """Return how far actuator j may go on in a period from `place`, in the direction of `moved`.
 
-    So far that it can still stop before its end with the largest deceleration of commands.
+    No faster than it can, and so far that it can still stop before its end with the largest
+    deceleration of commands.
     """
     room = machine.high[j] - place if moved > 0.0 else place - machine.low[j]
     room = max(room, 0.0)
-    return min(room, machine.period * sqrt(2.0 * machine.brake[j] * room))
+    stopping = machine.period * sqrt(2.0 * machine.brake[j] * room)
+    return min(room, stopping, machine.reach[j])
 
 
 @device
@@ -71,7 +76,7 @@ def keeps_range(machine, places, target):
     """Return whether all actuators can go from `target` to `places` and stop before their ends."""
     for j in range(places.shape[0]):
         moved = places[j] - target[j]
-        if not abs(moved) <= allowance(machine, j, target[j], moved):
+        if not abs(moved) <= CURVED * allowance(machine, j, target[j], moved):
             return False
     return True
 

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from twin.arrays import FloatArray
 from twin.ball.ball import HOLLOW, SOLID, Ball
-from twin.ball.contact_kernel import LOST, ROLLING, SLIPPING
+from twin.ball.contact_kernel import FLYING, LOST, ROLLING, SLIPPING
 from twin.ball.places import on_plate
 from twin.ball.rolling import Rolling, rolling
 
@@ -42,7 +42,7 @@ def tilted(vector: object) -> FloatArray:
 
 def at(x: float = 0.0, y: float = 0.0, spin: object = (0.0, 0.0, 0.0)) -> FloatArray:
     """Return the state of a ball."""
-    return np.array([x, y, *spin, 1.0, 0.0, 0.0, 0.0])  # type: ignore[misc]
+    return np.array([x, y, *spin, 1.0, *np.zeros(11)])  # type: ignore[misc]
 
 
 def wavy(time: float) -> Plate:
@@ -80,7 +80,7 @@ def march(
     times: FloatArray,
     gravity: FloatArray = GRAVITY,
 ) -> FloatArray:
-    """Return the states `(k, 9)` at times."""
+    """Return the states `(k, 17)` at times."""
 
     def rate(time: float, now: FloatArray) -> FloatArray:
         return evaluate(own, plate(time), now, gravity).rate
@@ -221,7 +221,7 @@ def test_status() -> None:
         assert evaluate(own, plate, at()).status == status
     assert evaluate(own, level, at(0.8, 0.7)).status == LOST
     falling = level._replace(acceleration=np.array([0.0, 0.0, -9.9, 0.0, 0.0, 0.0]))
-    assert evaluate(own, falling, at()).status == LOST
+    assert evaluate(own, falling, at()).status == FLYING
 
 
 def test_places_agree_with_the_equations() -> None:

@@ -112,11 +112,11 @@ def test_resumed_training_has_all_steps(algorithm: str, quick: Any, tmp_path: Pa
 
     options = {"algorithm": algorithm, "hyperparameters": quick, "checkpoint_every": 256}
     folder = tmp_path / "run"
-    short(folder, **options)
+    short(folder, 768, **options)
     middle, last = checkpoint_folders(folder)
     steps = int(middle.name)
     shutil.rmtree(last)
-    training = short(folder, **options, resume=True)
+    training = short(folder, 768, **options, resume=True)
     assert training.finished
     assert training.steps == int(last.name)
     found = [row["steps"] for row in rows(folder)]
@@ -124,7 +124,7 @@ def test_resumed_training_has_all_steps(algorithm: str, quick: Any, tmp_path: Pa
     assert any(step <= steps for step in found)
     assert any(step > steps for step in found)
     # Nothing is left to do: the same again.
-    again = short(folder, **options, resume=True)
+    again = short(folder, 768, **options, resume=True)
     assert again.steps == training.steps
     np.testing.assert_array_equal(again.policy.weights[0], training.policy.weights[0])
 

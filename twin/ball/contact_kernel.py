@@ -23,10 +23,16 @@ X, Y, SPIN, TURN = 0, 1, 2, 5
 """Entries of a ball's state: place on the plate [m], angular velocity in base axes [rad/s],
 quaternion of its orientation."""
 
-BALL_SIZE = 9
+FLIES, GAP, DRIFT, KICK = 9, 10, 11, 14
+"""Further entries: 1 for a ball off the plate's face, else 0; its distance [m] from the face; its
+velocity [m/s] against the plate in plate axes while it flies; force [N] in base axes by which the
+plate feels the landing over one step."""
 
-ROLLING, SLIPPING, LOST = 0, 1, 2
-"""Status of a ball: as the equations assume; friction would not do; off the plate."""
+BALL_SIZE = 17
+
+ROLLING, SLIPPING, LOST, FLYING = 0, 1, 2, 3
+"""Status of a ball: as the equations assume; friction would not do; over the plate's edge or a
+radius above it; pushed off, and soon back."""
 
 SMOOTH_SPEED = 1e-3
 """[m/s] about which rolling resistance changes its sign; of a Coulomb law it is zero."""
@@ -45,6 +51,8 @@ def contact_frame(matrix):
 @device
 def relative_velocity(ball, state, matrix, omega):
     """Return the velocity of the ball's centre against the plate, in plate axes: r Omega_r x n."""
+    if state[FLIES] > 0.0:
+        return state[DRIFT], state[DRIFT + 1], state[DRIFT + 2]
     a, b, _ = rotate_back(matrix, subtract((state[SPIN], state[SPIN + 1], state[SPIN + 2]), omega))
     return ball[RADIUS] * b, -ball[RADIUS] * a, 0.0
 
@@ -60,7 +68,7 @@ def arms(ball, state, matrix):
     """Return contact and centre of the ball from the reference point, base axes."""
     height = ball[PLATE_HEIGHT]
     contact = rotate(matrix, (state[X], state[Y], height))
-    return contact, rotate(matrix, (state[X], state[Y], height + ball[RADIUS]))
+    return contact, rotate(matrix, (state[X], state[Y], height + ball[RADIUS] + state[GAP]))
 
 
 @device
@@ -110,12 +118,22 @@ def spin_rate(ball, normal, force, moment):
 
 
 @device
+def is_off(ball, state):
+    """Return whether a ball is over the plate's edge, or a radius above it."""
+    over = not state[X] ** 2 + state[Y] ** 2 <= ball[PLATE_RADIUS] ** 2
+    return over or not state[GAP] <= ball[RADIUS]
+
+
+@device
 def contact_status(ball, state, normal, force):
-    """Return `ROLLING`, `SLIPPING` or `LOST` for the force of the plate on the ball."""
+    """Return the status of a ball on the plate's face for the force of the plate on it.
+
+    A force that would have to pull makes it fly.
+    """
+    if is_off(ball, state):
+        return LOST
     push = dot(normal, force)
     if not push > 0.0:
-        return LOST
-    if not state[X] ** 2 + state[Y] ** 2 <= ball[PLATE_RADIUS] ** 2:
-        return LOST
+        return FLYING
     friction = along(normal, force)
     return ROLLING if dot(friction, friction) <= (ball[FRICTION] * push) ** 2 else SLIPPING

@@ -9,7 +9,11 @@ from math import isfinite, sqrt
 
 from twin.ball.contact_kernel import (
     BALL_SIZE,
+    FLIES,
+    FLYING,
+    GAP,
     INERTIA_FACTOR,
+    KICK,
     LOST,
     MASS,
     SPIN,
@@ -19,9 +23,11 @@ from twin.ball.contact_kernel import (
     contact_force,
     contact_frame,
     contact_status,
+    is_off,
     relative_velocity,
     spin_rate,
 )
+from twin.ball.flight_kernel import flight_rate, land, take_off
 from twin.compiled.jit import device
 from twin.compiled.quaternions import quaternion_rate
 from twin.compiled.vectors import add, cross, rotation
@@ -44,6 +50,17 @@ def add_ball(ball, state, matrix, bias, moment, work):
     for k in range(3):
         work.bias[k] += bias[k]
         work.bias[k + 3] += turning[k]
+
+
+@device
+def add_kick(ball, state, matrix, work):
+    """Add the force of a landing on the plate to the bias of the platform in `work`."""
+    contact, _ = arms(ball, state, matrix)
+    kick = (state[KICK], state[KICK + 1], state[KICK + 2])
+    turning = cross(contact, kick)
+    for k in range(3):
+        work.bias[k] -= kick[k]
+        work.bias[k + 3] -= turning[k]
 
 
 @device
@@ -76,9 +93,15 @@ def solve_with_ball(body, legs, y, forces, wrench, acceleration, work):
 
 @device
 def ball_rate(ball, state, matrix, omega, force, moment, normal, dy):
-    """Fill `dy` (9,) of a ball's state under the force and the moment of the plate on it."""
+    """Fill `dy` (17,) of a rolling ball under the force and the moment of the plate on it."""
     dy[0], dy[1], _ = relative_velocity(ball, state, matrix, omega)
     dy[SPIN], dy[SPIN + 1], dy[SPIN + 2] = spin_rate(ball, normal, force, moment)
+    turn_rate(state, dy)
+
+
+@device
+def turn_rate(state, dy):
+    """Fill `dy` of the ball's orientation."""
     dy[TURN], dy[TURN + 1], dy[TURN + 2], dy[TURN + 3] = quaternion_rate(
         state[TURN],
         state[TURN + 1],
@@ -92,7 +115,7 @@ def ball_rate(ball, state, matrix, omega, force, moment, normal, dy):
 
 @device
 def rolling_derivative(body, legs, ball, rolls, y, forces, slope, elapsed, wrench, dy, work):
-    """Fill `dy` at `y` (13 + 2k + 9,) under the forces `forces + elapsed * slope`.
+    """Fill `dy` at `y` (13 + 2k + 17,) under the forces `forces + elapsed * slope`.
 
     A ball that no longer `rolls` stays where it is on the plate, and is not felt.
 
@@ -107,22 +130,31 @@ def rolling_derivative(body, legs, ball, rolls, y, forces, slope, elapsed, wrenc
     dy[3], dy[4], dy[5], dy[6] = quaternion_rate(y[3], y[4], y[5], y[6], y[10], y[11], y[12])
     matrix, omega = rotation(y[3], y[4], y[5], y[6]), (y[10], y[11], y[12])
     state, gravity = y[size:], field(body)
+    flies = state[FLIES] > 0.0
     bias, moment = contact_bias(ball, state, matrix, omega, gravity)
     singular = assemble(body, legs, y[:7], y[7:13], y[13:size], work)
-    if rolls:
+    if rolls and not flies:
         add_ball(ball, state, matrix, bias, moment, work)
+    if rolls:
+        add_kick(ball, state, matrix, work)
     regular = solve_with_ball(body, legs, y, force, wrench, dy[7:], work)
     normal = contact_frame(matrix)[0]
     push = contact_force(ball, normal, arms(ball, state, matrix)[0], bias, dy[7:13])
     for i in range(count):
         dy[13 + count + i] = dy[13 + i]
         dy[13 + i] = y[13 + count + i]
-    if rolls:
-        ball_rate(ball, state, matrix, omega, push, moment, normal, dy[size:])
-        return regular and singular < 0, contact_status(ball, state, normal, push)
+    regular = regular and singular < 0
+    own = dy[size:]
     for k in range(BALL_SIZE):
-        dy[size + k] = 0.0
-    return regular and singular < 0, LOST
+        own[k] = 0.0
+    if not rolls:
+        return regular, LOST
+    if flies:
+        flight_rate(ball, state, matrix, omega, gravity, dy[7:13], own)
+        turn_rate(state, own)
+        return regular, LOST if is_off(ball, state) else FLYING
+    ball_rate(ball, state, matrix, omega, push, moment, normal, own)
+    return regular, contact_status(ball, state, normal, push)
 
 
 @device
@@ -165,8 +197,15 @@ def rolling_move(
     regular, status = rolling_derivative(
         body, legs, ball, rolls, y, forces, slope, time, wrench, rates[0], work
     )
-    if rolls and status == LOST:
-        rolls = False
+    own = y[size - BALL_SIZE :]
+    flies = own[FLIES] > 0.0
+    # While the plate still feels a landing it gives way, which is no reason to take off again.
+    landed = own[KICK] != 0.0 or own[KICK + 1] != 0.0 or own[KICK + 2] != 0.0
+    takes_off = status == FLYING and not flies and not landed
+    if takes_off:
+        take_off(ball, y[:7], y[7:13], own)
+    if takes_off or (rolls and status == LOST):
+        rolls = status != LOST
         regular = rolling_derivative(
             body, legs, ball, rolls, y, forces, slope, time, wrench, rates[0], work
         )[0]
@@ -189,7 +228,11 @@ def rolling_move(
     for j in range(size):
         y[j] = trial[j]
     normalise(legs, y[: size - BALL_SIZE])
-    normalise_turn(y[size - BALL_SIZE :])
+    normalise_turn(own)
+    for k in range(3):
+        own[KICK + k] = 0.0
+    if rolls and own[FLIES] > 0.0 and own[GAP] <= 0.0:
+        land(ball, y[:7], y[7:13], own, step)
     return True, status
 
 

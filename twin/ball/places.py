@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from twin.arrays import FloatArray, as_floats, as_pose, flatten_batch
 from twin.ball.ball import Ball
+from twin.ball.contact_kernel import BALL_SIZE
 from twin.ball.places_kernel import put_balls, see_balls
 from twin.errors import InputError
 
@@ -45,7 +46,7 @@ def place_on_plate(ball: Ball, pose: Any, twist: Any, start: Any = None) -> Floa
     shape, (poses, twists, starts) = flatten_batch(
         pose=as_pose(pose), twist=as_floats(twist, "twist", 6), start=as_start(start, ball, "start")
     )
-    states, places = np.empty((len(poses), 9)), np.empty((len(poses), 13))
+    states, places = np.empty((len(poses), BALL_SIZE)), np.empty((len(poses), 13))
     put_balls(ball.constants, poses, twists, starts, states, places)
     return places.reshape(*shape, 13)
 

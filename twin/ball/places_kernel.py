@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from twin.ball.contact_kernel import (
+    BALL_SIZE,
+    FLIES,
     RADIUS,
     SPIN,
     TURN,
@@ -18,7 +20,7 @@ from twin.compiled.vectors import add, cross, rotate, rotation
 
 @device
 def put_ball(ball, pose, twist, start, state):
-    """Fill `state` (9,) of a ball that rolls without spin against the plate.
+    """Fill `state` (17,) of a ball that rolls without spin against the plate.
 
     `start` (4,): place [m] and velocity [m/s] in plate axes. Rolling: Omega_r = n x v / r.
     """
@@ -29,6 +31,8 @@ def put_ball(ball, pose, twist, start, state):
         state[SPIN + k] = twist[3 + k] + spin[k]
         state[TURN + 1 + k] = 0.0
     state[TURN] = 1.0
+    for k in range(FLIES, BALL_SIZE):
+        state[k] = 0.0
 
 
 @device
@@ -49,7 +53,7 @@ def fill_ball(ball, pose, twist, state, place):
 
 @compiled
 def put_balls(ball, poses, twists, starts, states, places):
-    """Fill `states` (batch, 9) and `places` (batch, 13) from `starts` (batch, 4); returns -1."""
+    """Fill `states` (batch, 17) and `places` (batch, 13) from `starts` (batch, 4); returns -1."""
     for k in range(poses.shape[0]):
         put_ball(ball, poses[k], twists[k], starts[k], states[k])
         fill_ball(ball, poses[k], twists[k], states[k], places[k])
@@ -58,7 +62,7 @@ def put_balls(ball, poses, twists, starts, states, places):
 
 @compiled
 def fill_balls(ball, poses, twists, states, places):
-    """Fill `places` (batch, 13) of balls from their `states` (batch, 9); returns -1."""
+    """Fill `places` (batch, 13) of balls from their `states` (batch, 17); returns -1."""
     for k in range(poses.shape[0]):
         fill_ball(ball, poses[k], twists[k], states[k], places[k])
     return -1

@@ -16,14 +16,14 @@ class Rolling(NamedTuple):
     """What `rolling` finds."""
 
     rate: FloatArray
-    """`(9,)` of the ball's state: velocity on the plate [m/s], angular acceleration in base axes
-    [rad/s2], rate of the quaternion"""
+    """`(17,)` of the ball's state: velocity on the plate [m/s], angular acceleration in base axes
+    [rad/s2], rate of the quaternion, zeros"""
     force: FloatArray
     """`(3,)` [N] of the plate on the ball, base axes"""
     moment: FloatArray
     """`(3,)` [N m] of rolling resistance on the ball, base axes"""
     status: int
-    """`ROLLING`, `SLIPPING` or `LOST` of `twin.ball.contact_kernel`"""
+    """of `twin.ball.contact_kernel`; `FLYING` where the force would have to pull"""
 
 
 def rolling(
@@ -33,7 +33,8 @@ def rolling(
 
     Args:
         ball: ball and plate.
-        state: `(9,)` place on the plate [m], angular velocity in base axes [rad/s], quaternion.
+        state: `(17,)` place on the plate [m], angular velocity in base axes [rad/s], quaternion;
+            zeros, as it does not fly.
         pose: of the platform, `(7,)`.
         twist: of the platform, `(6,)`.
         acceleration: of the platform, `(6,)`.

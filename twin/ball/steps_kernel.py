@@ -20,7 +20,7 @@ from twin.dynamics.work import make_work
 
 @compiled
 def rolling_rate(ball, gravity, pose, twist, acceleration, state, rate, push):
-    """Fill `rate` (9,) of a ball's state and `push` (6,) on it, the plate's motion given.
+    """Fill `rate` (17,) of a ball's state and `push` (6,) on it, the plate's motion given.
 
     `gravity` is a vector `(3,)`; `push` holds the plate's force on the ball and its moment of
     rolling resistance. Returns the ball's status.
@@ -31,6 +31,7 @@ def rolling_rate(ball, gravity, pose, twist, acceleration, state, rate, push):
     normal, contact = contact_frame(matrix)[0], arms(ball, state, matrix)[0]
     bias, moment = contact_bias(ball, state, matrix, omega, pull)
     force = contact_force(ball, normal, contact, bias, acceleration)
+    rate[:] = 0.0
     ball_rate(ball, state, matrix, omega, force, moment, normal, rate)
     for k in range(3):
         push[k] = force[k]

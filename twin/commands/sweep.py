@@ -72,7 +72,11 @@ def sweep(
     wanted = described(subject, values, samples, ride, changes)
     folder = default_folder(wanted) if out is None else out
     began = clock.perf_counter()
-    rows = run_sweep(wanted, folder, resume=resume, **options).to_pylist()
+    try:
+        rows = run_sweep(wanted, folder, resume=resume, **options).to_pylist()
+    except KeyboardInterrupt:
+        line(f"interrupted; {folder} keeps what is finished, the same command computes the rest")
+        raise
     _print_table(wanted, rows)
     failed = [row for row in rows if row["status"] not in (DONE, STOPPED)]
     seconds = clock.perf_counter() - began

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -95,3 +95,12 @@ def _renew_when_any_kernel_changes(kernel: Any, module: str) -> None:
     if hasattr(index, "_source_stamp"):
         folder = next((part for part in module.split(".") if part in FOLDERS), FOLDERS[-1])
         index._source_stamp = (index._source_stamp, _sources(folder))
+        index._load_index = partial(_load_what_is_known, index._load_index)
+
+
+def _load_what_is_known(load_index: Callable[[], Any]) -> Any:
+    """Return a kernel's index; an empty one where it names types that have moved since."""
+    try:
+        return load_index()
+    except (AttributeError, ImportError):
+        return {}

@@ -21,8 +21,8 @@ class RollingBall:
     """A ball on a machine, under the exact coupling of both.
 
     Attributes:
-        y: `(m + 9,)` state of the machine, then that of the ball.
-        status: `ROLLING`, `SLIPPING` or `LOST`; a lost ball stays where it was on the plate.
+        y: `(m + 17,)` state of the machine, then that of the ball.
+        status: `ROLLING`, `SLIPPING`, `FLYING` or `LOST`; a lost ball stays where it was on the plate.
     """
 
     def __init__(self, ball: Ball, size: int, timestep: float, preset: str) -> None:

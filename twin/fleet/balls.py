@@ -14,11 +14,11 @@ class Balls(NamedTuple):
     """States of the balls of all rows; first axis rows."""
 
     state: FloatArray
-    """`(N, 9)` place on the plate, angular velocity, orientation"""
+    """`(N, 17)` place on the plate, angular velocity, orientation, flight"""
     place: FloatArray
     """`(N, 13)` pose and twist in the base frame"""
     status: Any
-    """`(N,)` `ROLLING`, `SLIPPING` or `LOST`"""
+    """`(N,)` `ROLLING`, `SLIPPING`, `FLYING` or `LOST`"""
     lost: Any
     """`(N,)` True where the ball has left the plate; it stays where that was"""
 

@@ -12,6 +12,7 @@ from twin.engines.engine import State
 from twin.engines.guard import LARGEST_GAP
 from twin.engines.stability import check_timestep
 from twin.fleet.bullet_row import BulletRow, check_size
+from twin.fleet.drive_bank import place_row
 from twin.fleet.drive_kernel import drive_rows, issue_rows, read_rows
 from twin.fleet.fleet import Fleet
 from twin.platform import Platform
@@ -80,7 +81,9 @@ class BulletFleet(Fleet):
 
     def _place(self, row: int, state: State, ball: Any) -> None:
         engine = self._engines[row]
-        engine.reset(state.pose, state.twist, state.internal, ball=ball)
+        state = engine.reset(state.pose, state.twist, state.internal, ball=ball)
+        # The drives start where Bullet's joints are, to the last bit.
+        place_row(self._bank, row, self._plants[row], self._gains, state)
         self._sense(row)
         if self._ball is not None:
             self.ball[row], self.ball_lost[row] = engine.ball, False

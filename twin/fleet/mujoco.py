@@ -31,6 +31,7 @@ from twin.engines.mujoco_platform import platform_of
 from twin.engines.mujoco_settings import make_settings
 from twin.engines.stability import Scheme, check_timestep
 from twin.errors import InputError
+from twin.fleet.drive_bank import place_row
 from twin.fleet.drive_kernel import issue_rows
 from twin.fleet.fleet import Fleet
 from twin.fleet.mujoco_fields import alike, fields_of, layout_of, wrenches_of
@@ -160,6 +161,15 @@ class MujocoFleet(Fleet):
             FreeBall(model, data).place(self.ball[row])
         self._batch.reset([row], stage=STEP_ONLY)  # warnings that were counted
         mujoco.mj_getState(model, data, self._batch.state[row], SAVED)
+        lengths = self._home[row] + data.qpos[self._layout.measured].sum(axis=0)
+        rates = data.qvel[self._layout.measured_rates].sum(axis=0)
+        self._hold(row, state._replace(lengths=lengths, rates=rates))
+
+    def _hold(self, row: int, state: State) -> None:
+        """Let the drives of a row start where MuJoCo's joints are, to the last bit."""
+        plant, machines = self._plants[row], self.machines
+        place_row(self._bank, row, plant, self._gains, state)
+        machines.coordinates[row], machines.rates[row] = plant.actuated(state)
 
     def _advance(self) -> None:
         bank, machines, inputs = self._bank, self.machines, self._inputs

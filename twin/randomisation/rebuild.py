@@ -12,7 +12,7 @@ from twin.parameters.machine import MachineParameters
 from twin.parameters.read import parameters_from
 from twin.parameters.table import Table
 from twin.parameters.variant import Variant
-from twin.randomisation.tables import Changes, Keys, changed, note
+from twin.randomisation.tables import Changes, Keys, changed, note, replaced
 
 INDEPENDENT = ("control", "imu")
 """Tables of a machine that no check of the whole machine reads, only their own checks."""
@@ -90,7 +90,7 @@ def _quick(
     update: dict[str, Any] = _tables(parameters, machine, INDEPENDENT)
     if "platform" in machine:
         tables = _tables(parameters.platform, machine["platform"], INDEPENDENT_OF_PLATFORM)
-        update["platform"] = parameters.platform.model_copy(update=tables)
+        update["platform"] = replaced(parameters.platform, tables)
     if inside:
         main, rest = _groups(parameters, legs, inside)
         update["leg"] = _leg(*main[:2])
@@ -98,7 +98,7 @@ def _quick(
             Variant(legs=tuple(numbers), leg=_leg(leg, change), source=_source(parameters, leg))
             for leg, change, numbers in rest
         )
-    return parameters.model_copy(update=update)
+    return replaced(parameters, update)
 
 
 def _source(parameters: MachineParameters, leg: AnyLeg) -> str:
@@ -106,7 +106,7 @@ def _source(parameters: MachineParameters, leg: AnyLeg) -> str:
 
 
 def _leg(leg: AnyLeg, change: Changes) -> AnyLeg:
-    return leg.model_copy(update=_tables(leg, change, INDEPENDENT_OF_LEG))
+    return replaced(leg, _tables(leg, change, INDEPENDENT_OF_LEG))
 
 
 def _tables(owner: Table, change: Changes, names: tuple[str, ...]) -> dict[str, Table]:

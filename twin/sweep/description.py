@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from twin.errors import InputError, ParameterError
 from twin.sweep.choices import ControllerChoice, OneOrMore, PayloadChoice, Ride, Sampling, Seeds
-from twin.sweep.values import Numbers, Part, Range
+from twin.sweep.values import LIST, RANGE, Numbers, Part, Range
 
 EngineName = Literal["analytic", "mujoco", "bullet"]
 
@@ -144,9 +144,7 @@ def problems(error: ValidationError) -> list[tuple[str, str]]:
     """Return pairs of field and what is wrong with it."""
     found = []
     for entry in error.errors(include_url=False):
-        # Names of the members of unions stand between field names.
-        places = [str(part) for part in entry["loc"]]
-        field = ".".join(part for part in places if "[" not in part and part != "Range")
+        field = ".".join(str(part) for part in entry["loc"] if part not in (RANGE, LIST))
         unknown = entry["type"] == "extra_forbidden"
         message = "unknown field; check its spelling" if unknown else entry["msg"]
         found.append((field or "sweep", message.removeprefix("Value error, ")))

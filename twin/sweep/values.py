@@ -5,13 +5,24 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    model_validator,
+)
 
 from twin.arrays import FloatArray
 
 Spacing = Literal["linear", "logarithmic"]
 
 LARGEST_COUNT = 1_000_000
+
+RANGE, LIST = "a range", "a list"
+"""What values are; stand in the path of a fault."""
 
 FORM = "write numbers separated by commas, or start:stop:count or start:stop:count:logarithmic"
 
@@ -79,7 +90,14 @@ def _number(text: str) -> float:
         raise ValueError(f"{text!r} is no number; {FORM}") from None
 
 
+def _form(value: Any) -> str:
+    return RANGE if isinstance(value, (dict, Range)) else LIST
+
+
 Numbers = Annotated[
-    Range | Annotated[tuple[float, ...], Field(min_length=1)], BeforeValidator(_read)
+    Annotated[Range, Tag(RANGE)]
+    | Annotated[tuple[float, ...], Field(min_length=1, max_length=LARGEST_COUNT), Tag(LIST)],
+    Discriminator(_form),
+    BeforeValidator(_read),
 ]
 """A list of numbers, a range as a table or as text such as "0:0.004:5", or one number."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from twin.analysis.payload import Payload, with_payload
+from twin.arrays import positive
 from twin.control import make_controller
 from twin.control.controller import Controller
 from twin.engines.stability import suitable_timestep
@@ -105,7 +106,11 @@ def loaded(platform: Platform, payload: PayloadChoice) -> Platform:
 
 
 def _sorted_values(task: Task) -> tuple[Ride, ControllerChoice, dict[str, float]]:
-    """Return motion, controller and the machine's own numbers with the values of the run."""
+    """Return motion, controller and the machine's own numbers with the values of the run.
+
+    Raises:
+        InputError: a value of the motion that is not above zero.
+    """
     apart: dict[str, dict[str, float]] = {"motion": {}, "controller": {}}
     numbers = {}
     for path, value in task.values.items():
@@ -115,7 +120,9 @@ def _sorted_values(task: Task) -> tuple[Ride, ControllerChoice, dict[str, float]
         else:
             numbers[path] = value
     options = {**task.controller.options, **apart["controller"]}
-    ride = Ride.model_validate({**task.motion.model_dump(), **apart["motion"]})
+    for field, value in apart["motion"].items():
+        positive(value, f"motion.{field}")
+    ride = task.motion.model_copy(update=apart["motion"])
     return ride, task.controller.model_copy(update={"options": options}), numbers
 
 

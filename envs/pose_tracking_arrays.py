@@ -1,0 +1,77 @@
+"""Arrays of `PoseTracking` that its kernels read and write."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.arrays import FloatArray
+from twin.control.reference import Reference
+from twin.envs.scales import Scales
+
+
+class Tables(NamedTuple):
+    """What the rows follow, and sums of what they missed."""
+
+    pose: FloatArray
+    """`(N, k, 7)`"""
+    coordinates: FloatArray
+    """`(N, k, n)`"""
+    rates: FloatArray
+    """`(N, k, n)`"""
+    accumulated: FloatArray
+    """`(N, n)` error of coordinates, summed with forgetting [m s, rad s]"""
+    middle: FloatArray
+    """`(n,)` of the travel"""
+    work_pose: FloatArray
+    """`(7,)`"""
+    work_state: FloatArray
+    """`(13,)`"""
+
+
+class Signals(NamedTuple):
+    """What `info` shows, in physical units."""
+
+    position_error: FloatArray
+    """`(N, 3)` reference less platform [m], base axes"""
+    orientation_error: FloatArray
+    """`(N, 3)` rotation vector from platform to reference [rad], base axes"""
+    coordinate_error: FloatArray
+    """`(N, n)` reference less measured coordinate [m, rad]"""
+    reference_pose: FloatArray
+    """`(N, 7)`"""
+
+
+def make_tables(size: int, length: int, scales: Scales) -> Tables:
+    """Return empty tables of `size` rows and `length` control instants."""
+    n = len(scales.half)
+    return Tables(
+        np.zeros((size, length, 7)),
+        np.zeros((size, length, n)),
+        np.zeros((size, length, n)),
+        np.zeros((size, n)),
+        scales.middle.copy(),
+        np.zeros(7),
+        np.zeros(13),
+    )
+
+
+def make_signals(size: int, actuators: int) -> Signals:
+    """Return signals of `size` rows."""
+    return Signals(
+        np.zeros((size, 3)), np.zeros((size, 3)), np.zeros((size, actuators)), np.zeros((size, 7))
+    )
+
+
+def fill_row(tables: Tables, row: int, reference: Reference) -> None:
+    """Put a reference into a row; at rest on its last pose where it is shorter than the tables."""
+    length = tables.pose.shape[1]
+    count = min(len(reference.time), length)
+    tables.pose[row, :count], tables.pose[row, count:] = (
+        reference.pose[:count],
+        reference.pose[count - 1],
+    )
+    tables.coordinates[row, :count] = reference.coordinates[:count]
+    tables.coordinates[row, count:] = reference.coordinates[count - 1]
+    tables.rates[row, :count], tables.rates[row, count:] = reference.rates[:count], 0.0

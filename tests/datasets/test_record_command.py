@@ -1,0 +1,45 @@
+"""The command `record`."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from twin.cli.application import app
+
+minari = pytest.importorskip("minari")
+importlib.import_module("twin.cli.record")
+
+
+def test_record(datasets: Path) -> None:
+    words = "record twin/PoseTracking-v0 --policy cascade --episodes 2 --seed 3 --plant hardware"
+    words += " --dataset test/cascade-v0 --option residual=false --option max_episode_steps=20"
+    run = CliRunner().invoke(app, words.split())
+    assert run.exit_code == 0, run.output
+    assert "2 episodes of twin/PoseTracking-v0 under cascade: 40 steps" in run.output
+    assert "wrote test/cascade-v0" in run.output
+    found = minari.load_dataset("test/cascade-v0")
+    assert found.total_steps == 40
+    assert found.env_spec.kwargs == {"plant": "hardware", "residual": False}
+    assert found.env_spec.max_episode_steps == 20
+    assert (datasets / "test" / "cascade-v0").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--dataset plain", "dataset: must look like"),
+        ("--dataset test/a-v0 --policy pid", "policy: 'pid' is neither"),
+        ("--dataset test/a-v0 --option speed=3", "no option"),
+        ("--dataset test/a-v0 --randomisation wear", "randomisation: unknown randomisation"),
+        ("--dataset test/a-v0 --randomisation hardware_spread", "no drives"),
+    ],
+)
+def test_faults_end_in_one_line(words: str, message: str, datasets: Path) -> None:
+    run = CliRunner().invoke(app, ["record", "twin/PoseTracking-v0", *words.split()])
+    assert run.exit_code == 2
+    assert message in run.output
+    assert not datasets.exists() or not list(datasets.iterdir())

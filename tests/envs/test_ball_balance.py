@@ -1,0 +1,259 @@
+"""BallBalance: observations, rewards, ends against independent calculations; it can be solved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+import twin
+import twin.envs
+from twin.arrays import FloatArray
+from twin.ball.ball import Ball, ball_for
+from twin.envs.ball_balance import BallBalanceEnv
+from twin.envs.ball_balance_reward import calmness, evenness, loss, nearness
+from twin.envs.channels import channel_scales, places
+from twin.errors import InputError
+
+ID = "twin/BallBalance-v0"
+ENGINES = ("analytic", "mujoco", "bullet")
+
+
+def make(**options: Any) -> BallBalanceEnv:
+    """Return the environment without wrappers."""
+    env = gym.make(ID, disable_env_checker=True, **options).unwrapped
+    assert isinstance(env, BallBalanceEnv)
+    return env
+
+
+class Balance:
+    """A linear law: the plate's slope from the error of the ball, by its own equation of motion."""
+
+    def __init__(self, env: BallBalanceEnv, frequency: float = 2.0, damping: float = 0.9) -> None:
+        """Aim at a response with a frequency [rad/s] and a damping ratio."""
+        task = env.task
+        self._where = places(task.observations)
+        self._scales = channel_scales(task.observations)
+        self._step = np.asarray(task.actions[0].scale)
+        self._gains = frequency**2, 2.0 * damping * frequency
+        ball = task.ball  # type: ignore[attr-defined]
+        # A plate tilted by s accelerates the ball by g s / (1 + k).
+        self._pull = task.platform.parameters.gravity / (1.0 + ball.inertia_factor)
+
+    def __call__(self, observation: FloatArray) -> FloatArray:
+        """Return the action."""
+        seen = observation * self._scales
+        error, velocity, target_velocity, displacement = (
+            seen[self._where[name]]
+            for name in ("target error", "ball velocity", "target velocity", "displacement")
+        )
+        stiffness, damping = self._gains
+        x, y = (stiffness * error + damping * (target_velocity - velocity)) / self._pull
+        wanted = np.array([-y, x])
+        return np.asarray(((wanted - displacement) / self._step).clip(-1.0, 1.0))
+
+
+def run(env: BallBalanceEnv, law: Any, steps: int, **reset: Any) -> list[dict[str, Any]]:
+    """Return the infos of one episode."""
+    observation, _ = env.reset(**reset)
+    infos = []
+    for _ in range(steps):
+        observation, _, ended, _, info = env.step(law(observation))
+        infos.append(info)
+        if ended:
+            break
+    return infos
+
+
+def away(infos: list[dict[str, Any]]) -> FloatArray:
+    """Return the distances [m] from the target."""
+    return np.array([np.linalg.norm(info["target_error"]) for info in infos])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("machine", ["stewart", "driving_simulator"])
+def test_a_linear_law_solves_it(machine: str, engine: str) -> None:
+    """Measured 1 mm (stewart) and 5 mm (driving simulator) from the target after 4 s."""
+    pytest.importorskip({"bullet": "pybullet"}.get(engine, "numpy"))
+    env = make(machine=machine, engine=engine)
+    radius = env.task.ball.plate_radius  # type: ignore[attr-defined]
+    infos = run(env, Balance(env), 395, seed=1)
+    distances = away(infos)
+    assert len(infos) == 395 and infos[-1]["termination"] == ""
+    assert distances[0] > 0.2 * radius
+    assert distances[-1] < 0.02 * radius
+    assert infos[-1]["reward_terms"]["nearness"] > 0.7
+    env.close()
+
+
+def test_a_law_for_one_engine_does_the_same_in_another() -> None:
+    """Distances of a whole run agree within a millimetre, through a change of the target."""
+    pytest.importorskip("mujoco")
+    found = []
+    for engine in ENGINES[:2]:
+        env = make(engine=engine)
+        found.append(away(run(env, Balance(env), 500, seed=3)))
+        env.close()
+    np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-3)
+
+
+def test_without_a_law_the_ball_is_lost() -> None:
+    env = make()
+    infos = run(env, lambda seen: np.zeros(2), 1000, options={"ball": [0.1, 0.0, 0.3, 0.0]})
+    assert infos[-1]["termination"] == "ball"
+    assert infos[-1]["reward_terms"]["loss"] == -1.0
+    assert all(info["reward_terms"]["loss"] == 0.0 for info in infos[:-1])
+    env.close()
+
+
+def test_a_circling_target_is_followed() -> None:
+    env = make(target="circle", lap=8.0)
+    infos = run(env, Balance(env, frequency=3.0), 700, seed=2)
+    targets = np.array([info["target"] for info in infos])
+    radii = np.linalg.norm(targets, axis=1)
+    np.testing.assert_allclose(radii, radii[0], rtol=1e-12, atol=0)
+    angle = np.unwrap(np.arctan2(targets[:, 1], targets[:, 0]))
+    turned = abs(angle[-1] - angle[0])
+    np.testing.assert_allclose(turned, 2.0 * np.pi / 8.0 * 6.99, rtol=1e-9, atol=0)
+    assert away(infos)[-200:].max() < 0.1 * radii[0] + 0.01
+    env.close()
+
+
+@pytest.mark.parametrize("machine", twin.machine_names())
+def test_observation_is_what_it_says(machine: str) -> None:
+    env = make(machine=machine)
+    env.reset(seed=4)
+    random = np.random.default_rng(0)
+    for _ in range(5):
+        action = random.uniform(-1.0, 1.0, env.action_space.shape or ())
+        observation, *_, info = env.step(action)
+    task, fleet = env.task, env.task.fleet
+    turn = Rotation.from_quat(fleet.pose[0, 3:], scalar_first=True)
+    arm = fleet.ball[0, :3] - fleet.pose[0, :3]
+    velocity = fleet.ball[0, 7:10] - fleet.twist[0, :3] - np.cross(fleet.twist[0, 3:], arm)
+    position = turn.inv().apply(arm)[:2]
+    wanted = {
+        "target error": info["target"] - position,
+        "ball position": position,
+        "ball velocity": turn.inv().apply(velocity)[:2],
+        "slope": [-turn.apply(axis)[2] for axis in np.eye(3)[:2]],
+        "tilt rate": turn.inv().apply(fleet.twist[0, 3:])[:2],
+        "coordinate": fleet.measured[0] - task.scales.middle,
+        "rate": fleet.measured_rates[0],
+        "target velocity": [0.0, 0.0],
+    }
+    where, scales = places(task.observations), channel_scales(task.observations)
+    for name, value in wanted.items():
+        expected = np.clip(np.asarray(value) / scales[where[name]], -10.0, 10.0)
+        np.testing.assert_allclose(observation[where[name]], expected, rtol=1e-6, atol=1e-6)
+    np.testing.assert_array_equal(observation[where["last action"]], action.astype(np.float32))
+    env.close()
+
+
+@pytest.mark.parametrize("machine", ["stewart", "driving_simulator", "rss"])
+def test_increments_tilt_the_platform(machine: str) -> None:
+    """Roll and pitch add up to what was asked for, and stop at their bounds."""
+    env = make(machine=machine)
+    env.reset(seed=0, options={"ball": [0.0, 0.0, 0.0, 0.0]})
+    step = np.asarray(env.task.actions[0].scale)
+    for action in ([1.0, 0.0], [1.0, 0.5], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]):
+        info = env.step(np.array(action))[-1]
+    for _ in range(40):
+        info = env.step(np.zeros(2))[-1]
+    turn = Rotation.from_quat(info["pose"][3:], scalar_first=True)
+    home = Rotation.from_quat(env.platform.home[3:], scalar_first=True)
+    moved = (turn * home.inv()).as_rotvec()[:2]
+    np.testing.assert_allclose(moved, step * [2.0, 0.5], rtol=2e-2, atol=1e-5)
+    for _ in range(200):
+        info = env.step(np.array([1.0, 1.0]))[-1]
+        if info["termination"]:
+            break
+    assert info["termination"] == "ball", "the tilt must not leave the machine's range"
+    env.close()
+
+
+@pytest.mark.parametrize("action", ["tilt", "pose", "velocities"])
+@pytest.mark.parametrize("machine", twin.machine_names())
+def test_every_machine_and_action(machine: str, action: str) -> None:
+    env = make(machine=machine, action=action)
+    observation, _ = env.reset(seed=1)
+    assert observation.shape == env.observation_space.shape
+    env.action_space.seed(1)
+    for _ in range(20):
+        observation, reward, ended, _, _ = env.step(0.2 * env.action_space.sample())
+        assert np.isfinite(observation).all() and np.isfinite(reward)
+        assert not ended
+    env.close()
+
+
+def test_targets_change_when_they_are_due() -> None:
+    env = make(hold=0.1)
+    targets = np.array([info["target"] for info in run(env, Balance(env), 40, seed=5)])
+    changes = np.flatnonzero(np.any(np.diff(targets, axis=0) != 0.0, axis=1)) + 2
+    np.testing.assert_array_equal(changes, [10, 20, 30, 40])
+    reach = 0.5 * env.task.ball.plate_radius  # type: ignore[attr-defined]
+    assert (np.linalg.norm(targets, axis=1) <= reach).all()
+    env.close()
+
+
+def test_options_of_reset_and_of_the_ball() -> None:
+    own = Ball(radius=0.01, mass=0.05, plate_radius=0.1, plate_height=0.2, inertia_factor=0.5)
+    env = make(ball=own)
+    start = [0.02, -0.03, 0.1, 0.0]
+    _, info = env.reset(options={"target": [0.05, 0.01], "ball": start})
+    np.testing.assert_allclose(info["target"], [0.05, 0.01], rtol=1e-15, atol=0)
+    np.testing.assert_allclose(info["ball_position"], start[:2], rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(info["ball_velocity"], start[2:], rtol=1e-12, atol=1e-15)
+    for wrong in ({"ball": [0.2, 0.0, 0.0, 0.0]}, {"target": [1.0]}, {"goal": [0.0, 0.0]}):
+        with pytest.raises(InputError):
+            env.reset(options=wrong)
+    env.close()
+    for options in ({"ball": "steel"}, {"hold": 0.0}, {"action": "forces"}, {"colour": 1}):
+        with pytest.raises(InputError):
+            make(**options)
+
+
+def test_the_usual_ball_suits_the_machine() -> None:
+    env = make(machine="micro_hexapod")
+    assert env.task.fleet.cargo == ball_for(env.platform.parameters)
+    env.close()
+
+
+@given(st.floats(0.0, 1.0), st.floats(1e-4, 1e-1))
+@settings(max_examples=50, deadline=None)
+def test_nearness_falls_from_one_to_zero(distance: float, fine: float) -> None:
+    value = nearness(distance, fine, 0.5)
+    assert 0.0 <= value <= 1.0
+    assert nearness(0.0, fine, 0.5) == 1.0
+    assert nearness(0.5, fine, 0.5) <= 1e-12
+    assert nearness(distance + 1e-3, fine, 0.5) <= value
+
+
+def test_other_terms() -> None:
+    assert calmness(0.1, 0.2) == -0.25
+    assert calmness(5.0, 0.2) == -1.0
+    assert evenness(np.array([1.0, -1.0]), np.array([1.0, 1.0])) == -2.0
+    assert (loss(True), loss(False)) == (-1.0, 0.0)
+
+
+def test_rows_of_a_vector_are_single_environments() -> None:
+    vector = gym.make_vec(ID, num_envs=3, vectorization_mode="vector_entry_point")
+    seen, _ = vector.reset(seed=7)
+    singles = [make() for _ in range(3)]
+    alone = [env.reset(seed=7 + row)[0] for row, env in enumerate(singles)]
+    np.testing.assert_array_equal(seen, alone)
+    random = np.random.default_rng(1)
+    for _ in range(30):
+        actions = random.uniform(-0.3, 0.3, (3, 2)).astype(np.float32)
+        seen, reward, *_ = vector.step(actions)
+        steps = [env.step(action) for env, action in zip(singles, actions, strict=True)]
+        np.testing.assert_array_equal(seen, [step[0] for step in steps])
+        np.testing.assert_array_equal(reward, [step[1] for step in steps])
+    for env in singles:
+        env.close()
+    vector.close()

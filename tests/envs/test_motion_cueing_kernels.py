@@ -1,0 +1,266 @@
+"""Kernels of MotionCueing against the offline functions of `twin.motion.cueing`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import twin
+from twin.arrays import FloatArray
+from twin.compiled.jit import compiled
+from twin.envs.motion_cueing import MotionCueingEnv
+from twin.envs.motion_cueing_perception import perception_models
+from twin.envs.motion_cueing_perception_kernel import sense_all
+from twin.envs.motion_cueing_reward import (
+    conscious,
+    false_part,
+    false_term,
+    neutral_term,
+    perception_term,
+    smoothness_term,
+)
+from twin.envs.motion_cueing_rides import (
+    PIECES,
+    as_ride,
+    driven,
+    expected_speed,
+    fill_table,
+    random_drive,
+    wheel_angle,
+)
+from twin.errors import InputError
+from twin.motion.axes import AxisSample
+from twin.motion.cueing import (
+    MANOEUVRES,
+    Car,
+    Perceived,
+    Tyre,
+    cue,
+    felt_ride,
+    manoeuvre,
+    perceived,
+    perceived_error,
+)
+from twin.motion.cueing.car import STEP
+from twin.motion.cueing.perceived_error import THRESHOLDS
+from twin.motion.cueing.perception import (
+    CANAL_ADAPTATION,
+    CANAL_LONG,
+    OTOLITH_GAIN,
+    OTOLITH_LEAD,
+    OTOLITH_LONG,
+    OTOLITH_SHORT,
+)
+from twin.motion.cueing.platform_axes import motion_of_axes
+from twin.motion.cueing.ride import GRAVITY
+
+REST = [0.0, 0.0, GRAVITY]
+POSE_ACTIONS = ("accelerations", "increments")
+
+
+@compiled
+def sensed(models, left, right, out):  # type: ignore[no-untyped-def]
+    """Fill `out` (n, 6) with what inputs at both ends of periods are perceived as."""
+    states = np.zeros((6, 2))
+    for k in range(left.shape[0]):
+        sense_all(models, states, left[k], right[k], out[k])
+
+
+@pytest.mark.parametrize("period", [0.002, 0.01, 0.05])
+def test_perception_is_that_of_the_package(period: float) -> None:
+    random = np.random.default_rng(4)
+    inputs = np.cumsum(random.normal(size=(800, 6)), axis=0) * 0.1
+    force, rate = perceived(inputs[:, :3] + REST, inputs[:, 3:], period)
+    before, found = np.vstack([np.zeros(6), inputs[:-1]]), np.empty((800, 6))
+    sensed(perception_models(period), before, inputs, found)
+    np.testing.assert_allclose(found, np.hstack([force, rate]), rtol=1e-9, atol=1e-9)
+
+
+def test_perception_of_a_step_has_its_closed_form() -> None:
+    period, held = 0.01, np.ones((300, 6))
+    found = np.empty((300, 6))
+    sensed(perception_models(period), held, held, found)
+    time = period * np.arange(1, 301)
+    long, short, lead = OTOLITH_LONG, OTOLITH_SHORT, OTOLITH_LEAD
+    otolith = OTOLITH_GAIN * (
+        1.0
+        - (1.0 - lead / long) / (1.0 - short / long) * np.exp(-time / long)
+        - (1.0 - lead / short) / (1.0 - long / short) * np.exp(-time / short)
+    )
+    one, other = CANAL_LONG, CANAL_ADAPTATION
+    canal = (other * np.exp(-time / one) - one * np.exp(-time / other)) / (other - one)
+    wanted = np.stack([otolith] * 3 + [canal] * 3, axis=1)
+    np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "car",
+    [
+        Car(),
+        Car(mass=900.0, height=0.4, head=(0.3, -0.4, 0.9), rear_tyre=Tyre(6e4, 0.7, 1.6)),
+        Car(front_tyre=Tyre(7e4, linear=True), pitch_stiffness=5e4),
+    ],
+)
+def test_car_drives_as_that_of_the_package(car: Car) -> None:
+    time = 0.5 * STEP * np.arange(1601)
+    steer, demand = 0.08 * np.sin(2.0 * time), 4.0 * np.cos(1.3 * time) - 1.5
+    wanted, found = car.drive("drive", 18.0, steer, demand), driven(car, 18.0, steer, demand)
+    np.testing.assert_allclose(found.time, wanted.time, rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(found.specific_force, wanted.specific_force, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(found.angular_rate, wanted.angular_rate, rtol=1e-10, atol=1e-11)
+
+
+def test_drives_are_varied_and_follow_from_the_generator() -> None:
+    drives = [random_drive(np.random.default_rng(seed), 1.0) for seed in range(60)]
+    again = random_drive(np.random.default_rng(7), 1.0)
+    np.testing.assert_array_equal(again.ride.specific_force, drives[7].ride.specific_force)
+    assert {name for drive in drives for name in drive.manoeuvres} == set(PIECES)
+    assert len({drive.manoeuvres for drive in drives}) > 20
+    most = np.max(
+        [np.abs(drive.ride.specific_force - REST).max(axis=0) for drive in drives], axis=0
+    )
+    assert 3.0 < most[0] < 10.0 and 3.0 < most[1] < 10.0
+    gentle = random_drive(np.random.default_rng(7), 0.1).ride
+    assert np.abs(gentle.specific_force - REST).max() < 1.0
+
+
+def test_wheel_is_turned_for_the_wanted_acceleration() -> None:
+    car = Car(front_tyre=Tyre(80e3, linear=True), rear_tyre=Tyre(95e3, linear=True))
+    count = 2001
+    steer = wheel_angle(car, np.full(count, 20.0), np.full(count, 2.0))
+    ride = driven(car, 20.0, steer, np.zeros(count))
+    # Tyres turned inwards hold the car up a little.
+    assert ride.angular_rate[-1, 2] * 20.0 == pytest.approx(2.0, rel=0.05)
+    assert expected_speed(10.0, np.full(401, 2.0))[-1] == pytest.approx(12.0, rel=0.01)
+
+
+def test_rides_by_name_file_and_value(tmp_path: Any) -> None:
+    assert as_ride("drive") is None
+    assert {as_ride(name).name for name in MANOEUVRES} == set(MANOEUVRES)  # type: ignore[union-attr]
+    ride = manoeuvre("slalom")
+    assert as_ride(ride) is ride
+    file = tmp_path / "lap.csv"
+    file.write_text("time [ms],fx [g],fy [g],fz [g]\n0,0,0,1\n10,0.1,0,1\n20,0,0,1\n30,0,0.2,1\n")
+    table = np.empty((50, 6))
+    fill_table(as_ride(str(file)), 0.001, table)  # type: ignore[arg-type]
+    np.testing.assert_allclose(table[10, :2], [0.980665, 0.0], rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(table[40], table[30], rtol=0.0, atol=0.0)
+    for wrong in ("lap", 3, None, str(tmp_path / "none.csv")):
+        with pytest.raises((InputError, FileNotFoundError)):
+            as_ride(wrong)
+
+
+numbers = st.floats(-5.0, 5.0)
+
+
+@given(st.lists(numbers, min_size=6, max_size=6), st.lists(numbers, min_size=6, max_size=6))
+def test_false_cues_are_those_of_the_package(ours: list[float], theirs: list[float]) -> None:
+    platform, vehicle = np.array(ours), np.array(theirs)
+    shown, known = (
+        np.hstack(Perceived(values[:3], values[3:]).conscious()) for values in (platform, vehicle)
+    )
+    wanted = np.where(known * shown > 0.0, 0.0, shown)
+    for j in range(6):
+        assert conscious(platform[j], THRESHOLDS[j]) == pytest.approx(shown[j], abs=1e-12)
+        found = false_part(platform[j], vehicle[j], THRESHOLDS[j])
+        assert found == pytest.approx(wanted[j], abs=1e-12)
+    mean = -np.mean((wanted / THRESHOLDS / 10.0) ** 2)
+    assert false_term(platform, vehicle, THRESHOLDS) == pytest.approx(mean, abs=1e-9)
+    assert false_term(vehicle, vehicle, THRESHOLDS) == 0.0
+
+
+def test_terms_have_their_closed_forms() -> None:
+    error = 10.0 * THRESHOLDS * [1.0, 2.0, 3.0, 0.0, 0.0, 3.0]
+    assert perception_term(error, THRESHOLDS, 0, 3) == pytest.approx(-14.0 / 3.0)
+    assert perception_term(error, THRESHOLDS, 3, 6) == pytest.approx(-3.0)
+    axes, travel = np.array([0.1, 9.0, 0.3, 9.0, 9.0, 9.0]), np.full(6, 0.2)
+    assert neutral_term(axes, travel, np.array([0, 2])) == pytest.approx(-1.25)
+    assert smoothness_term(np.array([1.0, 0.0]), np.array([-1.0, 0.0])) == -0.5
+
+
+def placed(environment: MotionCueingEnv, pose: FloatArray, twist: FloatArray) -> FloatArray:
+    """Return what is perceived on a platform that is put to poses, one per period."""
+    task = environment.task
+    environment.reset(seed=0)
+    rows = []
+    for k in range(len(pose)):
+        task.fleet.pose[0], task.fleet.twist[0], task.steps[0] = pose[k], twist[k], k
+        task.look(np.array([0]))
+        rows.append(task.signals["perceived_platform"][0].copy())
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("name", ["driving_simulator", "stewart"])
+def test_platform_is_felt_as_by_the_comparison(name: str) -> None:
+    machine, ride = twin.load(name), manoeuvre("step_steer")
+    head = (0.2, -0.1, 1.1)
+    motion = cue(machine, ride, "classical", head=head).motion
+    largest = []
+    for period in (0.02, 0.01, 0.005):
+        wanted = perceived_error(ride, felt_ride(machine, motion, head, 1e-3), period)
+        pose, twist, _ = machine.constrain(*motion.sample(wanted.time))
+        environment = MotionCueingEnv(machine, ride=ride, period=period, head=head)
+        found = placed(environment, pose, twist)
+        reference = perceived_error(ride, felt_ride(machine, motion, head, 1e-3), 1e-3).platform
+        every = round(period / 1e-3)
+        exact = np.hstack(reference)[::every][: len(found)]
+        largest.append(np.abs(found - exact).max(axis=0) / THRESHOLDS)
+        environment.close()
+    assert np.max(largest[1]) < 0.3
+    assert np.max(largest[2]) < 0.5 * np.max(largest[0])
+
+
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_axes_are_those_of_the_cueing_package(name: str) -> None:
+    environment = MotionCueingEnv(name)
+    task, machine = environment.task, twin.load(name)
+    random, values = np.random.default_rng(2), np.zeros((5, 6))
+    free = task.axes.free
+    values[:, free] = random.uniform(-0.5, 0.5, (5, len(free))) * task.axes.travel[free]
+    still = np.zeros_like(values)
+    poses = motion_of_axes(machine, AxisSample(values, still, still)).pose
+    environment.reset(seed=0)
+    for value, pose in zip(values, poses, strict=True):
+        task.fleet.pose[0] = pose
+        task.look(np.array([0]))
+        found = task.signals["axes"][0]
+        if machine.dof == 6:
+            np.testing.assert_allclose(found, value, rtol=1e-9, atol=1e-12)
+        else:
+            np.testing.assert_allclose(found[free], value[free], rtol=0.02, atol=1e-4)
+
+
+@pytest.mark.parametrize("action", POSE_ACTIONS)
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_command_keeps_range_and_speed(name: str, action: str) -> None:
+    environment = MotionCueingEnv(name, action=action)
+    task, machine = environment.task, twin.load(name)
+    environment.reset(seed=1)
+    random, still = np.random.default_rng(3), np.zeros((1, 6))
+    width = environment.action_space.shape[0]  # type: ignore[index]
+    last = task._targets[0].copy()
+    offset = last - machine.inverse_kinematics(machine.home)
+    reached = np.zeros(machine.n_actuators)
+    actions = np.zeros((1, width))
+    for k in range(400):
+        if k % 25 == 0:
+            actions[:] = random.choice([-1.0, 1.0], (1, width))
+        task.fleet.measured[0] = last
+        task.command(actions)
+        now = task._targets[0]
+        pose = motion_of_axes(machine, AxisSample(task.commands, still, still)).pose[0]
+        wanted = machine.inverse_kinematics(pose) + offset
+        np.testing.assert_allclose(now, wanted, rtol=1e-12, atol=1e-12)
+        moved = np.clip(now - last, -task.machine.reach, task.machine.reach)
+        np.testing.assert_allclose(task.demand[0] * 0.01, moved, rtol=1e-9, atol=1e-12)
+        assert (np.abs(now - last) <= 1.01 * task.machine.reach).all()
+        kept = 1e-3 * task.scales.half
+        assert (now >= task.machine.low - kept).all() and (now <= task.machine.high + kept).all()
+        reached = np.maximum(reached, np.abs(now - task.scales.middle) / task.scales.half)
+        last = now.copy()
+    assert reached.max() > 0.5
+    environment.close()

@@ -1,0 +1,228 @@
+"""The native vector environments against single ones, bit for bit, through many episodes."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import data_equivalence
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+import twin.envs
+from twin.envs.vector import PlatformVectorEnv
+from twin.errors import ClosedEngineError, InputError, StateError
+
+ENGINES = ("analytic", "mujoco", "bullet")
+
+MODES = tuple(AutoresetMode)
+
+ROWS, STEPS, LIMIT = 3, 40, 9
+"""Episodes are so short that each row goes through several."""
+
+SPREAD = {
+    "platform.body.mass": {"kind": "uniform", "low": 0.8, "high": 1.2, "relative": True},
+    "gravity": {"kind": "uniform", "low": 9.0, "high": 10.0},
+}
+
+COMBINATIONS = [
+    (*each, mode)
+    for each in itertools.product(twin.envs.environment_ids(), ENGINES)
+    for mode in MODES
+]
+assert COMBINATIONS
+
+
+def native(name: str, engine: str = "analytic", rows: int = ROWS, **options: Any) -> Any:
+    """Return the environment's own vector version."""
+    made = gym.make_vec(
+        name, rows, vectorization_mode="vector_entry_point", engine=engine, **options
+    )
+    assert isinstance(made, PlatformVectorEnv)
+    return made
+
+
+def singles(name: str, engine: str, mode: AutoresetMode, rows: int = ROWS, **options: Any) -> Any:
+    """Return single environments, stepped one after the other by Gymnasium."""
+
+    def one() -> gym.Env[Any, Any]:
+        return gym.make(name, engine=engine, disable_env_checker=True, **options)
+
+    return SyncVectorEnv([one] * rows, autoreset_mode=mode)
+
+
+def parts(infos: dict[str, Any], row: int) -> dict[str, Any]:
+    """Return what a vector's infos say of one row."""
+    said = {}
+    for key, value in infos.items():
+        if key.startswith("_") or not infos[f"_{key}"][row]:
+            continue
+        said[key] = parts(value, row) if isinstance(value, dict) else value[row]
+    return said
+
+
+def assert_same(mine: Any, its: Any, rows: int = ROWS) -> None:
+    """Compare what two vectors return: arrays, and the infos of each row."""
+    *arrays, infos = mine
+    *others, their_infos = its
+    for array, other in zip(arrays, others, strict=True):
+        assert array.dtype == other.dtype
+        np.testing.assert_array_equal(array, other)
+    for row in range(rows):
+        own, other = parts(infos, row), parts(their_infos, row)
+        for key in (set(own) | set(other)) - {"randomised"}:
+            assert data_equivalence(own.get(key), other.get(key), exact=True), (
+                f"{key} of row {row}: {own.get(key)!r}, {other.get(key)!r}"
+            )
+
+
+def run_both(
+    mine: Any, its: Any, mode: AutoresetMode, change: Callable[[Any], Any] = np.copy
+) -> tuple[int, int]:
+    """Step two vectors with the same actions; returns how many episodes were cut and ended."""
+    cut = ended = 0
+    random = np.random.default_rng(8)
+    assert_same(mine.reset(seed=21), its.reset(seed=21))
+    for _ in range(STEPS):
+        action = change(random.uniform(-1.0, 1.0, mine.action_space.shape).astype(np.float32))
+        one, other = mine.step(action), its.step(action)
+        assert_same(one, other)
+        over = one[2] | one[3]
+        ended, cut = ended + int(one[2].sum()), cut + int(one[3].sum())
+        if mode is AutoresetMode.DISABLED and over.any():
+            options = [{"reset_mask": over.copy()} for _ in range(2)]
+            assert_same(mine.reset(options=options[0]), its.reset(options=options[1]))
+    return cut, ended
+
+
+@pytest.mark.parametrize(("name", "engine", "mode"), COMBINATIONS)
+def test_a_vector_is_its_single_environments(name: str, engine: str, mode: AutoresetMode) -> None:
+    options = {"max_episode_steps": LIMIT, "randomisation": SPREAD}
+    mine = native(name, engine, autoreset_mode=mode, **options)
+    its = singles(name, engine, mode, **options)
+    cut, ended = run_both(mine, its, mode)
+    assert cut + ended >= 2 * ROWS
+    mine.close()
+    its.close()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_episodes_that_end_are_the_same(mode: AutoresetMode) -> None:
+    """Rows that leave their reference end at different times."""
+    name = "twin/PoseTracking-v0"
+    options = {"largest_position_error": 0.004, "residual": False}
+    mine = native(name, autoreset_mode=mode, **options)
+    its = singles(name, "analytic", mode, **options)
+    cut, ended = run_both(mine, its, mode, change=np.sign)
+    assert ended >= 2 * ROWS and cut == 0
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", twin.envs.environment_ids())
+def test_rows_do_not_know_of_each_other(name: str, engine: str) -> None:
+    """The same seed and actions give the same row, wherever it is and whatever is beside it."""
+    few, many = native(name, engine, 2), native(name, engine, 5)
+    first, _ = few.reset(seed=[7, 8])
+    second, _ = many.reset(seed=[1, 2, 8, 3, 7])
+    np.testing.assert_array_equal(first, second[[4, 2]])
+    random = np.random.default_rng(0)
+    for _ in range(15):
+        action = random.uniform(-1.0, 1.0, many.action_space.shape).astype(np.float32)
+        first, *one, _ = few.step(action[[4, 2]])
+        second, *other, _ = many.step(action)
+        np.testing.assert_array_equal(first, second[[4, 2]])
+        for array, longer in zip(one, other, strict=True):
+            np.testing.assert_array_equal(array, longer[[4, 2]])
+    few.close()
+    many.close()
+
+
+@pytest.mark.parametrize("name", twin.envs.environment_ids())
+def test_spaces_and_metadata(name: str) -> None:
+    env, single = native(name), gym.make(name)
+    assert env.num_envs == ROWS
+    assert env.single_observation_space == single.observation_space
+    assert env.single_action_space == single.action_space
+    assert env.observation_space.shape == (ROWS, *single.observation_space.shape)
+    assert env.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    assert env.max_episode_steps == gym.spec(name).max_episode_steps
+    observation, _ = env.reset(seed=0)
+    assert observation in env.observation_space
+    assert len(env.np_random) == len(env.np_random_seed) == ROWS
+
+
+def test_returned_arrays_are_the_callers() -> None:
+    """What one call returned, the next leaves alone."""
+    env = native("twin/PoseTracking-v0")
+    env.reset(seed=0)
+    calls = [env.step(env.action_space.sample()) for _ in range(2)]
+    kept = pickle.loads(pickle.dumps(calls))
+    env.step(env.action_space.sample())
+    assert data_equivalence(calls, kept, exact=True)
+
+
+def test_pictures_of_all_rows() -> None:
+    env = native("twin/PoseTracking-v0", render_mode="rgb_array")
+    env.reset(seed=3)
+    for _ in range(10):
+        env.step(env.action_space.sample())
+    pictures = env.render()
+    assert len(pictures) == ROWS
+    single = gym.make("twin/PoseTracking-v0", render_mode="rgb_array")
+    single.reset(seed=3)
+    assert single.render().shape == pictures[0].shape
+    assert (pictures[0] != pictures[1]).any()
+    env.close()
+
+
+def test_copies_begin_the_same_episodes() -> None:
+    env = native("twin/PoseTracking-v0", "mujoco", max_episode_steps=5, autoreset_mode="SameStep")
+    env.reset(seed=0)
+    copy = pickle.loads(pickle.dumps(env))
+    assert copy.num_envs == ROWS and copy.max_episode_steps == 5
+    assert copy.autoreset_mode is AutoresetMode.SAME_STEP
+    assert data_equivalence(env.reset(seed=4), copy.reset(seed=4), exact=True)
+
+
+def test_wrong_use_is_refused() -> None:
+    env = native("twin/PoseTracking-v0", autoreset_mode=AutoresetMode.DISABLED, max_episode_steps=1)
+    action = env.action_space.sample()
+    with pytest.raises(StateError):
+        env.step(action)
+    env.reset(seed=0)
+    for wrong in (action[:-1], action[0], np.full_like(action, np.nan)):
+        with pytest.raises(InputError) as caught:
+            env.step(wrong)
+        assert caught.value.field == "action"
+    env.step(action)
+    with pytest.raises(StateError, match="reset"):
+        env.step(action)
+    for mask in (np.ones(2, dtype=bool), np.zeros(ROWS, dtype=bool), np.ones(ROWS)):
+        with pytest.raises(InputError) as caught:
+            env.reset(options={"reset_mask": mask})
+        assert caught.value.field == "reset_mask"
+    with pytest.raises(InputError, match="seed"):
+        env.reset(seed=[1, 2])
+    env.close()
+    env.close()
+    for call in (env.reset, lambda: env.step(action), env.render):
+        with pytest.raises(ClosedEngineError):
+            call()
+
+
+def test_wrong_options_are_named() -> None:
+    for field, options in (
+        ("autoreset_mode", {"autoreset_mode": "later"}),
+        ("max_episode_steps", {"max_episode_steps": 0}),
+        ("render_mode", {"render_mode": "human"}),
+        ("size", {"num_envs": 0}),
+    ):
+        with pytest.raises(InputError) as caught, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            twin.envs.pose_tracking.PoseTrackingVectorEnv(**options)
+        assert caught.value.field == field

@@ -1,0 +1,49 @@
+"""Measures of a user's own, for sweeps in tests; workers import them by name."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+MORTAL, DEADLY = 150.0, 200.0
+"""Masses [kg] above which the worker dies the first time, and every time."""
+
+FOLDER = "OWN_MEASURES"
+"""Environment variable: where to note what was begun and finished."""
+
+
+def mass(trajectory: Any, platform: Any) -> dict[str, float]:
+    """Return the platform's mass and the worker's process."""
+    return {"mass": platform.parameters.platform.body.mass, "process": os.getpid()}
+
+
+def deadly(trajectory: Any, platform: Any) -> dict[str, float]:
+    """Note begin and end in the folder; kill the worker under a heavy platform."""
+    found = mass(trajectory, platform)
+    folder = Path(os.environ[FOLDER])
+    name = f"{found['mass']:g}"
+    first = not list(folder.glob(f"begun-{name}-*"))
+    (folder / f"begun-{name}-{time.monotonic_ns()}").touch()
+    if found["mass"] > DEADLY or (found["mass"] > MORTAL and first):
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(0.2)
+    (folder / f"ended-{name}-{time.monotonic_ns()}").touch()
+    return found
+
+
+def wrong(trajectory: Any, platform: Any) -> Any:
+    """Return what is no measure."""
+    return ["position"]
+
+
+def taken(trajectory: Any, platform: Any) -> dict[str, float]:
+    """Return a name that the sweep has itself."""
+    return {"position_rms": 0.0}
+
+
+def broken(trajectory: Any, platform: Any) -> dict[str, float]:
+    """Raise what the package does not."""
+    raise ZeroDivisionError("a user's fault")

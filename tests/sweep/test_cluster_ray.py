@@ -1,0 +1,105 @@
+"""A Ray cluster of two workers: the same rows, killed workers, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from small_sweeps import small
+
+from twin.errors import InputError
+from twin.sweep import libraries, run_sweep
+
+MASSES = [1.0, 160.0, 2.0, 300.0, 3.0, 4.0]
+"""[kg]; the second kills its worker the first time, the fourth every time."""
+
+os.environ.setdefault(libraries.USAGE, "0")
+os.environ.setdefault(libraries.LOOPBACK, "0")
+ray = pytest.importorskip("ray")
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[None]:
+    """Run inside a cluster of this computer with two workers."""
+    ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
+    yield
+    ray.shutdown()
+
+
+def listening() -> set[str]:
+    """Return the addresses that processes of this computer listen at, without ports."""
+    found = set()
+    for table, ends in (("tcp", 8), ("tcp6", 32)):
+        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            _, local, _, state, *_ = line.split()
+            if state == "0A":
+                found.add(f"{local[:ends]}:{local[ends + 1 :]}")
+    return found
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_cluster_computes_what_one_process_does(tmp_path: Path) -> None:
+    sweep = small(measure="own_measures:mass")
+    apart = run_sweep(sweep, tmp_path / "ray", backend="ray")
+    here = run_sweep(sweep, tmp_path / "serial", backend="serial")
+    assert os.getpid() not in apart.column("process").to_pylist()
+    own = ["process", "wall_time"]
+    assert apart.drop(own).equals(here.drop(own))
+    assert ray.is_initialized(), "a cluster that was there stays"
+
+
+def test_killed_workers_take_only_their_own_runs(tmp_path: Path, notes: Path) -> None:
+    if ray.is_initialized():
+        ray.shutdown()  # workers take the environment of the cluster's start
+    sweep = small(parameters={"platform.body.mass": MASSES}, measure="own_measures:deadly")
+    table = run_sweep(sweep, tmp_path / "out", workers=2, backend="ray", retries=1)
+    assert not ray.is_initialized()
+    expected = ["died" if mass == 300.0 else "done" for mass in MASSES]
+    assert table.column("status").to_pylist() == expected
+    for mass in MASSES:
+        begun = len(list(notes.glob(f"begun-{mass:g}-*")))
+        assert begun == (2 if mass > 150.0 else 1), mass
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_command_is_quiet_local_and_leaves_nothing(tmp_path: Path, workers: int) -> None:
+    before = listening()
+    code = (
+        f"import sys; sys.path[:0] = {sys.path!r}\n"
+        "import twin.cli.sweep, twin.sweep.folder as folder\n"
+        "from test_cluster_ray import listening\n"
+        "write = folder.SweepFolder.write\n"
+        "def noted(self, row):\n"
+        "    open('listening', 'w').write(' '.join(listening()))\n"
+        "    write(self, row)\n"
+        "folder.SweepFolder.write = noted\n"
+        "twin.cli.sweep.app()\n"
+    ).replace(f"{sys.path!r}", repr([*sys.path, str(Path(__file__).parent)]))
+    words = ["srspm", "--duration", "0.06", "--preset", "fast", "--out", "out"]
+    words += ["--backend", "ray", "--workers", str(workers)]
+    done = subprocess.run(
+        [sys.executable, "-c", code, "sweep", *words],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr
+    assert "ray" not in done.stdout.lower()
+    during = set((tmp_path / "listening").read_text().split()) - before
+    assert during, "no port of the cluster was seen"
+    loopback = ("0100007F:", "0000000000000000FFFF00000100007F:", "0" * 24 + "01000000:")
+    assert not [address for address in during if not address.startswith(loopback)]
+    assert not listening() & during
+
+
+def test_no_cluster_at_an_address(tmp_path: Path) -> None:
+    if ray.is_initialized():
+        ray.shutdown()
+    with pytest.raises(InputError, match="no cluster"):
+        run_sweep(small(), tmp_path / "out", backend="ray", address="auto")

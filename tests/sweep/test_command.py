@@ -1,0 +1,113 @@
+"""The command `sweep`: inline and from a file, resumed, and told what went wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import twin.cli.sweep
+from twin import cli
+from twin.commands.sweep import default_folder, described
+from twin.sweep import read_results
+
+SHORT = ("--duration", 0.06, "--preset", "fast", "--backend", "serial")
+
+FILE = """
+machine = "srspm"
+preset = "fast"
+controllers = ["cascade", "feedforward"]
+[motion]
+duration = 0.06
+[parameters]
+platform.body.mass = "1:2:2"
+"""
+
+
+def run(*arguments: object) -> Any:
+    """Run the console command in this process."""
+    return CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
+
+
+def test_the_command_is_there() -> None:
+    assert twin.cli.sweep.sweep.__doc__
+    assert run("sweep", "--help").exit_code == 0
+
+
+def test_inline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ("sweep", "srspm", "--set", "platform.body.mass=1:2:2", "--seeds", 2)
+    words = (*words, "--controller", "cascade", "--controller", "computed torque", *SHORT)
+    result = run(*words, "--json", "rows.json")
+    assert result.exit_code == 0, result.output
+    assert "computed_torque" in result.output
+    (folder,) = tmp_path.glob("sweep-srspm-*")
+    table = read_results(folder)
+    assert table.num_rows == 8
+    content = json.loads((tmp_path / "rows.json").read_text())
+    assert content["runs"] == table.to_pylist()
+    assert content["sweep"]["machine"] == "srspm"
+    assert run(*words).exit_code == 0
+    assert len(list(tmp_path.glob("sweep-srspm-*"))) == 1
+    assert run(*words, "--new").exit_code == 2
+
+
+def test_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "sweep.toml"
+    file.write_text(FILE)
+    result = run("sweep", file, "--out", tmp_path / "out", "--backend", "serial")
+    assert result.exit_code == 0, result.output
+    assert read_results(tmp_path / "out").num_rows == 4
+    changed = run("sweep", file, "--out", tmp_path / "out", "--seeds", 2, "--backend", "serial")
+    assert changed.exit_code == 2
+    assert "another sweep" in changed.stderr
+
+
+def test_the_command_line_goes_before_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "sweep.toml"
+    file.write_text(FILE)
+    sweep = described(str(file), ["gravity=1:9"], 5, {"axis": "x"}, {"seeds": 3, "engines": None})
+    assert (sweep.motion.axis, sweep.motion.duration) == ("x", 0.06)
+    assert list(sweep.parameters) == ["platform.body.mass", "gravity"]
+    assert sweep.seeds == (0, 1, 2)
+    assert default_folder(sweep) != default_folder(described(str(file), [], None, {}, {}))
+
+
+def test_machines_of_ones_own_are_no_sweeps(tmp_path: Path) -> None:
+    own = Path(twin.__file__).parent.parent / "assets" / "srspm" / "platform.toml"
+    result = run("sweep", own, *SHORT, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+
+
+def test_failed_runs_are_told(tmp_path: Path) -> None:
+    words = ("sweep", "srspm", "--set", "platform.body.mass=-1,1", *SHORT)
+    result = run(*words, "--out", tmp_path / "out")
+    assert result.exit_code == 1
+    assert "run 0 error: InputError" in result.output
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("absent",), "known machines"),
+        (("absent.toml",), "cannot be read"),
+        (("srspm", "--set", "gravity"), "leg.drive.delay"),
+        (("srspm", "--set", "platform.mass=1"), "platform.body.mass"),
+        (("srspm", "--controller", "pid"), "cascade"),
+        (("srspm", "--samples", 3), "a range"),
+        (("srspm", "--address", "auto"), "Ray"),
+        (("srspm", "--json", "absent/rows.json"), "json"),
+    ],
+)
+def test_wrong_words_are_refused(
+    words: tuple[object, ...], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run("sweep", *words)
+    assert result.exit_code == 2, result.output
+    assert result.stderr.startswith("twin: ")
+    assert told in result.stderr
+    assert not list(tmp_path.iterdir())

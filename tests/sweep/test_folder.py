@@ -1,0 +1,146 @@
+"""The folder of a sweep: whole at every moment, of one sweep only, never computed twice."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet
+import pytest
+from small_sweeps import small
+
+from twin.errors import InputError
+from twin.sweep import MEASURES, Sweep, outcomes, plan, read_results, run, run_sweep
+from twin.sweep.folder import SweepFolder
+from twin.sweep.work import run_task
+
+
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return a list that grows with the numbers of the runs that are computed."""
+    found: list[int] = []
+
+    def noted(task: Any) -> Any:
+        found.append(task.index)
+        return run_task(task)
+
+    monkeypatch.setattr(outcomes, "run_task", noted)
+    return found
+
+
+def test_results_are_one_table(tmp_path: Path) -> None:
+    table = run_sweep(small(), tmp_path / "out", backend="serial")
+    assert table.column("run").to_pylist() == [0, 1, 2]
+    assert table.column("platform.body.mass").to_pylist() == [1.0, 2.0, 3.0]
+    assert set(MEASURES) <= set(table.column_names)
+    file = pyarrow.parquet.read_table(tmp_path / "out" / "results.parquet")
+    assert file.equals(table)
+    assert read_results(tmp_path / "out").equals(table)
+    assert Sweep(**json.loads(file.schema.metadata[b"sweep"])) == small()
+
+
+def test_what_is_there_is_not_computed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = computed(monkeypatch)
+    table = run_sweep(small(), tmp_path, backend="serial")
+    assert found == [0, 1, 2]
+    assert run_sweep(small(), tmp_path, backend="serial").equals(table)
+    assert found == [0, 1, 2]
+    (tmp_path / "parts" / f"{plan(small())[1].key}.parquet").unlink()
+    again = run_sweep(small(), tmp_path, backend="serial")
+    assert found == [0, 1, 2, 1]
+    assert again.drop(["wall_time"]).equals(table.drop(["wall_time"]))
+
+
+def test_an_interrupted_sweep_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(task: Any) -> Any:
+        if task.index == 2:
+            raise KeyboardInterrupt
+        return run_task(task)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(outcomes, "run_task", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            run_sweep(small(), tmp_path, backend="serial")
+    assert read_results(tmp_path).column("run").to_pylist() == [0, 1]
+    found = computed(monkeypatch)
+    assert run_sweep(small(), tmp_path, backend="serial").num_rows == 3
+    assert found == [2]
+
+
+def test_errors_are_rows_and_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sweep = small(parameters={"platform.body.mass": [1.0, -1.0]})
+    found = computed(monkeypatch)
+    table = run_sweep(sweep, tmp_path, backend="serial")
+    assert table.column("status").to_pylist() == ["done", "error"]
+    assert table.column("position_rms").to_pylist()[1] is None
+    run_sweep(sweep, tmp_path, backend="serial")
+    assert found == [0, 1]
+
+
+def test_what_crashed_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sweep = small(measure="own_measures:broken")
+    found = computed(monkeypatch)
+    assert set(run_sweep(sweep, tmp_path, backend="serial")["status"].to_pylist()) == {"crashed"}
+    assert run_sweep(sweep, tmp_path, backend="serial").num_rows == 3
+    assert found == [0, 1, 2, 0, 1, 2]
+
+
+def test_another_sweep_is_refused(tmp_path: Path) -> None:
+    run_sweep(small(), tmp_path / "out", backend="serial")
+    with pytest.raises(InputError, match="another sweep.*seeds"):
+        run_sweep(small(seeds=2), tmp_path / "out", backend="serial")
+    with pytest.raises(InputError, match="holds results"):
+        run_sweep(small(), tmp_path / "out", backend="serial", resume=False)
+    assert read_results(tmp_path / "out").num_rows == 3
+
+
+def test_other_files_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("")
+    with pytest.raises(InputError, match="other files"):
+        run_sweep(small(), tmp_path, backend="serial")
+    with pytest.raises(InputError, match="cannot make"):
+        run_sweep(small(), tmp_path / "thesis.tex", backend="serial")
+    with pytest.raises(InputError, match="not the folder of a sweep"):
+        read_results(tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_a_new_version_computes_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_sweep(small(), tmp_path, backend="serial")
+    found = computed(monkeypatch)
+    monkeypatch.setattr("twin.sweep.task.__version__", "99.0.0")
+    table = run_sweep(small(), tmp_path, backend="serial")
+    assert found == [0, 1, 2]
+    assert set(table.column("version").to_pylist()) == {"99.0.0"}
+
+
+def test_columns_of_all_runs_are_joined(tmp_path: Path) -> None:
+    folder = SweepFolder(tmp_path)
+    tasks = plan(small())
+    folder.open(small(), [task.key for task in tasks])
+    assert folder.table().num_rows == 0
+    folder.write(run_task(tasks[2]) | {"own": 1.5})
+    folder.write(run_task(tasks[0]))
+    table = folder.table()
+    assert table.column("run").to_pylist() == [0, 2]
+    assert table.column("own").to_pylist() == [None, 1.5]
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        ({"backend": "dask"}, "backend"),
+        ({"workers": 0}, "workers"),
+        ({"address": "auto"}, "address"),
+        ({"retries": 0}, "retries"),
+    ],
+)
+def test_options_are_checked(tmp_path: Path, options: dict[str, Any], field: str) -> None:
+    with pytest.raises(InputError) as caught:
+        run_sweep(small(), tmp_path / "out", **options)
+    assert caught.value.field == field
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(InputError, match="sweep"):
+        run.run_sweep("stewart", tmp_path)  # type: ignore[arg-type]

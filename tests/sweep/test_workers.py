@@ -1,0 +1,84 @@
+"""Worker processes: the same rows as without, and one that is killed takes only its own run."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from small_sweeps import small
+
+from twin.sweep import read_results, run_sweep
+
+MASSES = [1.0, 160.0, 2.0, 3.0, 4.0]
+"""[kg]; the second kills its worker the first time."""
+
+
+def test_workers_compute_what_one_process_does(tmp_path: Path) -> None:
+    sweep = small(measure="own_measures:mass")
+    apart = run_sweep(sweep, tmp_path / "loky", workers=2)
+    here = run_sweep(sweep, tmp_path / "serial", backend="serial")
+    assert os.getpid() not in apart.column("process").to_pylist()
+    assert set(here.column("process").to_pylist()) == {os.getpid()}
+    own = ["process", "wall_time"]
+    assert apart.drop(own).equals(here.drop(own))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_killed_worker_takes_only_its_own_run(tmp_path: Path, notes: Path, workers: int) -> None:
+    sweep = small(parameters={"platform.body.mass": MASSES}, measure="own_measures:deadly")
+    table = run_sweep(sweep, tmp_path / "out", workers=workers)
+    assert table.column("status").to_pylist() == ["done"] * len(MASSES)
+    for mass in MASSES:
+        begun = len(list(notes.glob(f"begun-{mass:g}-*")))
+        assert begun == (2 if mass == 160.0 else 1), mass
+
+
+def test_a_run_that_always_kills_is_told(tmp_path: Path, notes: Path) -> None:
+    sweep = small(parameters={"platform.body.mass": [1.0, 300.0]}, measure="own_measures:deadly")
+    table = run_sweep(sweep, tmp_path / "out", workers=2, retries=1)
+    assert table.column("status").to_pylist() == ["done", "died"]
+    assert "SIGKILL" in table.column("error").to_pylist()[1]
+    assert len(list(notes.glob("begun-300-*"))) == 2
+    run_sweep(sweep, tmp_path / "out", workers=2, retries=1)
+    assert len(list(notes.glob("begun-300-*"))) == 4
+    assert len(list(notes.glob("begun-1-*"))) == 1
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_a_sweep_that_is_killed_goes_on(tmp_path: Path, notes: Path, how: signal.Signals) -> None:
+    masses = [float(mass) for mass in range(1, 13)]
+    sweep = small(parameters={"platform.body.mass": masses}, measure="own_measures:deadly")
+    code = (
+        f"import sys; sys.path[:0] = {sys.path!r}\n"
+        "from twin.sweep import Sweep, run_sweep\n"
+        f"run_sweep(Sweep(**{sweep.model_dump(mode='json')!r}), 'out', workers=2)\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        start_new_session=True,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    parts = tmp_path / "out" / "parts"
+    while not list(parts.glob("*.parquet")):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    os.killpg(process.pid, how)
+    _, told = process.communicate(timeout=30)
+    assert process.returncode != 0
+    if how == signal.SIGINT:
+        assert told.strip().endswith("KeyboardInterrupt")
+        assert "warn" not in told.lower()
+    before = read_results(tmp_path / "out")
+    assert 0 < before.num_rows < len(masses)
+    for note in notes.iterdir():
+        note.unlink()
+    table = run_sweep(sweep, tmp_path / "out", workers=2)
+    assert table.column("status").to_pylist() == ["done"] * len(masses)
+    assert len(list(notes.glob("begun-*"))) == len(masses) - before.num_rows
