@@ -24,12 +24,13 @@ class BallBalanceEnv(PlatformEnv):
     | option `action` | name | size | unit | 1 means |
     | --- | --- | --- | --- | --- |
     | tilt | tilt increment | 2 | rad | 0.003319, 0.003374 |
-    | pose | pose increment | 6 | m, rad | 0.002787, 0.00285, 0.001427, 0.003319, 0.003374, 0.00648 |
+    | pose | pose increment | 6 | m, rad | 0.0028, 0.0029, 0.0014, 0.0033, 0.0034, 0.0065 |
     | velocities | actuator velocity | 6 | m/s | 0.127 |
 
     Increments in one control period add up to a displacement from home, along and about the base
-    axes, that a loop around the legs' encoders follows. They end where one of the displacements
-    alone would take half the travel (option `tilt`), tilts at 0.1 rad (`largest_tilt`).
+    axes as far as the machine can move so, that a loop around the legs' encoders follows. They
+    end where one of the displacements alone would take half the travel (option `tilt`), tilts at
+    0.1 rad (`largest_tilt`).
 
     Observations, each the physical value divided by the scale, clipped to 10 of it:
 

@@ -28,6 +28,10 @@ QUICK = 0.5
 """Plate radii in a second: scale of speeds."""
 
 
+SMALLEST_NEED = 1e-6
+"""Share of the largest entry of the Jacobian below which a column says that nothing can move so."""
+
+
 class Aims(NamedTuple):
     """Where the balls shall be, in plate axes."""
 
@@ -123,8 +127,13 @@ class BallBalance(Task):
             velocity = read_only(share * scales.speed)
             return Channel("actuator velocity", platform.n_actuators, f"{unit}/s", velocity)
         tilts = settings.action == "tilt"
-        self._places = np.array([3, 4] if tilts else range(6), dtype=np.int64)
-        needed = np.abs(platform.jacobian(platform.home))[:, self._places]
+        asked = np.array([3, 4] if tilts else range(6), dtype=np.int64)
+        needed = np.abs(platform.jacobian(platform.home))
+        free = needed.max(axis=0) > SMALLEST_NEED * needed.max()
+        if tilts and not free[asked].all():
+            raise InputError("action", f"{platform.name} does not tilt; use 'velocities'")
+        self._places = asked[free[asked]]
+        needed = needed[:, self._places]
         needed = np.maximum(needed, 1e-3 * needed.max(axis=0))
         home = platform.home_coordinates
         room = np.minimum(scales.upper - home, home - scales.lower)
@@ -135,7 +144,7 @@ class BallBalance(Task):
         step = read_only(fastest * self.fleet.period)
         if tilts:
             return Channel("tilt increment", 2, "rad", step)
-        return Channel("pose increment", 6, "m, rad", step)
+        return Channel("pose increment", len(step), "m, rad", step)
 
     def _observation_channels(self) -> tuple[Channel, ...]:
         n, scales, unit = self.platform.n_actuators, self.scales, self.platform.coordinate_unit

@@ -151,9 +151,26 @@ class PlatformEnv(gym.Env[Any, Any]):
         self._episodes.close()
         self._running, self._closed = False, True
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Make copies anew from the arguments, as Gymnasium's own are; they have no episode."""
+        return (
+            _made,
+            (type(self), self._given, self.render_mode, self._options),
+            {"spec": self.spec},
+        )
+
     def _check_open(self) -> None:
         if self._closed:
             raise ClosedEngineError("the environment is closed; make a new one")
+
+
+def _made(
+    kind: type[PlatformEnv], given: tuple[Any, ...], render_mode: str | None, options: Any
+) -> PlatformEnv:
+    machine, plant, engine, randomisation = given
+    return kind(
+        machine, plant, engine, render_mode=render_mode, randomisation=randomisation, **options
+    )
 
 
 def row_info(task: Task, row: int) -> dict[str, Any]:

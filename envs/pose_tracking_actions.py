@@ -65,7 +65,10 @@ class TrackingActions:
         last, period = tables.pose.shape[1] - 1, self._fleet.period
         scale, kind = np.asarray(self.channel.scale), self._settings.action
         if kind == "velocities":
-            velocity_command(actions, scale, self._residual, period, steps, last, tables, demand)
+            velocity_command(
+                actions, scale, self._residual, self._settings.position_gain, period, steps, last,
+                tables, self._fleet.measured, demand,
+            )  # fmt: skip
         elif kind == "forces":
             np.multiply(actions, scale, out=demand)
             if self._residual:

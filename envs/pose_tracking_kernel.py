@@ -20,17 +20,19 @@ POSITION_SCALE, ATTITUDE_SCALE, LARGEST_POSITION, LARGEST_ATTITUDE, OVERTRAVEL, 
 
 
 @compiled
-def velocity_command(actions, scale, residual, period, steps, last, tables, demand):
+def velocity_command(actions, scale, residual, gain, period, steps, last, tables, measured, demand):
     """Fill `demand` (N, n): actions times `scale`, on top of the reference's mean rates or not.
 
     Args:
         actions: `(N, n)`.
         scale: `(n,)` [m/s, rad/s].
-        residual: whether the reference's rates are added.
+        residual: whether the reference's rates and those of a position loop are added.
+        gain: of the position loop [1/s].
         period: of control [s].
         steps: `(N,)` control periods since the reset.
         last: last row of the tables.
         tables: `Tables`.
+        measured: `(N, n)` coordinates.
         demand: overwritten.
     """
     for i in range(demand.shape[0]):
@@ -39,6 +41,7 @@ def velocity_command(actions, scale, residual, period, steps, last, tables, dema
             rate = 0.0
             if residual:
                 rate = (tables.coordinates[i, then, j] - tables.coordinates[i, now, j]) / period
+                rate += gain * (tables.coordinates[i, now, j] - measured[i, j])
             demand[i, j] = rate + scale[j] * actions[i, j]
 
 

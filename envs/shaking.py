@@ -67,9 +67,17 @@ def usual_acceleration(platform: Platform, scales: Scales, lowest: float, highes
     """Return the RMS acceleration [m/s2] of a base that the actuators could make up for."""
     unit = spectrum(1.0, lowest, highest)
     effect = np.maximum(leg_effect(platform), 1e-12)
-    travel = TRAVEL * float((scales.half / effect).min()) / unit.displacement
+    travel = TRAVEL * float((_reach(platform, scales) / effect).min()) / unit.displacement
     speed = SPEED * float((scales.speed / effect).min()) / unit.velocity
     return min(USUAL, travel, speed)
+
+
+def _reach(platform: Platform, scales: Scales) -> FloatArray:
+    """Return how far actuators move from the middle; those in struts against their springs."""
+    if platform.kind != "strut":
+        return scales.half
+    stiffness = np.array([leg.axial.stiffness for leg in platform.parameters.legs])
+    return np.minimum(scales.half, scales.effort / np.maximum(stiffness, 1e-300))
 
 
 def random_lines(

@@ -68,14 +68,11 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         mode = getattr(autoreset_mode, "value", autoreset_mode)
         self.autoreset_mode = AutoresetMode(one_of(mode, "autoreset_mode", MODES))
         self.max_episode_steps = _steps(max_episode_steps)
+        machine = machine or self.task_type.usual_machine
+        self._given = (num_envs, machine, plant, engine)
+        self._options = {"randomisation": randomisation, **options}
         self._episodes = Episodes(
-            self.task_type,
-            machine or self.task_type.usual_machine,
-            plant,
-            engine,
-            num_envs,
-            randomisation,
-            options,
+            self.task_type, machine, plant, engine, num_envs, randomisation, options
         )
         self.task, self.platform = self._episodes.task, self._episodes.platform
         self.num_envs = num_envs
@@ -132,8 +129,7 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         self._over[rows] = False
         self._started[rows] = True
         infos: dict[str, Any] = self._infos(mask)
-        for row in rows.tolist():
-            infos = self._add_info(infos, {"randomised": dict(self._episodes.varied[row])}, row)
+        self._add_randomised(infos, rows)
         return self.task.observation.copy(), infos
 
     def step(
@@ -154,8 +150,10 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         ):
             raise StateError("some rows have no episode; call reset, with reset_mask for some")
         self._episodes.step(actions)
+        infos: dict[str, Any] = {}
         if self.autoreset_mode is AutoresetMode.NEXT_STEP and before.any():
             self._begin(np.flatnonzero(before), {})
+            self._add_randomised(infos, np.flatnonzero(before))
             task.reward[before] = 0.0
             task.reason[before] = 0
         terminated = task.reason != 0
@@ -163,7 +161,6 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         truncated = np.zeros_like(terminated) if limit is None else task.steps >= limit
         over = terminated | truncated
         reward = task.reward.copy()
-        infos: dict[str, Any] = {}
         if self.autoreset_mode is AutoresetMode.SAME_STEP and over.any():
             rows = np.flatnonzero(over)
             for row in rows.tolist():
@@ -173,6 +170,7 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
                 }
                 infos = self._add_info(infos, last, row)
             self._begin(rows, {})
+            self._add_randomised(infos, rows)
             over = np.zeros_like(over)
         self._over = over
         infos |= self._infos(self._everywhere)
@@ -201,6 +199,21 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         generators = [self._generators[row] for row in rows.tolist()]
         self._episodes.reset(rows, [g for g in generators if g is not None], options)
 
+    def _add_randomised(self, infos: dict[str, Any], rows: Any) -> None:
+        """Add to `infos` what was varied in `rows` that have begun."""
+        for row in rows.tolist():
+            infos |= self._add_info(infos, {"randomised": dict(self._episodes.varied[row])}, row)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Make copies anew from the arguments; they have no episodes."""
+        keywords = {
+            "max_episode_steps": self.max_episode_steps,
+            "autoreset_mode": self.autoreset_mode,
+            "render_mode": self.render_mode,
+            **self._options,
+        }
+        return _made, (type(self), self._given, keywords), {"spec": self.spec}
+
     def _infos(self, mask: Any) -> dict[str, Any]:
         """Return `info` of all rows, with the mask of those it is of."""
         task = self.task
@@ -223,6 +236,12 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
     def _check_open(self) -> None:
         if self.closed:
             raise ClosedEngineError("the environment is closed; make a new one")
+
+
+def _made(
+    kind: type[PlatformVectorEnv], given: tuple[Any, ...], keywords: dict[str, Any]
+) -> PlatformVectorEnv:
+    return kind(*given, **keywords)
 
 
 def _steps(value: Any) -> int | None:

@@ -29,8 +29,8 @@ from twin.validation import report
 from twin.validation.results import CaseResult, Measure
 
 COMMANDS = (
-    *("cue", "frequency", "imu", "list", "info", "new", "export", "payload"),
-    *("validate", "simulate", "bench", "track", "tune", "workspace"),
+    *("cue", "train", "evaluate", "frequency", "imu", "list", "info", "new", "export", "payload"),
+    *("record", "validate", "simulate", "bench", "sweep", "track", "tune", "workspace"),
 )
 
 

@@ -209,7 +209,7 @@ def test_demands_become_actions_by_the_scale_of_the_space() -> None:
 @pytest.mark.parametrize(
     ("changes", "field", "message"),
     [
-        ({"environment": "twin/Tracking-v0"}, "environment", "known: twin/PoseTracking-v0"),
+        ({"environment": "twin/Tracking-v0"}, "environment", "twin/PoseTracking-v0"),
         ({"environment": 3}, "environment", "must be an id"),
         ({"policy": "pid"}, "policy", "neither a file nor one of random, zero, cascade"),
         ({"policy": 3}, "policy", "must be a name, a file or a function"),

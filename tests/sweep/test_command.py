@@ -69,10 +69,15 @@ def test_from_a_file(tmp_path: Path) -> None:
 def test_the_command_line_goes_before_the_file(tmp_path: Path) -> None:
     file = tmp_path / "sweep.toml"
     file.write_text(FILE)
-    sweep = described(str(file), ["gravity=1:9"], 5, {"axis": "x"}, {"seeds": 3, "engines": None})
+    sweep = described(
+        str(file), ["gravity=1,9"], None, {"axis": "x"}, {"seeds": 3, "engines": None}
+    )
     assert (sweep.motion.axis, sweep.motion.duration) == ("x", 0.06)
     assert list(sweep.parameters) == ["platform.body.mass", "gravity"]
     assert sweep.seeds == (0, 1, 2)
+    sampled = described("srspm", ["gravity=1:9"], 5, {}, {})
+    assert sampled.sampling is not None
+    assert sampled.sampling.count == 5
     assert default_folder(sweep) != default_folder(described(str(file), [], None, {}, {}))
 
 

@@ -89,7 +89,7 @@ def test_what_crashed_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_another_sweep_is_refused(tmp_path: Path) -> None:
     run_sweep(small(), tmp_path / "out", backend="serial")
-    with pytest.raises(InputError, match="another sweep.*seeds"):
+    with pytest.raises(InputError, match=r"another sweep.*seeds"):
         run_sweep(small(seeds=2), tmp_path / "out", backend="serial")
     with pytest.raises(InputError, match="holds results"):
         run_sweep(small(), tmp_path / "out", backend="serial", resume=False)

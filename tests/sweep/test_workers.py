@@ -38,6 +38,7 @@ def test_a_killed_worker_takes_only_its_own_run(tmp_path: Path, notes: Path, wor
         assert begun == (2 if mass == 160.0 else 1), mass
 
 
+@pytest.mark.slow
 def test_a_run_that_always_kills_is_told(tmp_path: Path, notes: Path) -> None:
     sweep = small(parameters={"platform.body.mass": [1.0, 300.0]}, measure="own_measures:deadly")
     table = run_sweep(sweep, tmp_path / "out", workers=2, retries=1)
@@ -49,6 +50,7 @@ def test_a_run_that_always_kills_is_told(tmp_path: Path, notes: Path) -> None:
     assert len(list(notes.glob("begun-1-*"))) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_a_sweep_that_is_killed_goes_on(tmp_path: Path, notes: Path, how: signal.Signals) -> None:
     masses = [float(mass) for mass in range(1, 13)]

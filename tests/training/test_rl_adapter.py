@@ -71,9 +71,7 @@ def test_episodes_are_those_of_stable_baselines() -> None:
     theirs.seed(3)
     kept = {"autoreset_mode": AutoresetMode.SAME_STEP}
     ours = VectorAdapter(
-        gymnasium.make_vec(
-            "Pendulum-v1", 2, "sync", vector_kwargs=kept, max_episode_steps=30
-        ),
+        gymnasium.make_vec("Pendulum-v1", 2, "sync", vector_kwargs=kept, max_episode_steps=30),
         seed=3,
     )
     np.testing.assert_array_equal(ours.reset(), theirs.reset())

@@ -49,7 +49,9 @@ def random_model(kind: str, layers: list[int], activation: str) -> tuple[Any, An
 
 @pytest.mark.parametrize("kind", ["PPO", "SAC"])
 @pytest.mark.parametrize(("layers", "activation"), [([16, 8], "Tanh"), ([32], "ReLU")])
-def test_policy_is_the_models(kind: str, layers: list[int], activation: str, tmp_path: Path) -> None:
+def test_policy_is_the_models(
+    kind: str, layers: list[int], activation: str, tmp_path: Path
+) -> None:
     model, normaliser = random_model(kind, layers, activation)
     policy = export_policy(model, ORIGIN, normaliser)
     generator = np.random.default_rng(5)

@@ -65,7 +65,7 @@ def distance_under(act: Any) -> float:
 
 
 def test_it_learns(tmp_path: Path) -> None:
-    training = short(tmp_path / "run", 12_000, options={"wind": 0.3}, seed=1)
+    training = short(tmp_path / "run", 6_000, options={"wind": 0.3}, seed=1)
     untrained = distance_under(lambda observation: np.zeros((64, 1)))
     assert distance_under(training.policy) < 0.5 * untrained
     curve = rows(tmp_path / "run")
@@ -197,15 +197,15 @@ def wait_for_checkpoints(folder: Path, process: subprocess.Popen[bytes], count: 
 
 @pytest.mark.slow
 def test_killed_training_goes_on_at_its_checkpoint(tmp_path: Path) -> None:
-    folder, steps = tmp_path / "run", 30_000
+    folder, steps = tmp_path / "run", 6_000
     process = started(folder, steps)
     try:
-        wait_for_checkpoints(folder, process, 2000)
+        wait_for_checkpoints(folder, process, 1000)
     finally:
         process.send_signal(signal.SIGKILL)
         assert process.wait() == -signal.SIGKILL
     left = int(checkpoint_folders(folder)[-1].name)
-    assert 2000 <= left < steps
+    assert 1000 <= left < steps
     assert not (folder / "policy.npz").exists()
     process = started(folder, steps)
     assert process.wait() == 0

@@ -1,19 +1,37 @@
 """The console command `twin`: argument parsing only; the work is in `twin.commands`."""
 
-from twin.cli import cue, frequency, imu, machines, payload, runs, track, tune, workspace
+from twin.cli import (
+    cue,
+    evaluate,
+    frequency,
+    imu,
+    machines,
+    payload,
+    record,
+    runs,
+    sweep,
+    track,
+    train,
+    tune,
+    workspace,
+)
 from twin.cli.application import app, one_line
 
 __all__ = [
     "app",
     "cue",
+    "evaluate",
     "frequency",
     "imu",
     "machines",
     "main",
     "one_line",
     "payload",
+    "record",
     "runs",
+    "sweep",
     "track",
+    "train",
     "tune",
     "workspace",
 ]

@@ -117,7 +117,7 @@ class BulletFleet(Fleet):
         machines.failed[row] = not gap <= LARGEST_GAP
         if engine.broken:
             return
-        machines.gap[row] = gap
+        machines.gap[row] = engine.loop_gap
         self._sense(row)
 
     def _sense(self, row: int) -> None:

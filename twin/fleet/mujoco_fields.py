@@ -15,14 +15,10 @@ from twin.engines.mujoco_model import coordinates, mujoco, velocities
 class Layout(NamedTuple):
     """Places in MuJoCo's arrays, the same in all rows."""
 
-    measured: Indices
-    """`(m, n)` in `qpos`: joints that add up to the actuators' coordinates"""
-    measured_rates: Indices
-    """`(m, n)` the same in `qvel`"""
-    internal: Indices
-    """`(k,)` springs inside the legs, in `qpos`"""
-    internal_rates: Indices
-    """`(k,)` in `qvel`"""
+    joints: Indices
+    """`(2, m, n)` joints that add up to the actuators' coordinates: in `qpos`, in `qvel`"""
+    springs: Indices
+    """`(2, k)` springs inside the legs, likewise"""
     rubbing: Indices
     """`(f, 2)` joints of the sliding feet, in `qvel`"""
     tips: Indices
@@ -31,7 +27,7 @@ class Layout(NamedTuple):
     """`(l,)` second points"""
     start: int
     """of the platform's free joint in `qpos`; -1 for a platform on joints"""
-    first: int
+    start_rate: int
     """of the same in `qvel`"""
 
 
@@ -57,12 +53,46 @@ class Fields(NamedTuple):
     """`(N, kinds, 2)` last information and count of MuJoCo's warnings"""
 
 
+class Cycle(NamedTuple):
+    """What is read and written between two steps: the fewer arrays, the sooner a kernel begins."""
+
+    constants: FloatArray
+    states: FloatArray
+    gains: FloatArray
+    counters: Any
+    queue: FloatArray
+    first: FloatArray
+    none: FloatArray
+    failed: Any
+    coordinates: FloatArray
+    rates: FloatArray
+    forces: FloatArray
+    qpos: FloatArray
+    qvel: FloatArray
+    ctrl: FloatArray
+    applied: FloatArray
+    warning: Any
+    joints: Indices
+    springs: Indices
+    rubbing: Indices
+    home: FloatArray
+    """`(N, n)` coordinates of the actuators at home"""
+    dry: FloatArray
+    """`(N, f, 2)` Coulomb friction [N] and transition speed [m/s] of the feet"""
+
+
+def cycle_of(home: FloatArray, dry: FloatArray, *groups: Any) -> Cycle:
+    """Return the arrays of a cycle from groups of arrays that have them by the same names."""
+    found = {name: getattr(group, name) for group in groups for name in group._fields}
+    own = {"home": home, "dry": dry}
+    return Cycle(**{name: found.get(name, own.get(name)) for name in Cycle._fields})
+
+
 def layout_of(machine: Mechanism, model: Any) -> Layout:
     """Return the places of a machine's parts."""
-    measured, rates = (
-        np.stack([places(model, actuator.measured) for actuator in machine.actuators], axis=1)
-        for places in (coordinates, velocities)
-    )
+    both = (coordinates, velocities)
+    measured = [actuator.measured for actuator in machine.actuators]
+    joints = [np.stack([places(model, row) for row in measured], axis=1) for places in both]
     rubbing = [velocities(model, friction.joints) for friction in machine.frictions]
     tips, sockets = (
         np.array([model.site(getattr(loop, end)).id for loop in machine.loops])
@@ -70,10 +100,8 @@ def layout_of(machine: Mechanism, model: Any) -> Layout:
     )
     joint = model.joint(PLATFORM) if machine.floats else None
     return Layout(
-        measured,
-        rates,
-        coordinates(model, machine.internal),
-        velocities(model, machine.internal),
+        np.array(joints),
+        np.array([places(model, machine.internal) for places in both]),
         np.array(rubbing, dtype=np.int64).reshape(-1, 2),
         tips,
         sockets,
@@ -85,9 +113,18 @@ def layout_of(machine: Mechanism, model: Any) -> Layout:
 def fields_of(batch: Any) -> Fields:
     """Return the arrays of a batch; those of bodies tell what its last call has computed."""
     body = batch.model.body(PLATFORM)
+    names = ("qpos", "qvel", "ctrl", "qfrc_applied", "site_xpos")
+    qpos, qvel, ctrl, applied, sites = (batch.bind(name) for name in names)
+    places, turns, motions = (batch.bind(name)[:, body.id] for name in ("xpos", "xquat", "cvel"))
     return Fields(
-        *(batch.bind(name) for name in ("qpos", "qvel", "ctrl", "qfrc_applied", "site_xpos")),
-        *(batch.bind(name)[:, body.id] for name in ("xpos", "xquat", "cvel")),
+        qpos,
+        qvel,
+        ctrl,
+        applied,
+        sites,
+        places,
+        turns,
+        motions,
         batch.bind("subtree_com")[:, body.rootid[0]],
         batch.warning,
     )
@@ -103,10 +140,10 @@ def alike(one: Any, other: Any) -> bool:
     """Return whether two models have the same parts in the same places."""
     sizes = ("nq", "nv", "nu", "nbody", "njnt", "nsite", "ngeom", "neq", "nstate")
     same = all(getattr(one, size, 0) == getattr(other, size, 0) for size in sizes)
-    return same and names(one) == names(other)
+    return same and part_names(one) == part_names(other)
 
 
-def names(model: Any) -> list[str]:
+def part_names(model: Any) -> list[str]:
     """Return the names of a model's joints, sites and actuators in their order."""
     kinds = (mujoco.mjtObj.mjOBJ_JOINT, mujoco.mjtObj.mjOBJ_SITE, mujoco.mjtObj.mjOBJ_ACTUATOR)
     counts = (model.njnt, model.nsite, model.nu)

@@ -13,43 +13,43 @@ HUGE = 1e10
 
 
 @device
-def usable(fields, i):
+def usable(qpos, qvel, warning, i):
     """Return whether the state of row i is one that MuJoCo can go on from."""
-    for j in range(fields.qpos.shape[1]):
-        if not abs(fields.qpos[i, j]) < HUGE:
+    for j in range(qpos.shape[1]):
+        if not abs(qpos[i, j]) < HUGE:
             return False
-    for j in range(fields.qvel.shape[1]):
-        if not abs(fields.qvel[i, j]) < HUGE:
+    for j in range(qvel.shape[1]):
+        if not abs(qvel[i, j]) < HUGE:
             return False
     warnings = 0
-    for j in range(fields.warning.shape[1]):
-        warnings += fields.warning[i, j, 1]
+    for j in range(warning.shape[1]):
+        warnings += warning[i, j, 1]
     return warnings == 0
 
 
 @device
-def sense(fields, layout, home, i, places, rates):
+def sense(qpos, qvel, joints, springs, home, i, places, rates):
     """Fill coordinates and rates `(n,)` of what the actuators of row i move, springs left out."""
     for j in range(places.shape[0]):
         value, rate = 0.0, 0.0
-        for part in range(layout.measured.shape[0]):
-            value += fields.qpos[i, layout.measured[part, j]]
-            rate += fields.qvel[i, layout.measured_rates[part, j]]
+        for part in range(joints.shape[1]):
+            value += qpos[i, joints[0, part, j]]
+            rate += qvel[i, joints[1, part, j]]
         places[j], rates[j] = home[i, j] + value, rate
-    for j in range(layout.internal.shape[0]):
-        places[j] -= fields.qpos[i, layout.internal[j]]
-        rates[j] -= fields.qvel[i, layout.internal_rates[j]]
+    for j in range(springs.shape[1]):
+        places[j] -= qpos[i, springs[0, j]]
+        rates[j] -= qvel[i, springs[1, j]]
 
 
 @device
-def rub(fields, layout, dry, i):
+def rub(cycle, i):
     """Apply dry friction of the sliding feet of row i, held over the next step."""
-    for k in range(layout.rubbing.shape[0]):
-        x, y = layout.rubbing[k, 0], layout.rubbing[k, 1]
-        u, v = fields.qvel[i, x], fields.qvel[i, y]
-        slow = dry[i, k, 1]
-        resistance = dry[i, k, 0] / sqrt(u * u + v * v + slow * slow)
-        fields.applied[i, x], fields.applied[i, y] = -resistance * u, -resistance * v
+    for k in range(cycle.rubbing.shape[0]):
+        x, y = cycle.rubbing[k, 0], cycle.rubbing[k, 1]
+        u, v = cycle.qvel[i, x], cycle.qvel[i, y]
+        slow = cycle.dry[i, k, 1]
+        resistance = cycle.dry[i, k, 0] / sqrt(u * u + v * v + slow * slow)
+        cycle.applied[i, x], cycle.applied[i, y] = -resistance * u, -resistance * v
 
 
 @device
@@ -81,8 +81,8 @@ def twist_of(fields, layout, i):
             fields.qpos[i, layout.start + 5],
             fields.qpos[i, layout.start + 6],
         )
-        spin = rotate(rotation(w, x, y, z), row(fields.qvel, i, layout.first + 3))
-        return row(fields.qvel, i, layout.first), spin
+        spin = rotate(rotation(w, x, y, z), row(fields.qvel, i, layout.start_rate + 3))
+        return row(fields.qvel, i, layout.start_rate), spin
     spin = row(fields.motions, i, 0)
     arm = subtract(row(fields.places, i, 0), row(fields.centers, i, 0))
     return add(row(fields.motions, i, 3), cross(spin, arm)), spin
@@ -105,16 +105,12 @@ def loop_gap(fields, layout, i):
 
 
 @compiled
-def before_step(bank, machines, fields, layout, home, dry, ratio, mode, step, skipped):
+def before_step(cycle, ratio, mode, step, skipped):
     """Fail rows in a bad state, let the drives of the others push for one step of the engine.
 
     Args:
-        bank: `DriveBank`.
-        machines: `Machines`; coordinates, rates and forces are overwritten.
-        fields: `Fields` of MuJoCo; controls and applied forces are overwritten.
-        layout: `Layout`.
-        home: `(N, n)` coordinates of the actuators at home.
-        dry: `(N, f, 2)` Coulomb friction [N] and transition speed [m/s] of the feet.
+        cycle: `Cycle`; failed, coordinates, rates, forces, controls and applied forces are
+            overwritten, states of the drives advanced.
         ratio: steps of the engine in the period.
         mode: of the commands, `VELOCITY` or 0.
         step: [s] of the engine.
@@ -124,31 +120,31 @@ def before_step(bank, machines, fields, layout, home, dry, ratio, mode, step, sk
         How many rows have failed just now.
     """
     fallen = 0
-    for i in range(machines.failed.shape[0]):
-        if machines.failed[i]:
+    for i in range(cycle.failed.shape[0]):
+        if cycle.failed[i]:
             continue
-        if not usable(fields, i):
-            machines.failed[i] = True
+        if not usable(cycle.qpos, cycle.qvel, cycle.warning, i):
+            cycle.failed[i] = True
             fallen += 1
             continue
-        places, rates, forces = machines.coordinates[i], machines.rates[i], machines.forces[i]
-        sense(fields, layout, home, i, places, rates)
+        places, rates, forces = cycle.coordinates[i], cycle.rates[i], cycle.forces[i]
+        sense(cycle.qpos, cycle.qvel, cycle.joints, cycle.springs, cycle.home, i, places, rates)
         drive_row(
-            bank.constants[i], bank.states[i], bank.gains[i], bank.counters[i], bank.queue[i],
-            bank.first[i], bank.none, ratio, mode, step, places, rates, forces,
+            cycle.constants[i], cycle.states[i], cycle.gains[i], cycle.counters[i], cycle.queue[i],
+            cycle.first[i], cycle.none, ratio, mode, step, places, rates, forces,
         )  # fmt: skip
-        bank.counters[i, COUNT] += skipped
+        cycle.counters[i, COUNT] += skipped
         for j in range(forces.shape[0]):
-            fields.ctrl[i, j] = forces[j]
-        rub(fields, layout, dry, i)
+            cycle.ctrl[i, j] = forces[j]
+        rub(cycle, i)
     return fallen
 
 
 @compiled
-def keep_twists(machines, fields, layout, before):
+def keep_twists(failed, fields, layout, before):
     """Fill `before` (N, 6) with the twists of all rows that have not failed."""
-    for i in range(machines.failed.shape[0]):
-        if not machines.failed[i]:
+    for i in range(failed.shape[0]):
+        if not failed[i]:
             velocity, spin = twist_of(fields, layout, i)
             for k in range(3):
                 before[i, k], before[i, 3 + k] = velocity[k], spin[k]
@@ -177,7 +173,7 @@ def after_period(bank, machines, fields, layout, home, sign, before, largest_gap
         if machines.failed[i]:
             continue
         gap = loop_gap(fields, layout, i)
-        if not (usable(fields, i) and isfinite(gap)):
+        if not (usable(fields.qpos, fields.qvel, fields.warning, i) and isfinite(gap)):
             machines.failed[i] = True
             continue
         machines.gap[i] = gap
@@ -194,12 +190,12 @@ def after_period(bank, machines, fields, layout, home, sign, before, largest_gap
                 value = twist[part][k]
                 machines.acceleration[i, column] = (value - before[i, column]) / step
                 machines.twist[i, column] = value
-        inside = layout.internal.shape[0]
+        inside = layout.springs.shape[1]
         for k in range(inside):
-            machines.internal[i, k] = fields.qpos[i, layout.internal[k]]
-            machines.internal[i, inside + k] = fields.qvel[i, layout.internal_rates[k]]
+            machines.internal[i, k] = fields.qpos[i, layout.springs[0, k]]
+            machines.internal[i, inside + k] = fields.qvel[i, layout.springs[1, k]]
         places, rates = machines.coordinates[i], machines.rates[i]
-        sense(fields, layout, home, i, places, rates)
+        sense(fields.qpos, fields.qvel, layout.joints, layout.springs, home, i, places, rates)
         read_row(
             bank.constants[i], bank.states[i], bank.digits[i], bank.before[i], span, places, rates,
             bank.told[i], machines.measured[i], machines.measured_rates[i], machines.effort[i],

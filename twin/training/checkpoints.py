@@ -52,7 +52,9 @@ def save_checkpoint(folder: Path, model: Any, normaliser: Any) -> Path:
         for old in checkpoint_folders(folder)[:-KEPT]:
             shutil.rmtree(old)
     except OSError as error:
-        raise InputError("out", f"cannot write a checkpoint to {place} ({error.strerror})") from None
+        raise InputError(
+            "out", f"cannot write a checkpoint to {place} ({error.strerror})"
+        ) from None
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     return place

@@ -16,7 +16,12 @@ NOTHING = "-"
 def report_columns(evaluation: Evaluation) -> tuple[str, ...]:
     """Return the titles of the columns of `report_rows`."""
     first = evaluation.titles[0]
-    return ("engine", "contestant", *evaluation.titles, f"{first}, less {evaluation.contestants[0]}")
+    return (
+        "engine",
+        "contestant",
+        *evaluation.titles,
+        f"{first}, less {evaluation.contestants[0]}",
+    )
 
 
 def report_rows(evaluation: Evaluation) -> list[tuple[str, ...]]:

@@ -19,7 +19,7 @@ class Metric(NamedTuple):
     """name in `info`, physical units"""
     factor: float = 1.0
     """from SI to `unit`"""
-    kind: Literal["rms", "mean", "largest"] = "rms"
+    kind: Literal["rms", "mean", "largest", "last"] = "rms"
     """how the values at the control instants are summed up"""
 
     @property
@@ -33,6 +33,11 @@ METRICS: dict[str, tuple[Metric, ...]] = {
         Metric("position error", "mm", "position_error", 1e3),
         Metric("orientation error", "mrad", "orientation_error", 1e3),
         Metric("largest position error", "mm", "position_error", 1e3, "largest"),
+    ),
+    "twin/VibrationIsolation-v0": (
+        Metric("transmissibility", "", "transmissibility", 1.0, "last"),
+        Metric("acceleration", "m/s2", "absolute_acceleration"),
+        Metric("displacement", "mm", "absolute_displacement", 1e3),
     ),
 }
 """Environment id -> its metrics, the most telling first."""
@@ -53,6 +58,7 @@ class Accumulator:
         self.metrics = metrics
         self.sums = np.zeros((size, len(metrics)))
         self.largest = np.zeros((size, len(metrics)))
+        self.last = np.zeros((size, len(metrics)))
         self.count = np.zeros(size, dtype=np.int64)
 
     def add(self, values: FloatArray, rows: FloatArray | slice = slice(None)) -> None:
@@ -60,6 +66,7 @@ class Accumulator:
         powers = np.array([2 if metric.kind == "rms" else 1 for metric in self.metrics])
         self.sums[rows] += np.abs(values) ** powers
         self.largest[rows] = np.maximum(self.largest[rows], np.abs(values))
+        self.last[rows] = values
         self.count[rows] += 1
 
     def results(self, rows: FloatArray | slice = slice(None)) -> FloatArray:
@@ -71,11 +78,12 @@ class Accumulator:
                 "rms": np.sqrt(means[:, k]),
                 "mean": means[:, k],
                 "largest": self.largest[rows][:, k],
+                "last": self.last[rows][:, k],
             }[metric.kind]
             found[:, k] = metric.factor * values
         return found
 
     def clear(self, rows: FloatArray) -> None:
         """Begin anew in `rows`."""
-        self.sums[rows] = self.largest[rows] = 0.0
+        self.sums[rows] = self.largest[rows] = self.last[rows] = 0.0
         self.count[rows] = 0

@@ -95,4 +95,6 @@ def _errors(platform: Platform, motion: Motion, ride: Trajectory) -> dict[str, F
     time = np.minimum(ride.time[1:], motion.duration)
     wanted = platform.constrain(*motion.sample(time)).pose
     distance = np.linalg.norm(ride.pose[1:, :3] - wanted[:, :3], axis=1)
-    return dict(zip(SIGNALS, (distance, angle_between(ride.pose[1:, 3:], wanted[:, 3:])), strict=True))
+    return dict(
+        zip(SIGNALS, (distance, angle_between(ride.pose[1:, 3:], wanted[:, 3:])), strict=True)
+    )

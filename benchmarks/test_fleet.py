@@ -1,0 +1,54 @@
+"""One control period of 10 ms of whole fleets, default steps: 1 ms with ideal drives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import twin
+from twin.fleet import make_fleet
+
+FLEETS = [
+    *(
+        (engine, preset, size)
+        for engine, preset in (("analytic", None), ("mujoco", None))
+        for size in (1, 64, 256)
+    ),
+    ("mujoco", "fast", 256),
+    ("bullet", None, 1),
+]
+
+
+@pytest.mark.benchmark(group="control period of a fleet")
+@pytest.mark.parametrize("plant", [None, "hardware"])
+@pytest.mark.parametrize(("engine", "preset", "size"), FLEETS)
+def test_period(benchmark, engine, preset, size, plant):
+    platform = twin.load("stewart") if plant is None else twin.load("stewart", plant)
+    fleet = make_fleet(engine, platform, size, preset=preset)
+    fleet.reset(np.arange(size))
+    still = np.zeros((size, platform.n_actuators))
+    rounds = max(5, 200 // size)
+    benchmark.pedantic(fleet.advance, args=(still,), rounds=rounds, warmup_rounds=2)
+    benchmark.extra_info["machine steps per second"] = round(size / benchmark.stats["min"])
+    assert not fleet.failed.any()
+    fleet.close()
+
+
+@pytest.mark.benchmark(group="reset of a row")
+@pytest.mark.parametrize("engine", ["analytic", "mujoco", "bullet"])
+@pytest.mark.parametrize("varied", [False, True])
+def test_reset(benchmark, engine, varied):
+    """With another machine or the same."""
+    platform = twin.load("stewart")
+    other = twin.Platform(platform.parameters)
+    fleet = make_fleet(engine, platform, 2)
+    fleet.reset(np.arange(2))
+    machines = [other, platform]
+
+    def reset():
+        if varied:
+            machines.reverse()
+        fleet.reset(np.array([0]), platforms=[machines[0]] if varied else None)
+
+    benchmark.pedantic(reset, rounds=30, warmup_rounds=2)
+    fleet.close()

@@ -1,0 +1,306 @@
+"""MotionCueing: its scores against the cueing package, its rides, actions, ends and errors."""
+
+from __future__ import annotations
+
+import pickle
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import twin
+from twin.arrays import FloatArray
+from twin.envs.channels import channel_scales, places
+from twin.envs.motion_cueing import MotionCueingEnv, MotionCueingVectorEnv
+from twin.envs.motion_cueing_washout import MotionPolicy, WashoutPolicy
+from twin.errors import InputError
+from twin.motion.cueing import (
+    Ride,
+    cue,
+    felt_ride,
+    manoeuvre,
+    perceived,
+    perceived_error,
+    standstill_error,
+)
+from twin.motion.cueing.perceived_error import THRESHOLDS
+from twin.motion.cueing.ride import GRAVITY
+
+MACHINES = ("driving_simulator", "stewart")
+ENGINES = ("analytic", "mujoco", "bullet")
+REST = [0.0, 0.0, GRAVITY]
+
+
+def beginning(name: str, seconds: float) -> Ride:
+    """Return the first seconds of a manoeuvre."""
+    ride = manoeuvre(name)
+    count = int(np.searchsorted(ride.time, seconds)) + 1
+    return Ride(name, ride.time[:count], ride.specific_force[:count], ride.angular_rate[:count])
+
+
+def followed(
+    environment: MotionCueingEnv, policy: Any, steps: int
+) -> tuple[FloatArray, FloatArray, dict[str, Any]]:
+    """Return what was perceived in the vehicle and on the platform, and the last info."""
+    observation, info = environment.reset(seed=1)
+    policy.begin()
+    rows = [np.stack([info["perceived_vehicle"], info["perceived_platform"]])]
+    for _ in range(steps):
+        observation, _, ended, _, info = environment.step(policy(observation))
+        rows.append(np.stack([info["perceived_vehicle"], info["perceived_platform"]]))
+        assert not ended
+    return np.array(rows)[:, 0], np.array(rows)[:, 1], info
+
+
+@pytest.mark.parametrize("plant", [None, "hardware"])
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", MACHINES)
+def test_classical_washout_scores_as_in_the_comparison(
+    name: str, engine: str, plant: str | None
+) -> None:
+    seconds = 3.0
+    ride, machine = beginning("step_steer", seconds), twin.load(name)
+    made = cue(machine, ride, "classical", scale=0.8)
+    wanted = perceived_error(ride, felt_ride(machine, made.motion, made.head), 0.01)
+    environment = MotionCueingEnv(name, plant, engine, ride=ride)
+    policy = MotionPolicy(environment, made.motion)
+    vehicle, platform, info = followed(environment, policy, 300)
+    np.testing.assert_allclose(vehicle, np.hstack(wanted.vehicle), rtol=1e-9, atol=1e-9)
+    # What is left is how far the drives are off the motion: less than half a threshold.
+    away = np.sqrt(np.mean((platform - np.hstack(wanted.platform)) ** 2, axis=0)) / THRESHOLDS
+    assert away.max() < 0.5
+    assert info["score"] == pytest.approx(wanted.total, abs=0.02)
+    assert info["false_cues"] == pytest.approx(wanted.total_false_cue, abs=0.03)
+    environment.close()
+
+
+@pytest.mark.parametrize("action", ["accelerations", "increments"])
+@pytest.mark.parametrize("algorithm", ["classical", "adaptive"])
+@pytest.mark.parametrize("name", MACHINES)
+def test_washouts_beat_a_platform_at_rest(name: str, algorithm: str, action: str) -> None:
+    ride = beginning("step_steer", 4.0)
+    environment = MotionCueingEnv(name, ride=ride, action=action)
+    score = followed(environment, WashoutPolicy(environment, algorithm), 400)[2]["score"]
+    assert score < 0.95 * standstill_error(ride).total
+    environment.close()
+
+
+def test_washout_about_the_head_moves_the_head() -> None:
+    ride = beginning("braking", 3.0)
+    environment = MotionCueingEnv("stewart", ride=ride, head=(0.0, 0.0, 0.5))
+    made = cue(environment.platform, ride, "classical", head=(0.0, 0.0, 0.5), period=0.01)
+    policy = WashoutPolicy(environment)
+    observation, _ = environment.reset(seed=1)
+    policy.begin()
+    for k in range(1, 200):
+        observation, *_, info = environment.step(policy(observation))
+        if k in (100, 150):
+            # The policy answers to the sample of the period before.
+            wanted = made.motion.axes(0.01 * (k - 1)).values / made.shrink
+            np.testing.assert_allclose(info["command"], wanted, rtol=0.0, atol=3e-3)
+    environment.close()
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_score_of_a_platform_at_rest(name: str) -> None:
+    ride = beginning("braking", 3.0)
+    environment = MotionCueingEnv(name, ride=ride)
+    environment.reset(seed=0)
+    rewards, action = [], np.zeros(environment.action_space.shape)
+    for _ in range(300):
+        *_, info = environment.step(action)
+        rewards.append(info["reward_terms"])
+    wanted = perceived_error(ride, ride.scaled(0.0), 0.01)
+    assert info["score"] == pytest.approx(wanted.total, rel=1e-4)
+    assert info["false_cues"] == pytest.approx(0.0, abs=1e-6)
+    mean = sum(each["force"] + each["rotation"] for each in rewards) / 301
+    assert mean == pytest.approx(-2.0 * (info["score"] / 10.0) ** 2, rel=1e-6)
+    assert all(each["end"] == 0.0 and each["smoothness"] == 0.0 for each in rewards)
+    environment.close()
+
+
+@pytest.mark.parametrize("action", ["accelerations", "increments", "velocities"])
+def test_perceived_and_score_follow_from_what_happened(action: str) -> None:
+    environment = MotionCueingEnv("stewart", action=action, ride="slalom", head=(0.1, 0.2, 0.7))
+    task, period, head = environment.task, 0.01, np.array([0.1, 0.2, 0.7])
+    environment.reset(seed=3)
+    random = np.random.default_rng(0)
+    places_, rates, found, errors = [], [], [], []
+    pose, twist = task.fleet.pose[0].copy(), task.fleet.twist[0].copy()
+    for k in range(150):
+        places_.append(pose)
+        rates.append(twist)
+        if k % 10 == 0:
+            wanted = 0.3 * random.uniform(-1.0, 1.0, 6)
+        *_, info = environment.step(wanted)
+        pose, twist = task.fleet.pose[0].copy(), task.fleet.twist[0].copy()
+        found.append(info["felt"])
+        errors.append(info["perceived_platform"] - info["perceived_vehicle"])
+        np.testing.assert_array_equal(errors[-1], info["perceived_error"])
+    poses, twists = np.array([*places_, pose]), np.array([*rates, twist])
+    from scipy.spatial.transform import Rotation
+
+    turn = Rotation.from_quat(poses[:, [4, 5, 6, 3]])
+    velocity = twists[:, :3] + np.cross(twists[:, 3:], turn.apply(head))
+    pushed = np.diff(velocity, axis=0) / period
+    mean = 0.5 * (turn[1:].inv().apply(pushed) + turn[:-1].inv().apply(pushed))
+    force = mean + turn[1:].inv().apply(REST) - REST
+    rate = turn[1:].inv().apply(twists[1:, 3:])
+    np.testing.assert_allclose(found, np.hstack([force, rate]), rtol=1e-8, atol=1e-9)
+    ride = perceived(*manoeuvre("slalom").at(period * np.arange(151)), period)
+    np.testing.assert_allclose(info["perceived_vehicle"], np.hstack(ride)[-1], atol=1e-9, rtol=1e-9)
+    squares = np.sum((np.array(errors) / THRESHOLDS) ** 2) / (6 * 151)
+    assert info["score"] == pytest.approx(np.sqrt(squares), rel=1e-9)
+    environment.close()
+
+
+def test_preview_shows_the_ride_to_come() -> None:
+    ride = manoeuvre("double_lane_change")
+    environment = MotionCueingEnv("stewart", ride=ride, preview=3, preview_spacing=20)
+    task = environment.task
+    where, sizes = places(task.observations), channel_scales(task.observations)
+    environment.reset(seed=0)
+    for _ in range(130):
+        observation = environment.step(np.zeros(6))[0]
+    for k in range(4):
+        force, rate = ride.at(1.3 + 0.2 * k)
+        for name, value in (
+            (f"specific force {k}", force[0] - REST),
+            (f"angular rate {k}", rate[0]),
+        ):
+            found = observation[where[name]] * sizes[where[name]]
+            np.testing.assert_allclose(found, value, rtol=1e-5, atol=1e-6)
+    environment.close()
+
+
+def test_rides_are_drawn_per_episode_and_repeat_with_the_seed() -> None:
+    environment = MotionCueingEnv("driving_simulator", plant="hardware")
+    vector = MotionCueingVectorEnv(3, "driving_simulator", plant="hardware")
+    random = np.random.default_rng(5)
+    actions = random.uniform(-0.3, 0.3, (60, 3))
+    runs = []
+    for seed in (4, 5, 6, 4):
+        observation, _ = environment.reset(seed=seed)
+        rows = [observation]
+        rows += [environment.step(action)[0] for action in actions]
+        runs.append(np.array(rows))
+    np.testing.assert_array_equal(runs[0], runs[3])
+    tables = environment.task.senses.table
+    assert np.abs(tables).max() > 0.1
+    rows = [vector.reset(seed=4)[0]]
+    rows += [vector.step(np.tile(action, (3, 1)))[0] for action in actions]
+    for row in range(3):
+        np.testing.assert_array_equal(np.array(rows)[:, row], runs[row])
+    found = vector.task.senses.table
+    assert not np.array_equal(found[0], found[1]) and not np.array_equal(found[1], found[2])
+    environment.close()
+    vector.close()
+
+
+def test_reset_is_quick() -> None:
+    environment = MotionCueingEnv("stewart")
+    environment.reset(seed=0)
+    spent = []
+    for _ in range(30):
+        begun = time.perf_counter()
+        environment.reset()
+        spent.append(time.perf_counter() - begun)
+    assert min(spent) < 5e-3
+    environment.close()
+
+
+def test_episodes_can_choose_ride_and_intensity() -> None:
+    environment = MotionCueingEnv("stewart", ride="slalom", intensity=(0.5, 0.8))
+    table = environment.task.senses.table[0]
+    force = manoeuvre("slalom").at(5.0)[0][0] - REST
+    shares = []
+    for seed in range(5):
+        info = environment.reset(seed=seed)[1]
+        shares.append(info["intensity"])
+        np.testing.assert_allclose(table[500, :3], shares[-1] * force, rtol=1e-9, atol=1e-12)
+    assert len(set(shares)) == 5 and 0.5 <= min(shares) <= max(shares) <= 0.8
+    environment.reset(options={"ride": "braking", "intensity": 0.25})
+    force = manoeuvre("braking").at(3.0)[0][0] - REST
+    np.testing.assert_allclose(table[300, :3], 0.25 * force, rtol=1e-9, atol=1e-12)
+    environment.reset(options={"ride": "drive"})
+    assert np.abs(table[:, 1]).max() > 0.0
+    environment.close()
+
+
+def test_leaving_the_range_ends_the_episode() -> None:
+    environment = MotionCueingEnv("stewart", "hardware", action="velocities", margin=0.0)
+    environment.reset(seed=0)
+    random = np.random.default_rng(0)
+    for k in range(1200):
+        if k % 40 == 0:
+            action = random.choice([-1.0, 1.0], 6)
+        *_, ended, _, info = environment.step(action)
+        if ended:
+            break
+    assert info["termination"] == "limit" and info["reward_terms"]["end"] == -1.0
+    legs, scales = environment.task.fleet.coordinates[0], environment.task.scales
+    assert (legs > scales.upper).any() or (legs < scales.lower).any()
+    environment.close()
+
+
+def test_commands_stay_in_the_workspace_for_any_action() -> None:
+    environment = MotionCueingEnv("stewart")
+    environment.reset(seed=0)
+    for k in range(600):
+        *_, ended, _, info = environment.step(np.full(6, 1.0 if k % 200 < 120 else -1.0))
+        assert not ended
+    middle, half = environment.task.scales.middle, environment.task.scales.half
+    share = np.abs(environment.task.fleet.coordinates[0] - middle) / half
+    assert 0.3 < share.max() < 1.0
+    assert np.isfinite(info["score"])
+    environment.close()
+
+
+def test_copies_by_pickling_go_on_alike() -> None:
+    environment = MotionCueingEnv("driving_simulator", preview=2)
+    again = pickle.loads(pickle.dumps(environment))
+    for each in (environment, again):
+        each.reset(seed=2)
+    action = np.array([0.2, -0.1, 0.3])
+    for _ in range(10):
+        one, other = environment.step(action), again.step(action)
+    np.testing.assert_array_equal(one[0], other[0])
+    assert one[1] == other[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        ({"ride": "ring"}, "ride"),
+        ({"intensity": 0.0}, "intensity"),
+        ({"intensity": (0.9, 0.2)}, "intensity"),
+        ({"intensity": 1.5}, "intensity"),
+        ({"intensity": (0.1, 0.2, 0.3)}, "intensity"),
+        ({"head": (0.0, 1.0)}, "head"),
+        ({"action": "velocities"}, "action"),
+        ({"action": "forces"}, "action"),
+        ({"preview": -1}, "preview"),
+        ({"margin": 0.5}, "margin"),
+        ({"weights": {"comfort": 1.0}}, "weights"),
+    ],
+)
+def test_options_that_cannot_be_used(options: dict[str, Any], field: str) -> None:
+    with pytest.raises(InputError) as caught:
+        MotionCueingEnv("driving_simulator", **options)
+    assert caught.value.field == field
+
+
+def test_resets_and_policies_that_cannot_be_used() -> None:
+    environment = MotionCueingEnv("stewart", action="velocities")
+    ride = manoeuvre("slalom")
+    long = Ride("long", 2.0 * ride.time, ride.specific_force, ride.angular_rate)
+    for options in ({"ride": long}, {"speed": 1.0}, {"intensity": -1.0}):
+        with pytest.raises(InputError):
+            environment.reset(options=options)
+    with pytest.raises(InputError):
+        WashoutPolicy(environment)
+    with pytest.raises(InputError):
+        WashoutPolicy(MotionCueingEnv("stewart"), "predictive")
+    with pytest.raises(InputError):
+        MotionPolicy(MotionCueingEnv("stewart"), ride)  # type: ignore[arg-type]

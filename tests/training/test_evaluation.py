@@ -1,0 +1,215 @@
+"""Evaluation: the same episodes for all, scores that are what they say, tables and files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from stand_in import EPISODE, Points
+
+import twin.envs  # noqa: F401 (registers the environments)
+from twin.errors import InputError
+from twin.training import Policy, evaluate
+from twin.training import metrics as table
+from twin.training.environments import make_environments
+from twin.training.evaluation import count_parts
+from twin.training.evaluation_report import as_json, as_markdown, report_columns, report_rows
+from twin.training.metrics import Accumulator, Metric, signal_values
+from twin.training.policy import PolicyNetwork, PolicyOrigin
+from twin.training.rollout import roll_out
+from twin.training.tracking_controllers import TRACKING, run_controller
+
+POINTS = "stand_in:stand_in/Points-v0"
+DISTANCE = Metric("distance", "mm", "distance", 1e3)
+SHORT = {"machine": "stewart", "plant": "hardware", "duration": 0.4}
+
+
+def still_policy(environment: str, inputs: int, outputs: int, value: float = 0.0) -> Policy:
+    """Return a policy with one action for everything."""
+    return Policy(
+        (np.zeros((outputs, inputs)),),
+        (np.full(outputs, value),),
+        np.zeros(inputs),
+        np.ones(inputs),
+        PolicyNetwork(),
+        PolicyOrigin(environment=environment, options=SHORT if environment == TRACKING else {}),
+    )
+
+
+@pytest.mark.parametrize("kind", ["rms", "mean", "largest", "last"])
+def test_metrics_are_their_formulas(kind: Any) -> None:
+    generator = np.random.default_rng(0)
+    values = generator.normal(size=(30, 4, 3))
+    sums = Accumulator((Metric("error", "mm", "error", 1e3, kind), DISTANCE), 4)
+    for step in values:
+        info = {"error": step, "distance": step[:, 0]}
+        sums.add(signal_values(sums.metrics, info))
+    sizes = np.linalg.norm(values, axis=2)
+    wanted = {
+        "rms": np.sqrt(np.mean(sizes**2, axis=0)),
+        "mean": sizes.mean(axis=0),
+        "largest": sizes.max(axis=0),
+        "last": sizes[-1],
+    }[kind]
+    np.testing.assert_allclose(sums.results()[:, 0], 1e3 * wanted, rtol=1e-12, atol=0.0)
+    sums.clear(np.array([1]))
+    assert sums.count.tolist() == [30, 0, 30, 30]
+    assert sums.results()[1, 0] == 0.0
+
+
+def test_first_episodes_are_scored_and_no_more() -> None:
+    """Points that leave early begin again beside those that do not: what follows does not count."""
+    wind = 1.5
+    outcome = roll_out(POINTS, {"wind": wind}, None, [3, 4, 5, 6], (DISTANCE,))
+    for row, seed in enumerate([3, 4, 5, 6]):
+        at, path = np.random.default_rng(seed).uniform(-1.0, 1.0), []
+        while len(path) < EPISODE and (not path or path[-1] <= 2.0):
+            at += 0.1 * wind
+            path.append(abs(at))
+        assert outcome.length[row] == len(path)
+        assert outcome.terminated[row] == (path[-1] > 2.0)
+        np.testing.assert_allclose(outcome.reward[row], -sum(path), rtol=1e-12, atol=0.0)
+        rms = 1e3 * np.sqrt(np.mean(np.square(path)))
+        np.testing.assert_allclose(outcome.metrics[row, 0], rms, rtol=1e-12, atol=0.0)
+    assert 0.0 < outcome.terminated.mean() < 1.0 or outcome.terminated.all()
+
+
+def test_policies_are_asked() -> None:
+    asked = []
+
+    def act(observation: Any) -> Any:
+        asked.append(observation.copy())
+        return -observation[:, :1]
+
+    outcome = roll_out(POINTS, {"wind": 0.0}, act, [1, 2], (DISTANCE,))
+    assert len(asked) == EPISODE
+    start = Points(2, wind=0.0).reset(seed=[1, 2])[0]
+    np.testing.assert_array_equal(asked[0], start)
+    assert (outcome.metrics[:, 0] < 1e3 * np.abs(start[:, 0])).all()
+
+
+def test_episodes_do_not_depend_on_who_runs_beside_them() -> None:
+    options = {**SHORT, "engine": "analytic"}
+    found = table.METRICS[TRACKING]
+    together = roll_out(TRACKING, options, None, [7, 8, 9], found)
+    alone = roll_out(TRACKING, options, None, [8], found)
+    np.testing.assert_array_equal(together.metrics[1], alone.metrics[0])
+    assert together.metrics[0, 0] != alone.metrics[0, 0]
+
+
+def test_controllers_ride_the_environments_motions() -> None:
+    """The same machine and motion as in the environment, scored against the environment's own."""
+    from twin.control import make_controller
+    from twin.plant.plant import Plant
+    from twin.simulation import simulate
+
+    seeds, found = [21, 22], table.METRICS[TRACKING]
+    outcome = run_controller("cascade", {**SHORT, "engine": "analytic"}, seeds, found)
+    assert outcome.length.tolist() == [40, 40]
+    env: Any = make_environments(TRACKING, 2, {**SHORT, "engine": "analytic"}, "next_step")
+    env.reset(seed=seeds)
+    task = env.unwrapped.task
+    platform, motion = task.fleet.platforms[1], task.motions[1]
+    law = make_controller("cascade", platform, motion)
+    ride = simulate(
+        platform, 0.4, controller=law, plant=Plant(platform, seed=22), timestep=5e-4, every=20
+    )
+    errors = []
+    for step in range(1, 41):
+        env.step(np.zeros((2, 6)))
+        info_pose = task.signals["reference_pose"][1]
+        errors.append(np.linalg.norm(ride.pose[step, :3] - info_pose[:3]))
+    rms = 1e3 * np.sqrt(np.mean(np.square(errors)))
+    np.testing.assert_allclose(outcome.metrics[1, 0], rms, rtol=1e-6, atol=0.0)
+    np.testing.assert_allclose(outcome.metrics[1, 2], 1e3 * max(errors), rtol=1e-6, atol=0.0)
+    env.close()
+
+
+def test_all_take_part_in_the_same_episodes(tmp_path: Path) -> None:
+    policy = still_policy(TRACKING, *widths()).save(tmp_path / "still.npz")
+    told: list[str] = []
+    found = evaluate(TRACKING, ["zero", policy, "cascade"], episodes=3, seed=50, show=told.append)
+    assert found.contestants == ("zero", "still.npz", "cascade")
+    assert len(told) == count_parts(3, 1, 3)
+    assert found.options == SHORT
+    assert found.seeds == (50, 51, 52)
+    zero, still, cascade = (found.results[name, "analytic"] for name in found.contestants)
+    for title, values in zero.items():
+        np.testing.assert_array_equal(values, still[title])
+    title = found.titles[0]
+    assert title == "position error [mm]"
+    difference = found.difference("still.npz", "analytic", title)
+    assert (difference.value, difference.half_width) == (0.0, 0.0)
+    assert np.isfinite(cascade[title]).all()
+    assert np.isnan(cascade["return"]).all()
+    assert found.mean("cascade", "analytic", "return").count == 0
+
+
+def widths() -> tuple[int, int]:
+    """Return how many numbers PoseTracking observes and takes."""
+    env = make_environments(TRACKING, 1, SHORT)
+    sizes = env.single_observation_space.shape[0], env.single_action_space.shape[0]
+    env.close()
+    return sizes
+
+
+def test_processes_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("joblib")
+    options = {"options": SHORT, "episodes": 9, "engines": ("analytic",)}
+    alone = evaluate(TRACKING, ["zero"], **options)
+    pool = evaluate(TRACKING, ["zero"], **options, jobs=2)
+    for title, values in alone.results["zero", "analytic"].items():
+        np.testing.assert_array_equal(values, pool.results["zero", "analytic"][title])
+
+
+def test_report_holds_the_means() -> None:
+    found = evaluate(TRACKING, ["zero", "cascade"], options=SHORT, episodes=2)
+    columns, rows = report_columns(found), report_rows(found)
+    assert columns[:3] == ("engine", "contestant", "position error [mm]")
+    assert [row[:2] for row in rows] == [("analytic", "zero"), ("analytic", "cascade")]
+    assert rows[0][2] == found.mean("zero", "analytic", "position error [mm]").text()
+    assert rows[0][-1] == "-"
+    text = as_markdown(found, "twin evaluate")
+    assert all(len(line.split("|")) == len(columns) + 2 for line in text.splitlines()[:4])
+    assert "`twin evaluate`" in text
+    content = json.loads(as_json(found, "twin evaluate"))
+    assert content["seeds"] == list(found.seeds)
+    cascade = content["results"][1]
+    assert cascade["metrics"]["return"]["mean"] is None
+    values = cascade["metrics"]["position error [mm]"]["episodes"]
+    np.testing.assert_allclose(
+        cascade["metrics"]["position error [mm]"]["mean"], np.mean(values), rtol=1e-12, atol=0.0
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        ({"contestants": []}, "contestants"),
+        ({"contestants": ["zero", "zero"]}, "contestants"),
+        ({"contestants": ["nobody"]}, "computed_torque"),
+        ({"engines": []}, "engines"),
+        ({"engines": ["physx"]}, "engine"),
+        ({"episodes": 0}, "episodes"),
+        ({"jobs": 0}, "jobs"),
+        ({"environment": "twin/VibrationIsolation-v0", "contestants": ["cascade"]}, "PoseTracking"),
+        ({"environment": "twin/None-v0"}, "environment"),
+        ({"options": {"colour": "red"}}, "colour"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments: dict[str, Any], word: str) -> None:
+    given = {"environment": TRACKING, "contestants": ["zero"], "options": SHORT, "episodes": 1}
+    with pytest.raises(InputError, match=word):
+        evaluate(**{**given, **arguments})
+
+
+def test_policies_of_other_environments_are_refused(tmp_path: Path) -> None:
+    path = still_policy(POINTS, 2, 1).save(tmp_path / "points.npz")
+    with pytest.raises(InputError, match="is for"):
+        evaluate(TRACKING, [path], options=SHORT, episodes=1)
+    path = still_policy(TRACKING, 5, 6).save(tmp_path / "narrow.npz")
+    with pytest.raises(InputError, match="observation"):
+        evaluate(TRACKING, [path], options=SHORT, episodes=1)
