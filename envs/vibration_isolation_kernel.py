@@ -52,7 +52,7 @@ def command(actions, scale, centring, steps, ride, start, measured, offset, dema
 def sense_row(i, step, numbers, ride, machines, kept, signals):
     """Fill what the inertial sensors of row i tell about the period that ended at `step`."""
     fresh, end = step == 0, ride.mean.shape[1] - 1
-    last, noise = min(max(step - 1, 0), end), ride.noise[i, min(step, end)]
+    last, noise = min(max(step - 1, 0), end), ride.noise[i, step % (end + 1)]
     period, pose = numbers[PERIOD], machines.pose[i]
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])
     sensed = kept.sensed[i]

@@ -45,10 +45,17 @@ class VibrationIsolationSettings(TaskSettings):
     forgetting: float = Field(
         1.0, gt=0.0, le=1000.0, description="[s] over which velocities from accelerometers fade"
     )
-    accelerometer_noise: float = Field(
-        0.005, ge=0.0, description="RMS of each reading [m/s2], platform and base"
+    accelerometer_noise: float | None = Field(
+        None,
+        ge=0.0,
+        description="RMS of each reading, platform and base [m/s2]; default a hundredth of the "
+        "shaking's",
     )
-    gyroscope_noise: float = Field(0.0005, ge=0.0, description="RMS of each reading [rad/s]")
+    gyroscope_noise: float | None = Field(
+        None,
+        ge=0.0,
+        description="RMS of each reading [rad/s]; default a hundredth of the observation's scale",
+    )
     largest_attitude: float = Field(0.3, gt=0.0, le=3.0, description="[rad] that ends an episode")
     overtravel: float = Field(
         0.05, ge=0.0, le=1.0, description="share of the travel by which a leg may leave its range"

@@ -32,6 +32,9 @@ EFFORT_SCALE = 0.1
 TURNING = 0.1
 """Of the base's velocity over the joints' mean radius: level of angular rates in the reward."""
 
+QUIET = 0.01
+"""Of the scale of an observation: usual noise of a reading."""
+
 SPEEDS = 5.0
 """Times the base's RMS velocity: what an action of 1 means."""
 
@@ -186,10 +189,10 @@ class VibrationIsolation(Task):
         forces = settings.action == "forces"
         self._offset = np.array(scales.holding) if forces else np.zeros(n)
         self._centring = 0.0 if forces else settings.centring
-        self._noise = np.repeat(
-            [settings.accelerometer_noise, settings.gyroscope_noise, settings.accelerometer_noise],
-            3,
-        )
+        given = (settings.accelerometer_noise, settings.gyroscope_noise)
+        usual = [QUIET * float(channel.scale) for channel in self.observations[:2]]
+        linear, turning = (q if g is None else g for g, q in zip(given, usual, strict=True))
+        self._noise = np.repeat([linear, turning, linear], 3)
         self.shaking = np.zeros((size, fleet.ratio, 3))
 
     def begin(

@@ -100,8 +100,11 @@ def test_the_command_is_quiet_local_and_leaves_nothing(tmp_path: Path) -> None:
     assert not listening() & during
 
 
-def test_no_cluster_at_an_address(tmp_path: Path) -> None:
-    if ray.is_initialized():
-        ray.shutdown()
-    with pytest.raises(InputError, match="no cluster"):
-        run_sweep(small(), tmp_path / "out", backend="ray", address="auto")
+def test_no_cluster_at_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def init(address: str, **_: object) -> None:
+        raise ConnectionError(f"nobody at {address}")
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", init)
+    with pytest.raises(InputError, match="nobody at there:1"):
+        run_sweep(small(), tmp_path / "out", backend="ray", address="there:1")

@@ -83,9 +83,10 @@ class Cycle(NamedTuple):
 
 def cycle_of(home: FloatArray, dry: FloatArray, *groups: Any) -> Cycle:
     """Return the arrays of a cycle from groups of arrays that have them by the same names."""
-    found = {name: getattr(group, name) for group in groups for name in group._fields}
-    own = {"home": home, "dry": dry}
-    return Cycle(**{name: found.get(name, own.get(name)) for name in Cycle._fields})
+    found: dict[str, Any] = {"home": home, "dry": dry}
+    for group in groups:
+        found |= group._asdict()
+    return Cycle(*(found[name] for name in Cycle._fields))
 
 
 def layout_of(machine: Mechanism, model: Any) -> Layout:

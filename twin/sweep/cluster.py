@@ -6,9 +6,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from twin.errors import InputError
+from twin.errors import InputError, StateError
 from twin.sweep.libraries import LOCAL, ray_library
 from twin.sweep.workers import Lost, call_argument, told
+
+REMEDY = (
+    "What is finished is kept, the same call computes the rest. Every computer of the cluster needs "
+    "the same version of this package."
+)
 
 
 @contextmanager
@@ -109,6 +114,8 @@ def cluster_backend(count: int) -> Any:
                 return done.result()
             except dead as error:
                 return [Lost(call_argument(func), str(error).partition("\n")[0])]
+            except ray.exceptions.RayError as error:
+                raise StateError(f"the cluster cannot go on: {error}\n{REMEDY}") from None
 
         def terminate(self) -> None:
             """End what is under way."""
