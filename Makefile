@@ -1,5 +1,6 @@
 # make report   environment, install, validation report (report.html, report.json)
 # make test     environment, install, tests
+# make test-rl, make test-oldest: tests of training, sweeps on a cluster and RLlib, each in an environment of its own
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -7,14 +8,28 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
 	if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$p; break; fi; done)
 INSTALLED := $(VENV)/.installed
 SOURCES := twin envs validation assets tests benchmarks
+RL := build/rl
+OLDEST := build/oldest
+# Named before the extra that needs it: otherwise builds for graphics cards come in, several GB of them.
+TORCH := torch==2.13.0
+TESTING := pytest pytest-xdist hypothesis
 
-.PHONY: report test lint types bench assets wheel clean
+.PHONY: report test test-rl test-oldest lint types bench assets wheel clean
 
 report: $(INSTALLED)
 	$(BIN)/twin validate --out report.html --json report.json
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
+# What needs PyTorch or Ray.
+test-rl: $(RL)/.installed
+	$(RL)/bin/python -m pytest tests/training tests/sweep
+
+# RLlib, and the environments on the oldest Gymnasium: the one that Ray asks for.
+test-oldest: $(OLDEST)/.installed
+	$(OLDEST)/bin/python -m pytest --numprocesses 2 --dist worksteal tests/envs
+	$(OLDEST)/bin/python -m pytest tests/training/test_rl_library.py
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check $(SOURCES)
@@ -48,6 +63,15 @@ $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip 'setuptools>=77'
 	$(BIN)/python -m pip install -qq --editable '.[dev]'
+	touch $@
+
+$(RL)/.installed: EXTRAS := '.[rl,cluster]'
+$(OLDEST)/.installed: EXTRAS := '.[cluster]' 'gymnasium==1.2.2' 'ray[rllib]==2.60.*'
+$(RL)/.installed $(OLDEST)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --upgrade pip 'setuptools>=77'
+	$(@D)/bin/python -m pip install -qq --no-compile $(TORCH)
+	$(@D)/bin/python -m pip install -qq --no-compile $(TESTING) --editable $(EXTRAS)
 	touch $@
 
 clean:

@@ -150,7 +150,7 @@ class BallBalance(Task):
         n, scales, unit = self.platform.n_actuators, self.scales, self.platform.coordinate_unit
         radius, action = self.ball.plate_radius, self.actions[0]
         tilt = self.settings.largest_tilt
-        command = ()
+        command: tuple[Channel, ...] = ()
         if self._moves_pose:
             command = (Channel("displacement", action.size, action.unit, read_only(self._bounds)),)
         return (
@@ -208,7 +208,11 @@ class BallBalance(Task):
         platform: Platform,
         options: Mapping[str, Any],
     ) -> Start:
-        """Draw targets and the ball's start; options: `target`, `ball`, and what `names` lists."""
+        """Draw targets and the ball's start; options: `target`, `ball`, and what `names` lists.
+
+        Raises:
+            InputError: an option that cannot be used.
+        """
         known = ("target", "ball", *self.names)
         unknown = sorted(set(options) - set(known))
         if unknown:

@@ -40,10 +40,10 @@ def pose_of_axes(legs, home, axes, y):
 
 
 @device
-def legs_at(legs, home, axes, offset, y, places):
+def legs_at(machine, axes, offset, y, places):
     """Fill `places` (n,) of the actuators at `axes`; False where a leg does not reach."""
-    pose_of_axes(legs, home, axes, y)
-    reached = inverse_kinematics(legs, y[:7], places)
+    pose_of_axes(machine.legs, machine.home, axes, y)
+    reached = inverse_kinematics(machine.legs, y[:7], places)
     for j in range(places.shape[0]):
         places[j] += offset[j]
     return reached
@@ -123,30 +123,31 @@ def advance_command(machine, command, rates, offset, target, step, work):
         work: `(13,)`, `(6,)`, `(n,)`, `(n,)`, overwritten.
     """
     y, trial, places, last = work
-    for j in range(6):
-        trial[j] = command[j] + step[j]
-    reached = legs_at(machine.legs, machine.home, trial, offset, y, places)
-    share = speed_share(machine, places, target) if reached else 0.0
-    if share > 1.0:
+    kept = False
+    for _ in range(2):
+        for j in range(6):
+            trial[j] = command[j] + step[j]
+        kept = legs_at(machine, trial, offset, y, places)
+        share = speed_share(machine, places, target) if kept else 0.0
+        if not share > 1.0:
+            break
         for j in range(6):
             step[j] /= share
             rates[j] /= share
-            trial[j] = command[j] + step[j]
-        reached = legs_at(machine.legs, machine.home, trial, offset, y, places)
-    if not (reached and keeps_range(machine, places, target)):
+    if not (kept and keeps_range(machine, places, target)):
         for j in range(6):
             trial[j] = command[j]
         for j in range(places.shape[0]):
             last[j] = target[j]
         for axis in machine.free:
             trial[axis] = command[axis] + step[axis]
-            legs_at(machine.legs, machine.home, trial, offset, y, places)
-            kept = kept_share(machine, places, last, target)
-            trial[axis] = command[axis] + kept * step[axis]
-            rates[axis] *= kept
-            legs_at(machine.legs, machine.home, trial, offset, y, last)
-        for j in range(places.shape[0]):
-            places[j] = last[j]
+            legs_at(machine, trial, offset, y, places)
+            part = kept_share(machine, places, last, target)
+            trial[axis] = command[axis] + part * step[axis]
+            rates[axis] *= part
+            for j in range(places.shape[0]):
+                last[j] += part * (places[j] - last[j]) if part > 0.0 else 0.0
+        legs_at(machine, trial, offset, y, places)
     for j in range(6):
         command[j] = trial[j]
     for j in range(places.shape[0]):
@@ -175,8 +176,10 @@ def command_rows(machine, actions, commands, rates, offsets, targets, measured, 
     step, start = np.empty(6), np.empty(n)
     period = machine.period
     for i in range(actions.shape[0]):
-        step[:] = 0.0
-        for k, axis in enumerate(machine.free):
+        for j in range(6):
+            step[j] = 0.0
+        for k in range(machine.free.shape[0]):
+            axis = machine.free[k]
             if machine.mode == ACCELERATIONS:
                 before = rates[i, axis]
                 wanted = before + period * machine.scale[axis] * actions[i, k]
@@ -186,7 +189,8 @@ def command_rows(machine, actions, commands, rates, offsets, targets, measured, 
             else:
                 rates[i, axis] = machine.scale[axis] * actions[i, k] / period
                 step[axis] = machine.scale[axis] * actions[i, k]
-        start[:] = targets[i]
+        for j in range(n):
+            start[j] = targets[i, j]
         advance_command(machine, commands[i], rates[i], offsets[i], targets[i], step, work)
         for j in range(n):
             moved = (targets[i, j] - start[j]) / period

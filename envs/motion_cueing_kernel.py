@@ -130,8 +130,9 @@ def add_sums(senses, i, error, threshold):
     """Add the squares of errors and false cues, in thresholds, to the sums of row i."""
     for j in range(6):
         false = false_part(senses.platform[i, j], senses.vehicle[i, j], threshold[j])
-        senses.sums[i, 0] += (error[j] / threshold[j]) ** 2
-        senses.sums[i, 1] += (false / threshold[j]) ** 2
+        away, wrong = error[j] / threshold[j], false / threshold[j]
+        senses.sums[i, 0] += away * away
+        senses.sums[i, 1] += wrong * wrong
 
 
 @device
@@ -186,7 +187,8 @@ def look_rows(
         action: `(N, a)` of the period.
         before: `(N, a)` of the one before.
     """
-    for i in rows:
+    for k in range(rows.shape[0]):
+        i = rows[k]
         term = results.term[i]
         fill_axes(pose[i], frame.home, signals.axes[i])
         if steps[i] == 0:
@@ -239,26 +241,29 @@ def observe_rows(
         action: `(N, a)` the last one.
         observation: overwritten.
     """
-    for i in rows:
+    for k in range(rows.shape[0]):
+        i = rows[k]
         row, scale, at = observation[i], frame.scale, 0
         for j in range(6):
             at = put(row, at, senses.vehicle[i, j], scale)
         for j in range(6):
             at = put(row, at, senses.platform[i, j], scale)
-        for ahead in frame.ahead:
-            now = senses.table[i, entry(senses, i, ahead)]
+        for shown in range(frame.ahead.shape[0]):
+            now = senses.table[i, entry(senses, i, frame.ahead[shown])]
             for j in range(6):
                 at = put(row, at, now[j], scale)
-        for j in frame.free:
-            at = put(row, at, signals.axes[i, j], scale)
-        for j in frame.free:
+        free = frame.free
+        for m in range(free.shape[0]):
+            at = put(row, at, signals.axes[i, free[m]], scale)
+        for m in range(free.shape[0]):
             # Yaw turns about z, pitch about y, roll about x.
+            j = free[m]
             at = put(row, at, twist[i, j if j < 3 else 8 - j], scale)
         if command.shape[1] == 6:
-            for j in frame.free:
-                at = put(row, at, command[i, j], scale)
-            for j in frame.free:
-                at = put(row, at, rates[i, j], scale)
+            for m in range(free.shape[0]):
+                at = put(row, at, command[i, free[m]], scale)
+            for m in range(free.shape[0]):
+                at = put(row, at, rates[i, free[m]], scale)
         for j in range(measured.shape[1]):
             at = put(row, at, measured[i, j] - frame.middle[j], scale)
         for j in range(action.shape[1]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import log, pi, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -76,8 +76,9 @@ def _reach(platform: Platform, scales: Scales) -> FloatArray:
     """Return how far actuators move from the middle; those in struts against their springs."""
     if platform.kind != "strut":
         return scales.half
-    stiffness = np.array([leg.axial.stiffness for leg in platform.parameters.legs])
-    return np.minimum(scales.half, scales.effort / np.maximum(stiffness, 1e-300))
+    legs: tuple[Any, ...] = tuple(platform.parameters.legs)
+    stiffness = np.array([leg.axial.stiffness for leg in legs])
+    return np.asarray(np.minimum(scales.half, scales.effort / np.maximum(stiffness, 1e-300)))
 
 
 def random_lines(

@@ -58,7 +58,7 @@ class VibrationIsolationEnv(PlatformEnv):
     | acceleration | 0.6 | 0 to 1 | 1 without absolute acceleration, falls with its logarithm |
     | displacement | 0.2 | 0 to 1 | the same for the absolute displacement |
     | rotation | 0.2 | 0 to 1 | the same for the angular rate |
-    | stroke | 0.05 | -inf to 0 | minus the mean square way of the actuators in parts of half of it |
+    | stroke | 0.05 | -inf to 0 | minus the mean square way of the actuators, in parts of half |
     | smoothness | 0.01 | -4 to 0 | minus the mean square change of the action |
 
     A platform that moves as its base does gets about half of the first two.

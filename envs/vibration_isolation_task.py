@@ -165,9 +165,9 @@ class VibrationIsolation(Task):
             np.zeros((size, periods + 1, 9)),
         )
         widths = (n, 7, 6, 18, 2, n, 3)
-        self._kept = Kept(*(np.zeros((size, width)) for width in widths), np.zeros(3))
-        triple = [np.zeros((size, 3)) for _ in range(4)]
-        self._signals = Signals(*triple, np.zeros(size))
+        self._kept = Kept(*[*(np.zeros((size, width)) for width in widths), np.zeros(3)])
+        shapes = [(size, 3)] * 4 + [(size,)]
+        self._signals = Signals(*[np.zeros(shape) for shape in shapes])
         self.signals = {
             **self._signals._asdict(),
             "pose": fleet.pose,

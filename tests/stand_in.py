@@ -34,6 +34,7 @@ class Points(VectorEnv):
         self.at, self.steps = np.zeros(num_envs), np.zeros(num_envs, dtype=int)
 
     def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        """Begin episodes in all rows."""
         if seed is not None:
             seeds = seed if isinstance(seed, list) else [seed + k for k in range(self.num_envs)]
             self.generators = [np.random.default_rng(each) for each in seeds]
@@ -42,6 +43,7 @@ class Points(VectorEnv):
         return self._observation(), self._info()
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Do one step in all rows."""
         self.at = self.at + 0.1 * (np.asarray(actions, dtype=float)[:, 0] + self.wind)
         self.steps = self.steps + 1
         rewards, terminated = -np.abs(self.at), np.abs(self.at) > 2.0

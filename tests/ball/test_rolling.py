@@ -86,9 +86,7 @@ def march(
         return evaluate(own, plate(time), now, gravity).rate
 
     span = (0.0, float(times[-1]))
-    return np.asarray(
-        solve_ivp(rate, span, state, "DOP853", times, rtol=1e-12, atol=1e-12).y.T  # type: ignore[call-overload]
-    )
+    return np.asarray(solve_ivp(rate, span, state, "DOP853", times, rtol=1e-12, atol=1e-12).y.T)
 
 
 def centre(own: Ball, plate: Plate, state: FloatArray) -> FloatArray:
@@ -153,7 +151,7 @@ def test_newton_and_euler_by_differences() -> None:
     """Newton: m x'' = F + m g, Euler: I Omega' = -r n x F, x from the motion itself."""
     own = ball(inertia_factor=0.5)
     h, start = 1e-3, at(0.1, -0.05, (4.0, -3.0, 2.0))
-    times = np.arange(9) * h + 0.4
+    times = np.asarray(np.arange(9) * h + 0.4)
     states = march(own, lambda time: wavy(time + 0.4), start, times - 0.4)
     places = np.array([centre(own, wavy(t), s) for t, s in zip(times, states, strict=True)])
     middle, now = states[4], wavy(times[4])

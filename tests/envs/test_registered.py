@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import pickle
 import warnings
@@ -185,6 +186,7 @@ def connected() -> int:
 
 @pytest.mark.parametrize("name", twin.envs.environment_ids())
 def test_closing_frees_the_engine(name: str) -> None:
+    gc.collect()
     before = connected()
     for _ in range(3):
         env = make(name, "bullet")

@@ -71,6 +71,13 @@ def test_more_rows_than_memory_are_refused() -> None:
         make_fleet("bullet", machine("srspm"), 86, PERIOD, preset="validation")
 
 
+def test_a_ball_needs_a_fleet_that_has_one() -> None:
+    fleet = make_fleet("bullet", machine("stewart"), 1, PERIOD)
+    with pytest.raises(InputError, match="ball"):
+        fleet.reset(np.array([0]), ball=np.zeros((1, 4)))
+    fleet.close()
+
+
 def test_the_ball_is_the_engines() -> None:
     platform = machine("stewart")
     fleet = make_fleet("bullet", platform, 2, PERIOD, mode="force", ball=True)

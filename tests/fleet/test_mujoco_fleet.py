@@ -115,6 +115,13 @@ def test_machines_of_other_parts_are_refused(monkeypatch: Any) -> None:
     fleet.close()
 
 
+def test_a_ball_needs_a_fleet_that_has_one() -> None:
+    fleet = make_fleet("mujoco", machine("stewart"), 1, PERIOD)
+    with pytest.raises(InputError, match="ball"):
+        fleet.reset(np.array([0]), ball=np.zeros((1, 4)))
+    fleet.close()
+
+
 def test_the_ball_is_the_engines() -> None:
     platform = machine("stewart")
     fleet = make_fleet("mujoco", platform, 2, PERIOD, mode="force", ball=True)

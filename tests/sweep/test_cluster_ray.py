@@ -6,10 +6,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import own_measures
 import pytest
+from process_family import alive
 from small_sweeps import small
 
 from twin.errors import InputError
@@ -17,6 +19,9 @@ from twin.sweep import libraries, run_sweep
 
 MASSES = [1.0, 160.0, 2.0, 300.0, 3.0, 4.0]
 """[kg]; the second kills its worker the first time, the fourth every time."""
+
+LOOPBACK = ("0100007F:", "0000000000000000FFFF00000100007F:", "0" * 24 + "01000000:")
+"""127.0.0.1, ::ffff:127.0.0.1 and ::1 as the kernel writes them."""
 
 os.environ.setdefault(libraries.USAGE, "0")
 os.environ.setdefault(libraries.LOOPBACK, "0")
@@ -36,14 +41,20 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         ray.shutdown()
 
 
-def listening() -> set[str]:
-    """Return the addresses that processes of this computer listen at, without ports."""
+def listening(processes: set[int]) -> set[str]:
+    """Return the addresses, and ports, in hexadecimal digits, that processes listen at."""
+    sockets = set()
+    for process in processes:
+        with suppress(OSError):
+            for file in Path(f"/proc/{process}/fd").iterdir():
+                with suppress(OSError):
+                    sockets.add(file.readlink().name)
     found = set()
-    for table, ends in (("tcp", 8), ("tcp6", 32)):
+    for table in ("tcp", "tcp6"):
         for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
-            _, local, _, state, *_ = line.split()
-            if state == "0A":
-                found.add(f"{local[:ends]}:{local[ends + 1 :]}")
+            _, local, _, state, *_, inode = line.split()[:10]
+            if state == "0A" and f"socket:[{inode}]" in sockets:
+                found.add(local)
     return found
 
 
@@ -69,18 +80,22 @@ def test_killed_workers_take_only_their_own_runs(tmp_path: Path, notes: Path) ->
 
 
 def test_the_command_is_quiet_local_and_leaves_nothing(tmp_path: Path) -> None:
-    before = listening()
     code = (
-        f"import sys; sys.path[:0] = {sys.path!r}\n"
-        "import twin.cli.sweep, twin.sweep.folder as folder\n"
+        f"import sys; sys.path[:0] = {[*sys.path, str(Path(__file__).parent)]!r}\n"
+        "import os, twin.cli.sweep\n"
+        "from pathlib import Path\n"
+        "from twin.sweep.folder import SweepFolder\n"
+        "from process_family import family\n"
         "from test_cluster_ray import listening\n"
-        "write = folder.SweepFolder.write\n"
+        "write = SweepFolder.write\n"
         "def noted(self, row):\n"
-        "    open('listening', 'w').write(' '.join(listening()))\n"
+        "    processes = family(os.getpid())\n"
+        "    Path('processes').write_text(' '.join(map(str, processes)))\n"
+        "    Path('listening').write_text(' '.join(listening(processes)))\n"
         "    write(self, row)\n"
-        "folder.SweepFolder.write = noted\n"
+        "SweepFolder.write = noted\n"
         "twin.cli.sweep.app()\n"
-    ).replace(f"{sys.path!r}", repr([*sys.path, str(Path(__file__).parent)]))
+    )
     words = ["srspm", "--duration", "0.06", "--preset", "fast", "--out", "out"]
     words += ["--backend", "ray", "--workers", "1"]
     done = subprocess.run(
@@ -93,11 +108,12 @@ def test_the_command_is_quiet_local_and_leaves_nothing(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert not done.stderr
     assert "ray" not in done.stdout.lower()
-    during = set((tmp_path / "listening").read_text().split()) - before
-    assert during, "no port of the cluster was seen"
-    loopback = ("0100007F:", "0000000000000000FFFF00000100007F:", "0" * 24 + "01000000:")
-    assert not [address for address in during if not address.startswith(loopback)]
-    assert not listening() & during
+    addresses = (tmp_path / "listening").read_text().split()
+    assert addresses, "no port of the cluster was seen"
+    assert not [address for address in addresses if not address.startswith(LOOPBACK)]
+    processes = set(map(int, (tmp_path / "processes").read_text().split()))
+    assert len(processes) > 3, "the cluster's processes were not seen"
+    assert not alive(processes)
 
 
 def test_no_cluster_at_an_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,8 +39,10 @@ def test_the_command_is_there() -> None:
 
 def test_inline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    words = ("sweep", "srspm", "--set", "platform.body.mass=1:2:2", "--seeds", 2)
-    words = (*words, "--controller", "cascade", "--controller", "computed torque", *SHORT)
+    words = (
+        *("sweep", "srspm", "--set", "platform.body.mass=1:2:2", "--seeds", 2),
+        *("--controller", "cascade", "--controller", "computed torque", *SHORT),
+    )
     result = run(*words, "--json", "rows.json")
     assert result.exit_code == 0, result.output
     assert "computed_torque" in result.output

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from process_family import alive, family
 from small_sweeps import small
 
 from twin.sweep import read_results, run_sweep
@@ -71,9 +72,16 @@ def test_a_sweep_that_is_killed_goes_on(tmp_path: Path, notes: Path, how: signal
     while not list(parts.glob("*.parquet")):
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
-    os.killpg(process.pid, how)
+    workers = family(process.pid)
+    assert len(workers) > 2
+    # Ctrl-C reaches all processes; what kills one may leave the others.
+    (os.killpg if how == signal.SIGINT else os.kill)(process.pid, how)
     _, told = process.communicate(timeout=30)
     assert process.returncode != 0
+    end = time.monotonic() + 20.0
+    while alive(workers):
+        assert time.monotonic() < end, "workers outlive the sweep"
+        time.sleep(0.1)
     if how == signal.SIGINT:
         assert told.strip().endswith("KeyboardInterrupt")
         assert "warn" not in told.lower()

@@ -38,7 +38,7 @@ def test_pairs_take_out_what_episodes_have_together() -> None:
 @pytest.mark.parametrize(("values", "count"), [([], 0), ([4.0], 1)])
 def test_few_values_have_no_interval(values: list[float], count: int) -> None:
     mean = mean_of(values)
-    assert mean.count == count
+    assert mean.episodes == count
     assert np.isnan(mean.half_width)
 
 

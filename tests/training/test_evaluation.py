@@ -84,7 +84,7 @@ def test_policies_are_asked() -> None:
         asked.append(observation.copy())
         return -observation[:, :1]
 
-    outcome = roll_out(POINTS, {"wind": 0.0}, act, [1, 2], (DISTANCE,))
+    outcome = roll_out(POINTS, {"wind": 0.0}, lambda _: act, [1, 2], (DISTANCE,))
     assert len(asked) == EPISODE
     start = Points(2, wind=0.0).reset(seed=[1, 2])[0]
     np.testing.assert_array_equal(asked[0], start)
@@ -132,7 +132,7 @@ def test_all_take_part_in_the_same_episodes(tmp_path: Path) -> None:
     policy = still_policy(TRACKING, *widths()).save(tmp_path / "still.npz")
     told: list[str] = []
     found = evaluate(TRACKING, ["zero", policy, "cascade"], episodes=3, seed=50, show=told.append)
-    assert found.contestants == ("zero", "still.npz", "cascade")
+    assert found.contestants == ("zero", str(policy), "cascade")
     assert len(told) == count_parts(3, 1, 3)
     assert found.options == SHORT
     assert found.seeds == (50, 51, 52)
@@ -141,11 +141,11 @@ def test_all_take_part_in_the_same_episodes(tmp_path: Path) -> None:
         np.testing.assert_array_equal(values, still[title])
     title = found.titles[0]
     assert title == "position error [mm]"
-    difference = found.difference("still.npz", "analytic", title)
+    difference = found.difference(str(policy), "analytic", title)
     assert (difference.value, difference.half_width) == (0.0, 0.0)
     assert np.isfinite(cascade[title]).all()
     assert np.isnan(cascade["return"]).all()
-    assert found.mean("cascade", "analytic", "return").count == 0
+    assert found.mean("cascade", "analytic", "return").episodes == 0
 
 
 def widths() -> tuple[int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ def random_policy(
     widths: tuple[int, ...] = (3, 5, 2), network: dict[str, Any] | None = None
 ) -> Policy:
     """Return a policy with random numbers."""
-    pairs = list(zip(widths[:-1], widths[1:], strict=True))
+    pairs = list(pairwise(widths))
     return Policy(
         tuple(GENERATOR.normal(size=(out, width)) for width, out in pairs),
         tuple(GENERATOR.normal(size=out) for _, out in pairs),

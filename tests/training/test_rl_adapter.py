@@ -15,9 +15,9 @@ from twin.training.vector_adapter import VectorAdapter
 pytest.importorskip("torch")
 pytest.importorskip("stable_baselines3")
 
-from gymnasium.vector import AutoresetMode  # noqa: E402
-from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv, VecMonitor  # noqa: E402
-from stand_in import EPISODE, Points  # noqa: E402
+from gymnasium.vector import AutoresetMode
+from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv, VecMonitor
+from stand_in import EPISODE, Points
 
 DISTANCE = (Metric("distance", "mm", "distance", 1e3), Metric("none", "m", "not there"))
 

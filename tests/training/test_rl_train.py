@@ -23,10 +23,10 @@ pytest.importorskip("stable_baselines3")
 pytest.importorskip("tensorboard")
 pytest.importorskip("matplotlib")
 
-from stand_in import Points  # noqa: E402
+from stand_in import Points
 
-from twin.training import metrics  # noqa: E402
-from twin.training.checkpoints import checkpoint_folders  # noqa: E402
+from twin.training import metrics
+from twin.training.checkpoints import checkpoint_folders
 
 POINTS = "stand_in:stand_in/Points-v0"
 TESTS = Path(__file__).parents[1]

@@ -9,7 +9,13 @@ from typing import Annotated
 import typer
 
 from twin.cli.application import EngineName, app
-from twin.cli.train import Environment, EnvironmentOptions
+from twin.cli.train import (
+    Environment,
+    EnvironmentOptions,
+    MachineOption,
+    PlantOption,
+    RandomisationOption,
+)
 
 
 @app.command()
@@ -29,17 +35,9 @@ def evaluate(
     ] = None,
     episodes: Annotated[int, typer.Option(min=1, help="Of each on each engine.")] = 20,
     seed: Annotated[int, typer.Option(min=0, help="Of the first episode.")] = 1_000_000,
-    machine: Annotated[
-        str | None, typer.Option(metavar="MACHINE", help="Name, or path of a platform.toml.")
-    ] = None,
-    plant: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Preset of the machine's file, such as hardware."),
-    ] = None,
-    randomisation: Annotated[
-        str | None,
-        typer.Option(metavar="NAME|FILE", help="What differs between episodes."),
-    ] = None,
+    machine: MachineOption = None,
+    plant: PlantOption = None,
+    randomisation: RandomisationOption = None,
     option: EnvironmentOptions = None,
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Processes to use; default: one per core.")

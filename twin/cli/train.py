@@ -33,6 +33,28 @@ EnvironmentOptions = Annotated[
     ),
 ]
 
+MachineOption = Annotated[
+    str | None, typer.Option(metavar="MACHINE", help="Name, or path of a platform.toml.")
+]
+
+PlantOption = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Preset of the machine's file, such as hardware."),
+]
+
+RandomisationOption = Annotated[
+    str | None, typer.Option(metavar="NAME|FILE", help="What differs between episodes.")
+]
+
+Hyperparameters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Hyperparameter of the algorithm, its value as JSON; may be repeated.",
+    ),
+]
+
 
 @app.command()
 def train(
@@ -44,31 +66,16 @@ def train(
         float, typer.Option(min=1.0, help="Of all environments together; 3e6 is three million.")
     ] = 1e6,
     algo: Annotated[AlgorithmName, typer.Option(help="What learns.")] = AlgorithmName.PPO,
-    machine: Annotated[
-        str | None, typer.Option(metavar="MACHINE", help="Name, or path of a platform.toml.")
-    ] = None,
-    plant: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Preset of the machine's file, such as hardware."),
-    ] = None,
+    machine: MachineOption = None,
+    plant: PlantOption = None,
     engine: Annotated[
         EngineName, typer.Option(help="What computes the motion.")
     ] = EngineName.ANALYTIC,
-    randomisation: Annotated[
-        str | None,
-        typer.Option(metavar="NAME|FILE", help="What differs between episodes."),
-    ] = None,
+    randomisation: RandomisationOption = None,
     envs: Annotated[int, typer.Option(min=1, help="Environments side by side.")] = 64,
     seed: Annotated[int, typer.Option(min=0, help="Of everything random.")] = 0,
     option: EnvironmentOptions = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Hyperparameter of the algorithm, its value as JSON; may be repeated.",
-        ),
-    ] = None,
+    set_: Hyperparameters = None,
     checkpoint_every: Annotated[int, typer.Option(min=1, help="Steps.")] = 250_000,
     threads: Annotated[int, typer.Option(min=1, help="Of PyTorch.")] = 1,
     resume: Annotated[

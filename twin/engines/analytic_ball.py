@@ -22,7 +22,8 @@ class RollingBall:
 
     Attributes:
         y: `(m + 17,)` state of the machine, then that of the ball.
-        status: `ROLLING`, `SLIPPING`, `FLYING` or `LOST`; a lost ball stays where it was on the plate.
+        status: `ROLLING`, `SLIPPING`, `FLYING` or `LOST`; a lost ball stays where it was
+            on the plate.
     """
 
     def __init__(self, ball: Ball, size: int, timestep: float, preset: str) -> None:
@@ -56,8 +57,9 @@ class RollingBall:
     def read(self) -> FloatArray:
         """Return pose and twist `(13,)` of the ball in the base frame."""
         y, place = self.y[None], np.empty((1, 13))
+        own: FloatArray = place[0]
         fill_balls(self._constants, y[:, :7], y[:, 7:13], y[:, self._size :], place)
-        return place[0]
+        return own
 
     def content(self) -> bytes:
         """Return everything that determines the future."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,9 @@ from twin.arrays import FloatArray
 from twin.ball.ball import Ball
 from twin.ball.steps_kernel import rolling_resistance
 from twin.engines.bullet_library import bullet
+
+AWAY = (0.0, 0.0, 1e3)
+"""[m] Where nothing is to be touched: Bullet then forgets its contacts."""
 
 
 class BulletBall:
@@ -57,16 +60,19 @@ class BulletBall:
         )
 
     def place(self, place: FloatArray) -> None:
-        """Put the ball at a pose with a twist `(13,)`."""
+        """Put the ball at a pose with a twist `(13,)`; what it touched before is forgotten."""
         w, x, y, z = place[3:7].tolist()
-        bullet.resetBasePositionAndOrientation(
-            self._body, place[:3].tolist(), (x, y, z, w), **self._options
-        )
+        for position in (AWAY, place[:3].tolist()):
+            bullet.resetBasePositionAndOrientation(
+                self._body, position, (x, y, z, w), **self._options
+            )
+            if position is AWAY:
+                bullet.performCollisionDetection(**self._options)
         bullet.resetBaseVelocity(
             self._body, place[7:10].tolist(), place[10:].tolist(), **self._options
         )
 
-    def resist(self, normal: Iterable[float], spin: Iterable[float], gravity: float) -> None:
+    def resist(self, normal: FloatArray, spin: Sequence[float], gravity: float) -> None:
         """Apply rolling resistance to ball and platform over the next step, if they touch.
 
         Args:
@@ -76,9 +82,10 @@ class BulletBall:
         """
         if not self._rolls or not bullet.getContactPoints(bodyA=self._body, **self._options):
             return
-        turning = np.subtract(bullet.getBaseVelocity(self._body, **self._options)[1], spin)
+        turning = np.array(bullet.getBaseVelocity(self._body, **self._options)[1])
+        turning -= np.asarray(spin)
         pull = np.array([0.0, 0.0, -gravity])
-        rolling_resistance(self._constants, pull, np.asarray(normal), turning, self._moment)
+        rolling_resistance(self._constants, pull, normal, turning, self._moment)
         options = {"flags": bullet.WORLD_FRAME, **self._options}
         bullet.applyExternalTorque(self._body, -1, self._moment.tolist(), **options)
         bullet.applyExternalTorque(*self._platform, (-self._moment).tolist(), **options)

@@ -101,5 +101,5 @@ class AnalyticFleet(Fleet):
             return
         from twin.fleet.rolling_kernel import advance_rolling_rows
 
-        last = (self._ball.constants, *last)
-        on_threads(advance_rolling_rows, [(*chunk, *last) for chunk in self._chunks])
+        ball = self._ball.constants
+        on_threads(advance_rolling_rows, [(*chunk, ball, *last) for chunk in self._chunks])

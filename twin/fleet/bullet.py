@@ -48,8 +48,8 @@ class BulletFleet(Fleet):
         super().__init__(platform, size, period, timestep, mode=mode, preset=preset, ball=ball)
         check_size(size, self.preset)
         self._ball = as_ball(ball, platform.parameters)
-        self.ball = np.zeros((size, 13 if self._ball else 0))
-        self.ball_lost = np.zeros(size, dtype=bool)
+        balls = 0 if self._ball is None else size
+        self.ball, self.ball_lost = np.zeros((balls, 13)), np.zeros(balls, dtype=bool)
         self._home = np.tile(platform.home_coordinates, (size, 1))
         self._before, self._still = np.zeros((size, 6)), np.zeros(3)
         self._engines: list[BulletRow] = []

@@ -78,10 +78,15 @@ class Fleet(ABC):
         ratio: steps of the engine in a period.
         mode: of the commands, "velocity" or "force".
         machines: states of all rows; its arrays are also attributes of the fleet. Read only.
+        ball: `(N, 13)` pose and twist of the balls in the base frame, where there are any.
+        ball_lost: `(N,)` True where they have left their plates.
     """
 
     name: ClassVar[str]
     own_preset: ClassVar[str]
+
+    ball: FloatArray
+    ball_lost: Any
 
     def __init__(
         self,

@@ -10,34 +10,32 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple, cast
+from importlib import import_module
+from typing import Any, ClassVar
 
 import numpy as np
-from mujoco.batch import Batch, SimulationError
 
-from twin.arrays import FloatArray
 from twin.ball.ball import as_ball
 from twin.ball.places import is_lost, on_plate, place_on_plate
 from twin.compiled.batch import usable_cores
-from twin.engines.engine import Preset, State
+from twin.engines.engine import State
 from twin.engines.guard import LARGEST_GAP
 from twin.engines.joint_motion import joint_motion
-from twin.engines.mechanism import Mechanism
-from twin.engines.mechanisms.assembly import make_mechanism
 from twin.engines.mujoco import SAVED
 from twin.engines.mujoco_ball import FreeBall
-from twin.engines.mujoco_model import compile_model, coordinates, mujoco, velocities
+from twin.engines.mujoco_model import coordinates, mujoco, velocities
 from twin.engines.mujoco_platform import platform_of
-from twin.engines.mujoco_settings import make_settings
-from twin.engines.stability import Scheme, check_timestep
+from twin.engines.stability import check_timestep
 from twin.errors import InputError
 from twin.fleet.drive_bank import place_row
 from twin.fleet.drive_kernel import issue_rows
 from twin.fleet.fleet import Fleet
 from twin.fleet.mujoco_fields import alike, cycle_of, fields_of, layout_of, wrenches_of
 from twin.fleet.mujoco_kernel import after_period, before_step, keep_twists, read_balls
+from twin.fleet.mujoco_machine import CompiledMachine, compile_machine, has_drives, scheme_of
 from twin.platform import Platform
+
+batches: Any = import_module("mujoco.batch")  # here, where a missing MuJoCo has been told of
 
 STEP_ONLY, POSITIONS, MOTIONS = (
     int(stage)
@@ -48,13 +46,6 @@ STEP_ONLY, POSITIONS, MOTIONS = (
     )
 )
 """What is computed at the end of a call, beside the state."""
-
-
-class Compiled(NamedTuple):
-    """A machine as MuJoCo has it."""
-
-    machine: Mechanism
-    model: Any
 
 
 class MujocoFleet(Fleet):
@@ -85,24 +76,26 @@ class MujocoFleet(Fleet):
         """
         super().__init__(platform, size, period, timestep, mode=mode, preset=preset, ball=ball)
         self._ball = as_ball(ball, platform.parameters)
-        self.ball = np.zeros((size, 13 if self._ball else 0))
-        self.ball_lost = np.zeros(size, dtype=bool)
+        balls = 0 if self._ball is None else size
+        self.ball, self.ball_lost = np.zeros((balls, 13)), np.zeros(balls, dtype=bool)
         self._nominal = self._compile(platform)
         self._compiled = [self._nominal] * size
+        self._models: list[Any] = []
+        self._gravity: list[Any] = []
         machine, model = self._nominal
-        self._batch: Any = Batch(model, size, min(size, usable_cores()))
+        self._batch: Any = batches.Batch(model, size, min(size, usable_cores()))
         self._layout = layout_of(machine, model)
         self._joints = coordinates(model, machine.joint_names)
         self._joint_rates = velocities(model, machine.joint_names)
         self._fields = fields_of(self._batch)
         self._wrenches = wrenches_of(self._batch)
         self._home = np.tile(platform.home_coordinates, (size, 1))
-        self._dry = np.tile(_dry_friction(machine), (size, 1, 1))
+        self._dry = np.tile(self._nominal.dry_friction, (size, 1, 1))
         self._before = np.zeros((size, 6))
         self._sign = np.ones(size)
         self._data = mujoco.MjData(model)
         self._tilted = False
-        self._driven = np.full(size, _has_drives(platform))
+        self._driven = np.full(size, has_drives(platform))
         self._stage = POSITIONS if machine.floats else MOTIONS
         self._take_bank()
 
@@ -110,29 +103,21 @@ class MujocoFleet(Fleet):
         """Free the batch; calling it twice is allowed."""
         super().close()
         self._batch = None
-        self._compiled.clear()
+        for own in (self._compiled, self._models, self._gravity):
+            own.clear()
 
     def _check_step(self, platform: Platform, timestep: float) -> None:
-        settings = make_settings(timestep, cast(Preset, self.preset))
-        feet = (getattr(leg, "friction", None) for leg in platform.parameters.legs)
-        dry = any(foot is not None and foot.coulomb for foot in feet)
-        scheme: Scheme = "explicit" if dry else settings.scheme
-        check_timestep(platform, timestep, self.name, scheme)
+        check_timestep(platform, timestep, self.name, scheme_of(platform, timestep, self.preset))
 
-    def _compile(self, platform: Platform) -> Compiled:
-        machine = _without_shapes(make_mechanism(platform.parameters, ball=self._ball))
-        model = compile_model(machine, self.timestep)
-        make_settings(self.timestep, cast(Preset, self.preset)).apply(model, self.timestep)
-        # A bad state must be seen; MuJoCo would put the machine home and go on.
-        model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
-        return Compiled(machine, model)
+    def _compile(self, platform: Platform) -> CompiledMachine:
+        return compile_machine(platform, self.timestep, self.preset, self._ball)
 
     def _adopt(self, row: int, platform: Platform) -> None:
         if platform is self.platform:
             made = self._nominal._replace(model=copy.copy(self._nominal.model))
         else:
             made = self._compile(platform)
-        dry = _dry_friction(made.machine)
+        dry = made.dry_friction
         if not alike(self._nominal.model, made.model) or dry.shape != self._dry.shape[1:]:
             raise InputError(
                 "platforms", f"{platform.name} is no machine like {self.platform.name}"
@@ -140,7 +125,7 @@ class MujocoFleet(Fleet):
         super()._adopt(row, platform)
         self._compiled[row], self._dry[row] = made, dry
         self._home[row] = platform.home_coordinates
-        self._driven[row] = _has_drives(platform)
+        self._driven[row] = has_drives(platform)
         self._set_models()
 
     def _take_bank(self) -> None:
@@ -148,7 +133,17 @@ class MujocoFleet(Fleet):
         self._cycle = cycle_of(self._home, self._dry, *groups)
 
     def _set_models(self) -> None:
-        self._batch.set_models([made.model for made in self._compiled])
+        """Hand the rows' own models to the batch.
+
+        Raises:
+            InputError: one of them has other parts than the others.
+        """
+        self._models = [made.model for made in self._compiled]
+        self._gravity = [model.opt.gravity for model in self._models]
+        try:
+            self._batch.set_models(self._models)
+        except ValueError as error:
+            raise InputError("platforms", f"must all have the same parts ({error})") from None
 
     def _place(self, row: int, state: State, ball: Any) -> None:
         """Put the machine where its engine would, and its whole record into the batch."""
@@ -165,6 +160,8 @@ class MujocoFleet(Fleet):
             self.ball[row] = place_on_plate(self._ball, state.pose, state.twist, ball)
             self.ball_lost[row] = False
             FreeBall(model, data).place(self.ball[row])
+        elif ball is not None:
+            raise InputError("ball", "this fleet was made without one")
         self._batch.reset([row], stage=STEP_ONLY)  # warnings that were counted
         mujoco.mj_getState(model, data, self._batch.state[row], SAVED)
         places, speeds = self._layout.joints
@@ -215,7 +212,7 @@ class MujocoFleet(Fleet):
         """Step rows; those in which MuJoCo gives up keep the state they had, and fail."""
         try:
             self._batch.step(rows, count, stage)
-        except SimulationError as error:
+        except batches.SimulationError as error:
             self.machines.failed[error.ids] = True
 
     def _tilt(self, part: int) -> None:
@@ -226,29 +223,15 @@ class MujocoFleet(Fleet):
             for row, made in enumerate(self._compiled):
                 if made is self._nominal:
                     self._compiled[row] = made._replace(model=copy.copy(made.model))
-        for row, made in enumerate(self._compiled):
-            felt = made.model.opt.gravity
-            felt[:] = (0.0, 0.0, -made.machine.gravity)
-            if self._shaken:
-                felt -= self._inputs.shaking[row, part]
+            self._set_models()
+        felt = np.zeros((self.size, 3))
+        felt[:, 2] = [-made.machine.gravity for made in self._compiled]
+        if self._shaken:
+            felt -= self._inputs.shaking[:, part]
+        for own, field in zip(self._gravity, felt, strict=True):
+            own[:] = field
         self._tilted = self._shaken
-        self._set_models()
-
-
-def _has_drives(platform: Platform) -> bool:
-    return any(leg.drive is not None for leg in platform.parameters.legs)
-
-
-def _without_shapes(machine: Mechanism) -> Mechanism:
-    """Return a machine that cannot be seen: it steps the same, 6 % faster, in half the memory."""
-    bare = tuple(body._replace(shapes=()) for body in machine.bodies)
-    return replace(machine, base_shapes=(), bodies=bare)
-
-
-def _dry_friction(machine: Mechanism) -> FloatArray:
-    """Return Coulomb friction [N] and transition speed [m/s] of the sliding feet `(f, 2)`."""
-    feet = [(friction.coulomb, friction.transition_speed) for friction in machine.frictions]
-    return np.array(feet, dtype=float).reshape(-1, 2)
+        self._batch.set_models(self._models)  # asked for after any change
 
 
 @contextmanager

@@ -11,8 +11,8 @@ from twin.sweep.libraries import LOCAL, ray_library
 from twin.sweep.workers import Lost, call_argument, told
 
 REMEDY = (
-    "What is finished is kept, the same call computes the rest. Every computer of the cluster needs "
-    "the same version of this package."
+    "What is finished is kept, the same call computes the rest. Every computer of the cluster "
+    "needs the same version of this package."
 )
 
 
@@ -70,6 +70,9 @@ def cluster_backend(count: int) -> Any:
 
     Args:
         count: of workers.
+
+    Raises:
+        StateError: in a call, where the cluster itself fails.
     """
     import ray
     from ray.util.joblib.ray_backend import RayBackend

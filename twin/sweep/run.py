@@ -58,6 +58,7 @@ def run_sweep(
         MachineNotFoundError: no such machine.
         ParameterError: the machine's file cannot be used.
         MissingDependencyError: joblib, pyarrow or Ray is not installed.
+        StateError: the cluster itself failed.
     """
     if not isinstance(sweep, Sweep):
         raise InputError("sweep", f"must be a Sweep, not {sweep!r}")

@@ -6,14 +6,20 @@ killed. Here every worker has an executor to itself and is replaced.
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from queue import SimpleQueue
+from threading import Thread
 from typing import Any, NamedTuple
 
 from joblib.externals.loky.process_executor import ProcessPoolExecutor
 from joblib.parallel import ParallelBackendBase
+
+WATCH = 0.5
+"""[s] between a worker's looks at its parent."""
 
 
 class Lost(NamedTuple):
@@ -28,6 +34,17 @@ def call_argument(batch: Any) -> Any:
     """Return the first argument of the only call in one of joblib's batches."""
     (_, arguments, _), *_ = batch.items
     return arguments[0]
+
+
+def _follow(parent: int) -> None:
+    """Let this process end soon after its parent, which may be killed without a word."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(WATCH)
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
 
 
 def told(count: int) -> int:
@@ -94,7 +111,9 @@ class SeparateWorkers(ParallelBackendBase):  # type: ignore[misc]  # joblib has 
             self.configure(parallel=self.parallel)
 
     def _new_executor(self) -> Any:
-        executor = ProcessPoolExecutor(max_workers=1, env=self._environment)
+        executor = ProcessPoolExecutor(
+            max_workers=1, env=self._environment, initializer=_follow, initargs=(os.getpid(),)
+        )
         self._executors.add(executor)
         return executor
 

@@ -18,11 +18,11 @@ class Mean(NamedTuple):
     value: float
     half_width: float
     """of the interval of Student's t around the mean; NaN for fewer than two values"""
-    count: int
+    episodes: int
 
     def text(self, digits: int = 3) -> str:
         """Return "mean +- half width", to so many digits of the mean."""
-        if self.count == 0:
+        if self.episodes == 0:
             return "-"
         if not np.isfinite(self.half_width):
             return f"{self.value:.{digits}g}"

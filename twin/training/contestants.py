@@ -10,12 +10,14 @@ from twin.control import controller_names
 from twin.errors import InputError
 from twin.training.metrics import METRICS, Metric
 from twin.training.policy import Policy
-from twin.training.rollout import Outcome, roll_out
+from twin.training.rollout import Act, Driver, Outcome, roll_out
 from twin.training.shipped import load_policy, policy_names
 from twin.training.tracking_controllers import TRACKING, run_controller
 
-ZERO = "zero"
-"""Actions of zero: residual speeds are then the reference's own, actuators stand still elsewhere."""
+ZERO, ISOLATION_LAW = "zero", "isolation_law"
+"""Actions of zero: with residual ones what is underneath alone; otherwise actuators stand still."""
+
+ISOLATION = "twin/VibrationIsolation-v0"
 
 
 class Contestant:
@@ -42,13 +44,25 @@ class Contestant:
         Raises:
             InputError: options or a machine that do not fit.
         """
-        if self.policy is None and self.name != ZERO:
+        if self.policy is None and self.name in controller_names():
             return run_controller(self.name, options, seeds, metrics)
-        return roll_out(environment, options, self.policy, seeds, metrics)
+        return roll_out(environment, options, self._driver(), seeds, metrics)
+
+    def _driver(self) -> Driver | None:
+        policy = self.policy
+        if policy is not None:
+            return lambda _: policy
+        return _isolation_law if self.name == ISOLATION_LAW else None
+
+
+def _isolation_law(env: Any) -> Act:
+    from twin.envs.vibration_isolation_law import IsolationLaw
+
+    return IsolationLaw(env.unwrapped.task)
 
 
 def contestant(name: str | Path, environment: str) -> Contestant:
-    """Return who is meant: "zero", a controller, a shipped policy, or the policy in a file.
+    """Return who is meant: "zero", a controller or law, a shipped policy, or one in a file.
 
     Raises:
         InputError: none of them, a policy for another environment, or a controller where there is
@@ -56,6 +70,10 @@ def contestant(name: str | Path, environment: str) -> Contestant:
     """
     if name == ZERO:
         return Contestant(ZERO)
+    if name == ISOLATION_LAW:
+        if environment != ISOLATION:
+            raise InputError("policy", f"the {name} can take part in {ISOLATION} only")
+        return Contestant(ISOLATION_LAW)
     if name in controller_names():
         if environment != TRACKING:
             raise InputError("policy", f"the controller {name} can take part in {TRACKING} only")
@@ -65,13 +83,13 @@ def contestant(name: str | Path, environment: str) -> Contestant:
     except InputError as error:
         if Path(name).is_file():
             raise
-        known = ", ".join((ZERO, *controller_names(), *policy_names()))
+        known = ", ".join((ZERO, ISOLATION_LAW, *controller_names(), *policy_names()))
         raise InputError("policy", f"{error.message}; known: {known}") from None
     if policy.origin.environment != environment:
         raise InputError(
             "policy", f"{name} is for {policy.origin.environment}, not for {environment}"
         )
-    return Contestant(Path(name).name if Path(name).is_file() else str(name), policy)
+    return Contestant(str(name), policy)
 
 
 def metrics_of(environment: str) -> tuple[Metric, ...]:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from twin.errors import InputError
-
-if TYPE_CHECKING:
-    from gymnasium.vector import VectorEnv
 
 OWN = "twin/"
 """Before the ids of the package's own environments."""
@@ -17,8 +14,8 @@ OWN = "twin/"
 
 def make_environments(
     environment: str, size: int, options: Mapping[str, Any], autoreset: str = "same_step"
-) -> VectorEnv[Any, Any, Any]:
-    """Return a native vector environment.
+) -> Any:
+    """Return a native vector environment (`gymnasium.vector.VectorEnv`).
 
     Args:
         environment: id such as "twin/PoseTracking-v0"; "module:id" imports a module first.

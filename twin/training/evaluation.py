@@ -85,8 +85,8 @@ def evaluate(
 
     Args:
         environment: id, such as "twin/PoseTracking-v0".
-        contestants: "zero", names of controllers, names or files of policies; the first is the
-            baseline of differences.
+        contestants: "zero", names of controllers or laws, names or files of policies; the first
+            is the baseline of differences.
         engines: "analytic", "mujoco", "bullet".
         episodes: how many.
         seed: of the first episode, the next numbers of the others. Far from the seeds of training.

@@ -45,8 +45,8 @@ def as_markdown(evaluation: Evaluation, command: str = "") -> str:
     table = "\n".join(f"| {line} |" for line in lines)
     told = f"`{command}`: " if command else ""
     return (
-        f"{table}\n\n{told}{len(evaluation.seeds)} episodes of {evaluation.environment}, seeds from "
-        f"{evaluation.seeds[0]}, the same for all; means with 95 % confidence intervals "
+        f"{table}\n\n{told}{len(evaluation.seeds)} episodes of {evaluation.environment}, "
+        f"seeds from {evaluation.seeds[0]}, the same for all; means with 95 % confidence intervals "
         "(Student's t), differences paired by episode.\n"
     )
 
@@ -83,7 +83,7 @@ def _numbers(mean: Mean) -> dict[str, Any]:
     return {
         "mean": _number(mean.value),
         "half_width": _number(mean.half_width),
-        "count": mean.count,
+        "episodes": mean.episodes,
     }
 
 

@@ -61,7 +61,7 @@ class Accumulator:
         self.last = np.zeros((size, len(metrics)))
         self.count = np.zeros(size, dtype=np.int64)
 
-    def add(self, values: FloatArray, rows: FloatArray | slice = slice(None)) -> None:
+    def add(self, values: FloatArray, rows: Any = slice(None)) -> None:
         """Take a step's values `(m, metrics)` of the signals in `rows`."""
         powers = np.array([2 if metric.kind == "rms" else 1 for metric in self.metrics])
         self.sums[rows] += np.abs(values) ** powers
@@ -69,7 +69,7 @@ class Accumulator:
         self.last[rows] = values
         self.count[rows] += 1
 
-    def results(self, rows: FloatArray | slice = slice(None)) -> FloatArray:
+    def results(self, rows: Any = slice(None)) -> FloatArray:
         """Return the metrics `(m, metrics)` of the episodes in `rows`, in their units."""
         means = self.sums[rows] / np.maximum(self.count[rows], 1)[:, None]
         found = np.empty_like(means)
@@ -81,9 +81,9 @@ class Accumulator:
                 "last": self.last[rows][:, k],
             }[metric.kind]
             found[:, k] = metric.factor * values
-        return found
+        return np.asarray(found)
 
-    def clear(self, rows: FloatArray) -> None:
+    def clear(self, rows: Any) -> None:
         """Begin anew in `rows`."""
         self.sums[rows] = self.largest[rows] = self.last[rows] = 0.0
         self.count[rows] = 0

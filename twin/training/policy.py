@@ -15,7 +15,6 @@ from twin.errors import InputError
 from twin.files import write_atomically
 from twin.training.settings import Settings, validated
 
-FORMAT = 1
 ENDING = ".npz"
 LARGEST_WIDTH = 65_536
 
@@ -33,10 +32,10 @@ class PolicyChannel(Settings):
 class PolicyOrigin(Settings):
     """Where a policy came from and what it is for."""
 
-    format: Literal[1] = FORMAT
+    format: Literal[1] = 1
     environment: str
     """id"""
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = Field(default_factory=dict)
     """of the environment it was trained in"""
     observations: tuple[PolicyChannel, ...] = ()
     actions: tuple[PolicyChannel, ...] = ()
@@ -45,9 +44,9 @@ class PolicyOrigin(Settings):
     seed: int = 0
     command: str = ""
     """that trained it"""
-    settings: dict[str, Any] = {}
+    settings: dict[str, Any] = Field(default_factory=dict)
     """hyperparameters"""
-    versions: dict[str, str] = {}
+    versions: dict[str, str] = Field(default_factory=dict)
 
 
 class PolicyNetwork(Settings):
@@ -64,7 +63,8 @@ class PolicyNetwork(Settings):
 class Policy:
     """A network from observations to actions, without exploration.
 
-    action = output(W_k act(... act(W_1 x + b_1) ...) + b_k), x = clip((observation - mean) / scale).
+    action = output(W_k act(... act(W_1 x + b_1) ...) + b_k) with
+    x = clip((observation - mean) / scale).
     """
 
     weights: tuple[FloatArray, ...]
@@ -127,7 +127,7 @@ class Policy:
         """
         if not isinstance(path, (str, Path)) or Path(path).suffix != ENDING:
             raise InputError("path", f"must end in {ENDING}, got {path!r}")
-        arrays = {"mean": self.mean, "scale": self.scale}
+        arrays: dict[str, Any] = {"mean": self.mean, "scale": self.scale}
         for k, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
             arrays |= {
                 f"weight_{k}": weight.astype(np.float32),

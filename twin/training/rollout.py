@@ -14,6 +14,9 @@ from twin.training.metrics import Accumulator, Metric, signal_values
 Act = Callable[[FloatArray], FloatArray]
 """Observations `(N, o)` to actions `(N, a)`."""
 
+Driver = Callable[[Any], Act]
+"""An environment to what drives it."""
+
 
 class Outcome(NamedTuple):
     """What episodes gave, one row each."""
@@ -31,7 +34,7 @@ class Outcome(NamedTuple):
 def roll_out(
     environment: str,
     options: Mapping[str, Any],
-    act: Act | None,
+    driver: Driver | None,
     seeds: Sequence[int],
     metrics: tuple[Metric, ...],
 ) -> Outcome:
@@ -40,7 +43,7 @@ def roll_out(
     Args:
         environment: id.
         options: of the environment.
-        act: the policy; None for actions of zero.
+        driver: called with the environment, returns the policy; None for actions of zero.
         seeds: of the episodes.
         metrics: what to sum up; their signals are in `info`.
 
@@ -50,6 +53,7 @@ def roll_out(
     size = len(seeds)
     env = make_environments(environment, size, options, "next_step")
     try:
+        act = None if driver is None else driver(env)
         observation, _ = env.reset(seed=list(seeds))
         action = np.zeros(env.action_space.shape, dtype=np.float32)
         sums = Accumulator(metrics, size)

@@ -89,7 +89,7 @@ class TrainingSettings(Settings):
     """of all environments together"""
     envs: Count = 64
     seed: Annotated[int, Field(ge=0)] = 0
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = Field(default_factory=dict)
     """of the environment"""
     normalise: bool = True
     """divide observations by their running deviations, less their means"""
@@ -117,9 +117,9 @@ def training_settings(
     if algorithm not in ALGORITHMS:
         raise InputError("algorithm", f"must be one of {', '.join(ALGORITHMS)}, not {algorithm!r}")
     chosen = validated(ALGORITHMS[algorithm], dict(hyperparameters))
-    return validated(
-        TrainingSettings, {"algorithm": algorithm, "hyperparameters": chosen, **settings}
-    )
+    content = {"algorithm": algorithm, "hyperparameters": chosen, **settings}
+    found: TrainingSettings = validated(TrainingSettings, content)
+    return found
 
 
 def validated(model: type[Any], content: Any) -> Any:

@@ -57,11 +57,11 @@ def run_controller(
     env = make_environments(TRACKING, len(seeds), {**options, "engine": "analytic"}, "next_step")
     try:
         env.reset(seed=list(seeds))
-        task: Any = env.unwrapped.task  # type: ignore[attr-defined]
+        task = env.unwrapped.task
         known, period = task.platform, task.fleet.period
         step = period / int(np.ceil(period / min(FINEST, task.fleet.timestep) - 1e-9))
         rows = [(task.fleet.platforms[k], task.motions[k]) for k in range(len(seeds))]
-        limit = env.unwrapped.max_episode_steps  # type: ignore[attr-defined]
+        limit = env.unwrapped.max_episode_steps
     finally:
         env.close()
     sums = Accumulator(metrics, len(seeds))

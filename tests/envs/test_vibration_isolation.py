@@ -1,0 +1,348 @@
+"""VibrationIsolation: shaking, sensors, rewards and ends against independent calculations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import twin
+import twin.envs
+from twin.analysis.frequency.linear_response import frequency_response
+from twin.control.linear.linearise import linearise
+from twin.envs.channels import places
+from twin.envs.pose_tracking import PoseTrackingEnv
+from twin.envs.scales import machine_scales
+from twin.envs.shaking import random_lines, shaking_tables, spectrum, usual_acceleration
+from twin.envs.vibration_isolation import VibrationIsolationEnv, VibrationIsolationVectorEnv
+from twin.envs.vibration_isolation_law import IsolationLaw
+from twin.envs.vibration_isolation_reward import stillness, stroke
+from twin.errors import InputError
+
+QUIET: dict[str, Any] = {"accelerometer_noise": 0.0, "gyroscope_noise": 0.0}
+
+
+def run(env: gym.Env[Any, Any], policy: Any, steps: int, **reset: Any) -> list[dict[str, Any]]:
+    """Return the infos of an episode under a policy, or under an action."""
+    observation, info = env.reset(**reset)
+    found = []
+    for _ in range(steps):
+        action = policy(observation) if callable(policy) else policy
+        observation, reward, ended, _, info = env.step(action)
+        found.append({**info, "observation": observation, "reward": reward})
+        if ended:
+            break
+    return found
+
+
+def stacked(infos: list[dict[str, Any]], name: str) -> Any:
+    return np.array([info[name] for info in infos])
+
+
+def test_a_base_swings_from_rest_to_rest() -> None:
+    lines = random_lines(np.random.default_rng(1), 0.7, 2.0, 30.0, 6)
+    tables = shaking_tables(lines, 400, 5, 1e-3)
+    steps = tables.mean.reshape(-1, 3)
+    velocity = np.vstack([np.zeros(3), 1e-3 * np.cumsum(steps, axis=0)])
+    place = np.vstack([np.zeros(3), np.cumsum(5e-4 * (velocity[1:] + velocity[:-1]), axis=0)])
+    peak = np.abs(tables.place).max()
+    assert np.abs(velocity[-1]).max() < 1e-12 * np.abs(velocity).max()
+    assert not np.abs(tables.place[[0, -1]]).any()
+    # Held accelerations cut the corners of the fastest line: (omega h)^2 / 12 of it.
+    np.testing.assert_allclose(place[::5], tables.place, rtol=0.0, atol=5e-3 * peak)
+
+
+def test_lines_keep_their_band_and_size() -> None:
+    low, high, given = 1.5, 12.0, 0.4
+    lines = random_lines(np.random.default_rng(2), given, low, high, 40)
+    assert lines[..., 0].min() >= low and lines[..., 0].max() <= high
+    part = np.log(lines[..., 0] / low) / np.log(high / low) * 40
+    np.testing.assert_array_equal(np.floor(part), np.tile(np.arange(40), (3, 1)))
+    tables = shaking_tables(lines, 12000, 1, 5e-3)
+    inner = tables.mean[200:-200, 0]
+    np.testing.assert_allclose(inner.std(axis=0), given, rtol=0.03, atol=0.0)
+    level = spectrum(given, low, high)
+    np.testing.assert_allclose(tables.place[200:-200].std(axis=0), level.displacement, rtol=0.1)
+    speed = np.diff(tables.place, axis=0)[200:-200] / 5e-3
+    np.testing.assert_allclose(speed.std(axis=0), level.velocity, rtol=0.1)
+    narrow = spectrum(given, 5.0, 5.0)
+    np.testing.assert_allclose(narrow.displacement, given / (10.0 * np.pi) ** 2, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_the_usual_shaking_stays_within_the_actuators(name: str) -> None:
+    """What the base does, undone by the legs, takes less than their travel and speed."""
+    platform = twin.load(name)
+    scales = machine_scales(platform)
+    size = usual_acceleration(platform, scales, 1.0, 20.0)
+    jacobian = platform.jacobian(platform.home)[:, :3]
+    for seed in range(5):
+        lines = random_lines(np.random.default_rng(seed), size, 1.0, 20.0, 8)
+        tables = shaking_tables(lines, 800, 1, 5e-3)
+        assert (np.abs(tables.place @ jacobian.T) < 0.6 * scales.half).all()
+        speed = np.diff(tables.place, axis=0) / 5e-3
+        assert (np.abs(speed @ jacobian.T) < scales.speed).all()
+
+
+@pytest.mark.parametrize("name", ["compliant_stewart", "stewart", "driving_simulator"])
+def test_observation_is_what_the_sensors_tell(name: str) -> None:
+    env = VibrationIsolationEnv(name, **QUIET)
+    task = env.task
+    fleet, where = task.fleet, places(task.observations)
+    scale = {channel.name: np.asarray(channel.scale) for channel in task.observations}
+    random = np.random.default_rng(4)
+    env.reset(seed=2)
+    start, gravity = (
+        fleet.measured[0].copy(),
+        np.array([0.0, 0.0, task.platform.parameters.gravity]),
+    )
+    twist, rate, moving = np.zeros(6), np.zeros(3), np.zeros((2, 3))
+    fade = np.exp(-fleet.period / 1.0)
+    for _ in range(25):
+        action = random.uniform(-1.0, 1.0, env.action_space.shape)
+        observation, *_, info = env.step(action)
+        turn = Rotation.from_quat(fleet.pose[0, 3:], scalar_first=True)
+        linear = (fleet.twist[0, :3] - twist[:3]) / fleet.period + info["base_acceleration"]
+        np.testing.assert_allclose(info["absolute_acceleration"], linear, rtol=1e-9, atol=1e-12)
+        felt, spin = (
+            turn.inv().apply(linear + gravity) - gravity,
+            turn.inv().apply(fleet.twist[0, 3:]),
+        )
+        moving = fade * moving + fleet.period * np.array([felt, info["base_acceleration"]])
+        wanted = {
+            "platform acceleration": felt,
+            "platform angular rate": spin,
+            "platform angular acceleration": (spin - rate) / fleet.period,
+            "base acceleration": info["base_acceleration"],
+            "platform velocity": moving[0],
+            "base velocity": moving[1],
+            "coordinate": fleet.measured[0] - start,
+            "rate": fleet.measured_rates[0],
+            "effort": fleet.effort[0] - task.scales.holding,
+            "last action": action,
+        }
+        for channel, value in wanted.items():
+            np.testing.assert_allclose(
+                observation[where[channel]], np.clip(value / scale[channel], -10.0, 10.0),
+                rtol=1e-6, atol=1e-6, err_msg=channel,
+            )  # fmt: skip
+        twist, rate = fleet.twist[0].copy(), spin
+    env.close()
+
+
+def test_noise_is_that_of_the_readings() -> None:
+    env = VibrationIsolationVectorEnv(16, accelerometer_noise=0.3, gyroscope_noise=0.02)
+    still = VibrationIsolationVectorEnv(16, **QUIET)
+    noisy, clean = (each.reset(seed=1)[0] for each in (env, still))
+    seen = []
+    for _ in range(50):
+        zero = np.zeros(env.action_space.shape)
+        noisy, clean = (each.step(zero)[0] for each in (env, still))
+        seen.append(noisy - clean)
+    found = np.array(seen).reshape(-1, noisy.shape[1])
+    scale = np.array([float(np.ravel(c.scale)[0]) for c in env.task.observations[:4]])
+    for k, size in ((0, 0.3), (1, 0.02), (3, 0.3)):
+        part = found[:, 3 * k : 3 * k + 3] * scale[k]
+        np.testing.assert_allclose(part.std(axis=0), size, rtol=0.1, atol=0.0)
+        assert np.abs(part.mean(axis=0)).max() < 0.15 * size
+    env.close()
+    still.close()
+
+
+@pytest.mark.parametrize("frequency", [3.0, 6.5, 14.0])
+def test_what_arrives_is_what_the_linear_model_says(frequency: float) -> None:
+    """One line of shaking, and the forces with which the drives hold, through the linear model."""
+    env = VibrationIsolationEnv(
+        lowest_frequency=frequency, highest_frequency=frequency, lines=1, acceleration=0.02,
+        duration=8.0, period=1e-3, **QUIET,
+    )  # fmt: skip
+    infos = run(env, np.zeros(6), 6000, seed=3)[2000:]
+    time = 1e-3 * np.arange(len(infos))
+    wave = np.hanning(len(time)) * np.exp(-2j * np.pi * frequency * time)
+    given, left, forces = (
+        wave @ stacked(infos, name)
+        for name in ("base_acceleration", "absolute_acceleration", "forces")
+    )
+    model, where = linearise(env.platform), np.array([frequency])
+    wanted = frequency_response(model, "base_acceleration", "absolute_acceleration", where)[0]
+    pushed = frequency_response(model, "forces", "absolute_acceleration", where)[0]
+    found = (wanted @ given + pushed @ forces)[:3]
+    # Means over a step are of the second order in it: (omega h)^2 / 6.
+    assert np.abs(left - found).max() < 5e-3 * np.abs(found).max()
+    env.close()
+
+
+def test_without_actions_the_drives_hold() -> None:
+    env = VibrationIsolationEnv(plant="hardware", **QUIET)
+    infos = run(env, np.zeros(6), 400, seed=3)
+    away = stacked(infos, "observation")[:, places(env.task.observations)["coordinate"]]
+    held = np.abs(away * env.task.observations[6].scale).max()
+    moved = np.abs(stacked(infos, "pose")[:, :3] - env.platform.home[:3]).max()
+    assert held < 0.1 * moved
+    env.close()
+
+
+def test_absolute_motion_is_that_of_base_and_platform() -> None:
+    env = VibrationIsolationEnv(**QUIET)
+    infos = run(env, np.zeros(6), 300, seed=0)
+    period, home = env.task.fleet.period, env.platform.home[:3]
+    place = stacked(infos, "absolute_displacement")
+    base = place - (stacked(infos, "pose")[:, :3] - home)
+    rate = period * np.cumsum(stacked(infos, "base_acceleration"), axis=0)
+    np.testing.assert_allclose(
+        np.diff(base, axis=0), 0.5 * period * (rate[1:] + rate[:-1]), rtol=0.0,
+        atol=2e-2 * np.abs(np.diff(base, axis=0)).max(),
+    )  # fmt: skip
+    squares = [np.sum(stacked(infos, f"{name}_acceleration") ** 2) for name in ("absolute", "base")]
+    ratio = float(np.sqrt(squares[0] / squares[1]))
+    assert infos[-1]["transmissibility"] == pytest.approx(ratio, rel=1e-9)
+    env.close()
+
+
+def test_the_base_rests_after_its_shaking() -> None:
+    env = VibrationIsolationEnv("stewart", duration=0.5)
+    infos = run(env, np.zeros(6), 300, seed=0)
+    given = stacked(infos, "base_acceleration")
+    assert np.abs(given[:100]).max() > 0.3 and not np.abs(given[100:]).any()
+    assert np.abs(infos[-1]["absolute_acceleration"]).max() < 0.01
+    env.close()
+
+
+def test_reward_terms() -> None:
+    assert stillness(0.0, 0.3) == 1.0 and stillness(3.0, 0.3) <= 1e-12 and stillness(9.0, 0.3) == 0
+    assert stillness(0.3, 0.3) == pytest.approx(0.48, abs=0.005)
+    assert stillness(0.03, 0.3) == pytest.approx(0.85, abs=0.005)
+    assert stroke(np.array([1.0, 3.0]), np.array([0.0, 3.0]), np.array([2.0, 5.0])) == -0.125
+    weights = {"acceleration": 0.3, "stroke": 0.7}
+    env = VibrationIsolationEnv(weights=weights)
+    usual = {**env.task.terms, **weights}
+    for info in run(env, np.linspace(-1.0, 1.0, 6), 5, seed=0):
+        total = sum(usual[name] * value for name, value in info["reward_terms"].items())
+        assert info["reward"] == pytest.approx(total, rel=1e-12)
+    env.close()
+
+
+@pytest.mark.parametrize("machine", ["stewart", "compliant_stewart"])
+def test_forces_hold_the_machine_at_home(machine: str) -> None:
+    env = VibrationIsolationEnv(machine, action="forces", acceleration=1e-9)
+    infos = run(env, np.zeros(6), 40, seed=0)
+    assert np.abs(infos[-1]["absolute_displacement"]).max() < 1e-6
+    env.close()
+
+
+@pytest.mark.parametrize(
+    "engine", ["analytic", "mujoco", pytest.param("bullet", marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("plant", [None, "hardware"])
+def test_a_law_keeps_the_platform_stiller_than_the_passive_machine(
+    engine: str, plant: str | None
+) -> None:
+    pytest.importorskip({"bullet": "pybullet"}.get(engine, "mujoco"))
+    env = VibrationIsolationEnv(plant=plant, engine=engine)
+    passive, active = (
+        run(env, policy, 250, seed=1) for policy in (np.zeros(6), IsolationLaw(env.task))
+    )
+    left = [
+        float(np.linalg.norm(stacked(infos, "absolute_acceleration")))
+        for infos in (passive, active)
+    ]
+    assert left[1] < 0.3 * left[0]
+    rewards = [float(np.mean(stacked(infos, "reward"))) for infos in (passive, active)]
+    assert rewards[1] > rewards[0] + 0.2
+    env.close()
+
+
+def test_a_rigid_machine_is_kept_still_by_moving_against_its_base() -> None:
+    env = VibrationIsolationEnv("stewart")
+    passive, active = (
+        run(env, policy, 250, seed=1)[-1]["transmissibility"]
+        for policy in (np.zeros(6), IsolationLaw(env.task))
+    )
+    assert active < 0.3 < 0.9 < passive
+    env.close()
+
+
+def test_the_law_is_linear_and_within_the_actions() -> None:
+    env = VibrationIsolationEnv()
+    law = IsolationLaw(env.task, base=2.0, delay=0.0, velocity=0.0, acceleration=0.0)
+    observation = np.zeros((4, 5, env.observation_space.shape[0]))
+    where = places(env.task.observations)["base velocity"]
+    observation[..., where] = [0.1, -0.2, 0.3]
+    scale = env.task.observations[5].scale
+    wanted = (
+        -2.0
+        * env.platform.jacobian(env.platform.home)[:, :3]
+        @ np.multiply([0.1, -0.2, 0.3], scale)
+    )
+    wanted = wanted / env.task.actions[0].scale
+    assert law(observation).shape == (4, 5, 6)
+    np.testing.assert_allclose(law(observation)[2, 3], wanted, rtol=1e-12, atol=1e-15)
+    assert np.abs(law(1e3 * observation)).max() == 1.0
+    for wrong in ({"base": np.nan}, {"delay": "long"}, {"velocity": [1.0, 2.0]}):
+        with pytest.raises(InputError, match=next(iter(wrong))):
+            IsolationLaw(env.task, **wrong)
+    for task in (VibrationIsolationEnv(action="forces").task, PoseTrackingEnv().task, None):
+        with pytest.raises(InputError, match="task"):
+            IsolationLaw(task)  # type: ignore[arg-type]
+    env.close()
+
+
+@pytest.mark.parametrize(
+    ("options", "action", "reason"),
+    [
+        ({"overtravel": 0.0, "action_scale": 1.0}, 1.0, "limit"),
+        ({"largest_attitude": 0.01}, np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0]), "attitude"),
+    ],
+)
+def test_ends_have_reasons(options: dict[str, Any], action: Any, reason: str) -> None:
+    env = VibrationIsolationEnv(**options)
+    infos = run(env, np.broadcast_to(np.asarray(action, dtype=float), (6,)), 800, seed=0)
+    assert infos[-1]["termination"] == reason and len(infos) < 800
+    assert all(info["termination"] == "" for info in infos[:-1])
+    env.close()
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        ({"action": "pose"}, "action"),
+        ({"acceleration": -1.0}, "acceleration"),
+        ({"lowest_frequency": 30.0}, "lowest_frequency"),
+        ({"colour": "red"}, "colour"),
+        ({"lines": 0}, "lines"),
+        ({"timestep": 3e-3}, "timestep"),
+        ({"weights": {"beauty": 1.0}}, "weights"),
+        ({"accelerometer_noise": np.nan}, "accelerometer_noise"),
+    ],
+)
+def test_bad_options_are_refused(options: dict[str, Any], field: str) -> None:
+    with pytest.raises(InputError, match=field):
+        VibrationIsolationEnv(**options)
+
+
+def test_episodes_may_be_shaken_otherwise() -> None:
+    env = VibrationIsolationEnv(**QUIET)
+    sizes = []
+    for size in (0.1, 0.2):
+        infos = run(env, np.zeros(6), 100, seed=0, options={"acceleration": size})
+        sizes.append(stacked(infos, "base_acceleration"))
+    np.testing.assert_allclose(sizes[1], 2.0 * sizes[0], rtol=1e-9, atol=1e-12)
+    for wrong in ({"colour": "red"}, {"acceleration": 0.0}, {"lowest_frequency": np.nan}):
+        with pytest.raises(InputError):
+            env.reset(seed=0, options=wrong)
+    env.close()
+
+
+def test_rows_are_those_of_single_environments() -> None:
+    rows = VibrationIsolationVectorEnv(3, plant="hardware")
+    single = VibrationIsolationEnv(plant="hardware")
+    random = np.random.default_rng(6)
+    actions = random.uniform(-1.0, 1.0, (20, 3, 6))
+    seen = [rows.reset(seed=[5, 6, 7])[0]] + [rows.step(action)[0] for action in actions]
+    alone = [single.reset(seed=6)[0]] + [single.step(action[1])[0] for action in actions]
+    assert np.array_equal(np.array(seen)[:, 1], np.array(alone))
+    rows.close()
+    single.close()

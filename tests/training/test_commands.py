@@ -1,0 +1,91 @@
+"""The commands `train` and `evaluate`: words become settings, errors are one line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from twin import cli
+from twin.commands.settings import environment_options, settings_from
+from twin.errors import InputError, MissingDependencyError
+from twin.training import train
+
+TRACKING = "twin/PoseTracking-v0"
+
+
+def run(*arguments: object) -> Any:
+    """Run the console command in this process."""
+    return CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
+
+
+def test_words_are_settings() -> None:
+    words = ["a=1", "b=2e3", "c=[1, 2]", "d=word", 'e="1"', "f=null", "g=x=y"]
+    wanted = {"a": 1, "b": 2000.0, "c": [1, 2], "d": "word", "e": "1", "f": None, "g": "x=y"}
+    assert settings_from(words, "option") == wanted
+    given = {"machine": "stewart", "plant": None}
+    assert environment_options(given, ["preview=2"]) == {"preview": 2, "machine": "stewart"}
+
+
+@pytest.mark.parametrize("words", [["a"], ["=1"], ["a=1", "a=2"]])
+def test_other_words_are_refused(words: list[str]) -> None:
+    with pytest.raises(InputError, match="option"):
+        settings_from(words, "option")
+    with pytest.raises(InputError, match="twice"):
+        environment_options({"machine": "stewart"}, ["machine=srspm"])
+
+
+def test_evaluation_is_printed_and_written(tmp_path: Path) -> None:
+    arguments = ("evaluate", TRACKING, "--policy", "zero", "--policy", "cascade", "--jobs", 1)
+    options = ("--machine", "stewart", "--plant", "hardware", "--option", "duration=0.2")
+    files = ("--json", tmp_path / "a.json", "--markdown", tmp_path / "a.md")
+    result = run(*arguments, *options, *files, "--engine", "analytic", "--episodes", 2, "--seed", 5)
+    assert result.exit_code == 0, result.output
+    assert "cascade" in result.output
+    content = json.loads((tmp_path / "a.json").read_text())
+    assert content["options"] == {"machine": "stewart", "plant": "hardware", "duration": 0.2}
+    assert content["seeds"] == [5, 6]
+    assert (tmp_path / "a.md").read_text().startswith("| engine | contestant |")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (("--policy", "nobody"), "nobody"),
+        (("--policy", "zero", "--option", "colour"), "name=value"),
+        (("--policy", "zero", "--json", "a.txt"), "json"),
+        (("--policy", "zero", "--machine", "nothing"), "nothing"),
+    ],
+)
+def test_bad_evaluations_end_in_one_line(arguments: tuple[str, ...], word: str) -> None:
+    result = run("evaluate", TRACKING, "--jobs", "1", "--episodes", "1", *arguments)
+    assert result.exit_code == 2
+    assert word in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("library", ["torch", "stable_baselines3", "tensorboard"])
+def test_missing_libraries_are_named(
+    library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    for other in {"torch", "stable_baselines3", "tensorboard"} - {library}:
+        monkeypatch.setitem(sys.modules, other, sys.modules[__name__])
+    with pytest.raises(MissingDependencyError, match=library) as caught:
+        train(TRACKING, tmp_path / "run", steps=10)
+    assert "pip install" in str(caught.value)
+    assert "cpu" in str(caught.value)
+    assert "platform-twin[rl]" in str(caught.value)
+    assert not (tmp_path / "run").exists()
+
+
+def test_bad_trainings_end_in_one_line(tmp_path: Path) -> None:
+    result = run("train", TRACKING, "--out", tmp_path / "run", "--set", "gamma=0.9")
+    assert result.exit_code == 2
+    assert "gamma" in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert not (tmp_path / "run").exists()
