@@ -31,6 +31,11 @@ def task_spaces(task: Task) -> tuple[spaces.Box, spaces.Box]:
     )
 
 
+def frames_per_second(task: Task) -> int:
+    """Return how many pictures show a second as it passes, at least one."""
+    return max(1, round(1.0 / task.fleet.period))
+
+
 def make_frames(task: Task, render_mode: str) -> Frames:
     """Return what shows the machines of a task."""
     fleet = task.fleet
@@ -86,7 +91,8 @@ class PlatformEnv(gym.Env[Any, Any]):
         self.task = self._episodes.task
         self.platform = self._episodes.platform
         self.observation_space, self.action_space = task_spaces(self.task)
-        self.metadata = {**self.metadata, "render_fps": round(1.0 / self.task.fleet.period)}
+        self.metadata = {**self.metadata, "render_fps": frames_per_second(self.task)}
+        self._info = RowInfo(self.task, 0)
         self._frames: Frames | None = None
         self._running = self._closed = False
 
@@ -101,11 +107,12 @@ class PlatformEnv(gym.Env[Any, Any]):
         """
         self._check_open()
         super().reset(seed=seed)
+        self._running = False
         self._episodes.reset(ROW, [self.np_random], options)
         self._running = True
         if self.render_mode == "human":
             self.render()
-        info = row_info(self.task, 0)
+        info = self._info()
         info["randomised"] = dict(self._episodes.varied[0])
         return self.task.observation[0].copy(), info
 
@@ -125,7 +132,7 @@ class PlatformEnv(gym.Env[Any, Any]):
         if self.render_mode == "human":
             self.render()
         ended = bool(task.reason[0])
-        return task.observation[0].copy(), float(task.reward[0]), ended, False, row_info(task, 0)
+        return task.observation[0].copy(), float(task.reward[0]), ended, False, self._info()
 
     def render(self) -> Any:
         """Return a picture `(height, width, 3)` of the machine, or show it in a window.
@@ -173,12 +180,22 @@ def _made(
     )
 
 
-def row_info(task: Task, row: int) -> dict[str, Any]:
-    """Return `info` of one row: signals in physical units, reward terms, why the episode ends."""
-    info: dict[str, Any] = {
-        name: value[row].copy() if value.ndim > 1 else float(value[row])
-        for name, value in task.signals.items()
-    }
-    info["reward_terms"] = dict(zip(task.terms, task.term[row].tolist(), strict=True))
-    info["termination"] = task.reasons[task.reason[row]]
-    return info
+class RowInfo:
+    """Tells `info` of one row: signals in physical units, reward terms, why the episode ends."""
+
+    def __init__(self, task: Task, row: int) -> None:
+        """Remember where the row's numbers are; tasks keep their arrays."""
+        signals = task.signals.items()
+        self._arrays = [(name, value[row]) for name, value in signals if value.ndim > 1]
+        self._numbers = [(name, value) for name, value in signals if value.ndim == 1]
+        self._terms, self._term = tuple(task.terms), task.term[row]
+        self._reasons, self._reason, self._row = task.reasons, task.reason, row
+
+    def __call__(self) -> dict[str, Any]:
+        """Return what there is now."""
+        info: dict[str, Any] = {name: value.copy() for name, value in self._arrays}
+        for name, value in self._numbers:
+            info[name] = float(value[self._row])
+        info["reward_terms"] = dict(zip(self._terms, self._term.tolist(), strict=True))
+        info["termination"] = self._reasons[self._reason[self._row]]
+        return info

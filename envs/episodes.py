@@ -99,6 +99,8 @@ class Episodes:
         given = np.asarray(actions)
         if given.shape != accepted.shape or given.dtype.kind not in "fiu":
             raise InputError("action", f"must be numbers of shape {accepted.shape[1:]}")
+        if given.dtype not in (np.float32, np.float64):
+            given = given.astype(np.float64)
         if not accept(given, accepted):
             raise InputError("action", "is not finite")
         self.task.step(accepted)

@@ -145,9 +145,9 @@ def advance_command(machine, command, rates, offset, target, step, work):
             part = kept_share(machine, places, last, target)
             trial[axis] = command[axis] + part * step[axis]
             rates[axis] *= part
-            for j in range(places.shape[0]):
-                last[j] += part * (places[j] - last[j]) if part > 0.0 else 0.0
-        legs_at(machine, trial, offset, y, places)
+            legs_at(machine, trial, offset, y, last)
+        for j in range(places.shape[0]):
+            places[j] = last[j]
     for j in range(6):
         command[j] = trial[j]
     for j in range(places.shape[0]):

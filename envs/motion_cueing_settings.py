@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import numpy as np
 from pydantic import Field
 
+from twin.arrays import as_floats
 from twin.envs.motion_cueing_rides import DRIVE
 from twin.envs.task import TaskSettings
+from twin.errors import InputError
+
+LEAST, MOST = 1e-3, 10.0
+"""Of an intensity; of random drives it is at most 1."""
+
+DRIVES = (0.4, 1.0)
+"""Bounds of the intensity of random drives, where none is given."""
 
 
 class MotionCueingSettings(TaskSettings):
@@ -48,3 +57,24 @@ class MotionCueingSettings(TaskSettings):
         le=100.0,
         description="[1/s] by which the speeds correct what the actuators are off the command",
     )
+
+
+def intensity_bounds(drives: bool, value: Any) -> tuple[float, float]:
+    """Return the bounds between which the intensity of an episode is drawn.
+
+    Args:
+        drives: whether rides are random drives.
+        value: one number, a pair of bounds, or None for the usual.
+
+    Raises:
+        InputError: neither, or out of range.
+    """
+    usual = DRIVES if drives else 1.0
+    bounds = as_floats(usual if value is None else value, "intensity")
+    if bounds.shape not in ((), (2,)):
+        raise InputError("intensity", "must be one number, or a pair of bounds")
+    low, high = (float(bound) for bound in np.broadcast_to(bounds, 2))
+    most = 1.0 if drives else MOST
+    if not LEAST <= low <= high <= most:
+        raise InputError("intensity", f"must lie from {LEAST:g} to {most:g}, low before high")
+    return low, high

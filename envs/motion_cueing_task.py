@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, as_vector
+from twin.arrays import FloatArray, as_vector
 from twin.envs.channels import channel_scales
 from twin.envs.motion_cueing_arrays import (
     POSE_ACTIONS,
@@ -28,7 +28,7 @@ from twin.envs.motion_cueing_command_kernel import (
 from twin.envs.motion_cueing_kernel import look_rows, observe_rows
 from twin.envs.motion_cueing_perception import perception_models
 from twin.envs.motion_cueing_rides import DURATION, as_ride, fill_table, random_drive
-from twin.envs.motion_cueing_settings import MotionCueingSettings
+from twin.envs.motion_cueing_settings import MotionCueingSettings, intensity_bounds
 from twin.envs.rendering import Scene
 from twin.envs.task import Start, Task, TaskSettings
 from twin.errors import InputError
@@ -154,7 +154,8 @@ class MotionCueing(Task):
         if unknown:
             raise InputError(unknown[0], "no option of reset; it takes ride, intensity")
         ride = as_ride(options["ride"]) if "ride" in options else self.ride
-        low, high = self._intensities(ride is None, options.get("intensity"))
+        value = options.get("intensity", self.settings.intensity)
+        low, high = intensity_bounds(ride is None, value)
         share = float(generator.uniform(low, high)) if high > low else low
         table = self.senses.table[row]
         if ride is None:
@@ -236,20 +237,6 @@ class MotionCueing(Task):
         axes = AxisSample(self.commands[row : row + 1], still, still)
         return scene._replace(ghost=motion_of_axes(self.platform, axes).pose[0])
 
-    def _intensities(self, drives: bool, given: Any) -> tuple[float, float]:
-        """Return the bounds of the intensity of an episode."""
-        value = self.settings.intensity if given is None else given
-        if value is None:
-            value = (0.4, 1.0) if drives else 1.0
-        bounds = as_floats(value, "intensity")
-        if bounds.shape not in ((), (2,)):
-            raise InputError("intensity", "must be one number, or a pair of bounds")
-        low, high = (float(bound) for bound in np.broadcast_to(bounds, 2))
-        most = 1.0 if drives else 10.0
-        if not 1e-3 <= low <= high <= most:
-            raise InputError("intensity", f"must be between 0.001 and {most:g}, low before high")
-        return low, high
-
     def _check(self, platform: Platform, settings: Any) -> None:
         if settings.action == "velocities" and platform.n_actuators > platform.dof:
             raise InputError(
@@ -257,4 +244,4 @@ class MotionCueing(Task):
                 f"the {platform.n_actuators} actuators of {platform.name} have {platform.dof} "
                 "freedoms and no speeds of their own; use increments or accelerations",
             )
-        self._intensities(as_ride(settings.ride) is None, None)
+        intensity_bounds(as_ride(settings.ride) is None, settings.intensity)

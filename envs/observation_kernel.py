@@ -34,3 +34,12 @@ def accept(actions, out):
                 return False
             out[i, j] = min(max(value, -1.0), 1.0)
     return True
+
+
+@compiled
+def count(actions, last, steps):
+    """Keep `actions` (N, a) as the `last` and count a control period in all `steps` (N,)."""
+    for i in range(actions.shape[0]):
+        steps[i] += 1
+        for j in range(actions.shape[1]):
+            last[i, j] = actions[i, j]

@@ -15,6 +15,7 @@ from twin.envs.pose_tracking_settings import PoseTrackingSettings
 from twin.envs.scales import Scales
 from twin.fleet.fleet import Fleet
 from twin.kinematics.singularity import characteristic_length
+from twin.motion.displacement import displacement
 
 SHARE = 0.2
 """Of speed, effort or travel that an action of 1 means on top of the motion."""
@@ -55,9 +56,9 @@ class TrackingActions:
         self._gain = suitable_position_loop(platform, CONTROLLER_PERIOD)[0]
         self._bounds = np.array([self.reach] * 3 + [self.reach / self._radius] * 3)
 
-    def begin(self, row: int, coordinates: FloatArray) -> None:
-        """Begin an episode of a row at `coordinates` `(n,)` of what its actuators move."""
-        self._offset[row] = 0.0
+    def begin(self, row: int, pose: FloatArray, coordinates: FloatArray) -> None:
+        """Begin an episode of a row at `pose` `(7,)`, its actuators at `coordinates` `(n,)`."""
+        self._offset[row] = 0.0 if self._residual else displacement(pose, self._home[0])
         self._held[row, 0] = coordinates
 
     def fill(self, actions: FloatArray, steps: Any, tables: Tables, demand: FloatArray) -> None:
@@ -67,7 +68,7 @@ class TrackingActions:
         if kind == "velocities":
             velocity_command(
                 actions, scale, self._residual, self._settings.position_gain, period, steps, last,
-                tables, self._fleet.measured, demand,
+                tables.coordinates, self._fleet.measured, demand,
             )  # fmt: skip
         elif kind == "forces":
             np.multiply(actions, scale, out=demand)

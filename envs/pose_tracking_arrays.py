@@ -64,6 +64,18 @@ def make_signals(size: int, actuators: int) -> Signals:
     )
 
 
+def lengthened(tables: Tables, length: int) -> Tables:
+    """Return tables of `length` control instants, more than before; rows rest on their ends."""
+    more = length - tables.pose.shape[1]
+    pose, coordinates = (
+        np.concatenate([part, np.repeat(part[:, -1:], more, axis=1)], axis=1)
+        for part in (tables.pose, tables.coordinates)
+    )
+    still = np.zeros((len(pose), more, coordinates.shape[2]))
+    rates = np.concatenate([tables.rates, still], axis=1)
+    return tables._replace(pose=pose, coordinates=coordinates, rates=rates)
+
+
 def fill_row(tables: Tables, row: int, reference: Reference) -> None:
     """Put a reference into a row; at rest on its last pose where it is shorter than the tables."""
     length = tables.pose.shape[1]

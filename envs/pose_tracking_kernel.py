@@ -8,7 +8,9 @@ from twin.compiled.jit import compiled, device
 from twin.compiled.quaternions import turned
 from twin.envs.geometry_kernel import distance, pose_error
 from twin.envs.observation_kernel import put, put_scalar
+from twin.envs.pose_tracking_arrays import Signals, Tables
 from twin.envs.pose_tracking_reward import closeness, economy, smoothness
+from twin.fleet.fleet import Machines
 from twin.kinematics.inverse import inverse_kinematics
 from twin.kinematics.legs.drive import settle
 
@@ -20,7 +22,9 @@ POSITION_SCALE, ATTITUDE_SCALE, LARGEST_POSITION, LARGEST_ATTITUDE, OVERTRAVEL, 
 
 
 @compiled
-def velocity_command(actions, scale, residual, gain, period, steps, last, tables, measured, demand):
+def velocity_command(
+    actions, scale, residual, gain, period, steps, last, coordinates, measured, demand
+):
     """Fill `demand` (N, n): actions times `scale`, on top of the reference's mean rates or not.
 
     Args:
@@ -30,8 +34,8 @@ def velocity_command(actions, scale, residual, gain, period, steps, last, tables
         gain: of the position loop [1/s].
         period: of control [s].
         steps: `(N,)` control periods since the reset.
-        last: last row of the tables.
-        tables: `Tables`.
+        last: last row of `coordinates`.
+        coordinates: `(N, k, n)` of the reference.
         measured: `(N, n)` coordinates.
         demand: overwritten.
     """
@@ -40,8 +44,8 @@ def velocity_command(actions, scale, residual, gain, period, steps, last, tables
         for j in range(demand.shape[1]):
             rate = 0.0
             if residual:
-                rate = (tables.coordinates[i, then, j] - tables.coordinates[i, now, j]) / period
-                rate += gain * (tables.coordinates[i, now, j] - measured[i, j])
+                rate = (coordinates[i, then, j] - coordinates[i, now, j]) / period
+                rate += gain * (coordinates[i, now, j] - measured[i, j])
             demand[i, j] = rate + scale[j] * actions[i, j]
 
 
@@ -126,10 +130,12 @@ def observe_row(i, now, last, preview, period, tables, machines, sizes, last_act
 
 @compiled
 def look(
-    rows, steps, last, preview, period, tables, machines, sizes, most, bounds, weights, last_action,
-    before, observation, term, reward, reason, signals,
+    rows, steps, last, preview, period, given, seen, sizes, most, bounds, weights, last_action,
+    before, observation, term, reward, reason, shown,
 ):  # fmt: skip
     """Fill what `rows` see and are rewarded for; `steps` (N,) count from zero at the reset.
+
+    Plain tuples, because Python passes them in half the time of named ones.
 
     Args:
         rows: `(m,)`.
@@ -137,8 +143,8 @@ def look(
         last: last row of the tables.
         preview: control periods ahead that are seen.
         period: of control [s].
-        tables: `Tables`.
-        machines: `Machines` of the fleet.
+        given: `Tables` as a plain tuple.
+        seen: `Machines` of the fleet as a plain tuple.
         sizes: `(o,)` scales of the observation.
         most: `(2, n)` least and greatest coordinates, `(n,)` largest efforts.
         bounds: entries as named above.
@@ -149,8 +155,9 @@ def look(
         term: `(N, t)`.
         reward: `(N,)`.
         reason: `(N,)`.
-        signals: `Signals`.
+        shown: `Signals` as a plain tuple.
     """
+    tables, machines, signals = Tables(*given), Machines(*seen), Signals(*shown)
     lower, upper, effort = most
     for k in range(rows.shape[0]):
         i = rows[k]

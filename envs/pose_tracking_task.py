@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.arrays import FloatArray, positive
 from twin.control.reference import Reference, sample_reference
 from twin.envs.channels import Channel, channel_scales
 from twin.envs.pose_tracking_actions import TrackingActions
-from twin.envs.pose_tracking_arrays import fill_row, make_signals, make_tables
+from twin.envs.pose_tracking_arrays import fill_row, lengthened, make_signals, make_tables
 from twin.envs.pose_tracking_kernel import look
 from twin.envs.pose_tracking_settings import PoseTrackingSettings
 from twin.envs.random_motion import random_motion
 from twin.envs.rendering import Scene
-from twin.envs.task import Start, Task, TaskSettings
+from twin.envs.task import Start, Task, TaskSettings, read_settings
 from twin.errors import InputError
 from twin.kinematics.singularity import characteristic_length
 from twin.motion import Motion
@@ -92,6 +92,7 @@ class PoseTracking(Task):
         self._most = tuple(np.array(x) for x in (scales.lower, scales.upper, scales.effort))
         self._bounds = self._limits()
         self._before = np.zeros_like(self.last_action)
+        self._machines, self._shown = tuple(fleet.machines), tuple(self._signals)
 
     def begin(
         self,
@@ -117,9 +118,12 @@ class PoseTracking(Task):
         else:
             motion, reference = self._drawn(generator, options)
         self.motions[row] = motion
+        if len(reference.time) > self._last + 1:
+            self._tables = lengthened(self._tables, len(reference.time))
+            self._last = len(reference.time) - 1
         fill_row(self._tables, row, reference)
         self._before[row] = 0.0
-        self._acting.begin(row, reference.coordinates[0])
+        self._acting.begin(row, reference.pose[0], reference.coordinates[0])
         pose, twist, _ = platform.constrain(reference.pose[0], reference.twist[0])
         return Start(pose, twist)
 
@@ -131,9 +135,9 @@ class PoseTracking(Task):
         """Fill observation, terms, reward, reason and signals of `rows` `(m,)`."""
         look(
             rows, self.steps, self._last, self.settings.preview, self.fleet.period,
-            self._tables, self.fleet.machines, self._sizes, self._most, self._bounds, self.weights,
-            self.last_action, self._before, self.observation, self.term, self.reward, self.reason,
-            self._signals,
+            tuple(self._tables), self._machines, self._sizes, self._most, self._bounds,
+            self.weights, self.last_action, self._before, self.observation, self.term, self.reward,
+            self.reason, self._shown,
         )  # fmt: skip
 
     def scene(self, row: int) -> Scene:
@@ -174,14 +178,19 @@ class PoseTracking(Task):
         self, generator: np.random.Generator, options: Mapping[str, Any]
     ) -> tuple[Motion, Reference]:
         settings = self.settings
-        drawn = {name: float(options.get(name, getattr(settings, name))) for name in self.names}
+        drawn = {
+            name: positive(options.get(name, getattr(settings, name)), name) for name in self.names
+        }
+        drawn["highest_frequency"] = max(drawn["highest_frequency"], drawn["lowest_frequency"])
+        if not drawn.keys().isdisjoint(options):
+            read_settings(PoseTrackingSettings, drawn)
         return random_motion(
             self.platform,
             self.scales,
             generator,
             duration=settings.duration,
             lowest=drawn["lowest_frequency"],
-            highest=max(drawn["highest_frequency"], drawn["lowest_frequency"]),
+            highest=drawn["highest_frequency"],
             lines=settings.lines,
             share=drawn["amplitude"],
             period=self.fleet.period,

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from twin.arrays import FloatArray
 from twin.envs.channels import Channel, width
+from twin.envs.observation_kernel import count
 from twin.envs.rendering import Scene
 from twin.envs.scales import machine_scales
 from twin.errors import InputError
@@ -24,7 +25,9 @@ GOES_ON, ENGINE = 0, 1
 class TaskSettings(BaseModel):
     """Options of all tasks."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", arbitrary_types_allowed=True, allow_inf_nan=False
+    )
 
     period: float = Field(0.01, gt=0.0, description="of control [s]")
     timestep: float | None = Field(
@@ -162,14 +165,13 @@ class Task(ABC):
     def step(self, actions: FloatArray) -> None:
         """Do one control period under actions `(N, a)` within 1."""
         self.command(actions)
-        self.last_action[:] = actions
         self.fleet.advance(
             self.demand,
             feedforward=self.feedforward,
             wrench=self.wrench,
             shaking=self.shaking,
         )
-        self.steps += 1
+        count(actions, self.last_action, self.steps)
         self.look(self._all)
 
     def scene(self, row: int) -> Scene:

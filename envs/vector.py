@@ -11,7 +11,13 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from twin.arrays import FloatArray, one_of
-from twin.envs.environment import RENDER_MODES, make_frames, row_info, task_spaces
+from twin.envs.environment import (
+    RENDER_MODES,
+    RowInfo,
+    frames_per_second,
+    make_frames,
+    task_spaces,
+)
 from twin.envs.episodes import Episodes
 from twin.envs.rendering import Frames, check_render_mode
 from twin.envs.task import Task
@@ -81,7 +87,7 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.metadata = {
             "render_modes": list(RENDER_MODES[1:]),
-            "render_fps": round(1.0 / self.task.fleet.period),
+            "render_fps": frames_per_second(self.task),
             "autoreset_mode": self.autoreset_mode,
         }
         self._generators: list[np.random.Generator | None] = [None] * num_envs
@@ -127,7 +133,6 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         self._seed_rows(seeds, rows.tolist(), renew=True)
         self._begin(rows, given)
         self._over[rows] = False
-        self._started[rows] = True
         infos: dict[str, Any] = self._infos(mask)
         self._add_randomised(infos, rows)
         return self.task.observation.copy(), infos
@@ -145,10 +150,9 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         self._check_open()
         task = self.task
         before = self._over.copy()
-        if not self._started.all() or (
-            self.autoreset_mode is AutoresetMode.DISABLED and before.any()
-        ):
-            raise StateError("some rows have no episode; call reset, with reset_mask for some")
+        self._check_started()
+        if self.autoreset_mode is AutoresetMode.DISABLED and before.any():
+            raise StateError("some episodes are over; call reset, with reset_mask for some rows")
         self._episodes.step(actions)
         infos: dict[str, Any] = {}
         if self.autoreset_mode is AutoresetMode.NEXT_STEP and before.any():
@@ -166,7 +170,7 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
             for row in rows.tolist():
                 last = {
                     "final_obs": task.observation[row].copy(),
-                    "final_info": row_info(task, row),
+                    "final_info": RowInfo(task, row)(),
                 }
                 infos = self._add_info(infos, last, row)
             self._begin(rows, {})
@@ -181,10 +185,12 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
 
         Raises:
             MissingDependencyError: no OpenGL library draws on this machine.
+            StateError: some rows have no episode.
         """
         self._check_open()
         if self.render_mode is None:
             return None
+        self._check_started()
         if self._frames is None:
             self._frames = make_frames(self.task, self.render_mode)
         return tuple(self._frames.frame(self.task.scene(row)) for row in range(self.num_envs))
@@ -197,7 +203,9 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _begin(self, rows: Any, options: dict[str, Any]) -> None:
         generators = [self._generators[row] for row in rows.tolist()]
+        self._started[rows] = False
         self._episodes.reset(rows, [g for g in generators if g is not None], options)
+        self._started[rows] = True
 
     def _add_randomised(self, infos: dict[str, Any], rows: Any) -> None:
         """Add to `infos` what was varied in `rows` that have begun."""
@@ -237,6 +245,10 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         if self.closed:
             raise ClosedEngineError("the environment is closed; make a new one")
 
+    def _check_started(self) -> None:
+        if not self._started.all():
+            raise StateError("some rows have no episode; call reset, with reset_mask for some")
+
 
 def _made(
     kind: type[PlatformVectorEnv], given: tuple[Any, ...], keywords: dict[str, Any]
@@ -245,7 +257,7 @@ def _made(
 
 
 def _steps(value: Any) -> int | None:
-    if value is None:
+    if value is None or value == -1:  # which is how `gymnasium.make` is told of no limit
         return None
     if type(value) is not int or value < 1:
         raise InputError("max_episode_steps", f"must be a whole number from 1, not {value!r}")
@@ -266,7 +278,9 @@ def _seeds(seed: Any, size: int) -> list[Any]:
         return [None] * size
     if isinstance(seed, (int, np.integer)):
         return [int(seed) + row for row in range(size)]
-    seeds = list(seed)
+    if not isinstance(seed, (Sequence, np.ndarray)) or isinstance(seed, str):
+        raise InputError("seed", f"must be one number, or {size}, not {seed!r}")
+    seeds = [int(each) if isinstance(each, np.integer) else each for each in seed]
     if len(seeds) != size:
         raise InputError("seed", f"must be one number, or {size}, not {len(seeds)}")
     return seeds

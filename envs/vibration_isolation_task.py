@@ -202,7 +202,11 @@ class VibrationIsolation(Task):
         platform: Platform,
         options: Mapping[str, Any],
     ) -> Start:
-        """Draw how the base shakes; options: what `names` lists."""
+        """Draw how the base shakes; options: what `names` lists.
+
+        Raises:
+            InputError: an option that cannot be used.
+        """
         unknown = sorted(set(options) - set(self.names))
         if unknown:
             known = ", ".join(self.names)

@@ -19,7 +19,7 @@ from twin.envs.random_motion import random_motion
 from twin.envs.scales import machine_scales
 from twin.errors import InputError, StateError
 from twin.motion import SineMotion
-from twin.motion.displacement import displacement
+from twin.motion.displacement import displaced, displacement
 
 ID = "twin/PoseTracking-v0"
 
@@ -219,9 +219,62 @@ def test_given_motion_is_followed() -> None:
     env.close()
 
 
+@pytest.mark.parametrize("action", ["velocities", "pose"])
+def test_motions_longer_than_random_ones_are_followed_to_their_end(action: str) -> None:
+    """And the rows beside go on as if alone."""
+    motion = sine("x", 0.01, 1.0, 0.5)
+    for env in (make(duration=0.2, action=action), make(duration=0.5, action=action)):
+        env.reset(seed=0, options={"motion": motion})
+        info = run(env, np.zeros(6), 30)[-1]
+        np.testing.assert_allclose(
+            info["reference_pose"], motion.sample(0.3).pose, rtol=0.0, atol=1e-14
+        )
+        env.close()
+    vector = gym.make_vec(ID, 2, duration=0.2, action=action)
+    vector.reset(seed=[5, 6])
+    alone = make(duration=0.2, action=action)
+    seen, _ = alone.reset(seed=5)
+    for count in range(60):
+        if count == 10:
+            mask = np.array([False, True])
+            rows, _ = vector.reset(options={"motion": motion, "reset_mask": mask})
+        rows, *_ = vector.step(np.zeros((2, 6)))
+        seen, *_ = alone.step(np.zeros(6))
+        np.testing.assert_array_equal(rows[0], seen)
+    alone.close()
+    vector.close()
+
+
+@pytest.mark.parametrize("machine", ["stewart", "driving_simulator", "rss"])
+@pytest.mark.parametrize("residual", [True, False])
+def test_pose_increments_begin_where_the_machine_is(machine: str, residual: bool) -> None:
+    platform = twin.load(machine)
+    step = 0.05 * machine_scales(platform).half.min() * (1.0 if machine != "rss" else 0.1)
+    begin = platform.constrain(displaced(platform.home, [0, 0, step, step, 0, 0]), np.zeros(6))
+    motion = SineMotion(begin.pose, amplitude={"z": 1e-9}, frequency=1.0, duration=1.0)
+    env = make(machine=machine, action="pose", residual=residual, motion=motion)
+    env.reset(seed=0)
+    infos = run(env, np.zeros(6), 50)
+    assert len(infos) == 50
+    moved = max(float(np.abs(info["position_error"]).max()) for info in infos)
+    assert moved < 1e-4 * step
+    env.close()
+
+
+@pytest.mark.parametrize("name", ["amplitude", "lowest_frequency", "highest_frequency"])
+@pytest.mark.parametrize("value", [-1.0, 0.0, 1e9, np.nan, np.inf, "much"])
+def test_bad_options_of_an_episode_are_named(name: str, value: Any) -> None:
+    env = make()
+    with pytest.raises(InputError) as caught:
+        env.reset(options={name: value})
+    assert caught.value.field == name
+    env.close()
+
+
 @pytest.mark.parametrize(
     ("options", "field"),
     [
+        ({"largest_position_error": np.inf}, "largest_position_error"),
         ({"action": "thoughts"}, "action"),
         ({"amplitude": 2.0}, "amplitude"),
         ({"colour": "red"}, "colour"),

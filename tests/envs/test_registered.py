@@ -277,6 +277,34 @@ def test_wrong_actions_are_refused(name: str, env: PlatformEnv) -> None:
     env.step(np.zeros(size))
 
 
+@pytest.mark.parametrize("kind", [np.int8, np.int64, np.float16, np.float64, np.longdouble, ">f4"])
+def test_actions_of_all_kinds_of_numbers(kind: Any) -> None:
+    env = make("twin/PoseTracking-v0")
+    wanted, found = [], []
+    for given, seen in ((np.float32, wanted), (kind, found)):
+        env.reset(seed=2)
+        seen.append(env.step(np.ones(6, dtype=given)))
+    assert same(wanted, found)
+    env.close()
+
+
+@pytest.mark.parametrize("name", twin.envs.environment_ids())
+def test_numbers_without_bound_are_refused(name: str) -> None:
+    for weight in (np.nan, np.inf):
+        with pytest.raises(InputError, match="weights"):
+            make(name, weights={next(iter(make(name).task.terms)): weight})
+
+
+def test_an_episode_that_was_refused_does_not_go_on() -> None:
+    env = make("twin/PoseTracking-v0")
+    env.reset(seed=0)
+    with pytest.raises(InputError, match="options"):
+        env.reset(options={"colour": "red"})
+    with pytest.raises(StateError, match="reset"):
+        env.step(np.zeros(6))
+    env.close()
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("machine", MACHINES)
 def test_every_machine_tracks_poses(machine: str, engine: str) -> None:

@@ -189,6 +189,32 @@ def test_copies_begin_the_same_episodes() -> None:
     assert data_equivalence(env.reset(seed=4), copy.reset(seed=4), exact=True)
 
 
+def test_seeds_may_be_an_array() -> None:
+    env = native("twin/PoseTracking-v0")
+    wanted, _ = env.reset(seed=[4, 5, 6])
+    found, _ = env.reset(seed=np.array([4, 5, 6]))
+    np.testing.assert_array_equal(found, wanted)
+    env.close()
+
+
+def test_minus_one_is_no_limit_as_in_gymnasium() -> None:
+    env = native("twin/PoseTracking-v0", max_episode_steps=-1)
+    assert env.max_episode_steps is None
+    env.close()
+
+
+def test_rows_whose_reset_was_refused_do_not_go_on() -> None:
+    env = native("twin/PoseTracking-v0", render_mode="rgb_array")
+    with pytest.raises(StateError, match="reset"):
+        env.render()
+    env.reset(seed=0)
+    with pytest.raises(InputError, match="options"):
+        env.reset(options={"colour": "red"})
+    with pytest.raises(StateError, match="reset"):
+        env.step(env.action_space.sample())
+    env.close()
+
+
 def test_wrong_use_is_refused() -> None:
     env = native("twin/PoseTracking-v0", autoreset_mode=AutoresetMode.DISABLED, max_episode_steps=1)
     action = env.action_space.sample()
@@ -206,8 +232,9 @@ def test_wrong_use_is_refused() -> None:
         with pytest.raises(InputError) as caught:
             env.reset(options={"reset_mask": mask})
         assert caught.value.field == "reset_mask"
-    with pytest.raises(InputError, match="seed"):
-        env.reset(seed=[1, 2])
+    for seed in ([1, 2], 1.5, "abc"):
+        with pytest.raises(InputError, match="seed"):
+            env.reset(seed=seed)
     env.close()
     env.close()
     for call in (env.reset, lambda: env.step(action), env.render):

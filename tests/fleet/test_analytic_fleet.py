@@ -146,6 +146,58 @@ def test_shaking_is_gravity_of_the_other_sign() -> None:
 
 
 @pytest.mark.parametrize("engine", FLEETS)
+def test_what_acted_in_one_period_is_gone_in_the_next(engine: str) -> None:
+    fleet = make_fleet(engine, twin.load("stewart"), 1, PERIOD)
+    still = np.zeros((1, 6))
+    fleet.reset(np.array([0]))
+    fleet.advance(still)
+    wanted = [array.copy() for array in fleet.machines]
+    fleet.advance(
+        still,
+        feedforward=np.full((1, 6), 30.0),
+        wrench=np.full((1, 6), 50.0),
+        shaking=np.full((1, fleet.ratio, 3), 2.0),
+    )
+    fleet.reset(np.array([0]))
+    fleet.advance(still)
+    for found, before in zip(fleet.machines, wanted, strict=True):
+        assert np.array_equal(found, before)
+    fleet.close()
+
+
+@pytest.mark.parametrize("preset", [None, "hardware"])
+def test_demands_that_are_no_numbers_fail_their_row_alone(preset: str | None) -> None:
+    platform = load("stewart", preset)
+    fleet = make_fleet("analytic", platform, 2, PERIOD)
+    fleet.reset(np.arange(2))
+    demand = np.zeros((2, 6))
+    demand[0, 3] = np.nan
+    fleet.advance(demand)
+    assert fleet.failed.tolist() == [True, False]
+    assert all(np.isfinite(array).all() for array in fleet.machines)
+    fleet.reset(np.arange(2))
+    fleet.advance(np.zeros((2, 6)))
+    assert all(np.array_equal(array[0], array[1]) for array in fleet.machines)
+
+
+def test_rows_whose_reset_was_refused_do_not_go_on() -> None:
+    platform = load("stewart", None)
+    heavy = twin.Platform(with_values(platform.parameters, {"platform.body.mass": 130.0}))
+    fleet = make_fleet("analytic", platform, 2, PERIOD)
+    fleet.reset(np.arange(2))
+    far = np.tile(platform.home + [50.0, 0, 0, 0, 0, 0, 0], (2, 1))
+    far[0] = platform.home
+    far[1, 0] = np.nan
+    with pytest.raises(InputError, match="pose"):
+        fleet.reset(np.arange(2), pose=far, platforms=[heavy, heavy])
+    with pytest.raises(ClosedEngineError, match="reset"):
+        fleet.advance(np.zeros((2, 6)))
+    fleet.reset(np.array([1]))
+    fleet.advance(np.zeros((2, 6)))
+    assert all(np.array_equal(array[0], array[1]) for array in fleet.machines)
+
+
+@pytest.mark.parametrize("engine", FLEETS)
 def test_bad_arguments_are_refused(engine: str) -> None:
     platform = twin.load("stewart")
     with pytest.raises(InputError, match="timestep"):
@@ -168,6 +220,9 @@ def test_bad_arguments_are_refused(engine: str) -> None:
     fleet.reset(np.array([0]))
     with pytest.raises(InputError, match="demand"):
         fleet.advance(np.zeros((1, 5)))
+    for field, width in (("feedforward", 6), ("wrench", 5), ("shaking", 3)):
+        with pytest.raises(InputError, match=field):
+            fleet.advance(np.zeros((1, 6)), **{field: np.zeros(width)})
     fleet.close()
     fleet.close()
     with pytest.raises(ClosedEngineError):

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from twin.commands.motions import motion_of
 from twin.errors import InputError
 from twin.motion import TankTrackMotion
 from twin.motion.cueing.workspace_use import workspace_use
 from twin.motion.fitted_ride import fitted_tank_ride
+from twin.motion.words import motion_of
 from twin.platform import Platform
 
 

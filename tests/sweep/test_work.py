@@ -11,8 +11,8 @@ from small_sweeps import SMALL, small
 
 import twin
 from twin.analysis.payload import Payload, with_payload
-from twin.commands.motions import motion_of
 from twin.control import make_controller
+from twin.motion.words import motion_of
 from twin.payload import Occupant, seated_on
 from twin.plant.plant import Plant
 from twin.randomisation.paths import with_values

@@ -29,7 +29,7 @@ def test_workers_compute_what_one_process_does(tmp_path: Path) -> None:
     assert apart.drop(own).equals(here.drop(own))
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_a_killed_worker_takes_only_its_own_run(tmp_path: Path, notes: Path, workers: int) -> None:
     sweep = small(parameters={"platform.body.mass": MASSES}, measure="own_measures:deadly")
     table = run_sweep(sweep, tmp_path / "out", workers=workers)

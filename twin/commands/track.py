@@ -9,13 +9,13 @@ import numpy as np
 
 from twin.arrays import positive
 from twin.catalogue import load
-from twin.commands.motions import motion_of
 from twin.commands.options import PAGE, check_files
 from twin.console import Column, line, table
 from twin.control import make_controller
 from twin.control.reference import Reference
 from twin.engines.stability import suitable_timestep
 from twin.errors import InputError
+from twin.motion.words import motion_of
 from twin.plant.inertial_log import InertialLog
 from twin.plant.plant import Plant
 from twin.platform import Platform

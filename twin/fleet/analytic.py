@@ -58,10 +58,10 @@ class AnalyticFleet(Fleet):
         self._take_bank()
 
     def _adopt(self, row: int, platform: Platform) -> None:
-        super()._adopt(row, platform)
         body, legs = platform.constants[:2]
         if type(legs) is not self._kind:
             raise InputError("platforms", f"{platform.name} has legs of another kind")
+        super()._adopt(row, platform)
         self._bodies[row], self._leg_rows[row] = body, legs.rows
 
     def _take_bank(self) -> None:

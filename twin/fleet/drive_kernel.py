@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 from twin.compiled.jit import compiled, device
 from twin.plant.actuation import EFFORT, VELOCITY, actuate
 from twin.plant.reading import COORDINATE, RATE, read_actuators
@@ -15,12 +17,17 @@ COUNTERS = 4
 
 @device
 def issue(counters, queue, demand, feedforward):
-    """Put a command `(n,)` with its feedforward into the `queue` (capacity, 2, n) of a row."""
-    slot = counters[ISSUED] % queue.shape[0]
+    """Put a command `(n,)` with its feedforward into the `queue` (capacity, 2, n) of a row.
+
+    Returns whether all of it is finite; what is not spoils the drives.
+    """
+    slot, finite = counters[ISSUED] % queue.shape[0], True
     for j in range(demand.shape[0]):
         queue[slot, 0, j] = demand[j]
         queue[slot, 1, j] = feedforward[j]
+        finite = finite and isfinite(demand[j]) and isfinite(feedforward[j])
     counters[ISSUED] += 1
+    return finite
 
 
 @device
@@ -63,7 +70,7 @@ def drive_row(
 def read_row(
     constants, states, digits, before, span, places, rates, told, measured, speeds, effort
 ):
-    """Fill what the sensors of one row tell: `measured`, `speeds`, and the motors' `effort` (n,)."""
+    """Fill what a row's sensors tell: `measured`, `speeds`, and the motors' `effort` (n,)."""
     read_actuators(constants, states, digits, before, span, places, rates, told)
     for j in range(places.shape[0]):
         measured[j] = told[COORDINATE, j]

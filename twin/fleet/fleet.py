@@ -141,8 +141,8 @@ class Fleet(ABC):
             np.zeros((size, self.ratio, 3)),
         )
         self._bank = make_bank(size, n, queue_capacity(plant.drives.late, self.ratio))
-        self._shaken = self._closed = False
-        self._placed = np.zeros(size, dtype=bool)
+        self._shaken = self._pushed = self._fed = self._closed = False
+        self._placed, self._ready = np.zeros(size, dtype=bool), False
         machines = self.machines
         self.pose, self.twist, self.internal = machines.pose, machines.twist, machines.internal
         self.acceleration = machines.acceleration
@@ -182,8 +182,9 @@ class Fleet(ABC):
         if platforms is not None and len(platforms) != m:
             raise InputError("platforms", f"must be {m}, one per row, not {len(platforms)}")
         for number, row in enumerate(places):
+            self._placed[row] = self._ready = False
             if platforms is not None and platforms[number] is not self.platforms[row]:
-                self._adopt(row, platforms[number])
+                self._adopt(row, as_platform(platforms[number]))
             machine = self.platforms[row]
             at = machine.home if pose is None else as_pose(_entry(pose, "pose", number, m, 7))
             moving = REST if twist is None else _entry(twist, "twist", number, m, 6)
@@ -193,6 +194,7 @@ class Fleet(ABC):
                 inside = quiet_springs(machine, at, REST, REST) if k else np.empty(0)
             start = None if ball is None else ball[number]
             self._put(row, machine, (at, moving, inside), start)
+        self._ready = bool(self._placed.all())
 
     def advance(
         self, demand: Any, *, feedforward: Any = None, wrench: Any = None, shaking: Any = None
@@ -208,21 +210,18 @@ class Fleet(ABC):
 
         Raises:
             InputError: wrong shapes.
-            ClosedEngineError: the fleet is closed, or a row was never reset.
+            ClosedEngineError: the fleet is closed, or a row was never reset or its reset refused.
         """
+        if self._closed or not self._ready:
+            raise ClosedEngineError("the fleet is closed, or has rows that were not reset")
         inputs = self._inputs
-        if demand.shape != self._shape:
-            raise InputError("demand", f"must have shape {self._shape}, got {demand.shape}")
-        if self._closed or not self._placed.all():
-            raise ClosedEngineError("the fleet is closed, or has rows that were never reset")
-        inputs.demand[:] = demand
-        if feedforward is not None:
-            inputs.feedforward[:] = feedforward
-        if wrench is not None:
-            inputs.wrench[:] = wrench
-        self._shaken = shaking is not None
-        if self._shaken:
-            inputs.shaking[:] = shaking
+        _take(inputs.demand, demand, "demand")
+        if self._fed or feedforward is not None:
+            self._fed = _take(inputs.feedforward, feedforward, "feedforward", optional=True)
+        if self._pushed or wrench is not None:
+            self._pushed = _take(inputs.wrench, wrench, "wrench", optional=True)
+        if self._shaken or shaking is not None:
+            self._shaken = _take(inputs.shaking, shaking, "shaking", optional=True)
         self._advance()
 
     def close(self) -> None:
@@ -263,7 +262,6 @@ class Fleet(ABC):
 
     def _put(self, row: int, machine: Platform, start: tuple[Any, Any, Any], ball: Any) -> None:
         pose, twist, internal = start
-        k = machine.n_internal
         lengths, rates = np.empty(machine.n_actuators), np.empty(machine.n_actuators)
         coordinates_and_rates(machine.constants.legs, pose, twist, lengths, rates)
         if not np.isfinite(lengths).all():
@@ -289,6 +287,17 @@ def _empty_machines(size: int, n: int, k: int) -> Machines:
     return Machines(
         *(np.zeros((size, width)) for width in widths), np.zeros(size), np.zeros(size, dtype=bool)
     )
+
+
+def _take(mine: FloatArray, given: Any, field: str, *, optional: bool = False) -> bool:
+    """Fill one of the inputs, with zeros where nothing is given; return whether something is."""
+    if given is None and optional:
+        mine[:] = 0.0
+        return False
+    if getattr(given, "shape", None) != mine.shape:
+        raise InputError(field, f"must be an array of shape {mine.shape}, got {np.shape(given)}")
+    mine[:] = given
+    return True
 
 
 def _rows(rows: Any, size: int) -> list[int]:

@@ -135,7 +135,7 @@ def _controller(
 
 
 def _motion(platform: Platform, ride: Ride, recording: str | None) -> Motion | None:
-    from twin.commands.motions import motion_of
+    from twin.motion.words import motion_of
 
     numbers = (ride.axis, ride.amplitude, ride.frequency, ride.duration)
     if recording is None:

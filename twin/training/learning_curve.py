@@ -20,6 +20,9 @@ FIRST = ("steps", "seconds", "episodes", "terminated")
 BAND = (10.0, 50.0, 90.0)
 """Percentiles of the episodes that ended since the row before."""
 
+DECADES = 10.0
+"""Ratio of the largest to the least value from which on an axis is logarithmic."""
+
 
 class LearningCurve:
     """What episodes gave over the steps of a training, one row per report.
@@ -101,7 +104,7 @@ def _panel(axis: Any, steps: Any, band: tuple[Any, Any, Any], title: str) -> Non
     axis.plot(steps, middle, color="#1f5a94", linewidth=1.4, label="median")
     axis.set_ylabel(title, fontsize=9)
     axis.grid(alpha=0.3)
-    if len(steps) and (low > 0.0).all():
+    if len(steps) and low.min() > 0.0 and high.max() > DECADES * low.min():
         axis.set_yscale("log")
     if title == "return":
         axis.legend(fontsize=8, loc="lower right")

@@ -1,4 +1,4 @@
-"""Motions as words of the command line."""
+"""Motions as words, of the command line and of sweeps."""
 
 from __future__ import annotations
 
