@@ -104,9 +104,11 @@ class MotionCueingEnv(PlatformEnv):
     """
 
     task_type: ClassVar[type[Task]] = MotionCueing
+    task: MotionCueing
 
 
 class MotionCueingVectorEnv(PlatformVectorEnv):
     """Many rows of `MotionCueingEnv`, stepped together; same spaces, rewards, ends and options."""
 
     task_type: ClassVar[type[Task]] = MotionCueing
+    task: MotionCueing

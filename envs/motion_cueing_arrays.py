@@ -139,6 +139,8 @@ class Results(NamedTuple):
     """`(N,)`"""
     reason: Any
     """`(N,)`"""
+    observation: Any
+    """`(N, o)`, float32"""
 
 
 def machine_axes(platform: Platform) -> Axes:

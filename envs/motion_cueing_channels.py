@@ -42,7 +42,7 @@ def action_channel(
 def observation_channels(
     platform: Platform, scales: Scales, axes: Axes, action: Channel, settings: MotionCueingSettings
 ) -> tuple[Channel, ...]:
-    """Return what the numbers of an observation are, in the order of `observe_rows`."""
+    """Return what the numbers of an observation are, in the order of the kernel."""
     felt, free = OBSERVED * THRESHOLDS, axes.free
     channels = [
         Channel("force perceived in the vehicle", 3, "m/s2", felt[:3]),

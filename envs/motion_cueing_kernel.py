@@ -155,22 +155,8 @@ def outcome(models, senses, signals, frame, results, i, pose, twist, places, fai
 
 
 @compiled
-def look_rows(
-    rows,
-    steps,
-    models,
-    senses,
-    signals,
-    frame,
-    results,
-    pose,
-    twist,
-    places,
-    failed,
-    action,
-    before,
-):
-    """Begin, or advance by the period that ended, some rows; fill signals, terms, rewards, reasons.
+def look_rows(rows, steps, models, senses, signals, frame, results, machines, command, actions):
+    """Begin, or advance by the period that ended, some rows; fill all that is seen of them.
 
     Args:
         rows: `(m,)` numbers.
@@ -180,13 +166,13 @@ def look_rows(
         signals: `Signals`, overwritten.
         frame: a `Frame`.
         results: `Results`, overwritten.
-        pose: `(N, 7)` of the platforms now.
-        twist: `(N, 6)`.
-        places: `(N, n)` coordinates of the actuators.
-        failed: `(N,)` whether the engine gave up.
-        action: `(N, a)` of the period.
-        before: `(N, a)` of the one before.
+        machines: `(N, 7)` poses, `(N, 6)` twists, `(N, n)` coordinates of the actuators, exact
+            and measured, `(N,)` whether the engine gave up.
+        command: `(N, 6)` axes about home and their rates; `(N, 0)` without command.
+        actions: `(N, a)` of the period, and of the one before.
     """
+    pose, twist, places, measured, failed = machines
+    action, before = actions
     for k in range(rows.shape[0]):
         i = rows[k]
         term = results.term[i]
@@ -210,6 +196,11 @@ def look_rows(
         results.reward[i] = 0.0
         for j in range(term.shape[0]):
             results.reward[i] += frame.weights[j] * term[j]
+        at = observe_ride(senses, i, frame, results.observation[i])
+        observe_machine(
+            signals.axes[i], twist[i], measured[i], command[0][i], command[1][i], action[i],
+            frame, at, results.observation[i],
+        )  # fmt: skip
 
 
 @device
@@ -223,48 +214,49 @@ def reason(frame, i, places, failed):
     return GOES_ON
 
 
-@compiled
-def observe_rows(
-    rows, senses, signals, frame, twist, measured, command, rates, action, observation
-):
-    """Fill the observations `(N, o)` of some rows.
+@device
+def observe_ride(senses, i, frame, row):
+    """Fill the first part of an observation `row` (o,): perception and ride; return its end."""
+    scale, at = frame.scale, 0
+    for j in range(6):
+        at = put(row, at, senses.vehicle[i, j], scale)
+    for j in range(6):
+        at = put(row, at, senses.platform[i, j], scale)
+    for shown in range(frame.ahead.shape[0]):
+        now = senses.table[i, entry(senses, i, frame.ahead[shown])]
+        for j in range(6):
+            at = put(row, at, now[j], scale)
+    return at
+
+
+@device
+def observe_machine(axes, twist, measured, command, rates, action, frame, at, row):
+    """Fill the rest of an observation `row` (o,) from entry `at` on.
 
     Args:
-        rows: `(m,)` numbers.
-        senses: `Senses`.
-        signals: `Signals`, of which the axes.
+        axes: `(6,)` about home.
+        twist: `(6,)` of the platform.
+        measured: `(n,)` coordinates of the actuators.
+        command: `(6,)` axes about home; `(0,)` where actions are speeds of the actuators.
+        rates: `(6,)` of the command, likewise.
+        action: `(a,)` the last one.
         frame: a `Frame`.
-        twist: `(N, 6)` of the platforms.
-        measured: `(N, n)` coordinates of the actuators.
-        command: `(N, 6)` axes about home; `(N, 0)` where actions are speeds of the actuators.
-        rates: `(N, 6)` of the command.
-        action: `(N, a)` the last one.
-        observation: overwritten.
+        at: first entry.
+        row: overwritten.
     """
-    for k in range(rows.shape[0]):
-        i = rows[k]
-        row, scale, at = observation[i], frame.scale, 0
-        for j in range(6):
-            at = put(row, at, senses.vehicle[i, j], scale)
-        for j in range(6):
-            at = put(row, at, senses.platform[i, j], scale)
-        for shown in range(frame.ahead.shape[0]):
-            now = senses.table[i, entry(senses, i, frame.ahead[shown])]
-            for j in range(6):
-                at = put(row, at, now[j], scale)
-        free = frame.free
-        for m in range(free.shape[0]):
-            at = put(row, at, signals.axes[i, free[m]], scale)
-        for m in range(free.shape[0]):
-            # Yaw turns about z, pitch about y, roll about x.
-            j = free[m]
-            at = put(row, at, twist[i, j if j < 3 else 8 - j], scale)
-        if command.shape[1] == 6:
-            for m in range(free.shape[0]):
-                at = put(row, at, command[i, free[m]], scale)
-            for m in range(free.shape[0]):
-                at = put(row, at, rates[i, free[m]], scale)
-        for j in range(measured.shape[1]):
-            at = put(row, at, measured[i, j] - frame.middle[j], scale)
-        for j in range(action.shape[1]):
-            at = put(row, at, action[i, j], scale)
+    free, scale = frame.free, frame.scale
+    for k in range(free.shape[0]):
+        at = put(row, at, axes[free[k]], scale)
+    for k in range(free.shape[0]):
+        # Yaw turns about z, pitch about y, roll about x.
+        j = free[k]
+        at = put(row, at, twist[j if j < 3 else 8 - j], scale)
+    if command.shape[0] == 6:
+        for k in range(free.shape[0]):
+            at = put(row, at, command[free[k]], scale)
+        for k in range(free.shape[0]):
+            at = put(row, at, rates[free[k]], scale)
+    for j in range(measured.shape[0]):
+        at = put(row, at, measured[j] - frame.middle[j], scale)
+    for j in range(action.shape[0]):
+        at = put(row, at, action[j], scale)

@@ -25,7 +25,7 @@ from twin.envs.motion_cueing_command_kernel import (
     command_rows,
     speed_rows,
 )
-from twin.envs.motion_cueing_kernel import look_rows, observe_rows
+from twin.envs.motion_cueing_kernel import look_rows
 from twin.envs.motion_cueing_perception import perception_models
 from twin.envs.motion_cueing_rides import DURATION, as_ride, fill_table, random_drive
 from twin.envs.motion_cueing_settings import MotionCueingSettings, intensity_bounds
@@ -113,11 +113,12 @@ class MotionCueing(Task):
             scale=channel_scales(self.observations),
             weights=self.weights,
         )
-        self._results = Results(self.term, self.reward, self.reason)
+        self._results = Results(self.term, self.reward, self.reason, self.observation)
         self._before = np.zeros_like(self.last_action)
         on_pose = self.settings.action in POSE_ACTIONS
         self.commands, self._rates = np.zeros((2, size, 6))
-        self._seen_command = self.commands if on_pose else np.zeros((size, 0))
+        nothing = np.zeros((size, 0))
+        self._seen = (self.commands, self._rates) if on_pose else (nothing, nothing)
         self._offsets, self._targets = np.zeros((2, size, n))
         self.intensity = np.ones(size)
         self.signals = {
@@ -175,15 +176,9 @@ class MotionCueing(Task):
         self._before[:] = self.last_action
         if self.settings.action in POSE_ACTIONS:
             command_rows(
-                self.machine,
-                actions,
-                self.commands,
-                self._rates,
-                self._offsets,
-                self._targets,
-                self.fleet.measured,
-                self.demand,
-            )
+                self.machine, actions, self.commands, self._rates, self._offsets, self._targets,
+                self.fleet.measured, self.demand,
+            )  # fmt: skip
         else:
             speed_rows(self.machine, actions, self.fleet.measured, self.demand)
 
@@ -192,41 +187,14 @@ class MotionCueing(Task):
         fleet = self.fleet
         if self.steps[rows[0]] == 0:
             begin_commands(
-                self.machine,
-                rows,
-                self.commands,
-                self._rates,
-                self._offsets,
-                self._targets,
+                self.machine, rows, self.commands, self._rates, self._offsets, self._targets,
                 fleet.measured,
-            )
+            )  # fmt: skip
         look_rows(
-            rows,
-            self.steps,
-            self.models,
-            self.senses,
-            self._signals,
-            self.frame,
-            self._results,
-            fleet.pose,
-            fleet.twist,
-            fleet.coordinates,
-            fleet.failed,
-            self.last_action,
-            self._before,
-        )
-        observe_rows(
-            rows,
-            self.senses,
-            self._signals,
-            self.frame,
-            fleet.twist,
-            fleet.measured,
-            self._seen_command,
-            self._rates,
-            self.last_action,
-            self.observation,
-        )
+            rows, self.steps, self.models, self.senses, self._signals, self.frame, self._results,
+            (fleet.pose, fleet.twist, fleet.coordinates, fleet.measured, fleet.failed),
+            self._seen, (self.last_action, self._before),
+        )  # fmt: skip
 
     def scene(self, row: int) -> Scene:
         """Return what a picture of a row shows: the commanded pose as a ghost."""

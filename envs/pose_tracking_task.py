@@ -109,7 +109,9 @@ class PoseTracking(Task):
         known = {"motion", *self.names}
         unknown = sorted(set(options) - known)
         if unknown:
-            raise InputError("options", f"{unknown[0]!r} is none; there are {', '.join(known)}")
+            raise InputError(
+                "options", f"{unknown[0]!r} is none; there are {', '.join(sorted(known))}"
+            )
         motion = options.get("motion") or self.settings.motion
         if options.get("motion") is not None:
             reference = self._sampled(motion)

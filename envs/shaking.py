@@ -22,6 +22,9 @@ TRAVEL, SPEED = 0.085, 0.14
 """Shares of the actuators' half travel and of their speed that the RMS of the motion along one axis
 may take: peaks along three axes take less than half of them."""
 
+ROUNDED = 12
+"""Digits after the point of rates, so that legs that are alike have the same."""
+
 
 class Spectrum(NamedTuple):
     """RMS along one axis of lines of one acceleration, spread evenly over a band's logarithm."""
@@ -60,7 +63,8 @@ def spectrum(acceleration: float, lowest: float, highest: float) -> Spectrum:
 
 def leg_effect(platform: Platform) -> FloatArray:
     """Return `(n,)` rate of each actuator at home per speed of the platform, worst direction."""
-    return np.asarray(np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1))
+    effect = np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1)
+    return np.asarray(np.round(effect, ROUNDED))
 
 
 def usual_acceleration(platform: Platform, scales: Scales, lowest: float, highest: float) -> float:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from math import cos, pi, sin
 
+import numpy as np
+
 from twin.compiled.jit import compiled, device
 
 
@@ -43,23 +45,30 @@ def fill_shaking(lines, duration, fade, step, mean, place):
         mean: `(p, ratio, 3)` filled with the mean acceleration over each step of each period.
         place: `(p + 1, 3)` filled with the displacement at the periods' ends [m].
     """
-    ratio = mean.shape[1]
+    ratio, count = mean.shape[1], lines.shape[1]
+    away, rate = np.empty(ratio), np.empty(ratio)
     for axis in range(3):
         before = 0.0
         for period in range(mean.shape[0] + 1):
-            for part in range(ratio if period < mean.shape[0] else 1):
-                time = (period * ratio + part) * step
-                away, rate = 0.0, 0.0
-                for k in range(lines.shape[1]):
-                    omega = 2.0 * pi * lines[axis, k, 0]
-                    angle = omega * time + lines[axis, k, 2]
-                    swing = lines[axis, k, 1] / omega
-                    away -= swing / omega * sin(angle)
-                    rate -= swing * cos(angle)
-                share, slope = window(time, duration, fade)
-                speed = share * rate + slope * away
+            parts = ratio if period < mean.shape[0] else 1
+            away[:], rate[:] = 0.0, 0.0
+            for k in range(count):
+                omega = 2.0 * pi * lines[axis, k, 0]
+                swing = lines[axis, k, 1] / omega
+                angle = omega * period * ratio * step + lines[axis, k, 2]
+                sine, cosine = sin(angle), cos(angle)
+                turn_sine, turn_cosine = sin(omega * step), cos(omega * step)
+                for part in range(parts):
+                    away[part] -= swing / omega * sine
+                    rate[part] -= swing * cosine
+                    turned = sine * turn_cosine + cosine * turn_sine
+                    cosine = cosine * turn_cosine - sine * turn_sine
+                    sine = turned
+            for part in range(parts):
+                share, slope = window((period * ratio + part) * step, duration, fade)
+                speed = share * rate[part] + slope * away[part]
                 if part == 0:
-                    place[period, axis] = share * away
+                    place[period, axis] = share * away[0]
                 if part > 0:
                     mean[period, part - 1, axis] = (speed - before) / step
                 elif period > 0:

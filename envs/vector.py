@@ -10,7 +10,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from twin.arrays import FloatArray, one_of
+from twin.arrays import one_of
 from twin.envs.environment import (
     RENDER_MODES,
     RowInfo,
@@ -97,7 +97,7 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         self._everywhere = np.ones(num_envs, dtype=bool)
         self._frames: Frames | None = None
 
-    @property
+    @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
         """Generators of the rows."""
         self._seed_rows([None] * self.num_envs, range(self.num_envs), renew=False)
@@ -114,7 +114,7 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         *,
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
-    ) -> tuple[FloatArray, dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
         """Begin episodes in all rows, or in those of the option `reset_mask` `(N,)`.
 
         Args:
@@ -139,7 +139,7 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
 
     def step(
         self, actions: Any
-    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, dict[str, Any]]:
+    ) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Do one control period in all rows.
 
         Raises:

@@ -95,7 +95,9 @@ LAWS = {
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("machine", LAWS)
+@pytest.mark.parametrize(
+    "machine", ["stewart", pytest.param("driving_simulator", marks=pytest.mark.slow)]
+)
 def test_a_linear_law_solves_it(machine: str, engine: str) -> None:
     pytest.importorskip({"bullet": "pybullet"}.get(engine, "numpy"))
     frequency, share, steps = LAWS[machine]

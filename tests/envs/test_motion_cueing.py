@@ -107,7 +107,7 @@ def test_score_of_a_platform_at_rest(name: str) -> None:
     ride = beginning("braking", 3.0)
     environment = MotionCueingEnv(name, ride=ride)
     environment.reset(seed=0)
-    rewards, action = [], np.zeros(environment.action_space.shape)
+    rewards, action = [], np.zeros(environment.task.actions[0].size)
     for _ in range(300):
         *_, info = environment.step(action)
         rewards.append(info["reward_terms"])

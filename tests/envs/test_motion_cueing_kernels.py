@@ -242,7 +242,7 @@ def test_command_keeps_range_and_speed(name: str, action: str) -> None:
     task, machine = environment.task, twin.load(name)
     environment.reset(seed=1)
     random, still = np.random.default_rng(3), np.zeros((1, 6))
-    width = environment.action_space.shape[0]  # type: ignore[index]
+    width = task.actions[0].size
     last = task._targets[0].copy()
     offset = last - machine.inverse_kinematics(machine.home)
     reached = np.zeros(machine.n_actuators)

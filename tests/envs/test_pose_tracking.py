@@ -245,6 +245,19 @@ def test_motions_longer_than_random_ones_are_followed_to_their_end(action: str) 
     vector.close()
 
 
+@pytest.mark.parametrize("machine", ["stewart", "driving_simulator"])
+def test_motions_may_begin_on_the_way(machine: str) -> None:
+    """A machine with three freedoms turns as it moves."""
+    home = twin.load(machine).home
+    motion = SineMotion(home, amplitude={"z": 0.01, "roll": 0.05}, frequency=0.5, duration=1.0)
+    env = make(machine=machine, motion=motion)
+    _, info = env.reset(seed=0)
+    assert np.linalg.norm(info["twist"]) > 0.1
+    infos = run(env, np.zeros(env.action_space.shape), 50)
+    assert max(float(np.abs(each["position_error"]).max()) for each in infos) < 5e-4
+    env.close()
+
+
 @pytest.mark.parametrize("machine", ["stewart", "driving_simulator", "rss"])
 @pytest.mark.parametrize("residual", [True, False])
 def test_pose_increments_begin_where_the_machine_is(machine: str, residual: bool) -> None:

@@ -77,6 +77,38 @@ def test_is_engine_and_plant_step_by_step(name: str, preset: str | None, mode: s
     assert not fleet.failed.any()
 
 
+@pytest.mark.parametrize("mode", ["velocity", "force"])
+@pytest.mark.parametrize("name", ["stewart", "rss", "driving_simulator", "compliant_stewart"])
+def test_machines_that_move_at_the_reset_wait_for_late_commands(name: str, mode: str) -> None:
+    """As a plant does, with feedforward and a delay that is no whole number of periods."""
+    parameters = twin.load(name, "hardware").parameters
+    platform = twin.Platform(with_values(parameters, {"leg.drive.delay": 0.0235}))
+    n, random = platform.n_actuators, np.random.default_rng(0)
+    twist = platform.constrain(platform.home, [0.0, 0.0, 0.02, 0.05, 0.0, 0.0]).twist
+    fleet = make_fleet("analytic", platform, 1, PERIOD, mode=mode)
+    fleet.reset(np.array([0]), twist=twist[None])
+    engine = twin.make_engine("analytic", platform, fleet.timestep, "fast")
+    state = engine.reset(twist=twist, internal=fleet.internal[0])
+    plant = Plant(platform)
+    plant.prepare(fleet.timestep)
+    plant.start(state, loop_gains(platform, fleet.timestep))
+    plant.measure(state)
+    for demand in demands(platform, 6, mode):
+        added = random.uniform(-5.0, 5.0, n) if mode == "velocity" else None
+        fleet.advance(demand[None], feedforward=None if added is None else added[None])
+        plant.command(Command(demand, mode=mode, feedforward=added))
+        for _ in range(fleet.ratio):
+            state = engine.step(plant.forces(state))
+        told = plant.measure(state)
+        for found, wanted in (
+            (fleet.pose, state.pose),
+            (fleet.measured, told.coordinates),
+            (fleet.measured_rates, told.rates),
+            (fleet.forces, told.forces),
+        ):
+            np.testing.assert_allclose(found[0], wanted, rtol=1e-9, atol=1e-11)
+
+
 @pytest.mark.parametrize("preset", [None, "hardware"])
 def test_rows_do_not_know_of_each_other(preset: str | None) -> None:
     platform = load("stewart", preset)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from twin.training.evaluation_report import as_json, as_markdown, report_columns
 from twin.training.metrics import Accumulator, Metric, signal_values
 from twin.training.policy import PolicyNetwork, PolicyOrigin
 from twin.training.rollout import roll_out
+from twin.training.spaces import channels
 from twin.training.tracking_controllers import TRACKING, run_controller
 
 POINTS = "stand_in:stand_in/Points-v0"
@@ -211,5 +213,18 @@ def test_policies_of_other_environments_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is for"):
         evaluate(TRACKING, [path], options=SHORT, episodes=1)
     path = still_policy(TRACKING, 5, 6).save(tmp_path / "narrow.npz")
-    with pytest.raises(InputError, match="observation"):
+    with pytest.raises(InputError, match="takes 5 observations"):
         evaluate(TRACKING, [path], options=SHORT, episodes=1)
+
+
+def test_policies_with_other_scales_are_refused(tmp_path: Path) -> None:
+    """What 1 means must be what it meant in training."""
+    env = make_environments(TRACKING, 1, SHORT)
+    observations, actions = channels(env)
+    env.close()
+    plain = still_policy(TRACKING, *widths())
+    origin = plain.origin.model_copy(update={"observations": observations, "actions": actions})
+    path = replace(plain, origin=origin).save(tmp_path / "policy.npz")
+    assert evaluate(TRACKING, [path], episodes=1).seeds
+    with pytest.raises(InputError, match="actuator velocity has another place or scale"):
+        evaluate(TRACKING, [path], options={**SHORT, "action_scale": 0.1}, episodes=1)

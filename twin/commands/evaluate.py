@@ -53,7 +53,8 @@ def evaluate(
     columns = [Column(title, k > 1) for k, title in enumerate(report_columns(found))]
     table(columns, report_rows(found))
     line(
-        f"{episodes} episodes, the same for all; means with 95 % intervals; differences by episode"
+        f"{episodes} episodes, the same for all; means with 95 % intervals; differences of the "
+        f"{found.titles[0].partition(' [')[0]} from {found.contestants[0]}, by episode"
     )
     if json is not None:
         line(f"wrote {write_text(json, as_json(found, command))}")

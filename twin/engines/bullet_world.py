@@ -13,6 +13,7 @@ from twin.arrays import FloatArray
 from twin.engines.bullet_ball import BulletBall
 from twin.engines.bullet_bodies import Bodies, Link
 from twin.engines.bullet_frames import PlatformFrame, inertial_frame
+from twin.engines.bullet_groups import by_multibody, reader_of
 from twin.engines.bullet_library import bullet, connect, disconnect, quiet
 from twin.engines.gaps import largest_gap
 from twin.engines.joint_forces import JointForces
@@ -51,7 +52,7 @@ class World:
         self._driven = machine.indices(tuple(actuator.joint for actuator in machine.actuators))
         self._pushed = self._groups({*self._driven.tolist(), *self._own.joints.tolist()})
         self._sensed = self._groups(self._own.joints.tolist())
-        self._reader = _reader(machine)
+        self._reader = reader_of(machine)
         self._states = np.zeros((2, len(machine.joint_names)))
         self._values, self._rates = self._states
         read = self._reader.any(axis=0).reshape(self._states.shape).any(axis=0)
@@ -184,14 +185,14 @@ class World:
         """Return joints by multibody: their numbers in it, and their places in the mechanism."""
         ordered = sorted(places)
         links = [self._bodies.joints[self._machine.joint_names[k]] for k in ordered]
-        return _by_multibody(links, ordered)
+        return by_multibody(links, ordered)
 
     def _take_loops(self) -> None:
         pairs = list(self._machine.loop_points())
         names = sorted({point.body for pair in pairs for point in pair} - {PLATFORM})
         numbers = {PLATFORM: 0, **{name: k for k, name in enumerate(names, start=1)}}
         links = [self._bodies.links[name] for name in names]
-        self._looped = _by_multibody(links, list(range(1, 1 + len(links))))
+        self._looped = by_multibody(links, list(range(1, 1 + len(links))))
         self._frames = np.zeros((1 + len(names), 7))
         bodies = {body.name: inertial_frame(body) for body in self._machine.bodies}
         self._loops = tuple(
@@ -246,28 +247,3 @@ class World:
             if not engine_defaults:
                 # Bullet turns the force into an impulse here, with the time step of this moment.
                 bullet.changeConstraint(loop, maxForce=UNBOUNDED, **self._options)
-
-
-def _reader(machine: Mechanism) -> FloatArray:
-    """Return the matrix from values and rates of all joints to the joints' part of a reading."""
-    own = np.eye(len(machine.joint_names))
-    internal, carried = (
-        own[machine.indices(machine.internal)],
-        own[machine.indices(machine.carried)],
-    )
-    parts = (own[machine.measured].sum(axis=0), internal, carried)
-    return np.concatenate([np.kron(np.eye(2), part) for part in parts])
-
-
-def _by_multibody(links: list[Link], places: list[int]) -> list[tuple[int, list[int], Indices]]:
-    """Return for each multibody the numbers of its links, and their places."""
-    groups = []
-    for multibody in sorted({link.multibody for link in links}):
-        own = [
-            (link.number, k)
-            for link, k in zip(links, places, strict=True)
-            if link.multibody == multibody
-        ]
-        numbers, kept = zip(*own, strict=True)
-        groups.append((multibody, list(numbers), np.array(kept, dtype=np.int64)))
-    return groups

@@ -284,9 +284,8 @@ class Fleet(ABC):
 
 def _empty_machines(size: int, n: int, k: int) -> Machines:
     widths = (7, 6, 2 * k, 6, n, n, n, n, n, n)
-    return Machines(
-        *(np.zeros((size, width)) for width in widths), np.zeros(size), np.zeros(size, dtype=bool)
-    )
+    arrays: list[Any] = [np.zeros((size, width)) for width in widths]
+    return Machines._make([*arrays, np.zeros(size), np.zeros(size, dtype=bool)])
 
 
 def _take(mine: FloatArray, given: Any, field: str, *, optional: bool = False) -> bool:

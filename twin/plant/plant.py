@@ -147,7 +147,10 @@ class Plant:
         coordinates, rates = self.actuated(state)
         inside = state.internal.copy()
         inside[self._internal :] = 0.0
-        held = self.platform.inverse_dynamics(state.pose, state.twist, REST, internal=inside)
+        rest = REST
+        if self.platform.dof < 6 and state.twist.any():  # what moves on a curve has to turn
+            rest = self.platform.constrain(state.pose, state.twist, REST).acceleration
+        held = self.platform.inverse_dynamics(state.pose, state.twist, rest, internal=inside)
         drives, states = self._drives, self._states
         states[:] = 0.0
         # What moves has to overcome friction as well; at rest friction gives way to no side.

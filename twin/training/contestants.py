@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from twin.training.metrics import METRICS, Metric
 from twin.training.policy import Policy
 from twin.training.rollout import Act, Driver, Outcome, roll_out
 from twin.training.shipped import load_policy, policy_names
+from twin.training.spaces import check_fit
 from twin.training.tracking_controllers import TRACKING, run_controller
 
 ZERO, ISOLATION_LAW = "zero", "isolation_law"
@@ -49,10 +51,14 @@ class Contestant:
         return roll_out(environment, options, self._driver(), seeds, metrics)
 
     def _driver(self) -> Driver | None:
-        policy = self.policy
-        if policy is not None:
-            return lambda _: policy
+        if self.policy is not None:
+            return partial(_fitting, self.policy)
         return _isolation_law if self.name == ISOLATION_LAW else None
+
+
+def _fitting(policy: Policy, env: Any) -> Act:
+    check_fit(policy, env)
+    return policy
 
 
 def _isolation_law(env: Any) -> Act:

@@ -15,17 +15,14 @@ NOTHING = "-"
 
 def report_columns(evaluation: Evaluation) -> tuple[str, ...]:
     """Return the titles of the columns of `report_rows`."""
-    first = evaluation.titles[0]
-    return (
-        "engine",
-        "contestant",
-        *evaluation.titles,
-        f"{first}, less {evaluation.contestants[0]}",
-    )
+    return ("engine", "contestant", *evaluation.titles, "difference")
 
 
 def report_rows(evaluation: Evaluation) -> list[tuple[str, ...]]:
-    """Return one row of texts for every engine and contestant: means with 95 % intervals."""
+    """Return one row of texts for every engine and contestant: means with 95 % intervals.
+
+    The last column is the difference of the first metric from the first contestant's.
+    """
     rows = []
     for engine in evaluation.engines:
         for name in evaluation.contestants:
@@ -47,7 +44,9 @@ def as_markdown(evaluation: Evaluation, command: str = "") -> str:
     return (
         f"{table}\n\n{told}{len(evaluation.seeds)} episodes of {evaluation.environment}, "
         f"seeds from {evaluation.seeds[0]}, the same for all; means with 95 % confidence intervals "
-        "(Student's t), differences paired by episode.\n"
+        '(Student\'s t), "difference" is that of the '
+        f"{evaluation.titles[0].partition(' [')[0]} from {evaluation.contestants[0]}, "
+        "episode by episode.\n"
     )
 
 

@@ -32,7 +32,7 @@ METRICS: dict[str, tuple[Metric, ...]] = {
     "twin/PoseTracking-v0": (
         Metric("position error", "mm", "position_error", 1e3),
         Metric("orientation error", "mrad", "orientation_error", 1e3),
-        Metric("largest position error", "mm", "position_error", 1e3, "largest"),
+        Metric("largest error", "mm", "position_error", 1e3, "largest"),
     ),
     "twin/VibrationIsolation-v0": (
         Metric("transmissibility", "", "transmissibility", 1.0, "last"),

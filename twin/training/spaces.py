@@ -6,7 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from twin.training.policy import PolicyChannel
+from twin.errors import InputError
+from twin.training.policy import Policy, PolicyChannel
+
+SAME = 1e-6
+"""Relative difference up to which scales are the same."""
 
 
 def channels(env: Any) -> tuple[tuple[PolicyChannel, ...], tuple[PolicyChannel, ...]]:
@@ -15,6 +19,35 @@ def channels(env: Any) -> tuple[tuple[PolicyChannel, ...], tuple[PolicyChannel, 
     if task is None:
         return (), ()
     return _channels(task.observations), _channels(task.actions)
+
+
+def check_fit(policy: Policy, env: Any) -> None:
+    """Check that a policy is made for an environment: the same numbers with the same meaning.
+
+    Raises:
+        InputError: other observations or actions, or other scales of them.
+    """
+    sizes = (env.single_observation_space.shape[0], env.single_action_space.shape[0])
+    own = (policy.mean.size, policy.biases[-1].size)
+    if own != sizes:
+        raise InputError(
+            "policy",
+            f"takes {own[0]} observations to {own[1]} actions, the environment has {sizes[0]} and "
+            f"{sizes[1]}; give the options that it was trained with",
+        )
+    for kind, table in zip(("observations", "actions"), channels(env), strict=True):
+        trained = getattr(policy.origin, kind)
+        if not (trained and table):
+            continue
+        for here, there in zip(table, trained, strict=False):
+            scales = np.atleast_1d(here.scale), np.atleast_1d(there.scale)
+            alike = (here.name, here.size, here.unit) == (there.name, there.size, there.unit)
+            if not alike or not np.allclose(*scales, rtol=SAME, atol=0.0):
+                raise InputError(
+                    "policy",
+                    f"was trained with {kind} where {there.name} has another place or scale; give "
+                    "the options that it was trained with",
+                )
 
 
 def _channels(table: Any) -> tuple[PolicyChannel, ...]:
