@@ -137,9 +137,7 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         self._add_randomised(infos, rows)
         return self.task.observation.copy(), infos
 
-    def step(
-        self, actions: Any
-    ) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Do one control period in all rows.
 
         Raises:

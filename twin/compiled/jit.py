@@ -80,7 +80,7 @@ def _sources(folder: str) -> tuple[tuple[str, int, int], ...]:
 
 
 def _place(package: Path, folder: str) -> Path:
-    """Return where a folder of the package is: inside it, or beside it where it is not installed."""
+    """Return where a folder of the package is: inside it, or beside it in a checkout."""
     inside = package / folder
     return inside if inside.is_dir() else package.parent / folder
 

@@ -59,9 +59,7 @@ def runge_kutta_move(body, legs, y, forces, slope, time, step, wrench, trial, ra
 @device
 def runge_kutta_step(body, legs, y, forces, slope, time, step, wrench, trial, rates, work):
     """Do `runge_kutta_move`; `rates[0]` is the derivative at the new `y` afterwards."""
-    if not runge_kutta_move(
-        body, legs, y, forces, slope, time, step, wrench, trial, rates, work
-    ):
+    if not runge_kutta_move(body, legs, y, forces, slope, time, step, wrench, trial, rates, work):
         return False
     return derivative(body, legs, y, forces, slope, time + step, wrench, rates[0], work)
 
