@@ -14,6 +14,7 @@ from twin.envs.episodes import Episodes
 from twin.envs.rendering import Frames, check_render_mode
 from twin.envs.task import Task
 from twin.errors import ClosedEngineError, StateError
+from twin.fleet.fleet import Fleet
 from twin.platform import Platform
 
 RENDER_MODES = ("human", "rgb_array")
@@ -33,7 +34,8 @@ def task_spaces(task: Task) -> tuple[spaces.Box, spaces.Box]:
 
 def frames_per_second(task: Task) -> int:
     """Return how many pictures show a second as it passes, at least one."""
-    return max(1, round(1.0 / task.fleet.period))
+    fleet: Fleet = task.fleet
+    return max(1, round(1.0 / fleet.period))
 
 
 def make_frames(task: Task, render_mode: str) -> Frames:

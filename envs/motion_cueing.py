@@ -90,7 +90,8 @@ class MotionCueingEnv(PlatformEnv):
     | weights | {} |
     | action | accelerations |
     | ride | drive |
-    | intensity | None |
+    | intensity | 1.0 |
+    | lowest_intensity | 0.4 |
     | head | None |
     | preview | 0 |
     | preview_spacing | 10 |
@@ -98,7 +99,8 @@ class MotionCueingEnv(PlatformEnv):
     | gain | 10.0 |
 
     What they mean is in `MotionCueingSettings`. `reset(options={"ride": ..., "intensity": ...})`
-    chooses those of one episode. A randomisation may also vary `task.intensity`.
+    chooses those of one episode. A randomisation may also vary `task.intensity` and
+    `task.lowest_intensity`.
 
     Versions: v0, the first.
     """

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-import numpy as np
 from pydantic import Field
 
-from twin.arrays import as_floats
+from twin.arrays import positive
 from twin.envs.motion_cueing_rides import DRIVE
 from twin.envs.task import TaskSettings
 from twin.errors import InputError
 
 LEAST, MOST = 1e-3, 10.0
 """Of an intensity; of random drives it is at most 1."""
-
-DRIVES = (0.4, 1.0)
-"""Bounds of the intensity of random drives, where none is given."""
 
 
 class MotionCueingSettings(TaskSettings):
@@ -31,10 +27,15 @@ class MotionCueingSettings(TaskSettings):
         description="'drive' for random drives, a manoeuvre's name, the path of a ride's CSV file, "
         "or a `Ride`",
     )
-    intensity: Any = Field(
-        None,
-        description="factor of the ride's departure from rest, one number or the bounds of what is "
-        "drawn; default 0.4 to 1 for random drives, else 1",
+    intensity: float = Field(
+        1.0,
+        ge=1e-3,
+        le=10.0,
+        description="factor of the ride's departure from rest; for random drives the largest, at "
+        "most 1",
+    )
+    lowest_intensity: float = Field(
+        0.4, ge=1e-3, le=1.0, description="of random drives, where it is below `intensity`"
     )
     head: Any = Field(
         None,
@@ -59,22 +60,21 @@ class MotionCueingSettings(TaskSettings):
     )
 
 
-def intensity_bounds(drives: bool, value: Any) -> tuple[float, float]:
+def intensity_bounds(drives: bool, largest: Any, lowest: Any) -> tuple[float, float]:
     """Return the bounds between which the intensity of an episode is drawn.
 
     Args:
-        drives: whether rides are random drives.
-        value: one number, a pair of bounds, or None for the usual.
+        drives: whether rides are random drives; others have the largest.
+        largest: of it.
+        lowest: of random drives, where it is below the largest.
 
     Raises:
-        InputError: neither, or out of range.
+        InputError: no numbers, or out of range.
     """
-    usual = DRIVES if drives else 1.0
-    bounds = as_floats(usual if value is None else value, "intensity")
-    if bounds.shape not in ((), (2,)):
-        raise InputError("intensity", "must be one number, or a pair of bounds")
-    low, high = (float(bound) for bound in np.broadcast_to(bounds, 2))
+    high, low = positive(largest, "intensity"), positive(lowest, "lowest_intensity")
     most = 1.0 if drives else MOST
-    if not LEAST <= low <= high <= most:
-        raise InputError("intensity", f"must lie from {LEAST:g} to {most:g}, low before high")
-    return low, high
+    if not LEAST <= high <= most:
+        raise InputError("intensity", f"must lie from {LEAST:g} to {most:g}")
+    if not LEAST <= low <= 1.0:
+        raise InputError("lowest_intensity", f"must lie from {LEAST:g} to 1")
+    return (min(low, high) if drives else high), high

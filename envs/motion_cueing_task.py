@@ -61,7 +61,7 @@ class MotionCueing(Task):
         "end": 100.0,
     }
     reasons: ClassVar[tuple[str, ...]] = ("", "engine", "limit")
-    names: ClassVar[tuple[str, ...]] = ("intensity",)
+    names: ClassVar[tuple[str, ...]] = ("intensity", "lowest_intensity")
 
     settings: MotionCueingSettings
 
@@ -146,17 +146,18 @@ class MotionCueing(Task):
             row: which.
             generator: of everything random.
             platform: the row's machine.
-            options: `ride` and `intensity` instead of those of the settings.
+            options: `ride` and what `names` lists, instead of those of the settings.
 
         Raises:
             InputError: an unknown option, no ride, one that is too long, intensity out of range.
         """
-        unknown = sorted(set(options) - {"ride", "intensity"})
+        known = ("ride", *self.names)
+        unknown = sorted(set(options) - set(known))
         if unknown:
-            raise InputError(unknown[0], "no option of reset; it takes ride, intensity")
+            raise InputError(unknown[0], f"no option of reset; it takes {', '.join(known)}")
         ride = as_ride(options["ride"]) if "ride" in options else self.ride
-        value = options.get("intensity", self.settings.intensity)
-        low, high = intensity_bounds(ride is None, value)
+        values = [options.get(name, getattr(self.settings, name)) for name in self.names]
+        low, high = intensity_bounds(ride is None, *values)
         share = float(generator.uniform(low, high)) if high > low else low
         table = self.senses.table[row]
         if ride is None:
@@ -212,4 +213,6 @@ class MotionCueing(Task):
                 f"the {platform.n_actuators} actuators of {platform.name} have {platform.dof} "
                 "freedoms and no speeds of their own; use increments or accelerations",
             )
-        intensity_bounds(as_ride(settings.ride) is None, settings.intensity)
+        intensity_bounds(
+            as_ride(settings.ride) is None, settings.intensity, settings.lowest_intensity
+        )

@@ -76,13 +76,29 @@ def usual_acceleration(platform: Platform, scales: Scales, lowest: float, highes
     return min(USUAL, travel, speed)
 
 
+def shaking_force(platform: Platform, level: Spectrum) -> FloatArray:
+    """Return `(n,)` RMS force [N, N m] of actuators that make up for a motion along one axis.
+
+    It accelerates the platform's mass, and yields against the springs of struts.
+    """
+    force = platform.parameters.platform.body.mass * level.acceleration
+    effect = np.maximum(leg_effect(platform), 1e-12)
+    if platform.kind == "strut":
+        return np.asarray(force / effect + _stiffness(platform) * level.displacement * effect)
+    return np.asarray(force / effect)
+
+
+def _stiffness(platform: Platform) -> FloatArray:
+    legs: tuple[Any, ...] = tuple(platform.parameters.legs)
+    return np.array([leg.axial.stiffness for leg in legs])
+
+
 def _reach(platform: Platform, scales: Scales) -> FloatArray:
     """Return how far actuators move from the middle; those in struts against their springs."""
     if platform.kind != "strut":
         return scales.half
-    legs: tuple[Any, ...] = tuple(platform.parameters.legs)
-    stiffness = np.array([leg.axial.stiffness for leg in legs])
-    return np.asarray(np.minimum(scales.half, scales.effort / np.maximum(stiffness, 1e-300)))
+    stiffness = np.maximum(_stiffness(platform), 1e-300)
+    return np.asarray(np.minimum(scales.half, scales.effort / stiffness))
 
 
 def random_lines(

@@ -24,7 +24,7 @@ class VibrationIsolationEnv(PlatformEnv):
     | option `action` | name | size | unit | 1 means |
     | --- | --- | --- | --- | --- |
     | velocities | actuator velocity | 6 | m/s | 0.1623 |
-    | forces | actuator force | 6 | N | 614.6 |
+    | forces | actuator force | 6 | N | 242.5 |
 
     Velocities come on top of a slow return to where the actuators began (`centring`), forces on top
     of those that hold the machine at home.

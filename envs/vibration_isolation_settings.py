@@ -21,7 +21,7 @@ class VibrationIsolationSettings(TaskSettings):
         gt=0.0,
         le=1.0,
         description="what 1 means, in parts of the actuators' speed or effort; default five times "
-        "the base's RMS velocity, at most all speed; 0.2 of the effort",
+        "the base's RMS velocity, at most all speed, or the force that goes with it, at most 0.2",
     )
     centring: float = Field(
         1.0,

@@ -13,6 +13,7 @@ from twin.envs.shaking import (
     Spectrum,
     leg_effect,
     random_lines,
+    shaking_force,
     shaking_tables,
     spectrum,
     usual_acceleration,
@@ -35,8 +36,8 @@ TURNING = 0.1
 QUIET = 0.01
 """Of the scale of an observation: usual noise of a reading."""
 
-SPEEDS = 5.0
-"""Times the base's RMS velocity: what an action of 1 means."""
+TIMES = 5.0
+"""Times the base's RMS velocity, or the force that goes with it: what an action of 1 means."""
 
 
 class Ride(NamedTuple):
@@ -132,8 +133,10 @@ class VibrationIsolation(Task):
         n, unit = platform.n_actuators, platform.coordinate_unit
         if self.settings.action == "forces":
             size = (share or SHARE_OF_EFFORT) * scales.effort
+            if share is None:
+                size = np.minimum(size, TIMES * shaking_force(platform, level))
             return Channel("actuator force", n, platform.force_unit, size)
-        size = SPEEDS * level.velocity * np.maximum(leg_effect(platform), 1e-12)
+        size = TIMES * level.velocity * np.maximum(leg_effect(platform), 1e-12)
         size = np.minimum(scales.speed, size) if share is None else share * scales.speed
         return Channel("actuator velocity", n, f"{unit}/s", size)
 

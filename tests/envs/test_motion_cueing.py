@@ -211,20 +211,38 @@ def test_reset_is_quick() -> None:
 
 
 def test_episodes_can_choose_ride_and_intensity() -> None:
-    environment = MotionCueingEnv("stewart", ride="slalom", intensity=(0.5, 0.8))
+    environment = MotionCueingEnv("stewart", ride="slalom", intensity=0.7)
     table = environment.task.senses.table[0]
-    force = manoeuvre("slalom").at(5.0)[0][0] - REST
-    shares = []
-    for seed in range(5):
-        info = environment.reset(seed=seed)[1]
-        shares.append(info["intensity"])
-        np.testing.assert_allclose(table[500, :3], shares[-1] * force, rtol=1e-9, atol=1e-12)
-    assert len(set(shares)) == 5 and 0.5 <= min(shares) <= max(shares) <= 0.8
+    options: dict[str, Any]
+    for options, share in (({}, 0.7), ({"intensity": 0.2}, 0.2)):
+        info = environment.reset(seed=0, options=options)[1]
+        force = manoeuvre("slalom").at(5.0)[0][0] - REST
+        np.testing.assert_allclose(table[500, :3], share * force, rtol=1e-9, atol=1e-12)
+        assert info["intensity"] == share
     environment.reset(options={"ride": "braking", "intensity": 0.25})
     force = manoeuvre("braking").at(3.0)[0][0] - REST
     np.testing.assert_allclose(table[300, :3], 0.25 * force, rtol=1e-9, atol=1e-12)
-    environment.reset(options={"ride": "drive"})
-    assert np.abs(table[:, 1]).max() > 0.0
+    shares = []
+    for seed in range(6):
+        options = {"ride": "drive", "intensity": 0.8, "lowest_intensity": 0.5}
+        shares.append(environment.reset(seed=seed, options=options)[1]["intensity"])
+        assert np.abs(table).max() > 0.1
+    assert len(set(shares)) == 6 and 0.5 <= min(shares) <= max(shares) <= 0.8
+    environment.close()
+
+
+def test_randomisation_varies_machine_and_ride() -> None:
+    varied: dict[str, Any] = {
+        "platform.body.mass": {"kind": "uniform", "low": 80.0, "high": 120.0},
+        "task.intensity": {"kind": "uniform", "low": 0.5, "high": 0.9},
+    }
+    environment = MotionCueingEnv("stewart", ride="braking", randomisation=varied)
+    for seed in range(3):
+        info = environment.reset(seed=seed)[1]
+        assert 0.5 <= info["intensity"] <= 0.9
+        assert info["intensity"] == info["randomised"]["task.intensity"]
+        assert 80.0 <= info["randomised"]["platform.body.mass"] <= 120.0
+        assert not environment.step(np.zeros(6))[2]
     environment.close()
 
 
@@ -274,9 +292,8 @@ def test_copies_by_pickling_go_on_alike() -> None:
     [
         ({"ride": "ring"}, "ride"),
         ({"intensity": 0.0}, "intensity"),
-        ({"intensity": (0.9, 0.2)}, "intensity"),
         ({"intensity": 1.5}, "intensity"),
-        ({"intensity": (0.1, 0.2, 0.3)}, "intensity"),
+        ({"lowest_intensity": 1.5}, "lowest_intensity"),
         ({"head": (0.0, 1.0)}, "head"),
         ({"action": "velocities"}, "action"),
         ({"action": "forces"}, "action"),

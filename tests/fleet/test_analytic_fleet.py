@@ -217,8 +217,7 @@ def test_rows_whose_reset_was_refused_do_not_go_on() -> None:
     heavy = twin.Platform(with_values(platform.parameters, {"platform.body.mass": 130.0}))
     fleet = make_fleet("analytic", platform, 2, PERIOD)
     fleet.reset(np.arange(2))
-    far = np.tile(platform.home + [50.0, 0, 0, 0, 0, 0, 0], (2, 1))
-    far[0] = platform.home
+    far = np.tile(platform.home, (2, 1))
     far[1, 0] = np.nan
     with pytest.raises(InputError, match="pose"):
         fleet.reset(np.arange(2), pose=far, platforms=[heavy, heavy])

@@ -98,8 +98,7 @@ class Plant:
     @property
     def ideal(self) -> bool:
         """Whether no leg has a drive or an encoder."""
-        legs = self.platform.parameters.legs
-        return all(leg.drive is None and leg.encoder is None for leg in legs)
+        return all(leg.drive is leg.encoder is None for leg in self.platform.parameters.legs)
 
     @property
     def delay(self) -> float:
@@ -147,9 +146,8 @@ class Plant:
         coordinates, rates = self.actuated(state)
         inside = state.internal.copy()
         inside[self._internal :] = 0.0
-        rest = REST
-        if self.platform.dof < 6 and state.twist.any():  # what moves on a curve has to turn
-            rest = self.platform.constrain(state.pose, state.twist, REST).acceleration
+        # A machine with three freedoms that moves has to turn as well.
+        rest = self.platform.constrain(state.pose, state.twist, REST).acceleration
         held = self.platform.inverse_dynamics(state.pose, state.twist, rest, internal=inside)
         drives, states = self._drives, self._states
         states[:] = 0.0

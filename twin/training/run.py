@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from twin.errors import InputError
 from twin.files import write_text
 from twin.training.algorithms import make_model, make_normaliser
@@ -114,16 +116,15 @@ def _run(
     normaliser = make_normaliser(settings, adapter, last)
     model = make_model(settings, normaliser or adapter, folder, last)
     done = model.num_timesteps
-    adapter.seed(settings.seed + done)
     # The first reset tells which signals there are; the learning then begins with one of its own.
     adapter.reset()
-    adapter.seed(settings.seed + done)
+    adapter.seed(_episode_seed(settings.seed, done))
     curve = LearningCurve(adapter.metrics)
     if last is not None:
         restore_generators(last)
         curve.load(folder / CURVE, done)
     title = f"{settings.algorithm} in {settings.environment}"
-    with TrainingProgress(title, settings.steps, done, progress) as bar:
+    with TrainingProgress(settings.algorithm, settings.steps, done, progress) as bar:
         callback = TrainingCallback(
             folder, adapter, normaliser, curve, bar, settings.steps, settings.checkpoint_every
         )
@@ -140,6 +141,13 @@ def _run(
     policy.save(folder / POLICY)
     curve.draw(folder / PICTURE, f"{title}, seed {settings.seed}")
     return Training(folder, model.num_timesteps, model.num_timesteps >= settings.steps, policy)
+
+
+def _episode_seed(seed: int, done: int) -> int:
+    """Return the seed of the episodes from a number of steps on: other ones after a checkpoint."""
+    if done == 0:
+        return seed
+    return int(np.random.SeedSequence([seed, done]).generate_state(1)[0])
 
 
 @contextmanager

@@ -31,13 +31,13 @@ class TrainingProgress:
     def __enter__(self) -> TrainingProgress:
         if self._wanted is not False and sys.stderr.isatty():
             from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+            from rich.progress import BarColumn, Progress, TextColumn
             from rich.progress import TimeRemainingColumn as Remaining
 
             self._bar = Progress(
                 TextColumn("{task.description}"),
-                BarColumn(),
-                MofNCompleteColumn(),
+                BarColumn(bar_width=16),
+                TextColumn("{task.percentage:.0f} %"),
                 TextColumn("{task.fields[words]}"),
                 Remaining(),
                 console=Console(stderr=True),
