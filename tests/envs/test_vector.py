@@ -22,7 +22,7 @@ ENGINES = ("analytic", "mujoco", "bullet")
 
 MODES = tuple(AutoresetMode)
 
-ROWS, STEPS, LIMIT = 3, 40, 9
+ROWS, STEPS, LIMIT = 3, 28, 6
 """Episodes are so short that each row goes through several."""
 
 SPREAD = {

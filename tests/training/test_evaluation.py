@@ -228,3 +228,14 @@ def test_policies_with_other_scales_are_refused(tmp_path: Path) -> None:
     assert evaluate(TRACKING, [path], episodes=1).seeds
     with pytest.raises(InputError, match="actuator velocity has another place or scale"):
         evaluate(TRACKING, [path], options={**SHORT, "action_scale": 0.1}, episodes=1)
+
+
+def test_isolation_law_beats_the_passive_machine() -> None:
+    options = {"machine": "compliant_stewart", "plant": "hardware", "duration": 0.5}
+    found = evaluate(
+        "twin/VibrationIsolation-v0", ["zero", "isolation_law"], options=options, episodes=3
+    )
+    passive, law = (found.results[name, "analytic"] for name in found.contestants)
+    assert (law["transmissibility"] < passive["transmissibility"]).all()
+    with pytest.raises(InputError, match="VibrationIsolation"):
+        evaluate(TRACKING, ["isolation_law"], options=SHORT, episodes=1)

@@ -98,7 +98,7 @@ class Plant:
     @property
     def ideal(self) -> bool:
         """Whether no leg has a drive or an encoder."""
-        return all(leg.drive is leg.encoder is None for leg in self.platform.parameters.legs)
+        return not any(leg.drive or leg.encoder for leg in self.platform.parameters.legs)
 
     @property
     def delay(self) -> float:

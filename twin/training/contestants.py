@@ -64,7 +64,8 @@ def _fitting(policy: Policy, env: Any) -> Act:
 def _isolation_law(env: Any) -> Act:
     from twin.envs.vibration_isolation_law import IsolationLaw
 
-    return IsolationLaw(env.unwrapped.task)
+    law: Act = IsolationLaw(env.unwrapped.task)
+    return law
 
 
 def contestant(name: str | Path, environment: str) -> Contestant:
