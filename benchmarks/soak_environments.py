@@ -26,8 +26,11 @@ def resident() -> float:
     return pages * resource.getpagesize() / 1e6
 
 
-def soak(environment: str, engine: str, steps: int, size: int, plant: str | None) -> bool:
+def soak(
+    environment: str, engine: str, steps: int, size: int, plant: str | None, period: float | None
+) -> bool:
     """Step one vector environment with random actions; return whether nothing was wrong."""
+    options = {} if period is None else {"period": period}
     env = gym.make_vec(
         environment,
         num_envs=size,
@@ -35,6 +38,7 @@ def soak(environment: str, engine: str, steps: int, size: int, plant: str | None
         engine=engine,
         plant=plant,
         autoreset_mode="SameStep",
+        **options,
     )
     env.reset(seed=0)
     random = np.random.default_rng(0)
@@ -54,7 +58,7 @@ def soak(environment: str, engine: str, steps: int, size: int, plant: str | None
     rate = rounds * size / (perf_counter() - begin)
     good = inside and growth < GROWTH
     print(
-        f"{environment} {engine} {plant or 'ideal'}: {rounds * size:,} steps, {ends} episodes, "
+        f"{environment} {engine} {plant or 'ideal'} {period or 'usual'} s: {rounds * size:,} steps, {ends} episodes, "
         f"{rate:,.0f} steps/s, grown by {growth:.1f} MB, {'good' if good else 'WRONG'}",
         flush=True,
     )
@@ -69,9 +73,10 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=1_000_000)
     parser.add_argument("--size", type=int, default=64)
     parser.add_argument("--plant", default=None)
+    parser.add_argument("--period", type=float, default=None, help="of control [s]")
     given = parser.parse_args()
     results = [
-        soak(environment, engine, given.steps, given.size, given.plant)
+        soak(environment, engine, given.steps, given.size, given.plant, given.period)
         for environment in given.environment or twin.envs.environment_ids()
         for engine in given.engine or ("analytic", "mujoco", "bullet")
     ]
