@@ -57,9 +57,11 @@ def soak(
     env.close()
     rate = rounds * size / (perf_counter() - begin)
     good = inside and growth < GROWTH
+    used = env.unwrapped.task.fleet.period
     print(
-        f"{environment} {engine} {plant or 'ideal'} {period or 'usual'} s: {rounds * size:,} steps, {ends} episodes, "
-        f"{rate:,.0f} steps/s, grown by {growth:.1f} MB, {'good' if good else 'WRONG'}",
+        f"{environment} {engine} {plant or 'ideal'}, period {used:g} s: {rounds * size:,} steps, "
+        f"{ends} episodes, {rate:,.0f} steps/s, grown by {growth:.1f} MB, "
+        f"{'good' if good else 'WRONG'}",
         flush=True,
     )
     return good

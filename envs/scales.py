@@ -11,7 +11,7 @@ from twin.dynamics.quiet_springs import quiet_springs
 from twin.platform import REST, Platform
 
 SHARE_OF_WEIGHT = 2.0
-"""Times the largest force that holds the machine at home: the force of an actuator without limit."""
+"""Times the largest force that holds the machine at home: that of an actuator without limit."""
 
 
 class Scales(NamedTuple):

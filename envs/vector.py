@@ -194,10 +194,10 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         return tuple(self._frames.frame(self.task.scene(row)) for row in range(self.num_envs))
 
     def close_extras(self, **_: Any) -> None:
-        """Free engines and pictures."""
-        if self._frames is not None:
-            self._frames.close()
-        self._episodes.close()
+        """Free engines and pictures; what was refused by the constructor has none."""
+        for part in (getattr(self, "_frames", None), getattr(self, "_episodes", None)):
+            if part is not None:
+                part.close()
 
     def _begin(self, rows: Any, options: dict[str, Any]) -> None:
         generators = [self._generators[row] for row in rows.tolist()]

@@ -9,6 +9,7 @@ import numpy as np
 
 from twin.arrays import FloatArray
 from twin.envs.channels import Channel, channel_scales
+from twin.envs.rendering import Scene
 from twin.envs.shaking import (
     Spectrum,
     leg_effect,
@@ -249,3 +250,8 @@ class VibrationIsolation(Task):
             self._sizes, self._most, self.weights, self.last_action, self.observation, self.term,
             self.reward, self.reason, self._signals,
         )  # fmt: skip
+
+    def scene(self, row: int) -> Scene:
+        """Return what a picture of a row shows: the base where the shaking has put it."""
+        place = self._ride.place[row, min(self.steps[row], self._ride.place.shape[1] - 1)]
+        return super().scene(row)._replace(base_displacement=place)
