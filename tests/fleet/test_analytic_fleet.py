@@ -197,10 +197,14 @@ def test_what_acted_in_one_period_is_gone_in_the_next(engine: str) -> None:
     fleet.close()
 
 
+@pytest.mark.parametrize("ball", [None, True])
 @pytest.mark.parametrize("preset", [None, "hardware"])
-def test_demands_that_are_no_numbers_fail_their_row_alone(preset: str | None) -> None:
+@pytest.mark.parametrize("engine", FLEETS)
+def test_demands_that_are_no_numbers_fail_their_row_alone(
+    engine: str, preset: str | None, ball: bool | None
+) -> None:
     platform = load("stewart", preset)
-    fleet = make_fleet("analytic", platform, 2, PERIOD)
+    fleet = make_fleet(engine, platform, 2, PERIOD, ball=ball)
     fleet.reset(np.arange(2))
     demand = np.zeros((2, 6))
     demand[0, 3] = np.nan
@@ -210,6 +214,7 @@ def test_demands_that_are_no_numbers_fail_their_row_alone(preset: str | None) ->
     fleet.reset(np.arange(2))
     fleet.advance(np.zeros((2, 6)))
     assert all(np.array_equal(array[0], array[1]) for array in fleet.machines)
+    fleet.close()
 
 
 def test_rows_whose_reset_was_refused_do_not_go_on() -> None:

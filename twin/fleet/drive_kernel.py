@@ -79,10 +79,14 @@ def read_row(
 
 
 @compiled
-def issue_rows(counters, queue, demand, feedforward):
-    """Put the commands `(N, n)` of all rows into their queues `(N, capacity, 2, n)`."""
+def issue_rows(counters, queue, demand, feedforward, failed):
+    """Put the commands `(N, n)` of all rows into their queues `(N, capacity, 2, n)`.
+
+    Rows whose command is not finite have `failed` (N,).
+    """
     for i in range(demand.shape[0]):
-        issue(counters[i], queue[i], demand[i], feedforward[i])
+        if not issue(counters[i], queue[i], demand[i], feedforward[i]):
+            failed[i] = True
 
 
 @compiled

@@ -58,7 +58,9 @@ def advance_rolling_rows(
         wrench = inputs.wrench[i]
         drives, states, gains = bank.constants[i], bank.states[i], bank.gains[i]
         counters, queue, first = bank.counters[i], bank.queue[i], bank.first[i]
-        issue(counters, queue, inputs.demand[i], inputs.feedforward[i])
+        if not issue(counters, queue, inputs.demand[i], inputs.feedforward[i]):
+            machines.failed[i] = True
+            continue
         for part in range(ratio):
             if shaken:
                 for k in range(3):
