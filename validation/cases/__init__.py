@@ -39,6 +39,7 @@ CASES = (
     "motion_cueing",
     "linear_control",
     "active_damping",
+    "policies",
     "convergence",
     "constraint_settings",
 )

@@ -1,0 +1,123 @@
+"""Trained policies on engines they never saw, beside what the machine does without them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from twin import policies
+from twin.platform import Platform
+from twin.training import Evaluation, evaluate
+from twin.validation.case import Case
+from twin.validation.results import CaseResult, Measure, Table
+
+CASE = Case(
+    key="policies",
+    title="Trained policies",
+    description=(
+        "Policies that were trained on the analytic engine, with parameters of the hardware plant "
+        "drawn anew for every episode, in MuJoCo, which they never saw: a few episodes here, of "
+        "the same seeds for policy and baseline; the table gives the full evaluation that is "
+        "shipped with each policy, on three engines, with 95 % confidence intervals."
+    ),
+    machines=("stewart", "compliant_stewart"),
+    because="policies are shipped for stewart and compliant_stewart",
+    cost=3.0,
+)
+
+EPISODES, SEED = 2, 3_000_000
+"""Episodes run here, and the seed of the first: of no training and of no shipped evaluation."""
+
+
+class Shipped(NamedTuple):
+    """A shipped policy and what it has to beat."""
+
+    policy: str
+    environment: str
+    baseline: str
+    told: str
+    options: dict[str, Any]
+
+
+SHIPPED = {
+    "stewart": Shipped(
+        "stewart_tracking",
+        "twin/PoseTracking-v0",
+        "cascade",
+        "the cascade of the thesis at 1 kHz",
+        {"duration": 2.0},
+    ),
+    "compliant_stewart": Shipped(
+        "isolation", "twin/VibrationIsolation-v0", "zero", "the passive machine", {}
+    ),
+}
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    from twin.training import load_policy
+
+    shipped = SHIPPED[platform.name]
+    trained = load_policy(shipped.policy).origin.options
+    found = evaluate(
+        shipped.environment,
+        (shipped.baseline, shipped.policy),
+        engines=("mujoco",),
+        episodes=EPISODES,
+        seed=SEED,
+        options={**trained, **shipped.options},
+    )
+    return CASE.result(platform, [_better(found, shipped)], (), (), (_full_table(shipped.policy),))
+
+
+def _better(found: Evaluation, shipped: Shipped) -> Measure:
+    """Return the policy's first metric in parts of the baseline's."""
+    title = found.titles[0]
+    policy, baseline = (
+        found.mean(name, "mujoco", title).value for name in (shipped.policy, shipped.baseline)
+    )
+    name = title.partition(" [")[0]
+    return Measure(
+        f"{name} with the policy in parts of that of {shipped.told}, MuJoCo",
+        policy / baseline,
+        "1",
+        tolerance=1.0,
+        reason=f"the policy must be better; {EPISODES} episodes, mean {policy:.3g} to "
+        f"{baseline:.3g} ({title})",
+    )
+
+
+def _full_table(policy: str) -> Table:
+    """Return the evaluation that is shipped with a policy."""
+    content = json.loads((Path(policies.__path__[0]) / f"{policy}.json").read_text())
+    results = content["results"]
+    titles = tuple(
+        title
+        for title in results[0]["metrics"]
+        if any(result["metrics"][title]["mean"] is not None for result in results)
+    )
+    rows = tuple(
+        (
+            result["engine"],
+            result["contestant"],
+            *(_interval(result["metrics"][title]) for title in titles),
+        )
+        for engine in content["engines"]
+        for result in results
+        if result["engine"] == engine
+    )
+    return Table(
+        f"Full evaluation of {policy}",
+        ("engine", "contestant", *titles),
+        rows,
+        f"{content['command']}: {len(content['seeds'])} episodes of {content['environment']}, the "
+        "same for all; means with 95 % confidence intervals. Read from the file that is shipped "
+        "with the policy, not computed anew.",
+    )
+
+
+def _interval(numbers: dict[str, Any]) -> str:
+    if numbers["mean"] is None:
+        return "-"
+    return f"{numbers['mean']:.3g} ± {numbers['half_width'] or 0.0:.2g}"
