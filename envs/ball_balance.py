@@ -71,6 +71,21 @@ class BallBalanceEnv(PlatformEnv):
 
     Truncated after 1000 steps (`max_episode_steps`).
 
+    Info, beside `reward_terms`, `termination` and, after a reset, `randomised`:
+
+    | name | size | unit | what |
+    | --- | --- | --- | --- |
+    | ball_position | 2 | m | on the plate, from its middle |
+    | ball_velocity | 2 | m/s | against the plate |
+    | target | 2 | m | where the ball shall be |
+    | target_error | 2 | m | target less ball |
+    | slope | 2 | 1 | how far the plate's x and y axes point down |
+    | tilt_rate | 2 | rad/s | of roll and pitch |
+    | pose | 7 | m, 1 | the platform's position and quaternion in the base frame |
+    | twist | 6 | m/s, rad/s | its velocity and angular velocity, base axes |
+    | forces | 6 | N | of the actuators on the legs, at the last engine step |
+    | loop_gap | 1 | m | how far the loops are open |
+
     Options:
 
     | name | default |

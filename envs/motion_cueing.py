@@ -80,6 +80,24 @@ class MotionCueingEnv(PlatformEnv):
     Truncated after 1200 steps (`max_episode_steps`), the 12 s of random drives and manoeuvres.
     A ride that ends before holds its last values.
 
+    Info, beside `reward_terms`, `termination` and, after a reset, `randomised`:
+
+    | name | size | unit | what |
+    | --- | --- | --- | --- |
+    | perceived_vehicle | 6 | m/s2, rad/s | force and rotation perceived in the vehicle |
+    | perceived_platform | 6 | m/s2, rad/s | the same on the platform |
+    | perceived_error | 6 | m/s2, rad/s | platform less vehicle |
+    | felt | 6 | m/s2, rad/s | specific force less that at rest and angular rate of the platform |
+    | axes | 6 | m, rad | displacement from home |
+    | command | 6 | m, rad | commanded displacement |
+    | score | 1 | 1 | error so far, in thresholds of perception |
+    | false_cues | 1 | 1 | the part of it that should not be felt |
+    | intensity | 1 | 1 | of the ride |
+    | pose | 7 | m, 1 | the platform's position and quaternion in the base frame |
+    | twist | 6 | m/s, rad/s | its velocity and angular velocity, base axes |
+    | forces | 6 | N | of the actuators on the legs, at the last engine step |
+    | loop_gap | 1 | m | how far the loops are open |
+
     Options:
 
     | name | default |

@@ -131,6 +131,10 @@ class MotionCueing(Task):
             "score": self._signals.score,
             "false_cues": self._signals.false_cues,
             "intensity": self.intensity,
+            "pose": self.fleet.pose,
+            "twist": self.fleet.twist,
+            "forces": self.fleet.forces,
+            "loop_gap": self.fleet.gap,
         }
 
     def begin(

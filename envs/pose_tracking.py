@@ -69,6 +69,19 @@ class PoseTrackingEnv(PlatformEnv):
 
     Truncated after 500 steps (`max_episode_steps`).
 
+    Info, beside `reward_terms`, `termination` and, after a reset, `randomised`:
+
+    | name | size | unit | what |
+    | --- | --- | --- | --- |
+    | position_error | 3 | m | reference less platform, base axes |
+    | orientation_error | 3 | rad | rotation vector from platform to reference, base axes |
+    | coordinate_error | 6 | m | reference less measured coordinates |
+    | reference_pose | 7 | m, 1 | position and quaternion of the reference |
+    | pose | 7 | m, 1 | the platform's position and quaternion in the base frame |
+    | twist | 6 | m/s, rad/s | its velocity and angular velocity, base axes |
+    | forces | 6 | N | of the actuators on the legs, at the last engine step |
+    | loop_gap | 1 | m | how far the loops are open |
+
     Options:
 
     | name | default |

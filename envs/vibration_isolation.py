@@ -73,6 +73,20 @@ class VibrationIsolationEnv(PlatformEnv):
 
     Truncated after 800 steps (`max_episode_steps`).
 
+    Info, beside `reward_terms`, `termination` and, after a reset, `randomised`:
+
+    | name | size | unit | what |
+    | --- | --- | --- | --- |
+    | absolute_acceleration | 3 | m/s2 | of the platform in the room, mean over the period |
+    | base_acceleration | 3 | m/s2 | the same of the base |
+    | absolute_displacement | 3 | m | of the platform in the room, since the reset |
+    | rotation | 3 | rad | rotation vector since the reset |
+    | transmissibility | 1 | 1 | ratio of the RMS accelerations since the reset |
+    | pose | 7 | m, 1 | the platform's position and quaternion in the base frame |
+    | twist | 6 | m/s, rad/s | its velocity and angular velocity, base axes |
+    | forces | 6 | N | of the actuators on the legs, at the last engine step |
+    | loop_gap | 1 | m | how far the loops are open |
+
     Options:
 
     | name | default |
@@ -97,9 +111,8 @@ class VibrationIsolationEnv(PlatformEnv):
 
     What they mean is in `VibrationIsolationSettings`. `reset(options={"acceleration": 0.2})`, and
     the same of both frequencies, are for one episode; a randomisation may vary them as
-    `task.acceleration`, `task.lowest_frequency` and `task.highest_frequency`. `info` has absolute
-    and base acceleration, and `transmissibility`, the ratio of their RMS since the reset.
-    `IsolationLaw` is an analytic law on the same observations.
+    `task.acceleration`, `task.lowest_frequency` and `task.highest_frequency`. `IsolationLaw` is an
+    analytic law on the same observations.
 
     Versions: v0, the first.
     """

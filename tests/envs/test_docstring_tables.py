@@ -19,7 +19,7 @@ from twin.envs import ENVIRONMENTS, environment_ids
 from twin.envs.channels import Channel
 from twin.envs.environment import PlatformEnv
 
-TABLES = ("Actions", "Observations", "Reward terms", "Ends", "Options")
+TABLES = ("Actions", "Observations", "Reward terms", "Ends", "Info", "Options")
 
 FEWEST_DIGITS = 2
 """Digits that a number must have at least, unless it has fewer to give."""
@@ -174,6 +174,20 @@ def test_ends(documented: Documented) -> None:
     assert gym.spec(documented.name).max_episode_steps == steps
     text = " ".join((inspect.getdoc(documented.kind) or "").split())
     assert f"Truncated after {steps} steps" in text
+
+
+def test_info(documented: Documented) -> None:
+    env = documented.make()
+    _, began = env.reset(seed=1)
+    *_, info = env.step(np.zeros(env.action_space.shape))
+    rows = documented.tables["Info"].rows
+    written = {row["name"]: int(row["size"]) for row in rows}
+    others = {"reward_terms", "termination"}
+    assert list(written) == list(env.task.signals)
+    assert set(info) == set(written) | others
+    assert set(began) == set(info) | {"randomised"}
+    assert {name: np.size(info[name]) for name in written} == written
+    assert all(row["unit"] and row["what"] for row in rows)
 
 
 def test_options(documented: Documented) -> None:

@@ -49,7 +49,7 @@ SHIPPED = {
         {"duration": 2.0},
     ),
     "compliant_stewart": Shipped(
-        "isolation", "twin/VibrationIsolation-v0", "zero", "the passive machine", {}
+        "stewart_isolation", "twin/VibrationIsolation-v0", "zero", "the passive machine", {}
     ),
 }
 
