@@ -124,8 +124,7 @@ class Episodes:
             return None
         from twin.randomisation import as_randomisation
 
-        own = {name: getattr(self.task.settings, name) for name in self.task.names}
-        return as_randomisation(given, self.platform.parameters, own)
+        return as_randomisation(given, self.platform.parameters, self.task.usual_values())
 
 
 def _platform(machine: Any, plant: str | None) -> Platform:

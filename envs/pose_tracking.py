@@ -25,7 +25,7 @@ class PoseTrackingEnv(PlatformEnv):
     | forces | actuator force | 6 | N | 614.6 |
     | pose | pose increment | 6 | m, rad | 0.00023, 0.000534884 |
 
-    They come on top of the motion's own speeds over the period (and of a position loop with the
+    They come on top of the motion's own speeds over the period (and of a position loop,
     option `position_gain`), of the forces that hold the
     machine at home, or of the motion's pose; with `residual=False` they stand alone and 1 means
     five times as much.
@@ -93,7 +93,7 @@ class PoseTrackingEnv(PlatformEnv):
     | action | velocities |
     | residual | True |
     | action_scale | None |
-    | position_gain | 0.0 |
+    | position_gain | None |
     | motion | None |
     | duration | 5.0 |
     | amplitude | 0.4 |

@@ -54,6 +54,8 @@ class TrackingActions:
         self._held = np.zeros((fleet.size, 3, n))
         self._home = (np.array(platform.home), np.array(platform.home_coordinates))
         self._gain = suitable_position_loop(platform, CONTROLLER_PERIOD)[0]
+        if settings.action == "velocities" and settings.position_gain is not None:
+            self._gain = settings.position_gain
         self._bounds = np.array([self.reach] * 3 + [self.reach / self._radius] * 3)
 
     def begin(self, row: int, pose: FloatArray, coordinates: FloatArray) -> None:
@@ -67,7 +69,7 @@ class TrackingActions:
         scale, kind = np.asarray(self.channel.scale), self._settings.action
         if kind == "velocities":
             velocity_command(
-                actions, scale, self._residual, self._settings.position_gain, period, steps, last,
+                actions, scale, self._residual, self._gain, period, steps, last,
                 tables.coordinates, self._fleet.measured, demand,
             )  # fmt: skip
         elif kind == "forces":

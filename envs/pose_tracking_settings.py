@@ -29,12 +29,12 @@ class PoseTrackingSettings(TaskSettings):
         description="what 1 means, in parts of the actuators' speed or effort; of the travel "
         "within a second for increments; default 0.2 if residual, else 1",
     )
-    position_gain: float = Field(
-        0.0,
+    position_gain: float | None = Field(
+        None,
         ge=0.0,
         le=200.0,
-        description="of a position loop under residual velocities [1/s]: without one, noise in the "
-        "actions adds up",
+        description="of a position loop under residual velocities [1/s], default that of the "
+        "machine's cascade; without one, 0, noise in the actions adds up",
     )
     motion: Any = Field(None, description="a motion of `twin.motion`; None for random ones")
     duration: float = Field(5.0, gt=0.0, le=600.0, description="of random motions [s]")

@@ -134,6 +134,10 @@ class Task(ABC):
             )
         return np.array([given.get(name, usual) for name, usual in self.terms.items()])
 
+    def usual_values(self) -> dict[str, float]:
+        """Return what those of `names` are where nothing varies them."""
+        return {name: getattr(self.settings, name) for name in self.names}
+
     @abstractmethod
     def begin(
         self,

@@ -199,6 +199,10 @@ class VibrationIsolation(Task):
         self._noise = np.repeat([linear, turning, linear], 3)
         self.shaking = np.zeros((size, fleet.ratio, 3))
 
+    def usual_values(self) -> dict[str, float]:
+        """Return what those of `names` are where nothing varies them."""
+        return {**super().usual_values(), "acceleration": self.acceleration}
+
     def begin(
         self,
         row: int,
@@ -215,9 +219,8 @@ class VibrationIsolation(Task):
         if unknown:
             known = ", ".join(self.names)
             raise InputError("options", f"{unknown[0]!r} is none; there are {known}")
-        usual = (self.acceleration, self.settings.lowest_frequency, self.settings.highest_frequency)
         acceleration, lowest, highest = (
-            float(options.get(name, value)) for name, value in zip(self.names, usual, strict=True)
+            float(options.get(name, value)) for name, value in self.usual_values().items()
         )
         highest = max(highest, lowest)
         for name, value in zip(self.names, (acceleration, lowest, highest), strict=True):

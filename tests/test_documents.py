@@ -34,7 +34,7 @@ PAGES_WITH_CODE = [
 assert "docs/engines.md" in PAGES_WITH_CODE
 
 CODE = re.compile(r"`([^`\n]+)`")
-FOLDERS = ("assets", "benchmarks", "docs", "tests", "twin", "validation")
+FOLDERS = ("assets", "benchmarks", "docs", "envs", "tests", "twin", "validation")
 
 
 def words(page: str) -> list[str]:

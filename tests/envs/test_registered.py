@@ -146,6 +146,27 @@ def test_resets_close_the_loops(name: str, engine: str, env: PlatformEnv) -> Non
         assert fleet.gap[0] <= CLOSED[engine] * reach
 
 
+@pytest.mark.parametrize("name", twin.envs.environment_ids())
+@pytest.mark.parametrize("engine", ["mujoco", "bullet"])
+def test_open_loops_end_the_episode(
+    name: str, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a limit that any motion exceeds; the next reset closes the loops again."""
+    monkeypatch.setattr(f"twin.fleet.{engine}.LARGEST_GAP", 1e-14)
+    env = make(name, engine)
+    env.reset(seed=1)
+    for _ in range(STEPS):
+        observation, reward, ended, _, info = env.step(np.ones(env.action_space.shape))
+        assert observation in env.observation_space and np.isfinite(reward)
+        if ended:
+            break
+    assert ended and info["termination"] == "engine"
+    assert info["loop_gap"] > 1e-14
+    _, info = env.reset(seed=1)
+    assert info["termination"] == "" and info["loop_gap"] < 1e-9
+    env.close()
+
+
 @every_combination
 def test_copies_begin_the_same_episode(name: str, engine: str, env: PlatformEnv) -> None:
     """A copy is made anew from what the environment was made of, as Gymnasium's own are."""
@@ -293,6 +314,22 @@ def test_numbers_without_bound_are_refused(name: str) -> None:
     for weight in (np.nan, np.inf):
         with pytest.raises(InputError, match="weights"):
             make(name, weights={next(iter(make(name).task.terms)): weight})
+
+
+@pytest.mark.parametrize("name", twin.envs.environment_ids())
+def test_numbers_of_the_task_vary(name: str) -> None:
+    """All that the docstring promises, relative to the usual value."""
+    with make(name) as usual:
+        own = usual.task.usual_values()
+    document = " ".join((type(usual).__doc__ or "").split())
+    assert own and all(f"`task.{each}`" in document for each in own)
+    factor = {"kind": "uniform", "low": 0.8, "high": 0.9, "relative": True}
+    with make(name, randomisation={f"task.{each}": factor for each in own}) as env:
+        _, info = env.reset(seed=1)
+        drawn = info["randomised"]
+        assert set(drawn) == {f"task.{each}" for each in own}
+        for each, value in own.items():
+            assert 0.8 * value <= drawn[f"task.{each}"] <= 0.9 * value
 
 
 def test_an_episode_that_was_refused_does_not_go_on() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -47,14 +48,14 @@ def evaluate(
             episodes=episodes,
             seed=seed,
             options=chosen or None,
-            jobs=jobs or os.cpu_count() or 1,
+            jobs=jobs or _usual_jobs(),
             show=show,
         )
     columns = [Column(title, k > 1) for k, title in enumerate(report_columns(found))]
     table(columns, report_rows(found))
     line(
-        f"{episodes} episodes, the same for all; means with 95 % intervals; differences of the "
-        f"{found.titles[0].partition(' [')[0]} from {found.contestants[0]}, by episode"
+        f"{episodes} episode{'s' * (episodes != 1)}, the same for all; means with 95 % intervals; "
+        f"differences of the {found.titles[0].partition(' [')[0]} from {found.contestants[0]}, by episode"
     )
     if json is not None:
         line(f"wrote {write_text(json, as_json(found, command))}")
@@ -78,3 +79,8 @@ def _bar(count: int) -> Iterator[Show]:
             progress.update(bar, advance=1, description=words)
 
         yield show
+
+
+def _usual_jobs() -> int:
+    """Return one process per core, or one where joblib is not installed."""
+    return (os.cpu_count() or 1) if find_spec("joblib") else 1

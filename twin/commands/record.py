@@ -40,8 +40,9 @@ def record(
         description=description,
     )
     rewards = [float(episode.rewards.sum()) for episode in found.iterate_episodes()]
+    count = found.total_episodes
     line(
-        f"{found.total_episodes} episodes of {environment} under "
+        f"{count} {'episode' if count == 1 else 'episodes'} of {environment} under "
         f"{found.storage.metadata['algorithm_name']}: {found.total_steps} steps, "
         f"mean return {sum(rewards) / len(rewards):.4g}"
     )

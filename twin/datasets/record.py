@@ -193,6 +193,9 @@ def _make(environment: Any, options: dict[str, Any]) -> gymnasium.Env[Any, Any]:
         ) from None
     except TypeError as error:
         raise InputError("options", f"do not fit {environment}: {error}") from None
+    if not isinstance(env.action_space, gymnasium.spaces.Box):
+        env.close()
+        raise InputError("environment", f"the actions of {environment} are no vectors of numbers")
     try:
         if env.spec is not None:
             env.spec.to_json()

@@ -46,4 +46,5 @@ def make_environments(
             "environment", f"cannot make {environment!r} ({error}); known: {known}"
         ) from None
     except TypeError as error:
-        raise InputError("options", f"do not fit {environment}: {error}") from None
+        field = "options" if environment.startswith(OWN) else "environment"
+        raise InputError(field, f"{environment} does not take the options: {error}") from None

@@ -7,11 +7,8 @@ from types import ModuleType
 
 from twin.errors import MissingDependencyError
 
-INSTALL = (
-    "pip install torch --index-url https://download.pytorch.org/whl/cpu && "
-    "pip install platform-twin[rl]"
-)
-"""The build of PyTorch for CPUs first: the extra alone brings the several times larger one."""
+INSTALL = "pip install torch==2.13.0 && pip install platform-twin[rl]"
+"""PyTorch by its version first: the extra alone may bring a several times larger build."""
 
 POOL = "pip install platform-twin[sweep]"
 

@@ -167,7 +167,9 @@ class Policy:
         except FileNotFoundError:
             raise InputError("path", f"{path} does not exist") from None
         except Exception as error:
-            raise InputError("path", f"{path} is not a policy ({error})") from None
+            # What NumPy advises for files that it does not trust is not for policies.
+            reason = "no archive of numbers" if "pickle" in str(error) else error
+            raise InputError("path", f"{path} is not a policy ({reason})") from None
 
     def _check_channels(self, field: str, size: int) -> None:
         channels = getattr(self.origin, field)

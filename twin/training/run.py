@@ -92,13 +92,14 @@ def train(
         seed=seed, options=dict(options or {}), **settings,
     )  # fmt: skip
     check_training()
-    place = _prepared(Path(folder), chosen, command, resume)
     training_library("torch").set_num_threads(chosen.threads)
+    # What is refused here leaves no folder behind that looks like a training.
     adapter = VectorAdapter(
         make_environments(environment, envs, chosen.options),
         METRICS.get(environment, ()),
     )
     try:
+        place = _prepared(Path(folder), chosen, command, resume)
         return _run(chosen, place, adapter, progress, command)
     finally:
         adapter.close()
