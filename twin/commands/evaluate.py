@@ -53,9 +53,10 @@ def evaluate(
         )
     columns = [Column(title, k > 1) for k, title in enumerate(report_columns(found))]
     table(columns, report_rows(found))
+    first = found.titles[0].partition(" [")[0]
     line(
         f"{episodes} episode{'s' * (episodes != 1)}, the same for all; means with 95 % intervals; "
-        f"differences of the {found.titles[0].partition(' [')[0]} from {found.contestants[0]}, by episode"
+        f"differences of the {first} from {found.contestants[0]}, by episode"
     )
     if json is not None:
         line(f"wrote {write_text(json, as_json(found, command))}")
