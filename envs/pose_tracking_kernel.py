@@ -10,7 +10,7 @@ from twin.envs.geometry_kernel import distance, pose_error
 from twin.envs.observation_kernel import put, put_scalar
 from twin.envs.pose_tracking_arrays import Signals, Tables
 from twin.envs.pose_tracking_reward import closeness, economy, smoothness
-from twin.fleet.fleet import Machines
+from twin.fleet.machines import Machines
 from twin.kinematics.inverse import inverse_kinematics
 from twin.kinematics.legs.drive import settle
 

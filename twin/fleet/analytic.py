@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from twin.arrays import as_vector
-from twin.ball.ball import as_ball
 from twin.compiled.batch import on_threads, usable_cores
 from twin.dynamics.assembly import GRAVITY
 from twin.engines.engine import State
@@ -31,29 +30,14 @@ class AnalyticFleet(Fleet):
     name: ClassVar[str] = "analytic"
     own_preset: ClassVar[str] = "fast"
 
-    def __init__(
-        self,
-        platform: Platform,
-        size: int,
-        period: float = 0.01,
-        timestep: float | None = None,
-        *,
-        mode: str = "velocity",
-        preset: str | None = None,
-        ball: Any = None,
-    ) -> None:
-        """Prepare the rows; see `Fleet`.
-
-        Raises:
-            InputError: an argument that cannot be used.
-        """
-        super().__init__(platform, size, period, timestep, mode=mode, preset=preset, ball=ball)
+    def _prepare(self) -> None:
+        """Stack the constants of all rows."""
+        platform, size = self.platform, self.size
         body, legs = platform.constants[:2]
         self._kind: Any = type(legs)
         self._bodies = np.tile(body, (size, 1))
         self._leg_rows = np.tile(legs.rows, (size, 1, 1))
-        self._ball = as_ball(ball, platform.parameters)
-        self._balls = empty_balls(0 if self._ball is None else size)
+        self._balls = empty_balls(0 if self.cargo is None else size)
         self.ball, self.ball_lost = self._balls.place, self._balls.lost
         self._take_bank()
 
@@ -78,28 +62,28 @@ class AnalyticFleet(Fleet):
         bank = self._bank._replace(
             **{name: value[rows] for name, value in self._bank._asdict().items() if name != "none"}
         )
-        if self._ball is None:
+        if self.cargo is None:
             del parts[2:]
         return self._bodies[rows], self._kind(self._leg_rows[rows]), bank, *parts
 
     def _place(self, row: int, state: State, ball: Any) -> None:
         """Put the ball where it starts; the arrays of states are the engine's own."""
-        if self._ball is None:
+        if self.cargo is None:
             if ball is not None:
                 raise InputError("ball", "this fleet was made without one")
             return
         from twin.ball.places import as_start
         from twin.fleet.rolling_kernel import start_ball
 
-        start = as_vector(as_start(ball, self._ball), "ball", 4)
-        start_ball(self._ball.constants, self.machines, self._balls, row, start.copy())
+        start = as_vector(as_start(ball, self.cargo), "ball", 4)
+        start_ball(self.cargo.constants, self.machines, self._balls, row, start.copy())
 
     def _advance(self) -> None:
         last = (self._shaken, self.ratio, int(self.mode == "velocity"), self.timestep, GRAVITY)
-        if self._ball is None:
+        if self.cargo is None:
             on_threads(advance_rows, [(*chunk, *last) for chunk in self._chunks])
             return
         from twin.fleet.rolling_kernel import advance_rolling_rows
 
-        ball = self._ball.constants
+        ball = self.cargo.constants
         on_threads(advance_rolling_rows, [(*chunk, ball, *last) for chunk in self._chunks])

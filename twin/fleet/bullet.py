@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.ball.ball import as_ball
 from twin.ball.places import is_lost, on_plate
 from twin.engines.engine import State
 from twin.engines.guard import LARGEST_GAP
@@ -28,28 +27,10 @@ class BulletFleet(Fleet):
     name: ClassVar[str] = "bullet"
     own_preset: ClassVar[str] = "fast"
 
-    def __init__(
-        self,
-        platform: Platform,
-        size: int,
-        period: float = 0.01,
-        timestep: float | None = None,
-        *,
-        mode: str = "velocity",
-        preset: str | None = None,
-        ball: Any = None,
-    ) -> None:
-        """Load a machine for every row; see `Fleet`.
-
-        Raises:
-            InputError: an argument that cannot be used, more rows than fit into memory, or a
-                machine Bullet refuses.
-        """
-        super().__init__(platform, size, period, timestep, mode=mode, preset=preset, ball=ball)
+    def _prepare(self) -> None:
+        """Load a machine for every row."""
+        platform, size = self.platform, self.size
         check_size(size, self.preset)
-        self._ball = as_ball(ball, platform.parameters)
-        balls = 0 if self._ball is None else size
-        self.ball, self.ball_lost = np.zeros((balls, 13)), np.zeros(balls, dtype=bool)
         self._home = np.tile(platform.home_coordinates, (size, 1))
         self._before, self._still = np.zeros((size, 6)), np.zeros(3)
         self._engines: list[BulletRow] = []
@@ -68,7 +49,7 @@ class BulletFleet(Fleet):
         self._engines.clear()
 
     def _load(self, platform: Platform) -> BulletRow:
-        return BulletRow(platform, self.timestep, self.preset, self._ball)
+        return BulletRow(platform, self.timestep, self.preset, self.cargo)
 
     def _check_step(self, platform: Platform, timestep: float) -> None:
         check_timestep(platform, timestep, self.name, "explicit")
@@ -85,7 +66,7 @@ class BulletFleet(Fleet):
         # The drives start where Bullet's joints are, to the last bit.
         place_row(self._bank, row, self._plants[row], self._gains, state)
         self._sense(row)
-        if self._ball is not None:
+        if self.cargo is not None:
             self.ball[row], self.ball_lost[row] = engine.ball, False
 
     def _advance(self) -> None:
@@ -104,8 +85,8 @@ class BulletFleet(Fleet):
             self._take_over(row)
         told = (machines.measured, machines.measured_rates, machines.effort)
         read_rows(bank, machines.failed, self.period, *places, *told)
-        if self._ball is not None:
-            lost = is_lost(self._ball, on_plate(self.pose, self.twist, self.ball))
+        if self.cargo is not None:
+            lost = is_lost(self.cargo, on_plate(self.pose, self.twist, self.ball))
             self.ball_lost |= lost & ~machines.failed
 
     def _step(self, row: int, part: int) -> None:
@@ -137,5 +118,5 @@ class BulletFleet(Fleet):
         pose, twist, _, _, internal = engine.read()
         machines.pose[row], machines.twist[row], machines.internal[row] = pose, twist, internal
         machines.acceleration[row] = (twist - self._before[row]) / self.timestep
-        if self._ball is not None:
+        if self.cargo is not None:
             self.ball[row] = engine.ball

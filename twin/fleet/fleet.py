@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from twin.arrays import FloatArray, as_floats, as_pose, one_of, positive
+from twin.ball.ball import as_ball
 from twin.dynamics.quiet_springs import quiet_springs
 from twin.engines.engine import PRESETS, State
 from twin.errors import ClosedEngineError, InputError
 from twin.fleet.drive_bank import grown, loop_gains, make_bank, place_row, queue_capacity
+from twin.fleet.machines import empty_inputs, empty_machines
 from twin.fleet.ratio import suitable_timestep, whole_ratio
 from twin.kinematics.inverse import coordinates_and_rates
 from twin.plant.command import MODES
@@ -20,48 +22,6 @@ from twin.plant.plant import Plant
 from twin.platform import REST, Platform, as_platform
 
 LARGEST_SIZE = 1_000_000
-
-
-class Machines(NamedTuple):
-    """States of all rows after the last control period; first axis rows."""
-
-    pose: FloatArray
-    """`(N, 7)`"""
-    twist: FloatArray
-    """`(N, 6)`"""
-    internal: FloatArray
-    """`(N, 2k)` coordinates inside the legs, then their rates"""
-    acceleration: FloatArray
-    """`(N, 6)` mean over the last step of the engine; zero after a reset"""
-    coordinates: FloatArray
-    """`(N, n)` of what the actuators move, without springs in series"""
-    rates: FloatArray
-    """`(N, n)`"""
-    measured: FloatArray
-    """`(N, n)` coordinates as the encoders tell them"""
-    measured_rates: FloatArray
-    """`(N, n)` rates as the drives tell them"""
-    forces: FloatArray
-    """`(N, n)` on the legs over the last step of the engine"""
-    effort: FloatArray
-    """`(N, n)` of the motors"""
-    gap: FloatArray
-    """`(N,)` largest loop gap [m]"""
-    failed: Any
-    """`(N,)` True where the engine had to give up; such a row stays where it was"""
-
-
-class Inputs(NamedTuple):
-    """What acts on all rows over one control period."""
-
-    demand: FloatArray
-    """`(N, n)` speeds or forces"""
-    feedforward: FloatArray
-    """`(N, n)` forces added to those of the velocity loops"""
-    wrench: FloatArray
-    """`(N, 6)` on the platforms"""
-    shaking: FloatArray
-    """`(N, ratio, 3)` acceleration of the base in each step of the engine [m/s2]"""
 
 
 class Fleet(ABC):
@@ -78,15 +38,13 @@ class Fleet(ABC):
         ratio: steps of the engine in a period.
         mode: of the commands, "velocity" or "force".
         machines: states of all rows; its arrays are also attributes of the fleet. Read only.
+        cargo: the `Ball` that rolls on every platform, or None.
         ball: `(N, 13)` pose and twist of the balls in the base frame, where there are any.
         ball_lost: `(N,)` True where they have left their plates.
     """
 
     name: ClassVar[str]
     own_preset: ClassVar[str]
-
-    ball: FloatArray
-    ball_lost: Any
 
     def __init__(
         self,
@@ -120,7 +78,7 @@ class Fleet(ABC):
         self.mode = one_of(mode, "mode", MODES)
         self.preset = one_of(self.own_preset if preset is None else preset, "preset", PRESETS)
         self.period = positive(period, "period")
-        self.cargo = ball
+        self.cargo = as_ball(ball, platform.parameters)
         if timestep is None:
             timestep = suitable_timestep(platform, self.period, self._check_step)
         self.ratio = whole_ratio(self.period, timestep)
@@ -133,13 +91,8 @@ class Fleet(ABC):
         self._plants = [plant] * size
         n, k = platform.n_actuators, platform.n_internal
         self._shape = (size, n)
-        self.machines = _empty_machines(size, n, k)
-        self._inputs = Inputs(
-            np.zeros((size, n)),
-            np.zeros((size, n)),
-            np.zeros((size, 6)),
-            np.zeros((size, self.ratio, 3)),
-        )
+        self.machines = empty_machines(size, n, k)
+        self._inputs = empty_inputs(size, n, self.ratio)
         self._bank = make_bank(size, n, queue_capacity(plant.drives.late, self.ratio))
         self._shaken = self._pushed = self._fed = self._closed = False
         self._placed, self._ready = np.zeros(size, dtype=bool), False
@@ -150,6 +103,9 @@ class Fleet(ABC):
         self.measured, self.measured_rates = machines.measured, machines.measured_rates
         self.forces, self.effort = machines.forces, machines.effort
         self.gap, self.failed = machines.gap, machines.failed
+        balls = 0 if self.cargo is None else size
+        self.ball, self.ball_lost = np.zeros((balls, 13)), np.zeros(balls, dtype=bool)
+        self._prepare()
 
     def reset(
         self,
@@ -229,6 +185,14 @@ class Fleet(ABC):
         self._closed = True
 
     @abstractmethod
+    def _prepare(self) -> None:
+        """Make what the engine needs; all arguments are checked and kept.
+
+        Raises:
+            InputError: a machine that the engine refuses, or more rows than it holds.
+        """
+
+    @abstractmethod
     def _advance(self) -> None:
         """Advance all rows by one control period under `_inputs`."""
 
@@ -280,12 +244,6 @@ class Fleet(ABC):
         at.effort[row] = self._plants[row].states[:, 0]
         self._bank.before[row] = told.coordinates
         self._placed[row] = True
-
-
-def _empty_machines(size: int, n: int, k: int) -> Machines:
-    widths = (7, 6, 2 * k, 6, n, n, n, n, n, n)
-    arrays: list[Any] = [np.zeros((size, width)) for width in widths]
-    return Machines._make([*arrays, np.zeros(size), np.zeros(size, dtype=bool)])
 
 
 def _take(mine: FloatArray, given: Any, field: str, *, optional: bool = False) -> bool:

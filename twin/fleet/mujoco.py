@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.ball.ball import as_ball
 from twin.ball.places import is_lost, on_plate, place_on_plate
 from twin.compiled.batch import usable_cores
 from twin.engines.engine import State
@@ -58,26 +57,9 @@ class MujocoFleet(Fleet):
     name: ClassVar[str] = "mujoco"
     own_preset: ClassVar[str] = "validation"
 
-    def __init__(
-        self,
-        platform: Platform,
-        size: int,
-        period: float = 0.01,
-        timestep: float | None = None,
-        *,
-        mode: str = "velocity",
-        preset: str | None = None,
-        ball: Any = None,
-    ) -> None:
-        """Compile the machine; see `Fleet`.
-
-        Raises:
-            InputError: an argument that cannot be used, or a machine MuJoCo refuses.
-        """
-        super().__init__(platform, size, period, timestep, mode=mode, preset=preset, ball=ball)
-        self._ball = as_ball(ball, platform.parameters)
-        balls = 0 if self._ball is None else size
-        self.ball, self.ball_lost = np.zeros((balls, 13)), np.zeros(balls, dtype=bool)
+    def _prepare(self) -> None:
+        """Compile the machine."""
+        platform, size = self.platform, self.size
         self._nominal = self._compile(platform)
         self._compiled = [self._nominal] * size
         self._models: list[Any] = []
@@ -110,7 +92,7 @@ class MujocoFleet(Fleet):
         check_timestep(platform, timestep, self.name, scheme_of(platform, timestep, self.preset))
 
     def _compile(self, platform: Platform) -> CompiledMachine:
-        return compile_machine(platform, self.timestep, self.preset, self._ball)
+        return compile_machine(platform, self.timestep, self.preset, self.cargo)
 
     def _adopt(self, row: int, platform: Platform) -> None:
         if platform is self.platform:
@@ -156,8 +138,8 @@ class MujocoFleet(Fleet):
         platform = platform_of(machine, model, data)
         platform.place(state.pose, state.twist)
         self._sign[row] = platform.sign
-        if self._ball is not None:
-            self.ball[row] = place_on_plate(self._ball, state.pose, state.twist, ball)
+        if self.cargo is not None:
+            self.ball[row] = place_on_plate(self.cargo, state.pose, state.twist, ball)
             self.ball_lost[row] = False
             FreeBall(model, data).place(self.ball[row])
         elif ball is not None:
@@ -192,9 +174,9 @@ class MujocoFleet(Fleet):
                 self._step(rows, length, self._stage if part >= len(runs) - 1 else STEP_ONLY)
         ends = (self._home, self._sign, self._before, LARGEST_GAP, self.period, self.timestep)
         after_period(bank, machines, self._fields, self._layout, *ends)
-        if self._ball is not None:
+        if self.cargo is not None:
             read_balls(machines.failed, self._fields, self.ball)
-            lost = is_lost(self._ball, on_plate(self.pose, self.twist, self.ball))
+            lost = is_lost(self.cargo, on_plate(self.pose, self.twist, self.ball))
             self.ball_lost |= lost & ~machines.failed
 
     def _runs(self) -> list[int]:
