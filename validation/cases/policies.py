@@ -26,8 +26,8 @@ CASE = Case(
     cost=3.0,
 )
 
-EPISODES, SEED = 2, 3_000_000
-"""Episodes run here, and the seed of the first: of no training and of no shipped evaluation."""
+SEED = 3_000_000
+"""Of the first episode run here: of no training and of no shipped evaluation."""
 
 
 class Shipped(NamedTuple):
@@ -38,6 +38,8 @@ class Shipped(NamedTuple):
     baseline: str
     told: str
     options: dict[str, Any]
+    episodes: int
+    """run here; the full evaluation has more"""
 
 
 SHIPPED = {
@@ -47,9 +49,10 @@ SHIPPED = {
         "cascade",
         "the cascade of the thesis at 1 kHz",
         {"duration": 2.0},
+        2,
     ),
     "compliant_stewart": Shipped(
-        "stewart_isolation", "twin/VibrationIsolation-v0", "zero", "the passive machine", {}
+        "stewart_isolation", "twin/VibrationIsolation-v0", "zero", "the passive machine", {}, 1
     ),
 }
 
@@ -64,7 +67,7 @@ def run(platform: Platform) -> CaseResult:
         shipped.environment,
         (shipped.baseline, shipped.policy),
         engines=("mujoco",),
-        episodes=EPISODES,
+        episodes=shipped.episodes,
         seed=SEED,
         options={**trained, **shipped.options},
     )
@@ -83,8 +86,8 @@ def _better(found: Evaluation, shipped: Shipped) -> Measure:
         policy / baseline,
         "1",
         tolerance=1.0,
-        reason=f"the policy must be better; {EPISODES} episodes, mean {policy:.3g} to "
-        f"{baseline:.3g} ({title})",
+        reason=f"the policy must be better; mean {policy:.3g} to {baseline:.3g} ({title}) in "
+        f"episodes of the seeds from {SEED} ({shipped.episodes})",
     )
 
 
