@@ -213,10 +213,7 @@ class BallBalance(Task):
         Raises:
             InputError: an option that cannot be used.
         """
-        known = ("target", "ball", *self.names)
-        unknown = sorted(set(options) - set(known))
-        if unknown:
-            raise InputError("options", f"{unknown[0]!r} is none; there are {', '.join(known)}")
+        self._check_options(options, "target", "ball")
         settings, reach = self.settings, self.ball.plate_radius
         drawn = {name: float(options.get(name, getattr(settings, name))) for name in self.names}
         centers = _within(generator, drawn["target_radius"] * reach, TARGETS)

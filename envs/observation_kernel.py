@@ -5,8 +5,7 @@ from __future__ import annotations
 from math import inf
 
 from twin.compiled.jit import compiled, device
-
-LARGEST = 10.0
+from twin.envs.channels import LARGEST
 
 INFINITY = inf
 

@@ -106,12 +106,7 @@ class PoseTracking(Task):
         Raises:
             InputError: another option, or a motion that the machine cannot follow.
         """
-        known = {"motion", *self.names}
-        unknown = sorted(set(options) - known)
-        if unknown:
-            raise InputError(
-                "options", f"{unknown[0]!r} is none; there are {', '.join(sorted(known))}"
-            )
+        self._check_options(options, "motion")
         motion = options.get("motion") or self.settings.motion
         if options.get("motion") is not None:
             reference = self._sampled(motion)

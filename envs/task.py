@@ -126,6 +126,17 @@ class Task(ABC):
         self.steps = np.zeros(size, dtype=np.int64)
         self._all = np.arange(size)
 
+    def _check_options(self, options: Mapping[str, Any], *own: str) -> None:
+        """Refuse options of `reset` other than a task's `own` and what `names` lists.
+
+        Raises:
+            InputError: another option; lists those there are.
+        """
+        known = (*own, *self.names)
+        unknown = sorted(set(options) - set(known))
+        if unknown:
+            raise InputError("options", f"{unknown[0]!r} is none; there are {', '.join(known)}")
+
     def _weights(self, given: Mapping[str, float]) -> FloatArray:
         unknown = sorted(set(given) - set(self.terms))
         if unknown:

@@ -215,10 +215,7 @@ class VibrationIsolation(Task):
         Raises:
             InputError: an option that cannot be used.
         """
-        unknown = sorted(set(options) - set(self.names))
-        if unknown:
-            known = ", ".join(self.names)
-            raise InputError("options", f"{unknown[0]!r} is none; there are {known}")
+        self._check_options(options)
         acceleration, lowest, highest = (
             float(options.get(name, value)) for name, value in self.usual_values().items()
         )

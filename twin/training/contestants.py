@@ -91,7 +91,8 @@ def contestant(name: str | Path, environment: str) -> Contestant:
         if Path(name).is_file():
             raise
         known = ", ".join((ZERO, ISOLATION_LAW, *controller_names(), *policy_names()))
-        raise InputError("policy", f"{error.message}; known: {known}") from None
+        told = error.message.partition("; known: ")[0]
+        raise InputError("policy", f"{told}; known: {known}") from None
     if policy.origin.environment != environment:
         raise InputError(
             "policy", f"{name} is for {policy.origin.environment}, not for {environment}"
