@@ -29,13 +29,13 @@ from twin.envs.motion_cueing_kernel import look_rows
 from twin.envs.motion_cueing_perception import perception_models
 from twin.envs.motion_cueing_rides import DURATION, as_ride, fill_table, random_drive
 from twin.envs.motion_cueing_settings import MotionCueingSettings, intensity_bounds
-from twin.envs.rendering import Scene
 from twin.envs.task import Start, Task, TaskSettings
 from twin.errors import InputError
 from twin.motion.axes import AxisSample
 from twin.motion.cueing import default_head
 from twin.motion.cueing.platform_axes import motion_of_axes
 from twin.platform import Platform
+from twin.viewer.scene import Scene
 
 
 class MotionCueing(Task):

@@ -15,12 +15,12 @@ from twin.envs.pose_tracking_arrays import fill_row, lengthened, make_signals, m
 from twin.envs.pose_tracking_kernel import look
 from twin.envs.pose_tracking_settings import PoseTrackingSettings
 from twin.envs.random_motion import random_motion
-from twin.envs.rendering import Scene
 from twin.envs.task import Start, Task, TaskSettings, read_settings
 from twin.errors import InputError
 from twin.kinematics.singularity import characteristic_length
 from twin.motion import Motion
 from twin.platform import Platform
+from twin.viewer.scene import Scene
 
 FINE = 0.005
 """Of half the way: scale of errors of coordinates."""

@@ -3,30 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from twin.arrays import FloatArray, one_of
+from twin.arrays import one_of
 from twin.ball.ball import Ball
 from twin.platform import Platform
+from twin.viewer.scene import Scene
 
 if TYPE_CHECKING:
     from twin.viewer.camera import Camera, Image
     from twin.viewer.window import Window
-
-
-class Scene(NamedTuple):
-    """What is seen of one row."""
-
-    pose: FloatArray
-    """`(7,)` of the platform in the base frame"""
-    internal: FloatArray | None = None
-    """`(2k,)` coordinates inside the legs, then their rates"""
-    ghost: FloatArray | None = None
-    """`(7,)` pose that is demanded"""
-    ball: FloatArray | None = None
-    """`(7,)` pose of the ball in the base frame; what follows it, as its twist, is not seen"""
-    base_displacement: FloatArray | None = None
-    """`(3,)` [m] of the base in the room"""
 
 
 class Frames:

@@ -12,11 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from twin.arrays import FloatArray
 from twin.envs.channels import Channel, width
 from twin.envs.observation_kernel import count
-from twin.envs.rendering import Scene
 from twin.envs.scales import machine_scales
 from twin.errors import InputError
 from twin.fleet import make_fleet
 from twin.platform import Platform
+from twin.viewer.scene import Scene
 
 GOES_ON, ENGINE = 0, 1
 """Codes of all tasks why an episode ends: it does not; the engine had to give up."""

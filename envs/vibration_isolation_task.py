@@ -9,7 +9,6 @@ import numpy as np
 
 from twin.arrays import FloatArray
 from twin.envs.channels import Channel, channel_scales
-from twin.envs.rendering import Scene
 from twin.envs.shaking import (
     Spectrum,
     leg_effect,
@@ -25,6 +24,7 @@ from twin.envs.vibration_isolation_settings import VibrationIsolationSettings
 from twin.errors import InputError
 from twin.kinematics.singularity import characteristic_length
 from twin.platform import Platform
+from twin.viewer.scene import Scene
 
 SHARE_OF_EFFORT = 0.2
 

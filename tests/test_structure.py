@@ -51,6 +51,8 @@ ORDER = (
     "datasets",
     "sweep",
     "facts",
+    "session",
+    "browser",
     "benchmark",
     "console",
     "commands",
@@ -86,6 +88,9 @@ HEAVY = (
     "ray",
     "stable_baselines3",
     "torch",
+    "viser",
+    "imageio",
+    "PIL",
     "rich",
     "typer",
 )

@@ -1,0 +1,25 @@
+"""A chart of a live run: which quantities it shows, in which unit, and within which limits."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Chart(NamedTuple):
+    """Curves over time that belong together."""
+
+    name: str
+    """key of the chart's values in the history"""
+    title: str
+    """as shown, without the unit"""
+    unit: str
+    """of the numbers shown"""
+    series: tuple[str, ...]
+    """names of the curves, in the order of the values"""
+    scale: float = 1.0
+    """numbers shown per value kept, which is in SI units"""
+    demanded: tuple[str, ...] = ()
+    """names of the curves that are wanted rather than measured, drawn dashed"""
+    limits: tuple[float, ...] = ()
+    """values kept at which a horizontal line is drawn"""
+    logarithmic: bool = False

@@ -1,0 +1,57 @@
+"""What a page can show: anything that runs by itself and looks like a machine."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from twin.ball.ball import Ball
+from twin.platform import Platform
+from twin.session.history import History
+from twin.viewer.scene import Scene
+
+
+class Source(Protocol):
+    """A live run, an environment with its policy, or a recording that is played."""
+
+    platform: Platform
+    """the machine that is seen"""
+    ball: Ball | None
+    """that rolls on the platform, None where there is none"""
+    history: History
+    """of the charts, a row per `NOTE` seconds"""
+    period: float
+    """[s] of the smallest advance: what a single step is"""
+    stopped: str
+    """why it cannot go on without a reset; empty where it can"""
+
+    @property
+    def time(self) -> float:
+        """[s] since the last reset."""
+        ...
+
+    @property
+    def scene(self) -> Scene:
+        """What is to be seen now; the ghost is where the platform is demanded."""
+        ...
+
+    def advance(self, duration: float) -> None:
+        """Go on by `duration` [s], rounded down to whole periods; the rest is kept for the next.
+
+        Ends early where the run stops; `stopped` then says why. Never raises for what a run does.
+        """
+        ...
+
+    def reset(self) -> None:
+        """Begin anew."""
+        ...
+
+    def close(self) -> None:
+        """Free everything; more calls do nothing."""
+        ...
+
+
+NOTE = 1.0 / 30.0
+"""[s] of the run's time between two rows of its history."""
+
+KEPT = 30.0
+"""[s] of a run that its history keeps."""
