@@ -284,7 +284,7 @@ def test_far_poses_stop_every_kind_of_leg(name: str) -> None:
 def test_references_that_cannot_be_used_are_refused(stewart: Platform) -> None:
     good = sample_reference(stewart, heave(stewart, 0.1))
     assert Cascade(stewart, good).reference is good
-    empty = Reference(good.period, *(part[:0] for part in good[1:]))
+    empty = Reference(good.period, *(part[:0] for part in good[1:-1]))
     for wrong in (
         empty,
         good._replace(coordinates=good.coordinates[:-1]),

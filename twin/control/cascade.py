@@ -79,14 +79,21 @@ class Cascade(Controller):
         self._begin = _given(feedforward_start, begin, "feedforward_start")
         self._rise = _given(feedforward_rise, rise, "feedforward_rise")
         self._limiter = DemandLimiter(platform, self.period)
-        stretched = spring_forces(platform, self.reference.coordinates)
-        self._stretching = stretched - stretched[0]
         self._integral = np.zeros(platform.n_actuators)
+        self._prepare(self.reference)
+        self._held = self._stretching[0]
+
+    def _prepare(self, reference: Reference) -> None:
+        self._stretching = spring_forces(self.platform, reference.coordinates)
+        super()._prepare(reference)
 
     def start(self, measurement: Measurement) -> None:
         """Begin at `measurement`, without a jump in the demand."""
-        error = self.reference.coordinates[0] - measurement.coordinates
-        feedforward = self._share(0.0) * self.reference.rates[0]
+        row = self.reference.row(self.first)
+        error = self.reference.coordinates[row] - measurement.coordinates
+        feedforward = self._share(0.0) * self.reference.rates[row]
+        # What stretches the springs at the start is in the integrals of the velocity loops.
+        self._held = self._stretching[row]
         self._integral = measurement.rates - feedforward - self.position_gain * error
         self._limiter.start(measurement.rates)
 
@@ -94,7 +101,7 @@ class Cascade(Controller):
         """Return speeds for control period `step`."""
         row = self.reference.row(step)
         error = self.reference.coordinates[row] - measurement.coordinates
-        feedforward = self._share(step * self.period) * self.reference.rates[row]
+        feedforward = self._share((step - self.first) * self.period) * self.reference.rates[row]
         wanted = feedforward + self.position_gain * error + self._integral
         demand = self._limiter.apply(wanted)
         self.limited = bool((demand != wanted).any())
@@ -103,7 +110,7 @@ class Cascade(Controller):
             # Only errors that lead back may change the integral.
             change = change * ((wanted - demand) * error <= 0.0)
         self._integral = self._integral + change
-        return Command(demand, feedforward=self._stretching[row])
+        return Command(demand, feedforward=self._stretching[row] - self._held)
 
     def _share(self, time: float) -> float:
         """Return the share of velocity feedforward: 0, smoothly up to 1."""

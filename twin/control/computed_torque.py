@@ -107,9 +107,9 @@ class ComputedTorque(Controller):
         self.integral_share = not_negative(integral_share, "integral_share")
         self._drives = drives = drive_model(known)
         self._prediction = Prediction(drives, self.period, as_flag(prediction, "prediction"))
-        self._wanted: TaskReference = task_reference(
-            self.reference, drives, self._prediction.lead, as_flag(friction, "friction")
-        )
+        self._friction = as_flag(friction, "friction")
+        self._wanted: TaskReference
+        self._prepare(self.reference)
         self._gains = np.tile([self.bandwidth**2, 2.0 * self.damping * self.bandwidth], (6, 1))
         n = known.n_actuators
         legs = known.constants.legs
@@ -120,11 +120,17 @@ class ComputedTorque(Controller):
         self._offset, self._legs, self._turning = (np.zeros(n) for _ in range(3))
         self._internal, self._wrench = np.zeros(2 * known.n_internal), np.zeros(6)
 
+    def _prepare(self, reference: Reference) -> None:
+        self._wanted = task_reference(
+            reference, self._drives, self._prediction.lead, self._friction
+        )
+        super()._prepare(reference)
+
     def start(self, measurement: Measurement) -> None:
         """Begin at `measurement`: the first force differs from the present one by feedback only."""
         self._state[:7] = self.model.forward_kinematics(
             measurement.coordinates - self._drives.wound_up(measurement.forces),
-            self.reference.pose[0],
+            self.reference.pose[self.reference.row(self.first)],
         )
         self._prediction.start()
         self._integral[:] = 0.0
@@ -171,7 +177,7 @@ class ComputedTorque(Controller):
                 self._work,
             )
         )
-        fading = max(0.0, 1.0 - step * self.period / FADE)
+        fading = max(0.0, 1.0 - (step - self.first) * self.period / FADE)
         force = self._legs + self._turning + wanted.friction[row] + fading * self._offset
         limit = self._drives.largest
         given = np.minimum(np.maximum(force, -limit), limit)

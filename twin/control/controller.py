@@ -27,6 +27,7 @@ class Controller(ABC):
     Attributes:
         platform: the machine as the controller knows it.
         reference: where it shall go, at the control instants.
+        first: control period in which it was started; the loop sets it.
         period: [s].
         velocity_gain: `(n,)` of the drives' velocity loops [N s/m] or [N m s/rad].
         velocity_time: `(n,)` their integral times [s].
@@ -35,6 +36,7 @@ class Controller(ABC):
     name: ClassVar[str]
     limited: bool = False
     """Whether the last command is less than what the controller wanted"""
+    first: int = 0
 
     def __init__(
         self,
@@ -94,6 +96,31 @@ class Controller(ABC):
             ControlError: the controller cannot go on; the loop stops the machine safely.
         """
 
+    def redirect(self, reference: Reference) -> None:
+        """Follow another reference from now on; its `begin` says where its rows belong.
+
+        What was summed up, estimated, limited and faded in stays: where the other reference goes on
+        as the old one would, so does the command. Nothing is designed again.
+
+        Args:
+            reference: of this machine and this period.
+
+        Raises:
+            InputError: no such reference; the controller follows the old one.
+            SingularPoseError: it passes a singular pose; likewise.
+        """
+        if not isinstance(reference, Reference):
+            raise InputError("reference", f"must be a Reference, not {reference!r}")
+        self._prepare(_usable(self.platform, reference, self.period, "reference"))
+
+    def _prepare(self, reference: Reference) -> None:
+        """Take a reference with all that the controller derives from it.
+
+        Who derives something overrides this, calls it when it is made too, and keeps nothing before
+        all is derived.
+        """
+        self.reference = reference
+
     def supervisor(self) -> Supervisor:
         """Return who watches the loop around this controller, unless told otherwise."""
         return Supervisor(self.platform, self.reference, self.period)
@@ -122,11 +149,18 @@ def _reference(platform: Platform, motion: Any, period: float) -> Reference:
         return still_reference(platform, platform.home, period)
     if not isinstance(motion, Reference):
         return sample_reference(platform, motion, period)
-    rows, n = len(motion.time), platform.n_actuators
+    return _usable(platform, motion, period, "motion")
+
+
+def _usable(platform: Platform, reference: Reference, period: float, field: str) -> Reference:
+    """Return a reference that fits; `field`: as which it was given."""
+    rows, n = len(reference.time), platform.n_actuators
     shapes = [(rows, *tail) for tail in ((), (7,), (6,), (6,), (n,), (n,), (n,), ())]
-    parts = motion[1:]
-    if abs(motion.period - period) > 1e-12 or [np.shape(part) for part in parts] != shapes:
-        raise InputError("motion", "is a reference of another machine or of another period")
+    parts = reference[1:-1]
+    if abs(reference.period - period) > 1e-12 or [np.shape(part) for part in parts] != shapes:
+        raise InputError(field, "is a reference of another machine or of another period")
     if not rows or not all(np.isfinite(part).all() for part in parts):
-        raise InputError("motion", "is a reference without rows, or with numbers that are none")
-    return motion
+        raise InputError(field, "is a reference without rows, or with numbers that are none")
+    if type(reference.begin) is not int:
+        raise InputError(field, f"must begin in a whole control period, not {reference.begin!r}")
+    return reference

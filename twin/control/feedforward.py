@@ -67,7 +67,10 @@ class InverseDynamicsFeedforward(Cascade):
             InputError: an argument that cannot be used, or springs inside the legs.
             SingularPoseError: the reference passes a singular pose.
         """
-        known = as_platform(platform if model is None else model)
+        known = self.model = as_platform(platform if model is None else model)
+        self._drives = drive_model(known)
+        self._preview = as_flag(preview, "preview")
+        self._friction = as_flag(friction, "friction")
         gain, time = derived_velocity_loop(known, period)
         super().__init__(
             platform,
@@ -80,20 +83,19 @@ class InverseDynamicsFeedforward(Cascade):
             feedforward_start=0.0,
             feedforward_rise=0.0,
         )
-        self.model = known
-        self.table = feedforward_table(
-            known,
-            self.reference,
-            drive_model(known),
-            preview=as_flag(preview, "preview"),
-            friction=as_flag(friction, "friction"),
-        )
         self._force = self._held = np.zeros(platform.n_actuators)
+
+    def _prepare(self, reference: Reference) -> None:
+        self.table = feedforward_table(
+            self.model, reference, self._drives, preview=self._preview, friction=self._friction
+        )
+        super()._prepare(reference)
 
     def start(self, measurement: Measurement) -> None:
         """Begin at `measurement`, without a jump in the demand."""
-        error = self.table.coordinates[0] - measurement.coordinates
-        self._integral = measurement.rates - self.table.rates[0] - self.position_gain * error
+        row = self.reference.row(self.first)
+        error = self.table.coordinates[row] - measurement.coordinates
+        self._integral = measurement.rates - self.table.rates[row] - self.position_gain * error
         # The integrals of the velocity loops hold the machine when the controller begins.
         self._held = measurement.forces
         self._limiter.start(measurement.rates)

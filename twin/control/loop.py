@@ -9,6 +9,9 @@ import numpy as np
 from twin.arrays import FloatArray
 from twin.control.controller import Controller
 from twin.control.gains import unstable_velocity_loop
+from twin.control.handover import Handover
+from twin.control.records import Records
+from twin.control.reference import Reference
 from twin.control.stop import SafeStop
 from twin.control.supervisor import Supervisor
 from twin.dynamics.quiet_springs import quiet_springs
@@ -22,8 +25,6 @@ if TYPE_CHECKING:
     from twin.engines.engine import State
 
 RATIO_ROUNDING = 1e-9
-OWN_SIGNALS = ("time", "demand", "measured", "command", "reference_pose", "inertial")
-"""Names of what the loop records itself."""
 
 
 class ClosedLoop:
@@ -42,21 +43,30 @@ class ClosedLoop:
         controller: Controller,
         plant: Plant | None = None,
         supervisor: Supervisor | None = None,
+        *,
+        keep: int | None = None,
     ) -> None:
         """Put the parts together.
 
+        Args:
+            platform: the machine.
+            controller: called once a control period.
+            plant: drives and sensors, default those of the machine's parameters.
+            supervisor: default the controller's.
+            keep: number of control periods whose signals are kept, the last ones; default all.
+
         Raises:
-            InputError: a part of another machine, or no controller.
+            InputError: a part of another machine, no controller, or no number of periods.
         """
-        if not isinstance(controller, Controller):
-            raise InputError("controller", f"must be one of twin.control, not {controller!r}")
+        _check(platform, controller)
+        if keep is not None and (type(keep) is not int or keep < 1):
+            raise InputError("keep", f"must be a whole number above zero, not {keep!r}")
         self.platform, self.controller = platform, controller
         self.plant = Plant(platform) if plant is None else plant
         if not isinstance(self.plant, Plant) or self.plant.platform.hash != platform.hash:
             raise InputError("plant", "must be a Plant of this machine")
-        if controller.platform.n_actuators != platform.n_actuators:
-            raise InputError("controller", "is of a machine with other actuators")
-        self._supervisor = supervisor
+        self._supervisor, self._keep = supervisor, keep
+        self._running = False
         self._nothing = np.zeros(platform.n_actuators)
         self.stopped = ""
 
@@ -68,20 +78,17 @@ class ClosedLoop:
                 long for the drives.
         """
         period = self.controller.period
-        self._ratio = round(period / timestep)
-        if self._ratio < 1 or abs(self._ratio * timestep - period) > RATIO_ROUNDING * period:
-            raise InputError(
-                "timestep",
-                f"{timestep:.9g} s must divide the control period {period:.9g} s into whole steps",
-            )
+        self._ratio, self._timestep = _whole_steps(period, timestep), timestep
         self.plant.prepare(timestep)
         self.plant.start(state, self.controller.loop_gains)
         self._watch = self._supervisor or self.controller.supervisor()
         self._watch.start()
         self._stop = SafeStop(self.platform, period)
         self._unstable = unstable_velocity_loop(self.platform, self.controller.loop_gains, timestep)
-        self._records: dict[str, list[Any]] = {}
-        self._extra: dict[str, FloatArray] | None = None
+        self._records = Records(self._keep)
+        self._fresh = self._running = True
+        self._taking_over = False
+        self._handover: Handover | None = None
         self.stopped = ""
         self.finished = False
 
@@ -117,9 +124,60 @@ class ClosedLoop:
         """Take note that the engine itself had to stop."""
         self.stopped = self.stopped or reason
 
+    def redirect(self, reference: Reference) -> None:
+        """Let controller and supervisor follow another reference from now on; see `Controller`.
+
+        Args:
+            reference: of this machine and the controller's period; its `begin` counts the control
+                periods since the loop began.
+
+        Raises:
+            InputError: no such reference; everything is as it was.
+            SingularPoseError: it passes a singular pose; likewise.
+        """
+        self.controller.redirect(reference)
+        watch = self._watch if self._running else self._supervisor
+        if watch is not None:
+            watch.redirect(reference)
+
+    def replace(self, controller: Controller, supervisor: Supervisor | None = None) -> None:
+        """Let another controller take over from the next control period on, drives running.
+
+        Its first speeds are the present ones and its first forces those that the motors give;
+        what it would ask for beyond them comes in over `handover.FADE`. Of a controller that tells
+        other `signals`, the records begin anew.
+
+        Args:
+            controller: of this machine; the `begin` of its reference counts its control periods
+                since the loop began.
+            supervisor: default the controller's.
+
+        Raises:
+            InputError: no such controller, one whose period the engine's step does not divide, or
+                unstable gains; everything is as it was.
+            StateError: the machine was stopped; start the loop again.
+        """
+        _check(self.platform, controller)
+        if self.stopped:
+            raise StateError(f"the machine was stopped, start the loop again: {self.stopped}")
+        if self._running:
+            ratio = _whole_steps(controller.period, self._timestep)
+            gains = controller.loop_gains
+            unstable = unstable_velocity_loop(self.platform, gains, self._timestep)
+            if unstable:
+                raise InputError("controller", unstable)
+            self._ratio, self._fresh = ratio, True
+            self._taking_over = True
+            self.plant.hand_over(gains)
+            self._watch = supervisor or controller.supervisor()
+            self._watch.start()
+            self._stop = SafeStop(self.platform, controller.period)
+            self._records.change()
+        self.controller, self._supervisor = controller, supervisor
+
     def signals(self) -> dict[str, FloatArray]:
         """Return what was recorded at the control instants, one row each."""
-        return {name: np.array(rows) for name, rows in self._records.items()}
+        return self._records.signals()
 
     def _control(self, step: int, state: State) -> None:
         measurement = self._measurement = self.plant.measure(state)
@@ -130,7 +188,8 @@ class ClosedLoop:
             reason = reason or self.stopped
             if not reason:
                 limited = self.controller.limited or bool(self.plant.limited.any())
-                reason = self._watch.check_command(command, limited) or self._note_signals()
+                reason = self._watch.check_command(command, limited)
+                reason = reason or self._records.note(self.controller.signals())
             if reason:
                 self._halt(reason, step, state, measurement)
         if self.stopped:
@@ -146,33 +205,29 @@ class ClosedLoop:
 
     def _ask(self, step: int, measurement: Measurement) -> Command:
         """Return the controller's command; where it has none, `stopped` says why."""
+        controller, handover = self.controller, self._handover
+        if self._taking_over:
+            self._taking_over = False
+            handover = Handover(controller.reference, step, measurement, self.plant.efforts)
+        elif handover is not None and handover.over(step):
+            handover = None
+        self._handover = handover
+        seen = measurement if handover is None else handover.shown(step, measurement)
         try:
-            if step == 0:
-                self.controller.start(measurement)
-            return _checked(self.controller.update(step, measurement), self.platform.n_actuators)
+            if self._fresh:
+                self._fresh, controller.first = False, step
+                controller.start(seen)
+            update = controller.update(step, seen)
         except StateError as error:
             self.stopped = str(error)
             return Command(np.zeros(self.platform.n_actuators))
-
-    def _note_signals(self) -> str:
-        """Keep what the controller tells of itself; return why it has to stop, if so."""
-        told = self.controller.signals()
-        if self._extra is not None and told.keys() != self._extra.keys():
-            raise InputError("signals", "of a controller must have the same names in every period")
-        found = {}
-        for name, value in told.items():
-            if name in OWN_SIGNALS:
-                raise InputError("signals", f"the loop itself records {name!r}; take another name")
-            found[name] = np.array(value, dtype=float)
-            if not np.isfinite(found[name]).all():
-                return f"the controller's {name} is not finite"
-        self._extra = found
-        return ""
+        command = _checked(update, self.platform.n_actuators)
+        return command if handover is None else handover.corrected(step, command)
 
     def _record(self, step: int, state: State, measurement: Measurement, command: Command) -> None:
         reference = self.controller.reference
         row = reference.row(step)
-        rows = {
+        own = {
             "time": state.time,
             "demand": reference.coordinates[row],
             "measured": measurement.coordinates.copy(),
@@ -180,14 +235,31 @@ class ClosedLoop:
             "reference_pose": reference.pose[row],
         }
         if measurement.inertial.size:
-            rows["inertial"] = measurement.inertial
-        if self._extra is None:
-            told = self.controller.signals().items()
-            self._extra = {
-                name: np.nan_to_num(value, posinf=0.0, neginf=0.0) for name, value in told
-            }
-        for name, value in (rows | self._extra).items():
-            self._records.setdefault(name, []).append(value)
+            own["inertial"] = measurement.inertial
+        self._records.add(own, self.controller.signals)
+
+
+def _check(platform: Platform, controller: Any) -> None:
+    """Raise InputError for what is no controller of a machine."""
+    if not isinstance(controller, Controller):
+        raise InputError("controller", f"must be one of twin.control, not {controller!r}")
+    if controller.platform.n_actuators != platform.n_actuators:
+        raise InputError("controller", "is of a machine with other actuators")
+
+
+def _whole_steps(period: float, timestep: float) -> int:
+    """Return the steps of the engine in a control period.
+
+    Raises:
+        InputError: it is no multiple of them.
+    """
+    ratio = round(period / timestep)
+    if ratio < 1 or abs(ratio * timestep - period) > RATIO_ROUNDING * period:
+        raise InputError(
+            "timestep",
+            f"{timestep:.9g} s must divide the control period {period:.9g} s into whole steps",
+        )
+    return ratio
 
 
 def _checked(command: Any, n: int) -> Command:

@@ -17,7 +17,10 @@ LARGEST_COUNT = 10_000_000
 
 
 class Reference(NamedTuple):
-    """A motion at every control instant; after its end the last row holds. Read-only arrays."""
+    """A motion at every control instant; after its end the last row holds. Read-only arrays.
+
+    A part of a longer motion says with `begin` where it belongs.
+    """
 
     period: float
     """[s] between two rows"""
@@ -38,10 +41,12 @@ class Reference(NamedTuple):
     """`(k, n)` [m/s2, rad/s2]"""
     reachable: FloatArray
     """`(k,)` 1 where all legs reach the pose within their limits, else 0"""
+    begin: int = 0
+    """control period of the first row, counted from the start of the loop"""
 
     def row(self, step: int) -> int:
-        """Return the row of a control period: the last one after the end."""
-        return min(step, len(self.time) - 1)
+        """Return the row of a control period: the last one after the end, before it the first."""
+        return min(max(step - self.begin, 0), len(self.time) - 1)
 
 
 def sample_reference(
@@ -90,8 +95,10 @@ def reference_of(
     pose: FloatArray,
     twist: FloatArray,
     acceleration: FloatArray,
+    *,
+    begin: int = 0,
 ) -> Reference:
-    """Return the reference with given rows; see `Reference` for their shapes."""
+    """Return the reference with given rows, from a control period on; see `Reference`."""
     poses = np.ascontiguousarray(pose)
     coordinates = np.empty((len(poses), platform.n_actuators))
     inverse_kinematics_batch(platform.constants.legs, poses, coordinates)
@@ -123,6 +130,7 @@ def reference_of(
                 (reached & within.all(axis=1)).astype(float),
             )
         ),
+        begin=begin,
     )
 
 

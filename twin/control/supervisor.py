@@ -79,6 +79,10 @@ class Supervisor:
         """Begin to watch: nothing was silent or limited so far."""
         self._silent = self._limited = 0
 
+    def redirect(self, reference: Reference) -> None:
+        """Watch the loop along another reference from now on; what was counted stays."""
+        self._reference = reference
+
     def check_measurement(self, step: int, measurement: Measurement) -> str:
         """Return why the machine has to stop in control period `step`; empty where it may go on."""
         if not measurement.valid:
@@ -131,4 +135,5 @@ class Supervisor:
 
     def _unreachable(self, row: int) -> str:
         pose = np.round(self._reference.pose[row], 6).tolist()
-        return f"unreachable pose: the reference at {self._reference.time[row]:.6g} s is {pose}"
+        time = (self._reference.begin + row) * self._period
+        return f"unreachable pose: the reference at {time:.6g} s is {pose}"

@@ -30,6 +30,26 @@ class MotionSample(NamedTuple):
     """`(..., 6)` time derivatives of the twist [m/s2], [rad/s2]"""
 
 
+def motion_of_axes(axes: AxisSample, center: FloatArray, convention: str) -> MotionSample:
+    """Return pose, twist and acceleration `(..., k)` of axes of a convention about a centre `(7,)`.
+
+    Raises:
+        InputError: axes of another convention, or numbers that are not finite.
+    """
+    values, rates, accelerations = (part.reshape(-1, part.shape[-1]) for part in axes)
+    turn = rotational_motion(values[:, 3:], rates[:, 3:], accelerations[:, 3:], convention)
+    attitude = np.broadcast_to(center[3:], (len(values), 4))
+    shape = axes.values.shape[:-1]
+    pose = np.hstack([center[:3] + values[:, :3], quaternion_product(turn.quaternion, attitude)])
+    twist = np.hstack([rates[:, :3], turn.velocity])
+    acceleration = np.hstack([accelerations[:, :3], turn.acceleration])
+    return MotionSample(
+        pose.reshape((*shape, 7)),
+        twist.reshape((*shape, 6)),
+        acceleration.reshape((*shape, 6)),
+    )
+
+
 class Motion(ABC):
     """A reference motion about a centre pose, from time 0 to `duration`. Cannot be changed.
 
@@ -138,21 +158,7 @@ class Motion(ABC):
         Raises:
             InputError: not finite, or outside 0 to `duration` by more than rounding.
         """
-        axes = self.axes(time)
-        values, rates, accelerations = (part.reshape(-1, part.shape[-1]) for part in axes)
-        turn = rotational_motion(values[:, 3:], rates[:, 3:], accelerations[:, 3:], self.convention)
-        attitude = np.broadcast_to(self.center[3:], (len(values), 4))
-        shape = axes.values.shape[:-1]
-        pose = np.hstack(
-            [self.center[:3] + values[:, :3], quaternion_product(turn.quaternion, attitude)]
-        )
-        twist = np.hstack([rates[:, :3], turn.velocity])
-        acceleration = np.hstack([accelerations[:, :3], turn.acceleration])
-        return MotionSample(
-            pose.reshape((*shape, 7)),
-            twist.reshape((*shape, 6)),
-            acceleration.reshape((*shape, 6)),
-        )
+        return motion_of_axes(self.axes(time), self.center, self.convention)
 
     def __call__(self, time: Any) -> MotionSample:
         """Return `sample(time)`."""

@@ -65,12 +65,12 @@ def motion_of(
         return read_recording(word, platform.home, convention=convention)
     if word == "tank":
         if amplitude is None:
-            return fitted_tank_ride(platform, _amplitude(platform, "pitch"), duration)
+            return fitted_tank_ride(platform, usual_amplitude(platform, "pitch"), duration)
         return TankTrackMotion(platform.home, duration=duration, peak_pitch=amplitude)
     if axis not in axis_names(convention):
         known = ", ".join(axis_names(convention))
         raise InputError("axis", f"must be one of {known}, not {axis!r}")
-    size = {axis: _amplitude(platform, axis) if amplitude is None else amplitude}
+    size = {axis: usual_amplitude(platform, axis) if amplitude is None else amplitude}
     fade = FADES * duration
     if word == "sine":
         return SineMotion(
@@ -104,7 +104,7 @@ def motion_of(
     )
 
 
-def _amplitude(platform: Platform, axis: str) -> float:
+def usual_amplitude(platform: Platform, axis: str) -> float:
     """Return a displacement [m] or angle [rad] along an axis that suits the actuators."""
     stroke = float(np.min(platform.maximum_coordinates - platform.minimum_coordinates))
     angles = axis not in ("x", "y", "z")

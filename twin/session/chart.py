@@ -19,7 +19,11 @@ class Chart(NamedTuple):
     scale: float = 1.0
     """numbers shown per value kept, which is in SI units"""
     demanded: tuple[str, ...] = ()
-    """names of the curves that are wanted rather than measured, drawn dashed"""
+    """names of the curves that are wanted rather than measured, drawn dashed; the k-th has the
+    colour of the k-th measured one"""
     limits: tuple[float, ...] = ()
     """values kept at which a horizontal line is drawn"""
     logarithmic: bool = False
+    least: float = 0.0
+    """smallest distance from zero that the chart reaches, so that noise does not fill it; none
+    where curves do not rest at zero"""

@@ -17,6 +17,7 @@ class History:
     Attributes:
         charts: whose values are kept.
         capacity: rows that are kept.
+        count: changes so far: rows appended, also those forgotten, and clearings.
     """
 
     def __init__(self, charts: Sequence[Chart], capacity: int) -> None:
@@ -27,7 +28,7 @@ class History:
         self._values = {
             chart.name: np.full((capacity, len(chart.series)), np.nan) for chart in self.charts
         }
-        self._count = 0
+        self._count = self.count = 0
 
     def __len__(self) -> int:
         return min(self._count, self.capacity)
@@ -42,10 +43,12 @@ class History:
         for name, kept in self._values.items():
             kept[row] = values.get(name, np.nan)
         self._count += 1
+        self.count += 1
 
     def clear(self) -> None:
         """Forget all rows."""
         self._count = 0
+        self.count += 1
 
     def time(self) -> FloatArray:
         """Return the times `(k,)` [s], the oldest first."""

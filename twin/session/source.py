@@ -23,6 +23,8 @@ class Source(Protocol):
     """[s] of the smallest advance: what a single step is"""
     stopped: str
     """why it cannot go on without a reset; empty where it can"""
+    real_time_factor: float
+    """seconds of the run per second of the clock, told by who runs it"""
 
     @property
     def time(self) -> float:

@@ -57,16 +57,21 @@ class LocalFeedback(Controller):
         """
         super().__init__(platform, motion, period=law.period, velocity_gain=1.0, velocity_time=1.0)
         self.law, self.linear = law, linear
-        self._forward = forward_forces(platform, self.reference)
-        drives, reference = drive_model(platform), self.reference
-        pushing = drives.inertia * reference.accelerations
-        self._asked = self._forward + pushing + drives.friction_force(reference.rates)
-        self._coordinates = reference.coordinates + drives.wound_up(self._forward)
-        self._ahead = round(drives.lead / self.period)
+        self._drives = drive_model(platform)
+        self._prepare(self.reference)
+        self._ahead = round(self._drives.lead / self.period)
         self._sensor = ForceSensor(platform)
         self._state = self._memory = np.zeros(platform.n_actuators)
         self._before = np.zeros(platform.n_actuators)
         self._read = np.zeros(platform.n_actuators)
+
+    def _prepare(self, reference: Reference) -> None:
+        drives, forward = self._drives, forward_forces(self.platform, reference)
+        pushing = drives.inertia * reference.accelerations
+        self._forward = forward
+        self._asked = forward + pushing + drives.friction_force(reference.rates)
+        self._coordinates = reference.coordinates + drives.wound_up(forward)
+        super()._prepare(reference)
 
     def start(self, measurement: Measurement) -> None:
         """Begin with the force of the reference: what the legs bear at the start is not felt."""

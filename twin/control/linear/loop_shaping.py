@@ -64,11 +64,16 @@ class LoopShaping(Controller):
             loop_shaping(with_drives(linearise(platform)), weights) if design is None else design
         )
         self.law = trapezoidal(self.design.controller, self.period)
-        self._forward = feedforward_table(platform, self.reference, drive_model(platform)).forces
+        self._drives = drive_model(platform)
+        self._prepare(self.reference)
         limits = [leg.actuator.effort or np.inf for leg in platform.parameters.legs]
         self._largest = np.array(limits)
         self._state = np.zeros(len(self.law.dynamics))
         self._error = np.zeros(platform.n_actuators)
+
+    def _prepare(self, reference: Reference) -> None:
+        self._forward = feedforward_table(self.platform, reference, self._drives).forces
+        super()._prepare(reference)
 
     def start(self, measurement: Measurement) -> None:
         """Begin at rest: the first force is the feedforward's."""

@@ -68,16 +68,24 @@ class Lqr(Controller):
         if design.model.period != self.period:
             raise InputError("design", "must have the controller's period")
         self.design = design
-        self._errors = TaskErrors(platform, self.reference)
-        self._forward = feedforward_table(platform, self.reference, drive_model(platform)).forces
+        self._drives = drive_model(platform)
+        self._prepare(self.reference)
         limits = [leg.actuator.effort or np.inf for leg in platform.parameters.legs]
         self._largest = np.array(limits)
         self._state = np.zeros(design.gain.shape[1])
 
+    def _prepare(self, reference: Reference) -> None:
+        errors = TaskErrors(self.platform, reference)
+        self._forward = feedforward_table(self.platform, reference, self._drives).forces
+        self._errors = errors
+        super()._prepare(reference)
+
     def start(self, measurement: Measurement) -> None:
         """Begin at `measurement`; with integral action the first force is the feedforward's."""
         self._state = np.zeros_like(self._state)
-        self._state[:6], self._state[6:12] = self._errors.of(0, measurement)
+        self._state[:6], self._state[6:12] = self._errors.of(
+            self.reference.row(self.first), measurement
+        )
         if self.design.integral:
             gain = self.design.gain
             self._state[12:] = np.linalg.solve(gain[:, 12:], -gain[:, :12] @ self._state[:12])

@@ -1,0 +1,69 @@
+"""What a closed loop records at its control instants, one row each."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from twin.arrays import FloatArray
+from twin.errors import InputError
+
+OWN_SIGNALS = ("time", "demand", "measured", "command", "reference_pose", "inertial")
+"""Names of what the loop records itself."""
+
+
+class Records:
+    """Rows of the loop's own signals and of the controller's, all or the last ones."""
+
+    def __init__(self, keep: int | None) -> None:
+        """Begin without rows; `keep`: number of rows that are kept, None for all."""
+        self._keep = keep
+        self._rows: dict[str, deque[Any]] = {}
+        self._told: dict[str, FloatArray] | None = None
+        self._changed = False
+
+    def change(self) -> None:
+        """Let the controller change: where another tells other signals, records begin anew."""
+        self._changed = True
+
+    def note(self, told: Mapping[str, Any]) -> str:
+        """Keep what the controller tells of itself; return why it has to stop, if so.
+
+        Raises:
+            InputError: names that change from period to period, or that the loop itself uses.
+        """
+        if self._told is not None and told.keys() != self._told.keys():
+            if not self._changed:
+                raise InputError(
+                    "signals", "of a controller must have the same names in every period"
+                )
+            self._rows = {}
+        self._changed = False
+        found = {}
+        for name, value in told.items():
+            if name in OWN_SIGNALS:
+                raise InputError("signals", f"the loop itself records {name!r}; take another name")
+            found[name] = np.array(value, dtype=float)
+            if not np.isfinite(found[name]).all():
+                return f"the controller's {name} is not finite"
+        self._told = found
+        return ""
+
+    def add(self, own: Mapping[str, Any], tell: Callable[[], Mapping[str, Any]]) -> None:
+        """Add a row: the loop's `own` signals and the controller's that were noted last.
+
+        Where none were, because it stopped at once, those it can `tell`.
+        """
+        if self._told is None:
+            self._told = {
+                name: np.nan_to_num(value, posinf=0.0, neginf=0.0) for name, value in tell().items()
+            }
+        for name, value in (dict(own) | self._told).items():
+            self._rows.setdefault(name, deque(maxlen=self._keep)).append(value)
+
+    def signals(self) -> dict[str, FloatArray]:
+        """Return all rows by name."""
+        return {name: np.array(list(rows)) for name, rows in self._rows.items()}
