@@ -16,6 +16,7 @@ from twin.envs.task import Task
 from twin.errors import ClosedEngineError, StateError
 from twin.fleet.fleet import Fleet
 from twin.platform import Platform
+from twin.viewer.scene import Scene
 
 RENDER_MODES = ("human", "rgb_array")
 """`rgb_array_list` is what `gymnasium.make` makes of `rgb_array`."""
@@ -152,6 +153,18 @@ class PlatformEnv(gym.Env[Any, Any]):
         if self._frames is None:
             self._frames = make_frames(self.task, self.render_mode)
         return self._frames.frame(self.task.scene(0))
+
+    @property
+    def scene(self) -> Scene:
+        """What is to be seen of the machine now; arrays are overwritten by the next step.
+
+        Raises:
+            StateError: called before `reset`.
+        """
+        if not self._running:
+            raise StateError("the environment has no episode; call reset before scene")
+        scene = self.task.scene(0)
+        return scene if scene.ball is None else scene._replace(ball=scene.ball[:7])
 
     def close(self) -> None:
         """Free engine and pictures; calling it twice is allowed."""

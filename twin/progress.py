@@ -9,23 +9,27 @@ PATIENCE = 2.0
 """Seconds of computing after which a progress bar appears."""
 
 EVERY = 64
-"""Steps between two looks at the clock: some are as short as a microsecond."""
+"""Steps between two looks at the clock, as a rule: some are as short as a microsecond."""
 
 
 class Progress:
     """A progress bar on a terminal, shown from `PATIENCE` on; use it with `with`."""
 
-    def __init__(self, title: str, steps: int, wanted: bool | None = None) -> None:
+    def __init__(
+        self, title: str, steps: int, wanted: bool | None = None, *, every: int = EVERY
+    ) -> None:
         """Describe the work.
 
         Args:
             title: what is done.
             steps: how many.
             wanted: True to show it at once, False never, None when it takes a while.
+            every: steps between two looks at the clock; 1 where each step takes long.
         """
         self._title = title
         self._steps = steps
         self._wanted = wanted
+        self._every = every
         self._start = clock.monotonic()
         self._bar: Any = None
         self._task: Any = None
@@ -41,7 +45,7 @@ class Progress:
 
     def tick(self, step: int) -> None:
         """Tell that `step` is done."""
-        if step % EVERY or self._wanted is False:
+        if step % self._every or self._wanted is False:
             return
         if self._bar is not None:
             self._bar.update(self._task, completed=step)

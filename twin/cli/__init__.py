@@ -8,11 +8,13 @@ from twin.cli import (
     machines,
     payload,
     record,
+    render,
     runs,
     sweep,
     track,
     train,
     tune,
+    view,
     workspace,
 )
 from twin.cli.application import app, one_line
@@ -28,11 +30,13 @@ __all__ = [
     "one_line",
     "payload",
     "record",
+    "render",
     "runs",
     "sweep",
     "track",
     "train",
     "tune",
+    "view",
     "workspace",
 ]
 

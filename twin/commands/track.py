@@ -9,11 +9,11 @@ import numpy as np
 
 from twin.arrays import positive
 from twin.catalogue import load
+from twin.commands.engine_step import dividing_step
 from twin.commands.options import PAGE, check_files
 from twin.console import Column, line, table
 from twin.control import make_controller
 from twin.control.reference import Reference
-from twin.engines.stability import suitable_timestep
 from twin.errors import InputError
 from twin.motion.words import motion_of
 from twin.plant.inertial_log import InertialLog
@@ -21,9 +21,6 @@ from twin.plant.plant import Plant
 from twin.platform import Platform
 from twin.trajectory import Trajectory
 from twin.viewer.text import number
-
-FINEST_RATIO = 0.5
-"""Engine's step in parts of the control period, unless a stiff machine needs a shorter one."""
 
 
 def track(
@@ -56,10 +53,7 @@ def track(
     wanted = motion_of(platform, motion, axis, amplitude, frequency, length)
     law = make_controller(controller, platform, wanted)
     _print_demand(platform, law.reference)
-    if timestep is None:
-        step = _step(law.period, suitable_timestep(platform))
-    else:
-        step = positive(timestep, "timestep")
+    step = dividing_step(platform, law) if timestep is None else positive(timestep, "timestep")
     periods = max(1, round(length / law.period))
     began = clock.perf_counter()
     run = platform.simulate(
@@ -149,9 +143,3 @@ def _print_errors(run: Trajectory, unit: str) -> None:
     ]
     titles = (Column("error"), Column("root mean square", True), Column("largest", True))
     table((*titles, Column("unit")), rows)
-
-
-def _step(period: float, longest: float) -> float:
-    """Return the longest step that divides the control period and suits engine and drives."""
-    most = min(longest, FINEST_RATIO * period)
-    return period / int(np.ceil(period / most - 1e-9))

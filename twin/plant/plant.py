@@ -21,6 +21,7 @@ from twin.plant.encoder import encoder_bank
 from twin.plant.inertial_sensor import InertialUnit
 from twin.plant.measurement import NOTHING, Measurement
 from twin.plant.reading import read_actuators
+from twin.plant.velocity_integrals import bound, follow, take_over
 from twin.platform import REST, Platform, as_platform
 
 if TYPE_CHECKING:
@@ -121,6 +122,11 @@ class Plant:
         return self._forces.copy()
 
     @property
+    def efforts(self) -> FloatArray:
+        """What the motors give now `(n,)`, on the actuators' coordinates."""
+        return np.asarray(self._states[:, column.EFFORT].copy())
+
+    @property
     def drives(self) -> PreparedDrives:
         """What `prepare` found for the engine's step."""
         return PreparedDrives(self._drives, self._digits, self._parts, self._late)
@@ -167,28 +173,41 @@ class Plant:
             self._encoders.power_up(states[:, column.POSITION])
         if self._inertial is not None:
             self._inertial.start(state.pose, state.twist)
-        self._waiting: deque[tuple[int, Command]] = deque()
+        self._waiting: deque[tuple[int, Command, FloatArray | None]] = deque()
+        self._coming: FloatArray | None = None
         self._active = Command(rates.copy())
         self._read = np.zeros(len(coordinates))
         self._last: Measurement | None = None
 
     def command(self, command: Command) -> None:
         """Pass a command on to the drives, which take it after their delay."""
+        gains, self._coming = self._coming, None
         if self._late:
-            self._waiting.append((self._count + self._late, command))
+            self._waiting.append((self._count + self._late, command, gains))
         else:
-            self._take(command)
+            self._take(command, gains)
+
+    def hand_over(self, gains: FloatArray) -> None:
+        """Let the next command be another controller's, with gains `(n, 2)` of its own.
+
+        When the drives take it, the velocity loops go on with what the motors give then.
+        """
+        self._coming = np.ascontiguousarray(gains)
 
     def set_gains(self, gains: FloatArray) -> None:
-        """Replace the gains `(n, 2)` of the velocity loops; their integrals end at the peaks."""
-        self._gains = np.ascontiguousarray(gains)
+        """Replace the gains `(n, 2)` of the velocity loops; their integrals end at the peaks.
+
+        No controller takes over any more.
+        """
+        self._gains, self._coming = np.ascontiguousarray(gains), None
+        self._waiting = deque((at, command, None) for at, command, _ in self._waiting)
         if self._active.feedforward is None:
-            self._bound_integrals()
+            bound(self._drives, self._states)
 
     def forces(self, state: State) -> FloatArray:
         """Return forces `(n,)` on the legs over the next step of the engine; overwritten by it."""
         while self._waiting and self._waiting[0][0] <= self._count:
-            self._take(self._waiting.popleft()[1])
+            self._take(*self._waiting.popleft()[1:])
         command = self._active
         coordinates, rates = self.actuated(state)
         actuate(
@@ -245,32 +264,14 @@ class Plant:
         )
         return self._last
 
-    def _take(self, command: Command) -> None:
-        """Follow a command from now on.
-
-        Where feedforward ends, the velocity loops take over its force; after mode "force", whose
-        force they have taken over already, what begins is left out of it.
-        """
-        before, now = self._active, command
-        integral = self._states[:, column.INTEGRAL]
-        if before.mode == "velocity":
-            if before.feedforward is not None and now.feedforward is None:
-                integral += self._passed(before.feedforward)
-                self._bound_integrals()
-        elif now.mode == "velocity" and now.feedforward is not None:
-            integral -= self._passed(now.feedforward)
+    def _take(self, command: Command, gains: FloatArray | None) -> None:
+        """Follow a command from now on, of another controller where `gains` come with it."""
+        if gains is None:
+            follow(self._drives, self._states, self._active, command)
+        else:
+            self._gains = gains
+            take_over(self._drives, self._states, command)
         self._active = command
-
-    def _passed(self, feedforward: FloatArray) -> FloatArray:
-        """Return what converters let through of `feedforward` `(n,)`, but for their digits."""
-        peak = self._drives[:, column.PEAK]
-        coarse = self._drives[:, column.EFFORT_DIGIT] > 0.0
-        return np.where(coarse, np.clip(feedforward, -peak, peak), feedforward)
-
-    def _bound_integrals(self) -> None:
-        """Forget what integrals hold beyond the drives' peaks: no motor has given it."""
-        peak, integral = self._drives[:, column.PEAK], self._states[:, column.INTEGRAL]
-        np.clip(integral, -peak, peak, out=integral)
 
     def actuated(self, state: State) -> tuple[FloatArray, FloatArray]:
         """Return coordinates and rates `(n,)` of what the motors move: no springs in series."""

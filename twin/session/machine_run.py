@@ -88,6 +88,7 @@ class MachineRun:
         """Return this machine once more in another engine with the same step.
 
         Drives, sensors and controller are copied as they are: what differs later is the engine's.
+        One that is made alike takes over the engine's whole state, and nothing differs.
 
         Raises:
             InputError: another step.
@@ -97,7 +98,10 @@ class MachineRun:
             raise InputError("engine", "must have the step of the one that it runs beside")
         known = {id(self.platform): self.platform, id(self.engine): engine}
         other = deepcopy(self, known)
-        other._place(self.state.time, self.state.pose, self.state.twist, self.state.internal)
+        try:
+            engine.restore(self.engine.save())
+        except InputError:  # another engine, or other options
+            other._place(self.state.time, self.state.pose, self.state.twist, self.state.internal)
         return other
 
     @property

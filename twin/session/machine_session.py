@@ -285,7 +285,7 @@ class MachineSession:
     def _change(self, wanted: Settings) -> None:
         """Exchange what differs in a run that goes on; nothing changes where that fails."""
         now, step, run = self.settings, self._step, self._run
-        reference = self._steering.reference(step)
+        reference = self._renewed_reference()
         other_engine = (wanted.engine, wanted.engine_preset) != (now.engine, now.engine_preset)
         law, engine = None, None
         if (wanted.controller, wanted.gains) != (now.controller, now.gains):
@@ -325,10 +325,7 @@ class MachineSession:
     def _advance(self) -> None:
         """Advance by one control period."""
         if self._steering.due(self.time):
-            reference = self._steering.reference(self._step)
-            self._run.redirect(reference)
-            if self._comparison is not None:
-                self._comparison.redirect(reference)
+            self._renewed_reference()
         push, before = self.push_acting, self._run.state
         self._run.advance(push)
         if self._run.stopped and self._run.state is before:
@@ -341,6 +338,14 @@ class MachineSession:
         self._step += 1
         if self.time >= self._noted + NOTE - 0.5 * self.period:
             self._note()
+
+    def _renewed_reference(self) -> Reference:
+        """Return a reference around the present, which the controllers follow from now on."""
+        reference = self._steering.reference(self._step)
+        self._run.redirect(reference)
+        if self._comparison is not None:
+            self._comparison.redirect(reference)
+        return reference
 
     def _note(self) -> None:
         """Add a row to the history."""

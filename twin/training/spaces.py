@@ -24,10 +24,16 @@ def channels(env: Any) -> tuple[tuple[PolicyChannel, ...], tuple[PolicyChannel, 
 def check_fit(policy: Policy, env: Any) -> None:
     """Check that a policy is made for an environment: the same numbers with the same meaning.
 
+    Args:
+        policy: trained.
+        env: a single environment, or a vector of them.
+
     Raises:
         InputError: other observations or actions, or other scales of them.
     """
-    sizes = (env.single_observation_space.shape[0], env.single_action_space.shape[0])
+    prefix = "single_" if hasattr(env, "num_envs") else ""
+    seen, moved = (getattr(env, f"{prefix}{kind}_space") for kind in ("observation", "action"))
+    sizes = (seen.shape[0], moved.shape[0])
     own = (policy.mean.size, policy.biases[-1].size)
     if own != sizes:
         raise InputError(

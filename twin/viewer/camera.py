@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
@@ -13,8 +14,9 @@ from twin.engines.mujoco_model import mujoco
 from twin.errors import InputError, StateError
 from twin.platform import Platform
 from twin.viewer.drawing_context import context_type
+from twin.viewer.scene import Scene
 from twin.viewer.stage import Stage
-from twin.viewer.view import View, as_view, framing
+from twin.viewer.view import CLOSE, View, as_view, framing
 
 Quality = Literal["fast", "fine"]
 
@@ -88,9 +90,8 @@ class Camera:
         self._options = mujoco.MjvOption()
         self._camera = mujoco.MjvCamera()
         self._camera.azimuth, self._camera.elevation = self.view
-        aspect = self.width / self.height
         model.vis.global_.fovy = OPENING
-        found = framing(self._stage.corners(), self.view, OPENING, aspect)
+        found = framing(self._stage.corners(), self.view, OPENING, self.width / self.height)
         self._target, self._camera.distance = found
         self._pixels = mujoco.MjrRect(0, 0, self.width, self.height)
         self._context: Any = context_type()(self.width, self.height)
@@ -98,6 +99,25 @@ class Camera:
         self._drawing: Any = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._drawing)
         self.image(platform.home)  # the first picture of a context is rounded differently
+
+    def step_back(self, scenes: Iterable[Scene]) -> None:
+        """Go as far away as it takes to see the whole machine in all `scenes`, ghosts left out.
+
+        Raises:
+            InputError: as `image`.
+            UnreachablePoseError: a leg cannot reach a pose.
+            SingularPoseError: a leg lies along its universal joint's first axis.
+        """
+        corners = []
+        for scene in scenes:
+            moved = scene.base_displacement
+            self._stage.place(scene.pose, scene.internal, base_displacement=moved)
+            corners.append(self._stage.corners() + self._stage.displacement)
+        if corners:
+            everything = np.concatenate(corners)
+            found = framing(everything, self.view, OPENING, self.width / self.height, CLOSE)
+            if found.distance > self._camera.distance:
+                self._target, self._camera.distance = found
 
     def image(
         self,

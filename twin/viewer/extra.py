@@ -1,4 +1,4 @@
-"""Libraries of the optional `report` extra, imported on first use with a clear error."""
+"""Libraries of the optional extras, imported on first use with a clear error."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import ModuleType
 
 from twin.errors import MissingDependencyError
 
-INSTALL = "pip install platform-twin[report]"
+INSTALL = "pip install platform-twin[{}]"
 
 
 def report_library(module: str, purpose: str) -> ModuleType:
@@ -20,7 +20,30 @@ def report_library(module: str, purpose: str) -> ModuleType:
     Raises:
         MissingDependencyError: the library is not installed.
     """
+    return _library(module, purpose, "report")
+
+
+def render_library(module: str, purpose: str) -> ModuleType:
+    """Return a module of the `render` extra; arguments as for `report_library`.
+
+    Raises:
+        MissingDependencyError: the library is not installed.
+    """
+    return _library(module, purpose, "render")
+
+
+def view_library(module: str, purpose: str) -> ModuleType:
+    """Return a module of the `view` extra; arguments as for `report_library`.
+
+    Raises:
+        MissingDependencyError: the library is not installed.
+    """
+    return _library(module, purpose, "view")
+
+
+def _library(module: str, purpose: str, extra: str) -> ModuleType:
     try:
         return import_module(module)
     except ImportError:
-        raise MissingDependencyError(module.partition(".")[0], purpose, INSTALL) from None
+        library = module.partition(".")[0]
+        raise MissingDependencyError(library, purpose, INSTALL.format(extra)) from None

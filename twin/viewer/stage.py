@@ -17,6 +17,7 @@ from twin.ball.ball import Ball
 from twin.engines.joint_motion import joint_motion
 from twin.engines.mechanism import PLATFORM
 from twin.engines.mechanisms.assembly import make_mechanism
+from twin.engines.mechanisms.payload import as_segments
 from twin.engines.mjcf import mechanism_xml
 from twin.engines.mjcf_elements import add, document, text
 from twin.engines.mujoco_model import coordinates, mujoco
@@ -35,6 +36,11 @@ PLATE = "0.30 0.34 0.40 1"
 POST = 0.12
 """Radius of what the ball's plate is drawn to stand on, over its own."""
 
+EDGES = np.array(
+    [[np.cos(a), np.sin(a), z] for a in np.linspace(0.0, 2.0 * np.pi, 24) for z in (-1.0, 1.0)]
+)
+"""Points `(48, 3)` on both edges of a cylinder of radius and half length one."""
+
 HIDDEN, SHOWN = 5, 1
 """Groups of geoms: MuJoCo draws those of the first three."""
 
@@ -46,10 +52,16 @@ class Stage:
         model: MuJoCo's `MjModel` of the scene.
         data: its `MjData`, as it was last placed.
         displacement: `(3,)` [m] of the base in the room.
+        ground: `(3,)` [m] of the floor in the base frame where the base has not moved.
     """
 
     def __init__(
-        self, platform: Platform, *, ghost: bool = False, ball: Ball | None = None
+        self,
+        platform: Platform,
+        *,
+        ghost: bool = False,
+        ball: Ball | None = None,
+        payload: Any = None,
     ) -> None:
         """Compile the scene, the machine at home.
 
@@ -57,9 +69,14 @@ class Stage:
             platform: the machine.
             ghost: whether the platform can be drawn a second time, where it is demanded.
             ball: a ball that rolls on a plate of the platform.
+            payload: what rides on the platform, drawn at rest on it: an `Occupant`, or segments.
+
+        Raises:
+            InputError: a payload that cannot be used.
         """
         self.platform = platform
-        self._machine = make_mechanism(platform.parameters)
+        segments = as_segments(payload, platform.parameters.gravity)
+        self._machine = make_mechanism(platform.parameters, segments)
         scene = ElementTree.fromstring(scene_xml(platform))
         robot = ElementTree.fromstring(mechanism_xml(self._machine, 1e-3))
         if ghost:
@@ -71,7 +88,7 @@ class Stage:
         self.data = mujoco.MjData(self.model)
         self._joints = coordinates(self.model, self._machine.joint_names)
         self._floor = self.model.geom_pos[self.model.geom("floor").id]
-        self._ground = self._floor.copy()
+        self.ground = self._floor.copy()
         self._movable = {
             name: (self.model.body(name).mocapid[0], self.model.body(name).geomadr[0])
             for name, there in (("ghost", ghost), ("ball", ball is not None))
@@ -118,23 +135,27 @@ class Stage:
             self.data.qpos[first : first + 7] = fitting
         self._move("ghost", ghost)
         self._move("ball", ball)
-        self._floor[:] = self._ground - self.displacement
+        self._floor[:] = self.ground - self.displacement
         mujoco.mj_kinematics(self.model, self.data)
         mujoco.mj_comPos(self.model, self.data)
         mujoco.mj_camlight(self.model, self.data)
 
     def corners(self) -> FloatArray:
-        """Return the corners `(k, 3)` [m] of boxes around all parts shown, as last placed."""
+        """Return points `(k, 3)` [m] in whose midst all parts shown are, as last placed.
+
+        These are the corners of boxes around them, and for cylinders points of their edges.
+        """
         model, data = self.model, self.data
         signs = np.stack(np.meshgrid(*3 * [[-1.0, 1.0]]), axis=-1).reshape(-1, 3)
         shown = np.flatnonzero(model.geom_group != HIDDEN)
-        boxes = [
-            data.geom_xpos[k]
-            + (model.geom_aabb[k, :3] + signs * model.geom_aabb[k, 3:])
-            @ data.geom_xmat[k].reshape(3, 3).T
-            for k in shown[shown != model.geom("floor").id]
-        ]
-        return np.concatenate(boxes)
+        found = []
+        for k in shown[shown != model.geom("floor").id]:
+            if model.geom_type[k] == mujoco.mjtGeom.mjGEOM_CYLINDER:
+                points = EDGES * model.geom_size[k, [0, 0, 1]]
+            else:
+                points = model.geom_aabb[k, :3] + signs * model.geom_aabb[k, 3:]
+            found.append(data.geom_xpos[k] + points @ data.geom_xmat[k].reshape(3, 3).T)
+        return np.concatenate(found)
 
     def _move(self, name: str, pose: Any) -> None:
         """Move a body that follows nothing, or hide it."""

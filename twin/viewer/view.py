@@ -29,6 +29,9 @@ VIEWS = {
 MARGIN = 1.2
 """Room around a machine at home, in its own size: platforms move."""
 
+CLOSE = 1.03
+"""Room around all that a machine does, in the size of that."""
+
 
 def as_view(value: Any) -> View:
     """Return a view by its name, or of azimuth and elevation [deg].
@@ -50,7 +53,9 @@ class Framing(NamedTuple):
     """[m]"""
 
 
-def framing(corners: FloatArray, view: View, fovy: float, aspect: float) -> Framing:
+def framing(
+    corners: FloatArray, view: View, fovy: float, aspect: float, margin: float = MARGIN
+) -> Framing:
     """Return the shortest distance from which all `corners` `(k, 3)` [m] are seen, and its target.
 
     Args:
@@ -58,6 +63,7 @@ def framing(corners: FloatArray, view: View, fovy: float, aspect: float) -> Fram
         view: the direction of looking.
         fovy: opening angle [deg] over the picture's height.
         aspect: width over height of the picture.
+        margin: size of the picture's content, in that of what must be seen.
     """
     azimuth, elevation = np.radians(view)
     ahead = np.array([np.cos(azimuth), np.sin(azimuth), 0.0]) * np.cos(elevation)
@@ -71,9 +77,9 @@ def framing(corners: FloatArray, view: View, fovy: float, aspect: float) -> Fram
         # What is nearer looks larger: move the target until both edges are as far from the frame.
         offsets = corners - middle
         deep = offsets @ ahead
-        sides = offsets @ across * MARGIN / slopes
+        sides = offsets @ across * margin / slopes
         distance = float((np.abs(sides) - deep[:, None]).max())
         seen = sides / (distance + deep)[:, None]
-        shift = 0.5 * (seen.min(axis=0) + seen.max(axis=0)) * slopes * distance / MARGIN
+        shift = 0.5 * (seen.min(axis=0) + seen.max(axis=0)) * slopes * distance / margin
         middle = middle + across @ shift
     return Framing(middle, distance)

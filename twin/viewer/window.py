@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 import time
 import warnings
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 from twin.arrays import positive
 from twin.ball.ball import Ball
+from twin.engines.mujoco_model import mujoco
 from twin.errors import StateError
 from twin.platform import Platform
 from twin.viewer.drawing_context import has_display
@@ -37,6 +39,7 @@ class Window:
         view: str | View | tuple[float, float] = "overview",
         ghost: bool = False,
         ball: Ball | None = None,
+        on_key: Callable[[int], None] | None = None,
     ) -> None:
         """Open the window; `close` it.
 
@@ -46,6 +49,7 @@ class Window:
             view: a name of `VIEWS`, or azimuth and elevation [deg], to start with.
             ghost: whether the platform can be drawn a second time, where it is demanded.
             ball: a ball that rolls on the platform.
+            on_key: is called with GLFW's code of a key that was pressed, on the window's thread.
 
         Raises:
             InputError: an argument that cannot be used.
@@ -59,7 +63,9 @@ class Window:
         model = self._stage.model
         others = set(threading.enumerate())
         launch = import_module("mujoco.viewer").launch_passive
-        self._handle: Any = launch(model, self._stage.data, show_left_ui=False, show_right_ui=False)
+        self._handle: Any = launch(
+            model, self._stage.data, key_callback=on_key, show_left_ui=False, show_right_ui=False
+        )
         self._threads = [each for each in threading.enumerate() if each not in others]
         with self._handle.lock():
             camera = self._handle.cam
@@ -97,6 +103,13 @@ class Window:
         now = time.monotonic()
         time.sleep(max(0.0, self._next - now))
         self._next = max(self._next, now) + self._period
+
+    def write(self, names: str, values: str) -> None:
+        """Write two columns of lines into the upper left corner, in place of what was there."""
+        if not self.is_open:
+            return
+        font, place = mujoco.mjtFont.mjFONT_NORMAL, mujoco.mjtGridPos.mjGRID_TOPLEFT
+        self._handle.set_texts((font, place, names, values))
 
     def close(self) -> None:
         """Close the window and wait until its thread has ended; more calls do nothing."""

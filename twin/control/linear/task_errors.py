@@ -1,4 +1,4 @@
-"""Errors in task space along a reference, by Jacobians that are inverted once."""
+"""Errors in task space along a reference, by Jacobians that are computed once."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ class TaskErrors:
     """
 
     def __init__(self, platform: Platform, reference: Reference) -> None:
-        """Invert the Jacobians of all rows.
+        """Compute the Jacobians of all rows.
 
         Rows that cannot be reached, at which the loop stops, take the last one before them.
 
         Raises:
             InputError: a machine whose actuators do not tell its pose.
-            SingularPoseError: the reference passes a singular pose.
         """
         if platform.dof != 6 or platform.n_actuators != 6:
             raise InputError("platform", f"{platform.name} must have six freedoms and actuators")
@@ -33,11 +32,11 @@ class TaskErrors:
         good = reference.reachable > 0.0
         last = np.maximum.accumulate(np.where(good, np.arange(len(good)), -1))
         poses = np.where((last >= 0)[:, None], reference.pose[last], platform.home)
-        self._inverse = np.linalg.inv(platform.jacobian(poses))
+        self._jacobian = platform.jacobian(poses)
 
     def of(self, row: int, measurement: Measurement) -> tuple[FloatArray, FloatArray]:
         """Return displacement and twist `(6,)` from row `row` of the reference, base axes."""
-        reference, inverse = self._reference, self._inverse[row]
+        reference, inverse = self._reference, np.linalg.inv(self._jacobian[row])
         return (
             inverse @ (measurement.coordinates - reference.coordinates[row]),
             inverse @ (measurement.rates - reference.rates[row]),

@@ -1,0 +1,48 @@
+"""Settings of Sphinx; `make docs` builds the site."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from handbook.generate import generate  # noqa: E402
+from handbook.links import inside_the_site  # noqa: E402
+from handbook.mathematics import add_renderer  # noqa: E402
+from handbook.rendering import restructure  # noqa: E402
+
+import twin  # noqa: E402
+
+project = "platform twin"
+version = release = twin.__version__
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["handbook", "_generated/machine_gallery.md"]
+language = "en"
+
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_heading_anchors = 4
+html_math_renderer = "mathml"
+
+autodoc_default_options = {"no-value": True}
+autodoc_preserve_defaults = True
+python_use_unqualified_type_names = True
+toc_object_entries = False
+
+html_theme = "furo"
+html_title = "platform twin"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sphinx = False
+html_copy_source = False
+
+
+def setup(app: Sphinx) -> None:
+    """Write the generated pages and register what turns texts into what Sphinx reads."""
+    add_renderer(app)
+    app.connect("builder-inited", lambda _: generate(HERE / "_generated", HERE.parent / "report.json"))
+    app.connect("source-read", lambda _, __, text: text.__setitem__(0, inside_the_site(text[0])))
+    app.connect("autodoc-process-docstring", restructure, priority=400)

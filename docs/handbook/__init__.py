@@ -1,0 +1,1 @@
+"""What the documentation's generated pages are made of: machines, report, docstrings, commands."""

@@ -1,0 +1,52 @@
+"""What positive means on a machine, in the words of its own kind of legs."""
+
+from __future__ import annotations
+
+from twin.platform import Platform
+
+COORDINATES = {
+    "ups": "the distance from base joint to platform joint; extension is positive",
+    "strut": "the distance from base joint to platform joint; extension is positive",
+    "viscoelastic": (
+        "the distance from base joint to platform joint, which spring and actuator share; "
+        "extension is positive"
+    ),
+    "rss": (
+        "the crank's angle, right-handed about its axis from the direction `zero`; the elbow is "
+        "the one that `branch` names"
+    ),
+    "pillar": "the height of the plate's joint above its foot, square to the plate",
+}
+
+ANGLES = {
+    "stewart": "yaw_pitch_roll",
+    "micro_hexapod": "fixed_xyz",
+    "driving_simulator": "roll_pitch",
+    "compliant_stewart": "compliant",
+    "srspm": "rodrigues",
+    "rss": "rodrigues",
+}
+"""Conventions of the papers, by machine; all others use the first."""
+
+
+def conventions(platform: Platform) -> str:
+    """Return the list of a machine's conventions."""
+    unit, force = platform.coordinate_unit, platform.force_unit
+    n = platform.n_actuators
+    angles = ANGLES.get(platform.name, "yaw_pitch_roll")
+    lines = [
+        "What all machines share, frames, poses, signs, is under [conventions](../../conventions.md).",
+        "",
+        f"- Legs are numbered from 1 to {n} as in the sketch, arrays in the same order.",
+        f"- Actuator coordinate [{unit}]: {COORDINATES[platform.kind]}.",
+        f"- Forces [{force}] are positive in the direction of growing coordinate.",
+        f"- The platform has {platform.dof} freedoms, {n} actuators drive them"
+        + (": `inverse_dynamics` gives the forces of smallest norm." if n > platform.dof else "."),
+        f"- Angles are usually given as `{angles}` of `twin.rotations`.",
+    ]
+    if platform.n_internal:
+        lines.append(
+            f"- `internal` `(..., {2 * platform.n_internal})`: coordinates of the springs [m], "
+            "then their rates [m/s]; zero where the springs are relaxed."
+        )
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,67 @@
+"""Docstrings, which are Markdown with Google's sections, as the markup that Sphinx reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+CODE = re.compile(r"(`[^`]+`)")
+
+SPECIAL = re.compile(r"([*|\\])|(?<=\w)(_)(?!\w)")
+"""What reStructuredText would take for emphasis, a substitution or a reference."""
+
+ALIAS = re.compile(r"Alias for field number \d+")
+"""What Python says of a field that nobody describes."""
+
+RULE = re.compile(r"\|[\s:|-]+\|")
+
+
+def as_restructured(lines: Sequence[str]) -> list[str]:
+    """Return the lines of a docstring with tables, code and special characters rewritten."""
+    if len(lines) and ALIAS.fullmatch(lines[0]):
+        return []
+    return list(_blocks(list(lines)))
+
+
+def _blocks(lines: list[str]) -> Iterator[str]:
+    k = 0
+    while k < len(lines):
+        if not lines[k].lstrip().startswith("|"):
+            yield _text(lines[k])
+            k += 1
+            continue
+        table = []
+        while k < len(lines) and lines[k].lstrip().startswith("|"):
+            table.append(lines[k])
+            k += 1
+        yield from _table(table)
+
+
+def _text(line: str) -> str:
+    """Return a line outside tables: code in double backticks, the rest without special meaning."""
+    parts = CODE.split(line)
+    return "".join(
+        f"``{part[1:-1]}``" if k % 2 else SPECIAL.sub(r"\\\g<0>", part)
+        for k, part in enumerate(parts)
+    )
+
+
+def _table(lines: list[str]) -> Iterator[str]:
+    """Yield a table of Markdown as a list of lists, which needs no column widths."""
+    indent = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
+    yield ""
+    yield f"{indent}.. list-table::"
+    yield f"{indent}   :header-rows: 1"
+    yield ""
+    for line in lines:
+        if RULE.fullmatch(line.strip()):
+            continue
+        for k, cell in enumerate(cells(line)):
+            yield f"{indent}   {'* -' if k == 0 else '  -'} {_text(cell)}".rstrip()
+    yield ""
+
+
+def cells(row: str) -> list[str]:
+    """Return the texts of a row of a Markdown table."""
+    inside = row.strip().removeprefix("|").removesuffix("|")
+    return [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", inside)]

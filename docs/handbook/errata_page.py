@@ -1,0 +1,26 @@
+"""The page of the papers' errata."""
+
+from __future__ import annotations
+
+from handbook.markdown import table
+from twin.validation.errata import PaperErrata, read_errata
+
+
+def errata_page() -> str:
+    """Return the page: one table for each paper, with the test that shows each entry."""
+    papers = read_errata()
+    count = sum(len(paper.entries) for paper in papers)
+    head = (
+        "# Errata of the papers\n\n"
+        f"What is printed and cannot be right, what this project uses in its place, and the test "
+        f"that shows it: {count} entries.\n"
+    )
+    return "\n".join([head, *(_section(paper) for paper in papers)])
+
+
+def _section(paper: PaperErrata) -> str:
+    rows = [
+        (entry.where, entry.printed, entry.right, f"`{entry.test}`") for entry in paper.entries
+    ]
+    body = table(("Where", "Printed", "Right", "Shown by"), rows)
+    return f"## {paper.paper}\n\n{paper.reference}\n\n{body}\n{paper.note}\n"

@@ -1,0 +1,86 @@
+"""The page of one machine: drawing, numbers, conventions, validation, use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from handbook.conventions import conventions
+from handbook.dimensions import dimensions_svg
+from handbook.markdown import fenced, plain
+from handbook.parameters import facts, parameters
+from handbook.validated import published, validated
+from twin.engines.stability import suitable_timestep
+from twin.platform import Platform
+
+USE = """import twin
+
+platform = twin.load("{name}")
+lengths = platform.inverse_kinematics(platform.home)  # [{unit}]
+forces = platform.inverse_dynamics(platform.home, [0] * 6, [0] * 6)  # [{force}]
+run = platform.simulate(0.05, engine="mujoco"{step})
+print(lengths, forces, run.pose[-1])"""
+
+COMMANDS = """twin info {name}
+twin simulate {name} --duration 0.05 --engine mujoco
+twin validate {name} --out {name}.html"""
+
+
+def machine_page(
+    platform: Platform, machine: Mapping[str, Any], pictures: Mapping[str, Path]
+) -> str:
+    """Return the page in MyST Markdown.
+
+    Args:
+        platform: the machine.
+        machine: what the report says of it, see `handbook.report.machine_report`.
+        pictures: files by view.
+    """
+    known = platform.parameters.preset.known
+    sections = [
+        f"# {platform.name}\n\n{plain(platform.parameters.title)}.\n",
+        _pictures(platform, pictures),
+        f'<figure class="sketch">{dimensions_svg(platform)}<figcaption>At home, from the numbers '
+        "below; dimensions in mm between joint centres. Legs are numbered as in arrays."
+        "</figcaption></figure>\n",
+        "## How to use it\n",
+        fenced("python", use(platform)),
+        fenced("console", COMMANDS.format(name=platform.name)),
+        (f"Presets: {', '.join(f'`{preset}`' for preset in known)}.\n" if known else ""),
+        "## What follows from the numbers\n\n" + facts(platform),
+        "## Conventions\n\n" + conventions(platform),
+        f"## Validation: {machine['verdict']}\n\n" + validated(dict(machine)),
+        "## Published values\n\n" + published(dict(machine)),
+        "## Parameters\n\n"
+        f"All fields of `assets/{platform.name}/platform.toml` in SI units, with the source of "
+        "each table.\n",
+        parameters(platform),
+        "## Where the numbers are from\n\n" + _origins(platform.name),
+    ]
+    return "\n".join(sections)
+
+
+def use(platform: Platform) -> str:
+    """Return Python code that works with a machine."""
+    longest = suitable_timestep(platform)
+    step = f", timestep={longest:g}" if longest < 1e-3 else ""
+    return USE.format(
+        name=platform.name, unit=platform.coordinate_unit, force=platform.force_unit, step=step
+    )
+
+
+def _pictures(platform: Platform, pictures: Mapping[str, Path]) -> str:
+    images = [
+        f"![{platform.name} at home, {view}](../pictures/{file.name})"
+        for view, file in pictures.items()
+    ]
+    return "\n".join([":::{container} pair", *images, ":::", ""])
+
+
+def _origins(name: str) -> str:
+    """Return the machine's README below its title and file list, headings one step lower."""
+    text = (files("twin.assets") / name / "README.md").read_text(encoding="utf-8")
+    return re.sub(r"^(#+) ", r"#\1 ", text.partition("\n")[2].strip(), flags=re.MULTILINE) + "\n"

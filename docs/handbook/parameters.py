@@ -1,0 +1,49 @@
+"""A machine's numbers with their sources, table by table as in its platform.toml."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+
+import twin
+from handbook.markdown import plain, table
+from twin.facts import machine_facts
+from twin.parameters.describe import Parameter, describe
+from twin.platform import Platform
+from twin.viewer.text import value_text
+
+COLUMNS = ("Name", "Value", "Unit", "Description")
+
+
+def facts(platform: Platform) -> str:
+    """Return the table of what follows from the numbers."""
+    rows = [
+        (plain(fact.name), value_text(fact.value, "", 5), plain(fact.unit), plain(fact.note))
+        for fact in machine_facts(platform)
+    ]
+    return table(("Quantity", "Value", "Unit", "Note"), rows)
+
+
+def parameters(platform: Platform) -> str:
+    """Return a table for each table of the machine's file, then those of its presets."""
+    plain_rows = describe(platform.parameters)
+    text = _tables(plain_rows)
+    for preset in platform.parameters.preset.known:
+        changed = describe(twin.load(platform.name, preset=preset).parameters)
+        rows = [row for row in changed if row not in plain_rows and row.table != "preset"]
+        text += f"\n### Preset `{preset}`\n\nWhat it changes or adds.\n\n" + _tables(rows)
+    return text
+
+
+def _tables(rows: Iterable[Parameter]) -> str:
+    text = ""
+    for name, group in groupby(rows, key=lambda row: row.table):
+        inside = list(group)
+        text += f"**{f'`[{name}]`' if name else 'The machine'}** Source: {plain(inside[0].source)}\n\n"
+        text += table(COLUMNS, [_row(row) for row in inside]) + "\n"
+    return text
+
+
+def _row(row: Parameter) -> tuple[str, ...]:
+    value = plain(value_text(row.value, row.unit))
+    return f"`{row.name}`", value, plain(row.unit), plain(row.description)

@@ -1,0 +1,89 @@
+"""What is validated of a machine, and how well: from the report."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+from handbook.markdown import folded, plain, table
+from twin.validation.report import margin_text
+from twin.viewer.text import number
+
+MEASURES = ("Measure", "Value", "Tolerance", "Unit", "Verdict", "Reason")
+
+SIGNS = {"at most": "≤", "at least": "≥"}
+
+
+def validated(machine: dict[str, Any]) -> str:
+    """Return the section on the cases of a machine, each with its measures."""
+    counts = machine["counts"]["measures"]
+    judged = counts["pass"] + counts["fail"]
+    lines = [
+        f"{counts['pass']} of {judged} judged measures in {len(machine['cases'])} cases keep their "
+        f"tolerance; {counts['info']} more inform only. The margin is how many times better than "
+        "its tolerance the tightest measure of a case is. Every case opens on a click.\n",
+    ]
+    if machine["tightest"]:
+        near = machine["tightest"]
+        lines.append(
+            f"Closest to its tolerance: {plain(near['measure'])} (`{near['case']}`, "
+            f"{margin_text(near['margin'])}).\n"
+        )
+    lines += [_case(case) for case in machine["cases"]]
+    if machine["left_out"]:
+        rows = [(plain(case["title"]), plain(case["reason"])) for case in machine["left_out"]]
+        inside = table(("Case", "Why not"), rows)
+        lines.append(folded(f"Cases that do not apply: {len(rows)}", inside))
+    return "\n".join(lines)
+
+
+def _case(case: dict[str, Any]) -> str:
+    counts = case["counts"]["measures"]
+    judged = counts["pass"] + counts["fail"]
+    told = f"{counts['pass']} of {judged} pass" if judged else "informs only"
+    if case["tightest"]:
+        told += f", margin {margin_text(case['tightest']['margin'])}"
+    title = f"<strong>{html.escape(case['title'])}</strong> <code>{case['case']}</code>: {told}"
+    inside = plain(case["description"]) + "\n\n"
+    inside += table(MEASURES, [_measure(measure) for measure in case["measures"]])
+    for part in case["tables"]:
+        inside += f"\n**{plain(part['title'])}.** {plain(part['caption'])}\n\n"
+        inside += table(part["columns"], [map(plain, row) for row in part["rows"]])
+    return folded(title, inside)
+
+
+def _measure(measure: dict[str, Any]) -> tuple[str, ...]:
+    tolerance = ""
+    if measure["tolerance"] is not None:
+        tolerance = f"{SIGNS[measure['bound']]} {number(measure['tolerance'], 4)}"
+    unit = "" if measure["unit"] == "1" else measure["unit"]
+    return (
+        plain(measure["name"]),
+        number(measure["value"], 4),
+        tolerance,
+        plain(unit),
+        measure["verdict"],
+        plain(measure["reason"]),
+    )
+
+
+def published(machine: dict[str, Any]) -> str:
+    """Return the section on what papers print beside what we find."""
+    rows = [
+        (
+            plain(statement["source"]),
+            plain(statement["printed"]),
+            plain(statement["ours"]),
+            f"**{statement['agreement']}** {plain(statement['why'])}".strip(),
+        )
+        for case in machine["cases"]
+        for statement in case["statements"]
+    ]
+    if not rows:
+        return "The papers print no value of this machine that could be compared.\n"
+    counts = machine["counts"]["statements"]
+    told = (
+        f"{counts['reproduced']} reproduced, {counts['differs']} differ, {counts['not_given']} "
+        "not given. What differs is explained here and in the [errata](../errata.md).\n\n"
+    )
+    return told + table(("Source", "Printed", "Ours", "Agreement"), rows)

@@ -1,0 +1,52 @@
+"""A car brakes; how much of it does the driver on a platform feel?
+
+Three algorithms turn the ride into a motion inside the actuators' limits. Errors are of what is
+perceived, in thresholds of perception; the platform at rest is what they have to beat.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import matplotlib.style
+from matplotlib.figure import Figure
+
+import twin
+from twin.console import Column, line, table
+from twin.motion.cueing import compare, manoeuvre, standstill_error
+
+platform = twin.load("stewart")
+ride = manoeuvre("braking")
+outcomes = compare(platform, ride)
+
+rows = [
+    (
+        name,
+        f"{one.error.total:.2f}",
+        f"{one.error.total_correlation:.2f}",
+        f"{one.error.total_false_cue:.2f}",
+        f"{100.0 * one.use.largest:.0f}",
+    )
+    for name, one in outcomes.items()
+]
+still = standstill_error(ride)
+rows.append(("at rest", f"{still.total:.2f}", "-", f"{still.total_false_cue:.2f}", "0"))
+titles = ("error", "correlation", "false cues", "largest share of a limit [%]")
+columns = (Column("algorithm"), *(Column(title, number=True) for title in titles))
+table(columns, rows, f"{platform.name}: {ride.name}")
+
+matplotlib.style.use(Path(__file__).with_name("plots.mplstyle"))
+figure = Figure(figsize=(8.0, 5.4))
+felt, moved = figure.subplots(2, 1, sharex=True)
+first = next(iter(outcomes.values())).error
+felt.plot(first.time, first.vehicle[0][:, 0], color="#1b2733", linewidth=2.2, label="in the car")
+for name, one in outcomes.items():
+    felt.plot(one.error.time, one.error.platform[0][:, 0], label=name)
+    moved.plot(one.use.time, 1e3 * one.cue.motion.axes(one.use.time).values[:, 0], label=name)
+felt.set(ylabel="perceived surge [m/s²]", title="braking: what the driver feels")
+felt.legend(ncols=4)
+moved.set(xlabel="time [s]", ylabel="surge of the platform [mm]", xlim=(0.0, ride.duration))
+picture = Path(sys.argv[1] if len(sys.argv) > 1 else ".") / "motion_cueing.png"
+figure.savefig(picture)
+line(f"wrote {picture}")

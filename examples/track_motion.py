@@ -1,0 +1,38 @@
+"""Four controllers follow the same ride, on ideal actuators and on real ones.
+
+The preset `hardware` brings the drives: friction, backlash, delay, encoders. What a controller
+knows of them decides what is left of its lead. Errors are root mean squares of the platform.
+"""
+
+from __future__ import annotations
+
+import twin
+from twin.console import Column, table
+from twin.control import make_controller
+from twin.motion import TankTrackMotion
+from twin.viewer.tracking import TrackingErrors
+
+DURATION = 4.0
+CONTROLLERS = {
+    "cascade": "position and velocity loop",
+    "observer": "Kalman filter of the disturbance",
+    "feedforward": "cascade and forces of the model",
+    "computed_torque": "model inside the loop",
+}
+
+rows = []
+for name, idea in CONTROLLERS.items():
+    row = [name, idea]
+    for preset in (None, "hardware"):
+        platform = twin.load("stewart", preset)
+        ride = TankTrackMotion(platform.home, duration=DURATION, peak_pitch=0.03)
+        controller = make_controller(name, platform, ride)
+        run = platform.simulate(DURATION, controller=controller, timestep=5e-4, preset="fast")
+        assert not run.stopped, run.stopped
+        position, rotation, _ = TrackingErrors(run).root_mean_square()
+        row += [f"{1e3 * position:.4f}", f"{1e3 * rotation:.4f}"]
+    rows.append(row)
+
+titles = ("ideal [mm]", "ideal [mrad]", "hardware [mm]", "hardware [mrad]")
+columns = (Column("controller"), Column("idea"), *(Column(title, number=True) for title in titles))
+table(columns, rows, f"stewart on a tank's ride of {DURATION:g} s, root mean square errors")

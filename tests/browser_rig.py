@@ -1,0 +1,202 @@
+"""Somebody at the page: a real browser, driven by labels and names as a person reads them."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, sync_playwright
+
+COMMANDS = ("chromium", "chromium-browser", "google-chrome")
+
+FLAGS = (
+    "--no-sandbox",
+    "--no-proxy-server",
+    "--disable-dev-shm-usage",
+    "--ignore-gpu-blocklist",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    # Nothing but this computer can be reached, whatever the page asks for.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
+)
+"""Graphics by software, in containers too."""
+
+DESKTOP = (1280, 800)
+
+TABLET = (820, 1180)
+
+PATIENCE = 60.0
+"""[s] for what takes one on a quiet computer."""
+
+SCENE = "canvas[data-engine]"
+"""The canvas of the scene; charts have others."""
+
+SCENE_ALONE = f"body * {{visibility: hidden !important}} {SCENE} {{visibility: visible !important}}"
+
+
+def browser_command() -> str | None:
+    """Return the browser's command, None where there is none."""
+    return next((found for name in COMMANDS if (found := shutil.which(name))), None)
+
+
+@contextmanager
+def open_browser(command: str) -> Iterator[Browser]:
+    """Run a browser without a window."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=command, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+class Visitor:
+    """One browser window of its own, with what happened in it.
+
+    Attributes:
+        page: Playwright's.
+        said: what the page's scripts wrote to the browser's console.
+        problems: errors of the page's scripts, refused and failed requests.
+        requests: addresses that the page has asked for.
+    """
+
+    def __init__(self, browser: Browser, size: tuple[int, int] = DESKTOP) -> None:
+        """Open a window of a size (width, height) in pixels; `close` it."""
+        view = {"width": size[0], "height": size[1]}
+        self._context = browser.new_context(viewport=view, accept_downloads=True)  # type: ignore[arg-type]
+        self._context.set_default_timeout(1e3 * PATIENCE)
+        self.page: Page = self._context.new_page()
+        self.said: list[str] = []
+        self.problems: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", self._note)
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("websocket", lambda socket: self.requests.append(socket.url))
+        self.page.on("requestfailed", lambda request: self.problems.append(request.url))
+
+    def open(self, url: str) -> Visitor:
+        """Go to an address and wait until the page is connected to its server."""
+        self.page.goto(url)
+        self.wait_connected()
+        return self
+
+    def wait_connected(self) -> None:
+        """Wait until the page has all that the server shows, and draws it."""
+        self.page.locator("svg.tabler-icon-cloud-check").first.wait_for()
+        self.page.locator(SCENE).wait_for()
+
+    def close(self) -> None:
+        """Close the window."""
+        self._context.close()
+
+    @property
+    def hosts(self) -> set[str]:
+        """Hosts that the page has asked for anything."""
+        addresses = (address.removeprefix("blob:") for address in self.requests)
+        found = {urlsplit(address).hostname for address in addresses}
+        return {host for host in found if host}
+
+    def row(self, label: str) -> Locator:
+        """Return the line of an input with its label."""
+        text = label.replace("\\", "\\\\").replace('"', '\\"')
+        return self.page.locator(f'div:has(> div > p > label:text-is("{text}"))')
+
+    def input(self, label: str) -> Locator:
+        """Return the input of a label; more than one for vectors."""
+        return self.row(label).locator("input:not([type=hidden])")
+
+    def value(self, label: str) -> str:
+        """Return what stands in an input."""
+        return self.input(label).input_value()
+
+    def number(self, label: str) -> float:
+        """Return the number that stands in an input."""
+        return float(self.value(label).replace(",", ""))
+
+    def enter(self, label: str, value: object) -> None:
+        """Type into an input."""
+        self.input(label).fill(str(value))
+        self.input(label).press("Enter")
+
+    def slide(self, label: str, share: float) -> None:
+        """Drag a slider with the mouse to a share of its range."""
+        row = self.row(label)
+        row.scroll_into_view_if_needed()
+        thumb = row.get_by_role("slider")
+        start = thumb.bounding_box()
+        track = row.locator("div[tabindex='-1']").first.bounding_box()
+        assert start and track
+        mouse = self.page.mouse
+        height = start["y"] + start["height"] / 2
+        mouse.move(start["x"] + start["width"] / 2, height)
+        mouse.down()
+        mouse.move(track["x"] + share * track["width"], height, steps=5)
+        mouse.up()
+
+    def choose(self, label: str, option: str) -> None:
+        """Choose from a list."""
+        self.input(label).click()
+        self.page.get_by_role("option", name=option, exact=True).locator("visible=true").click()
+
+    def tick(self, label: str, on: bool = True) -> None:
+        """Tick a box, or take the tick away."""
+        self.input(label).set_checked(on)
+
+    def press(self, name: str) -> None:
+        """Press a button."""
+        self.page.get_by_role("button", name=name, exact=True).click()
+
+    def turn_to(self, tab: str) -> None:
+        """Open a tab."""
+        self.page.get_by_role("tab", name=tab, exact=True).click()
+
+    def has_text(self, text: str) -> None:
+        """Wait until a text stands on the page."""
+        self.page.get_by_text(text).first.wait_for()
+
+    def wait(self, holds: Callable[[], Any], what: str = "") -> None:
+        """Wait until something holds, while the page goes on."""
+        waited = 0.0
+        while not holds():
+            assert waited < PATIENCE, f"waited for {PATIENCE} s: {what}"
+            self.page.wait_for_timeout(50.0)
+            waited += 0.05
+
+    def scene(self) -> NDArray[np.uint8]:
+        """Return the scene `(height, width, 3)` as it is drawn now, without what lies over it."""
+        picture = self.page.screenshot(style=SCENE_ALONE)
+        return np.asarray(Image.open(io.BytesIO(picture)).convert("RGB"))
+
+    def picture(self, file: Path) -> None:
+        """Keep what is seen as a file, to look at."""
+        self.page.screenshot(path=file)
+
+    def _note(self, message: ConsoleMessage) -> None:
+        self.said.append(message.text)
+        if message.type == "error":
+            self.problems.append(message.text)
+
+
+def colours(picture: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Return how many pixels each colour of a picture has, most first."""
+    packed = picture.astype(np.uint32) @ np.array([1 << 16, 1 << 8, 1], dtype=np.uint32)
+    counts = np.unique(packed, return_counts=True)[1]
+    return np.sort(counts)[::-1]
+
+
+def background(picture: NDArray[np.uint8]) -> float:
+    """Return the share of a picture that has its most frequent colour."""
+    return float(colours(picture)[0] / (picture.shape[0] * picture.shape[1]))
+
+
+def changed(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> float:
+    """Return the share of pixels that differ visibly between two pictures."""
+    difference = np.abs(before.astype(int) - after.astype(int)).max(axis=-1)
+    return float((difference > 16).mean())

@@ -1,0 +1,384 @@
+"""Loops that are steered while they run: other references, other controllers, bounded records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from closed_loops import angles, heave
+from numpy.typing import NDArray
+
+import twin
+from twin.control import controller_names, make_controller
+from twin.control.cascade import Cascade
+from twin.control.controller import Controller
+from twin.control.handover import FADE
+from twin.control.loop import ClosedLoop
+from twin.control.reference import Reference, reference_of, sample_reference
+from twin.control.supervisor import Supervisor
+from twin.engines.stability import suitable_timestep
+from twin.errors import InputError, StateError
+from twin.motion import SineMotion
+from twin.plant.plant import Plant
+from twin.platform import Platform
+
+PAIRS = [
+    *[(name, "stewart") for name in controller_names()[:6]],
+    *[(name, "micro_hexapod") for name in ("cascade", "feedforward", "iff", "dvf", "hac_lac")],
+    *[(name, "compliant_stewart") for name in ("cascade", "iff", "dvf", "hac_lac")],
+    *[(name, "driving_simulator") for name in ("cascade", "computed_torque")],
+]
+"""Controllers on rigid legs, struts, springs in series, and fewer freedoms than actuators."""
+
+assert {name for name, _ in PAIRS} == set(controller_names())
+
+PAST = 4
+"""Rows before the present that a window begins with: derivatives of the first ones are one-sided,
+twice taken for what transmissions wind up, and between rows a cubic looks one row back."""
+
+AHEAD, EVERY = 0.5, 0.05
+"""[s] that a window reaches beyond the next one, and between two."""
+
+ROUNDING = 1e-11
+"""Of the largest force: rows in blocks of other lengths differ in the last digit."""
+
+
+class Ride(NamedTuple):
+    """What came of a loop, one row per step of the engine."""
+
+    forces: NDArray[np.float64]
+    efforts: NDArray[np.float64]
+    loop: ClosedLoop
+
+    @property
+    def jumps(self) -> NDArray[np.float64]:
+        """Largest change of a motor's effort in every step."""
+        return np.asarray(np.abs(np.diff(self.efforts, axis=0)).max(axis=1))
+
+    @property
+    def errors(self) -> NDArray[np.float64]:
+        """Largest error of an actuator in every control period."""
+        signals = self.loop.signals()
+        return np.asarray(np.abs(signals["demand"] - signals["measured"]).max(axis=1))
+
+
+def ride(
+    platform: Platform,
+    controller: Controller,
+    duration: float,
+    steer: Callable[[int, ClosedLoop], None] = lambda step, loop: None,
+    **options: Any,
+) -> Ride:
+    """Run a loop; `steer(step, loop)` is called before every control period."""
+    loop = ClosedLoop(platform, controller, **options)
+    timestep = min(5e-4, suitable_timestep(platform))
+    engine = twin.make_engine("analytic", platform, timestep=timestep, preset="fast")
+    state = engine.reset(None, None, loop.springs(None))
+    loop.start(timestep, state)
+    forces, efforts = [], []
+    ratio = round(controller.period / timestep)
+    for index in range(round(duration / timestep)):
+        if index % ratio == 0:
+            steer(index // ratio, loop)
+        forces.append(loop.step(index, state).copy())
+        efforts.append(loop.plant.efforts)
+        state = engine.step(forces[-1])
+    engine.close()
+    return Ride(np.array(forces), np.array(efforts), loop)
+
+
+def window(whole: Reference, begin: int, end: int) -> Reference:
+    """Return the rows from `begin` to `end` of a reference, of which row 0 is period 0."""
+    first = max(begin, 0)
+    rows = {name: getattr(whole, name)[first:end] for name in Reference._fields[1:-1]}
+    return whole._replace(begin=first, **rows)
+
+
+def steered(platform: Platform, name: str, duration: float, past: int) -> tuple[Ride, Ride]:
+    """Return a ride along a whole reference, and one along windows of it."""
+    period = make_controller(name, platform).period
+    whole = sample_reference(platform, heave(platform, duration + 1.0), period)
+    every, ahead = round(EVERY / period), round(AHEAD / period)
+
+    def steer(step: int, loop: ClosedLoop) -> None:
+        if step and step % every == 0:
+            loop.redirect(window(whole, step - past, step + every + ahead))
+
+    at_once = ride(platform, make_controller(name, platform, whole), duration)
+    first = window(whole, 0, every + ahead)
+    parts = ride(platform, make_controller(name, platform, first), duration, steer)
+    assert at_once.loop.stopped == parts.loop.stopped == ""
+    return at_once, parts
+
+
+@pytest.mark.parametrize("preset", [None, "hardware"])
+@pytest.mark.parametrize(("name", "machine"), PAIRS)
+def test_windows_of_a_motion_are_the_motion(name: str, machine: str, preset: str | None) -> None:
+    """What is summed up, estimated, limited and faded in is kept; nothing else depends on rows."""
+    at_once, parts = steered(twin.load(machine, preset), name, 0.12, PAST)
+    size = np.abs(at_once.forces).max()
+    np.testing.assert_allclose(parts.forces, at_once.forces, rtol=0, atol=ROUNDING * size)
+    np.testing.assert_allclose(parts.loop.signals()["demand"], at_once.loop.signals()["demand"])
+
+
+@pytest.mark.parametrize("name", ["feedforward", "computed_torque", "lqr"])
+def test_windows_without_a_past_hardly_differ(name: str) -> None:
+    """One-sided derivatives in the first rows: a thousandth of the forces, for a few periods."""
+    at_once, parts = steered(twin.load("stewart", "hardware"), name, 0.3, 0)
+    size = np.abs(at_once.efforts).max()
+    np.testing.assert_allclose(parts.efforts, at_once.efforts, rtol=0, atol=1e-3 * size)
+
+
+def bent(platform: Platform, period: float, at: float) -> tuple[Reference, Reference]:
+    """Return a motion, and one that leaves it smoothly for a lower place at a time [s]."""
+    motion = heave(platform, 1.2)
+    whole = sample_reference(platform, motion, period)
+    step = round(at / period)
+    time = period * np.arange(len(whole.time))
+    u = np.clip((time - at) / 0.4, 0.0, 1.0)
+    share = u**3 * (10.0 - 15.0 * u + 6.0 * u**2)
+    slope = (30.0 * u**2 - 60.0 * u**3 + 30.0 * u**4) / 0.4
+    curve = (60.0 * u - 180.0 * u**2 + 120.0 * u**3) / 0.16
+    way = 0.5 * float(np.ptp(whole.pose[:, 2]))
+    pose, twist, acceleration = (part.copy() for part in whole[2:5])
+    for part, form in ((pose, share), (twist, slope), (acceleration, curve)):
+        part[:, 2] -= way * form
+    rows = slice(step - PAST, None)
+    parts = (part[rows] for part in (time, pose, twist, acceleration))
+    return whole, reference_of(platform, period, *parts, begin=step - PAST)
+
+
+@pytest.mark.parametrize(("name", "machine"), PAIRS)
+def test_another_target_half_way_makes_no_jump(name: str, machine: str) -> None:
+    """The new motion begins with the position, rate and acceleration of the old one."""
+    platform = twin.load(machine)
+    period = make_controller(name, platform).period
+    at, duration = (0.25, 0.5) if period == 1e-3 else (0.15, 0.25)
+    whole, other = bent(platform, period, at)
+
+    def steer(step: int, loop: ClosedLoop) -> None:
+        if step == round(at / period):
+            loop.redirect(other)
+
+    straight = ride(platform, make_controller(name, platform, whole), duration)
+    turned = ride(platform, make_controller(name, platform, whole), duration, steer)
+    assert turned.loop.stopped == ""
+    ratio = len(turned.forces) * period / duration
+    index = round(at / period * ratio)
+    np.testing.assert_array_equal(turned.forces[:index], straight.forces[:index])
+    assert np.abs(turned.loop.signals()["demand"] - straight.loop.signals()["demand"])[-1].min() > 0
+    # From period to period no more than what the motion itself asks for, and a thousandth.
+    slack = 1e-3 * np.abs(straight.efforts).max()
+    around = slice(index - 1, index + round(20 * ratio))
+    assert turned.jumps[around].max() <= 1.2 * straight.jumps[around].max() + slack
+
+
+def replaced(
+    platform: Platform, name: str, other: str, duration: float, **options: Any
+) -> tuple[Ride, Ride, Ride]:
+    """Return rides of one controller, of another, and of one that the other takes over from."""
+    at = 0.25
+    motion = heave(platform, duration + 0.2)
+    new = make_controller(other, platform, motion, **options)
+    step = round(at / new.period)
+
+    def steer(now: int, loop: ClosedLoop) -> None:
+        if now == step:
+            begun = new.reference
+            new.redirect(window(begun, step - PAST, len(begun.time)))
+            loop.replace(new)
+
+    alone = [
+        ride(platform, make_controller(kind, platform, motion, **given), duration)
+        for kind, given in ((name, {}), (other, options))
+    ]
+    both = ride(platform, make_controller(name, platform, motion), duration, steer)
+    assert both.loop.stopped == ""
+    assert both.loop.controller is new
+    return alone[0], alone[1], both
+
+
+@pytest.mark.parametrize("preset", [None, "hardware"])
+@pytest.mark.parametrize(
+    ("name", "other", "options"),
+    [
+        ("cascade", "computed_torque", {}),
+        ("computed_torque", "cascade", {}),
+        ("cascade", "cascade", {"position_gain": 12.0}),
+        ("cascade", "cascade", {"velocity_gain": 10e3}),
+        ("cascade", "loop_shaping", {}),
+        ("lqr", "feedforward", {}),
+        ("feedforward", "observer", {}),
+    ],
+)
+def test_another_controller_takes_over_without_a_jump(
+    name: str, other: str, options: dict[str, float], preset: str | None
+) -> None:
+    """In the first ten periods no larger change of effort than by either controller alone.
+
+    Alone they change it by drives' friction, encoders' steps and the motion; a new error, shown at
+    once, would make several hundred newtons of it.
+    """
+    platform = twin.load("stewart", preset)
+    first, second, both = replaced(platform, name, other, 0.25 + FADE + 0.3, **options)
+    index = round(0.25 / 5e-4)
+    usual = max(first.jumps[20:].max(), second.jumps[20:].max())
+    assert both.jumps[index - 1 : index + 20].max() <= 1.5 * usual
+    assert both.errors.max() <= 1.2 * max(first.errors.max(), second.errors.max())
+    # Afterwards it follows as if it had always done so.
+    assert both.errors[-100:].max() <= max(1.5 * second.errors.max(), 1e-6)
+
+
+@pytest.mark.parametrize("machine", ["micro_hexapod", "compliant_stewart"])
+def test_springs_do_not_feel_another_controller(machine: str) -> None:
+    """Struts: what stretches their springs is carried over; `hac_lac` may have another period."""
+    platform = twin.load(machine)
+    motion = heave(platform, 0.6)
+    old = make_controller("cascade", platform, motion)
+    new = make_controller("hac_lac", platform, motion)
+
+    def steer(step: int, loop: ClosedLoop) -> None:
+        if step == 100:
+            loop.replace(new)
+
+    alone = ride(platform, make_controller("cascade", platform, motion), 0.15)
+    both = ride(platform, old, 0.15, steer)
+    assert both.loop.stopped == ""
+    index = round(0.1 / 0.15 * len(both.forces))
+    size = np.abs(alone.efforts).max()
+    assert both.jumps[index - 1 : index + 20].max() <= 0.05 * size
+    assert both.errors.max() <= 2.0 * alone.errors.max()
+
+
+def test_same_gains_again_change_nothing_that_matters() -> None:
+    platform = twin.load("stewart")
+    first, _, both = replaced(platform, "cascade", "cascade", 1.0)
+    late = both.loop.signals()["measured"][-1] - first.loop.signals()["measured"][-1]
+    assert np.abs(late).max() < 0.2 * first.errors.max()
+
+
+def test_records_of_another_controller_begin_anew(stewart: Platform) -> None:
+    motion = heave(stewart, 0.2)
+    others = {50: "computed_torque", 80: "computed_torque"}
+
+    def steer(step: int, loop: ClosedLoop) -> None:
+        if step in others:
+            loop.replace(make_controller(others[step], stewart, motion))
+
+    signals = ride(stewart, Cascade(stewart, motion), 0.1, steer).loop.signals()
+    assert "task_error" in signals
+    assert {len(rows) for rows in signals.values()} == {50}
+    np.testing.assert_allclose(signals["time"], 1e-3 * np.arange(50, 100), rtol=0, atol=1e-12)
+
+
+def test_keep_bounds_the_records(stewart: Platform) -> None:
+    motion = heave(stewart, 0.2)
+    whole = ride(stewart, Cascade(stewart, motion), 0.1).loop.signals()
+    last = ride(stewart, Cascade(stewart, motion), 0.1, keep=30).loop.signals()
+    assert set(last) == set(whole)
+    for name, rows in last.items():
+        np.testing.assert_array_equal(rows, whole[name][-30:])
+
+
+@pytest.mark.parametrize("keep", [0, -1, 2.5, True])
+def test_keep_is_a_number_of_periods(keep: Any, stewart: Platform) -> None:
+    with pytest.raises(InputError, match="keep"):
+        ClosedLoop(stewart, Cascade(stewart), keep=keep)
+
+
+@pytest.mark.parametrize("name", controller_names()[:6])
+def test_references_that_do_not_fit_change_nothing(name: str, stewart: Platform) -> None:
+    whole = sample_reference(stewart, heave(stewart, 0.5))
+    others = twin.load("driving_simulator")
+    wrong = [
+        sample_reference(others, heave(others, 0.5)),
+        sample_reference(stewart, heave(stewart, 0.5), 2e-3),
+        window(whole, 10, 10),
+        whole._replace(begin=1.5),
+        whole._replace(rates=np.full_like(whole.rates, np.nan)),
+        heave(stewart),
+    ]
+
+    def steer(step: int, loop: ClosedLoop) -> None:
+        if step < len(wrong):
+            with pytest.raises(InputError, match="reference"):
+                loop.redirect(wrong[step])  # type: ignore[arg-type]
+
+    quiet = ride(stewart, make_controller(name, stewart, whole), 0.05)
+    tried = ride(stewart, make_controller(name, stewart, whole), 0.05, steer)
+    np.testing.assert_array_equal(tried.forces, quiet.forces)
+    assert tried.loop.controller.reference is whole
+
+
+def test_controllers_that_do_not_fit_change_nothing(stewart: Platform) -> None:
+    motion = heave(stewart, 0.5)
+    wrong = [
+        "cascade",
+        Cascade(twin.load("driving_simulator")),
+        Cascade(stewart, motion, period=7e-4),
+        Cascade(stewart, motion, velocity_gain=1e9),
+    ]
+
+    def steer(step: int, loop: ClosedLoop) -> None:
+        if step < len(wrong):
+            with pytest.raises(InputError):
+                loop.replace(wrong[step])  # type: ignore[arg-type]
+
+    quiet = ride(stewart, Cascade(stewart, motion), 0.05)
+    tried = ride(stewart, Cascade(stewart, motion), 0.05, steer)
+    np.testing.assert_array_equal(tried.forces, quiet.forces)
+
+
+def test_stopped_machines_are_not_taken_over(stewart: Platform) -> None:
+    silent = Plant(stewart, dropouts=[(0.02, 9.0)])
+    stopped = ride(stewart, Cascade(stewart, heave(stewart)), 0.05, plant=silent).loop
+    assert stopped.stopped
+    with pytest.raises(StateError, match="start the loop again"):
+        stopped.replace(Cascade(stewart))
+
+
+def test_the_safe_stop_keeps_its_gains_after_a_replacement() -> None:
+    """With late drives the other controller's gains are on their way when the machine stops."""
+    platform = twin.load("stewart", "hardware")
+    assert Plant(platform).delay > 1e-3
+    new = Cascade(platform, heave(platform), velocity_gain=3e3)
+    silent = Plant(platform, dropouts=[(0.1, 9.0)])
+    watch = Supervisor(platform, new.reference, new.period, patience=1e-6)
+
+    def steer(step: int, loop: ClosedLoop) -> None:
+        if step == 99:
+            loop.replace(new, watch)
+
+    plain = ride(platform, Cascade(platform, heave(platform)), 0.4, plant=silent)
+    again = Plant(platform, dropouts=[(0.1, 9.0)])
+    taken = ride(platform, Cascade(platform, heave(platform)), 0.4, steer, plant=again)
+    assert taken.loop.stopped.startswith("sensor dropout")
+    assert plain.loop.stopped
+    assert np.abs(taken.efforts[-1] - plain.efforts[-1]).max() < 0.3 * np.abs(plain.efforts).max()
+
+
+def test_supervisors_follow(stewart: Platform) -> None:
+    """A reference that leaves the workspace is seen, and told with the time of the loop."""
+    far = SineMotion(
+        stewart.home, amplitude={"z": 5.0}, frequency=1.0, duration=0.3, convention=angles(stewart)
+    )
+    unreachable = sample_reference(stewart, far)._replace(begin=30)
+    step = 30 + int(np.argmin(unreachable.reachable))
+    given = Supervisor(stewart, sample_reference(stewart, heave(stewart)), 1e-3, following=100.0)
+    for watch in (None, given):
+
+        def steer(now: int, loop: ClosedLoop) -> None:
+            if now == step - 1:
+                loop.redirect(unreachable)
+
+        told = ride(stewart, Cascade(stewart), 0.15, steer, supervisor=watch).loop.stopped
+        assert told.startswith(f"unreachable pose: the reference at {step * 1e-3:.6g} s is")
+
+
+def test_rows_before_a_reference_are_its_first() -> None:
+    platform = twin.load("stewart")
+    late = sample_reference(platform, heave(platform, 0.1))._replace(begin=20)
+    assert [late.row(step) for step in (0, 20, 21, 500)] == [0, 0, 1, 100]
+    assert late._replace(begin=-20).row(0) == 20

@@ -1,0 +1,63 @@
+"""Every example runs, and leaves the picture or the table that it promises."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+from package_walk import ROOT
+from PIL import Image
+
+FOLDER = ROOT / "examples"
+EXAMPLES = {script.stem: script for script in sorted(FOLDER.glob("*.py"))}
+assert {"first_simulation", "convergence", "clip"} <= set(EXAMPLES)
+
+PICTURES = (".png", ".gif")
+
+ROWS = re.findall(
+    r"^\| \[`(\w+)\.py`\]\((\w+)\.py\) \|.*\| ([^|]*) \|$", (FOLDER / "README.md").read_text(), re.M
+)
+"""Script, link and output of every row of the table in the folder's README."""
+
+
+def colours(picture: Path) -> int:
+    """Return the number of colours in the first image of a file."""
+    with Image.open(picture) as image:
+        pixels = np.asarray(image.convert("RGB")).reshape(-1, 3)
+    return len(np.unique(pixels, axis=0))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example_ends_in_what_it_promises(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", [str(EXAMPLES[name]), str(tmp_path)])
+    runpy.run_path(str(EXAMPLES[name]), run_name="__main__")
+    promised = {script: output for script, _, output in ROWS}[name]
+    printed = capsys.readouterr().out
+    written = sorted(tmp_path.iterdir())
+    assert {file.name for file in written} == set(re.findall(r"`([\w.]+)`", promised))
+    for file in written:
+        assert file.suffix in PICTURES
+        assert colours(file) > 20, f"{file.name} is blank"
+        assert str(file) in printed.replace("\n", "")
+    if "table" in promised:
+        assert len(re.findall(r"^ .*\d", printed, re.M)) > 2, printed
+    assert "nan" not in printed
+    assert "table" in promised or written
+
+
+def test_readme_of_the_examples_lists_each_once() -> None:
+    assert sorted(script for script, _, _ in ROWS) == sorted(EXAMPLES)
+    assert all(script == link for script, link, _ in ROWS)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example_says_what_one_learns_and_is_short(name: str) -> None:
+    text = EXAMPLES[name].read_text()
+    assert text.startswith('"""')
+    assert 20 <= len(text.splitlines()) <= 90

@@ -1,0 +1,185 @@
+"""A live run in a window: in real time, by keys, until it is closed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+import twin
+from twin.arrays import FloatArray
+from twin.commands import desktop
+from twin.errors import InputError
+from twin.viewer.scene import Scene
+
+CODES = {name: code for code, name in desktop.KEYS.items()}
+
+
+class Counter:
+    """A run that only counts."""
+
+    ball = None
+    period = 0.001
+
+    def __init__(self) -> None:
+        self.platform = twin.load("srspm")
+        self.time = 0.0
+        self.stopped = ""
+        self.resets = 0
+
+    @property
+    def scene(self) -> Scene:
+        """Return where the machine stands."""
+        return Scene(self.platform.home, ghost=self.platform.home)
+
+    def advance(self, duration: float) -> None:
+        """Go on, as far as the tenth picture."""
+        self.time += duration
+        if self.time > 9.5 * desktop.FRAME:
+            self.stopped = "far enough"
+
+    def reset(self) -> None:
+        """Begin anew."""
+        self.time, self.stopped, self.resets = 0.0, "", self.resets + 1
+
+
+class FakeWindow:
+    """Closes after some pictures, and presses keys before some of them."""
+
+    def __init__(self, keys: dict[int, str], pictures: int) -> None:
+        self.keys, self.pictures = keys, pictures
+        self.times: list[float] = []
+        self.ghosts: list[FloatArray | None] = []
+        self.closed = False
+
+    def open(self, platform: Any, **options: Any) -> FakeWindow:
+        """Stand in for the window's constructor."""
+        self.on_key = options["on_key"]
+        self._press()
+        return self
+
+    @property
+    def is_open(self) -> bool:
+        """Whether some pictures are left."""
+        return len(self.ghosts) < self.pictures
+
+    def show(self, **scene: Any) -> None:
+        """Take note of what is shown; a key "interrupt" is Ctrl-C."""
+        self.ghosts.append(scene["ghost"])
+        self._press()
+
+    def write(self, names: str, values: str) -> None:
+        """Check the text."""
+        assert len(names.splitlines()) == len(values.splitlines())
+
+    def close(self) -> None:
+        """Take note."""
+        self.closed = True
+
+    def _press(self) -> None:
+        name = self.keys.get(len(self.ghosts))
+        if name == "interrupt":
+            raise KeyboardInterrupt
+        if name:
+            self.on_key(CODES[name])
+
+
+def watched(
+    monkeypatch: pytest.MonkeyPatch, keys: dict[int, str], pictures: int
+) -> tuple[Counter, FakeWindow]:
+    """Return a run and its window after it was watched."""
+    source, window = Counter(), FakeWindow(keys, pictures)
+    monkeypatch.setattr(desktop, "Window", window.open)
+    desktop.watch(source)  # type: ignore[arg-type]
+    assert window.closed
+    return source, window
+
+
+def test_every_picture_is_one_frame_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    source, window = watched(monkeypatch, {}, 5)
+    assert source.time == pytest.approx(5 * desktop.FRAME)
+    assert len(window.ghosts) == 5
+
+
+def test_pause_and_single_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    source, _ = watched(monkeypatch, {2: "pause", 4: "step"}, 8)
+    assert source.time == pytest.approx(2 * desktop.FRAME + source.period)
+    source, _ = watched(monkeypatch, {2: "pause", 5: "pause"}, 8)
+    assert source.time == pytest.approx(5 * desktop.FRAME)
+
+
+def test_steps_while_running_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    source, _ = watched(monkeypatch, {2: "step", 3: "pause"}, 8)
+    assert source.time == pytest.approx(3 * desktop.FRAME)
+
+
+def test_the_ghost_is_shown_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, window = watched(monkeypatch, {2: "ghost", 5: "ghost"}, 7)
+    assert [ghost is not None for ghost in window.ghosts] == [
+        *2 * [False],
+        *3 * [True],
+        *2 * [False],
+    ]
+
+
+def test_a_stop_is_said_once_and_reset(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, _ = watched(monkeypatch, {14: "reset"}, 30)
+    assert source.resets == 1
+    assert capsys.readouterr().out.count("stopped: far enough") == 2
+
+
+def test_other_keys_do_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(CODES, "other", 65)
+    source, _ = watched(monkeypatch, {1: "other"}, 3)
+    assert source.time == pytest.approx(3 * desktop.FRAME)
+
+
+def test_an_interrupt_is_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, window = watched(monkeypatch, {3: "interrupt"}, 9)
+    assert len(window.ghosts) == 3
+
+
+def test_wrong_arguments_open_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def opened(*_: Any, **__: Any) -> Any:
+        pytest.fail("a window was opened")
+
+    monkeypatch.setattr(desktop, "Window", opened)
+    for field, options in (("motion", {"motion": "jump"}), ("duration", {"duration": -1.0})):
+        with pytest.raises(InputError) as caught:
+            desktop.view_desktop("stewart", **options)
+        assert caught.value.field == field
+
+
+WATCH = """
+import threading
+from twin.commands import desktop
+from twin.viewer.window import Window
+
+class Closing(Window):
+    pictures = 0
+    def show(self, *arguments, **scene):
+        super().show(*arguments, **scene)
+        self.pictures += 1
+        if self.pictures == 40:
+            self._handle.close()
+
+desktop.Window = Closing
+desktop.view_desktop("stewart", motion="sine", axis="pitch", duration=2.0)
+print("ended", [thread.name for thread in threading.enumerate()])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("xvfb-run") is None, reason="needs xvfb")
+def test_a_window_that_is_closed_ends_the_run() -> None:
+    done = subprocess.run(
+        ["xvfb-run", "-a", sys.executable, "-c", WATCH], capture_output=True, text=True, timeout=200
+    )
+    assert done.returncode == 0, done.stderr
+    assert "ended ['MainThread'" in done.stdout
+    assert not done.stderr

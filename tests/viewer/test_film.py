@@ -1,0 +1,477 @@
+"""Films and pictures of runs, read back: how many, how large, how long, and what moves in them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+from typer.testing import CliRunner
+
+import twin
+from twin import cli
+from twin.errors import InputError, MissingDependencyError, TwinError
+from twin.platform import Platform
+from twin.trajectory import Trajectory
+from twin.viewer import drawing_context, film
+from twin.viewer.camera import Camera
+from twin.viewer.film import Look, write_film, write_picture
+from twin.viewer.picture_files import write_gif
+from twin.viewer.recorded_scenes import RecordedScenes
+from twin.viewer.stage import HIDDEN
+
+SMALL = Look(width=96, height=72)
+
+Pictures = NDArray[np.uint8]
+
+
+class Clip(NamedTuple):
+    """A film, read back."""
+
+    pictures: Pictures
+    """`(k, height, width, 3)`"""
+    duration: float
+    """[s]"""
+
+
+def lifted(
+    platform: Platform, height: float, turn: float = 0.0, duration: float = 0.4
+) -> Trajectory:
+    """Return a run that rises by `height` [m] and yaws by `turn` [rad], demanded a bit higher."""
+    time = np.linspace(0.0, duration, 21)
+    share = time[:, None] / duration
+    pose = np.tile(platform.home, (len(time), 1))
+    pose[:, 2:3] += height * share
+    turned = Rotation.from_rotvec(turn * share * [0.0, 0.0, 1.0]) * Rotation.from_quat(
+        platform.home[3:], scalar_first=True
+    )
+    pose[:, 3:] = turned.as_quat(scalar_first=True)
+    demanded = np.add(pose, [0.0, 0.0, 0.05, 0.0, 0.0, 0.0, 0.0])
+    n = platform.n_actuators
+    return Trajectory(
+        time=time,
+        pose=pose,
+        twist=np.zeros((len(time), 6)),
+        lengths=np.zeros((len(time), n)),
+        rates=np.zeros((len(time), n)),
+        forces=np.zeros((len(time), n)),
+        machine=platform.name,
+        engine="made up",
+        preset="",
+        timestep=0.02,
+        parameters_hash=platform.hash,
+        versions={},
+        signals={"time": time, "reference_pose": demanded},
+    )
+
+
+@pytest.fixture(scope="module")
+def rise(stewart: Platform) -> Trajectory:
+    """A run of 0.4 s that rises by 80 mm."""
+    return lifted(stewart, 0.08)
+
+
+def read_gif(path: Path) -> Clip:
+    """Return the pictures of a GIF, which must repeat for ever."""
+    from PIL import Image, ImageSequence
+
+    with Image.open(path) as opened:
+        assert opened.info["loop"] == 0
+        pictures, times = [], []
+        for each in ImageSequence.Iterator(opened):
+            pictures.append(np.asarray(each.convert("RGB")))
+            times.append(each.info["duration"])
+    return Clip(np.array(pictures), 1e-3 * sum(times))
+
+
+def read_mp4(path: Path) -> Clip:
+    """Return the pictures of a clip that browsers play."""
+    import imageio_ffmpeg
+
+    frames = imageio_ffmpeg.read_frames(str(path))
+    about = next(frames)
+    assert about["codec"] == "h264" and about["pix_fmt"].startswith("yuv420p(tv, bt709")
+    width, height = about["size"]
+    pictures = [np.frombuffer(frame, np.uint8).reshape(height, width, 3) for frame in frames]
+    return Clip(np.array(pictures), about["duration"])
+
+
+def read_png(path: Path) -> Pictures:
+    """Return a picture `(height, width, 3)`."""
+    from PIL import Image
+
+    with Image.open(path) as opened:
+        return np.asarray(opened.convert("RGB"))
+
+
+def drawn(platform: Platform, run: Trajectory, time: float, look: Look = SMALL) -> Pictures:
+    """Return what a camera sees at an instant, from where films see it."""
+    scenes = RecordedScenes(run)
+    with film._camera(platform, scenes, look) as camera:
+        return film._image(camera, scenes, time, look.ghost)
+
+
+READERS = {".gif": read_gif, ".mp4": read_mp4}
+
+
+# Films.
+
+
+@pytest.mark.parametrize("ending", READERS)
+def test_films_show_the_run(
+    ending: str, rise: Trajectory, stewart: Platform, tmp_path: Path
+) -> None:
+    """0.4 s at 20 pictures per second are 8, each as the camera sees its instant."""
+    file = tmp_path / f"rise{ending}"
+    assert write_film(rise, stewart, file, look=SMALL, rate=20.0) == file
+    clip = READERS[ending](file)
+    assert clip.pictures.shape == (8, 72, 96, 3)
+    assert clip.duration == pytest.approx(0.4, abs=0.011)
+    for number in (0, 4, 7):
+        seen = drawn(stewart, rise, number / 20.0)
+        error = np.abs(clip.pictures[number].astype(int) - seen)
+        assert error.mean() < 4.0
+        other = np.abs(clip.pictures[number].astype(int) - drawn(stewart, rise, 0.4 - number / 20))
+        assert error.mean() < other.mean() or number == 4
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize(("ending", "count"), [(".gif", 6), (".mp4", 12)])
+def test_usual_rates(
+    ending: str, count: int, rise: Trajectory, stewart: Platform, tmp_path: Path
+) -> None:
+    file = write_film(rise, stewart, tmp_path / f"rise{ending}", look=SMALL)
+    assert len(READERS[ending](file).pictures) == count
+
+
+def test_slow_motion_and_a_later_start(rise: Trajectory, stewart: Platform, tmp_path: Path) -> None:
+    """The last quarter of a run, ten times slower: 10 pictures of 0.1 s."""
+    file = write_film(
+        rise, stewart, tmp_path / "rise.gif", look=SMALL, rate=10.0, speed=0.1, start=0.3
+    )
+    clip = read_gif(file)
+    assert len(clip.pictures) == 10
+    assert clip.duration == pytest.approx(1.0, abs=1e-9)
+    error = np.abs(clip.pictures[0].astype(int) - drawn(stewart, rise, 0.3))
+    assert error.mean() < 4.0
+
+
+def test_gifs_count_in_hundredths_and_lose_no_time(tmp_path: Path) -> None:
+    """At 15 pictures per second each should stay for 66.7 ms: some stay 70, some 60."""
+    noise = np.random.default_rng(1).integers(0, 255, (45, 8, 8, 3), dtype=np.uint8)
+    file = write_gif(tmp_path / "noise.gif", iter(noise), noise[:4], 15.0, len(noise))
+    assert read_gif(file).duration == pytest.approx(3.0, abs=1e-9)
+
+
+def test_small_parts_keep_their_colour_in_gifs(tmp_path: Path) -> None:
+    """Four orange pixels on a large ramp of greys."""
+    image = np.repeat(np.arange(0, 250, dtype=np.uint8)[:, None, None], 3, axis=2)
+    image = np.repeat(image, 250, axis=1)
+    image[100:102, 100:102] = (240, 100, 20)
+    file = write_gif(tmp_path / "ramp.gif", iter([image]), [image], 15.0, 1)
+    error = np.abs(read_gif(file).pictures[0].astype(int) - image)
+    assert error[100:102, 100:102].max() < 12
+    assert error.mean() < 2.0
+
+
+@pytest.mark.parametrize("height", [0.08, 3.0])
+def test_all_of_a_motion_is_in_the_frame(height: float, stewart: Platform) -> None:
+    """The border of the picture shows the room alone, even where legs grow by 3 m."""
+    run = lifted(stewart, height)
+    scenes = RecordedScenes(run)
+    with film._camera(stewart, scenes, SMALL) as camera:
+        pictures = [film._image(camera, scenes, time, False) for time in (0.0, 0.4)]
+        model = camera._stage.model
+        model.geom_group[np.arange(model.ngeom) != model.geom("floor").id] = HIDDEN
+        room = camera.image(stewart.home)
+    for picture in pictures:
+        different = (np.abs(picture.astype(int) - room).max(axis=2) > 8).nonzero()
+        assert all(place.min() > 0 for place in different)
+        assert different[0].max() < 71 and different[1].max() < 95
+
+
+# Pictures.
+
+
+def test_pictures_are_what_the_camera_sees(
+    rise: Trajectory, stewart: Platform, tmp_path: Path
+) -> None:
+    file = tmp_path / "rise.png"
+    assert write_picture(rise, stewart, file, look=SMALL, time=0.1) == file
+    np.testing.assert_array_equal(read_png(file), drawn(stewart, rise, 0.1))
+
+
+def test_the_usual_instant_is_the_widest(stewart: Platform, tmp_path: Path) -> None:
+    run = lifted(stewart, 0.0, turn=0.2)
+    there_and_back = replace(run, pose=np.concatenate([run.pose[:15], run.pose[5::-1]]))
+    assert RecordedScenes(there_and_back).widest() == run.time[14]
+    file = write_picture(there_and_back, stewart, tmp_path / "turn.png", look=SMALL)
+    np.testing.assert_array_equal(
+        read_png(file), drawn(stewart, there_and_back, float(run.time[14]))
+    )
+
+
+def test_the_ghost_is_drawn_where_it_is_wanted(rise: Trajectory, stewart: Platform) -> None:
+    with_ghost = drawn(stewart, rise, 0.2, SMALL._replace(ghost=True)).astype(int)
+    green = with_ghost[..., 1] > with_ghost[..., [0, 2]].max(axis=2) + 10
+    assert green.sum() > 100
+    plain = drawn(stewart, rise, 0.2).astype(int)
+    assert not (plain[..., 1] > plain[..., [0, 2]].max(axis=2) + 10).any()
+
+
+def test_runs_without_a_demand_have_no_ghost(rise: Trajectory, stewart: Platform) -> None:
+    free = replace(rise, signals={})
+    ghostly = SMALL._replace(ghost=True)
+    np.testing.assert_array_equal(
+        drawn(stewart, free, 0.2, ghostly), drawn(stewart, rise, 0.2, SMALL)
+    )
+
+
+# Between rows.
+
+
+def test_scenes_are_straight_between_rows(stewart: Platform) -> None:
+    run = lifted(stewart, 0.1, turn=0.4)
+    scene = RecordedScenes(run).at(0.03)
+    np.testing.assert_allclose(scene.pose[2] - stewart.home[2], 0.0075, rtol=1e-12, atol=0.0)
+    turn = (
+        Rotation.from_quat(scene.pose[3:], scalar_first=True)
+        * Rotation.from_quat(stewart.home[3:], scalar_first=True).inv()
+    )
+    np.testing.assert_allclose(turn.as_rotvec(), [0.0, 0.0, 0.03], rtol=0.0, atol=1e-9)
+    assert scene.ghost is not None
+    np.testing.assert_allclose(scene.ghost[2] - scene.pose[2], 0.05, rtol=1e-12, atol=0.0)
+
+
+def test_a_quaternion_and_its_opposite_are_one_rotation(stewart: Platform) -> None:
+    run = lifted(stewart, 0.0, turn=0.4)
+    sign = np.where(np.arange(len(run)) % 2, -1.0, 1.0)[:, None]
+    flipped = replace(run, pose=np.hstack([run.pose[:, :3], sign * run.pose[:, 3:]]))
+    for time in (0.0, 0.013, 0.21, 0.4):
+        there, same = RecordedScenes(flipped).at(time).pose, RecordedScenes(run).at(time).pose
+        assert abs(there[3:] @ same[3:]) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_before_and_after_a_run_it_stands_still(rise: Trajectory) -> None:
+    scenes = RecordedScenes(rise)
+    np.testing.assert_array_equal(scenes.at(-1.0).pose, rise.pose[0])
+    np.testing.assert_array_equal(scenes.at(9.0).pose, rise.pose[-1])
+    single = replace(
+        rise,
+        signals={},
+        **{name: getattr(rise, name)[:1] for name in ("time", "pose", "twist", "lengths")},
+        **{name: getattr(rise, name)[:1] for name in ("rates", "forces", "internal")},
+    )
+    np.testing.assert_array_equal(RecordedScenes(single).at(0.1).pose, rise.pose[0])
+
+
+def test_springs_move_too() -> None:
+    platform = twin.load("compliant_stewart")
+    run = platform.simulate(0.02, timestep=1e-3)
+    scene = RecordedScenes(run).at(0.0105)
+    np.testing.assert_allclose(
+        scene.internal, 0.5 * (run.internal[10] + run.internal[11]), rtol=1e-12, atol=1e-15
+    )
+
+
+# What is refused, and what is left behind.
+
+
+@pytest.mark.parametrize(
+    ("field", "name", "options"),
+    [
+        ("path", "rise.avi", {}),
+        ("path", "rise", {}),
+        ("path", "rise.png", {}),
+        ("path", "no/such/rise.gif", {}),
+        ("size", "rise.mp4", {"look": Look(width=95, height=72)}),
+        ("width", "rise.gif", {"look": Look(width=0)}),
+        ("view", "rise.gif", {"look": SMALL._replace(view="below")}),
+        ("rate", "rise.gif", {"rate": 0.0}),
+        ("rate", "rise.gif", {"rate": 60.0}),
+        ("rate", "rise.mp4", {"rate": 1000.0}),
+        ("speed", "rise.mp4", {"speed": -1.0}),
+        ("speed", "rise.mp4", {"speed": 1e-7}),
+        ("start", "rise.mp4", {"start": 0.5}),
+        ("start", "rise.mp4", {"start": "soon"}),
+        ("ghost", "rise.mp4", {"look": SMALL._replace(ghost=1)}),
+    ],
+)
+def test_wrong_options_are_named(
+    field: str, name: str, options: Any, rise: Trajectory, stewart: Platform, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError) as caught:
+        write_film(rise, stewart, tmp_path / name, **({"look": SMALL} | options))
+    assert caught.value.field == field
+    assert not list(tmp_path.iterdir())
+
+
+def test_odd_sizes_are_fine_where_they_can_be(
+    rise: Trajectory, stewart: Platform, tmp_path: Path
+) -> None:
+    file = write_film(rise, stewart, tmp_path / "rise.gif", look=Look(width=95, height=71))
+    assert read_gif(file).pictures.shape[1:3] == (71, 95)
+    with pytest.raises(InputError, match="96x72"):
+        write_film(rise, stewart, tmp_path / "rise.mp4", look=Look(width=95, height=71))
+
+
+def test_wrong_runs_are_refused(
+    rise: Trajectory, stewart: Platform, srspm: Platform, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match="is of stewart, not of srspm"):
+        write_picture(rise, srspm, tmp_path / "rise.png")
+    with pytest.raises(InputError, match="trajectory"):
+        write_picture("rise.npz", stewart, tmp_path / "rise.png")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="time"):
+        write_picture(rise, stewart, tmp_path / "rise.png", time=np.nan)
+
+
+@pytest.mark.parametrize("ending", READERS)
+def test_a_film_that_fails_leaves_the_old_one(
+    ending: str,
+    rise: Trajectory,
+    stewart: Platform,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    file = tmp_path / f"rise{ending}"
+    file.write_bytes(b"old")
+
+    def failing(*arguments: Any) -> Iterator[Any]:
+        yield next(images(*arguments))
+        raise KeyboardInterrupt
+
+    images = film._images
+    monkeypatch.setattr(film, "_images", failing)
+    with pytest.raises(KeyboardInterrupt):
+        write_film(rise, stewart, file, look=SMALL)
+    assert file.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize(
+    ("name", "module"),
+    [("rise.gif", "PIL.Image"), ("rise.mp4", "imageio_ffmpeg"), ("rise.png", "PIL.Image")],
+)
+def test_missing_libraries_are_named(
+    name: str,
+    module: str,
+    rise: Trajectory,
+    stewart: Platform,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    write = write_picture if name.endswith("png") else write_film
+    with pytest.raises(MissingDependencyError, match=r"pip install platform-twin\[render\]"):
+        write(rise, stewart, tmp_path / name, look=SMALL)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_missing_program_is_named(
+    rise: Trajectory, stewart: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", str(tmp_path / "none"))
+    with pytest.raises(MissingDependencyError, match="apt-get install ffmpeg"):
+        write_film(rise, stewart, tmp_path / "rise.mp4", look=SMALL)
+
+
+def test_without_opengl_the_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both backends fail to load: the message says why, and which Debian packages draw."""
+
+    def failing(name: str) -> Any:
+        raise ImportError(f"no {name}")
+
+    monkeypatch.delenv("MUJOCO_GL", raising=False)
+    monkeypatch.setattr(drawing_context, "import_module", failing)
+    monkeypatch.setattr(drawing_context, "_find_device", lambda: None)
+    with pytest.raises(MissingDependencyError) as caught:
+        drawing_context.context_type.__wrapped__()
+    for words in ("egl: no mujoco.egl", "osmesa: no mujoco.osmesa"):
+        assert words in str(caught.value)
+    for package in ("libegl1", "libgl1-mesa-dri", "libosmesa6"):
+        assert package in caught.value.install
+
+
+# The command.
+
+
+def run(*arguments: object) -> Any:
+    """Run the console command in this process."""
+    return CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
+
+
+TINY = ("--size", "64x48", "--duration", "0.2")
+
+
+def test_the_command_draws_a_motion(tmp_path: Path) -> None:
+    out = tmp_path / "pitch.gif"
+    result = run(
+        "render",
+        "stewart",
+        "--motion",
+        "step",
+        "--axis",
+        "pitch",
+        "--rate",
+        20,
+        "--out",
+        out,
+        *TINY,
+    )
+    assert result.exit_code == 0, result.output
+    assert "wrote" in result.output
+    assert read_gif(out).pictures.shape[1:] == (48, 64, 3)
+
+
+def test_the_command_draws_a_saved_run(rise: Trajectory, stewart: Platform, tmp_path: Path) -> None:
+    saved, out = rise.save(tmp_path / "rise.npz"), tmp_path / "rise.png"
+    options = ("--trajectory", saved, "--view", "90,-8", "--size", "96x72", "--time", 0.1)
+    result = run("render", "stewart", *options, "--out", out)
+    assert result.exit_code == 0, result.output
+    seen = drawn(stewart, rise, 0.1, SMALL._replace(view=(90.0, -8.0)))
+    np.testing.assert_array_equal(read_png(out), seen)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--out", "clip.avi"), "out: must end in .mp4, .gif or .png"),
+        (("--out", "no/such/clip.gif"), "out: "),
+        (("--out", "clip.gif", "--size", "640"), "size"),
+        (("--out", "clip.gif", "--size", "axb"), "size"),
+        (("--out", "clip.mp4", "--size", "641x480"), "642x480"),
+        (("--out", "clip.gif", "--view", "1,x"), "view"),
+        (("--out", "clip.gif", "--view", "below"), "view"),
+        (("--out", "clip.gif", "--time", "1"), "time"),
+        (("--out", "clip.png", "--rate", "10"), "rate"),
+        (("--out", "clip.png", "--motion", "jump"), "motion"),
+        (("--out", "clip.png", "--trajectory", "none.npz"), "trajectory: none.npz does not exist"),
+        (("--out", "clip.png", "--trajectory", "none.npz", "--motion", "sine"), "leave out"),
+        (("--out", "clip.png", "--duration", "-1"), "duration"),
+    ],
+)
+def test_wrong_arguments_end_in_one_line(
+    options: tuple[str, ...], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run("render", "stewart", *options)
+    assert result.exit_code == 2, result.output
+    assert words in result.stderr and result.stderr.startswith("twin: ")
+    assert not list(tmp_path.iterdir())
+
+
+def test_cameras_step_back_only(stewart: Platform) -> None:
+    with Camera(stewart, width=96, height=72) as camera:
+        before = camera.image(stewart.home)
+        camera.step_back([])
+        camera.step_back([RecordedScenes(lifted(stewart, 0.001)).at(0.4)])
+        np.testing.assert_array_equal(before, camera.image(stewart.home))
+    with pytest.raises(TwinError):
+        camera.image(stewart.home)

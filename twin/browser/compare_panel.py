@@ -1,0 +1,88 @@
+"""A second engine beside the first, and how far apart they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twin.browser.orders import Orders
+from twin.session.machine_session import MachineSession
+
+OFF = "off"
+
+INPUTS = ("demand", "forces")
+
+SAID = "padding: 0.2em 0.75em 0.4em; font-size: 0.9em; font-variant-numeric: tabular-nums"
+
+
+class ComparePanel:
+    """The second engine is drawn over the first, and the difference is a chart."""
+
+    def __init__(self, gui: Any, orders: Orders, session: MachineSession) -> None:
+        """Add the controls where the next ones come."""
+        self._session = session
+        self._engine = gui.add_dropdown(
+            "Second engine",
+            (OFF, *session.engines),
+            hint="Computes the same machine from the same instant on, drawn over the first.",
+        )
+        self._input = gui.add_dropdown(
+            "Same input",
+            INPUTS,
+            hint="demand: with drives and a controller of its own. forces: of the first machine.",
+        )
+        self._defaults = gui.add_checkbox(
+            "MuJoCo defaults",
+            False,
+            hint="Give a second MuJoCo its own default constraint settings, which are softer than "
+            "a machine's joints.",
+        )
+        self._said = gui.add_html("")
+        self._largest = (0.0, 0.0)
+        self._shown: Any = None
+        self.refresh()
+        orders.on(self._engine.on_update, lambda _: self._choose())
+        orders.on(self._input.on_update, lambda _: self._choose())
+        orders.on(self._defaults.on_update, lambda _: self._choose())
+
+    def refresh(self) -> None:
+        """Show what runs beside, and the difference; called on the run's thread."""
+        if self._shown is not self._session.settings:
+            self._show()
+        difference = self._session.difference
+        if difference is None:
+            text = "Off. Choose an engine to see what it makes of the same input."
+        else:
+            now = 1e6 * difference
+            self._largest = (max(self._largest[0], now[0]), max(self._largest[1], now[1]))
+            text = (
+                f"Difference now: <b>{_short(now[0])} \u00b5m</b>, {_short(now[1])} \u00b5rad<br>"
+                f"Largest: {_short(self._largest[0])} \u00b5m, {_short(self._largest[1])} \u00b5rad"
+            )
+        self._said.content = f'<div class="twin-difference" style="{SAID}">{text}</div>'
+
+    def _show(self) -> None:
+        settings = self._shown = self._session.settings
+        self._largest = (0.0, 0.0)
+        self._engine.value = settings.comparison or OFF
+        self._input.value = settings.comparison_input
+        self._defaults.value = settings.comparison_defaults
+        self._input.disabled = settings.comparison is None
+        self._defaults.disabled = settings.comparison != "mujoco"
+
+    def _choose(self) -> None:
+        engine = self._engine.value
+        try:
+            self._session.configure(
+                comparison=None if engine == OFF else engine,
+                comparison_input=self._input.value,
+                comparison_defaults=self._defaults.value,
+            )
+        finally:
+            self._show()
+
+
+def _short(value: float) -> str:
+    """Return a number of at least zero with three digits, no exponents where people read them."""
+    if value >= 100.0:
+        return f"{value:.0f}"
+    return f"{value:.3g}" if value >= 1e-3 else f"{value:.1e}"

@@ -1,0 +1,92 @@
+"""What the scene shows, and from where it is looked at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from twin.browser.legs_colour import legend
+from twin.browser.orders import Orders
+from twin.browser.stage_view import LAYERS, StageView
+from twin.browser.typing_pause import TypingPause
+from twin.session.source import Source
+from twin.viewer.view import VIEWS
+
+COLOURINGS = {"own": "none", "force": "force", "stroke left": "stroke"}
+"""Choices of the legs' colours."""
+
+VALUES = {"force": "utilisation", "stroke": "stroke_margin"}
+"""What a source has the colours' values under."""
+
+REFERENCE = "reference point"
+
+
+class ViewPanel:
+    """Switches of the scene. What is chosen holds for all who see the page, views for one."""
+
+    def __init__(self, gui: Any, orders: Orders, source: Source, view: StageView) -> None:
+        """Add the controls where the next ones come."""
+        self._source, self._view = source, view
+        self._looks = gui.add_button_group("Look from", tuple(VIEWS))
+        self._colours = gui.add_dropdown(
+            "Leg colour",
+            [name for name, kind in COLOURINGS.items() if hasattr(source, VALUES.get(kind, "time"))],
+            hint="By force: share of the largest force. By stroke left: share of the stroke to the "
+            "nearest limit.",
+        )
+        self._legend = gui.add_html("")
+        self._points = gui.add_dropdown(
+            "Trace of", self._names(), hint="Whose way is drawn while the trace is switched on."
+        )
+        self._point = gui.add_vector3(
+            "Trace point [mm]",
+            (0.0, 0.0, 0.0),
+            step=1.0,
+            hint="Whose way is drawn, in millimetres along the platform's axes.",
+        )
+        self._point.precision = 6
+        for name, layer in LAYERS.items():
+            box = gui.add_checkbox(layer.title, view.shown(name))
+            orders.on(box.on_update, lambda event, name=name: view.show(name, event.target.value))
+        self._typing = TypingPause(orders, self._follow)
+        self._typing.watch(self._point)
+        orders.on(self._looks.on_click, self._look, lambda event: (event.target.value, event.client))
+        orders.on(self._colours.on_update, lambda _: self._colour())
+        orders.on(self._points.on_update, lambda _: self._choose())
+
+    def draw(self) -> None:
+        """Colour the legs as they are loaded now; called on the run's thread."""
+        kind: Any = COLOURINGS[self._colours.value]
+        if kind != "none":
+            self._view.colour_legs(kind, getattr(self._source, VALUES[kind]))
+
+    def refresh(self) -> None:
+        """Use what was typed; called on the run's thread."""
+        self._typing.refresh()
+        names = self._names()
+        if self._points.options != names:
+            self._points.options = names
+
+    def _names(self) -> tuple[str, ...]:
+        return REFERENCE, *(f"joint {k + 1}" for k in range(self._source.platform.n_actuators))
+
+    def _look(self, chosen: tuple[str, Any]) -> None:
+        name, client = chosen
+        self._view.look(name, [client])
+
+    def _colour(self) -> None:
+        kind: Any = COLOURINGS[self._colours.value]
+        self._legend.content = legend(kind)
+        if kind == "none":
+            self._view.colour_legs("none")
+
+    def _choose(self) -> None:
+        """Draw the way of a named point."""
+        point = [0.0, 0.0, 0.0]
+        if self._points.value != REFERENCE:
+            number = int(self._points.value.split()[-1]) - 1
+            point = self._source.platform.platform_joints[number].tolist()
+        self._point.value = tuple(round(1e3 * part, 6) for part in point)
+        self._follow()
+
+    def _follow(self) -> None:
+        self._view.trace.follow([1e-3 * part for part in self._point.value])

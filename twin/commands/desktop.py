@@ -1,0 +1,144 @@
+"""A live machine in a window of its own, in real time, until it is closed."""
+
+from __future__ import annotations
+
+import threading
+import time as clock
+
+from twin.arrays import positive
+from twin.console import line
+from twin.motion.words import motion_of
+from twin.session.machine_session import MachineSession
+from twin.session.source import Source
+from twin.viewer.window import Window
+
+FRAME = 1.0 / 50.0
+"""[s] between two pictures."""
+
+WRITTEN = 0.25
+"""[s] between two updates of the text in the window's corner."""
+
+KEYS = {32: "pause", 259: "reset", 262: "step", 71: "ghost"}
+"""GLFW's codes of space, backspace, right arrow and G -> what they do."""
+
+HELP = "space: pause, right arrow: one step, backspace: reset, G: demanded pose"
+
+
+def view_desktop(
+    machine: str,
+    machine_preset: str | None = None,
+    motion: str = "still",
+    axis: str = "z",
+    amplitude: float | None = None,
+    frequency: float = 1.0,
+    duration: float = 4.0,
+    controller: str = "cascade",
+    engine: str = "mujoco",
+    preset: str = "fast",
+) -> None:
+    """Run the closed loop in a window until it is closed or interrupted from the keyboard.
+
+    Args:
+        machine: name or path of a platform.toml.
+        machine_preset: of the machine's file.
+        motion: word or file as `track` takes them, played again and again; "still" for none.
+        axis: that moves.
+        amplitude: [m] or [rad]; default a tenth of an actuator's range.
+        frequency: [Hz].
+        duration: of the motion [s].
+        controller: what drives the machine.
+        engine: what computes the motion.
+        preset: of the engine.
+
+    Raises:
+        InputError: an argument that cannot be used.
+        MissingDependencyError: a library of engine or controller is missing.
+        StateError: there is no display, or none that draws.
+    """
+    length = positive(duration, "duration")
+    session = MachineSession(
+        machine,
+        machine_preset=machine_preset,
+        engine=engine,
+        engine_preset=preset,
+        controller=controller,
+    )
+    try:
+        platform = session.platform
+        wanted = motion_of(platform, motion, axis, amplitude, frequency, length)
+        if wanted is not None:
+            session.play(wanted, loop=True)
+        watch(session)
+    finally:
+        session.close()
+
+
+def watch(source: Source) -> None:
+    """Show a live run in a window, in real time where the computer is fast enough.
+
+    Returns when the window is closed, or at Ctrl-C.
+
+    Raises:
+        StateError: there is no display, or none that draws.
+    """
+    pressed = _Pressed()
+    window = Window(
+        source.platform, period=FRAME, ghost=True, ball=source.ball, on_key=pressed.note
+    )
+    line(f"{source.platform.name}: close the window or press Ctrl-C to end. {HELP}")
+    try:
+        _run(source, window, pressed)
+    except KeyboardInterrupt:
+        line("interrupted")
+    finally:
+        window.close()
+
+
+class _Pressed:
+    """Keys that were pressed, told by the window's thread and asked for by the loop."""
+
+    def __init__(self) -> None:
+        self.paused = self.ghost = False
+        self._lock = threading.Lock()
+        self._once: set[str] = set()
+
+    def note(self, code: int) -> None:
+        """Take note of a key."""
+        with self._lock:
+            match KEYS.get(code):
+                case "pause":
+                    self.paused = not self.paused
+                case "ghost":
+                    self.ghost = not self.ghost
+                case str(other):
+                    self._once.add(other)
+
+    def take(self, name: str) -> bool:
+        """Return whether this was asked for since the last time."""
+        with self._lock:
+            asked = name in self._once
+            self._once.discard(name)
+        return asked
+
+
+def _run(source: Source, window: Window, pressed: _Pressed) -> None:
+    """Advance and show until the window is closed."""
+    written, shown, said = -WRITTEN, 0.0, ""
+    while window.is_open:
+        if pressed.take("reset"):
+            source.reset()
+        stepped = pressed.take("step")
+        if not pressed.paused:
+            source.advance(FRAME)
+        elif stepped:
+            source.advance(source.period)
+        scene = source.scene
+        window.show(**(scene if pressed.ghost else scene._replace(ghost=None))._asdict())
+        now = clock.monotonic()
+        if now - written >= WRITTEN:
+            factor = 0.0 if source.time < shown else (source.time - shown) / (now - written)
+            window.write("time\nreal time", f"{source.time:.1f} s\n{factor:.2f}")
+            written, shown = now, source.time
+        if source.stopped and source.stopped != said:
+            line(f"stopped: {source.stopped} (backspace resets)", bold=True)
+        said = source.stopped

@@ -1,0 +1,143 @@
+"""Draw a machine that follows a motion, or a saved run, as a film or a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from twin.arrays import positive
+from twin.catalogue import load
+from twin.commands.engine_step import dividing_step
+from twin.commands.options import told_as
+from twin.console import line
+from twin.control import make_controller
+from twin.errors import InputError
+from twin.motion.words import motion_of
+from twin.plant.plant import Plant
+from twin.platform import Platform
+from twin.trajectory import Trajectory
+from twin.viewer.camera import Quality
+from twin.viewer.film import (
+    PICTURE,
+    RATES,
+    Look,
+    check_film,
+    check_picture,
+    write_film,
+    write_picture,
+)
+from twin.viewer.view import View, as_view
+
+MOTION = "sine"
+"""Motion that is drawn where neither one nor a saved run is named."""
+
+
+class Run(NamedTuple):
+    """What the machine does."""
+
+    motion: str | None
+    """word or file, as `track` takes them; None for a saved run, or `MOTION`"""
+    axis: str
+    amplitude: float | None
+    """[m] or [rad]"""
+    frequency: float
+    """[Hz]"""
+    duration: float
+    """[s]"""
+    controller: str
+    engine: str
+    preset: str
+    trajectory: Path | None
+    """a saved run, in place of a motion"""
+
+
+class Film(NamedTuple):
+    """How it is shown."""
+
+    size: str
+    """such as 640x480"""
+    view: str
+    """a name, or azimuth and elevation [deg] with a comma"""
+    quality: Quality
+    ghost: bool
+    rate: float | None
+    """[1/s]"""
+    speed: float
+    start: float | None
+    """[s]"""
+    time: float | None
+    """[s]"""
+
+
+def render(machine: str, machine_preset: str | None, run: Run, film: Film, out: Path) -> None:
+    """Simulate the closed loop or load a run, and draw it.
+
+    Raises:
+        InputError: an argument that cannot be used.
+        MissingDependencyError: a library of the extra `render`, or OpenGL.
+    """
+    look, picture = _look(film), out.suffix == PICTURE
+    if out.suffix not in (*RATES, PICTURE):
+        raise InputError("out", f"must end in {', '.join(RATES)} or {PICTURE}, got {str(out)!r}")
+    with told_as(path="out"):
+        if picture:
+            check_picture(out)
+        else:
+            check_film(out, look)
+    if not picture and film.time is not None:
+        raise InputError("time", f"is for pictures, files that end in {PICTURE}")
+    if picture and (film.start is not None or film.rate is not None):
+        raise InputError("start, rate", "are for films; a picture takes --time")
+    platform = load(machine, machine_preset)
+    shown = _shown(platform, run)
+    if picture:
+        written = write_picture(shown, platform, out, look=look, time=film.time)
+    else:
+        written = write_film(
+            shown, platform, out, look=look, rate=film.rate, speed=film.speed, start=film.start
+        )
+    if shown.stopped:
+        line(f"stopped: {shown.stopped}", bold=True)
+    line(f"wrote {written} ({written.stat().st_size / 1e3:.0f} kB)")
+
+
+def _shown(platform: Platform, run: Run) -> Trajectory:
+    """Return the run that is drawn."""
+    if run.trajectory is not None:
+        if run.motion is not None:
+            raise InputError("trajectory", "is drawn as it is: leave out --motion")
+        with told_as(path="trajectory"):
+            return Trajectory.load(run.trajectory)
+    duration = positive(run.duration, "duration")
+    word = MOTION if run.motion is None else run.motion
+    wanted = motion_of(platform, word, run.axis, run.amplitude, run.frequency, duration)
+    law = make_controller(run.controller, platform, wanted)
+    step = dividing_step(platform, law)
+    return platform.simulate(
+        max(1, round(duration / law.period)) * law.period,
+        controller=law,
+        plant=Plant(platform),
+        engine=run.engine,
+        timestep=step,
+        preset=run.preset,
+        every=round(law.period / step),
+    )
+
+
+def _look(film: Film) -> Look:
+    """Return how to draw, from texts."""
+    parts = film.size.lower().split("x")
+    if len(parts) != 2 or not all(part.isascii() and part.isdigit() for part in parts):
+        raise InputError("size", f"must be pixels such as 640x480, got {film.size!r}")
+    width, height = map(int, parts)
+    return Look(width, height, _view(film.view), film.quality, film.ghost)
+
+
+def _view(text: str) -> View:
+    """Return the view that a name, or two angles [deg] with a comma, mean."""
+    if "," not in text:
+        return as_view(text)
+    try:
+        return as_view([float(part) for part in text.split(",")])
+    except ValueError:
+        raise InputError("view", f"must be two angles such as 140,-24, got {text!r}") from None

@@ -1,0 +1,223 @@
+"""Films and pictures of recorded runs: drawn without a display, written as MP4, GIF or PNG."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.arrays import FloatArray, as_flag, positive
+from twin.errors import InputError
+from twin.files import check_place
+from twin.platform import Platform, as_platform
+from twin.progress import Progress
+from twin.trajectory import Trajectory
+from twin.viewer.camera import Camera, Image, Quality
+from twin.viewer.picture_files import FASTEST_GIF, write_gif, write_mp4, write_png
+from twin.viewer.recorded_scenes import RecordedScenes
+from twin.viewer.view import View
+
+RATES = {".mp4": 30.0, ".gif": 15.0}
+"""Pictures per second unless told otherwise, by the ending of a film's name."""
+
+PICTURE = ".png"
+"""Ending of the name of a single picture."""
+
+FASTEST = 240.0
+"""[1/s] Pictures of a film."""
+
+MOST_PICTURES = 100_000
+"""Of a film: almost an hour."""
+
+SAMPLES = 8
+"""Instants of a film that are looked at before it is drawn: what it must show, in which colours."""
+
+
+class Look(NamedTuple):
+    """How a machine is drawn."""
+
+    width: int = 640
+    """[pixels]"""
+    height: int = 480
+    """[pixels]"""
+    view: str | View | tuple[float, float] = "overview"
+    """a name of `twin.viewer.view.VIEWS`, or azimuth and elevation [deg]"""
+    quality: Quality = "fast"
+    """"fast", or "fine" with shadows and smooth edges"""
+    ghost: bool = False
+    """whether the demanded pose of a closed loop is drawn too, translucent green"""
+
+
+USUAL = Look()
+
+
+def write_film(
+    trajectory: Trajectory,
+    platform: Platform,
+    path: str | Path,
+    *,
+    look: Look = USUAL,
+    rate: Any = None,
+    speed: Any = 1.0,
+    start: Any = None,
+    progress: bool | None = None,
+) -> Path:
+    """Draw a run as a film and return its path.
+
+    Args:
+        trajectory: the run.
+        platform: its machine.
+        path: ends in .mp4 (H.264, even numbers of pixels) or .gif (repeats for ever).
+        look: size, view, quality and ghost.
+        rate: pictures per second; default 30 for MP4 and 15 for GIF.
+        speed: of the machine in the film: 0.1 is slow motion, ten times slower than it was.
+        start: [s] of the run at which the film begins; default with the run.
+        progress: show a progress bar; default: on a terminal when it takes longer than 2 s.
+
+    Raises:
+        InputError: wrong types, numbers out of range, the run of another machine, an ending that
+            is not known, a place that cannot be written to.
+        MissingDependencyError: a library of the extra `render`, or OpenGL.
+        StateError: the program that codes MP4 failed.
+    """
+    target = check_film(path, look)
+    scenes = _scenes(trajectory, platform)
+    frequency = _rate(rate, target)
+    begin = scenes.start if start is None else _instant(start, "start", scenes)
+    times = _times(begin, scenes.end, frequency, positive(speed, "speed"))
+    title = f"{platform.name}: {target.name}"
+    with (
+        _camera(platform, scenes, look) as camera,
+        Progress(title, len(times), progress, every=1) as bar,
+    ):
+        images = _images(camera, scenes, times, look.ghost, bar)
+        if target.suffix == ".mp4":
+            return write_mp4(target, images, (camera.width, camera.height), frequency)
+        chosen = times[:: -(-len(times) // SAMPLES)]
+        samples = [_image(camera, scenes, time, look.ghost) for time in chosen]
+        return write_gif(target, images, samples, frequency, len(times))
+
+
+def write_picture(
+    trajectory: Trajectory,
+    platform: Platform,
+    path: str | Path,
+    *,
+    look: Look = USUAL,
+    time: Any = None,
+) -> Path:
+    """Draw one instant of a run as a PNG and return its path.
+
+    Args:
+        trajectory: the run.
+        platform: its machine.
+        path: ends in .png.
+        look: size, view, quality and ghost.
+        time: [s] of the instant; default when the platform is farthest from its start.
+
+    Raises:
+        InputError: as `write_film`.
+        MissingDependencyError: Pillow or OpenGL.
+    """
+    target = check_picture(path)
+    scenes = _scenes(trajectory, platform)
+    instant = scenes.widest() if time is None else _instant(time, "time", scenes)
+    with _camera(platform, scenes, look) as camera:
+        return write_png(target, _image(camera, scenes, instant, look.ghost))
+
+
+def check_film(path: str | Path, look: Look = USUAL) -> Path:
+    """Return the path of a film that can probably be written.
+
+    Raises:
+        InputError: an ending that is not known, no such folder, odd numbers of pixels for MP4.
+    """
+    target = _place(path, tuple(RATES))
+    odd = [size for size in look[:2] if isinstance(size, int) and size % 2]
+    if target.suffix == ".mp4" and odd:
+        wide, high = (size + size % 2 for size in look[:2])
+        raise InputError("size", f"MP4 takes even numbers of pixels: try {wide}x{high}, or a GIF")
+    return target
+
+
+def check_picture(path: str | Path) -> Path:
+    """Return the path of a picture that can probably be written.
+
+    Raises:
+        InputError: another ending than .png, no such folder.
+    """
+    return _place(path, (PICTURE,))
+
+
+def _place(path: str | Path, endings: tuple[str, ...]) -> Path:
+    if not isinstance(path, str | Path) or Path(path).suffix not in endings:
+        raise InputError("path", f"must end in {' or '.join(endings)}, got {str(path)!r}")
+    check_place(path)
+    return Path(path)
+
+
+def _scenes(trajectory: Trajectory, platform: Platform) -> RecordedScenes:
+    """Return what is to be drawn, of this machine."""
+    scenes = RecordedScenes(trajectory)
+    name = as_platform(platform).name
+    if trajectory.machine != name:
+        raise InputError("trajectory", f"is of {trajectory.machine}, not of {name}")
+    return scenes
+
+
+def _camera(platform: Platform, scenes: RecordedScenes, look: Look) -> Camera:
+    """Return a camera that sees the machine whole during all of a run."""
+    width, height, view, quality, ghost = look
+    camera = Camera(
+        platform,
+        width=width,
+        height=height,
+        view=view,
+        quality=quality,
+        ghost=as_flag(ghost, "ghost"),
+    )
+    camera.step_back(scenes.at(time) for time in np.linspace(scenes.start, scenes.end, SAMPLES))
+    return camera
+
+
+def _image(camera: Camera, scenes: RecordedScenes, time: float, ghost: bool) -> Image:
+    scene = scenes.at(time)
+    return camera.image(scene.pose, scene.internal, ghost=scene.ghost if ghost else None)
+
+
+def _images(
+    camera: Camera, scenes: RecordedScenes, times: FloatArray, ghost: bool, bar: Progress
+) -> Iterator[Image]:
+    for number, time in enumerate(times):
+        yield _image(camera, scenes, time, ghost)
+        bar.tick(number)
+
+
+def _rate(rate: Any, target: Path) -> float:
+    """Return the pictures per second of a film."""
+    value = RATES[target.suffix] if rate is None else positive(rate, "rate")
+    most = FASTEST_GIF if target.suffix == ".gif" else FASTEST
+    if value > most:
+        raise InputError("rate", f"must be at most {most:g} pictures per second")
+    return value
+
+
+def _instant(value: Any, field: str, scenes: RecordedScenes) -> float:
+    """Return an instant [s] of a run."""
+    try:
+        time = float(value)
+    except (TypeError, ValueError):
+        raise InputError(field, f"must be a number, got {value!r}") from None
+    if not scenes.start - 1e-9 <= time <= scenes.end + 1e-9:
+        raise InputError(field, f"must be from {scenes.start:g} to {scenes.end:g} s, in the run")
+    return time
+
+
+def _times(start: float, end: float, rate: float, speed: float) -> FloatArray:
+    """Return the instants [s] of a film's pictures; each stays until the next."""
+    count = max(1, int((end - start) * rate / speed + 1e-6))
+    if count > MOST_PICTURES:
+        raise InputError("speed", f"makes {count} pictures; at most {MOST_PICTURES} are drawn")
+    return start + np.arange(count) * speed / rate

@@ -1,0 +1,153 @@
+"""Files of pictures: one as PNG, many as GIF or as MP4; none is ever seen half written."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twin.errors import MissingDependencyError, StateError
+from twin.files import write_atomically
+from twin.viewer.extra import render_library
+
+if TYPE_CHECKING:
+    from twin.viewer.camera import Image
+
+COLORS = 255
+"""Of a GIF, besides the one that means "as before"."""
+
+FASTEST_GIF = 50.0
+"""[1/s] Pictures that stay for one tick are shown slowly by browsers."""
+
+COMMON = 0.25
+"""Pixels of one colour that count in the choice of a GIF's colours, over the root of all pixels."""
+
+TICK = 0.01
+"""[s] in which a GIF counts how long each of its pictures stays."""
+
+DITHER = 3.0
+"""Difference in brightness, of 255, over which neighbouring pixels hide the steps of a GIF's few
+colours; the pattern stays in place, so that what stands still costs nothing."""
+
+CONSTANT_QUALITY = "18"
+"""H.264's rate factor: no loss is seen at it."""
+
+
+def write_png(path: str | Path, image: Image) -> Path:
+    """Write a picture `(height, width, 3)` as PNG and return its path.
+
+    Raises:
+        InputError: the place cannot be written to.
+        MissingDependencyError: Pillow is not installed.
+    """
+    picture = _pillow().fromarray(image)
+    return write_atomically(path, lambda file: picture.save(file, "PNG", optimize=True))
+
+
+def write_gif(
+    path: str | Path, images: Iterable[Image], samples: Sequence[Image], rate: float, count: int
+) -> Path:
+    """Write pictures as a GIF that repeats for ever, and return its path.
+
+    Args:
+        path: of the file.
+        images: `(height, width, 3)` each; taken one after the other.
+        samples: some of them, which its colours are chosen by.
+        rate: pictures per second, at most `FASTEST_GIF`.
+        count: of the images.
+
+    Raises:
+        InputError: the place cannot be written to.
+        MissingDependencyError: Pillow is not installed.
+    """
+    pillow = _pillow()
+    palette = _palette(pillow, samples)
+    reduced = (_reduced(pillow, image, palette) for image in images)
+    ticks = np.diff(np.round(np.arange(count + 1) / (rate * TICK)))
+    stay = [int(1e3 * TICK * each) for each in ticks]
+    settings = {"save_all": True, "loop": 0, "optimize": False, "duration": stay}
+    first = next(reduced)
+    return write_atomically(
+        path, lambda file: first.save(file, "GIF", append_images=reduced, **settings)
+    )
+
+
+def write_mp4(
+    path: str | Path, images: Iterable[Image], size: tuple[int, int], rate: float
+) -> Path:
+    """Write pictures as a clip (H.264, yuv420p) that browsers play, and return its path.
+
+    Args:
+        path: of the file.
+        images: `(height, width, 3)` each, in even numbers; taken one after the other.
+        size: width and height [pixels].
+        rate: pictures per second.
+
+    Raises:
+        InputError: the place cannot be written to.
+        MissingDependencyError: imageio-ffmpeg or its program is not installed.
+        StateError: the program failed; says why.
+    """
+    library = render_library("imageio_ffmpeg", "Writing MP4")
+    colors = ("-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709")
+    scaled = ("-vf", "scale=out_color_matrix=bt709:out_range=tv", *colors)
+    coding = ("-crf", CONSTANT_QUALITY, "-preset", "medium", "-movflags", "+faststart")
+    with tempfile.TemporaryDirectory() as folder:
+        clip = Path(folder) / "clip.mp4"
+        try:
+            writer = library.write_frames(
+                str(clip), size, fps=rate, codec="libx264", quality=None, macro_block_size=1,
+                ffmpeg_log_level="error", output_params=[*scaled, *coding],
+            )  # fmt: skip
+            writer.send(None)
+        except (RuntimeError, OSError):
+            install = "apt-get install ffmpeg"
+            raise MissingDependencyError("ffmpeg", "Writing MP4", install) from None
+        try:
+            for image in images:
+                writer.send(image)
+            writer.close()
+        except OSError as error:
+            raise StateError(f"ffmpeg could not write the clip: {error}") from None
+        if not clip.is_file() or not clip.stat().st_size:
+            raise StateError("ffmpeg could not write the clip; it says why above")
+        with clip.open("rb") as made:
+            return write_atomically(path, lambda file: shutil.copyfileobj(made, file))
+
+
+def _pillow() -> ModuleType:
+    return render_library("PIL.Image", "Writing pictures")
+
+
+def _palette(pillow: ModuleType, samples: Sequence[Image]) -> Any:
+    """Return a picture with the colours that suit others best.
+
+    Colours of large areas count little more than those of small parts, which would go lost.
+    """
+    pixels = np.concatenate([sample.reshape(-1, 3) for sample in samples])
+    colors, counts = np.unique(pixels, axis=0, return_counts=True)
+    heavy = np.minimum(counts, int(np.ceil(COMMON * np.sqrt(len(pixels)))))
+    sheet = pillow.fromarray(np.repeat(colors, heavy, axis=0)[None])
+    return sheet.quantize(COLORS, method=pillow.Quantize.MEDIANCUT)
+
+
+def _reduced(pillow: ModuleType, image: Image, palette: Any) -> Any:
+    """Return a picture in the colours of a palette."""
+    height, width = image.shape[:2]
+    pattern = np.tile(_threshold(3), (height // 8 + 1, width // 8 + 1))[:height, :width, None]
+    varied = np.clip(image + DITHER * pattern, 0.0, 255.0).astype(np.uint8)
+    return pillow.fromarray(varied).quantize(palette=palette, dither=pillow.Dither.NONE)
+
+
+def _threshold(order: int) -> NDArray[np.float64]:
+    """Return Bayer's pattern `(2^order, 2^order)`, from -1/2 to 1/2."""
+    ranks = np.zeros((1, 1))
+    for _ in range(order):
+        ranks = np.block([[4 * ranks, 4 * ranks + 2], [4 * ranks + 3, 4 * ranks + 1]])
+    return np.asarray((ranks + 0.5) / ranks.size - 0.5)
