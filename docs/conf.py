@@ -19,7 +19,7 @@ import twin  # noqa: E402
 
 project = "platform twin"
 version = release = twin.__version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
 exclude_patterns = ["handbook", "_generated/machine_gallery.md"]
 language = "en"
 
@@ -45,4 +45,4 @@ def setup(app: Sphinx) -> None:
     add_renderer(app)
     app.connect("builder-inited", lambda _: generate(HERE / "_generated", HERE.parent / "report.json"))
     app.connect("source-read", lambda _, __, text: text.__setitem__(0, inside_the_site(text[0])))
-    app.connect("autodoc-process-docstring", restructure, priority=400)
+    app.connect("autodoc-process-docstring", restructure)

@@ -33,7 +33,7 @@ DESKTOP = (1280, 800)
 
 TABLET = (820, 1180)
 
-PATIENCE = 60.0
+PATIENCE = 180.0
 """[s] for what takes one on a quiet computer."""
 
 SCENE = "canvas[data-engine]"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 CODE = re.compile(r"(`[^`]+`)")
 
@@ -24,17 +25,33 @@ def as_restructured(lines: Sequence[str]) -> list[str]:
 
 
 def _blocks(lines: list[str]) -> Iterator[str]:
-    k = 0
+    k, before = 0, 0
     while k < len(lines):
-        if not lines[k].lstrip().startswith("|"):
+        taken = list(takewhile(_is_row, lines[k:]))
+        if taken:
+            yield from _table(taken)
+        elif k and not lines[k - 1].strip() and _indent(lines[k]) >= before + 4:
+            taken = list(takewhile(lambda line: not line.strip() or _indent(line) > before, lines[k:]))
+            yield from _displayed(taken, before)
+        else:
+            taken = lines[k : k + 1]
+            before = _indent(lines[k]) if lines[k].strip() else before
             yield _text(lines[k])
-            k += 1
-            continue
-        table = []
-        while k < len(lines) and lines[k].lstrip().startswith("|"):
-            table.append(lines[k])
-            k += 1
-        yield from _table(table)
+        k += len(taken)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip()) if line.strip() else 0
+
+
+def _displayed(lines: list[str], before: int) -> Iterator[str]:
+    """Yield a block of formulae or code as it is written."""
+    yield from (f"{' ' * before}::", "", *lines, "")
+
+
+def _is_row(line: str) -> bool:
+    text = line.strip()
+    return len(text) > 2 and text.startswith("| ") and text.endswith(" |")
 
 
 def _text(line: str) -> str:

@@ -62,13 +62,12 @@ def documented(module: ModuleType) -> list[str]:
 def page(part: Part) -> str:
     """Return the page of a part in MyST Markdown."""
     package = import_module(part.name)
-    lines = [f"# {part.name}", "", *_directive(part.name, members=False)]
+    own = documented(package)
+    lines = [f"# {part.name}", "", *_directive(part.name, members=bool(own))]
     exported = [name for name in getattr(package, "__all__", []) if not name.startswith("__")]
     if exported:
         lines += ["", f"Names that `{part.name}` itself has:", ""]
         lines += [", ".join(_link(package, name) for name in exported) + ".", ""]
-    if documented(package):
-        lines += ["", *_directive(part.name, members=True)]
     for module in part.modules[1:]:
         lines += ["", f"## {module}", "", *_directive(module, members=True)]
     return "\n".join(lines) + "\n"

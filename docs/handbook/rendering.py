@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from sphinx.ext.napoleon import Config, GoogleDocstring
+
 from handbook.docstrings import as_restructured
 
 VALUES = ("attribute", "data", "property")
+"""What has no sections: in its text, what stands before a colon is no type."""
+
+SETTINGS = Config(napoleon_use_ivar=True, napoleon_custom_sections=["Reference"])
 
 
 def restructure(
@@ -14,7 +19,6 @@ def restructure(
 ) -> None:
     """Rewrite the `lines` of a docstring in place."""
     text = as_restructured(lines)
-    if what in VALUES and text:
-        # Otherwise what stands before a colon would be taken for a type.
-        text[0] = f": {text[0]}"
+    if what not in VALUES:
+        text = GoogleDocstring(text, SETTINGS, app, what, name, value, options).lines()
     lines[:] = text

@@ -182,12 +182,12 @@ def test_stalled_clients_cost_little_and_hold_up_nobody(
         random = np.random.default_rng(3)
         waiting: list[int] = []
         for _ in range(150):
+            before = len(packets)
             with server.viser.atomic():
                 for box in boxes:
                     box.position = random.normal(size=3)
                 for chart in charts:
                     chart.image = random.integers(0, 255, (64, 64, 3), dtype=np.uint8)
-            before = len(packets)
             wait(lambda before=before: len(packets) > before)  # type: ignore[misc]
             sizes = [
                 each.transport.get_write_buffer_size() for each in connections(server).values()

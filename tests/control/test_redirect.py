@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -113,11 +114,10 @@ def steered(platform: Platform, name: str, duration: float, past: int) -> tuple[
     return at_once, parts
 
 
-@pytest.mark.parametrize("preset", [None, "hardware"])
 @pytest.mark.parametrize(("name", "machine"), PAIRS)
-def test_windows_of_a_motion_are_the_motion(name: str, machine: str, preset: str | None) -> None:
+def test_windows_of_a_motion_are_the_motion(name: str, machine: str) -> None:
     """What is summed up, estimated, limited and faded in is kept; nothing else depends on rows."""
-    at_once, parts = steered(twin.load(machine, preset), name, 0.12, PAST)
+    at_once, parts = steered(twin.load(machine, "hardware"), name, 0.12, PAST)
     size = np.abs(at_once.forces).max()
     np.testing.assert_allclose(parts.forces, at_once.forces, rtol=0, atol=ROUNDING * size)
     np.testing.assert_allclose(parts.loop.signals()["demand"], at_once.loop.signals()["demand"])
@@ -133,9 +133,7 @@ def test_windows_without_a_past_hardly_differ(name: str) -> None:
 
 def bent(platform: Platform, period: float, at: float) -> tuple[Reference, Reference]:
     """Return a motion, and one that leaves it smoothly for a lower place at a time [s]."""
-    motion = heave(platform, 1.2)
-    whole = sample_reference(platform, motion, period)
-    step = round(at / period)
+    whole = sample_reference(platform, heave(platform, 1.2), period)
     time = period * np.arange(len(whole.time))
     u = np.clip((time - at) / 0.4, 0.0, 1.0)
     share = u**3 * (10.0 - 15.0 * u + 6.0 * u**2)
@@ -145,90 +143,89 @@ def bent(platform: Platform, period: float, at: float) -> tuple[Reference, Refer
     pose, twist, acceleration = (part.copy() for part in whole[2:5])
     for part, form in ((pose, share), (twist, slope), (acceleration, curve)):
         part[:, 2] -= way * form
-    rows = slice(step - PAST, None)
-    parts = (part[rows] for part in (time, pose, twist, acceleration))
-    return whole, reference_of(platform, period, *parts, begin=step - PAST)
+    return whole, reference_of(platform, period, time, pose, twist, acceleration)
 
 
-@pytest.mark.parametrize(("name", "machine"), PAIRS)
+@pytest.mark.parametrize(("name", "machine"), [pair for pair in PAIRS if pair[0] != "dvf"])
 def test_another_target_half_way_makes_no_jump(name: str, machine: str) -> None:
-    """The new motion begins with the position, rate and acceleration of the old one."""
+    """Redirected to it, a machine moves as if it had always known the other motion.
+
+    But for the few milliseconds in which the controller would have looked ahead to it.
+    """
     platform = twin.load(machine)
     period = make_controller(name, platform).period
-    at, duration = (0.25, 0.5) if period == 1e-3 else (0.15, 0.25)
-    whole, other = bent(platform, period, at)
-
-    def steer(step: int, loop: ClosedLoop) -> None:
-        if step == round(at / period):
-            loop.redirect(other)
-
-    straight = ride(platform, make_controller(name, platform, whole), duration)
-    turned = ride(platform, make_controller(name, platform, whole), duration, steer)
-    assert turned.loop.stopped == ""
-    ratio = len(turned.forces) * period / duration
-    index = round(at / period * ratio)
-    np.testing.assert_array_equal(turned.forces[:index], straight.forces[:index])
-    assert np.abs(turned.loop.signals()["demand"] - straight.loop.signals()["demand"])[-1].min() > 0
-    # From period to period no more than what the motion itself asks for, and a thousandth.
-    slack = 1e-3 * np.abs(straight.efforts).max()
-    around = slice(index - 1, index + round(20 * ratio))
-    assert turned.jumps[around].max() <= 1.2 * straight.jumps[around].max() + slack
-
-
-def replaced(
-    platform: Platform, name: str, other: str, duration: float, **options: Any
-) -> tuple[Ride, Ride, Ride]:
-    """Return rides of one controller, of another, and of one that the other takes over from."""
-    at = 0.25
-    motion = heave(platform, duration + 0.2)
-    new = make_controller(other, platform, motion, **options)
-    step = round(at / new.period)
+    at, duration = 0.1, 0.16
+    straight, other = bent(platform, period, at)
+    step = round(at / period)
 
     def steer(now: int, loop: ClosedLoop) -> None:
         if now == step:
-            begun = new.reference
-            new.redirect(window(begun, step - PAST, len(begun.time)))
-            loop.replace(new)
+            loop.redirect(window(other, step - PAST, len(other.time)))
 
-    alone = [
-        ride(platform, make_controller(kind, platform, motion, **given), duration)
-        for kind, given in ((name, {}), (other, options))
-    ]
-    both = ride(platform, make_controller(name, platform, motion), duration, steer)
-    assert both.loop.stopped == ""
-    assert both.loop.controller is new
-    return alone[0], alone[1], both
+    known = ride(platform, make_controller(name, platform, other), duration)
+    turned = ride(platform, make_controller(name, platform, straight), duration, steer)
+    assert turned.loop.stopped == ""
+    row = round(duration / period)
+    assert np.abs(other.coordinates - straight.coordinates)[row].any()
+    size = np.abs(known.forces).max()
+    np.testing.assert_allclose(turned.forces, known.forces, rtol=0, atol=1e-3 * size)
 
 
-@pytest.mark.parametrize("preset", [None, "hardware"])
+WAY, LENGTH = 0.02, 0.25 + FADE + 0.1
+"""[m] of the motion of `heave` on `stewart`; [s] of a ride with a change of controllers."""
+
+Options = tuple[tuple[str, float], ...]
+
+
+@cache
+def alone(preset: str | None, name: str, options: Options = ()) -> Ride:
+    """Return a ride under one controller."""
+    platform = twin.load("stewart", preset)
+    motion = heave(platform, LENGTH + 0.2)
+    return ride(platform, make_controller(name, platform, motion, **dict(options)), LENGTH)
+
+
 @pytest.mark.parametrize(
-    ("name", "other", "options"),
+    ("preset", "name", "other", "options"),
     [
-        ("cascade", "computed_torque", {}),
-        ("computed_torque", "cascade", {}),
-        ("cascade", "cascade", {"position_gain": 12.0}),
-        ("cascade", "cascade", {"velocity_gain": 10e3}),
-        ("cascade", "loop_shaping", {}),
-        ("lqr", "feedforward", {}),
-        ("feedforward", "observer", {}),
+        (None, "cascade", "computed_torque", ()),
+        ("hardware", "cascade", "computed_torque", ()),
+        ("hardware", "computed_torque", "cascade", ()),
+        (None, "cascade", "cascade", (("position_gain", 12.0),)),
+        ("hardware", "cascade", "cascade", (("velocity_gain", 10e3),)),
+        (None, "cascade", "loop_shaping", ()),
+        ("hardware", "lqr", "feedforward", ()),
+        ("hardware", "feedforward", "observer", ()),
     ],
 )
 def test_another_controller_takes_over_without_a_jump(
-    name: str, other: str, options: dict[str, float], preset: str | None
+    preset: str | None, name: str, other: str, options: Options
 ) -> None:
     """In the first ten periods no larger change of effort than by either controller alone.
 
-    Alone they change it by drives' friction, encoders' steps and the motion; a new error, shown at
-    once, would make several hundred newtons of it.
+    Alone they change it by drives' friction, encoders' steps and the motion. The error that the
+    other would answer to with several hundred newtons is given up slowly; what friction and
+    encoders give the motors just then moves the machine by hundredths of its way.
     """
     platform = twin.load("stewart", preset)
-    first, second, both = replaced(platform, name, other, 0.25 + FADE + 0.3, **options)
-    index = round(0.25 / 5e-4)
+    motion = heave(platform, LENGTH + 0.2)
+    new = make_controller(other, platform, motion, **dict(options))
+    old = make_controller(name, platform, motion)
+
+    def steer(step: int, loop: ClosedLoop) -> None:
+        if step == 250:
+            new.redirect(window(new.reference, step - PAST, len(new.reference.time)))
+            loop.replace(new)
+
+    first, second = alone(preset, name), alone(preset, other, options)
+    both = ride(platform, old, LENGTH, steer)
+    assert both.loop.stopped == ""
+    assert both.loop.controller is new
     usual = max(first.jumps[20:].max(), second.jumps[20:].max())
-    assert both.jumps[index - 1 : index + 20].max() <= 1.5 * usual
-    assert both.errors.max() <= 1.2 * max(first.errors.max(), second.errors.max())
+    assert both.jumps[499:520].max() <= 1.5 * usual
+    assert both.errors.max() <= 1.2 * max(first.errors.max(), second.errors.max()) + 0.015 * WAY
     # Afterwards it follows as if it had always done so.
-    assert both.errors[-100:].max() <= max(1.5 * second.errors.max(), 1e-6)
+    assert both.errors[-50:].max() <= 1.2 * second.errors.max() + 0.015 * WAY
 
 
 @pytest.mark.parametrize("machine", ["micro_hexapod", "compliant_stewart"])
@@ -243,20 +240,18 @@ def test_springs_do_not_feel_another_controller(machine: str) -> None:
         if step == 100:
             loop.replace(new)
 
-    alone = ride(platform, make_controller("cascade", platform, motion), 0.15)
+    usual, other = (
+        ride(platform, make_controller(name, platform, motion), 0.15)
+        for name in ("cascade", "hac_lac")
+    )
     both = ride(platform, old, 0.15, steer)
     assert both.loop.stopped == ""
     index = round(0.1 / 0.15 * len(both.forces))
-    size = np.abs(alone.efforts).max()
-    assert both.jumps[index - 1 : index + 20].max() <= 0.05 * size
-    assert both.errors.max() <= 2.0 * alone.errors.max()
-
-
-def test_same_gains_again_change_nothing_that_matters() -> None:
-    platform = twin.load("stewart")
-    first, _, both = replaced(platform, "cascade", "cascade", 1.0)
-    late = both.loop.signals()["measured"][-1] - first.loop.signals()["measured"][-1]
-    assert np.abs(late).max() < 0.2 * first.errors.max()
+    size = np.abs(usual.efforts).max()
+    assert both.jumps[index - 1 : index + 20].max() <= 0.1 * size
+    # The cascade lets these machines swing: a rate that is found is no rate to go on with.
+    largest = max(usual.errors.max(), other.errors.max())
+    assert both.errors.max() <= largest + 0.1 * np.ptp(old.reference.coordinates)
 
 
 def test_records_of_another_controller_begin_anew(stewart: Platform) -> None:
@@ -370,7 +365,7 @@ def test_supervisors_follow(stewart: Platform) -> None:
     for watch in (None, given):
 
         def steer(now: int, loop: ClosedLoop) -> None:
-            if now == step - 1:
+            if now == step:
                 loop.redirect(unreachable)
 
         told = ride(stewart, Cascade(stewart), 0.15, steer, supervisor=watch).loop.stopped

@@ -43,8 +43,8 @@ class Travelled(Motion):
     """The course of a session, as a motion that is known from the start."""
 
     def __init__(self, run: MachineSession, duration: float) -> None:
-        super().__init__(run.platform.home, duration, run._steering.axes.convention)
-        self._set(course=run._steering._course)
+        super().__init__(run.platform.home, duration, run._live.steering.axes.convention)
+        self._set(course=run._live.steering._course)
 
     def _axes(self, time: Any) -> AxisSample:
         return self.course.sample(time)

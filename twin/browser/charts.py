@@ -20,7 +20,7 @@ from twin.session.source import KEPT
 if TYPE_CHECKING:
     from viser import GuiUplotHandle, ViserServer
 
-POINTS = 300
+POINTS = 320
 """Rows of a chart at most; charts are about as wide in pixels."""
 
 PERIOD = 0.1
@@ -134,10 +134,10 @@ class LiveCharts:
             handle.remove()
 
     def _build(self, charts: Sequence[Chart]) -> None:
-        before = self._drawn[-1] if self._drawn else FIRST
+        before = set(self._drawn[-1] if self._drawn else FIRST)
         self.charts, self._drawn = tuple(charts), ()
         names = [chart.name for chart in self.charts]
-        first = [name for name in names if name in before] or names[:2]
+        first = before if before <= set(names) else set(names[:2])
         gui = self._server.gui
         with self._chooser:
             self._boxes = {

@@ -52,7 +52,9 @@ OWN_CHARTS: dict[str, tuple[Part, ...]] = {
             (("perceived_error", LINEAR),),
         ),
         Part(
-            Chart("turning_error", "Error of perceived turning", "deg/s", AXES, DEGREES, least=0.01),
+            Chart(
+                "turning_error", "Error of perceived turning", "deg/s", AXES, DEGREES, least=0.01
+            ),
             (("perceived_error", ANGULAR),),
         ),
     ),

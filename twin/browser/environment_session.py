@@ -69,7 +69,8 @@ class EnvironmentSession:
         """
         self.environment = one_of(environment, "environment", environment_ids())
         shipped = shipped_policies(environment)
-        name = next(iter(shipped), None) if policy is None and not options else policy
+        usual = policy is None and options.keys() <= {"engine"}
+        name = next(iter(shipped), None) if usual else policy
         if name is not None and (Path(name).is_file() or str(name) in shipped):
             options = {**policy_for(name, environment).origin.options, **options}
         self._env: Any = gymnasium.make(environment, disable_env_checker=True, **options)

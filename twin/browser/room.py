@@ -25,8 +25,13 @@ LINES = ((203, 210, 219), (176, 185, 198))
 SKY = ((201, 210, 221), (238, 241, 245))
 """Colours of the background, above and below."""
 
-DAYLIGHT = 0.25
-"""Strength of the light from all around, over its own."""
+DAYLIGHT = 2.2
+"""Strength of the light from all around, white above and of the ground's colour below."""
+
+BOUNCE = (150, 160, 176)
+
+LAMP, LAMP_PLACE = 1.1, (2.0, -3.0, 2.5)
+"""Strength of a lamp beside the camera of the overview, which models round parts; its direction."""
 
 
 class Room:
@@ -43,7 +48,12 @@ class Room:
         self.cell = round_length(machine.size / CELLS)
         scene = server.scene
         scene.set_up_direction("+z")
-        scene.configure_environment_map("studio", environment_intensity=DAYLIGHT)
+        # Reflections of surroundings are slow where no graphics card draws, and pale the colours.
+        scene.configure_environment_map(None)
+        scene.add_light_hemisphere(
+            "/daylight", sky_color=(255, 255, 255), ground_color=BOUNCE, intensity=DAYLIGHT
+        )
+        scene.add_light_directional("/lamp", intensity=LAMP, position=LAMP_PLACE)
         self.cast_shadows(False)
         share = np.linspace(0.0, 1.0, 64)[:, None, None]
         sky = (1.0 - share) * np.array(SKY[0]) + share * np.array(SKY[1])

@@ -128,12 +128,14 @@ class MachineScene:
             return False
         data = self.stage.data
         places = np.hstack([data.xpos[self._numbers], data.xquat[self._numbers]])
-        moved = np.flatnonzero((places != self._places).any(axis=1))
+        changed = places != self._places
         nodes = list(self.bodies.values())
         with self._server.atomic():
             self.root.position = self.stage.displacement
-            for k in moved:
-                nodes[k].position, nodes[k].wxyz = places[k, :3], places[k, 3:]
+            for k in np.flatnonzero(changed[:, :3].any(axis=1)):
+                nodes[k].position = places[k, :3]
+            for k in np.flatnonzero(changed[:, 3:].any(axis=1)):
+                nodes[k].wxyz = places[k, 3:]
             for body, node in self._there.items():
                 node.visible = self._shown[body] and seen[body] is not None
         self._places = places

@@ -93,7 +93,8 @@ class StageView:
         """
         self._server = server
         self._shown = {name: layer.shown for name, layer in LAYERS.items()}
-        self._build(platform, ball, payload)
+        with server.atomic():
+            self._build(platform, ball, payload)
         start_looking(server, self.machine)
 
     def replace(self, platform: Platform, *, ball: Ball | None = None, payload: Any = None) -> None:
@@ -102,8 +103,9 @@ class StageView:
         Cameras stay too; `look` turns them. Arguments and errors are those of the class.
         """
         Stage(platform, ball=ball, payload=payload)  # errors leave what there is
-        self.remove()
-        self._build(platform, ball, payload)
+        with self._server.atomic():
+            self.remove()
+            self._build(platform, ball, payload)
         start_looking(self._server, self.machine)
 
     def update(self, scene: Scene, time: float, comparison: Scene | None = None) -> bool:
@@ -120,29 +122,18 @@ class StageView:
         Raises:
             InputError: as `MachineScene.update`.
         """
-        drawn = self.machine.update(scene)
-        if drawn:
-            self.trace.update(time)
-        self.push.update(time)
-        if comparison is not None:
-            if self.overlay is None:
-                self.overlay = MachineScene(
-                    self._server,
-                    self.machine.platform,
-                    ball=self._ball,
-                    payload=self.machine.segments,
-                    name="comparison",
-                    ghost=False,
-                    tint=OVERLAY,
-                )
-            self.overlay.update(comparison._replace(ghost=None))
-        if self.overlay is not None:
-            self.overlay.root.visible = comparison is not None
+        with self._server.atomic():
+            drawn = self.machine.update(scene)
+            if drawn:
+                self.trace.update(time)
+            self.push.update(time)
+            self._compare(comparison)
         return drawn
 
     def colour_legs(self, colouring: Colouring, values: Any = None) -> None:
         """Colour the machine's legs; arguments and errors are those of `MachineScene`."""
-        self.machine.colour_legs(colouring, values)
+        with self._server.atomic():
+            self.machine.colour_legs(colouring, values)
 
     def show(self, layer: str, shown: bool) -> None:
         """Switch a layer on or off.
@@ -194,6 +185,22 @@ class StageView:
         if self.overlay is not None:
             self.overlay.remove()
             self.overlay = None
+
+    def _compare(self, scene: Scene | None) -> None:
+        if scene is not None:
+            if self.overlay is None:
+                self.overlay = MachineScene(
+                    self._server,
+                    self.machine.platform,
+                    ball=self._ball,
+                    payload=self.machine.segments,
+                    name="comparison",
+                    ghost=False,
+                    tint=OVERLAY,
+                )
+            self.overlay.update(scene._replace(ghost=None))
+        if self.overlay is not None:
+            self.overlay.root.visible = scene is not None
 
     def _build(self, platform: Platform, ball: Ball | None, payload: Any) -> None:
         server = self._server

@@ -10,7 +10,7 @@ from twin.plant.measurement import Measurement
 FADE = 0.5
 """[s] Adopted: over which the position and the force that a controller finds are given up."""
 
-RATE_FADE = 0.05
+RATE_FADE = 0.02
 """[s] Adopted: over which the rate is; longer ones would move the machine by what encoders miss."""
 
 

@@ -64,10 +64,6 @@ class Comparison:
             engine.close()
             raise
 
-    def redirect(self, reference: Reference) -> None:
-        """Follow another reference of the session."""
-        self.run.redirect(reference)
-
     def advance(self, push: Push | None, applied: FloatArray) -> None:
         """Advance by one control period, beside a machine on which `applied` `(m, n)` acted."""
         forces = None

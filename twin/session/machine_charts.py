@@ -16,7 +16,10 @@ from twin.session.axes import Axes
 from twin.session.chart import Chart
 from twin.session.limits import ActuatorLimits, actuator_limits
 
-MICRO = 1e6
+MICRO, NANO = 1e6, 1e9
+
+LEAST = 1e-3
+"""[m, rad, per s] Smallest range of a chart."""
 
 
 class MachineCharts:
@@ -81,7 +84,7 @@ class MachineCharts:
         return np.array([kinetic, potential, kinetic + potential], dtype=float)
 
 
-LOOP_GAP = Chart("loop_gap", "Loop gap", "um", ("engine", "second engine"), MICRO, logarithmic=True)
+LOOP_GAP = Chart("loop_gap", "Loop gap", "nm", ("engine", "second engine"), NANO, logarithmic=True)
 REAL_TIME = Chart("real_time", "Real-time factor", "", ("factor",), limits=(1.0,))
 DIFFERENCE = Chart(
     "difference",
@@ -101,7 +104,7 @@ def difference(first: Any, second: Any) -> FloatArray:
 
 def _axes_chart(name: str, title: str, unit: str, scale: float, axes: list[str]) -> Chart:
     wanted = tuple(f"{axis} demanded" for axis in axes)
-    return Chart(name, title, unit, (*wanted, *axes), scale, demanded=wanted)
+    return Chart(name, title, unit, (*wanted, *axes), scale, demanded=wanted, least=LEAST)
 
 
 def _actuator_charts(platform: Platform, limits: ActuatorLimits) -> tuple[Chart, ...]:
@@ -125,6 +128,7 @@ def _actuator_charts(platform: Platform, limits: ActuatorLimits) -> tuple[Chart,
             legs,
             scale,
             limits=_lines(-limits.speed, limits.speed),
+            least=LEAST,
         ),
         Chart(
             "forces",

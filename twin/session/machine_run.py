@@ -46,6 +46,7 @@ class MachineRun:
         self.ratio = round(controller.period / engine.timestep)
         self.applied = np.zeros((self.ratio, platform.n_actuators))
         self.stopped = ""
+        self.state: State
         self._first = self._step = 0
         self._offset = 0.0
 
@@ -113,7 +114,8 @@ class MachineRun:
     def demanded_pose(self) -> FloatArray:
         """Pose `(7,)` that is demanded now."""
         reference = self.loop.controller.reference
-        return reference.pose[reference.row(self._step)]
+        pose: FloatArray = reference.pose[reference.row(self._step)]
+        return pose
 
     @property
     def loop_gap(self) -> float:

@@ -13,18 +13,30 @@ from twin.viewer.scene import Scene
 class Source(Protocol):
     """A live run, an environment with its policy, or a recording that is played."""
 
-    platform: Platform
-    """the machine that is seen"""
-    ball: Ball | None
-    """that rolls on the platform, None where there is none"""
-    history: History
-    """of the charts, a row per `NOTE` seconds"""
     period: float
     """[s] of the smallest advance: what a single step is"""
-    stopped: str
-    """why it cannot go on without a reset; empty where it can"""
     real_time_factor: float
     """seconds of the run per second of the clock, told by who runs it"""
+
+    @property
+    def platform(self) -> Platform:
+        """The machine that is seen."""
+        ...
+
+    @property
+    def ball(self) -> Ball | None:
+        """What rolls on the platform; None where nothing does."""
+        ...
+
+    @property
+    def history(self) -> History:
+        """Of the charts, a row per `NOTE` seconds; another object after some resets."""
+        ...
+
+    @property
+    def stopped(self) -> str:
+        """Why it cannot go on without a reset; empty where it can."""
+        ...
 
     @property
     def time(self) -> float:

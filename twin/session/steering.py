@@ -106,7 +106,7 @@ class Steering:
         """Return the reference around control period `step`, counted from the last reset."""
         begin = step - BEFORE
         rows = BEFORE + round(AHEAD / self.period)
-        times = self.period * (begin + np.arange(rows))
+        times: FloatArray = self.period * np.arange(begin, begin + rows, dtype=np.float64)
         self._course.forget(float(times[0]))
         motion = self.axes.motion(self._course.sample(times))
         self._until = float(times[-1])

@@ -29,6 +29,9 @@ FINE_SAMPLES = 8
 FINE_SHADOWS = 4096
 """Texels along the edge of the light's view, in which shadows are looked up."""
 
+SHADOWED = 4.0
+"""Reach of the light, in sizes of the scene; dots of shadow lie where it ends."""
+
 OPENING = 32.0
 """[deg] over the height of a picture."""
 
@@ -55,6 +58,7 @@ class Camera:
         view: str | View | tuple[float, float] = "overview",
         ghost: bool = False,
         ball: Ball | None = None,
+        payload: Any = None,
         quality: Quality = "fast",
     ) -> None:
         """Compile the scene and open a drawing context; `close` frees it.
@@ -67,6 +71,7 @@ class Camera:
                 fills the picture.
             ghost: whether the platform can be drawn a second time, where it is demanded.
             ball: a ball that rolls on the platform.
+            payload: what rides on the platform, at rest on it: an `Occupant`, or segments.
             quality: "fast", or "fine" with shadows and smooth edges (some ten times slower where
                 no graphics card draws).
 
@@ -78,12 +83,13 @@ class Camera:
         self.height = _pixels(height, "height")
         self.view = as_view(view)
         fine = one_of(quality, "quality", ("fast", "fine")) == "fine"
-        self._stage = Stage(platform, ghost=ghost, ball=ball)
+        self._stage = Stage(platform, ghost=ghost, ball=ball, payload=payload)
         self.platform = platform
         model = self._stage.model
         model.vis.global_.offwidth, model.vis.global_.offheight = self.width, self.height
         model.vis.quality.offsamples = FINE_SAMPLES if fine else 0
         model.vis.quality.shadowsize = FINE_SHADOWS if fine else 0
+        model.vis.map.shadowclip = SHADOWED
         self._scene = mujoco.MjvScene(model, maxgeom=model.ngeom + 16)
         for flag in ("SHADOW", "REFLECTION"):
             self._scene.flags[getattr(mujoco.mjtRndFlag, f"mjRND_{flag}")] = fine

@@ -59,6 +59,7 @@ def write_film(
     path: str | Path,
     *,
     look: Look = USUAL,
+    payload: Any = None,
     rate: Any = None,
     speed: Any = 1.0,
     start: Any = None,
@@ -71,6 +72,7 @@ def write_film(
         platform: its machine.
         path: ends in .mp4 (H.264, even numbers of pixels) or .gif (repeats for ever).
         look: size, view, quality and ghost.
+        payload: what rides on the platform, as the engine was given it.
         rate: pictures per second; default 30 for MP4 and 15 for GIF.
         speed: of the machine in the film: 0.1 is slow motion, ten times slower than it was.
         start: [s] of the run at which the film begins; default with the run.
@@ -89,7 +91,7 @@ def write_film(
     times = _times(begin, scenes.end, frequency, positive(speed, "speed"))
     title = f"{platform.name}: {target.name}"
     with (
-        _camera(platform, scenes, look) as camera,
+        _camera(platform, scenes, look, payload) as camera,
         Progress(title, len(times), progress, every=1) as bar,
     ):
         images = _images(camera, scenes, times, look.ghost, bar)
@@ -106,6 +108,7 @@ def write_picture(
     path: str | Path,
     *,
     look: Look = USUAL,
+    payload: Any = None,
     time: Any = None,
 ) -> Path:
     """Draw one instant of a run as a PNG and return its path.
@@ -115,6 +118,7 @@ def write_picture(
         platform: its machine.
         path: ends in .png.
         look: size, view, quality and ghost.
+        payload: what rides on the platform, as the engine was given it.
         time: [s] of the instant; default when the platform is farthest from its start.
 
     Raises:
@@ -124,7 +128,7 @@ def write_picture(
     target = check_picture(path)
     scenes = _scenes(trajectory, platform)
     instant = scenes.widest() if time is None else _instant(time, "time", scenes)
-    with _camera(platform, scenes, look) as camera:
+    with _camera(platform, scenes, look, payload) as camera:
         return write_png(target, _image(camera, scenes, instant, look.ghost))
 
 
@@ -167,7 +171,9 @@ def _scenes(trajectory: Trajectory, platform: Platform) -> RecordedScenes:
     return scenes
 
 
-def _camera(platform: Platform, scenes: RecordedScenes, look: Look) -> Camera:
+def _camera(
+    platform: Platform, scenes: RecordedScenes, look: Look, payload: Any = None
+) -> Camera:
     """Return a camera that sees the machine whole during all of a run."""
     width, height, view, quality, ghost = look
     camera = Camera(
@@ -177,6 +183,7 @@ def _camera(platform: Platform, scenes: RecordedScenes, look: Look) -> Camera:
         view=view,
         quality=quality,
         ghost=as_flag(ghost, "ghost"),
+        payload=payload,
     )
     camera.step_back(scenes.at(time) for time in np.linspace(scenes.start, scenes.end, SAMPLES))
     return camera
