@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
 	if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$p; break; fi; done)
 INSTALLED := $(VENV)/.installed
-SOURCES := twin envs validation assets tests benchmarks
+SOURCES := twin envs validation assets tests benchmarks examples
 RL := build/rl
 OLDEST := build/oldest
 # Named before the extra that needs it: otherwise builds for graphics cards come in, several GB of them.
@@ -42,6 +42,7 @@ types: $(INSTALLED)
 	rm -rf build/types
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --target build/types .
 	cd build/types && MYPYPATH=. ../../$(BIN)/mypy --config-file ../../pyproject.toml -p twin
+	cd build/types && MYPYPATH=. ../../$(BIN)/mypy --config-file ../../pyproject.toml --scripts-are-modules ../../examples/*.py
 
 bench: $(INSTALLED)
 	$(BIN)/python -m pytest benchmarks --benchmark-group-by=group --benchmark-columns=min,median,rounds

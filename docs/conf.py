@@ -28,9 +28,11 @@ myst_heading_anchors = 4
 html_math_renderer = "mathml"
 
 autodoc_default_options = {"no-value": True}
-autodoc_preserve_defaults = True
+autodoc_use_type_comments = False
 python_use_unqualified_type_names = True
 toc_object_entries = False
+# An annotation holds the short name of a class, which two classes may have.
+suppress_warnings = ["ref.python"]
 
 html_theme = "furo"
 html_title = "platform twin"

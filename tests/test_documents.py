@@ -24,6 +24,7 @@ PAGES = {
         *sorted((ROOT / "docs").glob("*.md")),
         *sorted((ROOT / "assets").glob("*/README.md")),
         *sorted((ROOT / "validation").glob("*.md")),
+        ROOT / "examples" / "README.md",
     ]
 }
 assert {"docs/dynamics.md", "docs/decisions.md", "validation/errata.md"} <= set(PAGES)
@@ -34,7 +35,7 @@ PAGES_WITH_CODE = [
 assert "docs/engines.md" in PAGES_WITH_CODE
 
 CODE = re.compile(r"`([^`\n]+)`")
-FOLDERS = ("assets", "benchmarks", "docs", "envs", "tests", "twin", "validation")
+FOLDERS = ("assets", "benchmarks", "docs", "envs", "examples", "tests", "twin", "validation")
 
 
 def words(page: str) -> list[str]:

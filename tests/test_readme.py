@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -31,15 +33,41 @@ def commands(page: Path) -> list[str]:
     return [line for line in lines if line.split()[:1] == ["twin"] or " -m twin" in line]
 
 
-def run(command: list[str], folder: Path) -> str:
-    """Run a command in a folder of its own, with this interpreter's scripts first."""
+def surroundings() -> dict[str, str]:
+    """Return the environment with this interpreter's scripts first."""
     paths = [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
-    environment = {**os.environ, "PATH": os.pathsep.join(paths)}
+    return {**os.environ, "PATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"}
+
+
+def run(command: list[str], folder: Path) -> str:
+    """Run a command in a folder of its own."""
     done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300
+        command, cwd=folder, env=surroundings(), capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, f"{shlex.join(command)}\n{done.stdout}\n{done.stderr}"
     return done.stdout
+
+
+def view(command: list[str], folder: Path) -> None:
+    """Run a command that shows a page, look at the page, and end it as Ctrl-C does."""
+    server = subprocess.Popen(
+        [*command, "--no-browser", "--port", "0"],
+        cwd=folder,
+        env=surroundings(),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert server.stdout is not None
+        address = re.search(r"http://\S+", server.stdout.readline())
+        assert address, f"{shlex.join(command)} tells no address"
+        with urlopen(address[0], timeout=60) as page:
+            assert page.status == 200
+        server.send_signal(signal.SIGINT)
+        assert server.wait(timeout=60) == 0
+    finally:
+        server.kill()
+        server.wait()
 
 
 @pytest.mark.slow
@@ -57,11 +85,13 @@ def test_commands_succeed_one_after_the_other(page: Path, tmp_path: Path) -> Non
     lines = commands(page)
     assert lines, "no command was found"
     for line in lines:
-        run(shlex.split(line, comments=True), tmp_path)
+        command = shlex.split(line, comments=True)
+        (view if command[1] == "view" else run)(command, tmp_path)
 
 
 def test_links_lead_somewhere() -> None:
-    links = re.findall(r"\]\(([^)#]+)", README.read_text())
+    text = README.read_text()
+    links = [*re.findall(r"\]\(([^)#]+)", text), *re.findall(r'src="([^"]+)"', text)]
     missing = [link for link in links if "://" not in link and not (README.parent / link).exists()]
     assert links, "no link was found"
     assert not missing

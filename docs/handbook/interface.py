@@ -14,6 +14,9 @@ import twin
 WITHOUT = ("assets", "cli", "commands", "compiled", "__main__")
 """Parts of the package that are no interface: data, the command line, what kernels are made of."""
 
+VALIDATION = ("case", "errata", "report", "results", "runner", "summary")
+"""Modules of the validation that others may use; the rest are its cases."""
+
 
 class Part(NamedTuple):
     """One page of the interface."""
@@ -44,7 +47,8 @@ def _modules(package: str) -> Iterator[str]:
     """Yield the modules below a package that define something documented."""
     found = pkgutil.walk_packages(import_module(package).__path__, f"{package}.")
     for name in sorted(module.name for module in found):
-        if documented(import_module(name)):
+        inner = package == "twin.validation" and name.split(".")[2] not in VALIDATION
+        if not inner and documented(import_module(name)):
             yield name
 
 

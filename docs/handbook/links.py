@@ -1,17 +1,19 @@
-"""Links of the written pages to files outside the site lead to the pages made from them."""
+"""What is written for a reader of the files becomes what a reader of the site needs."""
 
 from __future__ import annotations
 
 import re
 
-PLACES = (
+CHANGES = (
     (re.compile(r"\]\(\.\./validation/errata\.md"), "](_generated/errata.md"),
     (re.compile(r"\]\(\.\./assets/(\w+)/README\.md"), r"](_generated/machines/\1.md"),
+    (re.compile(r"^```mermaid$", re.MULTILINE), "```text"),
 )
+"""Links to files outside the site lead to the pages made from them; diagrams stay text."""
 
 
 def inside_the_site(text: str) -> str:
-    """Return a page's text with its links turned."""
-    for pattern, replacement in PLACES:
+    """Return a page's text as the site has it."""
+    for pattern, replacement in CHANGES:
         text = pattern.sub(replacement, text)
     return text

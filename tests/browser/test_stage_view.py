@@ -311,13 +311,13 @@ def test_views_show_the_whole_machine(server: Any, name: str) -> None:
     view = StageView(server, twin.load(name))
     corners = view.machine.stage.corners()
     for direction in VIEWS:
-        position, target = viewpoint(view.machine, direction)
+        position, target = viewpoint(view.machine, direction, 1.0)
         ahead = (target - position) / np.linalg.norm(target - position)
         sight = corners - position
         deep = sight @ ahead
         across = np.linalg.norm(sight - deep[:, None] * ahead, axis=1)
         assert deep.min() > 0.01 * view.machine.size
-        assert (across / deep).max() < 1.7 * np.tan(np.radians(0.5 * OPENING))
+        assert (across / deep).max() < 1.42 * np.tan(np.radians(0.5 * OPENING))
         assert (across / deep).max() > 0.5 * np.tan(np.radians(0.5 * OPENING))
     first = server.initial_camera
     np.testing.assert_allclose(first.position, viewpoint(view.machine, "overview").position)
@@ -331,6 +331,8 @@ class Client:
 
     class Camera:
         """What is set of it."""
+
+        aspect = 1.6
 
     def __init__(self, server: Any) -> None:
         self.camera: Any = self.Camera()

@@ -292,3 +292,18 @@ def test_what_was_recorded_replays_and_saves(tmp_path: Any) -> None:
     signals = found.signals
     assert {"demand", "measured", "command", "reference_pose", "time"} <= set(signals)
     np.testing.assert_allclose(signals["measured"], found.lengths, rtol=0.0, atol=1e-9)
+
+
+def test_an_occupant_weighs_on_the_legs_and_stays() -> None:
+    with session("driving_simulator", engine="analytic") as run:
+        run.advance(0.2)
+        empty, mass = run.loads.sum(), run.platform.parameters.platform.body.mass
+        run.configure(payload="wheelchair")
+        assert run.payload is not None
+        run.advance(0.2)
+        added = run.platform.parameters.platform.body.mass - mass
+        assert added == pytest.approx(75.0 + run.payload.wheelchair.mass)
+        weight = added * run.platform.parameters.gravity
+        assert run.loads.sum() - empty == pytest.approx(weight, rel=1e-6)
+        run.reset()
+        assert run.platform.parameters.platform.body.mass == pytest.approx(mass + added)

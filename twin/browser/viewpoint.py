@@ -14,8 +14,8 @@ from twin.viewer.view import View, as_view, framing
 OPENING = 35.0
 """[deg] over the height of a page."""
 
-ASPECT = 1.0
-"""Width over height of what is surely free on a page: controls cover some of it."""
+ASPECT = 0.75
+"""Width over height of what is free of controls and charts on a page of 1280 by 800 pixels."""
 
 NEAREST, FARTHEST = 0.01, 100.0
 """[sizes of a machine] that are drawn, from the camera."""
@@ -30,12 +30,15 @@ class Viewpoint(NamedTuple):
     """`(3,)` [m]"""
 
 
-def viewpoint(machine: MachineScene, view: str | View | tuple[float, float]) -> Viewpoint:
+def viewpoint(
+    machine: MachineScene, view: str | View | tuple[float, float], aspect: float = ASPECT
+) -> Viewpoint:
     """Return where a machine, as it stands, fills the page.
 
     Args:
         machine: the machine.
         view: a name of `VIEWS`, or azimuth and elevation [deg].
+        aspect: width over height of the picture.
 
     Raises:
         InputError: no such view.
@@ -44,7 +47,7 @@ def viewpoint(machine: MachineScene, view: str | View | tuple[float, float]) -> 
     azimuth, elevation = np.radians(direction)
     ahead = np.array([np.cos(azimuth), np.sin(azimuth), 0.0]) * np.cos(elevation)
     ahead[2] = np.sin(elevation)
-    target, distance = framing(machine.stage.corners(), direction, OPENING, ASPECT)
+    target, distance = framing(machine.stage.corners(), direction, OPENING, aspect)
     target = target + machine.stage.displacement
     return Viewpoint(target - distance * ahead, target)
 
@@ -63,13 +66,13 @@ def start_looking(server: Any, machine: MachineScene, view: str = "overview") ->
 
 
 def look(clients: Iterable[Any], machine: MachineScene, view: str) -> None:
-    """Turn the cameras of pages, viser's clients, to a machine.
+    """Turn the cameras of pages, viser's clients, to a machine; it fills each of them.
 
     Raises:
         InputError: no such view.
     """
-    found = viewpoint(machine, view)
     for client in clients:
+        found = viewpoint(machine, view, client.camera.aspect)
         with client.atomic():
             client.camera.up_direction = (0.0, 0.0, 1.0)
             client.camera.position = found.position

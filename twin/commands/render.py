@@ -17,15 +17,8 @@ from twin.plant.plant import Plant
 from twin.platform import Platform
 from twin.trajectory import Trajectory
 from twin.viewer.camera import Quality
-from twin.viewer.film import (
-    PICTURE,
-    RATES,
-    Look,
-    check_film,
-    check_picture,
-    write_film,
-    write_picture,
-)
+from twin.viewer.clip import PICTURE, RATES, check_film, check_picture
+from twin.viewer.film import Look, write_film, write_picture
 from twin.viewer.view import View, as_view
 
 MOTION = "sine"
@@ -83,7 +76,7 @@ def render(machine: str, machine_preset: str | None, run: Run, film: Film, out: 
         if picture:
             check_picture(out)
         else:
-            check_film(out, look)
+            check_film(out, look.width, look.height)
     if not picture and film.time is not None:
         raise InputError("time", f"is for pictures, files that end in {PICTURE}")
     if picture and (film.start is not None or film.rate is not None):

@@ -115,23 +115,17 @@ def reference_of(
         good = reached & within.all(axis=1)
         along = (coordinates, rates, accelerations)
         _leave_out_springs(platform, (poses, twist, acceleration), period, along, good)
-    return Reference(
-        period,
-        *(
-            read_only(part)
-            for part in (
-                time,
-                poses,
-                twist,
-                acceleration,
-                coordinates,
-                rates,
-                accelerations,
-                (reached & within.all(axis=1)).astype(float),
-            )
-        ),
-        begin=begin,
+    parts = (
+        time,
+        poses,
+        twist,
+        acceleration,
+        coordinates,
+        rates,
+        accelerations,
+        (reached & within.all(axis=1)).astype(float),
     )
+    return Reference._make((period, *(read_only(part) for part in parts), begin))
 
 
 def _leave_out_springs(

@@ -9,18 +9,19 @@ import numpy as np
 
 from twin.arrays import FloatArray
 from twin.ball.ball import Ball
-from twin.catalogue import load
 from twin.control import controller_names
 from twin.control.controller import PERIOD
 from twin.engines import engine_names
 from twin.errors import StateError
 from twin.motion import Motion
+from twin.payload import Occupant
 from twin.platform import Platform
 from twin.session.axes import Axis
 from twin.session.gains import gains_of
 from twin.session.history import History
 from twin.session.limits import ActuatorLimits
 from twin.session.live_machine import LiveMachine
+from twin.session.payloads import Payload, loaded_machine, occupant
 from twin.session.push import Push, as_push
 from twin.session.settings import Settings, as_settings
 from twin.trajectory import Trajectory
@@ -54,7 +55,7 @@ class MachineSession:
         """
         self.machine = machine
         wanted = as_settings(settings)
-        platform = load(machine, wanted.machine_preset)
+        platform = loaded_machine(machine, wanted.machine_preset, wanted.payload)
         self._live = LiveMachine(platform, wanted, self.period)
         self._owed = 0.0
 
@@ -69,6 +70,11 @@ class MachineSession:
     def ball(self) -> Ball | None:
         """None: there is no ball."""
         return None
+
+    @property
+    def payload(self) -> Occupant | None:
+        """Who rides on the platform, whose mass is the platform's; None for nobody."""
+        return occupant(self.settings.payload)
 
     @property
     def settings(self) -> Settings:
@@ -236,14 +242,16 @@ class MachineSession:
         self._live.push = as_push(force, moment, point, duration)
 
     def configure(self, **changes: Any) -> None:
-        """Change settings while it runs; another machine preset, or a stopped run, begins anew.
+        """Change settings while it runs.
+
+        Another machine preset or payload begins anew, and so does a stopped run.
 
         Raises:
             InputError: a setting that cannot be used; everything stays as it was.
             MissingDependencyError: a library is missing; likewise.
         """
         wanted = self.settings.changed(**changes)
-        if self._live.run.message or wanted.machine_preset != self.settings.machine_preset:
+        if self._live.run.message or _machine(wanted) != _machine(self.settings):
             self._begin(wanted)
         elif wanted != self.settings:
             self._live.change(wanted)
@@ -286,9 +294,14 @@ class MachineSession:
     def _begin(self, settings: Settings) -> None:
         """Begin anew at home; nothing changes where that fails."""
         platform = self.platform
-        if settings.machine_preset != self.settings.machine_preset:
-            platform = load(self.machine, settings.machine_preset)
+        if _machine(settings) != _machine(self.settings):
+            platform = loaded_machine(self.machine, *_machine(settings))
         former, self._live = self._live, LiveMachine(platform, settings, self.period)
         former.close()
         self._live.real_time_factor = former.real_time_factor
         self._owed = 0.0
+
+
+def _machine(settings: Settings) -> tuple[str | None, Payload]:
+    """Return what makes another machine of it."""
+    return settings.machine_preset, settings.payload

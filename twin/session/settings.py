@@ -11,6 +11,7 @@ from twin.control import CONTROLLERS
 from twin.engines import ENGINES
 from twin.engines.engine import Preset
 from twin.errors import InputError
+from twin.session.payloads import Payload
 
 ComparisonInput = Literal["demand", "forces"]
 """What the second engine gets: the same demand through drives and a controller of its own, or the
@@ -24,6 +25,8 @@ class Settings(BaseModel):
 
     machine_preset: str | None = None
     """of the machine's file; None for the file as it is"""
+    payload: Payload = "none"
+    """who rides on it, as rigid mass"""
     engine: str = "mujoco"
     engine_preset: Preset = "fast"
     controller: str = "cascade"

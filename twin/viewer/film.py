@@ -10,28 +10,19 @@ import numpy as np
 
 from twin.arrays import FloatArray, as_flag, positive
 from twin.errors import InputError
-from twin.files import check_place
 from twin.platform import Platform, as_platform
 from twin.progress import Progress
 from twin.trajectory import Trajectory
 from twin.viewer.camera import Camera, Image, Quality
-from twin.viewer.picture_files import FASTEST_GIF, write_gif, write_mp4, write_png
+from twin.viewer.clip import check_film, check_picture, picture_rate
+from twin.viewer.picture_files import write_gif, write_mp4, write_png
 from twin.viewer.recorded_scenes import RecordedScenes
 from twin.viewer.view import View
-
-RATES = {".mp4": 30.0, ".gif": 15.0}
-"""Pictures per second unless told otherwise, by the ending of a film's name."""
-
-PICTURE = ".png"
-"""Ending of the name of a single picture."""
-
-FASTEST = 240.0
-"""[1/s] Pictures of a film."""
 
 MOST_PICTURES = 100_000
 """Of a film: almost an hour."""
 
-SAMPLES = 8
+LOOKED_AT = 8
 """Instants of a film that are looked at before it is drawn: what it must show, in which colours."""
 
 
@@ -84,9 +75,9 @@ def write_film(
         MissingDependencyError: a library of the extra `render`, or OpenGL.
         StateError: the program that codes MP4 failed.
     """
-    target = check_film(path, look)
+    target = check_film(path, look.width, look.height)
     scenes = _scenes(trajectory, platform)
-    frequency = _rate(rate, target)
+    frequency = picture_rate(rate, target)
     begin = scenes.start if start is None else _instant(start, "start", scenes)
     times = _times(begin, scenes.end, frequency, positive(speed, "speed"))
     title = f"{platform.name}: {target.name}"
@@ -97,7 +88,7 @@ def write_film(
         images = _images(camera, scenes, times, look.ghost, bar)
         if target.suffix == ".mp4":
             return write_mp4(target, images, (camera.width, camera.height), frequency)
-        chosen = times[:: -(-len(times) // SAMPLES)]
+        chosen = times[:: -(-len(times) // LOOKED_AT)]
         samples = [_image(camera, scenes, time, look.ghost) for time in chosen]
         return write_gif(target, images, samples, frequency, len(times))
 
@@ -132,36 +123,6 @@ def write_picture(
         return write_png(target, _image(camera, scenes, instant, look.ghost))
 
 
-def check_film(path: str | Path, look: Look = USUAL) -> Path:
-    """Return the path of a film that can probably be written.
-
-    Raises:
-        InputError: an ending that is not known, no such folder, odd numbers of pixels for MP4.
-    """
-    target = _place(path, tuple(RATES))
-    odd = [size for size in look[:2] if isinstance(size, int) and size % 2]
-    if target.suffix == ".mp4" and odd:
-        wide, high = (size + size % 2 for size in look[:2])
-        raise InputError("size", f"MP4 takes even numbers of pixels: try {wide}x{high}, or a GIF")
-    return target
-
-
-def check_picture(path: str | Path) -> Path:
-    """Return the path of a picture that can probably be written.
-
-    Raises:
-        InputError: another ending than .png, no such folder.
-    """
-    return _place(path, (PICTURE,))
-
-
-def _place(path: str | Path, endings: tuple[str, ...]) -> Path:
-    if not isinstance(path, str | Path) or Path(path).suffix not in endings:
-        raise InputError("path", f"must end in {' or '.join(endings)}, got {str(path)!r}")
-    check_place(path)
-    return Path(path)
-
-
 def _scenes(trajectory: Trajectory, platform: Platform) -> RecordedScenes:
     """Return what is to be drawn, of this machine."""
     scenes = RecordedScenes(trajectory)
@@ -171,9 +132,7 @@ def _scenes(trajectory: Trajectory, platform: Platform) -> RecordedScenes:
     return scenes
 
 
-def _camera(
-    platform: Platform, scenes: RecordedScenes, look: Look, payload: Any = None
-) -> Camera:
+def _camera(platform: Platform, scenes: RecordedScenes, look: Look, payload: Any = None) -> Camera:
     """Return a camera that sees the machine whole during all of a run."""
     width, height, view, quality, ghost = look
     camera = Camera(
@@ -185,7 +144,7 @@ def _camera(
         ghost=as_flag(ghost, "ghost"),
         payload=payload,
     )
-    camera.step_back(scenes.at(time) for time in np.linspace(scenes.start, scenes.end, SAMPLES))
+    camera.step_back(scenes.at(time) for time in np.linspace(scenes.start, scenes.end, LOOKED_AT))
     return camera
 
 
@@ -200,15 +159,6 @@ def _images(
     for number, time in enumerate(times):
         yield _image(camera, scenes, time, ghost)
         bar.tick(number)
-
-
-def _rate(rate: Any, target: Path) -> float:
-    """Return the pictures per second of a film."""
-    value = RATES[target.suffix] if rate is None else positive(rate, "rate")
-    most = FASTEST_GIF if target.suffix == ".gif" else FASTEST
-    if value > most:
-        raise InputError("rate", f"must be at most {most:g} pictures per second")
-    return value
 
 
 def _instant(value: Any, field: str, scenes: RecordedScenes) -> float:
