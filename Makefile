@@ -7,17 +7,24 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
 	if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$p; break; fi; done)
 INSTALLED := $(VENV)/.installed
-SOURCES := twin envs validation assets tests benchmarks examples
+SOURCES := twin envs validation assets tests benchmarks examples docs/conf.py docs/handbook docs/images
 RL := build/rl
 OLDEST := build/oldest
 # Named before the extra that needs it: otherwise builds for graphics cards come in, several GB of them.
 TORCH := torch==2.13.0
 TESTING := pytest pytest-xdist hypothesis
 
-.PHONY: report test test-rl test-oldest lint types bench assets wheel clean
+.PHONY: report docs test test-rl test-oldest lint types bench assets pictures wheel clean
 
 report: $(INSTALLED)
 	$(BIN)/twin validate --out report.html --json report.json
+
+report.json: | $(INSTALLED)
+	$(BIN)/twin validate --out report.html --json report.json
+
+# The site in build/docs, with the numbers of the last report.
+docs: $(INSTALLED) report.json
+	$(BIN)/sphinx-build -W --keep-going -q -j auto -b html docs build/docs
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
@@ -41,7 +48,7 @@ lint: $(INSTALLED)
 types: $(INSTALLED)
 	rm -rf build/types
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --target build/types .
-	cd build/types && MYPYPATH=. ../../$(BIN)/mypy --config-file ../../pyproject.toml -p twin
+	cd build/types && MYPYPATH=.:../../docs ../../$(BIN)/mypy --config-file ../../pyproject.toml -p twin -p handbook
 	cd build/types && MYPYPATH=. ../../$(BIN)/mypy --config-file ../../pyproject.toml --scripts-are-modules ../../examples/*.py
 
 bench: $(INSTALLED)
@@ -51,6 +58,15 @@ assets: $(INSTALLED)
 	for machine in $(notdir $(patsubst %/platform.toml,%,$(wildcard assets/*/platform.toml))); do \
 		$(BIN)/twin export $$machine --format mjcf --out assets/$$machine && \
 		$(BIN)/twin export $$machine --format urdf --out assets/$$machine || exit 1; done
+
+# Pictures of README and docs, drawn anew; no display is needed.
+pictures: $(INSTALLED)
+	for machine in $(notdir $(patsubst %/platform.toml,%,$(wildcard assets/*/platform.toml))); do \
+		$(BIN)/twin render $$machine --motion still --duration 0.01 --quality fine --size 800x600 \
+			--out docs/images/$${machine}_mujoco.png || exit 1; done
+	$(BIN)/python docs/images/moving.py
+	$(BIN)/python docs/images/environments.py
+	$(BIN)/python examples/convergence.py docs/images
 
 # Builds the wheel and uses it in an environment of its own, without the development tools.
 wheel: $(INSTALLED)

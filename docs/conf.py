@@ -10,17 +10,16 @@ from sphinx.application import Sphinx
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+import twin  # noqa: E402
 from handbook.generate import generate  # noqa: E402
 from handbook.links import inside_the_site  # noqa: E402
 from handbook.mathematics import add_renderer  # noqa: E402
 from handbook.rendering import restructure  # noqa: E402
 
-import twin  # noqa: E402
-
 project = "platform twin"
 version = release = twin.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
-exclude_patterns = ["handbook", "_generated/machine_gallery.md"]
+exclude_patterns = ["handbook", "_generated/machine_gallery.md", "_generated/convergence_charts.md"]
 language = "en"
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]
@@ -45,6 +44,8 @@ html_copy_source = False
 def setup(app: Sphinx) -> None:
     """Write the generated pages and register what turns texts into what Sphinx reads."""
     add_renderer(app)
-    app.connect("builder-inited", lambda _: generate(HERE / "_generated", HERE.parent / "report.json"))
+    app.connect(
+        "builder-inited", lambda _: generate(HERE / "_generated", HERE.parent / "report.json")
+    )
     app.connect("source-read", lambda _, __, text: text.__setitem__(0, inside_the_site(text[0])))
     app.connect("autodoc-process-docstring", restructure)

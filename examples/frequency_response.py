@@ -26,7 +26,6 @@ RUNS = {
     "hardware, cascade": ("hardware", "cascade"),
     "hardware, feedforward": ("hardware", "feedforward"),
 }
-SETTINGS = {"low": 1.0, "high": 100.0, "length": 5.0, "speed": 0.1, "timestep": 5e-4}
 
 matplotlib.style.use(Path(__file__).with_name("plots.mplstyle"))
 figure = Figure(figsize=(8.0, 5.4))
@@ -36,7 +35,15 @@ for name, (preset, law) in RUNS.items():
     platform = twin.load("stewart", preset)
     controller = partial(make_controller, law)
     measured = measure_response(
-        platform, axis="pitch", controller=controller, preset="fast", **SETTINGS
+        platform,
+        axis="pitch",
+        low=1.0,
+        high=100.0,
+        length=5.0,
+        speed=0.1,
+        controller=controller,
+        preset="fast",
+        timestep=5e-4,
     )
     response = measured.platform.trusted
     found = response_figures(response)

@@ -17,7 +17,7 @@ session = MachineSession(
 )
 names = [f"{axis.name} [{axis.unit}]" for axis in session.axes]
 line(f"sliders: {', '.join(names)}")
-rows = []
+rows: list[tuple[str, ...]] = []
 
 
 def note(event: str) -> None:

@@ -47,7 +47,7 @@ taken = np.abs((lengths - middle) / half).max(axis=-1)
 matplotlib.style.use(Path(__file__).with_name("plots.mplstyle"))
 figure = Figure(figsize=(8.0, 4.2))
 axes = figure.subplots()
-shown = np.ma.masked_greater(100.0 * taken, 100.0)  # type: ignore[no-untyped-call]
+shown = np.ma.masked_greater(100.0 * taken, 100.0)
 levels = axes.contourf(1e3 * x, 1e3 * z, shown, levels=np.arange(0, 101, 10), cmap="viridis_r")
 figure.colorbar(levels, label="share of the stroke taken [%]")
 axes.set(

@@ -24,6 +24,9 @@ FLAGS = (
     "--ignore-gpu-blocklist",
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
+    # Only the scene is drawn by the software that stands in for a graphics card: it takes seconds
+    # to lay a page together on a busy computer.
+    "--disable-gpu-compositing",
     # Nothing but this computer can be reached, whatever the page asks for.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 )
@@ -33,7 +36,7 @@ DESKTOP = (1280, 800)
 
 TABLET = (820, 1180)
 
-PATIENCE = 180.0
+PATIENCE = 120.0
 """[s] for what takes one on a quiet computer."""
 
 SCENE = "canvas[data-engine]"
@@ -169,10 +172,19 @@ class Visitor:
             self.page.wait_for_timeout(50.0)
             waited += 0.05
 
+    def dismiss(self, message: str) -> None:
+        """Close a message that lies over the page."""
+        shown = self.page.get_by_role("alert").filter(has_text=message)
+        shown.get_by_role("button").click()
+        shown.wait_for(state="detached")
+
     def scene(self) -> NDArray[np.uint8]:
         """Return the scene `(height, width, 3)` as it is drawn now, without what lies over it."""
-        picture = self.page.screenshot(style=SCENE_ALONE)
-        return np.asarray(Image.open(io.BytesIO(picture)).convert("RGB"))
+        return _pixels(self.page.screenshot(style=SCENE_ALONE))
+
+    def picture_of(self, part: Locator) -> NDArray[np.uint8]:
+        """Return a part of the page `(height, width, 3)` as it is seen now."""
+        return _pixels(part.screenshot())
 
     def picture(self, file: Path) -> None:
         """Keep what is seen as a file, to look at."""
@@ -182,6 +194,10 @@ class Visitor:
         self.said.append(message.text)
         if message.type == "error":
             self.problems.append(message.text)
+
+
+def _pixels(picture: bytes) -> NDArray[np.uint8]:
+    return np.asarray(Image.open(io.BytesIO(picture)).convert("RGB"))
 
 
 def colours(picture: NDArray[np.uint8]) -> NDArray[np.int64]:

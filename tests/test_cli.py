@@ -30,7 +30,8 @@ from twin.validation.results import CaseResult, Measure
 
 COMMANDS = (
     *("cue", "train", "evaluate", "frequency", "imu", "list", "info", "new", "export", "payload"),
-    *("record", "render", "validate", "simulate", "bench", "sweep", "track", "tune", "workspace"),
+    *("record", "render", "validate", "simulate", "bench", "sweep", "track", "tune"),
+    *("view", "workspace"),
 )
 
 

@@ -11,8 +11,8 @@ from handbook.markdown import fenced, plain, table
 
 HEAD = """# Command line
 
-`twin COMMAND --help` prints the same. Exit codes: 0; 1 where something was found to be wrong, such as a case of the validation that fails;
-2 for wrong usage.
+`twin COMMAND --help` prints the same. Exit codes: 0; 1 where something was found to be wrong, such
+as a case of the validation that fails; 2 for wrong usage.
 """
 
 WORDS = {"int": "INTEGER", "float": "NUMBER", "str": "TEXT", "Path": "PATH", "bool": ""}
@@ -60,7 +60,9 @@ def _section(name: str, command: Callable[..., Any]) -> str:
     arguments = [part for part in given(command) if not part.is_option]
     options = [part for part in given(command) if part.is_option]
     line = " ".join(["twin", name, *(part.name for part in arguments), "[OPTIONS]"])
-    text = f"## twin {name}\n\n{fenced('text', line)}\n" + "\n\n".join(_paragraphs(command)) + "\n\n"
+    text = (
+        f"## twin {name}\n\n{fenced('text', line)}\n" + "\n\n".join(_paragraphs(command)) + "\n\n"
+    )
     if arguments:
         rows = [(f"`{part.name}`", part.meaning) for part in arguments]
         text += table(("Argument", "Meaning"), rows) + "\n"

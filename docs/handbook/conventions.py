@@ -35,7 +35,7 @@ def conventions(platform: Platform) -> str:
     n = platform.n_actuators
     angles = ANGLES.get(platform.name, "yaw_pitch_roll")
     lines = [
-        "What all machines share, frames, poses, signs, is under [conventions](../../conventions.md).",
+        "Frames, poses and signs of all machines are under [conventions](../../conventions.md).",
         "",
         f"- Legs are numbered from 1 to {n} as in the sketch, arrays in the same order.",
         f"- Actuator coordinate [{unit}]: {COORDINATES[platform.kind]}.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import takewhile
 
 CODE = re.compile(r"(`[^`]+`)")
@@ -31,13 +32,17 @@ def _blocks(lines: list[str]) -> Iterator[str]:
         if taken:
             yield from _table(taken)
         elif k and not lines[k - 1].strip() and _indent(lines[k]) >= before + 4:
-            taken = list(takewhile(lambda line: not line.strip() or _indent(line) > before, lines[k:]))
+            taken = list(takewhile(partial(_is_inside, before), lines[k:]))
             yield from _displayed(taken, before)
         else:
             taken = lines[k : k + 1]
             before = _indent(lines[k]) if lines[k].strip() else before
             yield _text(lines[k])
         k += len(taken)
+
+
+def _is_inside(before: int, line: str) -> bool:
+    return not line.strip() or _indent(line) > before
 
 
 def _indent(line: str) -> int:

@@ -10,8 +10,8 @@ from twin.envs import ENVIRONMENTS
 
 HEAD = """# Table of environments
 
-How they are used is in the [guide](../environments.md). The tables below are the docstrings of the classes, which tests hold against the
-real spaces; numbers are those of the usual machine.
+How they are used is in the [guide](../environments.md). The tables below are the docstrings of
+the classes, which tests hold against the real spaces; numbers are those of the usual machine.
 """
 
 COLUMNS = ("Name", "Task", "Usual machine", "Steps of an episode")

@@ -19,8 +19,6 @@ def errata_page() -> str:
 
 
 def _section(paper: PaperErrata) -> str:
-    rows = [
-        (entry.where, entry.printed, entry.right, f"`{entry.test}`") for entry in paper.entries
-    ]
+    rows = [(entry.where, entry.printed, entry.right, f"`{entry.test}`") for entry in paper.entries]
     body = table(("Where", "Printed", "Right", "Shown by"), rows)
     return f"## {paper.paper}\n\n{paper.reference}\n\n{body}\n{paper.note}\n"

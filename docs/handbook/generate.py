@@ -6,14 +6,25 @@ from pathlib import Path
 
 import twin
 from handbook.commands_page import commands_page
+from handbook.convergence import convergence_fragment
 from handbook.environments_page import environments_page
 from handbook.errata_page import errata_page
 from handbook.errors_page import errors_page
+from handbook.examples_page import examples_page
 from handbook.gallery import gallery
 from handbook.interface import page, parts
 from handbook.machine_page import machine_page
 from handbook.machine_pictures import draw
 from handbook.report import machine_report, read_report
+
+SINGLE = {
+    "commands.md": commands_page,
+    "environments.md": environments_page,
+    "errors.md": errors_page,
+    "errata.md": errata_page,
+    "examples.md": examples_page,
+}
+"""Pages of which there is one."""
 
 
 def generate(folder: Path, report: Path) -> list[Path]:
@@ -24,10 +35,7 @@ def generate(folder: Path, report: Path) -> list[Path]:
         MissingDependencyError: no OpenGL library draws on this computer.
     """
     pages = {
-        "commands.md": commands_page(),
-        "environments.md": environments_page(),
-        "errors.md": errors_page(),
-        "errata.md": errata_page(),
+        **{name: make() for name, make in SINGLE.items()},
         **{f"interface/{part.name}.md": page(part) for part in parts()},
         **_machines(folder, report),
     }
@@ -47,6 +55,7 @@ def _machines(folder: Path, report: Path) -> dict[str, str]:
         shown[name] = pictures["overview"]
         machines.append(machine)
     pages["machine_gallery.md"] = gallery(machines, shown)
+    pages["convergence_charts.md"] = convergence_fragment(content, folder / "pictures")
     return pages
 
 

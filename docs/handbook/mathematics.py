@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from docutils import nodes
+from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
+from sphinx.util.logging import getLogger
+
+logger = getLogger(__name__)
 
 
 def add_renderer(app: Sphinx) -> None:
@@ -15,15 +19,20 @@ def add_renderer(app: Sphinx) -> None:
 
 
 def _inline(writer: Any, node: nodes.math) -> None:
-    writer.body.append(tex2mathml(node.astext(), as_block=False))
+    writer.body.append(_mathml(node, as_block=False))
     raise nodes.SkipNode
 
 
 def _displayed(writer: Any, node: nodes.math_block) -> None:
-    code = node.astext()
-    if "\\\\" in code and "\\begin" not in code:
-        code = f"\\begin{{align}}{code}\\end{{align}}"
     writer.body.append(writer.starttag(node, "div", CLASS="math"))
-    writer.body.append(tex2mathml(code, as_block=True))
+    writer.body.append(_mathml(node, as_block=True))
     writer.body.append("</div>\n")
     raise nodes.SkipNode
+
+
+def _mathml(node: nodes.Element, *, as_block: bool) -> str:
+    try:
+        return str(tex2mathml(node.astext(), as_block=as_block))
+    except MathError as error:
+        logger.warning("formula: %s", error, location=node)
+        return f"<code>{nodes.unescape(node.astext())}</code>"

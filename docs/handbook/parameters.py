@@ -39,7 +39,9 @@ def _tables(rows: Iterable[Parameter]) -> str:
     text = ""
     for name, group in groupby(rows, key=lambda row: row.table):
         inside = list(group)
-        text += f"**{f'`[{name}]`' if name else 'The machine'}** Source: {plain(inside[0].source)}\n\n"
+        text += (
+            f"**{f'`[{name}]`' if name else 'The machine'}** Source: {plain(inside[0].source)}\n\n"
+        )
         text += table(COLUMNS, [_row(row) for row in inside]) + "\n"
     return text
 

@@ -14,9 +14,7 @@ VALUES = ("attribute", "data", "property")
 SETTINGS = Config(napoleon_use_ivar=True, napoleon_custom_sections=["Reference"])
 
 
-def restructure(
-    app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]
-) -> None:
+def restructure(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
     """Rewrite the `lines` of a docstring in place."""
     text = as_restructured(lines)
     if what not in VALUES:

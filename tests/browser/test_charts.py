@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -28,17 +30,6 @@ CHARTS = (
 )
 
 
-class Clock:
-    """Time that passes when told."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        self.now += 1.0
-        return self.now
-
-
 @pytest.fixture(scope="module")
 def server() -> Iterator[PageServer]:
     with PageServer(port=0) as made:
@@ -47,7 +38,7 @@ def server() -> Iterator[PageServer]:
 
 @pytest.fixture
 def charts(server: PageServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[LiveCharts]:
-    monkeypatch.setattr(live, "monotonic", Clock())
+    monkeypatch.setattr(live, "monotonic", partial(next, count()))
     panel = server.viser.gui.add_panel()
     yield LiveCharts(server.viser, CHARTS, panel.add_tab("Charts"))
     panel.remove()

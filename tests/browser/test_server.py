@@ -35,11 +35,17 @@ TOKEN = "a-token-for-the-tests"
 RED = (200, 40, 20)
 
 
+def show_box(server: PageServer) -> None:
+    """Show something that is quickly drawn."""
+    server.viser.scene.configure_environment_map(hdri=None)
+    server.viser.scene.add_box("/box", color=RED)
+
+
 @pytest.fixture(scope="module")
 def server() -> Iterator[PageServer]:
-    """A server on this computer alone, with a red box and a few inputs."""
+    """A server on this computer alone, with a red box."""
     with PageServer(port=0, title="a <machine>") as opened:
-        opened.viser.scene.add_box("/box", color=RED)
+        show_box(opened)
         yield opened
 
 
@@ -47,7 +53,7 @@ def server() -> Iterator[PageServer]:
 def guarded() -> Iterator[PageServer]:
     """A server that asks for a token."""
     with PageServer(port=0, token=TOKEN) as opened:
-        opened.viser.scene.add_box("/box", color=RED)
+        show_box(opened)
         yield opened
 
 

@@ -195,6 +195,23 @@ def test_another_machine_takes_the_stage(server: Any, view: StageView) -> None:
     assert view.update(Scene(moved(rss.home, 0.0, 0.0, 0.02)), 0.1)
 
 
+def test_cameras_stay_where_the_machine_is_replaced(
+    server: Any, view: StageView, stewart: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages turn their cameras when the root of all nodes, whose name is empty, is turned."""
+    names: list[str] = []
+    queue = server.scene._queue_scene_message
+
+    def record(message: Any) -> None:
+        names.append(message.name)
+        queue(message)
+
+    monkeypatch.setattr(server.scene, "_queue_scene_message", record)
+    view.replace(stewart)
+    assert "/machine/platform" in names
+    assert "" not in names
+
+
 # What moves with the platform.
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import twin
-from twin.errors import InputError
+from twin.catalogue import parameters_path
+from twin.errors import InputError, MachineNotFoundError
 from twin.rotations import angle_between, pose_from_angles
+from twin.session.payloads import loaded_machine
 from twin.session.replay import Replay
 from twin.session.source import KEPT, NOTE
 from twin.trajectory import Trajectory
@@ -34,7 +37,7 @@ def recorded(platform: twin.Platform = STEWART, rows: int = 41, **changes: Any) 
         "lengths": platform.inverse_kinematics(pose),
         "rates": np.zeros((rows, n)),
         "forces": np.repeat(np.arange(float(rows))[:, None], n, axis=1),
-        "signals": {"time": time, "reference_pose": pose + [0.001, 0, 0, 0, 0, 0, 0]},
+        "signals": {"time": time, "reference_pose": pose + np.array([0.001, 0, 0, 0, 0, 0, 0])},
         "machine": platform.name,
         "engine": "analytic",
         "preset": "validation",
@@ -165,12 +168,31 @@ def test_every_machine_with_any_preset_is_found_by_its_digest(name: str) -> None
         assert np.isfinite(replay.history.values("lengths")).all()
 
 
+def test_a_payload_and_a_file_of_ones_own_are_found(tmp_path: Path) -> None:
+    loaded = loaded_machine("driving_simulator", None, "wheelchair")
+    replay = Replay(recorded(loaded, rows=3))
+    assert replay.platform.hash == loaded.hash
+    assert replay.payload is not None
+    assert replay.payload.wheelchair is not None
+    own = tmp_path / "platform.toml"
+    own.write_text(parameters_path("stewart").read_text().replace("stewart", "mine", 1))
+    machine = twin.load(own, "hardware")
+    run = recorded(machine, rows=3)
+    assert Replay(run, own).platform.hash == machine.hash
+    with pytest.raises(InputError, match=r"platform\.toml that it was made with"):
+        Replay(run)
+
+
 def test_another_machine_is_refused_with_the_way_on() -> None:
     hardware = twin.load("stewart", "hardware")
-    with pytest.raises(InputError, match=r"load\('stewart', preset='hardware'\)"):
+    with pytest.raises(InputError, match=r"which is stewart with the preset hardware"):
         Replay(recorded(hardware), STEWART)
-    with pytest.raises(InputError, match=r"load\('stewart'\)"):
+    with pytest.raises(InputError, match=r"which is stewart$"):
         Replay(recorded(), twin.load("srspm"))
+    with pytest.raises(InputError, match=r"'srspm' not has.*platform\.toml"):
+        Replay(recorded(), "srspm")
+    with pytest.raises(MachineNotFoundError):
+        Replay(recorded(), "nowhere")
     unknown = replace(recorded(), parameters_hash="0")
     for platform in (None, STEWART):
         with pytest.raises(InputError, match=r"platform\.toml that it was made with"):

@@ -7,12 +7,14 @@ import subprocess
 import sys
 from typing import Any
 
+import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import twin
+from twin import cli
 from twin.arrays import FloatArray
 from twin.commands import desktop
-from twin.errors import InputError
 from twin.viewer.scene import Scene
 
 CODES = {name: code for code, name in desktop.KEYS.items()}
@@ -51,7 +53,7 @@ class FakeWindow:
 
     def __init__(self, keys: dict[int, str], pictures: int) -> None:
         self.keys, self.pictures = keys, pictures
-        self.times: list[float] = []
+        self.poses: list[FloatArray] = []
         self.ghosts: list[FloatArray | None] = []
         self.closed = False
 
@@ -69,6 +71,7 @@ class FakeWindow:
     def show(self, **scene: Any) -> None:
         """Take note of what is shown; a key "interrupt" is Ctrl-C."""
         self.ghosts.append(scene["ghost"])
+        self.poses.append(scene["pose"])
         self._press()
 
     def write(self, names: str, values: str) -> None:
@@ -144,19 +147,46 @@ def test_an_interrupt_is_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(window.ghosts) == 3
 
 
-def test_wrong_arguments_open_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("stewart", "--motion", "jump"), "motion: must be one of still, sine"),
+        (("stewart", "--motion", "sine", "--duration", "-1"), "duration"),
+        (("stewart", "--motion", "sine", "--amplitude", "0.5"), "smaller amplitude"),
+        (("--env", "twin/PoseTracking-v0", "--motion", "sine"), "motion: is for a live machine"),
+    ],
+)
+def test_wrong_arguments_open_nothing(
+    options: tuple[str, ...], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def opened(*_: Any, **__: Any) -> Any:
         pytest.fail("a window was opened")
 
     monkeypatch.setattr(desktop, "Window", opened)
-    for field, options in (("motion", {"motion": "jump"}), ("duration", {"duration": -1.0})):
-        with pytest.raises(InputError) as caught:
-            desktop.view_desktop("stewart", **options)
-        assert caught.value.field == field
+    result = CliRunner().invoke(cli.app, ["view", "--desktop", *options])
+    assert result.exit_code == 2, result.output
+    assert words in result.stderr
+
+
+def test_the_command_plays_a_motion_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sine of 0.2 s is still being played after 0.6 s; without a motion the machine stands."""
+    heights: list[list[float]] = []
+    for options in (("--motion", "sine", "--duration", "0.2", "--frequency", "5"), ()):
+        window = FakeWindow({}, 30)
+        monkeypatch.setattr(desktop, "Window", window.open)
+        arguments = ["view", "stewart", "--desktop", "--engine", "analytic", *options]
+        result = CliRunner().invoke(cli.app, arguments)
+        assert result.exit_code == 0, result.output
+        assert window.closed
+        heights.append([float(pose[2]) for pose in window.poses])
+    assert np.ptp(heights[0][-10:]) > 1e-3
+    assert np.ptp(heights[1]) < 1e-5
 
 
 WATCH = """
+import sys
 import threading
+from twin.cli import main
 from twin.commands import desktop
 from twin.viewer.window import Window
 
@@ -165,11 +195,15 @@ class Closing(Window):
     def show(self, *arguments, **scene):
         super().show(*arguments, **scene)
         self.pictures += 1
-        if self.pictures == 40:
+        if self.pictures == 20:
             self._handle.close()
 
 desktop.Window = Closing
-desktop.view_desktop("stewart", motion="sine", axis="pitch", duration=2.0)
+sys.argv = ["twin", "view", "stewart", "--desktop", "--motion", "sine", "--axis", "pitch"]
+try:
+    main()
+except SystemExit as end:
+    assert not end.code
 print("ended", [thread.name for thread in threading.enumerate()])
 """
 

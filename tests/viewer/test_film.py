@@ -17,10 +17,12 @@ from typer.testing import CliRunner
 import twin
 from twin import cli
 from twin.errors import InputError, MissingDependencyError, TwinError
+from twin.payload.occupant import Occupant
 from twin.platform import Platform
 from twin.trajectory import Trajectory
 from twin.viewer import drawing_context, film
 from twin.viewer.camera import Camera
+from twin.viewer.clip import write_clip
 from twin.viewer.film import Look, write_film, write_picture
 from twin.viewer.picture_files import write_gif
 from twin.viewer.recorded_scenes import RecordedScenes
@@ -196,6 +198,42 @@ def test_all_of_a_motion_is_in_the_frame(height: float, stewart: Platform) -> No
         assert different[0].max() < 71 and different[1].max() < 95
 
 
+def test_pictures_of_an_environment_make_a_clip(tmp_path: Path) -> None:
+    """Gymnasium collects them; each is shown as long as a control period."""
+    import gymnasium as gym
+
+    import twin.envs  # noqa: F401
+
+    env = gym.make("twin/PoseTracking-v0", render_mode="rgb_array_list")
+    env.reset(seed=1)
+    env.step(env.action_space.sample())
+    pictures: Any = env.render()
+    file = write_clip(pictures, tmp_path / "episode.mp4", rate=50.0)
+    clip = read_mp4(file)
+    assert clip.pictures.shape == np.shape(pictures) == (2, 480, 640, 3)
+    assert clip.duration == pytest.approx(0.04, abs=1e-9)
+    assert np.abs(clip.pictures.astype(int) - pictures).mean() < 4.0
+    env.close()
+
+
+@pytest.mark.parametrize(
+    ("field", "images", "name"),
+    [
+        ("images", [], "a.gif"),
+        ("images", [np.zeros((8, 8), np.uint8)], "a.gif"),
+        ("images", [np.zeros((8, 8, 3))], "a.gif"),
+        ("images", [np.zeros((8, 8, 3), np.uint8), np.zeros((8, 9, 3), np.uint8)], "a.gif"),
+        ("size", [np.zeros((8, 9, 3), np.uint8)], "a.mp4"),
+        ("path", [np.zeros((8, 8, 3), np.uint8)], "a.webm"),
+    ],
+)
+def test_wrong_pictures_make_no_clip(field: str, images: Any, name: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        write_clip(images, tmp_path / name)
+    assert caught.value.field == field
+    assert not list(tmp_path.iterdir())
+
+
 # Pictures.
 
 
@@ -231,6 +269,14 @@ def test_runs_without_a_demand_have_no_ghost(rise: Trajectory, stewart: Platform
     np.testing.assert_array_equal(
         drawn(stewart, free, 0.2, ghostly), drawn(stewart, rise, 0.2, SMALL)
     )
+
+
+def test_the_payload_rides_along(rise: Trajectory, stewart: Platform, tmp_path: Path) -> None:
+    person = Occupant(stature=1.75, mass=75.0)
+    file = write_picture(rise, stewart, tmp_path / "a.png", look=SMALL, payload=person, time=0.2)
+    seen = read_png(file).astype(int)
+    green = seen[..., 1] > seen[..., [0, 2]].max(axis=2) + 8
+    assert green.sum() > 100
 
 
 # Between rows.
@@ -430,13 +476,18 @@ def test_the_command_draws_a_motion(tmp_path: Path) -> None:
     assert read_gif(out).pictures.shape[1:] == (48, 64, 3)
 
 
-def test_the_command_draws_a_saved_run(rise: Trajectory, stewart: Platform, tmp_path: Path) -> None:
+def test_the_command_draws_a_saved_run(tmp_path: Path) -> None:
+    """The preset that it was made with is found."""
+    platform = twin.load("stewart", "hardware")
+    rise = lifted(platform, 0.08)
     saved, out = rise.save(tmp_path / "rise.npz"), tmp_path / "rise.png"
     options = ("--trajectory", saved, "--view", "90,-8", "--size", "96x72", "--time", 0.1)
     result = run("render", "stewart", *options, "--out", out)
     assert result.exit_code == 0, result.output
-    seen = drawn(stewart, rise, 0.1, SMALL._replace(view=(90.0, -8.0)))
+    seen = drawn(platform, rise, 0.1, SMALL._replace(view=(90.0, -8.0)))
     np.testing.assert_array_equal(read_png(out), seen)
+    other = run("render", "srspm", "--trajectory", saved, "--out", out)
+    assert other.exit_code == 2 and "is of a machine 'stewart'" in other.stderr
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from twin.session.history import History
 from twin.session.source import KEPT
 
 if TYPE_CHECKING:
-    from viser import GuiUplotHandle, ViserServer
+    from viser import ViserServer
 
 POINTS = 320
 """Rows of a chart at most; charts are about as wide in pixels."""
@@ -60,6 +60,9 @@ class LiveCharts:
             container: of the page where they are to be: a tab or a folder.
         """
         self._server, self._container = server, container
+        self._boxes: dict[str, Any] = {}
+        self._plots: dict[str, Any] = {}
+        self._styles: dict[str, tuple[bool, ...]] = {}
         self._drawn: tuple[Any, ...] = ()
         self._last = -np.inf
         self._held: float | None = None
@@ -146,13 +149,13 @@ class LiveCharts:
             }
         with self._container:
             self._plots = {chart.name: self._plot(chart) for chart in self.charts}
-        self._styles: dict[str, tuple[bool, ...]] = dict.fromkeys(names, ())
+        self._styles = dict.fromkeys(names, ())
 
-    def _plot(self, chart: Chart) -> GuiUplotHandle:
+    def _plot(self, chart: Chart) -> Any:
         curves = 1 + len(chart.series) + len(chart.limits)
         return self._server.gui.add_uplot(
             (np.zeros(0),) * curves,
-            series(chart),  # type: ignore[arg-type]
+            series(chart),
             title=chart.title,
             scales=scales(chart),  # type: ignore[arg-type]
             axes=axes(chart),  # type: ignore[arg-type]
@@ -167,7 +170,7 @@ class LiveCharts:
         begin = since_last_gap(values)
         time, values = thinned(time[begin:], values[begin:], POINTS)
         there = np.isfinite(values).any(axis=0)
-        plot, style = self._plots[chart.name], (self._fitted.value, *there.tolist())
+        plot, style = self._plots[chart.name], (self._fitted.value, *map(bool, there))
         if self._styles[chart.name] != style:
             plot.series = series(chart, fitted=style[0], there=style[1:])
             self._styles[chart.name] = style

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from twin.arrays import FloatArray
-from twin.envs.motion_cueing_task import POSE_ACTIONS, MotionCueing
+from twin.envs.motion_cueing_arrays import POSE_ACTIONS
+from twin.envs.motion_cueing_task import MotionCueing
 from twin.envs.motion_cueing_washout import WASHOUTS, WashoutPolicy
 from twin.envs.vibration_isolation_law import IsolationLaw
 from twin.envs.vibration_isolation_task import VibrationIsolation
@@ -54,14 +55,13 @@ def policy_for(name: str | Path, environment: str) -> Policy:
     return policy
 
 
-def make_driver(name: str | Path, environment: str, env: Any, seed: int) -> Driver:
+def make_driver(name: str | Path, environment: str, env: Any) -> Driver:
     """Return what is meant by a name, made for an environment.
 
     Args:
         name: "zero", "random", a law of the environment's own, a shipped policy or a file.
         environment: its id.
-        env: the environment.
-        seed: of what is random.
+        env: the environment, whose space of actions is seeded for random ones.
 
     Raises:
         InputError: nothing of that name, or a policy that does not fit; says what there is.
@@ -70,7 +70,6 @@ def make_driver(name: str | Path, environment: str, env: Any, seed: int) -> Driv
     if name == ZERO:
         return lambda _: np.zeros(space.shape, space.dtype)
     if name == RANDOM:
-        space.seed(seed)
         return lambda _: space.sample()
     if name in own_laws(env):
         task = env.unwrapped.task

@@ -74,7 +74,7 @@ class EnvironmentSession:
         if name is not None and (Path(name).is_file() or str(name) in shipped):
             options = {**policy_for(name, environment).origin.options, **options}
         self._env: Any = gymnasium.make(environment, disable_env_checker=True, **options)
-        inner = self._env.unwrapped
+        inner: Any = self._env.unwrapped
         self.platform, self.ball = inner.platform, inner.task.fleet.cargo
         self.period = float(inner.task.fleet.period)
         laws = own_laws(self._env)
@@ -114,7 +114,7 @@ class EnvironmentSession:
         Raises:
             InputError: nobody of that name, or a policy that does not fit; nothing has changed.
         """
-        driver = make_driver(policy, self.environment, self._env, self._first)
+        driver = make_driver(policy, self.environment, self._env)
         self._driver, self.policy = driver, str(policy)
         self._started = False
 
@@ -129,7 +129,7 @@ class EnvironmentSession:
         self._first, self.episode, self.stopped = int(seed), 0, ""
         self._time = self._left = 0.0
         self.history.clear()
-        self._noted = -NOTE
+        self._due = 0.0
         self._next()
 
     def advance(self, duration: float) -> None:
@@ -157,6 +157,7 @@ class EnvironmentSession:
         """Begin the next episode; the charts have a gap before it."""
         self.seed, self.episode = self._first + self.episode, self.episode + 1
         self._observation, _ = self._env.reset(seed=self.seed)
+        self._env.action_space.seed(self.seed)
         self._reason, self.returned, self.steps = "", 0.0, 0
         self._started = False
         if len(self.history):
@@ -170,8 +171,8 @@ class EnvironmentSession:
         self._observation, reward, ended, truncated, info = self._env.step(action)
         self.returned += reward
         self.steps += 1
-        if self._time - self._noted >= NOTE * (1.0 - 1e-6) or ended:
-            self._noted = self._time
+        if self._time >= self._due or ended or truncated:
+            self._due = max(self._due + NOTE, self._time)
             self.history.append(self._time, self._charts.values(info, action, self.returned))
         if ended or truncated:
             self._reason = info["termination"] or "time is up"

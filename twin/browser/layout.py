@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
+from time import monotonic
 from typing import Any
 
 WIDTH = 360
 """Of controls and charts [pixels]; all tabs fit in a row."""
 
 WIDE = 1200
-"""Pages from this width on [pixels] have the controls to the left and the charts to the right."""
+"""Pages from this width on [device pixels] have the controls to the left, the charts to the right
+of the scene."""
+
+LANDSCAPE = 1.4
+"""Width over height that they have at least: on fine screens narrow pages have many pixels."""
+
+SETTLING = 10.0
+"""[s] after the parts have first moved to their places in which the scene is fitted to its place."""
 
 
-def lay_out(server: Any, look: Callable[[Any, float], object]) -> Any:
+def lay_out(server: Any, look: Callable[[Any], object]) -> Any:
     """Put the parts of a page in place, for each browser as its window is; returns the charts' tab.
 
     Narrow pages have the controls above the charts, to the right of the scene. People can move
@@ -20,8 +29,7 @@ def lay_out(server: Any, look: Callable[[Any, float], object]) -> Any:
 
     Args:
         server: viser's.
-        look: turns the camera of a client to the machine, given the width over the height of what
-            its page leaves to the scene.
+        look: turns the camera of a client to the machine.
     """
     gui = server.gui
     panel = gui.add_panel()
@@ -32,14 +40,24 @@ def lay_out(server: Any, look: Callable[[Any, float], object]) -> Any:
     gui.main_panel.set_width(WIDTH)
 
     def fit(client: Any) -> None:
-        width, height = client.camera.image_width, client.camera.image_height
-        if width >= WIDE:
-            look(client, (width - 2 * WIDTH) / height)
-            return
-        # viser has no public way to place one client's controls beside a panel of all clients.
-        above = {"kind": "split", "anchor_uuid": panel._impl.uuid, "side": "above"}
-        client.gui.main_panel._set_position(above)
-        look(client, max(width - WIDTH, 0.3 * width) / height)
+        size, until = _size(client), inf
+        if size[0] < WIDE or client.camera.aspect < LANDSCAPE:
+            # viser has no public way to place one client's controls beside a panel of all clients.
+            above = {"kind": "split", "anchor_uuid": panel._impl.uuid, "side": "above"}
+            client.gui.main_panel._set_position(above)
+
+        @client.camera.on_update
+        def resized(_: Any) -> None:
+            nonlocal size, until
+            before, size = size, _size(client)
+            if size != before and monotonic() < until:
+                until = min(until, monotonic() + SETTLING)
+                look(client)
 
     server.on_client_connect(fit)
     return charts
+
+
+def _size(client: Any) -> tuple[int, int]:
+    """Return width and height [device pixels] of the scene on a page."""
+    return client.camera.image_width, client.camera.image_height

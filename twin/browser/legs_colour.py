@@ -19,7 +19,7 @@ BLUE, GREEN, YELLOW, RED = (
     (0.16, 0.42, 0.80),
     (0.13, 0.66, 0.38),
     (0.95, 0.78, 0.15),
-    (0.85, 0.15, 0.13),
+    (0.78, 0.14, 0.14),
 )
 
 SCALES = {"force": (BLUE, GREEN, YELLOW, RED), "stroke": (RED, YELLOW, GREEN)}

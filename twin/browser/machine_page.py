@@ -49,5 +49,6 @@ def machine_page(server: Any, session: MachineSession) -> Page:
             Tab("Save", record),
         ),
         label=label,
+        warning=lambda: session.message,
         home=home,
     )

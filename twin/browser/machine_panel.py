@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from twin.browser.gain_numbers import GainNumbers
 from twin.browser.orders import Orders
 from twin.engines.engine import PRESETS
 from twin.session.machine_session import MachineSession
+from twin.session.payloads import Payload
 
 AS_FILED = "none"
 """Choice of no machine preset."""
@@ -33,6 +34,11 @@ class MachinePanel:
                 hint="Of the machine's file, such as its drives and sensors; begins anew.",
                 disabled=len(presets) == 1,
             ),
+            "payload": gui.add_dropdown(
+                "Payload",
+                get_args(Payload),
+                hint="Who rides on the platform, sitting or in a wheelchair; begins anew.",
+            ),
             "controller": gui.add_dropdown(
                 "Controller", session.controllers, hint="What drives the machine."
             ),
@@ -56,7 +62,9 @@ class MachinePanel:
 
     def _choose(self, name: str, event: Any) -> None:
         value = event.target.value
+        if name == "machine_preset" and value == AS_FILED:
+            value = None
         try:
-            self._session.configure(**{name: None if value == AS_FILED else value})
+            self._session.configure(**{name: value})
         finally:
             self._show()

@@ -38,7 +38,9 @@ class MotionPanel:
             self._word = gui.add_dropdown("Kind", MADE, hint="What the platform shall do.")
             axes = [axis.name for axis in session.axes]
             first = "z" if "z" in axes else axes[0]
-            self._axis = gui.add_dropdown("Axis", axes, initial_value=first, hint="Along or about it.")
+            self._axis = gui.add_dropdown(
+                "Axis", axes, initial_value=first, hint="Along or about it."
+            )
             self._amplitude = gui.add_number(
                 "Amplitude",
                 0.0,

@@ -18,6 +18,9 @@ from twin.session.source import Source
 EVERY = 6
 """Frames from one look at texts and numbers to the next: five times a second."""
 
+USUAL_VIEW = "overview"
+"""From which a page looks at first."""
+
 
 class Panel(Protocol):
     """Controls that follow the run."""
@@ -55,6 +58,7 @@ class Page:
         tabs: Sequence[Tab],
         *,
         label: Callable[[], str],
+        warning: Callable[[], str] | None = None,
         home: Callable[[], object] | None = None,
     ) -> None:
         """Build the page; `runner.start()` lets it live.
@@ -64,13 +68,14 @@ class Page:
             source: what runs.
             tabs: of the controls.
             label: returns what runs, for the top of the page.
+            warning: returns what to heed while it runs, empty for nothing.
             home: what brings the machine home; None where nothing does.
         """
-        self.server, self.label = server, label
+        self.server, self.label, self._warning = server, label, warning
         self.runner = Runner(source, shown=self.show)
         self.orders = Orders(self.runner.do)
-        charts = lay_out(server)
-        self.view = StageView(server, source.platform, ball=source.ball)
+        charts = lay_out(server, self._look)
+        self.view = StageView(server, source.platform, **self._riding())
         self._hash = source.platform.hash
         self._status = Status(server.gui)
         self._panels: list[Panel] = [RunPanel(server.gui, self.orders, self.runner, home)]
@@ -99,11 +104,20 @@ class Page:
         """End the run; the server stays."""
         self.runner.close()
 
+    def _riding(self) -> dict[str, Any]:
+        """Return what is on the platform."""
+        source = self.runner.source
+        return {"ball": source.ball, "payload": getattr(source, "payload", None)}
+
+    def _look(self, client: Any) -> None:
+        """Turn the camera of a page that is opened to the machine."""
+        self.runner.do(lambda: self.view.look(USUAL_VIEW, [client]))
+
     def _draw(self) -> None:
         """Show the source as it is now; another machine in it is drawn anew."""
         source = self.runner.source
         if source.platform.hash != self._hash:
-            self.view.replace(source.platform, ball=source.ball)
+            self.view.replace(source.platform, **self._riding())
             self._hash = source.platform.hash
         other = getattr(source, "comparison_scene", None)
         self.view.update(source.scene, source.time, other)
@@ -112,5 +126,5 @@ class Page:
     def _say(self) -> None:
         source, runner = self.runner.source, self.runner
         state = "stopped" if source.stopped else "paused" if runner.paused else "running"
-        said = source.stopped or getattr(source, "message", "")
+        said = source.stopped or ("" if self._warning is None else self._warning())
         self._status.show(self.label(), state, source.time, runner.real_time_factor, said)

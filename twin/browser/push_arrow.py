@@ -22,7 +22,7 @@ ARC = np.radians(270.0)
 WIDTH = 0.008
 """Radius of arrows over the size of the machine."""
 
-COLOUR = (220, 38, 38)
+COLOUR = (196, 10, 10)
 
 
 class PushArrow:

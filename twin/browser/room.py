@@ -47,7 +47,6 @@ class Room:
         self._server = server
         self.cell = round_length(machine.size / CELLS)
         scene = server.scene
-        scene.set_up_direction("+z")
         # Reflections of surroundings are slow where no graphics card draws, and pale the colours.
         scene.configure_environment_map(None)
         scene.add_light_hemisphere(

@@ -30,9 +30,9 @@ LEG = re.compile(r"leg_(\d+)_")
 COLOURED = {"housing": 0.0, "rod": 0.35, "spring": 0.35}
 """Parts of legs that take their colour, and how much white is mixed to it."""
 
-INSET = 0.004
-"""[sizes of the machine] that the ghost lies inside of the platform where both are in one place:
-there it is not seen."""
+INSET = 0.001
+"""[sizes of the machine] that ghosts and tinted machines lie inside of what they are drawn over:
+where both are in one place, they are not seen."""
 
 
 class Tint(NamedTuple):
@@ -45,7 +45,7 @@ class Tint(NamedTuple):
     opacity: float
 
 
-OVERLAY = Tint((0.96, 0.45, 0.05), 0.75, 0.45)
+OVERLAY = Tint((0.96, 0.45, 0.05), 0.8, 0.5)
 """A second engine's machine beside the first."""
 
 
@@ -82,7 +82,7 @@ class MachineScene:
             payload: what rides on the platform, drawn at rest on it: an `Occupant`, or segments.
             name: of the root, different for each machine on a page.
             ghost: whether the platform is drawn a second time, where it is demanded.
-            tint: to tell the machine from another.
+            tint: to tell the machine from another on the same base, which is drawn once.
 
         Raises:
             InputError: a payload that cannot be used.
@@ -197,7 +197,7 @@ class MachineScene:
         for number in range(model.nbody):
             first = model.body_geomadr[number]
             geoms = [k for k in range(first, first + model.body_geomnum[number]) if k != floor]
-            if not geoms:
+            if not geoms or (number == 0 and self._tint is not None):
                 continue
             name = model.body(number).name if number else BASE
             frame = self._server.scene.add_frame(f"{self.root.name}/{name}", show_axes=False)
@@ -214,7 +214,7 @@ class MachineScene:
     def _add_parts(self, name: str, geoms: list[int]) -> None:
         """Add what one body shows, a mesh for each colour."""
         model = self.stage.model
-        inset = INSET * self.size if name == "ghost" else 0.0
+        inset = INSET * self.size if name == "ghost" or self._tint is not None else 0.0
         found: dict[int, list[Mesh]] = {}
         for k in geoms:
             thin = model.geom_size[k][model.geom_size[k] > 0.0].min()

@@ -5,12 +5,15 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-COLOURS = {"running": "#00866b", "paused": "#566370", "stopped": "#c0392b", "busy": "#c28a00"}
+COLOURS = {"running": "#00866b", "paused": "#566370", "stopped": "#c0392b"}
 """Of the words for the state, dark enough for white letters."""
 
 LINE = "padding: 0.1em 0.75em 0.45em; font-size: 0.95em; font-variant-numeric: tabular-nums"
 
-PILL = "display: inline-block; min-width: 4.6em; text-align: center; color: white; border-radius: 0.6em"
+PILL = (
+    "display: inline-block; min-width: 4.6em; text-align: center; color: white; "
+    "border-radius: 0.6em"
+)
 
 BANNER = (
     "margin: 0 0.75em 0.5em; padding: 0.4em 0.6em; border-left: 0.25em solid #c0392b; "

@@ -17,7 +17,7 @@ SEGMENTS = 200
 PAUSE = 0.1
 """[s] at least between two lines that are sent."""
 
-YOUNG, OLD = (162, 28, 175), (226, 190, 232)
+YOUNG, OLD = (162, 28, 175), (205, 150, 215)
 """Colours of the line's ends, red, green, blue."""
 
 WIDTH = 3.0

@@ -14,7 +14,7 @@ from twin.viewer.view import VIEWS
 COLOURINGS = {"own": "none", "force": "force", "stroke left": "stroke"}
 """Choices of the legs' colours."""
 
-VALUES = {"force": "utilisation", "stroke": "stroke_margin"}
+VALUES = {"none": "scene", "force": "utilisation", "stroke": "stroke_margin"}
 """What a source has the colours' values under."""
 
 REFERENCE = "reference point"
@@ -29,7 +29,11 @@ class ViewPanel:
         self._looks = gui.add_button_group("Look from", tuple(VIEWS))
         self._colours = gui.add_dropdown(
             "Leg colour",
-            [name for name, kind in COLOURINGS.items() if hasattr(source, VALUES.get(kind, "time"))],
+            [
+                name
+                for name, kind in COLOURINGS.items()
+                if hasattr(source, VALUES.get(kind, "time"))
+            ],
             hint="By force: share of the largest force. By stroke left: share of the stroke to the "
             "nearest limit.",
         )
@@ -49,7 +53,9 @@ class ViewPanel:
             orders.on(box.on_update, lambda event, name=name: view.show(name, event.target.value))
         self._typing = TypingPause(orders, self._follow)
         self._typing.watch(self._point)
-        orders.on(self._looks.on_click, self._look, lambda event: (event.target.value, event.client))
+        orders.on(
+            self._looks.on_click, self._look, lambda event: (event.target.value, event.client)
+        )
         orders.on(self._colours.on_update, lambda _: self._colour())
         orders.on(self._points.on_update, lambda _: self._choose())
 

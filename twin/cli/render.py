@@ -16,6 +16,8 @@ from twin.cli.application import (
     PresetName,
     app,
 )
+from twin.cli.demand import Amplitude, AxisName, Duration, Frequency, MotionName
+from twin.errors import InputError
 
 
 class QualityName(StrEnum):
@@ -25,14 +27,8 @@ class QualityName(StrEnum):
     FINE = "fine"
 
 
-MotionName = Annotated[
-    str | None,
-    typer.Option(
-        metavar="WORD|FILE",
-        help="still, sine, step, lift, chirp, tank, or a CSV file with a recorded motion; "
-        "default: sine.",
-    ),
-]
+USUAL = "sine"
+"""Motion that is drawn where neither one nor a saved run is named."""
 
 OutFile = Annotated[
     Path,
@@ -50,15 +46,10 @@ def render(
     machine: Machine,
     out: OutFile,
     motion: MotionName = None,
-    axis: Annotated[str, typer.Option(help="Axis that moves: x, y, z, yaw, pitch or roll.")] = "z",
-    amplitude: Annotated[
-        float | None,
-        typer.Option(help="In m or rad; default: a tenth of an actuator's range."),
-    ] = None,
-    frequency: Annotated[
-        float, typer.Option(help="In Hz, of the sine; the highest of the chirp.")
-    ] = 1.0,
-    duration: Annotated[float, typer.Option(help="In s.")] = 4.0,
+    axis: AxisName = "z",
+    amplitude: Amplitude = None,
+    frequency: Frequency = 1.0,
+    duration: Duration = 4.0,
     controller: Annotated[
         ControllerName, typer.Option(help="What drives the machine.")
     ] = ControllerName.CASCADE,
@@ -97,10 +88,11 @@ def render(
 ) -> None:
     """Draw a machine that follows a motion, as a film or a picture; no display is needed."""
     from twin.commands import render as commands
+    from twin.commands.demand import Demand
 
-    run = commands.Run(
-        motion, axis, amplitude, frequency, duration, controller.value, engine.value,
-        preset.value, trajectory,
-    )  # fmt: skip
+    if trajectory is not None and motion is not None:
+        raise InputError("trajectory", "is drawn as it is: leave out --motion")
+    demand = Demand(motion or USUAL, axis, amplitude, frequency, duration)
+    run = commands.Run(demand, controller.value, engine.value, preset.value, trajectory)
     film = commands.Film(size, view, quality.value, ghost, rate, speed, start, time)
     commands.render(machine, machine_preset, run, film, out)

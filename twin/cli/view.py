@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from twin.cli.application import ControllerName, EngineName, MachinePreset, app
+from twin.cli.demand import Amplitude, AxisName, Duration, Frequency, MotionName
 
 OptionalMachine = Annotated[
     str | None,
@@ -30,6 +31,11 @@ def view(
     compare: Annotated[
         EngineName | None, typer.Option(help="Second engine beside the first.")
     ] = None,
+    motion: MotionName = None,
+    axis: AxisName = "z",
+    amplitude: Amplitude = None,
+    frequency: Frequency = 1.0,
+    duration: Duration = 4.0,
     replay: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Play a saved trajectory, .npz.")
     ] = None,
@@ -62,6 +68,7 @@ def view(
 ) -> None:
     """Watch and drive a machine live in the browser, or play a recording; Ctrl-C ends it."""
     from twin.commands import view as commands
+    from twin.commands.demand import Demand
 
     commands.view(
         machine,
@@ -76,4 +83,5 @@ def view(
         port=port,
         browser=not no_browser,
         desktop=desktop,
+        demand=None if motion is None else Demand(motion, axis, amplitude, frequency, duration),
     )

@@ -5,10 +5,7 @@ from __future__ import annotations
 import threading
 import time as clock
 
-from twin.arrays import positive
 from twin.console import line
-from twin.motion.words import motion_of
-from twin.session.machine_session import MachineSession
 from twin.session.source import Source
 from twin.viewer.window import Window
 
@@ -24,55 +21,6 @@ KEYS = {32: "pause", 259: "reset", 262: "step", 71: "ghost"}
 HELP = "space: pause, right arrow: one step, backspace: reset, G: demanded pose"
 
 
-def view_desktop(
-    machine: str,
-    machine_preset: str | None = None,
-    motion: str = "still",
-    axis: str = "z",
-    amplitude: float | None = None,
-    frequency: float = 1.0,
-    duration: float = 4.0,
-    controller: str = "cascade",
-    engine: str = "mujoco",
-    preset: str = "fast",
-) -> None:
-    """Run the closed loop in a window until it is closed or interrupted from the keyboard.
-
-    Args:
-        machine: name or path of a platform.toml.
-        machine_preset: of the machine's file.
-        motion: word or file as `track` takes them, played again and again; "still" for none.
-        axis: that moves.
-        amplitude: [m] or [rad]; default a tenth of an actuator's range.
-        frequency: [Hz].
-        duration: of the motion [s].
-        controller: what drives the machine.
-        engine: what computes the motion.
-        preset: of the engine.
-
-    Raises:
-        InputError: an argument that cannot be used.
-        MissingDependencyError: a library of engine or controller is missing.
-        StateError: there is no display, or none that draws.
-    """
-    length = positive(duration, "duration")
-    session = MachineSession(
-        machine,
-        machine_preset=machine_preset,
-        engine=engine,
-        engine_preset=preset,
-        controller=controller,
-    )
-    try:
-        platform = session.platform
-        wanted = motion_of(platform, motion, axis, amplitude, frequency, length)
-        if wanted is not None:
-            session.play(wanted, loop=True)
-        watch(session)
-    finally:
-        session.close()
-
-
 def watch(source: Source) -> None:
     """Show a live run in a window, in real time where the computer is fast enough.
 
@@ -83,7 +31,12 @@ def watch(source: Source) -> None:
     """
     pressed = _Pressed()
     window = Window(
-        source.platform, period=FRAME, ghost=True, ball=source.ball, on_key=pressed.note
+        source.platform,
+        period=FRAME,
+        ghost=True,
+        ball=source.ball,
+        payload=getattr(source, "payload", None),
+        on_key=pressed.note,
     )
     line(f"{source.platform.name}: close the window or press Ctrl-C to end. {HELP}")
     try:

@@ -5,38 +5,28 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from twin.arrays import positive
 from twin.catalogue import load
+from twin.commands.demand import Demand
 from twin.commands.engine_step import dividing_step
 from twin.commands.options import told_as
 from twin.console import line
 from twin.control import make_controller
 from twin.errors import InputError
-from twin.motion.words import motion_of
+from twin.payload import Occupant
 from twin.plant.plant import Plant
 from twin.platform import Platform
+from twin.session.recorded_machine import machine_of
 from twin.trajectory import Trajectory
 from twin.viewer.camera import Quality
 from twin.viewer.clip import PICTURE, RATES, check_film, check_picture
 from twin.viewer.film import Look, write_film, write_picture
 from twin.viewer.view import View, as_view
 
-MOTION = "sine"
-"""Motion that is drawn where neither one nor a saved run is named."""
-
 
 class Run(NamedTuple):
     """What the machine does."""
 
-    motion: str | None
-    """word or file, as `track` takes them; None for a saved run, or `MOTION`"""
-    axis: str
-    amplitude: float | None
-    """[m] or [rad]"""
-    frequency: float
-    """[Hz]"""
-    duration: float
-    """[s]"""
+    demand: Demand
     controller: str
     engine: str
     preset: str
@@ -81,33 +71,33 @@ def render(machine: str, machine_preset: str | None, run: Run, film: Film, out: 
         raise InputError("time", f"is for pictures, files that end in {PICTURE}")
     if picture and (film.start is not None or film.rate is not None):
         raise InputError("start, rate", "are for films; a picture takes --time")
-    platform = load(machine, machine_preset)
-    shown = _shown(platform, run)
+    platform, payload, shown = _shown(machine, machine_preset, run)
     if picture:
-        written = write_picture(shown, platform, out, look=look, time=film.time)
+        written = write_picture(shown, platform, out, look=look, payload=payload, time=film.time)
     else:
-        written = write_film(
-            shown, platform, out, look=look, rate=film.rate, speed=film.speed, start=film.start
-        )
+        times = {"rate": film.rate, "speed": film.speed, "start": film.start}
+        written = write_film(shown, platform, out, look=look, payload=payload, **times)
     if shown.stopped:
         line(f"stopped: {shown.stopped}", bold=True)
     line(f"wrote {written} ({written.stat().st_size / 1e3:.0f} kB)")
 
 
-def _shown(platform: Platform, run: Run) -> Trajectory:
-    """Return the run that is drawn."""
+def _shown(
+    machine: str, machine_preset: str | None, run: Run
+) -> tuple[Platform, Occupant | None, Trajectory]:
+    """Return the machine, who rides on it, and the run that is drawn."""
     if run.trajectory is not None:
-        if run.motion is not None:
-            raise InputError("trajectory", "is drawn as it is: leave out --motion")
         with told_as(path="trajectory"):
-            return Trajectory.load(run.trajectory)
-    duration = positive(run.duration, "duration")
-    word = MOTION if run.motion is None else run.motion
-    wanted = motion_of(platform, word, run.axis, run.amplitude, run.frequency, duration)
-    law = make_controller(run.controller, platform, wanted)
+            saved = Trajectory.load(run.trajectory)
+        if machine_preset is not None:
+            return load(machine, machine_preset), None, saved
+        recorded = machine_of(saved, machine)
+        return recorded.platform, recorded.payload, saved
+    platform = load(machine, machine_preset)
+    law = make_controller(run.controller, platform, run.demand.motion_of(platform))
     step = dividing_step(platform, law)
-    return platform.simulate(
-        max(1, round(duration / law.period)) * law.period,
+    made = platform.simulate(
+        max(1, round(run.demand.duration / law.period)) * law.period,
         controller=law,
         plant=Plant(platform),
         engine=run.engine,
@@ -115,6 +105,7 @@ def _shown(platform: Platform, run: Run) -> Trajectory:
         preset=run.preset,
         every=round(law.period / step),
     )
+    return platform, None, made
 
 
 def _look(film: Film) -> Look:

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from twin.catalogue import load
+from twin.commands.demand import Demand
 from twin.commands.options import told_as
 from twin.console import line
 from twin.errors import InputError
 from twin.session.machine_session import MachineSession
+from twin.session.source import Source
+from twin.trajectory import Trajectory
+from twin.viewer.extra import view_library
+
+if TYPE_CHECKING:
+    from twin.browser.page import Page
 
 
 def view(
@@ -29,8 +38,9 @@ def view(
     port: int | None,
     browser: bool,
     desktop: bool,
+    demand: Demand | None = None,
 ) -> None:
-    """Show what was asked for until Ctrl-C.
+    """Show what was asked for until Ctrl-C; a demand is played again and again.
 
     Raises:
         InputError: arguments that cannot be used, or not together.
@@ -47,66 +57,95 @@ def view(
     }
     given = {name: value for name, value in live.items() if value is not None}
     _check(machine, given, replay, environment, policy)
-    with told_as(comparison="compare"):
-        source = _source(machine, given, replay, environment, policy)
+    if demand is not None and (replay is not None or environment is not None):
+        raise InputError("motion", "is for a live machine; leave it out, or --replay and --env")
+    if not desktop:
+        view_library("viser", "The page")
+    source, make = _shown(machine, given, replay, environment, policy)
     try:
+        if demand is not None and isinstance(source, MachineSession):
+            wanted = demand.motion_of(source.platform)
+            if wanted is not None:
+                source.play(wanted, loop=True)
         if desktop:
             from twin.commands.desktop import watch
 
             watch(source)
         else:
-            _serve(source, replay, host, port, browser)
+            _serve(make, host, port, browser)
     finally:
         source.close()
 
 
 def _check(
     machine: str | None,
-    given: dict[str, str],
+    given: Mapping[str, str],
     replay: Path | None,
     environment: str | None,
     policy: str | None,
 ) -> None:
+    """Refuse what does not go together."""
     if replay is not None and environment is not None:
         raise InputError("replay", "cannot be shown together with --env; give one of them")
-    if replay is not None and (machine is not None or given):
-        raise InputError("replay", "knows its machine, engine and controller; leave them out")
-    if environment is not None and not given.keys() <= {"engine", "machine_preset"}:
-        raise InputError("env", "has no controller and no second engine; leave them out")
+    if replay is not None and not given.keys() <= {"machine_preset"}:
+        raise InputError("replay", "has its engine and controller; leave these options out")
+    if environment is not None and not given.keys() <= {"machine_preset", "engine"}:
+        raise InputError("env", "has no controller and no second engine to choose; leave them out")
     if environment is None and policy is not None:
-        raise InputError("policy", "is of an environment; give --env, too")
+        raise InputError("policy", "is of an environment; give --env ID, too")
     if machine is None and replay is None and environment is None:
         raise InputError("machine", "give a machine, --replay FILE or --env ID")
 
 
-def _source(
+def _shown(
     machine: str | None,
-    given: dict[str, str],
+    given: Mapping[str, str],
     replay: Path | None,
     environment: str | None,
     policy: str | None,
-) -> Any:
-    """Return what shall be shown."""
-    if machine is not None and environment is None:
-        return MachineSession(machine, **given)
-    raise NotImplementedError
+) -> tuple[Source, Callable[[Any], Page]]:
+    """Return what shall be shown, and what makes its page."""
+    if replay is not None:
+        from twin.browser.replay_page import replay_page
+        from twin.session.replay import Replay
 
+        preset = given.get("machine_preset")
+        known = machine if machine is None or preset is None else load(machine, preset)
+        with told_as(path="replay", trajectory="replay"):
+            played = Replay(Trajectory.load(replay), known)
+        return played, partial(replay_page, replay=played)
+    if environment is not None:
+        from twin.browser.environment_page import environment_page
+        from twin.browser.environment_session import EnvironmentSession
 
-def _serve(source: Any, replay: Path | None, host: str, port: int | None, browser: bool) -> None:
-    """Serve the page of a source until it is interrupted."""
+        options = {"machine": machine, "plant": given.get("machine_preset")}
+        options |= {"engine": given.get("engine")}
+        chosen: dict[str, Any] = {
+            name: value for name, value in options.items() if value is not None
+        }
+        acted = EnvironmentSession(environment, policy, **chosen)
+        return acted, partial(environment_page, session=acted)
     from twin.browser.machine_page import machine_page
+
+    assert machine is not None
+    with told_as(comparison="compare"):
+        live = MachineSession(machine, **given)
+    return live, partial(machine_page, session=live)
+
+
+def _serve(make: Callable[[Any], Page], host: str, port: int | None, browser: bool) -> None:
+    """Serve a page until it is interrupted."""
     from twin.browser.server import PageServer
 
-    with PageServer(host, port) as server:
-        page = machine_page(server.viser, source)
-        with _interruption() as interrupted:
-            page.runner.start()
-            line(f"{page.label()}: {server.url}", bold=True)
-            if server.warning:
-                line(server.warning)
-            opened = browser and server.show()
-            line(f"{'opened in the browser' if opened else 'open this address'}; Ctrl-C ends it")
-            interrupted.wait()
+    with PageServer(host, port) as server, _interruption() as interrupted:
+        page = make(server.viser)
+        page.runner.start()
+        line(f"{page.label()}: {server.url}", bold=True)
+        if server.warning:
+            line(server.warning)
+        opened = browser and server.show()
+        line(f"{'opened in the browser' if opened else 'open this address'}; Ctrl-C ends it")
+        interrupted.wait()
         page.close()
     line("ended")
 

@@ -2,29 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple, get_args
+
 import numpy as np
 
 from twin.catalogue import load, machine_names
 from twin.errors import InputError
-from twin.platform import Platform, as_platform
+from twin.payload import Occupant
+from twin.platform import Platform
+from twin.session.payloads import Payload, loaded_machine, occupant
 from twin.trajectory import Trajectory
 
 
-def machine_of(trajectory: Trajectory) -> Platform:
-    """Return the shipped machine, with one of its presets or none, that a trajectory is of.
+class RecordedMachine(NamedTuple):
+    """A machine as it was when a run was recorded."""
+
+    platform: Platform
+    payload: Occupant | None
+    """who rode on it"""
+    words: str
+    """how to ask for it"""
+
+
+def machine_of(trajectory: Trajectory, machine: str | Path | None = None) -> RecordedMachine:
+    """Return the machine that a trajectory is of, with the preset and the payload that it had.
+
+    Args:
+        trajectory: a run.
+        machine: name or path of its platform.toml; default: the shipped one of the trajectory's
+            name.
 
     Raises:
-        InputError: no shipped machine has the trajectory's parameters.
+        InputError: the machine has other parameters with any preset and payload; says how to go on.
+        MachineNotFoundError: neither a known name nor a file.
+        ParameterError: the file cannot be used.
     """
-    if trajectory.machine in machine_names():
-        for preset in _presets(trajectory.machine):
-            platform = load(trajectory.machine, preset)
-            if platform.hash == trajectory.parameters_hash:
-                return platform
+    name = trajectory.machine if machine is None else machine
+    if machine is not None or name in machine_names():
+        for variant in _variants(name):
+            if variant.platform.hash == trajectory.parameters_hash:
+                return variant
+    asked = "no shipped machine" if machine is None else f"{str(machine)!r} not"
     raise InputError(
         "trajectory",
-        f"was made with a machine {trajectory.machine!r} whose parameters no shipped machine has; "
-        "give the platform.toml that it was made with",
+        f"is of a machine {trajectory.machine!r} with parameters that {asked} has; give the "
+        "platform.toml that it was made with",
     )
 
 
@@ -35,27 +59,32 @@ def check_machine(trajectory: Trajectory, platform: Platform) -> None:
         InputError: it was not; says with which it was, where that is known. Or rows that are no
             run of any machine: times that fall, other numbers of actuators or springs.
     """
-    as_platform(platform)
     if trajectory.parameters_hash != platform.hash:
-        raise InputError("platform", _difference(trajectory, platform))
+        raise InputError("machine", _difference(trajectory, platform))
     widths = (trajectory.lengths.shape[1], trajectory.internal.shape[1])
     if widths[0] != platform.n_actuators or widths[1] not in (0, 2 * platform.n_internal):
         raise InputError("trajectory", f"has {widths[0]} actuators and {widths[1]} inner numbers")
-    for name, times in (("time", trajectory.time), ("time", trajectory.signals.get("time"))):
+    for times in (trajectory.time, trajectory.signals.get("time")):
         if times is not None and (np.diff(times) < 0.0).any():
-            raise InputError(f"trajectory.{name}", "must not fall")
+            raise InputError("trajectory.time", "must not fall")
 
 
-def _presets(machine: str) -> tuple[str | None, ...]:
+def _variants(machine: str | Path) -> Iterator[RecordedMachine]:
+    """Yield a machine with each preset and payload, the plain ones first."""
     presets = load(machine).parameters.preset
-    return (None, *(presets.known if presets else ()))
+    payloads: tuple[Payload, ...] = get_args(Payload)
+    for payload in payloads:
+        for preset in (None, *(presets.known if presets else ())):
+            words = f"{machine}" if preset is None else f"{machine} with the preset {preset}"
+            if payload != "none":
+                words = f"{words} and the payload {payload}"
+            platform = loaded_machine(machine, preset, payload)
+            yield RecordedMachine(platform, occupant(payload), words)
 
 
 def _difference(trajectory: Trajectory, platform: Platform) -> str:
-    told = f"the trajectory is of {trajectory.machine!r} with other parameters than this machine"
+    told = f"{platform.name!r} has other parameters than the machine that was recorded"
     try:
-        preset = machine_of(trajectory).parameters.preset
-    except InputError:
-        return f"{told}, {platform.name!r}; give the platform.toml that it was made with"
-    applied = f", preset={preset.applied!r}" if preset and preset.applied else ""
-    return f"{told}; use twin.load({trajectory.machine!r}{applied})"
+        return f"{told}, which is {machine_of(trajectory).words}"
+    except InputError as error:
+        return f"{told}, {trajectory.machine!r}; {error.message.partition('; ')[2]}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from twin.arrays import FloatArray, as_floats
 from twin.engines.engine import State
 from twin.errors import InputError
+from twin.payload import Occupant
 from twin.platform import Platform
 from twin.session.axes import Axes
 from twin.session.history import History
@@ -26,6 +28,7 @@ class Replay:
     Attributes:
         trajectory: that is played.
         platform: the machine.
+        payload: who rode on it, None where nobody did or nobody knows.
         ball: None: trajectories have none.
         history: of the charts, the 30 s before the present time.
         period: mean time between two rows [s].
@@ -37,18 +40,27 @@ class Replay:
 
     ball = None
 
-    def __init__(self, trajectory: Trajectory, platform: Platform | None = None) -> None:
+    def __init__(
+        self, trajectory: Trajectory, machine: Platform | str | Path | None = None
+    ) -> None:
         """Begin at the first row.
 
         Args:
             trajectory: a run of any engine.
-            platform: the machine that it was made with; default: the shipped one it is of.
+            machine: that it was made with, or its name or file, whose presets and payloads are
+                tried; default: the shipped one of the trajectory's name.
 
         Raises:
             InputError: no trajectory, one without rows, or not of this machine; says of which.
+            MachineNotFoundError: neither a known name nor a file.
+            ParameterError: the file cannot be used.
         """
         self._scenes = RecordedScenes(trajectory)
-        self.platform = machine_of(trajectory) if platform is None else platform
+        self.payload: Occupant | None = None
+        if isinstance(machine, Platform):
+            self.platform = machine
+        else:
+            self.platform, self.payload, _ = machine_of(trajectory, machine)
         check_machine(trajectory, self.platform)
         self.trajectory = trajectory
         self.start, self.end = self._scenes.start, self._scenes.end
@@ -138,10 +150,13 @@ class Replay:
         # Forces hold from each row to the next.
         forces = run.forces[second if share >= 1.0 else first]
         scene = self._scenes.at(time)
+        inner = np.zeros(2 * self.platform.n_internal)
         state = State(
             time,
             scene.pose,
-            *(row_at(run.time, values, time) for values in (run.twist, run.lengths, run.rates)),
-            np.zeros(2 * self.platform.n_internal) if scene.internal is None else scene.internal,
+            row_at(run.time, run.twist, time),
+            row_at(run.time, run.lengths, time),
+            row_at(run.time, run.rates, time),
+            inner if scene.internal is None else scene.internal,
         )
         return self._charts.values(state, scene.ghost, forces)

@@ -62,7 +62,8 @@ def check_film(path: str | Path, width: int, height: int) -> Path:
         InputError: an ending that is not known, no such folder, odd numbers of pixels for MP4.
     """
     target = _place(path, tuple(RATES))
-    if target.suffix == ".mp4" and (width % 2 or height % 2):
+    odd = any(isinstance(size, int) and size % 2 for size in (width, height))
+    if target.suffix == ".mp4" and odd:
         wide, high = width + width % 2, height + height % 2
         raise InputError("size", f"MP4 takes even numbers of pixels: try {wide}x{high}, or a GIF")
     return target

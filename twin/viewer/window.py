@@ -39,6 +39,7 @@ class Window:
         view: str | View | tuple[float, float] = "overview",
         ghost: bool = False,
         ball: Ball | None = None,
+        payload: Any = None,
         on_key: Callable[[int], None] | None = None,
     ) -> None:
         """Open the window; `close` it.
@@ -49,6 +50,7 @@ class Window:
             view: a name of `VIEWS`, or azimuth and elevation [deg], to start with.
             ghost: whether the platform can be drawn a second time, where it is demanded.
             ball: a ball that rolls on the platform.
+            payload: what rides on the platform, at rest on it: an `Occupant`, or segments.
             on_key: is called with GLFW's code of a key that was pressed, on the window's thread.
 
         Raises:
@@ -59,7 +61,7 @@ class Window:
         direction = as_view(view)
         _check_display()
         self.platform = platform
-        self._stage = Stage(platform, ghost=ghost, ball=ball)
+        self._stage = Stage(platform, ghost=ghost, ball=ball, payload=payload)
         model = self._stage.model
         others = set(threading.enumerate())
         launch = import_module("mujoco.viewer").launch_passive

@@ -84,21 +84,28 @@ def make_leg(parameters: MachineParameters, i: int, leg: ViscoelasticLeg, look: 
 
 
 def _housing_shapes(name: str, leg: ViscoelasticLeg) -> tuple[Shape, ...]:
-    drawn, end = _appearance(leg), (leg.housing_length + 0.8 * leg.follower_start) * Z
+    drawn, end = _appearance(leg), _housing_end(leg) * Z
     coil, radius = 0.75 * drawn.spring_radius, drawn.housing_radius
     return (
         Cylinder(f"{name}_coil", "spring", coil, -0.8 * leg.spring_length * Z, ORIGIN),
         Cylinder(f"{name}_tube", "housing", radius, ORIGIN, end),
-        Cylinder(f"{name}_collar", "joint", 1.12 * radius, 0.94 * end, end),
+        Cylinder(f"{name}_collar", "joint", 1.12 * radius, 0.94 * end, 1.005 * end),
     )
 
 
 def _rod_shapes(name: str, leg: ViscoelasticLeg, look: Drawing) -> tuple[Shape, ...]:
-    bottom = -(leg.follower_length + 0.95 * leg.follower_start) * Z
+    # In the housing when extended, and no longer than what it finds room in when retracted.
+    reach = leg.actuator.maximum - leg.spring_length - 0.85 * _housing_end(leg)
+    bottom = -min(reach, leg.actuator.minimum - leg.spring_length) * Z
     return (
         Cylinder(f"{name}_shaft", "rod", _appearance(leg).follower_radius, bottom, ORIGIN),
         Ball(f"{name}_platform_ball", "joint", look.platform_joint_radius, ORIGIN),
     )
+
+
+def _housing_end(leg: ViscoelasticLeg) -> float:
+    """Return where [m] from its lower end the housing is drawn to end."""
+    return leg.housing_length + 0.8 * leg.follower_start
 
 
 def _appearance(leg: ViscoelasticLeg) -> SpringAppearance:

@@ -1,0 +1,71 @@
+"""What a smaller time step brings on each engine: charts and a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import twin
+from handbook.log_chart import log_chart
+from handbook.markdown import plain, table
+from twin.validation.cases import convergence
+from twin.validation.results import Plot
+from twin.viewer.text import number
+
+CHARTED = ("stewart", "micro_hexapod")
+"""A soft machine and the stiffest."""
+
+MARK = ": order of convergence"
+
+
+def convergence_fragment(report: dict[str, Any], charts: Path) -> str:
+    """Return charts for some machines and a table for all that the report has.
+
+    Args:
+        report: content of report.json.
+        charts: folder for the charts, which are drawn again when a machine changes.
+    """
+    parts = [_chart(name, charts) for name in CHARTED]
+    rows = [
+        row
+        for case in report["cases"]
+        if case["case"] == convergence.CASE.key
+        for row in _rows(case)
+    ]
+    columns = ("Machine", "Engine", "Order", "Position error")
+    return "\n".join([*parts, table(columns, rows)])
+
+
+def _rows(case: dict[str, Any]) -> Sequence[tuple[str, ...]]:
+    rows = []
+    measures = {measure["name"]: measure for measure in case["measures"]}
+    for name, measure in measures.items():
+        if MARK not in name:
+            continue
+        method = name.removesuffix(MARK)
+        errors = [key for key in measures if key.startswith(f"{method}: position error")]
+        told = ", ".join(
+            f"{number(measures[key]['value'], 2)} m {key.partition('position error ')[2]}"
+            for key in errors
+        )
+        order = number(measure["value"], 3) if measure["tolerance"] is not None else "not judged"
+        rows.append((f"`{case['machine']}`", plain(method), order, plain(told)))
+    return rows
+
+
+def _chart(name: str, folder: Path) -> str:
+    platform = twin.load(name)
+    file = folder / f"convergence_{name}_{platform.hash}.svg"
+    if not file.is_file():
+        (figure,) = convergence.run(platform).plots
+        assert isinstance(figure, Plot)
+        panel = figure.panels[0]
+        title = f"{name}: error of position over time step"
+        folder.mkdir(parents=True, exist_ok=True)
+        file.write_text(log_chart(title, panel.curves, figure.x_label, panel.y_label))
+    caption = (
+        f"<code>{name}</code> under constant forces: largest error of position against the "
+        "reference, over the time step."
+    )
+    return f'<figure class="sketch">{file.read_text()}<figcaption>{caption}</figcaption></figure>\n'

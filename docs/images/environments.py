@@ -1,0 +1,38 @@
+"""Draw docs/images/environments.png: the four environments, each some steps into an episode."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+import twin.envs  # noqa: F401  (registers them)
+from twin.viewer.camera import Camera, Image
+from twin.viewer.picture_files import write_png
+
+STEPS = {"PoseTracking": 25, "MotionCueing": 60, "VibrationIsolation": 60, "BallBalance": 40}
+
+
+def picture(name: str, steps: int) -> Image:
+    """Return how an environment looks after some small random actions."""
+    env: Any = gym.make(f"twin/{name}-v0")
+    env.reset(seed=2)
+    env.action_space.seed(1)
+    for _ in range(steps):
+        env.step(0.3 * env.action_space.sample())
+    task = env.unwrapped.task
+    scene = task.scene(0)
+    ball = None if scene.ball is None else task.fleet.cargo
+    look = {"width": 640, "height": 480, "quality": "fine"}
+    with Camera(task.platform, ghost=True, ball=ball, **look) as camera:
+        seen = scene._replace(ball=None if ball is None else scene.ball[:7])
+        image = camera.image(**seen._asdict())
+    env.close()
+    return image
+
+
+pictures = [picture(name, steps) for name, steps in STEPS.items()]
+sheet = np.vstack([np.hstack(pictures[:2]), np.hstack(pictures[2:])])
+print(write_png(Path(__file__).with_suffix(".png"), sheet))

@@ -1,0 +1,258 @@
+"""The site's pages: all are reached, what is generated says what its source says."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from package_walk import MODULES, ROOT
+
+import twin
+from handbook.commands_page import commands, commands_page, given
+from handbook.dimensions import dimensions_svg
+from handbook.docstrings import as_restructured
+from handbook.environments_page import environments_page
+from handbook.errata_page import errata_page
+from handbook.errors_page import errors_page
+from handbook.gallery import gallery
+from handbook.generate import SINGLE
+from handbook.interface import WITHOUT, page, parts
+from handbook.links import inside_the_site
+from handbook.log_chart import log_chart
+from handbook.machine_page import machine_page, use
+from handbook.markdown import cell, plain, table
+from handbook.report import machine_report, read_report
+from twin.envs import ENVIRONMENTS
+from twin.errors import InputError, TwinError
+from twin.parameters.describe import describe
+from twin.validation.errata import read_errata
+from twin.validation.results import CaseResult, Curve, Measure, Statement, Table
+from twin.validation.summary import summary
+
+DOCS = ROOT / "docs"
+HANDBOOK = sorted((DOCS / "handbook").glob("*.py"))
+PAGES = sorted(page.stem for page in DOCS.glob("*.md"))
+assert HANDBOOK and PAGES
+
+
+def toctrees(name: str) -> list[str]:
+    """Return the entries of all tables of contents of a page."""
+    found = re.findall(r"```\{toctree\}\n(.*?)```", (DOCS / f"{name}.md").read_text(), re.S)
+    lines = [line.strip() for block in found for line in block.splitlines()]
+    return [line for line in lines if line and not line.startswith(":")]
+
+
+def reached() -> Iterator[str]:
+    """Yield what the index leads to, through other pages too."""
+    waiting = ["index"]
+    while waiting:
+        name = waiting.pop()
+        yield name
+        if (DOCS / f"{name}.md").is_file():
+            waiting += toctrees(name)
+
+
+def test_index_leads_to_every_page_once() -> None:
+    found = list(reached())
+    assert sorted(name for name in found if not name.startswith("_")) == PAGES
+
+
+def test_index_leads_to_every_generated_page() -> None:
+    found = set(reached())
+    assert {name.removesuffix(".md") for name in SINGLE} <= {
+        name.removeprefix("_generated/") for name in found
+    }
+    assert {"_generated/machines/*", "_generated/interface/*"} <= found
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_of_pages_lead_to_pages_of_the_site(name: str) -> None:
+    text = inside_the_site((DOCS / f"{name}.md").read_text())
+    for link in re.findall(r"\]\(([^)#\s]+\.md)", text):
+        if link.startswith("_generated/"):
+            assert link.removeprefix("_generated/") in SINGLE or "/machines/" in link, link
+        else:
+            assert (DOCS / link).is_file(), link
+
+
+@pytest.fixture(scope="module")
+def report() -> dict[str, Any]:
+    """Return a report of one case that every machine has, made of numbers that can be found."""
+    platforms = [twin.load(name) for name in twin.machine_names()]
+    results = [
+        CaseResult(
+            platform.name,
+            "made_up",
+            "A case | made up",
+            "What is compared.",
+            (Measure("first", 1.25e-7, "m", 1e-6, "because *so*"), Measure("second", 3.5, "1")),
+            statements=(Statement("(4.2)", "12.5 N", "12.75 N", "differs", "a known reason"),),
+            tables=(Table("Beside", ("a", "b"), (("1", "2"),)),),
+        )
+        for platform in platforms
+    ]
+    from twin.validation.environment import environment
+
+    content = summary(results, platforms, environment("twin validate"), 1.0)
+    return json.loads(json.dumps(content))  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_machine_pages_have_every_table_and_number(name: str, report: dict[str, Any]) -> None:
+    platform = twin.load(name)
+    text = machine_page(platform, machine_report(report, name), {"side": Path("side.png")})
+    known = platform.parameters.preset.known
+    rows = describe(platform.parameters)
+    rows += [row for preset in known for row in describe(twin.load(name, preset=preset).parameters)]
+    rows = [row for row in rows if (row.table, row.name) != ("preset", "applied")]
+    assert len(rows) > 20
+    for row in rows:
+        assert not row.table or f"`[{row.table}]`" in text, row.table
+        assert f"`{row.name}`" in text, row.name
+        assert plain(row.source) in text, row.source
+    assert "1.25e-07" in text and "≤ 1e-06" in text and r"because \*so\*" in text
+    assert "12.75 N" in text and "**differs** a known reason" in text
+    assert "../pictures/side.png" in text
+
+
+def test_every_row_of_a_page_has_as_many_cells_as_its_table(report: dict[str, Any]) -> None:
+    pages = [
+        machine_page(twin.load(name), machine_report(report, name), {})
+        for name in twin.machine_names()
+    ]
+    for text in [*pages, commands_page(), errors_page(), errata_page(), environments_page()]:
+        blocks = re.findall(r"(?:^\|.*\n)+", text, re.M)
+        assert blocks
+        for block in blocks:
+            counts = {len(re.findall(r"(?<!\\)\|", row)) for row in block.splitlines()}
+            assert len(counts) == 1, block
+
+
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_code_of_machine_pages_runs(name: str) -> None:
+    code = use(twin.load(name))
+    assert f'twin.load("{name}")' in code
+    exec(code, {})
+
+
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_sketches_show_every_leg_and_the_height(name: str) -> None:
+    platform = twin.load(name)
+    drawn = ElementTree.fromstring(dimensions_svg(platform))
+    texts = [part.text for part in drawn.iter("text")]
+    assert [str(i + 1) for i in range(platform.n_actuators)] == [
+        part.text for part in drawn.iter("text") if part.get("class") == "number"
+    ]
+    width = 1e3 * float(platform.base_joints[:, 0].max() - platform.base_joints[:, 0].min())
+    assert f"{width:.4g}" in texts
+
+
+def test_gallery_shows_every_machine(report: dict[str, Any]) -> None:
+    pictures = {name: Path(f"{name}.png") for name in twin.machine_names()}
+    text = gallery(report["machines"], pictures)
+    for name in twin.machine_names():
+        assert f"_generated/pictures/{name}.png" in text
+    assert text.count("1 of 1 judged measures pass") == len(pictures)
+
+
+def test_missing_reports_and_machines_say_what_to_do(
+    tmp_path: Path, report: dict[str, Any]
+) -> None:
+    with pytest.raises(InputError, match="make report"):
+        read_report(tmp_path / "report.json")
+    with pytest.raises(InputError, match="make report"):
+        machine_report(report, "no_such_machine")
+
+
+def test_command_page_has_every_command_and_option() -> None:
+    text = commands_page()
+    assert {"simulate", "validate", "info"} <= set(commands())
+    for name, command in commands().items():
+        section = text.partition(f"## twin {name}\n")[2].partition("\n## ")[0]
+        found = list(given(command))
+        assert (section and found) or name == "list", name
+        for part in found:
+            assert part.meaning, f"{name} {part.name}: no help"
+            assert f"`{cell(part.name)}`" in section, f"{name} {part.name}"
+
+
+def test_environment_page_has_every_environment() -> None:
+    text = environments_page()
+    for name in ENVIRONMENTS:
+        assert f"## {name}\n" in text
+    assert "| coordinate error | 6 | m |" in text
+
+
+def test_errata_page_has_every_entry() -> None:
+    entries = [entry for paper in read_errata() for entry in paper.entries]
+    text = errata_page()
+    assert f"{len(entries)} entries" in text
+    for entry in entries:
+        assert f"`{entry.test}`" in text
+
+
+def test_errors_page_has_every_error() -> None:
+    text = errors_page()
+    waiting: list[type[TwinError]] = [TwinError]
+    while waiting:
+        kind = waiting.pop()
+        assert f"`{kind.__name__}`" in text
+        waiting += kind.__subclasses__()
+
+
+def test_interface_has_every_public_package() -> None:
+    names = {part.name for part in parts()}
+    packages = {name for name in MODULES if name.count(".") == 1 and MODULES[name].stem != name}
+    for name in packages:
+        own = name.split(".")[1]
+        if MODULES[name].name == "__init__.py" and own not in WITHOUT:
+            assert name in names
+    found = {part.name: part for part in parts()}
+    assert "twin.motion.sine" in found["twin.motion"].modules
+    assert "automodule:: twin.motion.sine" in page(found["twin.motion"])
+
+
+def test_docstrings_become_what_sphinx_reads() -> None:
+    lines = ["Force of `a|b`, x' and y_ * 2.", "", "| a | b |", "| --- | --- |", "| 1 | `c` |"]
+    assert as_restructured(lines) == [
+        r"Force of ``a|b``, x' and y\_ \* 2.",
+        "",
+        "",
+        ".. list-table::",
+        "   :header-rows: 1",
+        "",
+        "   * - a",
+        "     - b",
+        "   * - 1",
+        "     - ``c``",
+        "",
+    ]
+    assert as_restructured(["As", "", "    x = |y|", "", "it is."])[2:4] == ["::", ""]
+    assert as_restructured(["Alias for field number 2"]) == []
+
+
+def test_cells_keep_their_place_in_tables() -> None:
+    assert table(("a",), [("x | y\nz",)]).splitlines()[2] == r"| x \| y z |"
+
+
+def test_charts_leave_out_what_has_no_logarithm() -> None:
+    import numpy as np
+
+    curve = Curve("one & two", np.array([1e-3, 1e-2, 1e-1]), np.array([0.0, 1e-6, 1e-4]))
+    drawn = ElementTree.fromstring(log_chart("errors", [curve], "step [s]", "error [m]"))
+    (line,) = drawn.iter("polyline")
+    assert len(line.attrib["points"].split()) == 2
+    assert "one & two" in [part.text for part in drawn.iter("text")]
+
+
+@pytest.mark.parametrize("file", HANDBOOK, ids=lambda file: file.stem)
+def test_files_are_small(file: Path) -> None:
+    tree = ast.parse(file.read_text())
+    assert ast.get_docstring(tree)
+    assert len(file.read_text().splitlines()) <= 200
