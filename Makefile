@@ -94,4 +94,4 @@ $(RL)/.installed $(OLDEST)/.installed: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) build *.egg-info
+	rm -rf $(VENV) build docs/_generated *.egg-info

@@ -27,6 +27,7 @@ myst_heading_anchors = 4
 html_math_renderer = "mathml"
 
 autodoc_default_options = {"no-value": True}
+autodoc_type_aliases = {"FloatArray": "FloatArray"}
 autodoc_use_type_comments = False
 python_use_unqualified_type_names = True
 toc_object_entries = False

@@ -27,6 +27,7 @@ from handbook.links import inside_the_site
 from handbook.log_chart import log_chart
 from handbook.machine_page import machine_page, use
 from handbook.markdown import cell, plain, table
+from handbook.parameters import presets
 from handbook.report import machine_report, read_report
 from twin.envs import ENVIRONMENTS
 from twin.errors import InputError, TwinError
@@ -107,7 +108,7 @@ def report() -> dict[str, Any]:
 def test_machine_pages_have_every_table_and_number(name: str, report: dict[str, Any]) -> None:
     platform = twin.load(name)
     text = machine_page(platform, machine_report(report, name), {"side": Path("side.png")})
-    known = platform.parameters.preset.known
+    known = presets(platform)
     rows = describe(platform.parameters)
     rows += [row for preset in known for row in describe(twin.load(name, preset=preset).parameters)]
     rows = [row for row in rows if (row.table, row.name) != ("preset", "applied")]

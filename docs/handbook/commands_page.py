@@ -64,8 +64,8 @@ def _section(name: str, command: Callable[..., Any]) -> str:
         f"## twin {name}\n\n{fenced('text', line)}\n" + "\n\n".join(_paragraphs(command)) + "\n\n"
     )
     if arguments:
-        rows = [(f"`{part.name}`", part.meaning) for part in arguments]
-        text += table(("Argument", "Meaning"), rows) + "\n"
+        known = [(f"`{part.name}`", part.meaning) for part in arguments]
+        text += table(("Argument", "Meaning"), known) + "\n"
     if options:
         rows = [(f"`{part.name}`", part.default, part.meaning) for part in options]
         text += table(("Option", "Default", "Meaning"), rows)

@@ -23,7 +23,7 @@ class View:
 
     def __init__(self, right: int, up: int, points: FloatArray, scale: float, left: float) -> None:
         """Place the projection of `points` `(m, 3)` [m] with its left edge at `left`."""
-        self.axes, self.scale = [right, up], scale
+        self.axes, self.scale, self.left = [right, up], scale, left
         low, high = points[:, self.axes].min(axis=0), points[:, self.axes].max(axis=0)
         self.origin = np.array([left + ROOM - scale * low[0], ROOM + scale * high[1]])
         self.right_edge = left + 2 * ROOM + scale * (high - low)[0]
@@ -46,7 +46,7 @@ def dimensions_svg(platform: Platform) -> str:
     width, height = side.right_edge, max(plan.lower_edge, side.lower_edge)
     base = np.array([leg[0] for leg in legs])
     top = np.array([leg[-1] for leg in legs])
-    parts = [_drawn(view, legs, top) for view in (plan, side)]
+    parts = [_drawn(view, legs, top) + _directions(view) for view in (plan, side)]
     parts += [_number(plan, leg[0], i + 1) for i, leg in enumerate(legs)]
     parts += [
         _across(plan, base, 0, below=True),
@@ -89,6 +89,18 @@ def _drawn(view: View, legs: list[FloatArray], top: FloatArray) -> str:
             x, y = view.place(joint)
             lines.append(f'<circle class="joint" cx="{x:.1f}" cy="{y:.1f}" r="3"/>')
     return "".join(lines)
+
+
+def _directions(view: View) -> str:
+    """Return the axes of the base frame, in the lower left corner of a view."""
+    right, up = ("xyz"[axis] for axis in view.axes)
+    x, y = view.left + 14.0, view.lower_edge - 14.0
+    return (
+        f'<path class="dimension" d="M{x:.1f} {y:.1f}h26M{x:.1f} {y:.1f}v-26"/>'
+        f"{_arrow(x + 26, y, 180)}{_arrow(x, y - 26, 90)}"
+        f'<text x="{x + 34:.1f}" y="{y + 4:.1f}">{right}</text>'
+        f'<text x="{x:.1f}" y="{y - 32:.1f}">{up}</text>'
+    )
 
 
 def _number(view: View, foot: FloatArray, number: int) -> str:

@@ -37,10 +37,16 @@ class Scale:
         share = (math.log10(value) - self.low) / (self.high - self.low)
         return self.start + share * (self.end - self.start)
 
-    def decades(self) -> list[int]:
-        """Return the powers of ten inside, at most nine of them."""
-        inside = range(math.ceil(self.low), math.floor(self.high) + 1)
-        return list(inside[:: 1 + len(inside) // 9])
+    def ticks(self) -> list[tuple[float, str]]:
+        """Return values inside with their labels: powers of ten, or halves and fifths of them."""
+        powers = range(math.floor(self.low), math.ceil(self.high) + 1)
+        if len(powers) > 4:
+            inside = [power for power in powers if self.low <= power <= self.high]
+            return [(10.0**power, _power(power)) for power in inside[:: 1 + len(inside) // 9]]
+        values = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
+        return [
+            (value, f"{value:g}") for value in values if self.low <= math.log10(value) <= self.high
+        ]
 
 
 def log_chart(title: str, curves: Sequence[Curve], x_label: str, y_label: str) -> str:
@@ -53,6 +59,9 @@ def log_chart(title: str, curves: Sequence[Curve], x_label: str, y_label: str) -
         pairs = [f"{x.place(a):.1f},{y.place(b):.1f}" for a, b in zip(xs, ys, strict=True)]
         stroke = f'stroke="{curve_color(k)}" stroke-dasharray="{MARKS[k % len(MARKS)]}"'
         parts.append(f'<polyline class="curve" points="{" ".join(pairs)}" {stroke}/>')
+        for pair in pairs:
+            a, b = pair.split(",")
+            parts.append(f'<circle cx="{a}" cy="{b}" r="3.5" fill="{curve_color(k)}"/>')
         row = HEIGHT + ROW * (k + 0.4)
         parts.append(f'<path class="curve" d="M{LEFT} {row - 4:.1f}h28" {stroke}/>')
         parts.append(f'<text class="name" x="{LEFT + 36}" y="{row:.1f}">{html.escape(name)}</text>')
@@ -73,14 +82,14 @@ def _axes(x: Scale, y: Scale, x_label: str, y_label: str) -> str:
         f'<rect class="frame" x="{LEFT}" y="{TOP}" width="{WIDTH - LEFT - RIGHT}" '
         f'height="{HEIGHT - TOP - BOTTOM}"/>'
     ]
-    for power in x.decades():
-        at = x.place(10.0**power)
+    for value, label in x.ticks():
+        at = x.place(value)
         parts.append(f'<path class="grid" d="M{at:.1f} {TOP}V{HEIGHT - BOTTOM}"/>')
-        parts.append(f'<text x="{at:.1f}" y="{HEIGHT - BOTTOM + 17}">{_power(power)}</text>')
-    for power in y.decades():
-        at = y.place(10.0**power)
+        parts.append(f'<text x="{at:.1f}" y="{HEIGHT - BOTTOM + 17}">{label}</text>')
+    for value, label in y.ticks():
+        at = y.place(value)
         parts.append(f'<path class="grid" d="M{LEFT} {at:.1f}H{WIDTH - RIGHT}"/>')
-        parts.append(f'<text class="tick" x="{LEFT - 7}" y="{at + 4:.1f}">{_power(power)}</text>')
+        parts.append(f'<text class="tick" x="{LEFT - 7}" y="{at + 4:.1f}">{label}</text>')
     middle_x, middle_y = (LEFT + WIDTH - RIGHT) / 2, (TOP + HEIGHT - BOTTOM) / 2
     parts.append(f'<text x="{middle_x}" y="{HEIGHT - 10}">{html.escape(x_label)}</text>')
     turned = f"translate(14 {middle_y}) rotate(-90)"

@@ -11,7 +11,7 @@ from typing import Any
 from handbook.conventions import conventions
 from handbook.dimensions import dimensions_svg
 from handbook.markdown import fenced, plain
-from handbook.parameters import facts, parameters
+from handbook.parameters import facts, parameters, presets
 from handbook.validated import published, validated
 from twin.engines.stability import suitable_timestep
 from twin.platform import Platform
@@ -39,7 +39,7 @@ def machine_page(
         machine: what the report says of it, see `handbook.report.machine_report`.
         pictures: files by view.
     """
-    known = platform.parameters.preset.known
+    known = presets(platform)
     sections = [
         f"# {platform.name}\n\n{plain(platform.parameters.title)}.\n",
         _pictures(platform, pictures),

@@ -21,8 +21,7 @@ def draw(platform: Platform, folder: Path) -> dict[str, Path]:
     for view, file in found.items():
         if file.exists():
             continue
-        size = {"width": WIDTH, "height": HEIGHT}
-        with Camera(platform, view=view, quality="fine", **size) as camera:
+        with Camera(platform, width=WIDTH, height=HEIGHT, view=view, quality="fine") as camera:
             image = camera.image(platform.home)
         render_library("PIL.Image", "Pictures of machines").fromarray(image).save(file)
     return found

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+CODE = re.compile(r"(`[^`]+`)")
+
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>|$#~])")
 
 
 def plain(text: object) -> str:
-    """Return text of which no character has a meaning in Markdown."""
-    return SPECIAL.sub(r"\\\1", " ".join(str(text).split()))
+    """Return text of which nothing but code in backticks has a meaning in Markdown."""
+    parts = CODE.split(" ".join(str(text).split()))
+    return "".join(part if k % 2 else SPECIAL.sub(r"\\\1", part) for k, part in enumerate(parts))
 
 
 def cell(markdown: object) -> str:

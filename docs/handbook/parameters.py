@@ -28,11 +28,17 @@ def parameters(platform: Platform) -> str:
     """Return a table for each table of the machine's file, then those of its presets."""
     plain_rows = describe(platform.parameters)
     text = _tables(plain_rows)
-    for preset in platform.parameters.preset.known:
+    for preset in presets(platform):
         changed = describe(twin.load(platform.name, preset=preset).parameters)
         rows = [row for row in changed if row not in plain_rows and row.table != "preset"]
         text += f"\n### Preset `{preset}`\n\nWhat it changes or adds.\n\n" + _tables(rows)
     return text
+
+
+def presets(platform: Platform) -> tuple[str, ...]:
+    """Return the names of the presets of a machine's file."""
+    found = platform.parameters.preset
+    return () if found is None else tuple(found.known)
 
 
 def _tables(rows: Iterable[Parameter]) -> str:

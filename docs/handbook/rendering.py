@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from sphinx.ext.napoleon import Config, GoogleDocstring
+from sphinx.ext.napoleon import Config
+from sphinx.ext.napoleon.docstring import GoogleDocstring
 
 from handbook.docstrings import as_restructured
 
 VALUES = ("attribute", "data", "property")
 """What has no sections: in its text, what stands before a colon is no type."""
 
-SETTINGS = Config(napoleon_use_ivar=True, napoleon_custom_sections=["Reference"])
+SETTINGS: Any = Config(napoleon_use_ivar=True, napoleon_custom_sections=["Reference"])
 
 
-def restructure(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
+def restructure(app: Any, what: Any, name: str, value: Any, options: Any, lines: list[str]) -> None:
     """Rewrite the `lines` of a docstring in place."""
     text = as_restructured(lines)
     if what not in VALUES:

@@ -48,7 +48,7 @@ def _case(case: dict[str, Any]) -> str:
     inside += table(MEASURES, [_measure(measure) for measure in case["measures"]])
     for part in case["tables"]:
         inside += f"\n**{plain(part['title'])}.** {plain(part['caption'])}\n\n"
-        inside += table(part["columns"], [map(plain, row) for row in part["rows"]])
+        inside += table(part["columns"], [tuple(map(plain, row)) for row in part["rows"]])
     return folded(title, inside)
 
 

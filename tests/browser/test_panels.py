@@ -458,3 +458,13 @@ def test_what_the_page_sets_itself_is_no_order(desk: Desk) -> None:
     assert not done
     desk.use("Box", False)
     assert len(done) == 1
+
+
+def test_no_file_of_the_server_is_read(desk: Desk, session: MachineSession, tmp_path: Path) -> None:
+    file = tmp_path / "secret.csv"
+    file.write_text("time [s],z [mm]\n0,0\n1,1\n2,0\n")
+    MotionPanel(desk.gui, desk.orders, session)
+    desk.use("Kind", str(file))
+    desk.use("Start motion")
+    assert desk.client.said[-1].startswith("Not possible: kind: ")
+    assert not session.playing

@@ -43,9 +43,13 @@ class AxisSliders:
             return
         playing = self._session.playing
         values = self._session.demanded if playing else self._session.target
+        if [slider.value for slider in self._sliders] != self._shown:
+            # Somebody has just changed one, and the order to move is on its way.
+            return
         for slider, value in zip(self._sliders, values, strict=True):
             shown = round(round(float(value) / slider.step) * slider.step, slider.precision)
             slider.value = min(max(shown, slider.min), slider.max)
+        self._shown = [slider.value for slider in self._sliders]
 
     def release(self) -> None:
         """Let the sliders follow the machine at once."""
@@ -68,13 +72,15 @@ class AxisSliders:
             ]
         for slider in sliders:
             self._orders.on(slider.on_update, lambda _: self._move())
+        self._shown = [slider.value for slider in sliders]
         return sliders
 
     def _move(self) -> None:
         self._used = monotonic()
-        pairs = zip(self._sliders, self._axes, strict=True)
+        self._shown = [slider.value for slider in self._sliders]
+        pairs = zip(self._shown, self._axes, strict=True)
         # While a number is typed it can lie outside the range.
-        self._session.move_to([min(max(s.value, a.low), a.high) for s, a in pairs])
+        self._session.move_to([min(max(value, axis.low), axis.high) for value, axis in pairs])
 
 
 def _step(width: float) -> float:

@@ -82,10 +82,11 @@ def scales(chart: Chart) -> dict[str, Any]:
 
 
 def axes(chart: Chart) -> tuple[dict[str, Any], ...]:
-    """Return the axis of time and that of the values, both with their units."""
+    """Return the axis of time and that of the values, with their units where they have any."""
     line = {"grid": {"width": 1}, "ticks": {"width": 1, "size": 4}, "gap": 3, "font": FONT}
     label = {"labelFont": FONT, "labelSize": 16, "labelGap": 0}
+    unit = {**label, "label": chart.unit} if chart.unit else {}
     return (
         {**line, **label, "label": "time [s]", "size": 22},
-        {**line, **label, "label": chart.unit, "size": 50},
+        {**line, **unit, "size": 50},
     )

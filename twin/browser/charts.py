@@ -155,9 +155,9 @@ class LiveCharts:
         curves = 1 + len(chart.series) + len(chart.limits)
         return self._server.gui.add_uplot(
             (np.zeros(0),) * curves,
-            series(chart),
+            series(chart),  # type: ignore[arg-type]
             title=chart.title,
-            scales=scales(chart),  # type: ignore[arg-type]
+            scales=scales(chart),
             axes=axes(chart),  # type: ignore[arg-type]
             cursor={"points": {"show": False}},
             height=HEIGHT,
@@ -169,8 +169,8 @@ class LiveCharts:
         time, values = span(time, values, end - self._window.value, end)
         begin = since_last_gap(values)
         time, values = thinned(time[begin:], values[begin:], POINTS)
-        there = np.isfinite(values).any(axis=0)
-        plot, style = self._plots[chart.name], (self._fitted.value, *map(bool, there))
+        there: Any = np.isfinite(values).any(axis=0)
+        plot, style = self._plots[chart.name], (self._fitted.value, *there.tolist())
         if self._styles[chart.name] != style:
             plot.series = series(chart, fitted=style[0], there=style[1:])
             self._styles[chart.name] = style

@@ -82,7 +82,7 @@ class ComparePanel:
 
 
 def _short(value: float) -> str:
-    """Return a number of at least zero with three digits, no exponents where people read them."""
-    if value >= 100.0:
-        return f"{value:.0f}"
-    return f"{value:.3g}" if value >= 1e-3 else f"{value:.1e}"
+    """Return a number of at least zero with three digits, without exponents."""
+    if value < 1e-3:
+        return "0" if value == 0.0 else "&lt; 0.001"
+    return f"{value:.3g}" if value < 100.0 else f"{value:.0f}"

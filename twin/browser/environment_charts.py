@@ -95,10 +95,10 @@ class EnvironmentCharts:
         most = np.unique(actuator_limits(task.platform).force)
         bounds = tuple(most[np.isfinite(most)].tolist())
         self.charts = (
-            Chart("reward", "Reward", "1", ("sum", *terms)),
+            Chart("reward", "Reward", "", ("sum", *terms)),
             *(part.chart for part in self._own),
-            Chart("actions", "Actions", "1", _names(task), limits=(-1.0, 1.0)),
-            Chart("return", "Sum of rewards", "1", ("return",)),
+            Chart("actions", "Actions", "", _names(task), limits=(-1.0, 1.0)),
+            Chart("return", "Sum of rewards", "", ("return",)),
             Chart(
                 "forces",
                 "Actuator forces",

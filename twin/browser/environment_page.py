@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from twin.arrays import one_of
 from twin.browser.environment_session import EnvironmentSession
 from twin.browser.orders import Orders
 from twin.browser.page import Page, Tab
@@ -39,7 +40,8 @@ class EnvironmentPanel:
 
     def _choose(self) -> None:
         try:
-            self._session.choose(self._policy.value)
+            # Other names are files to the session: no page reads the server's files.
+            self._session.choose(one_of(self._policy.value, "policy", self._session.policies))
         finally:
             self._policy.value = self._session.policy
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from twin.arrays import one_of
 from twin.browser.orders import Orders, tell
 from twin.errors import InputError
 from twin.motion import Motion, read_recording
@@ -79,7 +80,7 @@ class MotionPanel:
     def _choose(self) -> None:
         """Offer what the chosen motion takes."""
         word = self._word.value
-        made = word in MADE
+        made = word not in self._files
         self._axis.disabled = self._amplitude.disabled = not made or word == FITTED
         self._frequency.disabled = word not in PERIODIC
         self._duration.disabled = not made
@@ -96,10 +97,16 @@ class MotionPanel:
         self._amplitude.value = round(float(np.floor(size / digit) * digit), 9)
 
     def _motion(self) -> Motion:
-        """Return the motion that is described."""
+        """Return the motion that is described.
+
+        Raises:
+            InputError: numbers that cannot be used, or no such kind of motion.
+        """
         word = self._word.value
         if word in self._files:
             return self._files[word]
+        # Words that are none are file names to `motion_of`: no page reads the server's files.
+        one_of(word, "kind", MADE)
         axis = self._axis.value
         amplitude = None if word == FITTED else self._amplitude.value * _unit(axis)
         found = motion_of(

@@ -12,7 +12,7 @@ from twin.errors import TwinError
 WARNED = 12.0
 """[s] that a message stays on the page."""
 
-PATIENCE = 60.0
+PATIENCE = 20.0
 """[s] that work elsewhere waits for the run's thread."""
 
 log = logging.getLogger(__name__)

@@ -34,10 +34,11 @@ class RecordPanel:
             "File name", f"{name}.npz", hint="Of the file that the browser downloads; ends in .npz."
         )
         self._button = gui.add_button("Save run", icon="download")
-        gui.add_markdown(
-            "The last minutes since the last reset or change of engine, at every control period. "
-            "Play it again with `twin view --replay FILE`, or read it with "
-            "`twin.Trajectory.load`."
+        gui.add_html(
+            '<div style="padding: 0 0.75em 0.4em; font-size: 0.9em">The last minutes since the '
+            "last reset or change of engine, at every control period. Play it again with "
+            "<code>twin view --replay FILE</code>, or read it with "
+            "<code>twin.Trajectory.load</code>.</div>"
         )
         self._said = gui.add_html("")
         orders.on(self._button.on_click, self._hand_over, self._file)

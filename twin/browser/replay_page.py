@@ -34,6 +34,7 @@ class ReplayPanel:
             replay.start,
             hint="Of the recording; drag it or type to go there.",
         )
+        self._shown = self._time.value
         self._loop = gui.add_checkbox("Loop", False, hint="Begin again at the end.")
         gui.add_html(
             '<div class="twin-recording" style="padding: 0.2em 0.75em; font-size: 0.9em">'
@@ -49,13 +50,16 @@ class ReplayPanel:
         self._said.content = (
             f'<div style="padding: 0 0.75em; font-size: 0.9em">{self._replay.message}</div>'
         )
-        if monotonic() - self._used >= HELD:
+        # A value that is not the one shown last is somebody's, and the order to go there on its way.
+        if monotonic() - self._used >= HELD and self._time.value == self._shown:
             shown = round(self._replay.time, self._time.precision)
-            self._time.value = min(max(shown, self._time.min), self._time.max)
+            self._shown = min(max(shown, self._time.min), self._time.max)
+            self._time.value = self._shown
 
     def _seek(self) -> None:
         self._used = monotonic()
-        self._replay.seek(self._time.value)
+        self._shown = self._time.value
+        self._replay.seek(self._shown)
 
 
 def replay_page(server: Any, replay: Replay) -> Page:

@@ -24,6 +24,9 @@ from twin.viewer.stage import BALL, Stage
 BASE = "base"
 """Node of all that does not move."""
 
+BESIDE = ("ghost", "ball")
+"""Bodies that hang on no other, and are seen where there are any."""
+
 LEG = re.compile(r"leg_(\d+)_")
 """Names of the bodies of a leg, with its number from 1."""
 
@@ -100,8 +103,8 @@ class MachineScene:
         self._opacities: dict[tuple[str, str], float | None] = {}
         self._numbers: list[int] = []
         self._add_bodies()
-        self._there = {body: self.bodies[body] for body in ("ghost", "ball") if body in self.bodies}
-        self._shown = dict.fromkeys(self._there, True)
+        self._there = {body: self.bodies[body] for body in BESIDE if body in self.bodies}
+        self._shown: dict[str, bool] = dict.fromkeys(BESIDE, True)
         self._places = np.full((len(self._numbers), 7), np.nan)
         self._colouring: Colouring = "none"
         self._levels = np.full(platform.n_actuators, -1)

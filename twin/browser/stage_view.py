@@ -56,7 +56,7 @@ MARKS = {
     "leg_numbers": add_leg_numbers,
 }
 
-SEEN_THROUGH = 0.25
+SEEN_THROUGH = 0.35
 """Opacity of the platform while its centre of mass or the trace is shown: they often lie inside."""
 
 

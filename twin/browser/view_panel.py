@@ -48,8 +48,10 @@ class ViewPanel:
             hint="Whose way is drawn, in millimetres along the platform's axes.",
         )
         self._point.precision = 6
-        for name, layer in LAYERS.items():
-            box = gui.add_checkbox(layer.title, view.shown(name))
+        self._boxes = {
+            name: gui.add_checkbox(layer.title, view.shown(name)) for name, layer in LAYERS.items()
+        }
+        for name, box in self._boxes.items():
             orders.on(box.on_update, lambda event, name=name: view.show(name, event.target.value))
         self._typing = TypingPause(orders, self._follow)
         self._typing.watch(self._point)

@@ -10,7 +10,8 @@ MotionName = Annotated[
     str | None,
     typer.Option(
         metavar="WORD|FILE",
-        help="still, sine, step, lift, chirp, tank, or a CSV file with a recorded motion.",
+        help="still, sine, step, lift, chirp, tank, or a CSV file with a recorded motion; "
+        "default: sine to draw, none to view.",
     ),
 ]
 

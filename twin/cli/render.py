@@ -17,7 +17,6 @@ from twin.cli.application import (
     app,
 )
 from twin.cli.demand import Amplitude, AxisName, Duration, Frequency, MotionName
-from twin.errors import InputError
 
 
 class QualityName(StrEnum):
@@ -90,9 +89,8 @@ def render(
     from twin.commands import render as commands
     from twin.commands.demand import Demand
 
-    if trajectory is not None and motion is not None:
-        raise InputError("trajectory", "is drawn as it is: leave out --motion")
-    demand = Demand(motion or USUAL, axis, amplitude, frequency, duration)
+    asked = USUAL if motion is None and trajectory is None else motion
+    demand = None if asked is None else Demand(asked, axis, amplitude, frequency, duration)
     run = commands.Run(demand, controller.value, engine.value, preset.value, trajectory)
     film = commands.Film(size, view, quality.value, ghost, rate, speed, start, time)
     commands.render(machine, machine_preset, run, film, out)

@@ -17,6 +17,20 @@ OptionalMachine = Annotated[
     ),
 ]
 
+Environment = Annotated[
+    str | None,
+    typer.Option(metavar="ID", help="Watch an environment, such as twin/PoseTracking-v0."),
+]
+
+PolicyName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE|NAME",
+        help="Of the environment: random, zero, a controller, or a trained policy's name or "
+        "file; default: zero.",
+    ),
+]
+
 
 @app.command()
 def view(
@@ -39,18 +53,8 @@ def view(
     replay: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Play a saved trajectory, .npz.")
     ] = None,
-    env: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="Watch an environment, such as twin/PoseTracking-v0."),
-    ] = None,
-    policy: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE|NAME",
-            help="Of the environment: random, zero, a controller, or a trained policy's name or "
-            "file; default: zero.",
-        ),
-    ] = None,
+    env: Environment = None,
+    policy: PolicyName = None,
     host: Annotated[
         str,
         typer.Option(help="Address to listen on; others than this computer's need the token."),

@@ -26,7 +26,8 @@ from twin.viewer.view import View, as_view
 class Run(NamedTuple):
     """What the machine does."""
 
-    demand: Demand
+    demand: Demand | None
+    """the motion; None for a saved run"""
     controller: str
     engine: str
     preset: str
@@ -75,8 +76,16 @@ def render(machine: str, machine_preset: str | None, run: Run, film: Film, out: 
     if picture:
         written = write_picture(shown, platform, out, look=look, payload=payload, time=film.time)
     else:
-        times = {"rate": film.rate, "speed": film.speed, "start": film.start}
-        written = write_film(shown, platform, out, look=look, payload=payload, **times)
+        written = write_film(
+            shown,
+            platform,
+            out,
+            look=look,
+            payload=payload,
+            rate=film.rate,
+            speed=film.speed,
+            start=film.start,
+        )
     if shown.stopped:
         line(f"stopped: {shown.stopped}", bold=True)
     line(f"wrote {written} ({written.stat().st_size / 1e3:.0f} kB)")
@@ -87,17 +96,21 @@ def _shown(
 ) -> tuple[Platform, Occupant | None, Trajectory]:
     """Return the machine, who rides on it, and the run that is drawn."""
     if run.trajectory is not None:
+        if run.demand is not None:
+            raise InputError("trajectory", "is drawn as it is: leave out --motion")
         with told_as(path="trajectory"):
             saved = Trajectory.load(run.trajectory)
         if machine_preset is not None:
             return load(machine, machine_preset), None, saved
         recorded = machine_of(saved, machine)
         return recorded.platform, recorded.payload, saved
-    platform = load(machine, machine_preset)
-    law = make_controller(run.controller, platform, run.demand.motion_of(platform))
+    platform, demand = load(machine, machine_preset), run.demand
+    if demand is None:
+        raise InputError("motion", "give one, or a saved run")
+    law = make_controller(run.controller, platform, demand.motion_of(platform))
     step = dividing_step(platform, law)
     made = platform.simulate(
-        max(1, round(run.demand.duration / law.period)) * law.period,
+        max(1, round(demand.duration / law.period)) * law.period,
         controller=law,
         plant=Plant(platform),
         engine=run.engine,

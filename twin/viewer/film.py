@@ -177,4 +177,4 @@ def _times(start: float, end: float, rate: float, speed: float) -> FloatArray:
     count = max(1, int((end - start) * rate / speed + 1e-6))
     if count > MOST_PICTURES:
         raise InputError("speed", f"makes {count} pictures; at most {MOST_PICTURES} are drawn")
-    return start + np.arange(count) * speed / rate
+    return np.asarray(start + np.arange(count) * speed / rate, dtype=float)
