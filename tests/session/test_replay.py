@@ -189,7 +189,7 @@ def test_another_machine_is_refused_with_the_way_on() -> None:
         Replay(recorded(hardware), STEWART)
     with pytest.raises(InputError, match=r"which is stewart$"):
         Replay(recorded(), twin.load("srspm"))
-    with pytest.raises(InputError, match=r"'srspm' not has.*platform\.toml"):
+    with pytest.raises(InputError, match=r"'srspm' does not have.*platform\.toml"):
         Replay(recorded(), "srspm")
     with pytest.raises(MachineNotFoundError):
         Replay(recorded(), "nowhere")

@@ -43,8 +43,10 @@ class AxisSliders:
             return
         playing = self._session.playing
         values = self._session.demanded if playing else self._session.target
-        if [slider.value for slider in self._sliders] != self._shown:
+        present = [slider.value for slider in self._sliders]
+        if present != self._shown:
             # Somebody has just changed one, and the order to move is on its way.
+            self._shown, self._used = present, monotonic()
             return
         for slider, value in zip(self._sliders, values, strict=True):
             shown = round(round(float(value) / slider.step) * slider.step, slider.precision)

@@ -50,8 +50,10 @@ class ReplayPanel:
         self._said.content = (
             f'<div style="padding: 0 0.75em; font-size: 0.9em">{self._replay.message}</div>'
         )
-        # A value that is not the one shown last is somebody's, and the order to go there on its way.
-        if monotonic() - self._used >= HELD and self._time.value == self._shown:
+        if self._time.value != self._shown:
+            # Somebody has just changed it, and the order to go there is on its way.
+            self._shown, self._used = self._time.value, monotonic()
+        if monotonic() - self._used >= HELD:
             shown = round(self._replay.time, self._time.precision)
             self._shown = min(max(shown, self._time.min), self._time.max)
             self._time.value = self._shown

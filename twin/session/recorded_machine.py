@@ -44,10 +44,10 @@ def machine_of(trajectory: Trajectory, machine: str | Path | None = None) -> Rec
         for variant in _variants(name):
             if variant.platform.hash == trajectory.parameters_hash:
                 return variant
-    asked = "no shipped machine" if machine is None else f"{str(machine)!r} not"
+    asked = "no shipped machine has" if machine is None else f"{str(machine)!r} does not have"
     raise InputError(
         "trajectory",
-        f"is of a machine {trajectory.machine!r} with parameters that {asked} has; give the "
+        f"is of a machine {trajectory.machine!r} with parameters that {asked}; give the "
         "platform.toml that it was made with",
     )
 
