@@ -38,6 +38,9 @@ html_theme = "furo"
 html_title = "platform twin"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_use_index = False
+html_domain_indices = False
+html_show_copyright = False
 html_show_sphinx = False
 html_copy_source = False
 

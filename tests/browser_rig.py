@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -108,8 +109,8 @@ class Visitor:
 
     def row(self, label: str) -> Locator:
         """Return the line of an input with its label."""
-        text = label.replace("\\", "\\\\").replace('"', '\\"')
-        return self.page.locator(f'div:has(> div > p > label:text-is("{text}"))')
+        # The browser may break long labels, so that no single piece of text is the label.
+        return self.page.locator(f"xpath=//label[normalize-space(.)='{label}']/../../..")
 
     def input(self, label: str) -> Locator:
         """Return the input of a label; more than one for vectors."""
@@ -123,10 +124,14 @@ class Visitor:
         """Return the number that stands in an input."""
         return float(self.value(label).replace(",", ""))
 
-    def enter(self, label: str, value: object) -> None:
-        """Type into an input."""
-        self.input(label).fill(str(value))
-        self.input(label).press("Enter")
+    def enter(self, label: str, value: object, place: int = 0) -> None:
+        """Type into an input, for vectors into that of a `place`."""
+        field = self.input(label).nth(place)
+        # Key by key: numbers that come at once are not always taken over.
+        field.click(click_count=3)
+        field.press_sequentially(str(value))
+        field.press("Enter")
+        self._let_go()
 
     def slide(self, label: str, share: float) -> None:
         """Drag a slider with the mouse to a share of its range."""
@@ -142,19 +147,23 @@ class Visitor:
         mouse.down()
         mouse.move(track["x"] + share * track["width"], height, steps=5)
         mouse.up()
+        self._let_go()
 
     def choose(self, label: str, option: str) -> None:
         """Choose from a list."""
         self.input(label).click()
         self.page.get_by_role("option", name=option, exact=True).locator("visible=true").click()
+        self._let_go()
 
     def tick(self, label: str, on: bool = True) -> None:
         """Tick a box, or take the tick away."""
         self.input(label).set_checked(on)
+        self._let_go()
 
     def press(self, name: str) -> None:
         """Press a button."""
         self.page.get_by_role("button", name=name, exact=True).click()
+        self._let_go()
 
     def turn_to(self, tab: str) -> None:
         """Open a tab."""
@@ -166,11 +175,10 @@ class Visitor:
 
     def wait(self, holds: Callable[[], Any], what: str = "") -> None:
         """Wait until something holds, while the page goes on."""
-        waited = 0.0
+        end = monotonic() + PATIENCE
         while not holds():
-            assert waited < PATIENCE, f"waited for {PATIENCE} s: {what}"
+            assert monotonic() < end, f"waited for {PATIENCE} s: {what}"
             self.page.wait_for_timeout(50.0)
-            waited += 0.05
 
     def dismiss(self, message: str) -> None:
         """Close a message that lies over the page."""
@@ -189,6 +197,10 @@ class Visitor:
     def picture(self, file: Path) -> None:
         """Keep what is seen as a file, to look at."""
         self.page.screenshot(path=file)
+
+    def _let_go(self) -> None:
+        """Wait until the page is ready for another input: it passes on one in 50 ms."""
+        self.page.wait_for_timeout(100.0)
 
     def _note(self, message: ConsoleMessage) -> None:
         self.said.append(message.text)

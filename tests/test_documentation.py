@@ -11,6 +11,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+import typer
 from package_walk import MODULES, ROOT
 
 import twin
@@ -27,8 +28,10 @@ from handbook.links import inside_the_site
 from handbook.log_chart import log_chart
 from handbook.machine_page import machine_page, use
 from handbook.markdown import cell, plain, table
+from handbook.mathematics import ACCENTS, as_mathml
 from handbook.parameters import presets
 from handbook.report import machine_report, read_report
+from twin.cli import app
 from twin.envs import ENVIRONMENTS
 from twin.errors import InputError, TwinError
 from twin.parameters.describe import describe
@@ -173,11 +176,20 @@ def test_missing_reports_and_machines_say_what_to_do(
 
 def test_command_page_has_every_command_and_option() -> None:
     text = commands_page()
+    parsers = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    flags = {
+        name: [flag for part in parser.params for flag in part.opts if flag.startswith("-")]
+        for name, parser in parsers.items()
+    }
+    assert set(flags) == set(commands())
+    assert "--format" in flags["export"]
     assert {"simulate", "validate", "info"} <= set(commands())
     for name, command in commands().items():
         section = text.partition(f"## twin {name}\n")[2].partition("\n## ")[0]
         found = list(given(command))
         assert (section and found) or name == "list", name
+        for flag in flags[name]:
+            assert f"`{flag}" in section or f", {flag}" in section, f"{name} {flag}"
         for part in found:
             assert part.meaning, f"{name} {part.name}: no help"
             assert f"`{cell(part.name)}`" in section, f"{name} {part.name}"
@@ -236,6 +248,23 @@ def test_docstrings_become_what_sphinx_reads() -> None:
     ]
     assert as_restructured(["As", "", "    x = |y|", "", "it is."])[2:4] == ["::", ""]
     assert as_restructured(["Alias for field number 2"]) == []
+
+
+def test_formulae_are_drawn_as_they_are_written() -> None:
+    found = []
+    for name in PAGES:
+        text = re.sub(r"^```.*?^```", "", (DOCS / f"{name}.md").read_text(), flags=re.M | re.S)
+        found += re.findall(r"\$\$(.+?)\$\$", text, re.S)
+        found += re.findall(r"\$([^$\n]+)\$", re.sub(r"\$\$.+?\$\$", "", text, flags=re.S))
+    assert len(found) > 50
+    for formula in found:
+        assert not re.search(r"\\t?frac[^{]", formula), f"{formula}: name both parts in braces"
+        markup = re.sub(r"&(?!lt;|gt;|amp;)\w+;", "", as_mathml(formula, as_block=False))
+        drawn = ElementTree.fromstring(markup)
+        text = "".join(drawn.itertext())
+        accents = sum(text.count(mark) for mark in ACCENTS.values())
+        assert accents == len(re.findall(r"\\(?:d?dot|hat)\b", formula)), formula
+    assert 'class="accented">x\u0307<' in as_mathml(r"\dot x_1", as_block=True)
 
 
 def test_cells_keep_their_place_in_tables() -> None:

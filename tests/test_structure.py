@@ -89,7 +89,7 @@ HEAVY = (
     "stable_baselines3",
     "torch",
     "viser",
-    "imageio",
+    "imageio_ffmpeg",
     "PIL",
     "rich",
     "typer",

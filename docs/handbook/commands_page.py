@@ -81,7 +81,7 @@ def given(command: Callable[..., Any]) -> Iterator[Given]:
         value = told.metavar or _value(kind)
         shown = value or name.upper()
         if is_option:
-            flags = told.param_decls or (f"--{name.replace('_', '-')}",)
+            flags = _flags(told) or [f"--{name.replace('_', '-')}"]
             shown = f"{', '.join(flags)} {value}".strip()
         default = "" if parameter.default is not inspect.Parameter.empty else "required"
         if parameter.default not in (inspect.Parameter.empty, None, "", False):
@@ -89,6 +89,11 @@ def given(command: Callable[..., Any]) -> Iterator[Given]:
         choices = [f"`{choice.value}`" for choice in _choices(kind)]
         meaning = plain(told.help or "") + (f" One of {', '.join(choices)}." if choices else "")
         yield Given(shown, default, meaning, is_option)
+
+
+def _flags(told: Any) -> list[str]:
+    """Return the flags that are given; Typer takes the first one for a default at first."""
+    return [flag for flag in (told.default, *(told.param_decls or ())) if isinstance(flag, str)]
 
 
 def _inner(kind: Any) -> Any:

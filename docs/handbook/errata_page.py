@@ -19,6 +19,9 @@ def errata_page() -> str:
 
 
 def _section(paper: PaperErrata) -> str:
-    rows = [(entry.where, entry.printed, entry.right, f"`{entry.test}`") for entry in paper.entries]
-    body = table(("Where", "Printed", "Right", "Shown by"), rows)
+    rows = [
+        (entry.where, entry.printed, f"{entry.right}. Shown by `{entry.test}`")
+        for entry in paper.entries
+    ]
+    body = table(("Where", "Printed", "Right"), rows)
     return f"## {paper.paper}\n\n{paper.reference}\n\n{body}\n{paper.note}\n"

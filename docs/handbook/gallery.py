@@ -12,6 +12,7 @@ CARD = """:::{{container}} card
 ![{name}](_generated/pictures/{picture})
 
 **[{name}](_generated/machines/{name}.md)**
+
 {title}. {freedoms} freedoms, {actuators} actuators. {passed} of {judged} judged measures pass.
 :::
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from docutils import nodes
@@ -12,27 +13,58 @@ from sphinx.util.logging import getLogger
 
 logger = getLogger(__name__)
 
+ACCENTS = {"dot": "\u0307", "ddot": "\u0308", "hat": "\u0302"}
+
+ACCENTED = re.compile(r"\\(dot|ddot|hat)\s*(?:\{\s*(\\?[A-Za-z]+)\s*\}|(\\[A-Za-z]+|[A-Za-z]))")
+
+FIRST_STAND_IN = 0x10D0
+"""Georgian letters, of which no formula has any."""
+
 
 def add_renderer(app: Sphinx) -> None:
     """Tell Sphinx of the renderer `mathml`."""
     app.add_html_math_renderer("mathml", (_inline, None), (_displayed, None))
 
 
+def as_mathml(formula: str, *, as_block: bool) -> str:
+    r"""Return a formula of LaTeX as MathML.
+
+    Letters under `\dot`, `\ddot` and `\hat` become letters with combining marks: drawn as accents
+    they need a font for mathematics, and their indices would be put below them.
+
+    Raises:
+        MathError: docutils does not know a command.
+    """
+    letters: list[str] = []
+
+    def stand_in(found: re.Match[str]) -> str:
+        base = re.sub(r"<[^>]*>|\s", "", tex2mathml(found[2] or found[3], as_block=False))
+        letters.append(base + ACCENTS[found[1]])
+        return f" {chr(FIRST_STAND_IN + len(letters) - 1)} "
+
+    text = str(tex2mathml(ACCENTED.sub(stand_in, formula), as_block=as_block))
+    for k, letter in enumerate(letters):
+        text = text.replace(
+            f"<mi>{chr(FIRST_STAND_IN + k)}</mi>", f'<mi class="accented">{letter}</mi>'
+        )
+    return text
+
+
 def _inline(writer: Any, node: nodes.math) -> None:
-    writer.body.append(_mathml(node, as_block=False))
+    writer.body.append(_rendered(node, as_block=False))
     raise nodes.SkipNode
 
 
 def _displayed(writer: Any, node: nodes.math_block) -> None:
     writer.body.append(writer.starttag(node, "div", CLASS="math"))
-    writer.body.append(_mathml(node, as_block=True))
+    writer.body.append(_rendered(node, as_block=True))
     writer.body.append("</div>\n")
     raise nodes.SkipNode
 
 
-def _mathml(node: nodes.Element, *, as_block: bool) -> str:
+def _rendered(node: nodes.Element, *, as_block: bool) -> str:
     try:
-        return str(tex2mathml(node.astext(), as_block=as_block))
+        return as_mathml(node.astext(), as_block=as_block)
     except MathError as error:
         logger.warning("formula: %s", error, location=node)
-        return f"<code>{nodes.unescape(node.astext())}</code>"
+        return ""

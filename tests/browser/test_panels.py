@@ -39,9 +39,11 @@ class Client:
         self.files: dict[str, bytes] = {}
 
     def add_notification(self, title: str, body: str, **_: Any) -> None:
+        """Keep what is said."""
         self.said.append(f"{title}: {body}")
 
     def send_file_download(self, filename: str, content: bytes, **_: Any) -> None:
+        """Keep what is sent."""
         self.files[filename] = content
 
 
@@ -49,6 +51,7 @@ class Gone(Client):
     """Somebody who has closed the page."""
 
     def add_notification(self, *_: Any, **__: Any) -> None:
+        """Fail as a closed connection may."""
         raise ConnectionError("closed")
 
 

@@ -184,6 +184,48 @@ def test_references_reach_ahead_and_are_renewed_in_time(stewart: Platform) -> No
     assert steering.due(0.1)
 
 
+@pytest.mark.parametrize("order", ["move_to", "play", "stop"])
+def test_a_new_order_does_not_change_the_past(order: str) -> None:
+    """Slopes at the present are differences to what has been demanded before."""
+    steering = steering_of("stewart")
+    motion = motion_of(steering.platform, "sine", "z", None, 1.0, 4.0)
+    assert motion is not None
+    steering.play(0.0, motion, True)
+    now = 1_300
+    before = steering.reference(now)
+    if order == "move_to":
+        steering.move_to(now * PERIOD, np.zeros(6))
+    elif order == "play":
+        steering.play(now * PERIOD, motion, False)
+    else:
+        steering.stop(now * PERIOD)
+    after = steering.reference(now)
+    past = slice(0, BEFORE + 1)
+    assert np.ptp(before.pose[past, 2]) > 1e-4
+    for one, other in zip(before[1:-1], after[1:-1], strict=True):
+        np.testing.assert_allclose(other[past], one[past], rtol=0.0, atol=1e-12)
+    assert np.abs(after.pose - before.pose).max() > 1e-3
+
+
+def test_what_rested_before_an_order_is_part_of_the_past() -> None:
+    steering = steering_of("stewart")
+    steering.move_to(0.0, [0.0, 0.0, 10.0, 0.0, 0.0, 0.0])
+    steering.reference(100)
+    rested = steering._course.sample(np.array([4.9, 5.0])).values
+    steering.move_to(5.0, np.zeros(6))
+    np.testing.assert_array_equal(steering._course.sample(np.array([4.9, 5.0])).values, rested)
+    assert rested[0, 2] == pytest.approx(0.01)
+
+
+def test_a_motion_that_is_hardly_one_is_not_repeated() -> None:
+    steering = steering_of("stewart")
+    motion = StepMotion(steering.platform.home, displacement={"z": 1e-9}, duration=1e-4, rise=1e-5)
+    with pytest.raises(InputError, match="at least 0.1 s"):
+        steering.play(0.0, motion, True)
+    assert not steering.playing(0.0)
+    steering.play(0.0, motion, False)
+
+
 @pytest.mark.parametrize("name", MACHINES)
 def test_ranges_are_where_the_limits_are(name: str) -> None:
     platform = twin.load(name)

@@ -11,6 +11,9 @@ from twin.session.machine_session import MachineSession
 HELD = 1.0
 """[s] after a change by a person before the sliders follow the machine again."""
 
+TYPED = 2
+"""Digits that can be typed beyond those that are dragged."""
+
 ALONG = {
     "x": "along the base's x axis",
     "y": "along the base's y axis",
@@ -30,6 +33,7 @@ class AxisSliders:
         self._folder = gui.add_folder(None)
         self._used = -HELD
         self._axes = session.axes
+        self._shown: list[float] = []
         self._sliders = self._add()
 
     def refresh(self) -> None:
@@ -49,7 +53,9 @@ class AxisSliders:
             self._shown, self._used = present, monotonic()
             return
         for slider, value in zip(self._sliders, values, strict=True):
-            shown = round(round(float(value) / slider.step) * slider.step, slider.precision)
+            step = slider.step if playing else 0.1**slider.precision
+            # The sum has no negative zero.
+            shown = round(round(float(value) / step) * step, slider.precision) + 0.0
             slider.value = min(max(shown, slider.min), slider.max)
         self._shown = [slider.value for slider in self._sliders]
 
@@ -73,6 +79,7 @@ class AxisSliders:
                 for axis in self._axes
             ]
         for slider in sliders:
+            slider.precision += TYPED
             self._orders.on(slider.on_update, lambda _: self._move())
         self._shown = [slider.value for slider in sliders]
         return sliders

@@ -22,17 +22,21 @@ class GainNumbers:
         self._folder = gui.add_folder("Gains")
         self._numbers: dict[str, Any] = {}
         self._values: dict[str, float] = {}
+        self._controller = ""
         self._typing = TypingPause(orders, self._apply)
 
     def refresh(self) -> None:
         """Use what was typed, show what is used; called on the run's thread."""
+        gains, controller = self._session.gains, self._session.settings.controller
+        if controller != self._controller or set(gains) != set(self._numbers):
+            # What is being typed was meant for the one before.
+            self._controller = controller
+            self._make(gains)
+            self._show(gains)
         self._typing.refresh()
         gains = self._session.gains
-        if self._typing.waiting or gains == self._values:
-            return
-        if set(gains) != set(self._numbers):
-            self._make(gains)
-        self._show(gains)
+        if not self._typing.waiting and gains != self._values:
+            self._show(gains)
 
     def _show(self, gains: dict[str, float]) -> None:
         self._values = gains

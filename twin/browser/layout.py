@@ -18,7 +18,7 @@ LANDSCAPE = 1.4
 """Width over height that they have at least: on fine screens narrow pages have many pixels."""
 
 SETTLING = 10.0
-"""[s] after the parts have first moved to their places in which the scene is fitted to its place."""
+"""[s] from when the parts go to their places in which the machine is fitted to the scene's."""
 
 
 def lay_out(server: Any, look: Callable[[Any], object]) -> Any:
@@ -46,13 +46,14 @@ def lay_out(server: Any, look: Callable[[Any], object]) -> Any:
             above = {"kind": "split", "anchor_uuid": panel._impl.uuid, "side": "above"}
             client.gui.main_panel._set_position(above)
 
-        @client.camera.on_update
         def resized(_: Any) -> None:
             nonlocal size, until
             before, size = size, _size(client)
             if size != before and monotonic() < until:
                 until = min(until, monotonic() + SETTLING)
                 look(client)
+
+        client.camera.on_update(resized)
 
     server.on_client_connect(fit)
     return charts

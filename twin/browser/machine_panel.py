@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, get_args
 
 from twin.browser.gain_numbers import GainNumbers
@@ -47,7 +48,7 @@ class MachinePanel:
         self._shown: Any = None
         self.refresh()
         for name, choice in self._choices.items():
-            orders.on(choice.on_update, lambda event, name=name: self._choose(name, event))
+            orders.on(choice.on_update, partial(self._choose, name))
 
     def refresh(self) -> None:
         """Show what runs; called on the run's thread."""

@@ -24,10 +24,11 @@ class TypingPause:
     def watch(self, handle: Any) -> None:
         """Wait for changes of an input, too."""
 
-        @handle.on_update
         def changed(event: Any) -> None:
             if event.client is not None:
                 self._client, self._changed = event.client, monotonic()
+
+        handle.on_update(changed)
 
     @property
     def waiting(self) -> bool:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+import numpy as np
+
+from twin.arrays import one_of
 from twin.browser.legs_colour import legend
 from twin.browser.orders import Orders
 from twin.browser.stage_view import LAYERS, StageView
@@ -16,6 +20,11 @@ COLOURINGS = {"own": "none", "force": "force", "stroke left": "stroke"}
 
 VALUES = {"none": "scene", "force": "utilisation", "stroke": "stroke_margin"}
 """What a source has the colours' values under."""
+
+UNKNOWN = (
+    '<div style="font-size: 0.8em; padding: 0 0.75em 0.4em">No largest force of these legs is '
+    "known: the machine's file has none.</div>"
+)
 
 REFERENCE = "reference point"
 
@@ -52,7 +61,7 @@ class ViewPanel:
             name: gui.add_checkbox(layer.title, view.shown(name)) for name, layer in LAYERS.items()
         }
         for name, box in self._boxes.items():
-            orders.on(box.on_update, lambda event, name=name: view.show(name, event.target.value))
+            orders.on(box.on_update, partial(self._switch, name))
         self._typing = TypingPause(orders, self._follow)
         self._typing.watch(self._point)
         orders.on(
@@ -63,9 +72,12 @@ class ViewPanel:
 
     def draw(self) -> None:
         """Colour the legs as they are loaded now; called on the run's thread."""
-        kind: Any = COLOURINGS[self._colours.value]
-        if kind != "none":
-            self._view.colour_legs(kind, getattr(self._source, VALUES[kind]))
+        kind: Any = COLOURINGS.get(self._colours.value, "none")
+        if kind == "none":
+            return
+        values = getattr(self._source, VALUES[kind])
+        self._view.colour_legs(kind, values)
+        self._legend.content = UNKNOWN if np.isnan(values).all() else legend(kind)
 
     def refresh(self) -> None:
         """Use what was typed; called on the run's thread."""
@@ -73,6 +85,9 @@ class ViewPanel:
         names = self._names()
         if self._points.options != names:
             self._points.options = names
+
+    def _switch(self, layer: str, event: Any) -> None:
+        self._view.show(layer, event.target.value)
 
     def _names(self) -> tuple[str, ...]:
         return REFERENCE, *(f"joint {k + 1}" for k in range(self._source.platform.n_actuators))
@@ -82,15 +97,15 @@ class ViewPanel:
         self._view.look(name, [client])
 
     def _colour(self) -> None:
-        kind: Any = COLOURINGS[self._colours.value]
-        self._legend.content = legend(kind)
+        kind = COLOURINGS[one_of(self._colours.value, "leg colour", COLOURINGS)]
         if kind == "none":
+            self._legend.content = ""
             self._view.colour_legs("none")
 
     def _choose(self) -> None:
         """Draw the way of a named point."""
         point = [0.0, 0.0, 0.0]
-        if self._points.value != REFERENCE:
+        if one_of(self._points.value, "trace of", self._names()) != REFERENCE:
             number = int(self._points.value.split()[-1]) - 1
             point = self._source.platform.platform_joints[number].tolist()
         self._point.value = tuple(round(1e3 * part, 6) for part in point)

@@ -66,7 +66,8 @@ class Course:
     def sample(self, times: FloatArray) -> AxisSample:
         """Return the demanded axes `(m, k)` at increasing `times` `(m,)` [s].
 
-        What lies before the first stretch that is kept is forgotten: it is as at its beginning.
+        What has passed is told as it was; before the first stretch that is kept, as at its
+        beginning.
         """
         self._repeat(float(times[-1]))
         values = np.tile(self._last.values, (len(times), 1))
@@ -84,7 +85,7 @@ class Course:
     def move_to(self, time: float, values: FloatArray) -> None:
         """Go from the state at `time` [s] to rest at `values` `(k,)` [m], [rad]."""
         start = self.state(time)
-        self._cut()
+        self._cut(time)
         self._go(time, start, at_rest(np.asarray(values, dtype=float)))
 
     def play(self, time: float, motion: Motion, loop: bool = False) -> None:
@@ -96,7 +97,7 @@ class Course:
             loop: repeat it until told otherwise.
         """
         start = self.state(time)
-        self._cut()
+        self._cut(time)
         self._go(time, start, _state(motion, 0.0))
         self._append(motion)
         if loop:
@@ -109,7 +110,7 @@ class Course:
         if not self.playing(time):
             return
         start = self.state(time)
-        self._cut()
+        self._cut(time)
         self._brake(time, start)
 
     def forget(self, time: float) -> None:
@@ -117,8 +118,12 @@ class Course:
         while self._stretches and self._stretches[0].end < time:
             self._stretches.popleft()
 
-    def _cut(self) -> None:
-        self._stretches.clear()
+    def _cut(self, time: float) -> None:
+        """End the course at `time` [s]; slopes at it need what lies before."""
+        past = [each for each in self._stretches if each.begin < time]
+        if past and past[-1].end < time:
+            past.append(Stretch(past[-1].end, time, through_rest(self._last)))
+        self._stretches = deque(each._replace(end=min(each.end, time)) for each in past)
         self._repeated, self._played_until = None, -np.inf
 
     def _go(self, time: float, start: Rest, end: Rest) -> None:

@@ -169,7 +169,7 @@ class MachineSession:
     @property
     def loads(self) -> FloatArray:
         """Forces on the legs `(n,)` [N, N m]."""
-        return self._live.run.applied[-1].copy()
+        return np.array(self._live.run.applied[-1])
 
     @property
     def utilisation(self) -> FloatArray:

@@ -66,6 +66,9 @@ def as_settings(values: Mapping[str, object]) -> Settings:
         return Settings.model_validate(dict(values))
     except ValidationError as error:
         first = error.errors()[0]
+        known = first.get("ctx", {}).get("error")
+        if isinstance(known, InputError):
+            raise known from None
         field = ".".join(map(str, first["loc"])) or "settings"
         raise InputError(field, first["msg"]) from None
 

@@ -22,6 +22,9 @@ RENEWED = 0.3
 BEFORE = 8
 """Control periods before the present one with which a reference begins: slopes need neighbours."""
 
+SHORTEST_LOOP = 0.1
+"""[s] of a motion that is repeated: references of shorter ones would be made of too many parts."""
+
 CHECKED = 500
 """Times along a motion at which it is checked before it is played."""
 
@@ -74,8 +77,8 @@ class Steering:
         """Go to the start of a motion about home and along it, again and again with `loop`.
 
         Raises:
-            InputError: no motion, one about another centre or with other axes, or one that leaves
-                the actuators' limits.
+            InputError: no motion, one about another centre or with other axes, one that leaves the
+                actuators' limits, or one too short to be repeated.
         """
         if not isinstance(motion, Motion):
             raise InputError("motion", f"must be a motion of twin.motion, not {motion!r}")
@@ -83,6 +86,8 @@ class Steering:
             raise InputError("motion", f"must have the axes {', '.join(self.axes.names)}")
         if np.abs(motion.center - self.platform.home).max() > 1e-9:
             raise InputError("motion", "must be about the machine's home pose")
+        if loop and motion.duration < SHORTEST_LOOP:
+            raise InputError("motion", f"must last at least {SHORTEST_LOOP:g} s to be repeated")
         times = np.linspace(0.0, motion.duration, CHECKED)
         inside = self.platform.within_limits(self.axes.poses(motion.axes(times).values))
         if not inside.all():

@@ -1,0 +1,105 @@
+"""The command `view`: what it takes, what it refuses, and that its pages are served and end."""
+
+from __future__ import annotations
+
+import re
+import urllib.request
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import twin
+from twin import cli
+
+pytest.importorskip("viser")
+
+from twin.commands import view as commands
+
+
+def run(*arguments: object) -> Any:
+    """Run the command in this process."""
+    return CliRunner().invoke(cli.app, ["view", *map(str, arguments)])
+
+
+class Visit:
+    """Somebody who fetches the page as soon as it is served, and then interrupts the command.
+
+    Attributes:
+        printed: lines of the command.
+        page: what was served.
+    """
+
+    def __init__(self) -> None:
+        self.printed: list[str] = []
+        self.page = ""
+
+    def note(self, text: str = "", bold: bool = False) -> None:
+        """Take a line of the command."""
+        self.printed.append(text)
+
+    def wait(self) -> None:
+        """Fetch the page."""
+        address = re.search(r"http://\S+", " ".join(self.printed))
+        assert address
+        with urllib.request.urlopen(address[0], timeout=20.0) as answer:
+            self.page = answer.read().decode()
+
+
+@pytest.fixture
+def visit(monkeypatch: pytest.MonkeyPatch) -> Visit:
+    """Somebody who visits whatever the command shows."""
+    visitor = Visit()
+    monkeypatch.setattr(commands, "_interruption", lambda: nullcontext(visitor))
+    monkeypatch.setattr(commands, "line", visitor.note)
+    return visitor
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((), "machine: "),
+        (("nowhere",), "no machine called"),
+        (("stewart", "--policy", "zero"), "policy: "),
+        (("--replay", "a.npz", "--env", "twin/BallBalance-v0"), "replay: "),
+        (("--replay", "a.npz", "--controller", "lqr"), "replay: "),
+        (("--replay", "a.npz"), "replay: "),
+        (("--env", "twin/BallBalance-v0", "--compare", "bullet"), "env: "),
+        (("--env", "twin/Nothing-v0"), "environment: "),
+        (("--env", "twin/BallBalance-v0", "--motion", "sine"), "motion: "),
+        (("stewart", "--controller", "iff"), "does not swing"),
+        (("stewart", "--no-browser", "--host", "256.0.0.1"), "host: "),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(arguments: tuple[str, ...], told: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2, result.output
+    assert "Traceback" not in result.output
+    assert told in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+
+
+def check(visit: Visit, begins: str, *arguments: object) -> None:
+    """Run the command until its page was fetched, and look at what it has printed."""
+    result = run(*arguments, "--no-browser", "--port", 0)
+    assert result.exit_code == 0, result.output
+    assert "<title>" in visit.page
+    assert visit.printed[0].startswith(begins)
+    assert visit.printed[-1] == "ended"
+
+
+def test_a_machine_is_shown(visit: Visit) -> None:
+    options = ("--engine", "analytic", "--motion", "sine")
+    check(visit, "stewart \u00b7 analytic \u00b7 cascade: http://127.0.0.1:", "stewart", *options)
+
+
+def test_a_recording_is_shown(visit: Visit, tmp_path: Path) -> None:
+    file = twin.load("srspm").simulate(0.05).save(tmp_path / "run.npz")
+    check(visit, "replay \u00b7 srspm \u00b7 analytic: ", "--replay", file)
+
+
+def test_an_environment_is_shown(visit: Visit) -> None:
+    options = ("--env", "twin/BallBalance-v0", "--policy", "random")
+    check(visit, "BallBalance-v0 \u00b7 stewart \u00b7 random: ", *options)
