@@ -87,11 +87,11 @@ def test_values_are_in_the_units_of_the_chart_with_limits_beside_them(charts: Li
     charts.update(history_of(12.0))
     time, first, second, low, high = data(charts, "lengths")
     assert (time[0], time[-1]) == pytest.approx((2.0, 12.0), abs=0.01)
-    np.testing.assert_allclose(first, 700.0 + 100.0 * np.sin(time), atol=0.2)
+    np.testing.assert_allclose(first, 700.0 + 100.0 * np.sin(time), rtol=0.0, atol=0.2)
     np.testing.assert_allclose(second, 700.0)
     np.testing.assert_array_equal([low[0], high[0]], [500.0, 900.0])
     _, measured, demanded = data(charts, "position")
-    np.testing.assert_allclose(demanded - measured, 1.0, atol=0.02)
+    np.testing.assert_allclose(demanded - measured, 1.0, rtol=0.0, atol=0.02)
 
 
 def test_window_and_look_back_scroll(charts: LiveCharts) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from twin.control import CONTROLLERS, make_controller
 from twin.control.controller import Controller
 from twin.errors import InputError
+from twin.platform import Platform
 
 NOT_GAINS = ("period", "feedforward_start", "feedforward_rise")
 """Numbers among the options that act at the start only, or are no gains."""
@@ -58,3 +59,19 @@ def controller_with(name: str, platform: Any, reference: Any, gains: Any) -> Con
         raise InputError(
             "controller", f"{name} works at a period of its own on {platform.name}"
         ) from None
+
+
+def gain_unit(controller: str, gain: str, platform: Platform) -> str:
+    """Return the unit of a gain of a machine's controller; empty for a plain number."""
+    rotary = platform.coordinate_unit == "rad"
+    units = {
+        "position_gain": "1/s",
+        "position_integral": "1/s2",
+        "velocity_gain": "N m s/rad" if rotary else "N s/m",
+        "velocity_time": "s",
+        "bandwidth": "Hz" if controller == "hac_lac" else "rad/s",
+        "gain": "1/s" if controller == "iff" else "N s/m",
+        "leak": "1/s",
+        "stiffness": "N/m",
+    }
+    return units.get(gain, "")

@@ -39,6 +39,7 @@ class HacLac(LocalFeedback):
 
     Attributes:
         outer: gains and Kalman filter.
+        bandwidth: of the outer loop [Hz].
     """
 
     name: ClassVar[str] = "hac_lac"
@@ -75,8 +76,8 @@ class HacLac(LocalFeedback):
             raise InputError("platform", f"{platform.name} must have six actuators")
         late = TRACKING / reaction(local.linear, local.period)
         usual = min(SHARE * slowest(local.linear), late) / (2.0 * np.pi)
-        width = usual if bandwidth is None else bandwidth
-        self.outer = outer_loop(local.linear, local.law, width)
+        self.bandwidth = usual if bandwidth is None else bandwidth
+        self.outer = outer_loop(local.linear, local.law, self.bandwidth)
         self._estimate = np.zeros(len(self.outer.machine.dynamics))
         self._sum = np.zeros(6)
 

@@ -11,7 +11,7 @@ from twin.control.active_damping.force_sensor import ForceSensor
 from twin.control.active_damping.forward_forces import forward_forces
 from twin.control.active_damping.laws import LocalLaw, velocity_feedback
 from twin.control.active_damping.local_design import (
-    chosen_law,
+    chosen_gain,
     fastest,
     force_law,
     moved_masses,
@@ -106,6 +106,10 @@ class IntegralForceFeedback(LocalFeedback):
 
     Struts: `force_feedback`; springs in series: `position_force_feedback`. The force sensor is
     derived from coordinate, rate and actuator force with the leg's parameters, see `ForceSensor`.
+
+    Attributes:
+        gain: g [1/s], one number or one per leg.
+        leak: [1/s].
     """
 
     name: ClassVar[str] = "iff"
@@ -136,14 +140,23 @@ class IntegralForceFeedback(LocalFeedback):
         step = suitable_period(linear) if period is None else period
         lost = suitable_leak(linear) if leak is None else leak
         highest = 10.0 * fastest(linear)
-        law = chosen_law(linear, gain, lambda g: force_law(linear, g, step, lost), highest)
-        super().__init__(platform, law, linear, motion)
+
+        def law_of(value: Any) -> LocalLaw:
+            return force_law(linear, value, step, lost)
+
+        self.leak = lost
+        self.gain = chosen_gain(linear, gain, law_of, highest)
+        super().__init__(platform, law_of(self.gain), linear, motion)
 
 
 class DirectVelocityFeedback(LocalFeedback):
     """The actuators' rates, fed back: df = -g dq' - k_p dq.
 
     The spring k_p holds actuators in series with a spring; struts have their own.
+
+    Attributes:
+        gain: g [N s/m], one number or one per leg.
+        stiffness: k_p [N/m].
     """
 
     name: ClassVar[str] = "dvf"
@@ -178,5 +191,6 @@ class DirectVelocityFeedback(LocalFeedback):
         def law_of(value: Any) -> LocalLaw:
             return velocity_feedback(platform, value, step, stiffness=held)
 
-        law = chosen_law(linear, gain, law_of, highest)
-        super().__init__(platform, law, linear, motion)
+        self.stiffness = held
+        self.gain = chosen_gain(linear, gain, law_of, highest)
+        super().__init__(platform, law_of(self.gain), linear, motion)

@@ -108,21 +108,21 @@ def force_law(linear: LinearMachine, gain: Any, period: float, leak: float) -> L
     )
 
 
-def chosen_law(
+def chosen_gain(
     linear: LinearMachine, gain: Any, law_of: Callable[[Any], LocalLaw], highest: float
-) -> LocalLaw:
-    """Return the law of a gain; without one, of the gain that damps the worst mode best.
+) -> Any:
+    """Return the gain that is given; without one, the gain that damps the worst mode best.
 
     Raises:
-        InputError: a machine without springs in its legs, a gain that cannot be used, or drives
-            behind which no gain damps more than none.
+        InputError: a machine without springs in its legs, or drives behind which no gain damps
+            more than none.
     """
     if linear.platform.kind not in ("strut", "viscoelastic"):
         raise InputError(
             "platform", f"{linear.platform.name} has no springs in its legs to be damped"
         )
     if gain is not None:
-        return law_of(gain)
+        return gain
     best = best_gain(linear, law_of, 1e-3 * highest, highest)
     without = structural_damping(linear, closed_loop(linear, law_of(0.0)).rates)
     if best.ratio <= max(without, 0.0):
@@ -132,4 +132,4 @@ def chosen_law(
             f"{best.ratio:.3g}, {without:.3g} without): they are too late or swing on their "
             "transmissions; shorten delay and lag, or take a controller of coordinates",
         )
-    return law_of(best.gain)
+    return best.gain
