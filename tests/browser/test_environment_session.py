@@ -186,6 +186,23 @@ def test_a_broken_environment_stops_and_says_why(
     assert tracking.steps == 10
 
 
+def test_an_episode_that_cannot_begin_is_told_and_the_last_one_stays_in_sight(
+    tracking: EnvironmentSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise StateError("no start was found")
+
+    tracking.advance(0.1)
+    seen = tracking.scene.pose.copy()
+    monkeypatch.setattr(tracking._env.unwrapped._episodes, "reset", fail)
+    tracking._guarded(tracking._next)
+    assert tracking.stopped == "no start was found"
+    assert np.array_equal(tracking.scene.pose, seen)
+    monkeypatch.undo()
+    tracking.reset()
+    assert not np.array_equal(tracking.scene.pose, seen)
+
+
 def test_the_scene_is_there_from_reset_on() -> None:
     env: Any = gymnasium.make(BALANCE).unwrapped
     with pytest.raises(StateError, match="reset"):

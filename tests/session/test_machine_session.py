@@ -154,6 +154,25 @@ def test_controllers_and_gains_change_under_a_motion() -> None:
         assert run.gains == pytest.approx(usual)
 
 
+def test_a_gain_that_hardly_changes_hardly_shows() -> None:
+    """The machine's file lets feedforward rise when the loop begins, and only then."""
+
+    def largest_error(run: MachineSession) -> float:
+        run.advance(0.6)
+        shown = run.history.values("position")[-18:]
+        return float(np.abs(shown[:, :3] - shown[:, 3:]).max())
+
+    with session(engine="analytic") as run:
+        motion = motion_of(run.platform, "sine", "z", None, 1.0, 2.0)
+        assert motion is not None
+        run.play(motion, loop=True)
+        run.advance(2.0)
+        usual = largest_error(run)
+        run.configure(gains={"position_gain": 1.0001 * run.gains["position_gain"]})
+        assert largest_error(run) < 2.0 * usual
+        assert usual < 1e-4
+
+
 @pytest.mark.parametrize(
     ("changes", "field"),
     [
@@ -182,6 +201,23 @@ def test_refused_changes_change_nothing(changes: dict[str, Any], field: str) -> 
         for each in (run, other):
             each.advance(0.05)
         assert np.array_equal(poses(run), poses(other))
+
+
+def test_a_second_engine_that_cannot_begin_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the cause: the machine itself goes on."""
+
+    def fail(*_: Any) -> None:
+        raise MemoryError("no room for a second engine")
+
+    with session(engine="analytic", comparison="analytic") as run:
+        run.advance(0.01)
+        with monkeypatch.context() as changed:
+            changed.setattr("twin.session.live_machine._comparison", fail)
+            with pytest.raises(MemoryError):
+                run.configure(comparison_input="forces")
+        run.advance(0.01)
+        assert run.time == pytest.approx(0.02)
+        assert run.comparison_scene is None
 
 
 def test_a_machine_driven_unstable_stops_says_why_and_begins_anew() -> None:

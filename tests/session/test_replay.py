@@ -53,14 +53,14 @@ def test_it_starts_at_the_first_row_and_stays_at_the_last() -> None:
     replay = Replay(run)
     assert replay.platform.hash == STEWART.hash
     assert (replay.time, replay.start, replay.end) == (2.0, 2.0, 4.0)
-    np.testing.assert_allclose(replay.scene.pose, run.pose[0], atol=1e-12)
+    np.testing.assert_allclose(replay.scene.pose, run.pose[0], rtol=0.0, atol=1e-12)
     replay.advance(0.5)
     assert replay.time == pytest.approx(2.5)
     assert not replay.ended
     replay.advance(60.0)
     assert replay.time == 4.0
     assert "end" in replay.message
-    np.testing.assert_allclose(replay.scene.pose, run.pose[-1], atol=1e-12)
+    np.testing.assert_allclose(replay.scene.pose, run.pose[-1], rtol=0.0, atol=1e-12)
 
 
 def test_between_rows_the_machine_is_between_them() -> None:
@@ -70,11 +70,15 @@ def test_between_rows_the_machine_is_between_them() -> None:
     replay.seek(middle)
     scene = replay.scene
     assert scene.ghost is not None
-    np.testing.assert_allclose(scene.pose[:3], 0.5 * (run.pose[20] + run.pose[21])[:3], atol=1e-12)
+    np.testing.assert_allclose(
+        scene.pose[:3], 0.5 * (run.pose[20] + run.pose[21])[:3], rtol=0.0, atol=1e-12
+    )
     assert np.linalg.norm(scene.pose[3:]) == pytest.approx(1.0)
     halves = [angle_between(scene.pose[3:], run.pose[k, 3:]) for k in (20, 21)]
     assert halves[0] == pytest.approx(halves[1], rel=1e-6)
-    np.testing.assert_allclose(scene.ghost[:3] - scene.pose[:3], [0.001, 0.0, 0.0], atol=1e-9)
+    np.testing.assert_allclose(
+        scene.ghost[:3] - scene.pose[:3], [0.001, 0.0, 0.0], rtol=0.0, atol=1e-9
+    )
 
 
 def test_charts_show_what_was_recorded() -> None:
@@ -93,8 +97,8 @@ def test_charts_show_what_was_recorded() -> None:
     np.testing.assert_array_equal(history.values("forces")[:, 0], row)
     chart = next(chart for chart in history.charts if chart.name == "position")
     position = dict(zip(chart.series, history.values("position").T, strict=True))
-    np.testing.assert_allclose(position["z"], 0.005 * (time - 2.0), atol=1e-12)
-    np.testing.assert_allclose(position["x demanded"] - position["x"], 0.001, atol=1e-9)
+    np.testing.assert_allclose(position["z"], 0.005 * (time - 2.0), rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(position["x demanded"] - position["x"], 0.001, rtol=0.0, atol=1e-9)
     kinetic = history.values("energy")[:, 0]
     assert (kinetic > 0.0).all()
 
@@ -139,7 +143,7 @@ def test_a_single_row_is_a_picture() -> None:
     assert replay.time == 2.0
     assert replay.ended
     assert replay.period > 0.0
-    np.testing.assert_allclose(replay.scene.pose, STEWART.home, atol=1e-12)
+    np.testing.assert_allclose(replay.scene.pose, STEWART.home, rtol=0.0, atol=1e-12)
 
 
 def test_why_the_run_stopped_is_told_at_its_end_only() -> None:
@@ -218,4 +222,4 @@ def test_a_simulated_run_plays() -> None:
     replay = Replay(run, STEWART)
     replay.advance(0.05)
 
-    np.testing.assert_allclose(replay.scene.pose, run.pose[50], atol=1e-12)
+    np.testing.assert_allclose(replay.scene.pose, run.pose[50], rtol=0.0, atol=1e-12)

@@ -344,6 +344,7 @@ def test_springs_move_too() -> None:
         ("rate", "rise.mp4", {"rate": 1000.0}),
         ("speed", "rise.mp4", {"speed": -1.0}),
         ("speed", "rise.mp4", {"speed": 1e-7}),
+        ("speed", "rise.mp4", {"speed": 1e-320}),
         ("start", "rise.mp4", {"start": 0.5}),
         ("start", "rise.mp4", {"start": "soon"}),
         ("ghost", "rise.mp4", {"look": SMALL._replace(ghost=1)}),

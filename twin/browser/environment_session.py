@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from twin.browser.environment_drivers import (
     shipped_policies,
 )
 from twin.envs import environment_ids
-from twin.errors import InputError, TwinError
+from twin.errors import InputError, StateError, TwinError
 from twin.session.history import History
 from twin.session.source import KEPT, NOTE
 from twin.training.contestants import ZERO
@@ -87,6 +88,7 @@ class EnvironmentSession:
         try:
             self.choose(name if name is not None else next(iter(laws), ZERO))
             self.begin(seed)
+            self._scene: Scene = inner.scene
         except BaseException:
             self._env.close()
             raise
@@ -98,9 +100,13 @@ class EnvironmentSession:
 
     @property
     def scene(self) -> Scene:
-        """What is to be seen; the ghost where the environment demands a pose."""
-        scene: Scene = self._env.unwrapped.scene
-        return scene
+        """What is to be seen; the ghost where the environment demands a pose.
+
+        Where an episode could not begin, the end of the one before.
+        """
+        with suppress(StateError):
+            self._scene = self._env.unwrapped.scene
+        return self._scene
 
     @property
     def message(self) -> str:

@@ -52,7 +52,7 @@ def guarded_server(bound: socket.socket, access: Access, title: str) -> ViserSer
         StateError: a viser that serves in another way.
     """
     viser = view_library("viser", PURPOSE)
-    inside = view_library("viser.infra._infra", PURPOSE)
+    inside: Any = view_library("viser.infra._infra", PURPOSE)
     host, port = bound.getsockname()[:2]
     unknown = f"viser {viser.__version__} serves in a way that cannot be guarded: {ADVICE}"
     with _STARTING:

@@ -10,12 +10,9 @@ from typing import Any
 WIDTH = 360
 """Of controls and charts [pixels]; all tabs fit in a row."""
 
-WIDE = 1200
-"""Pages from this width on [device pixels] have the controls to the left, the charts to the right
-of the scene."""
-
-LANDSCAPE = 1.4
-"""Width over height that they have at least: on fine screens narrow pages have many pixels."""
+SLIM = 0.45
+"""Width over height of the scene below which the charts go below the controls. Ratios alone tell
+nothing wrong: sizes are told in pixels whose size is not known."""
 
 SETTLING = 10.0
 """[s] from when the parts go to their places in which the machine is fitted to the scene's."""
@@ -40,16 +37,15 @@ def lay_out(server: Any, look: Callable[[Any], object]) -> Any:
     gui.main_panel.set_width(WIDTH)
 
     def fit(client: Any) -> None:
-        size, until = _size(client), inf
-        if size[0] < WIDE or client.camera.aspect < LANDSCAPE:
-            # viser has no public way to place one client's controls beside a panel of all clients.
-            above = {"kind": "split", "anchor_uuid": panel._impl.uuid, "side": "above"}
-            client.gui.main_panel._set_position(above)
+        aspect, until, stacked = client.camera.aspect, inf, False
 
         def resized(_: Any) -> None:
-            nonlocal size, until
-            before, size = size, _size(client)
-            if size != before and monotonic() < until:
+            nonlocal aspect, until, stacked
+            before, aspect = aspect, client.camera.aspect
+            if aspect < SLIM and not stacked:
+                stacked = True
+                _stack(client, panel)
+            if abs(aspect - before) > 0.01 * before and monotonic() < until:
                 until = min(until, monotonic() + SETTLING)
                 look(client)
 
@@ -59,6 +55,8 @@ def lay_out(server: Any, look: Callable[[Any], object]) -> Any:
     return charts
 
 
-def _size(client: Any) -> tuple[int, int]:
-    """Return width and height [device pixels] of the scene on a page."""
-    return client.camera.image_width, client.camera.image_height
+def _stack(client: Any, panel: Any) -> None:
+    """Put one client's controls above a panel, in its column."""
+    # viser has no public way to place one client's controls beside a panel of all clients.
+    above = {"kind": "split", "anchor_uuid": panel._impl.uuid, "side": "above"}
+    client.gui.main_panel._set_position(above)

@@ -22,8 +22,8 @@ class Cascade(Controller):
 
     The drives close the velocity loops. Where the demand is limited the integral stops, and it
     starts such that the first demand is the present speed. Velocity feedforward begins
-    `feedforward_start` after the position loop and rises over `feedforward_rise`. Struts also get
-    the force that stretches their own springs.
+    `feedforward_start` after the closed loop and rises over `feedforward_rise`; a cascade that
+    takes over later has it at once. Struts also get the force that stretches their own springs.
 
     Attributes:
         position_gain: [1/s].
@@ -58,7 +58,7 @@ class Cascade(Controller):
             position_integral: [1/s2].
             velocity_gain: of the velocity loop [N s/m] or [N m s/rad], one number or `(n,)`.
             velocity_time: [s], one number or `(n,)`.
-            feedforward_start: [s] after the position loop, when velocity feedforward begins.
+            feedforward_start: [s] after the closed loop, when velocity feedforward begins.
             feedforward_rise: [s] over which it rises.
 
         Raises:
@@ -91,7 +91,7 @@ class Cascade(Controller):
         """Begin at `measurement`, without a jump in the demand."""
         row = self.reference.row(self.first)
         error = self.reference.coordinates[row] - measurement.coordinates
-        feedforward = self._share(0.0) * self.reference.rates[row]
+        feedforward = self._share(self.first * self.period) * self.reference.rates[row]
         # What stretches the springs at the start is in the integrals of the velocity loops.
         self._held = self._stretching[row]
         self._integral = measurement.rates - feedforward - self.position_gain * error
@@ -101,7 +101,7 @@ class Cascade(Controller):
         """Return speeds for control period `step`."""
         row = self.reference.row(step)
         error = self.reference.coordinates[row] - measurement.coordinates
-        feedforward = self._share((step - self.first) * self.period) * self.reference.rates[row]
+        feedforward = self._share(step * self.period) * self.reference.rates[row]
         wanted = feedforward + self.position_gain * error + self._integral
         demand = self._limiter.apply(wanted)
         self.limited = bool((demand != wanted).any())

@@ -125,8 +125,9 @@ class LiveMachine:
             if engine is not None:
                 engine.close()
             raise
-        if self.comparison is not None:
-            self.comparison.close()
+        former, self.comparison = self.comparison, None
+        if former is not None:
+            former.close()
         self.settings = wanted
         self.comparison = _comparison(self.run, wanted, reference, step)
 

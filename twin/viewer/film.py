@@ -174,7 +174,9 @@ def _instant(value: Any, field: str, scenes: RecordedScenes) -> float:
 
 def _times(start: float, end: float, rate: float, speed: float) -> FloatArray:
     """Return the instants [s] of a film's pictures; each stays until the next."""
-    count = max(1, int((end - start) * rate / speed + 1e-6))
-    if count > MOST_PICTURES:
-        raise InputError("speed", f"makes {count} pictures; at most {MOST_PICTURES} are drawn")
+    pictures = (end - start) * rate / speed + 1e-6
+    if pictures > MOST_PICTURES:
+        told = f"makes {pictures:.6g} pictures; at most {MOST_PICTURES} are drawn"
+        raise InputError("speed", told)
+    count = max(1, int(pictures))
     return np.asarray(start + np.arange(count) * speed / rate, dtype=float)
