@@ -49,7 +49,7 @@ def test_what_was_typed_for_one_controller_is_not_given_to_the_next(
     try:
         numbers = GainNumbers(gui, Orders(lambda function: function()), session)
         numbers.refresh()
-        gui.type("position_gain", 3.0, client)
+        gui.type("position_gain [1/s]", 3.0, client)
         session.configure(controller=other)
         wanted = session.gains
         monkeypatch.setattr("twin.browser.typing_pause.PAUSE", 0.0)
@@ -57,7 +57,7 @@ def test_what_was_typed_for_one_controller_is_not_given_to_the_next(
             numbers.refresh()
         assert not said
         assert session.gains == wanted
-        assert {name: number.value for name, number in gui.numbers.items()} == {
+        assert {name.split(" [")[0]: number.value for name, number in gui.numbers.items()} == {
             name: shown(value) for name, value in wanted.items()
         }
     finally:

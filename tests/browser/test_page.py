@@ -18,6 +18,9 @@ from twin.trajectory import Trajectory
 
 MACHINE = "stewart"
 
+SMALL = (800, 600)
+"""Of windows whose scene is not looked at: less to draw."""
+
 
 @pytest.fixture(scope="module")
 def live() -> Iterator[Live]:
@@ -240,7 +243,7 @@ def test_reload_restores_the_page(desk: Visitor, live: Live) -> None:
 def test_three_windows_show_the_same(
     desk: Visitor, live: Live, visit: Callable[..., Visitor]
 ) -> None:
-    two, three = visit(live.url), visit(live.url)
+    two, three = (visit(live.url, size=SMALL) for _ in range(2))
     desk.wait(lambda: live.clients == 3, "three are connected")
     two.enter("z [mm]", 9)
     desk.wait(is_rising(live, 9.0), "the platform is up")
@@ -274,13 +277,13 @@ def is_well(desk: Visitor, live: Live) -> bool:
 def test_unstable_machine_stops_and_says_why(desk: Visitor, live: Live) -> None:
     gain = live.session.gains["position_gain"]
     desk.turn_to("Machine")
-    desk.enter("position_gain", 3000)
+    desk.enter("position_gain [1/s]", 3000)
     desk.wait(lambda: live.session.gains["position_gain"] == 3000.0, "the gain is used")
     desk.turn_to("Drive")
     desk.enter("z [mm]", 40)
     desk.wait(lambda: is_stopped(desk, live), "it stops")
     desk.turn_to("Machine")
-    desk.enter("position_gain", gain)
+    desk.enter("position_gain [1/s]", gain)
     desk.wait(lambda: is_well(desk, live), "it begins anew")
 
 

@@ -258,6 +258,36 @@ def test_another_engine_takes_over(desk: Desk, session: MachineSession) -> None:
     assert not desk.client.said
 
 
+def test_choices_made_while_the_run_is_busy_all_count(desk: Desk, session: MachineSession) -> None:
+    """What is done for the first sets the controls back before the second has its turn."""
+    waiting: list[Any] = []
+    MachinePanel(desk.gui, Orders(waiting.append), session)
+    compare = ComparePanel(desk.gui, Orders(waiting.append), session)
+    for label, value in (("Engine", "bullet"), ("Controller", "computed_torque")):
+        desk.use(label, value)
+    desk.use("Second engine", "analytic")
+    for order in waiting:
+        order()
+    found = session.settings
+    assert (found.engine, found.controller) == ("bullet", "computed_torque")
+    assert found.comparison == "analytic"
+    compare.refresh()
+
+
+def test_the_largest_difference_begins_anew_with_the_run(
+    desk: Desk, session: MachineSession
+) -> None:
+    panel = ComparePanel(desk.gui, desk.orders, session)
+    desk.use("Second engine", "mujoco")
+    desk.use("MuJoCo defaults", True)
+    session.advance(0.5)
+    panel.refresh()
+    assert panel._largest[0] > 1.0
+    session.reset()
+    panel.refresh()
+    assert panel._largest[0] < 1.0
+
+
 def test_a_refused_choice_is_told_and_taken_back(desk: Desk, session: MachineSession) -> None:
     MachinePanel(desk.gui, desk.orders, session)
     desk.use("Controller", "iff")
@@ -272,14 +302,14 @@ def test_a_gain_counts_when_typing_has_paused(
     numbers = GainNumbers(desk.gui, desk.orders, session)
     numbers.refresh()
     before = session.gains["position_gain"]
-    desk.use("position_gain", 1.0)
+    desk.use("position_gain [1/s]", 1.0)
     numbers.refresh()
     assert session.gains["position_gain"] == before
-    desk.use("position_gain", 12.0)
+    desk.use("position_gain [1/s]", 12.0)
     later(monkeypatch, "typing_pause", 1.0)
     numbers.refresh()
     assert session.gains["position_gain"] == 12.0
-    assert desk.find("position_gain").value == 12.0
+    assert desk.find("position_gain [1/s]").value == 12.0
 
 
 def test_a_refused_gain_is_taken_back(
@@ -288,20 +318,23 @@ def test_a_refused_gain_is_taken_back(
     numbers = GainNumbers(desk.gui, desk.orders, session)
     numbers.refresh()
     before = session.gains
-    desk.use("position_gain", -3.0)
+    desk.use("position_gain [1/s]", -3.0)
     later(monkeypatch, "typing_pause", 1.0)
     numbers.refresh()
     assert len(desk.client.said) == 1
     assert session.gains == before
-    assert desk.find("position_gain").value == pytest.approx(before["position_gain"], rel=1e-5)
+    assert desk.find("position_gain [1/s]").value == pytest.approx(
+        before["position_gain"], rel=1e-5
+    )
 
 
 def test_another_controller_brings_its_gains(desk: Desk, session: MachineSession) -> None:
     panel = MachinePanel(desk.gui, desk.orders, session)
     desk.use("Controller", "computed_torque")
     panel.refresh()
-    for name in session.gains:
-        assert desk.find(name).value == pytest.approx(session.gains[name], rel=1e-5)
+    labels = {"bandwidth": "bandwidth [rad/s]", "damping": "damping"}
+    for name, label in labels.items():
+        assert desk.find(label).value == pytest.approx(session.gains[name], rel=1e-5)
 
 
 def test_a_second_engine_is_compared(desk: Desk, session: MachineSession) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 from twin.browser.orders import Orders
@@ -38,18 +39,25 @@ class ComparePanel:
         )
         self._said = gui.add_html("")
         self._largest = (0.0, 0.0)
+        self._time = 0.0
         self._shown: Any = None
         self.refresh()
-        orders.on(self._engine.on_update, lambda _: self._choose())
-        orders.on(self._input.on_update, lambda _: self._choose())
-        orders.on(self._defaults.on_update, lambda _: self._choose())
+        for choice in (self._engine, self._input, self._defaults):
+            # Taken when it is made: a refusal of an earlier choice sets the controls back.
+            orders.on(choice.on_update, self._choose, lambda _: self._chosen())
 
     def refresh(self) -> None:
         """Show what runs beside, and the difference; called on the run's thread."""
-        if self._shown is not self._session.settings:
+        session = self._session
+        if self._shown is not session.settings:
             self._show()
-        difference = self._session.difference
-        if difference is None:
+        if session.time < self._time:
+            self._largest = (0.0, 0.0)
+        self._time = session.time
+        difference = session.difference
+        if session.comparison_stopped:
+            text = f"The second engine has stopped: {escape(session.comparison_stopped)}"
+        elif difference is None:
             text = "Off. Choose an engine to see what it makes of the same input."
         else:
             now = 1e6 * difference
@@ -69,14 +77,18 @@ class ComparePanel:
         self._input.disabled = settings.comparison is None
         self._defaults.disabled = settings.comparison != "mujoco"
 
-    def _choose(self) -> None:
+    def _chosen(self) -> dict[str, Any]:
+        """Return what the controls say, as settings."""
         engine = self._engine.value
+        return {
+            "comparison": None if engine == OFF else engine,
+            "comparison_input": self._input.value,
+            "comparison_defaults": self._defaults.value,
+        }
+
+    def _choose(self, chosen: dict[str, Any]) -> None:
         try:
-            self._session.configure(
-                comparison=None if engine == OFF else engine,
-                comparison_input=self._input.value,
-                comparison_defaults=self._defaults.value,
-            )
+            self._session.configure(**chosen)
         finally:
             self._show()
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from twin.browser.orders import Orders
 from twin.browser.typing_pause import TypingPause
+from twin.session.gains import gain_unit
 from twin.session.machine_session import MachineSession
 
 DIGITS = 6
@@ -49,13 +50,21 @@ class GainNumbers:
         with self._folder:
             self._numbers = {
                 name: self._gui.add_number(
-                    name, shown(value), step=step(value), hint=f"{name}; in SI units."
+                    self._label(name),
+                    shown(value),
+                    step=step(value),
+                    hint=f"{name} of the controller; where actuators differ, the mean of all.",
                 )
                 for name, value in gains.items()
             }
         for number in self._numbers.values():
             number.precision = 2 * DIGITS
             self._typing.watch(number)
+
+    def _label(self, name: str) -> str:
+        session = self._session
+        unit = gain_unit(session.settings.controller, name, session.platform)
+        return f"{name} [{unit}]" if unit else name
 
     def _apply(self) -> None:
         """Use the numbers that differ from what is used."""

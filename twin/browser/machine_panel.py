@@ -48,7 +48,9 @@ class MachinePanel:
         self._shown: Any = None
         self.refresh()
         for name, choice in self._choices.items():
-            orders.on(choice.on_update, partial(self._choose, name))
+            orders.on(
+                choice.on_update, partial(self._choose, name), lambda event: event.target.value
+            )
 
     def refresh(self) -> None:
         """Show what runs; called on the run's thread."""
@@ -61,11 +63,15 @@ class MachinePanel:
         for name, choice in self._choices.items():
             choice.value = getattr(self._shown, name) or AS_FILED
 
-    def _choose(self, name: str, event: Any) -> None:
-        value = event.target.value
-        if name == "machine_preset" and value == AS_FILED:
-            value = None
+    def _choose(self, name: str, chosen: str) -> None:
+        value = chosen if chosen != AS_FILED or name != "machine_preset" else None
         try:
             self._session.configure(**{name: value})
         finally:
             self._show()
+
+
+def _value(event: Any) -> str:
+    """Return what was chosen, when it was: what is shown later may be something else."""
+    value: str = event.target.value
+    return value

@@ -130,6 +130,8 @@ class MotionPanel:
             InputError: names what is wrong with the file, and where.
         """
         name, content = Path(event.target.value.name).name, event.target.value.content
+        if name in MADE:
+            raise InputError(name, "is the name of a motion that is made; rename the file")
         if len(content) > LARGEST_FILE:
             raise InputError(name, f"is larger than {LARGEST_FILE // 1_000_000} MB")
         platform = self._session.platform

@@ -139,14 +139,16 @@ def _serve(make: Callable[[Any], Page], host: str, port: int | None, browser: bo
 
     with PageServer(host, port) as server, _interruption() as interrupted:
         page = make(server.viser)
-        page.runner.start()
-        line(f"{page.label()}: {server.url}", bold=True)
-        if server.warning:
-            line(server.warning)
-        opened = browser and server.show()
-        line(f"{'opened in the browser' if opened else 'open this address'}; Ctrl-C ends it")
-        interrupted.wait()
-        page.close()
+        try:
+            page.runner.start()
+            line(f"{page.label()}: {server.url}", bold=True)
+            if server.warning:
+                line(server.warning)
+            opened = browser and server.show()
+            line(f"{'opened in the browser' if opened else 'open this address'}; Ctrl-C ends it")
+            interrupted.wait()
+        finally:
+            page.close()
     line("ended")
 
 

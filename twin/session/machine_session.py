@@ -143,9 +143,13 @@ class MachineSession:
         """What the machine has to say: why it is being stopped, or why the comparison was."""
         if self._live.run.message:
             return self._live.run.message
-        if self._live.comparison is not None and self._live.comparison.run.message:
-            return f"second engine: {self._live.comparison.run.message}"
-        return ""
+        other = self._live.comparison
+        return f"second engine: {other.run.message}" if other and other.run.message else ""
+
+    @property
+    def comparison_stopped(self) -> str:
+        """Why the second engine stands still; empty where it does not, or where there is none."""
+        return "" if self._live.comparison is None else self._live.comparison.run.stopped
 
     @property
     def scene(self) -> Scene:
