@@ -347,6 +347,8 @@ def test_a_second_engine_is_compared(desk: Desk, session: MachineSession) -> Non
     session.advance(0.5)
     panel.refresh()
     assert session.difference is not None
+    desk.use("Difference drawn", "100 times")
+    assert session.exaggeration == 100.0
     desk.use("Second engine", "off")
     assert session.difference is None
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from twin.arrays import one_of
 from twin.browser.orders import Orders
 from twin.session.machine_session import MachineSession
 
 OFF = "off"
 
 INPUTS = ("demand", "forces")
+
+DRAWN = {"as it is": 1.0, "10 times": 10.0, "100 times": 100.0, "1000 times": 1000.0}
+"""How the difference can be drawn."""
 
 SAID = "padding: 0.2em 0.75em 0.4em; font-size: 0.9em; font-variant-numeric: tabular-nums"
 
@@ -37,6 +41,11 @@ class ComparePanel:
             hint="Give a second MuJoCo its own default constraint settings, which are softer than "
             "a machine's joints.",
         )
+        self._drawn = gui.add_dropdown(
+            "Difference drawn",
+            tuple(DRAWN),
+            hint="How many times the true difference the second machine is drawn away.",
+        )
         self._said = gui.add_html("")
         self._largest = (0.0, 0.0)
         self._time = 0.0
@@ -45,6 +54,8 @@ class ComparePanel:
         for choice in (self._engine, self._input, self._defaults):
             # Taken when it is made: a refusal of an earlier choice sets the controls back.
             orders.on(choice.on_update, self._choose, lambda _: self._chosen())
+
+        orders.on(self._drawn.on_update, self._exaggerate, lambda event: event.target.value)
 
     def refresh(self) -> None:
         """Show what runs beside, and the difference; called on the run's thread."""
@@ -76,6 +87,9 @@ class ComparePanel:
         self._defaults.value = settings.comparison_defaults
         self._input.disabled = settings.comparison is None
         self._defaults.disabled = settings.comparison != "mujoco"
+
+    def _exaggerate(self, chosen: str) -> None:
+        self._session.exaggeration = DRAWN[one_of(chosen, "difference drawn", DRAWN)]
 
     def _chosen(self) -> dict[str, Any]:
         """Return what the controls say, as settings."""

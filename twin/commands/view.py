@@ -72,7 +72,7 @@ def view(
 
             watch(source)
         else:
-            _serve(make, host, port, browser)
+            _serve(make, source.platform.name, host, port, browser)
     finally:
         source.close()
 
@@ -133,11 +133,13 @@ def _shown(
     return live, partial(machine_page, session=live)
 
 
-def _serve(make: Callable[[Any], Page], host: str, port: int | None, browser: bool) -> None:
+def _serve(
+    make: Callable[[Any], Page], title: str, host: str, port: int | None, browser: bool
+) -> None:
     """Serve a page until it is interrupted."""
     from twin.browser.server import PageServer
 
-    with PageServer(host, port) as server, _interruption() as interrupted:
+    with PageServer(host, port, title=title) as server, _interruption() as interrupted:
         page = make(server.viser)
         try:
             page.runner.start()

@@ -17,6 +17,7 @@ from twin.motion import Motion
 from twin.payload import Occupant
 from twin.platform import Platform
 from twin.session.axes import Axis
+from twin.session.exaggeration import exaggerated
 from twin.session.gains import gains_of
 from twin.session.history import History
 from twin.session.limits import ActuatorLimits
@@ -36,6 +37,7 @@ class MachineSession:
     Attributes:
         machine: name or path that it was made with.
         period: of the controller [s].
+        exaggeration: how many times the difference to the second engine is drawn.
     """
 
     period = PERIOD
@@ -58,6 +60,7 @@ class MachineSession:
         platform = loaded_machine(machine, wanted.machine_preset, wanted.payload)
         self._live = LiveMachine(platform, wanted, self.period)
         self._owed = 0.0
+        self.exaggeration = 1.0
 
     # What it is.
 
@@ -159,11 +162,15 @@ class MachineSession:
 
     @property
     def comparison_scene(self) -> Scene | None:
-        """What is to be seen of the second engine; None where there is none."""
+        """What is to be seen of the second engine; None where there is none.
+
+        Its difference to the first is drawn `exaggeration` times, within the actuators' limits.
+        """
         if self._live.comparison is None:
             return None
         state = self._live.comparison.run.state
-        return Scene(state.pose, state.internal)
+        pose = exaggerated(self.platform, self._live.run.state.pose, state.pose, self.exaggeration)
+        return Scene(pose, state.internal)
 
     @property
     def difference(self) -> FloatArray | None:
