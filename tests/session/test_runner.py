@@ -83,7 +83,8 @@ def test_slow_motion_is_slow() -> None:
             runner.set_speed(0.0)
 
 
-def test_a_source_that_is_too_slow_tells_so() -> None:
+def test_a_source_that_is_too_slow_tells_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("twin.session.runner.LONGEST", 0.01)
     source = Clockwork(cost=4.0)
     with running(source) as runner:
         wait(lambda: runner.real_time_factor == runner.real_time_factor)

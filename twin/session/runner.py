@@ -93,14 +93,16 @@ class Runner:
         self.source.close()
 
     def _run(self) -> None:
-        before = time.perf_counter()
+        before = due = time.perf_counter()
         while not self._ending.is_set():
             began = time.perf_counter()
             passed, before = began - before, began
             self._guarded(self._serve)
             self._guarded(partial(self._advance, passed))
             self._guarded(self._shown)
-            self._ending.wait(max(0.0, self._period - (time.perf_counter() - began)))
+            now = time.perf_counter()
+            due = max(due + self._period, now)
+            self._ending.wait(due - now)
 
     def _serve(self) -> None:
         while True:
