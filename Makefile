@@ -20,7 +20,7 @@ report: $(INSTALLED)
 	$(BIN)/twin validate --out report.html --json report.json
 
 report.json: | $(INSTALLED)
-	$(BIN)/twin validate --out report.html --json report.json
+	$(MAKE) report
 
 # The site in build/docs, with the numbers of the last report.
 docs: $(INSTALLED) report.json

@@ -15,6 +15,7 @@ from twin.cli.application import (
     PresetName,
     app,
 )
+from twin.cli.demand import Amplitude, AxisName, Frequency
 
 MotionName = Annotated[
     str,
@@ -34,14 +35,9 @@ InertialLogFile = Annotated[
 def track(
     machine: Machine,
     motion: MotionName = "sine",
-    axis: Annotated[str, typer.Option(help="Axis that moves: x, y, z, yaw, pitch or roll.")] = "z",
-    amplitude: Annotated[
-        float | None,
-        typer.Option(help="In m or rad; default: a tenth of an actuator's range."),
-    ] = None,
-    frequency: Annotated[
-        float, typer.Option(help="In Hz, of the sine; the highest of the chirp.")
-    ] = 1.0,
+    axis: AxisName = "z",
+    amplitude: Amplitude = None,
+    frequency: Frequency = 1.0,
     duration: Annotated[float, typer.Option(help="In s.")] = 4.0,
     controller: Annotated[
         ControllerName, typer.Option(help="What drives the machine.")

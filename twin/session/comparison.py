@@ -22,7 +22,6 @@ class Comparison:
 
     Attributes:
         run: the second machine.
-        name: of its engine, for people.
     """
 
     def __init__(
@@ -42,7 +41,6 @@ class Comparison:
         """
         assert settings.comparison is not None
         plain = settings.comparison == "mujoco" and settings.comparison_defaults
-        self.name = settings.comparison + (", default settings" if plain else "")
         self._follows = settings.comparison_input == "forces"
         options: dict[str, Any] = {"engine_defaults": True} if plain else {}
         if settings.comparison != "analytic":

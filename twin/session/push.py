@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.arrays import FloatArray, as_vector, positive
+from twin.errors import InputError
 from twin.motion.quaternions import rotated
 
 LONGEST = 60.0
@@ -37,8 +38,6 @@ def as_push(force: object, moment: object, point: object, duration: object) -> P
     Raises:
         InputError: wrong shapes, not finite, or a duration that is not above zero or beyond 60 s.
     """
-    from twin.errors import InputError
-
     seconds = positive(duration, "duration")
     if seconds > LONGEST:
         raise InputError("duration", f"of a push is at most {LONGEST:g} s")

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from twin.arrays import one_of
 from twin.control import CONTROLLERS
 from twin.engines import ENGINES
 from twin.engines.engine import Preset
@@ -40,10 +41,10 @@ class Settings(BaseModel):
 
     def model_post_init(self, _: object) -> None:
         """Check the names."""
-        _known(self.engine, "engine", ENGINES)
-        _known(self.controller, "controller", CONTROLLERS)
+        one_of(self.engine, "engine", ENGINES)
+        one_of(self.controller, "controller", CONTROLLERS)
         if self.comparison is not None:
-            _known(self.comparison, "comparison", ENGINES)
+            one_of(self.comparison, "comparison", ENGINES)
 
     def changed(self, **changes: object) -> Settings:
         """Return these settings with changes; another controller begins with gains of its own.
@@ -71,8 +72,3 @@ def as_settings(values: Mapping[str, object]) -> Settings:
             raise known from None
         field = ".".join(map(str, first["loc"])) or "settings"
         raise InputError(field, first["msg"]) from None
-
-
-def _known(name: str, field: str, known: Mapping[str, object]) -> None:
-    if name not in known:
-        raise InputError(field, f"must be one of {', '.join(known)}, not {name!r}")
