@@ -6,8 +6,8 @@ import pytest
 
 import twin
 from twin.engines import engine_names
-from twin.engines.engine import PRESETS
 from twin.engines.stability import suitable_timestep
+from twin.model.engine import PRESETS
 
 
 @pytest.mark.benchmark(group="engine step")

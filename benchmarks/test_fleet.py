@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import twin
-from twin.fleet import make_fleet
+from twin.simulation.batched import make_fleet
 
 FLEETS = [
     *(

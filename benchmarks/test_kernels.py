@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from twin.dynamics.forward import forward_dynamics_batch
-from twin.dynamics.integrate import integrate
-from twin.dynamics.inverse import inverse_dynamics_batch
 from twin.engines.stability import suitable_timestep
-from twin.kinematics.forward import forward_kinematics_batch
+from twin.kernels.dynamics.forward import forward_dynamics_batch
+from twin.kernels.dynamics.inverse import inverse_dynamics_batch
+from twin.kernels.kinematics.forward import forward_kinematics_batch
+from twin.model.integrate import integrate
 
 NEAR = 0.4
 """Share of the actuators' ranges about home from which coordinates are drawn: all have a pose."""

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import twin
-from twin.catalogue import parameters_path
-from twin.dynamics.forward import forward_dynamics_batch
+from twin.kernels.dynamics.forward import forward_dynamics_batch
+from twin.machine.catalogue import parameters_path
 
 pinocchio = pytest.importorskip("pinocchio")
 

@@ -7,10 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, read_only
-
-LARGEST = 10.0
-"""Bound of every observation: so many of a channel's scale; what is beyond is clipped."""
+from twin.basics.arrays import FloatArray, read_only
 
 
 class Channel(NamedTuple):

@@ -8,15 +8,16 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
-from twin.arrays import FloatArray
-from twin.envs.channels import LARGEST, width
+from twin.basics.arrays import FloatArray
+from twin.envs.channels import width
 from twin.envs.episodes import Episodes
 from twin.envs.rendering import Frames, check_render_mode
 from twin.envs.task import Task
 from twin.errors import ClosedEngineError, StateError
-from twin.fleet.fleet import Fleet
-from twin.platform import Platform
-from twin.viewer.scene import Scene
+from twin.kernels.tasks.observation import LARGEST
+from twin.simulation.batched.fleet import Fleet
+from twin.simulation.platform import Platform
+from twin.simulation.scene import Scene
 
 RENDER_MODES = ("human", "rgb_array")
 """`rgb_array_list` is what `gymnasium.make` makes of `rgb_array`."""

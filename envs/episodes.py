@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from twin.catalogue import load
-from twin.envs.observation_kernel import accept
 from twin.envs.task import Task, read_settings
 from twin.errors import InputError
-from twin.platform import Platform
+from twin.kernels.tasks.observation import accept
+from twin.simulation.platform import Platform, load
 
 
 class Episodes:
@@ -122,7 +121,7 @@ class Episodes:
     def _randomisation(self, given: Any) -> Any:
         if given is None:
             return None
-        from twin.randomisation import as_randomisation
+        from twin.machine.randomisation import as_randomisation
 
         return as_randomisation(given, self.platform.parameters, self.task.usual_values())
 

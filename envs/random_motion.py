@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.control.reference import Reference, sample_reference
 from twin.envs.scales import Scales
 from twin.errors import InputError
-from twin.kinematics.singularity import characteristic_length
+from twin.model.conditioning import characteristic_length
 from twin.motion import Motion, MultiSineMotion, axis_names
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 
 FADE = 0.5
 """[s] over which a motion rises from rest and returns to it, at most a quarter of it."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from twin.arrays import one_of
-from twin.ball.ball import Ball
-from twin.platform import Platform
-from twin.viewer.scene import Scene
+from twin.basics.arrays import one_of
+from twin.model.ball.ball import Ball
+from twin.simulation.platform import Platform
+from twin.simulation.scene import Scene
 
 if TYPE_CHECKING:
     from twin.viewer.camera import Camera, Image

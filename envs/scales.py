@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, read_only
-from twin.dynamics.quiet_springs import quiet_springs
-from twin.platform import REST, Platform
+from twin.basics.arrays import FloatArray, read_only
+from twin.model.motions import REST
+from twin.model.static_deflection import quiet_springs
+from twin.simulation.platform import Platform
 
 SHARE_OF_WEIGHT = 2.0
 """Times the largest force that holds the machine at home: that of an actuator without limit."""

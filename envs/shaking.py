@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.envs.scales import Scales
-from twin.envs.shaking_kernel import fill_shaking
-from twin.platform import Platform
+from twin.kernels.tasks.shaking import fill_shaking
+from twin.simulation.platform import Platform
 
 FADE = 0.5
 """[s] over which a base begins to shake, and ends; at most a quarter of the time."""

@@ -9,14 +9,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.envs.channels import Channel, width
-from twin.envs.observation_kernel import count
 from twin.envs.scales import machine_scales
 from twin.errors import InputError
-from twin.fleet import make_fleet
-from twin.platform import Platform
-from twin.viewer.scene import Scene
+from twin.kernels.tasks.observation import count
+from twin.simulation.batched import make_fleet
+from twin.simulation.platform import Platform
+from twin.simulation.scene import Scene
 
 GOES_ON, ENGINE = 0, 1
 """Codes of all tasks why an episode ends: it does not; the engine had to give up."""

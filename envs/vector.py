@@ -10,7 +10,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from twin.arrays import one_of
+from twin.basics.arrays import one_of
 from twin.envs.environment import (
     RENDER_MODES,
     RowInfo,
@@ -22,7 +22,7 @@ from twin.envs.episodes import Episodes
 from twin.envs.rendering import Frames, check_render_mode
 from twin.envs.task import Task
 from twin.errors import ClosedEngineError, InputError, StateError
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 
 MODES = tuple(mode.value for mode in AutoresetMode)
 

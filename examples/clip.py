@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import twin
-from twin.console import line
+from twin.cli.console import line
 from twin.control import make_controller
 from twin.motion import TankTrackMotion
 from twin.viewer.film import Look, write_film, write_picture

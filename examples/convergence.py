@@ -15,7 +15,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import twin
-from twin.console import line
+from twin.cli.console import line
 
 DURATION = 0.2
 STEPS = np.array([4e-3, 2e-3, 1e-3, 5e-4, 2.5e-4])

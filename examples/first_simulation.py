@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 import twin
-from twin.console import Column, line, table
-from twin.engines.engine import State
-from twin.trajectory import Trajectory
+from twin.cli.console import Column, line, table
+from twin.model.engine import State
+from twin.simulation.trajectory import Trajectory
 
 DURATION = 0.3
 RUNS: dict[str, tuple[str, dict[str, Any]]] = {

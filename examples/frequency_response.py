@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 import twin
 from twin.analysis.frequency.measured import measure_response
 from twin.analysis.frequency.response import response_figures
-from twin.console import Column, line, table
+from twin.cli.console import Column, line, table
 from twin.control import make_controller
 
 RUNS = {

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.console import Column, line, table
+from twin.cli.console import Column, line, table
 from twin.motion import SineMotion
-from twin.session.machine_session import MachineSession
+from twin.simulation.live.machine_session import MachineSession
 
 session = MachineSession(
     "stewart", controller="cascade", comparison="mujoco", comparison_defaults=True

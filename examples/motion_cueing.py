@@ -13,7 +13,7 @@ import matplotlib.style
 from matplotlib.figure import Figure
 
 import twin
-from twin.console import Column, line, table
+from twin.cli.console import Column, line, table
 from twin.motion.cueing import compare, manoeuvre, standstill_error
 
 platform = twin.load("stewart")

@@ -10,10 +10,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import twin
-from twin.console import Column, line, table
-from twin.facts import machine_facts
-from twin.parameters.template import write_template
-from twin.viewer.text import value_text
+from twin.analysis.machine_summary import machine_facts
+from twin.charts.text import value_text
+from twin.cli.console import Column, line, table
+from twin.machine.template import write_template
 
 with TemporaryDirectory() as folder:
     file = write_template(Path(folder) / "camera_rig.toml", legs="ups")

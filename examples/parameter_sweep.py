@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 import matplotlib.style
 from matplotlib.figure import Figure
 
-from twin.console import Column, line, table
+from twin.cli.console import Column, line, table
 from twin.sweep import Sweep, run_sweep
 
 MASS = "platform.body.mass"

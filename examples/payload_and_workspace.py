@@ -17,7 +17,7 @@ import twin
 from twin.analysis.payload_search import static_payload
 from twin.analysis.workspace.chart import Chart
 from twin.analysis.workspace.region import region
-from twin.console import Column, line, table
+from twin.cli.console import Column, line, table
 
 platform = twin.load("stewart")
 still = static_payload(platform)

@@ -7,10 +7,10 @@ knows of them decides what is left of its lead. Errors are root mean squares of 
 from __future__ import annotations
 
 import twin
-from twin.console import Column, table
+from twin.analysis.tracking import TrackingErrors
+from twin.cli.console import Column, table
 from twin.control import make_controller
 from twin.motion import TankTrackMotion
-from twin.viewer.tracking import TrackingErrors
 
 DURATION = 4.0
 CONTROLLERS = {

@@ -11,7 +11,7 @@ import gymnasium as gym
 import numpy as np
 
 import twin.envs  # noqa: F401  registers the environments
-from twin.console import Column, line, table
+from twin.cli.console import Column, line, table
 from twin.training import evaluate, load_policy
 
 ENVIRONMENT = "twin/PoseTracking-v0"

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 import twin
 from twin.analysis.tuning import VELOCITY_STEP, control_snippet, tune_velocity
 from twin.analysis.tuning.figures import gains_text
-from twin.console import Column, line, table
+from twin.cli.console import Column, line, table
 
 platform = twin.load("stewart")
 tuning = tune_velocity(platform)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.parameters.machine import MachineParameters
+from twin.machine.machine import MachineParameters
 
 Array = NDArray[Any]
 

@@ -16,9 +16,9 @@ from scales import Scale, scale_of
 from unsymmetric import content_without_symmetry
 
 import twin
-from twin.catalogue import parameters_path
-from twin.parameters.read import parameters_from
-from twin.platform import Platform
+from twin.machine.catalogue import parameters_path
+from twin.machine.read import parameters_from
+from twin.simulation.platform import Platform
 
 # The same examples in every run; compiling on first use must not count against an example.
 settings.register_profile("twin", deadline=None, derandomize=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.plant import actuation as column
+from twin.kernels.plant import actuation as column
 from twin.plant.drives import IDEAL
 from twin.validation.drive_bench import BenchRecord, DriveBench
 

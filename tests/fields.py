@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from twin.dynamics.assembly import GRAVITY
-from twin.kinematics.legs import rss
-from twin.kinematics.legs.kinds import AXIS, BASE_JOINT
-from twin.platform import Platform
+from twin.kernels.dynamics.assembly import GRAVITY
+from twin.kernels.legs.kinds import AXIS, BASE_JOINT
+from twin.kernels.legs.rss import kinematics as rss
+from twin.simulation.platform import Platform
 
 LEANING = (2.3, -1.7, -6.1)
 """[m/s2]; no entry zero or like another."""

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import twin
-from twin.dynamics.quiet_springs import quiet_springs
-from twin.fleet import make_fleet
-from twin.fleet.drive_bank import loop_gains
+from twin.machine.randomisation import with_values
+from twin.model.motions import REST
+from twin.model.static_deflection import quiet_springs
 from twin.plant.command import Command
 from twin.plant.plant import Plant
-from twin.platform import REST, Platform
-from twin.randomisation import with_values
+from twin.simulation.batched import make_fleet
+from twin.simulation.batched.drive_bank import loop_gains
+from twin.simulation.platform import Platform
 
 PERIOD = 0.01
 DIGITS: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-12}

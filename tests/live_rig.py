@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from twin.browser.machine_page import machine_page
-from twin.browser.server import PageServer
-from twin.session.machine_session import MachineSession
-from twin.session.settings import Settings
+from twin.page.machine_page import machine_page
+from twin.page.server import PageServer
+from twin.simulation.live.machine_session import MachineSession
+from twin.simulation.live.settings import Settings
 
 T = TypeVar("T")
 

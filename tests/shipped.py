@@ -6,9 +6,9 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from twin.catalogue import machine_names, parameters_path
-from twin.parameters import MachineParameters, read_parameters
-from twin.parameters.legs import LEG_KINDS
+from twin.machine import MachineParameters, read_parameters
+from twin.machine.catalogue import machine_names, parameters_path
+from twin.machine.legs import LEG_KINDS
 
 SHIPPED: dict[str, Path] = {name: parameters_path(name) for name in machine_names()}
 """The platform.toml of every machine by name."""

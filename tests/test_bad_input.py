@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import twin
-from twin.dynamics.integrate import ForceTable, integrate
 from twin.engines.guard import replay
 from twin.errors import MissingDependencyError, TwinError
+from twin.model.integrate import ForceTable, integrate
 from twin.rotations import angles_from_quaternion, pose_from_angles, quaternion_from_angles
-from twin.trajectory import Trajectory
+from twin.simulation.trajectory import Trajectory
 
 # Numbers that are too large are an error or an answer, but nothing to mutter about.
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning", "error::DeprecationWarning")

@@ -18,13 +18,13 @@ from twin import cli
 from twin.cli import application
 from twin.commands import machines as commands
 from twin.engines import engine_names
-from twin.engines.engine import PRESETS
 from twin.engines.export import FORMATS, export
-from twin.engines.mjcf import robot_xml
-from twin.engines.scene import scene_xml
-from twin.engines.urdf import robot_urdf
+from twin.engines.mjcf.robot import robot_xml
+from twin.engines.mjcf.scene import scene_xml
+from twin.engines.urdf.robot import robot_urdf
 from twin.errors import InputError, ParameterError
-from twin.parameters.template import LEG_KINDS
+from twin.machine.template import LEG_KINDS
+from twin.model.engine import PRESETS
 from twin.validation import report
 from twin.validation.results import CaseResult, Measure
 
@@ -164,7 +164,7 @@ def test_export_replaces_its_own_files_only(tmp_path: Path) -> None:
 
 
 def test_export_of_a_users_machine(tmp_path: Path) -> None:
-    source = twin.catalogue.parameters_path("stewart").read_text()
+    source = twin.machine.catalogue.parameters_path("stewart").read_text()
     mine = tmp_path / "mine.toml"
     mine.write_text(source.replace('name = "stewart"', 'name = "mine"'))
     assert run("export", mine, "--out", tmp_path / "models").exit_code == 0
@@ -214,7 +214,7 @@ def test_validate_ends_with_one_when_a_case_fails(monkeypatch: pytest.MonkeyPatc
 
 
 def test_bench_times_every_function_and_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    from twin import benchmark
+    from twin.analysis import benchmark
 
     monkeypatch.setattr(benchmark, "ROUND", 1e-4)
     monkeypatch.setattr(benchmark, "ROUNDS", 1)

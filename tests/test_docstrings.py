@@ -102,7 +102,7 @@ def test_raised_errors_are_documented(module: str) -> None:
 
 
 def test_the_walk_above_sees_methods_and_sections() -> None:
-    found = {function.name: function for function in functions("twin.kinematic_platform")}
+    found = {function.name: function for function in functions("twin.model.kinematics")}
     lengths = found["KinematicPlatform.forward_kinematics"]
     assert set(section(lengths.text, "Args")) == {"lengths", "guess"} == arguments(lengths.node)
     assert set(section(lengths.text, "Raises")) == {"InputError", "ForwardKinematicsError"}

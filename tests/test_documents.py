@@ -14,7 +14,7 @@ from package_walk import MODULES, ROOT
 
 import twin
 from twin.engines import engine_names
-from twin.engines.engine import PRESETS
+from twin.model.engine import PRESETS
 
 PAGES = {
     str(page.relative_to(ROOT)): page

@@ -11,8 +11,8 @@ import pytest
 
 import twin
 from twin import errors
-from twin.engines.engine import State
 from twin.errors import TwinError
+from twin.model.engine import State
 
 BUILTINS = {
     "InputError": ValueError,

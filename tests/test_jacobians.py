@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from paths import moved
 from scales import Scale
 
-from twin.platform import LegCoordinates, Platform
+from twin.model.motions import LegCoordinates
+from twin.simulation.platform import Platform
 
 Array = NDArray[np.float64]
 

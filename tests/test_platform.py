@@ -10,7 +10,7 @@ import pytest
 
 import twin
 from twin.errors import InputError
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 
 KINDS = {
     "driving_simulator": ("pillar", 4, 3, 0, "m"),
@@ -80,7 +80,7 @@ def test_springs_are_relaxed_and_at_rest_unless_told(platform: Platform, states:
 
 
 def test_loads_by_name_and_by_path(tmp_path: Any) -> None:
-    from twin.catalogue import parameters_path
+    from twin.machine.catalogue import parameters_path
 
     for name in twin.machine_names():
         file = tmp_path / f"{name}.toml"

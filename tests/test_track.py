@@ -12,11 +12,11 @@ from typer.testing import CliRunner
 import twin
 from twin import cli
 from twin.analysis.inertial.log_file import read_inertial_log
+from twin.analysis.tracking import TrackingErrors, tracking_figure
 from twin.cli.application import ControllerName
 from twin.control import controller_names, make_controller
 from twin.errors import InputError
-from twin.trajectory import Trajectory
-from twin.viewer.tracking import TrackingErrors, tracking_figure
+from twin.simulation.trajectory import Trajectory
 
 DAMPING = ("iff", "dvf", "hac_lac")
 MACHINES = {name: "micro_hexapod" if name in DAMPING else "stewart" for name in controller_names()}

@@ -14,7 +14,7 @@ from clouds import Array, Cloud, cloud
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from twin.parameters.machine import MachineParameters
+from twin.machine.machine import MachineParameters
 
 
 class Place(NamedTuple):

@@ -8,27 +8,26 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from twin.basics.version import __version__
 from twin.errors import TwinError
 
 if TYPE_CHECKING:
-    from twin.catalogue import load, machine_names
-    from twin.dynamics.integrate import ForceTable, integrate
     from twin.engines import make_engine
-    from twin.platform import Platform
-    from twin.simulation import simulate
-    from twin.trajectory import Trajectory
-
-__version__ = "0.1.0"
+    from twin.machine.catalogue import machine_names
+    from twin.model.integrate import ForceTable, integrate
+    from twin.simulation.platform import Platform, load
+    from twin.simulation.simulate import simulate
+    from twin.simulation.trajectory import Trajectory
 
 _HOMES = {
-    "ForceTable": "twin.dynamics.integrate",
-    "Platform": "twin.platform",
-    "Trajectory": "twin.trajectory",
-    "integrate": "twin.dynamics.integrate",
-    "load": "twin.catalogue",
-    "machine_names": "twin.catalogue",
+    "ForceTable": "twin.model.integrate",
+    "Platform": "twin.simulation.platform",
+    "Trajectory": "twin.simulation.trajectory",
+    "integrate": "twin.model.integrate",
+    "load": "twin.simulation.platform",
+    "machine_names": "twin.machine.catalogue",
     "make_engine": "twin.engines",
-    "simulate": "twin.simulation",
+    "simulate": "twin.simulation.simulate",
 }
 
 __all__ = [

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, flatten_batch, one_of, quaternion_norm
+from twin.basics.arrays import FloatArray, as_floats, flatten_batch, one_of, quaternion_norm
 from twin.errors import InputError
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from twin.analysis.frequency.free_decay import decay_poles, slowest_shape
 from twin.analysis.frequency.linear_response import linear_modes
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.control.active_damping import (
     DirectVelocityFeedback,
     HacLac,
@@ -22,8 +22,8 @@ from twin.control.drive_model import drive_model
 from twin.control.linear.rest import spring_constants
 from twin.engines.stability import suitable_timestep
 from twin.motion.displacement import displaced, displacement
-from twin.platform import Platform
-from twin.simulation import simulate
+from twin.simulation.platform import Platform
+from twin.simulation.simulate import simulate
 from twin.validation.results import Curve, Measure, Panel, Plot
 
 LOUD = 10.0

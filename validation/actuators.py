@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.arrays import FloatArray
-from twin.platform import Platform
+from twin.basics.arrays import FloatArray
+from twin.simulation.platform import Platform
 from twin.validation.results import Curve
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from twin.errors import InputError
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 from twin.validation.results import CaseResult, Figure, Measure, Statement, Table
 
 Condition = Callable[[Platform], str]

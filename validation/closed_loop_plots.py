@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from twin.arrays import FloatArray
-from twin.platform import Platform
-from twin.trajectory import Trajectory
+from twin.basics.arrays import FloatArray
+from twin.simulation.platform import Platform
+from twin.simulation.trajectory import Trajectory
 from twin.validation.actuators import leg_curves
 from twin.validation.faults import Fault
 from twin.validation.results import Curve, Panel, Plot

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.errors import MissingDependencyError
-from twin.platform import Platform
-from twin.simulation import simulate
-from twin.trajectory import Trajectory
+from twin.simulation.platform import Platform
+from twin.simulation.simulate import simulate
+from twin.simulation.trajectory import Trajectory
 from twin.validation.durations import compared_step
 from twin.validation.metrics import position_error, rotation_error
 from twin.validation.results import Curve, CurveStyle, Measure, Panel, Plot

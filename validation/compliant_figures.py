@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.arrays import FloatArray
-from twin.dynamics.compliant import LoadResponse, OccupantEffect
+from twin.basics.arrays import FloatArray
+from twin.papers.compliant_legs import LoadResponse, OccupantEffect
 from twin.validation.results import Curve, Panel, Plot
 
 

@@ -10,7 +10,7 @@ from twin.plant.encoder import EncoderBank
 from twin.plant.encoder_decoder import EncoderDecoder
 from twin.plant.homing import Homing, HomingInputs
 from twin.plant.homing_settings import homing_settings
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 from twin.validation.results import Measure
 
 TURN, COUNT = 4096, 5.08e-3 / 4096

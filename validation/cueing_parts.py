@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
+from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.motion.cueing import ClassicalWashout, PredictiveCueing, Ride, perceived
 from twin.motion.cueing.channel import Channel
 from twin.motion.cueing.perception import CANALS, OTOLITH
 from twin.motion.cueing.quadratic_program import Problem, QuadraticProgram
-from twin.motion.cueing.ride import GRAVITY
 from twin.motion.cueing.run import default_head
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 from twin.validation.results import Measure
 
 HIGHEST = 5.0

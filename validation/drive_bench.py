@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats
-from twin.plant import actuation as column
-from twin.plant.actuation import actuate
+from twin.basics.arrays import FloatArray, as_floats
+from twin.kernels.plant import actuation as column
+from twin.kernels.plant.actuation import actuate
 from twin.plant.drives import motor_parts
 
 

@@ -6,15 +6,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats
+from twin.basics.arrays import FloatArray, as_floats
 from twin.control.cascade import Cascade
-from twin.dynamics.quiet_springs import quiet_springs
 from twin.engines import make_engine
-from twin.plant import actuation as column
+from twin.kernels.plant import actuation as column
+from twin.model.motions import REST
+from twin.model.static_deflection import quiet_springs
 from twin.plant.command import Command
 from twin.plant.drives import drive_constants
 from twin.plant.plant import Plant
-from twin.platform import REST, Platform
+from twin.simulation.platform import Platform
 from twin.validation.drive_bench import DriveBench
 from twin.validation.drive_figures import response_plot
 from twin.validation.drive_trials import STEP

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.arrays import FloatArray
-from twin.parameters.drive import AnyDrive
-from twin.plant import actuation as column
-from twin.platform import Platform
+from twin.basics.arrays import FloatArray
+from twin.kernels.plant import actuation as column
+from twin.machine.drive import AnyDrive
+from twin.simulation.platform import Platform
 from twin.validation.drive_trials import FoldBack, FrictionCurve, Hysteresis, friction_law
 from twin.validation.results import Curve, Panel, Plot
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from twin.arrays import FloatArray
-from twin.parameters.drive import AnyDrive, ScrewDrive
-from twin.plant import actuation as column
+from twin.basics.arrays import FloatArray
+from twin.kernels.plant import actuation as column
+from twin.machine.drive import AnyDrive, ScrewDrive
 from twin.validation.published import THESIS
 from twin.validation.results import Statement
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray
-from twin.plant import actuation as column
-from twin.plant.actuation import VELOCITY
+from twin.basics.arrays import FloatArray
+from twin.kernels.plant import actuation as column
+from twin.kernels.plant.actuation import VELOCITY
 from twin.validation.drive_bench import BenchRecord, DriveBench
 
 STEPS = (4e-4, 2e-4, 1e-4)

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray
-from twin.dynamics.quiet_springs import quiet_springs
+from twin.basics.arrays import FloatArray
+from twin.model.static_deflection import quiet_springs
 from twin.motion import Motion
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 from twin.validation.actuators import actuator_rates, coordinate_name, force_name, leg_curves
 from twin.validation.comparison import trajectory_comparison
 from twin.validation.durations import TIMESTEP, compared_step, duration_for

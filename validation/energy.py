@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray
-from twin.dynamics.integrate import integrate
-from twin.dynamics.solution import Solution
+from twin.basics.arrays import FloatArray
 from twin.errors import IntegrationError, SingularPoseError, UnreachablePoseError
-from twin.platform import Platform
+from twin.model.integrate import integrate
+from twin.model.solution import Solution
+from twin.simulation.platform import Platform
 
 BALANCE_REASON = (
     "bar of the reference integrator (Dormand-Prince, 1e-12 per step); losses are summed up by "

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray
-from twin.dynamics.quiet_springs import quiet_springs
-from twin.platform import REST, Platform
+from twin.basics.arrays import FloatArray
+from twin.model.motions import REST
+from twin.model.static_deflection import quiet_springs
+from twin.simulation.platform import Platform
 from twin.validation.sampling import moved, stroke
 
 STANDARD_GRAVITY = 9.80665

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.control.gains import suitable_position_loop, suitable_velocity_loop
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 
 PERIOD = 1e-3
 """[s]"""

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from twin.basics.optional import report_library
+from twin.charts.panels import Axes, Line, panels_figure, thin_out
+from twin.charts.style import MUTED, axis, layout
 from twin.validation.packing import packed
 from twin.validation.results import Curve, Field, Figure, Map, Plot
-from twin.viewer.extra import report_library
-from twin.viewer.panels import Axes, Line, panels_figure, thin_out
-from twin.viewer.style import MUTED, axis, layout
 
 CURVE_POINTS = 400
 """Points of a curve at most, peaks kept: six machines have a thousand curves on one page."""

@@ -6,15 +6,15 @@ from time import perf_counter
 
 import numpy as np
 
-from twin.arrays import FloatArray
-from twin.dynamics.formulations import (
+from twin.basics.arrays import FloatArray
+from twin.errors import IntegrationError
+from twin.papers.formulations import (
     Formulation,
     FormulationRun,
     formulation_names,
     simulate_formulation,
 )
-from twin.errors import IntegrationError
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 from twin.validation.formulation_tables import PRINTED
 
 FALL_TIME = 1.0

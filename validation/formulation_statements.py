@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.dynamics.formulations import FormulationRun
 from twin.errors import IntegrationError
-from twin.platform import Platform
+from twin.papers.formulations import FormulationRun
+from twin.simulation.platform import Platform
 from twin.validation.formulation_runs import rigidity_ranks, tips_of
 from twin.validation.formulation_tables import PRINTED, PRINTED_STOP
 from twin.validation.published import EXTENDED

@@ -6,12 +6,12 @@ import numpy as np
 
 from twin.analysis.sag import Sag
 from twin.analysis.springs import rest_length_forces
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.errors import MissingDependencyError
 from twin.motion import StepMotion
-from twin.platform import Platform
 from twin.rotations import angle_between, quaternion_from_angles
-from twin.trajectory import Trajectory
+from twin.simulation.platform import Platform
+from twin.simulation.trajectory import Trajectory
 from twin.validation.comparison import LABELS, missing
 from twin.validation.results import Measure, Statement
 

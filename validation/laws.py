@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from twin.arrays import FloatArray
-from twin.platform import Platform
+from twin.basics.arrays import FloatArray
+from twin.simulation.platform import Platform
 from twin.validation.actuators import actuator_rates, coordinate_name
 from twin.validation.durations import fall_scale
 from twin.validation.equilibrium import fastest_rate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from twin.viewer.extra import report_library
+from twin.basics.optional import report_library
 
 
 def inline_html(text: str) -> str:

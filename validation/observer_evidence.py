@@ -11,7 +11,7 @@ from twin.control.observer_cascade import ObserverCascade
 from twin.control.reference import sample_reference
 from twin.engines import make_engine
 from twin.motion.motion import Motion
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 from twin.validation.published import THESIS
 from twin.validation.results import Measure, Statement, Table
 from twin.validation.tracked import motion_size, tracked, with_drive

@@ -12,7 +12,7 @@ from twin.analysis.payload_search import (
     StaticPayload,
     WorstPhase,
 )
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 from twin.validation.published import (
     STEWART_DYNAMIC_PAYLOAD,
     STEWART_SPEED_CHECK,

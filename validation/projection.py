@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.engines.projection import projection
 from twin.errors import MissingDependencyError
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 from twin.validation.comparison import LABELS, log_curve, missing
 from twin.validation.metrics import relative_error
 from twin.validation.results import Curve, Measure

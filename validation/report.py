@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from twin.catalogue import load
-from twin.compiled.batch import usable_cores
-from twin.files import check_place, write_text
-from twin.platform import Platform
+from twin.basics.files import check_place, write_text
+from twin.basics.optional import report_library
+from twin.charts import style
+from twin.charts.text import number, value_text
+from twin.model.batch import usable_cores
+from twin.simulation.platform import Platform, load
 from twin.validation.cases import CASES
 from twin.validation.environment import environment
 from twin.validation.figures import drawn
@@ -20,10 +22,7 @@ from twin.validation.packing import packed
 from twin.validation.results import CaseResult
 from twin.validation.runner import left_out, run
 from twin.validation.summary import summary
-from twin.viewer import style
-from twin.viewer.extra import report_library
 from twin.viewer.sketch import sketch_svg
-from twin.viewer.text import number, value_text
 
 HERE = Path(__file__).parent
 LIBRARIES = ("jinja2", "plotly", "markdown_it")

@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 
 from twin.analysis.inertial.compensation import Compensation, compensate
 from twin.analysis.inertial.response import ChannelResponse, compare_log
-from twin.arrays import FloatArray
-from twin.catalogue import load
+from twin.basics.arrays import FloatArray
+from twin.machine.inertial_sensor import InertialSensor
 from twin.motion import Motion, MultiSineMotion, RecordedMotion
-from twin.parameters.inertial_sensor import InertialSensor
 from twin.plant.inertial_sensor import InertialUnit
-from twin.platform import Platform
+from twin.simulation.platform import Platform, load
 from twin.validation.results import Curve
 
 RESONANCE, DAMPING = 90.0, 0.3

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 
 Verdict = Literal["pass", "fail", "info"]

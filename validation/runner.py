@@ -12,9 +12,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from twin.catalogue import load
 from twin.errors import InputError, MissingDependencyError, TwinError
-from twin.platform import Platform
+from twin.simulation.platform import Platform, load
 from twin.validation.case import CaseModule
 from twin.validation.cases import CASES, load_case
 from twin.validation.results import CaseResult, LeftOut, Measure, slowest

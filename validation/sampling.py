@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.motion.quaternions import quaternion_product
-from twin.platform import Platform
 from twin.rotations import quaternion_from_angles
+from twin.simulation.platform import Platform
 
 DRAWS = 4096
 ROUNDS = 40

@@ -6,7 +6,7 @@ import numpy as np
 
 from twin.analysis.frequency.shaken_base import MeasuredTransmissibility, measure_transmissibility
 from twin.errors import MissingDependencyError
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 from twin.validation.comparison import missing
 from twin.validation.results import Curve, Measure, Panel, Plot
 from twin.validation.swept_compliance import SWEEPS

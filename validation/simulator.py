@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.rotations import angles_from_quaternion
 from twin.validation.published_values import PrintedValue
 

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.analysis.driving_simulator import (
+from twin.basics.arrays import FloatArray
+from twin.papers.driving_simulator import (
     ErrorMap,
     FrictionEffect,
     translational_envelope,
     wrong_length,
 )
-from twin.arrays import FloatArray
-from twin.dynamics.dae import CORNERS, DaeRun, ExactKinematics, PlateModel, SmallAngleKinematics
-from twin.dynamics.dae.lagrange import DRIVEN
+from twin.papers.simulator_dae import (
+    CORNERS,
+    DaeRun,
+    ExactKinematics,
+    PlateModel,
+    SmallAngleKinematics,
+)
+from twin.papers.simulator_dae.lagrange import DRIVEN
 from twin.validation.comparison import log_curve
 from twin.validation.results import Curve, Field, Map, Panel, Plot
 

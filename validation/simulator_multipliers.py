@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from twin.dynamics.dae import IndexReduction, PlateModel, symbolic_dae
-from twin.dynamics.dae.library import sympy_module
+from twin.papers.simulator_dae import IndexReduction, PlateModel, symbolic_dae
+from twin.papers.simulator_dae.library import sympy_module
 
 
 class PrintedTerm(NamedTuple):

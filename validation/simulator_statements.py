@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.analysis.driving_simulator import ErrorMap, exact_head_motion
-from twin.arrays import FloatArray
-from twin.dynamics.dae import (
+from twin.basics.arrays import FloatArray
+from twin.papers.driving_simulator import ErrorMap, exact_head_motion
+from twin.papers.simulator_dae import (
     CORNERS,
     ExactKinematics,
     PlateKinematics,

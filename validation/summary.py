@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from twin.facts import machine_facts
-from twin.parameters.describe import describe
-from twin.platform import Platform
+from twin.analysis.machine_summary import machine_facts
+from twin.machine.describe import describe
+from twin.simulation.platform import Platform
 from twin.validation.environment import Environment
 from twin.validation.errata import read_errata
 from twin.validation.results import (

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.analysis.frequency.compliance import MeasuredCompliance, measure_compliance
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 from twin.validation.results import Curve, Measure, Panel, Plot
 
 ENGINES = ("analytic", "mujoco")

@@ -6,17 +6,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.control.controller import Controller
 from twin.control.reference import Reference, reference_of
-from twin.engines.engine import Engine
+from twin.machine.machine import MachineParameters
+from twin.model.engine import Engine
 from twin.motion.axes import AxisSample
 from twin.motion.motion import Motion
 from twin.motion.quaternions import quaternion_product
-from twin.parameters.machine import MachineParameters
-from twin.platform import Platform
-from twin.simulation import simulate
-from twin.trajectory import Trajectory
+from twin.simulation.platform import Platform
+from twin.simulation.simulate import simulate
+from twin.simulation.trajectory import Trajectory
 
 
 class Tracked(NamedTuple):

@@ -10,8 +10,8 @@ from twin.analysis.tuning import (
     velocity_response,
     velocity_step_response,
 )
-from twin.arrays import FloatArray
-from twin.platform import Platform
+from twin.basics.arrays import FloatArray
+from twin.simulation.platform import Platform
 from twin.validation.results import Measure
 
 

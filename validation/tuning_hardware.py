@@ -19,8 +19,8 @@ from twin.analysis.tuning import (
     step_figures,
     with_armature,
 )
-from twin.arrays import FloatArray
-from twin.platform import Platform
+from twin.basics.arrays import FloatArray
+from twin.simulation.platform import Platform
 from twin.validation.published import THESIS
 from twin.validation.results import Curve, Measure, Panel, Plot, Statement, Table
 

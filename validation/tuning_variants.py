@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from twin.analysis.tuning import StepFigures, step_figures, velocity_response
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 from twin.validation.published import THESIS
 from twin.validation.results import Curve, Panel, Plot, Statement
 

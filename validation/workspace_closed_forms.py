@@ -6,20 +6,20 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from twin.analysis.driving_simulator.motion_ranges import (
-    exact_ranges,
-    exact_ranges_at_best_heave,
-    small_angle_ranges,
-    stroke_shares,
-)
 from twin.analysis.workspace.admissible import Admissible, coordinates
 from twin.analysis.workspace.dexterity import conditioning_over, dexterity
 from twin.analysis.workspace.motion_ranges import AxisRange
 from twin.analysis.workspace.region import Region
 from twin.analysis.workspace.shells import bounding_box, shell_exits, within_shells
-from twin.dynamics.dae.exact_kinematics import ExactKinematics
-from twin.dynamics.dae.plate import PlateModel
-from twin.platform import Platform
+from twin.papers.driving_simulator.motion_ranges import (
+    exact_ranges,
+    exact_ranges_at_best_heave,
+    small_angle_ranges,
+    stroke_shares,
+)
+from twin.papers.simulator_dae.exact_kinematics import ExactKinematics
+from twin.papers.simulator_dae.plate import PlateModel
+from twin.simulation.platform import Platform
 from twin.validation.results import Measure
 
 EDGE = 1e-9

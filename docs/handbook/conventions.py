@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 
 COORDINATES = {
     "ups": "the distance from base joint to platform joint; extension is positive",

@@ -9,9 +9,9 @@ from typing import Any
 import twin
 from handbook.log_chart import log_chart
 from handbook.markdown import plain, table
+from twin.charts.text import number
 from twin.validation.cases import convergence
 from twin.validation.results import Plot
-from twin.viewer.text import number
 
 CHARTED = ("stewart", "micro_hexapod")
 """A soft machine and the stiffest."""

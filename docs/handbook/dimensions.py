@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from twin.arrays import FloatArray
-from twin.parameters.derived import cranks
-from twin.platform import Platform
+from twin.basics.arrays import FloatArray
+from twin.machine.derived import cranks
+from twin.simulation.platform import Platform
 
 SIDE = 300.0
 """[user units] of the larger extent of each view."""

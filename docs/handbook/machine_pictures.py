@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from twin.platform import Platform
+from twin.basics.optional import render_library
+from twin.simulation.platform import Platform
 from twin.viewer.camera import Camera
-from twin.viewer.extra import render_library
 
 VIEWS = ("overview", "side")
 

@@ -7,10 +7,10 @@ from itertools import groupby
 
 import twin
 from handbook.markdown import plain, table
-from twin.facts import machine_facts
-from twin.parameters.describe import Parameter, describe
-from twin.platform import Platform
-from twin.viewer.text import value_text
+from twin.analysis.machine_summary import machine_facts
+from twin.charts.text import value_text
+from twin.machine.describe import Parameter, describe
+from twin.simulation.platform import Platform
 
 COLUMNS = ("Name", "Value", "Unit", "Description")
 

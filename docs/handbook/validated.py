@@ -6,8 +6,8 @@ import html
 from typing import Any
 
 from handbook.markdown import folded, plain, table
+from twin.charts.text import number
 from twin.validation.report import margin_text
-from twin.viewer.text import number
 
 MEASURES = ("Measure", "Value", "Tolerance", "Unit", "Verdict", "Reason")
 

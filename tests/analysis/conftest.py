@@ -12,7 +12,7 @@ import twin
 from twin.analysis.payload import Payload, with_payload
 from twin.analysis.stiffness import characteristic_scale
 from twin.motion.displacement import displaced
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 
 Array = NDArray[np.float64]
 

@@ -28,7 +28,7 @@ from twin.analysis.payload_search.worst_phase import phase_bounds
 from twin.cli.application import app
 from twin.errors import InputError
 from twin.motion.quaternions import quaternion_product
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 
 MIDDLE = [9.0 / 23.0, 14.0 / 23.0]
 """Shares of a small grid: 64 positions."""

@@ -13,8 +13,8 @@ from twin.analysis.payload import Payload, with_payload
 from twin.analysis.springs import springs_of
 from twin.analysis.statics import EquilibriumError, commanded_coordinates
 from twin.analysis.stiffness import characteristic_scale, stiffness_matrix
+from twin.model.motions import REST
 from twin.motion.displacement import displaced
-from twin.platform import REST
 
 
 def test_frequencies_are_those_of_the_linearised_dynamics(sprung: Any) -> None:

@@ -11,8 +11,8 @@ from twin.analysis.payload import Payload
 from twin.analysis.springs import springs_of
 from twin.analysis.stiffness import holding_forces
 from twin.errors import InputError
+from twin.model.motions import REST
 from twin.motion import Motion, SineMotion, StepMotion
-from twin.platform import REST
 
 MACHINES = [name for name in twin.machine_names() if not twin.load(name).n_internal]
 assert len(MACHINES) > 2

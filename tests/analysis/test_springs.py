@@ -8,8 +8,8 @@ import pytest
 import twin
 from twin.analysis.springs import rest_length_forces, springs_of, strut_springs
 from twin.errors import InputError
-from twin.parameters.legs import StrutLeg
-from twin.platform import REST
+from twin.machine.legs import StrutLeg
+from twin.model.motions import REST
 
 
 @pytest.fixture(scope="module")

@@ -30,7 +30,8 @@ from twin.analysis.payload_search.steps import mass_steps
 from twin.analysis.variations import with_gravity
 from twin.cli.application import app
 from twin.errors import InputError
-from twin.platform import REST, Platform
+from twin.model.motions import REST
+from twin.simulation.platform import Platform
 
 
 class Searched(NamedTuple):

@@ -20,9 +20,9 @@ from twin.analysis.statics import (
 from twin.analysis.stiffness import characteristic_scale, weight_wrench
 from twin.analysis.variations import with_gravity
 from twin.errors import InputError
+from twin.model.motions import REST
 from twin.motion import StepMotion
 from twin.motion.displacement import displaced, displacement
-from twin.platform import REST
 
 
 def distance(sprung: Any, pose: Any, reference: Any) -> float:

@@ -17,8 +17,8 @@ from twin.motion import SineMotion
 from twin.plant.command import Command
 from twin.plant.measurement import Measurement
 from twin.plant.plant import Plant
-from twin.platform import Platform
-from twin.trajectory import Trajectory
+from twin.simulation.platform import Platform
+from twin.simulation.trajectory import Trajectory
 
 PRESETS = (None, "hardware")
 SLOW = {("stewart", None), ("stewart", "hardware"), ("rss", "hardware")}

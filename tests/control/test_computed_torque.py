@@ -10,17 +10,12 @@ from short_rides import RIGID, actuator_error, driven, sine
 import twin
 from twin.control.cascade import Cascade
 from twin.control.computed_torque import ComputedTorque, suitable_bandwidth
-from twin.control.computed_torque_kernel import (
-    FOUND,
-    predict,
-    task_state,
-    wanted_acceleration,
-)
 from twin.control.drive_model import drive_model
 from twin.control.prediction import Prediction
 from twin.errors import InputError
-from twin.kinematics import forward
-from twin.kinematics.legs.drive import CONDITIONS
+from twin.kernels.control.computed_torque import FOUND, predict, task_state, wanted_acceleration
+from twin.kernels.kinematics import forward
+from twin.kernels.legs.kinematics import CONDITIONS
 from twin.plant.measurement import Measurement
 
 

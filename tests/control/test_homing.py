@@ -11,7 +11,7 @@ from twin.errors import ControlError, InputError
 from twin.plant.encoder import encoder_bank
 from twin.plant.measurement import Measurement
 from twin.plant.plant import Plant
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 
 SEED = 5
 COUNT = 5.08e-3 / 4096

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import twin
 from twin import cli
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.control import make_controller
 from twin.control.cascade import Cascade
 from twin.control.controller import Controller
@@ -25,7 +25,7 @@ from twin.motion import SineMotion
 from twin.plant.command import Command
 from twin.plant.measurement import Measurement
 from twin.plant.plant import Plant
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 
 HALT = 50
 """Control period in which a written controller fails."""

@@ -14,8 +14,8 @@ from twin.control.equivalent_mass import lumped_mass, observed_mass
 from twin.control.kalman_noise import thesis_text
 from twin.control.observer_cascade import ObserverCascade, suitable_design
 from twin.errors import InputError
+from twin.machine.machine import MachineParameters
 from twin.motion import SineMotion
-from twin.parameters.machine import MachineParameters
 from twin.plant.plant import Plant
 
 

@@ -19,8 +19,8 @@ from twin.motion import SineMotion
 from twin.plant.command import Command
 from twin.plant.measurement import Measurement
 from twin.plant.plant import Plant
-from twin.platform import Platform
-from twin.trajectory import Trajectory
+from twin.simulation.platform import Platform
+from twin.simulation.trajectory import Trajectory
 
 AT_REST = {None: 1e-4, "hardware": 1e-6}
 """[m/s] of the actuators at the end: brakes hold still, loops nearly."""

@@ -20,7 +20,7 @@ from twin.datasets.controller_actor import ControllerActor
 from twin.engines import engine_names
 from twin.envs import environment_ids
 from twin.errors import InputError, MissingDependencyError, StateError
-from twin.randomisation import Uniform, as_randomisation
+from twin.machine.randomisation import Uniform, as_randomisation
 from twin.training.policy import Policy, PolicyNetwork, PolicyOrigin
 
 minari = pytest.importorskip("minari")

@@ -13,11 +13,12 @@ from scipy.optimize import root
 from unsymmetric import KINDS, machine_without_symmetry
 
 import twin
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.engines import engine_names, make_engine
-from twin.engines.engine import PRESETS, Engine, State
 from twin.engines.stability import suitable_timestep
-from twin.platform import Platform, PlatformMotion
+from twin.model.engine import PRESETS, Engine, State
+from twin.model.motions import PlatformMotion
+from twin.simulation.platform import Platform
 
 LIBRARIES = {"analytic": "twin", "mujoco": "mujoco", "bullet": "pybullet"}
 assert set(engine_names()) == set(LIBRARIES)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.arrays import FloatArray
-from twin.parameters.derived import leg_bodies
-from twin.parameters.legs import PillarLeg, RssLeg, UpsLeg, ViscoelasticLeg
-from twin.parameters.machine import MachineParameters
+from twin.basics.arrays import FloatArray
+from twin.machine.derived import leg_bodies
+from twin.machine.legs import PillarLeg, RssLeg, UpsLeg, ViscoelasticLeg
+from twin.machine.machine import MachineParameters
 
 Properties = tuple[float, FloatArray, FloatArray]
 

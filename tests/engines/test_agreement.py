@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from twin.arrays import FloatArray
-from twin.engines.engine import Engine, State
+from twin.basics.arrays import FloatArray
 from twin.engines.stability import suitable_timestep
-from twin.platform import Platform
+from twin.model.engine import Engine, State
+from twin.simulation.platform import Platform
 
 Fresh = Callable[..., Engine]
 

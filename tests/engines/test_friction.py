@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from unsymmetric import content_without_symmetry
 
-from twin.engines.engine import Engine, State
-from twin.engines.joint_forces import JointForces
-from twin.engines.mechanisms.assembly import make_mechanism
-from twin.parameters.read import parameters_from
-from twin.platform import Platform
+from twin.engines.mechanism.assembly import make_mechanism
+from twin.engines.mechanism.joint_forces import JointForces
+from twin.machine.read import parameters_from
+from twin.model.engine import Engine, State
+from twin.simulation.platform import Platform
 
 Make = Callable[..., Engine]
 

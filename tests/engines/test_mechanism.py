@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from twin.engines.appearance import COLORS
-from twin.engines.mechanism import BASE, PLATFORM, Mechanism
-from twin.engines.mechanisms.assembly import make_mechanism
-from twin.parameters.legs import LEG_KINDS
-from twin.platform import Platform
+from twin.engines.mechanism.appearance import COLORS
+from twin.engines.mechanism.assembly import make_mechanism
+from twin.engines.mechanism.mechanism import BASE, PLATFORM, Mechanism
+from twin.machine.legs import LEG_KINDS
+from twin.simulation.platform import Platform
 
 
 @pytest.fixture

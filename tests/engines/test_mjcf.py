@@ -14,17 +14,17 @@ import pytest
 from engines.expected_bodies import expected_bodies
 
 import twin
-from twin.catalogue import assets_folder
-from twin.engines.mechanism import Mass
-from twin.engines.mechanisms.assembly import make_mechanism
-from twin.engines.mjcf import robot_xml
-from twin.engines.mjcf_elements import SMALLEST, add_inertial
-from twin.engines.scene import scene_xml
-from twin.engines.shapes import Plate
-from twin.parameters import MachineParameters
-from twin.parameters.derived import home_leg_frames
-from twin.parameters.legs import PillarLeg, StrutLeg, ViscoelasticLeg
-from twin.platform import Platform
+from twin.engines.mechanism.assembly import make_mechanism
+from twin.engines.mechanism.mechanism import Mass
+from twin.engines.mechanism.shapes import Plate
+from twin.engines.mjcf.elements import SMALLEST, add_inertial
+from twin.engines.mjcf.robot import robot_xml
+from twin.engines.mjcf.scene import scene_xml
+from twin.machine import MachineParameters
+from twin.machine.catalogue import assets_folder
+from twin.machine.derived import home_leg_frames
+from twin.machine.legs import PillarLeg, StrutLeg, ViscoelasticLeg
+from twin.simulation.platform import Platform
 
 GENERATORS = {"robot.xml": robot_xml, "scene.xml": scene_xml}
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import twin
-from twin.engines.mechanisms.assembly import make_mechanism
+from twin.engines.mechanism.assembly import make_mechanism
 from twin.engines.projection import (
     TREES,
     OpenTree,
@@ -18,8 +18,8 @@ from twin.engines.projection import (
     projection,
 )
 from twin.errors import InputError, SingularPoseError
-from twin.parameters import MachineParameters
-from twin.platform import Platform
+from twin.machine import MachineParameters
+from twin.simulation.platform import Platform
 
 BAR = 1e-9
 """Relative; the project's bar. 1e-14 measured."""

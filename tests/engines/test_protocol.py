@@ -10,10 +10,10 @@ import pytest
 
 import twin
 from twin.engines import engine_names
-from twin.engines.engine import Engine, State
 from twin.engines.stability import suitable_timestep
 from twin.errors import ClosedEngineError, InputError
-from twin.platform import Platform
+from twin.model.engine import Engine, State
+from twin.simulation.platform import Platform
 
 ROUNDING = 1e-12
 """Some hundred operations on numbers of order one."""

@@ -16,9 +16,9 @@ from hypothesis.extra import numpy as arrays
 
 import twin
 from twin.engines import ENGINES, make_engine
-from twin.engines.engine import Engine
 from twin.errors import InputError, MissingDependencyError, SingularPoseError
-from twin.platform import Platform
+from twin.model.engine import Engine
+from twin.simulation.platform import Platform
 
 BAD_ARGUMENTS = [
     ("timestep", 0.0),

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from fields import in_field
 
-from twin.engines.engine import Engine, State
 from twin.errors import ClosedEngineError, InputError, SimulationStoppedError
-from twin.parameters import MachineParameters
-from twin.platform import Platform
+from twin.machine import MachineParameters
+from twin.model.engine import Engine, State
+from twin.simulation.platform import Platform
 
 Fresh = Callable[..., Engine]
 

@@ -10,7 +10,6 @@ import pytest
 from unsymmetric import content_without_symmetry
 
 import twin
-from twin.engines.engine import Engine
 from twin.engines.stability import (
     MARGIN,
     Linearisation,
@@ -19,8 +18,9 @@ from twin.engines.stability import (
     suitable_timestep,
 )
 from twin.errors import InputError
-from twin.parameters.read import parameters_from
-from twin.platform import Platform
+from twin.machine.read import parameters_from
+from twin.model.engine import Engine
+from twin.simulation.platform import Platform
 
 Make = Callable[..., Engine]
 

@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import twin
-from twin.catalogue import assets_folder
-from twin.engines.mechanisms.assembly import make_mechanism
-from twin.engines.urdf import legs_urdf, platform_urdf, robot_urdf
-from twin.engines.urdf_elements import principal_frame, roll_pitch_yaw, text
-from twin.platform import Platform
+from twin.engines.mechanism.assembly import make_mechanism
+from twin.engines.urdf.elements import principal_frame, roll_pitch_yaw, text
+from twin.engines.urdf.robot import legs_urdf, platform_urdf, robot_urdf
+from twin.machine.catalogue import assets_folder
+from twin.simulation.platform import Platform
 
 
 def legs_text(platform: Platform) -> str:
@@ -141,7 +141,7 @@ def test_bullet_reads_the_same_bodies_without_a_word(
     platform: Platform, capfd: pytest.CaptureFixture[str]
 ) -> None:
     pybullet = pytest.importorskip("pybullet")
-    from twin.engines.bullet_library import connect, disconnect, load
+    from twin.engines.bullet.library import connect, disconnect, load
 
     wanted = expected_bodies(platform.parameters)
     found = {}

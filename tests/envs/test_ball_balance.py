@@ -13,12 +13,12 @@ from scipy.spatial.transform import Rotation
 
 import twin
 import twin.envs
-from twin.arrays import FloatArray
-from twin.ball.ball import Ball, ball_for
-from twin.envs.ball_balance import BallBalanceEnv
-from twin.envs.ball_balance_reward import calmness, evenness, loss, nearness
+from twin.basics.arrays import FloatArray
+from twin.envs.ball_balance.environment import BallBalanceEnv
 from twin.envs.channels import channel_scales, places
 from twin.errors import InputError
+from twin.kernels.tasks.ball_balance.reward import calmness, evenness, loss, nearness
+from twin.model.ball.ball import Ball, ball_for
 
 ID = "twin/BallBalance-v0"
 ENGINES = ("analytic", "mujoco", "bullet")

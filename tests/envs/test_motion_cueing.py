@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 import twin
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.envs.channels import channel_scales, places
-from twin.envs.motion_cueing import MotionCueingEnv, MotionCueingVectorEnv
-from twin.envs.motion_cueing_washout import MotionPolicy, WashoutPolicy
+from twin.envs.motion_cueing.environment import MotionCueingEnv, MotionCueingVectorEnv
+from twin.envs.motion_cueing.washout import MotionPolicy, WashoutPolicy
 from twin.errors import InputError
+from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.motion.cueing import (
     Ride,
     cue,
@@ -25,7 +26,6 @@ from twin.motion.cueing import (
     standstill_error,
 )
 from twin.motion.cueing.perceived_error import THRESHOLDS
-from twin.motion.cueing.ride import GRAVITY
 
 MACHINES = ("driving_simulator", "stewart")
 ENGINES = ("analytic", "mujoco", "bullet")

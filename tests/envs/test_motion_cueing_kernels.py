@@ -10,20 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import twin
-from twin.arrays import FloatArray
-from twin.compiled.jit import compiled
-from twin.envs.motion_cueing import MotionCueingEnv
-from twin.envs.motion_cueing_perception import perception_models
-from twin.envs.motion_cueing_perception_kernel import sense_all
-from twin.envs.motion_cueing_reward import (
-    conscious,
-    false_part,
-    false_term,
-    neutral_term,
-    perception_term,
-    smoothness_term,
-)
-from twin.envs.motion_cueing_rides import (
+from twin.basics.arrays import FloatArray
+from twin.envs.motion_cueing.environment import MotionCueingEnv
+from twin.envs.motion_cueing.perception import perception_models
+from twin.envs.motion_cueing.rides import (
     PIECES,
     as_ride,
     driven,
@@ -33,6 +23,16 @@ from twin.envs.motion_cueing_rides import (
     wheel_angle,
 )
 from twin.errors import InputError
+from twin.kernels.jit import compiled
+from twin.kernels.tasks.motion_cueing.perception import sense_all
+from twin.kernels.tasks.motion_cueing.reward import (
+    conscious,
+    false_part,
+    false_term,
+    neutral_term,
+    perception_term,
+    smoothness_term,
+)
 from twin.motion.axes import AxisSample
 from twin.motion.cueing import (
     MANOEUVRES,

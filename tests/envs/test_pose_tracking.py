@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 import twin
 import twin.envs
-from twin.arrays import FloatArray
-from twin.envs.pose_tracking import PoseTrackingEnv
-from twin.envs.pose_tracking_reward import closeness, economy, smoothness
+from twin.basics.arrays import FloatArray
+from twin.envs.pose_tracking.environment import PoseTrackingEnv
 from twin.envs.random_motion import random_motion
 from twin.envs.scales import machine_scales
 from twin.errors import InputError, StateError
+from twin.kernels.tasks.pose_tracking.reward import closeness, economy, smoothness
 from twin.motion import SineMotion
 from twin.motion.displacement import displaced, displacement
 

@@ -17,7 +17,7 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 
 import twin
 import twin.envs
-from twin.engines.bullet_library import bullet
+from twin.engines.bullet.library import bullet
 from twin.envs.environment import PlatformEnv
 from twin.errors import ClosedEngineError, InputError, MachineNotFoundError, StateError
 
@@ -152,7 +152,7 @@ def test_open_loops_end_the_episode(
     name: str, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a limit that any motion exceeds; the next reset closes the loops again."""
-    monkeypatch.setattr(f"twin.fleet.{engine}.LARGEST_GAP", 1e-14)
+    monkeypatch.setattr(f"twin.simulation.batched.{engine}.LARGEST_GAP", 1e-14)
     env = make(name, engine)
     env.reset(seed=1)
     for _ in range(STEPS):

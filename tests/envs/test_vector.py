@@ -251,5 +251,5 @@ def test_wrong_options_are_named() -> None:
     ):
         with pytest.raises(InputError) as caught, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            twin.envs.pose_tracking.PoseTrackingVectorEnv(**options)
+            twin.envs.pose_tracking.environment.PoseTrackingVectorEnv(**options)
         assert caught.value.field == field

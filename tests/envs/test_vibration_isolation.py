@@ -14,13 +14,16 @@ import twin.envs
 from twin.analysis.frequency.linear_response import frequency_response
 from twin.control.linear.linearise import linearise
 from twin.envs.channels import places
-from twin.envs.pose_tracking import PoseTrackingEnv
+from twin.envs.pose_tracking.environment import PoseTrackingEnv
 from twin.envs.scales import machine_scales
 from twin.envs.shaking import random_lines, shaking_tables, spectrum, usual_acceleration
-from twin.envs.vibration_isolation import VibrationIsolationEnv, VibrationIsolationVectorEnv
-from twin.envs.vibration_isolation_law import IsolationLaw
-from twin.envs.vibration_isolation_reward import stillness, stroke
+from twin.envs.vibration_isolation.environment import (
+    VibrationIsolationEnv,
+    VibrationIsolationVectorEnv,
+)
+from twin.envs.vibration_isolation.law import IsolationLaw
 from twin.errors import InputError
+from twin.kernels.tasks.vibration_isolation.reward import stillness, stroke
 
 QUIET: dict[str, Any] = {"accelerometer_noise": 0.0, "gyroscope_noise": 0.0}
 

@@ -12,7 +12,7 @@ from twin.motion import TankTrackMotion
 from twin.motion.cueing.workspace_use import workspace_use
 from twin.motion.fitted_ride import fitted_tank_ride
 from twin.motion.words import motion_of
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 
 
 def test_the_default_ride_of_the_console_stays_within_limits(platform: Platform) -> None:

@@ -13,8 +13,8 @@ from shipped import shipped_content
 import twin
 from twin.control.cascade import Cascade
 from twin.errors import InputError
-from twin.parameters.read import parameters_from
-from twin.plant import actuation as column
+from twin.kernels.plant import actuation as column
+from twin.machine.read import parameters_from
 from twin.plant import drives
 from twin.plant.drives import (
     drive_constants,
@@ -23,7 +23,7 @@ from twin.plant.drives import (
     mobility,
     motor_parts,
 )
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 
 HARDWARE = [name for name in twin.machine_names() if twin.load(name, "hardware").parameters.preset]
 assert "stewart" in HARDWARE

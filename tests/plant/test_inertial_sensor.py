@@ -10,8 +10,8 @@ from scipy.spatial.transform import Rotation
 
 import twin
 from twin.errors import InputError
+from twin.machine.inertial_sensor import Accelerometers, Gyroscopes, InertialSensor
 from twin.motion import MultiSineMotion, SineMotion
-from twin.parameters.inertial_sensor import Accelerometers, Gyroscopes, InertialSensor
 from twin.plant.inertial_sensor import InertialUnit
 
 SIIMU01 = twin.load("stewart", "hardware").parameters.imu

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twin.plant.limit_switch import gate
+from twin.kernels.plant.limit_switch import gate
 
 
 def gated(demand: float, lower: float, upper: float) -> float:

@@ -14,17 +14,17 @@ from shipped import shipped_content
 import twin
 from twin.control.cascade import Cascade
 from twin.control.controller import Controller
-from twin.dynamics.quiet_springs import quiet_springs
 from twin.engines import make_engine
-from twin.engines.engine import State
 from twin.engines.stability import suitable_timestep
 from twin.errors import InputError
-from twin.parameters.read import parameters_from
-from twin.plant import actuation as column
+from twin.kernels.plant import actuation as column
+from twin.machine.read import parameters_from
+from twin.model.engine import State
+from twin.model.static_deflection import quiet_springs
 from twin.plant.command import Command
 from twin.plant.measurement import Measurement
 from twin.plant.plant import Plant
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 
 PRESETS = (None, "hardware")
 REST = np.zeros(6)

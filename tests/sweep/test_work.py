@@ -11,14 +11,14 @@ from small_sweeps import SMALL, small
 
 import twin
 from twin.analysis.payload import Payload, with_payload
+from twin.analysis.tracking import TrackingErrors
 from twin.control import make_controller
+from twin.machine.payload import Occupant, seated_on
+from twin.machine.randomisation.paths import with_values
 from twin.motion.words import motion_of
-from twin.payload import Occupant, seated_on
 from twin.plant.plant import Plant
-from twin.randomisation.paths import with_values
 from twin.sweep import MEASURES, PayloadChoice, plan
 from twin.sweep.work import Row, loaded, run_task, simulated
-from twin.viewer.tracking import TrackingErrors
 
 
 def row_of(**changes: Any) -> Row:

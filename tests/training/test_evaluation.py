@@ -106,7 +106,7 @@ def test_controllers_ride_the_environments_motions() -> None:
     """The same machine and motion as in the environment, scored against the environment's own."""
     from twin.control import make_controller
     from twin.plant.plant import Plant
-    from twin.simulation import simulate
+    from twin.simulation.simulate import simulate
 
     seeds, found = [21, 22], table.METRICS[TRACKING]
     outcome = run_controller("cascade", {**SHORT, "engine": "analytic"}, seeds, found)

@@ -11,10 +11,10 @@ import pytest
 
 import twin
 import twin.validation.cases
-from twin.dynamics.dae import PlateModel, reduce_index
 from twin.errors import InputError, MissingDependencyError
-from twin.parameters import MachineParameters
-from twin.platform import Platform
+from twin.machine import MachineParameters
+from twin.papers.simulator_dae import PlateModel, reduce_index
+from twin.simulation.platform import Platform
 from twin.validation import comparison, projection, simulator_multipliers
 from twin.validation.cases import CASES, load_case
 from twin.validation.results import CaseResult, Map, Plot

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import twin
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 from twin.validation.cases.driven_motion import sines
 from twin.validation.driven import driven, work_measure
 from twin.validation.energy import balance_of, free_motion

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import twin
-from twin.platform import REST, Platform
+from twin.model.motions import REST
+from twin.simulation.platform import Platform
 from twin.validation.durations import LARGEST_RATE, STIFF_RATE, TIMESTEP, compared_step
 from twin.validation.equilibrium import fastest_rate, rest, typical_force
 

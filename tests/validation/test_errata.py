@@ -14,13 +14,13 @@ import twin
 from twin.analysis.payload_search import THESIS_CRITERION, dynamic_payload
 from twin.analysis.payload_search.shaken import ShakenMachine
 from twin.analysis.payload_search.worst_phase import phase_bounds
-from twin.dynamics.integrate import integrate
 from twin.errors import InputError
-from twin.parameters import MachineParameters
-from twin.parameters.body import check_inertia
-from twin.parameters.derived import leg_bodies
-from twin.platform import Platform
+from twin.machine import MachineParameters
+from twin.machine.body import check_inertia
+from twin.machine.derived import leg_bodies
+from twin.model.integrate import integrate
 from twin.rotations import pose_from_angles, quaternion_from_angles
+from twin.simulation.platform import Platform
 from twin.validation.cases.free_fall import singular_time, tracked_until
 from twin.validation.errata import read_errata
 from twin.validation.payload_statements import largest_speed

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from twin.catalogue import load, parameters_path
-from twin.parameters.legs import LEG_KINDS
-from twin.parameters.read import parameters_from
-from twin.parameters.template import write_template
-from twin.platform import Platform
+from twin.machine.catalogue import parameters_path
+from twin.machine.legs import LEG_KINDS
+from twin.machine.read import parameters_from
+from twin.machine.template import write_template
+from twin.simulation.platform import Platform, load
 from twin.validation.cases import load_case
 
 CHECKED = ("reference", "projection", "free_fall", "driven_motion")

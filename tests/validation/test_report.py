@@ -14,7 +14,7 @@ import pytest
 
 import twin
 from twin.errors import InputError, MissingDependencyError
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 from twin.validation import report
 from twin.validation.environment import Environment
 from twin.validation.errata import read_errata

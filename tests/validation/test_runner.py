@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import twin
-from twin.catalogue import parameters_path
 from twin.errors import (
     InputError,
     MachineNotFoundError,
@@ -19,7 +18,8 @@ from twin.errors import (
     StateError,
     TwinError,
 )
-from twin.platform import Platform
+from twin.machine.catalogue import parameters_path
+from twin.simulation.platform import Platform
 from twin.validation import runner
 from twin.validation.case import Case
 from twin.validation.cases import CASES, load_case

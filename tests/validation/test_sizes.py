@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import twin
-from twin.parameters import MachineParameters
-from twin.platform import Platform
+from twin.machine import MachineParameters
+from twin.simulation.platform import Platform
 from twin.validation.cases import CASES, load_case
 from twin.validation.durations import (
     GRID,

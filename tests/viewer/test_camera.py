@@ -21,10 +21,10 @@ from paths import poses_within_limits
 from scipy.spatial.transform import Rotation
 
 import twin
-from twin.ball.ball import Ball, ball_for
-from twin.engines.mujoco import MujocoEngine
+from twin.engines.mujoco.engine import MujocoEngine
 from twin.errors import InputError, MissingDependencyError, StateError
-from twin.platform import Platform
+from twin.model.ball.ball import Ball, ball_for
+from twin.simulation.platform import Platform
 from twin.viewer.camera import Camera
 from twin.viewer.drawing_context import BACKENDS, context_type
 from twin.viewer.stage import HIDDEN, Stage

@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 
 import twin
 from twin import cli
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.commands import desktop
-from twin.viewer.scene import Scene
+from twin.simulation.scene import Scene
 
 CODES = {name: code for code, name in desktop.KEYS.items()}
 

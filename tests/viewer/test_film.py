@@ -17,15 +17,15 @@ from typer.testing import CliRunner
 import twin
 from twin import cli
 from twin.errors import InputError, MissingDependencyError, TwinError
-from twin.payload.occupant import Occupant
-from twin.platform import Platform
-from twin.trajectory import Trajectory
+from twin.machine.payload.occupant import Occupant
+from twin.simulation.platform import Platform
+from twin.simulation.recorded_scenes import RecordedScenes
+from twin.simulation.trajectory import Trajectory
 from twin.viewer import drawing_context, film
 from twin.viewer.camera import Camera
 from twin.viewer.clip import write_clip
 from twin.viewer.film import Look, write_film, write_picture
 from twin.viewer.picture_files import write_gif
-from twin.viewer.recorded_scenes import RecordedScenes
 from twin.viewer.stage import HIDDEN
 
 SMALL = Look(width=96, height=72)

@@ -12,14 +12,14 @@ import pytest
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from twin.charts.panels import Axes, Line, panels_figure, thin_out, write_figure
+from twin.charts.style import CURVES
+from twin.charts.text import number, value_text
 from twin.errors import InputError, MissingDependencyError
-from twin.platform import Platform
-from twin.trajectory import Trajectory
-from twin.viewer.panels import Axes, Line, panels_figure, thin_out, write_figure
-from twin.viewer.plots import comparison_figure, trajectory_figure
+from twin.simulation.platform import Platform
+from twin.simulation.trajectory import Trajectory
+from twin.simulation.trajectory_figure import comparison_figure, trajectory_figure
 from twin.viewer.sketch import sketch_svg
-from twin.viewer.style import CURVES
-from twin.viewer.text import number, value_text
 
 # Figures hold float32: seven digits.
 SINGLE = {"rtol": 3e-7, "atol": 1e-9}

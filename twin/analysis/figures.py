@@ -10,22 +10,22 @@ import numpy as np
 from twin.analysis.motor_requirement import MotorRequirement
 from twin.analysis.sag import SagSweep
 from twin.analysis.stroke import RequiredStroke
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
+from twin.basics.optional import report_library
+from twin.charts.panels import FOOT, GAP, PANEL_HEIGHT, Axes, Line, panels_figure
+from twin.charts.style import FONT_SIZE, axis, curve_color, layout, legend
 from twin.errors import InputError
-from twin.platform import Platform, as_platform
-from twin.viewer.extra import report_library
-from twin.viewer.panels import FOOT, GAP, PANEL_HEIGHT, Axes, Line, panels_figure
-from twin.viewer.style import FONT_SIZE, axis, curve_color, layout, legend
+from twin.model.machine_model import MachineModel, as_model
 
 
-def requirement_figure(platform: Platform, requirement: MotorRequirement) -> Any:
+def requirement_figure(platform: MachineModel, requirement: MotorRequirement) -> Any:
     """Return a plotly figure of force or torque, speed and power over time, peaks marked.
 
     Raises:
         InputError: not a machine, not a requirement.
         MissingDependencyError: plotly is not installed.
     """
-    length, force = as_platform(platform).coordinate_unit, platform.force_unit
+    length, force = as_model(platform).coordinate_unit, platform.force_unit
     if not isinstance(requirement, MotorRequirement):
         raise InputError("requirement", f"must be a MotorRequirement, not {requirement!r}")
     label = "torque" if force == "N m" else "force"
@@ -43,7 +43,7 @@ def requirement_figure(platform: Platform, requirement: MotorRequirement) -> Any
 
 
 def payload_figure(
-    platform: Platform, names: Sequence[str], requirements: Sequence[MotorRequirement]
+    platform: MachineModel, names: Sequence[str], requirements: Sequence[MotorRequirement]
 ) -> Any:
     """Return a plotly figure of the leg that carries most, over time, for every payload.
 
@@ -51,7 +51,7 @@ def payload_figure(
         InputError: not as many names as requirements.
         MissingDependencyError: plotly is not installed.
     """
-    unit = as_platform(platform).force_unit
+    unit = as_model(platform).force_unit
     if len(names) != len(requirements) or not len(names):
         raise InputError("names", "must be one per requirement")
     lines = []
@@ -90,14 +90,14 @@ def sag_figure(sweep: SagSweep, x_label: str) -> Any:
     return panels_figure(panels, x_label, log_x=True, title="Sag")
 
 
-def stroke_figure(platform: Platform, required: RequiredStroke) -> Any:
+def stroke_figure(platform: MachineModel, required: RequiredStroke) -> Any:
     """Return a plotly figure of the range every actuator needs beside the range it has.
 
     Raises:
         InputError: not a machine, or another number of actuators.
         MissingDependencyError: plotly is not installed.
     """
-    unit = as_platform(platform).coordinate_unit
+    unit = as_model(platform).coordinate_unit
     if len(required.minimum) != platform.n_actuators:
         raise InputError("required", f"must be of {platform.n_actuators} actuators")
     figures = report_library("plotly.graph_objects", "Plotting")

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, as_pose, read_only
+from twin.basics.arrays import FloatArray, as_floats, as_pose, read_only
 from twin.errors import InputError
+from twin.model.machine_model import MachineModel
 from twin.motion.axes import axis_names, known_axis
 from twin.motion.quaternions import quaternion_product
-from twin.platform import Platform
 from twin.rotations import quaternion_from_angles
 
 
@@ -87,7 +87,7 @@ class Mobility(NamedTuple):
         return np.asarray(self.low + points * (self.high - self.low))
 
 
-def check_convention(platform: Platform, convention: str) -> None:
+def check_convention(platform: MachineModel, convention: str) -> None:
     """Raise InputError if a machine on pillars is asked for angles other than its own.
 
     Roll and pitch in their own order are all it can turn; x and y follow from them.

@@ -9,8 +9,8 @@ import numpy as np
 from twin.analysis.springs import springs_of
 from twin.analysis.statics import EquilibriumError
 from twin.analysis.stiffness import stiffness_matrix
-from twin.arrays import FloatArray, as_pose
-from twin.platform import Platform
+from twin.basics.arrays import FloatArray, as_pose
+from twin.model.machine_model import MachineModel
 
 
 class Modes(NamedTuple):
@@ -24,7 +24,7 @@ class Modes(NamedTuple):
     """`(..., 6, 6)` columns: displacements [m], [rad] with kinetic energy 1/2 at unit speed"""
 
 
-def natural_modes(platform: Platform, pose: Any = None, *, stiffness: Any = None) -> Modes:
+def natural_modes(platform: MachineModel, pose: Any = None, *, stiffness: Any = None) -> Modes:
     """Return the modes of a machine on springs that rests at poses `(..., 7)`.
 
     Solves K v = omega^2 M v with the total tangent stiffness under the machine's weight. Damping

@@ -10,10 +10,11 @@ import numpy as np
 from twin.analysis.mobility import check_convention
 from twin.analysis.payload import Payload, with_payload
 from twin.analysis.springs import strut_springs
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError
+from twin.model.machine_model import as_model
 from twin.motion import Motion
-from twin.platform import Platform, as_platform
+from twin.simulation.platform import Platform
 
 SAMPLES = 1001
 """Times along a task: a peak between two of them is missed by a millionth of its curvature."""
@@ -107,7 +108,7 @@ def motor_requirement(
         UnreachablePoseError: the motion leads out of reach.
         SingularPoseError: the motion passes a singular pose.
     """
-    as_platform(platform)
+    as_model(platform)
     if not isinstance(motion, Motion):
         raise InputError("motion", f"must be one of twin.motion, not {motion!r}")
     if isinstance(samples, bool) or not isinstance(samples, int) or samples < 2:
@@ -160,7 +161,7 @@ def actuator_use(platform: Platform, requirement: MotorRequirement) -> tuple[Use
     Raises:
         InputError: not a machine, or a requirement with another number of actuators.
     """
-    as_platform(platform)
+    as_model(platform)
     if requirement.forces.shape[-1] != platform.n_actuators:
         raise InputError("requirement", f"must be of {platform.n_actuators} actuators")
     actuators = [leg.actuator for leg in platform.parameters.legs]

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, as_vector, positive, read_only
+from twin.basics.arrays import FloatArray, as_floats, as_vector, positive, read_only
 from twin.errors import InputError
-from twin.parameters.machine import MachineParameters
-from twin.platform import Platform, as_platform
+from twin.machine.machine import MachineParameters
+from twin.model.machine_model import as_model
+from twin.simulation.platform import Platform
 
 
 class Payload:
@@ -71,7 +72,7 @@ def with_payload(platform: Platform, payload: Payload | None) -> Platform:
     Raises:
         InputError: not a machine, not a payload.
     """
-    as_platform(platform)
+    as_model(platform)
     if payload is None:
         return platform
     if not isinstance(payload, Payload):

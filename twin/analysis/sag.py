@@ -11,10 +11,11 @@ from twin.analysis.springs import springs_of
 from twin.analysis.statics import static_pose
 from twin.analysis.stiffness import stiffness_parts, weight_wrench
 from twin.analysis.variations import with_gravity, with_strut_stiffness
-from twin.arrays import FloatArray, as_floats, as_pose, read_only
+from twin.basics.arrays import FloatArray, as_floats, as_pose, read_only
 from twin.errors import InputError, SingularPoseError
+from twin.model.machine_model import MachineModel
+from twin.model.motions import REST
 from twin.motion.displacement import displacement
-from twin.platform import REST, Platform
 
 
 class Sag(NamedTuple):
@@ -37,7 +38,9 @@ class Sag(NamedTuple):
         return self.exact - self.predicted
 
 
-def sag(platform: Platform, pose: Any = None, *, wrench: Any = None, stiffness: Any = None) -> Sag:
+def sag(
+    platform: MachineModel, pose: Any = None, *, wrench: Any = None, stiffness: Any = None
+) -> Sag:
     """Return the sag of a machine commanded to a pose by its rest coordinates.
 
     The unloaded machine stands at the pose and its legs carry nothing, so its stiffness is the
@@ -85,7 +88,7 @@ class SagSweep(NamedTuple):
 
 
 def sag_over_stiffness(
-    platform: Platform, factors: Sequence[float], pose: Any = None, *, stiffness: Any = None
+    platform: MachineModel, factors: Sequence[float], pose: Any = None, *, stiffness: Any = None
 ) -> SagSweep:
     """Return the sag with the stiffness times each of the factors `(k,)`.
 
@@ -105,7 +108,7 @@ def sag_over_stiffness(
 
 
 def sag_over_gravity(
-    platform: Platform, factors: Sequence[float], pose: Any = None, *, stiffness: Any = None
+    platform: MachineModel, factors: Sequence[float], pose: Any = None, *, stiffness: Any = None
 ) -> SagSweep:
     """Return the sag under gravity times each of the factors `(k,)`.
 

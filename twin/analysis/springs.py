@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, read_only
+from twin.basics.arrays import FloatArray, as_floats, read_only
 from twin.errors import InputError
-from twin.parameters.derived import rest_lengths
-from twin.parameters.legs import StrutLeg
-from twin.platform import Platform, as_platform
+from twin.machine.derived import rest_lengths
+from twin.machine.legs import StrutLeg
+from twin.model.machine_model import MachineModel, as_model
 
 
 class Springs(NamedTuple):
@@ -26,7 +26,7 @@ class Springs(NamedTuple):
     """whether they are the machine's struts, part of its dynamics"""
 
 
-def strut_springs(platform: Platform) -> Springs | None:
+def strut_springs(platform: MachineModel) -> Springs | None:
     """Return the springs of the machine's own struts; None for a machine without struts."""
     struts = [leg.axial for leg in platform.parameters.legs if isinstance(leg, StrutLeg)]
     if not struts:
@@ -39,7 +39,7 @@ def strut_springs(platform: Platform) -> Springs | None:
     )
 
 
-def springs_of(platform: Platform, stiffness: Any = None) -> Springs:
+def springs_of(platform: MachineModel, stiffness: Any = None) -> Springs:
     """Return the machine's struts, or springs of the given stiffness at its actuators.
 
     Args:
@@ -51,7 +51,7 @@ def springs_of(platform: Platform, stiffness: Any = None) -> Springs:
         InputError: machines whose legs deform inside or that have fewer than six freedoms, no
             stiffness for a machine without struts, or one for a machine with struts.
     """
-    if as_platform(platform).dof != 6 or platform.n_internal:
+    if as_model(platform).dof != 6 or platform.n_internal:
         raise InputError(
             "platform",
             f"{platform.name} must have six freedoms and none inside its legs for its stiffness to "
@@ -80,7 +80,7 @@ def springs_of(platform: Platform, stiffness: Any = None) -> Springs:
     )
 
 
-def rest_length_forces(platform: Platform, lengths: Any) -> FloatArray:
+def rest_length_forces(platform: MachineModel, lengths: Any) -> FloatArray:
     """Return the actuator forces `(..., n)` [N] that command rest lengths `(..., n)` [m] of struts.
 
     A strut whose rest length is moved from its own to `lengths` carries the additional force
@@ -89,7 +89,7 @@ def rest_length_forces(platform: Platform, lengths: Any) -> FloatArray:
     Raises:
         InputError: a machine without struts, wrong shape, not finite.
     """
-    springs = strut_springs(as_platform(platform))
+    springs = strut_springs(as_model(platform))
     if springs is None:
         raise InputError("platform", f"{platform.name} has no struts to command by rest length")
     wanted = as_floats(lengths, "lengths", platform.n_actuators)

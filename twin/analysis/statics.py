@@ -13,10 +13,11 @@ from twin.analysis.stiffness import (
     stiffness_parts,
     weight_wrench,
 )
-from twin.arrays import FloatArray, as_floats, as_pose, flatten_batch
+from twin.basics.arrays import FloatArray, as_floats, as_pose, flatten_batch
 from twin.errors import ForwardKinematicsError, SingularPoseError, StateError
+from twin.model.machine_model import MachineModel
+from twin.model.motions import REST
 from twin.motion.displacement import displaced
-from twin.platform import REST, Platform
 
 NEWTON_STEPS = 50
 """From the unloaded pose ten are enough unless the load comes close to what buckles the machine."""
@@ -40,7 +41,7 @@ class EquilibriumError(StateError):
 class Balance(NamedTuple):
     """A machine on springs with what acts on it; arrays broadcast against poses."""
 
-    platform: Platform
+    platform: MachineModel
     springs: Springs
     rest: FloatArray
     """`(..., n)` commanded rest coordinates"""
@@ -61,7 +62,7 @@ class Balance(NamedTuple):
 
 
 def net_wrench(
-    platform: Platform,
+    platform: MachineModel,
     pose: Any,
     coordinates: Any = None,
     *,
@@ -91,7 +92,7 @@ def net_wrench(
 
 
 def static_pose(
-    platform: Platform,
+    platform: MachineModel,
     coordinates: Any = None,
     *,
     forces: Any = None,
@@ -128,7 +129,7 @@ def static_pose(
 
 
 def commanded_coordinates(
-    platform: Platform, pose: Any, *, wrench: Any = None, stiffness: Any = None
+    platform: MachineModel, pose: Any, *, wrench: Any = None, stiffness: Any = None
 ) -> FloatArray:
     """Return the rest coordinates `(..., n)` [m], [rad] that bring a machine to poses under load.
 
@@ -152,7 +153,7 @@ def commanded_coordinates(
 
 
 def _balance(
-    platform: Platform, springs: Springs, pose: Any, coordinates: Any, forces: Any, wrench: Any
+    platform: MachineModel, springs: Springs, pose: Any, coordinates: Any, forces: Any, wrench: Any
 ) -> tuple[tuple[int, ...], FloatArray, Balance]:
     n = platform.n_actuators
     given = springs.rest if coordinates is None else coordinates
@@ -165,7 +166,7 @@ def _balance(
     return shape, poses, Balance(platform, springs, *loads)
 
 
-def _unloaded(platform: Platform, rest: FloatArray) -> FloatArray:
+def _unloaded(platform: MachineModel, rest: FloatArray) -> FloatArray:
     try:
         return platform.forward_kinematics(rest)
     except ForwardKinematicsError:

@@ -19,11 +19,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.analysis.springs import springs_of, strut_springs
-from twin.arrays import FloatArray, as_floats, as_pose, flatten_batch
+from twin.basics.arrays import FloatArray, as_floats, as_pose, flatten_batch
 from twin.errors import SingularPoseError
-from twin.kinematics.singularity import characteristic_length
+from twin.model.conditioning import characteristic_length
+from twin.model.machine_model import MachineModel
+from twin.model.motions import REST
 from twin.motion.displacement import displaced
-from twin.platform import REST, Platform
 
 STEP = 2e-3
 """Differences of the weights, in parts of the platform's radius, or [rad]: two Richardson levels
@@ -49,14 +50,14 @@ class Stiffness(NamedTuple):
         return self.elastic + self.geometric + self.weight
 
 
-def characteristic_scale(platform: Platform) -> FloatArray:
+def characteristic_scale(platform: MachineModel) -> FloatArray:
     """Return `(6,)`: the platform joints' mean radius [m] three times, then 1 rad three times."""
     radius = characteristic_length(platform.platform_joints)
     return np.array([radius, radius, radius, 1.0, 1.0, 1.0])
 
 
 def stiffness_matrix(
-    platform: Platform, pose: Any = None, *, stiffness: Any = None, carried: Any = None
+    platform: MachineModel, pose: Any = None, *, stiffness: Any = None, carried: Any = None
 ) -> Stiffness:
     """Return the tangent stiffness of a machine on springs at poses `(..., 7)`.
 
@@ -78,7 +79,7 @@ def stiffness_matrix(
 
 
 def compliance_matrix(
-    platform: Platform, pose: Any = None, *, stiffness: Any = None, carried: Any = None
+    platform: MachineModel, pose: Any = None, *, stiffness: Any = None, carried: Any = None
 ) -> FloatArray:
     """Return the displacement per wrench `(..., 6, 6)`: the inverse of the total stiffness.
 
@@ -100,7 +101,7 @@ def compliance_matrix(
 
 
 def stiffness_parts(
-    platform: Platform, pose: Any, stiffness: FloatArray, carried: Any
+    platform: MachineModel, pose: Any, stiffness: FloatArray, carried: Any
 ) -> Stiffness:
     """Return the stiffness of actuators of stiffness `(n,)` that carry forces `(..., n)`.
 
@@ -118,7 +119,7 @@ def stiffness_parts(
     return Stiffness(*(part.reshape((*shape, 6, 6)) for part in (elastic, geometric, weight)))
 
 
-def weight_wrench(platform: Platform, pose: Any) -> FloatArray:
+def weight_wrench(platform: MachineModel, pose: Any) -> FloatArray:
     """Return the wrench `(..., 6)` [N], [N m] of all weights, legs included, at rest.
 
     Raises:
@@ -136,7 +137,7 @@ def weight_wrench(platform: Platform, pose: Any) -> FloatArray:
     return np.asarray(np.einsum("...ij,...j->...i", masses, acceleration))
 
 
-def holding_forces(platform: Platform, pose: Any, wrench: Any = None) -> FloatArray:
+def holding_forces(platform: MachineModel, pose: Any, wrench: Any = None) -> FloatArray:
     """Return the forces `(..., n)` along the actuators, springs included, that hold a machine.
 
     Raises:
@@ -150,7 +151,7 @@ def holding_forces(platform: Platform, pose: Any, wrench: Any = None) -> FloatAr
     return forces
 
 
-def _weight_stiffness(platform: Platform, poses: FloatArray) -> FloatArray:
+def _weight_stiffness(platform: MachineModel, poses: FloatArray) -> FloatArray:
     """Return `(m, 6, 6)`; differences serve every kind of leg."""
     if platform.parameters.gravity == 0.0:
         return np.zeros((len(poses), 6, 6))

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.analysis.mobility import Mobility, check_convention
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError, TwinError
-from twin.platform import Platform, as_platform
+from twin.model.machine_model import MachineModel, as_model
 
 SAMPLES = 512
 """Points inside the box; they start the search and look for poses out of reach."""
@@ -55,7 +55,7 @@ class RequiredStroke(NamedTuple):
         return not len(self.unreachable) and bool((margins >= 0.0).all())
 
 
-def required_stroke(platform: Platform, wanted: Mobility) -> RequiredStroke:
+def required_stroke(platform: MachineModel, wanted: Mobility) -> RequiredStroke:
     """Return the extremes of all actuator coordinates over a box of poses.
 
     Corners and points inside start searches along the gradient, as the extremes of a leg can lie
@@ -66,7 +66,7 @@ def required_stroke(platform: Platform, wanted: Mobility) -> RequiredStroke:
         InputError: not a machine or mobility, a convention whose angles the machine cannot have,
             or a box without any pose in reach.
     """
-    as_platform(platform)
+    as_model(platform)
     if not isinstance(wanted, Mobility):
         raise InputError("wanted", "must be a Mobility; use Mobility.about(...)")
     check_convention(platform, wanted.convention)
@@ -94,7 +94,7 @@ def required_stroke(platform: Platform, wanted: Mobility) -> RequiredStroke:
     )
 
 
-def coordinates(platform: Platform, wanted: Mobility, axes: FloatArray) -> FloatArray:
+def coordinates(platform: MachineModel, wanted: Mobility, axes: FloatArray) -> FloatArray:
     """Return the actuator coordinates `(m, n)` of axis values `(m, k)`; NaN out of reach."""
     poses = _poses(platform, wanted, axes)
     try:
@@ -107,12 +107,12 @@ def coordinates(platform: Platform, wanted: Mobility, axes: FloatArray) -> Float
     return np.vstack(list(halves))
 
 
-def _poses(platform: Platform, wanted: Mobility, axes: FloatArray) -> FloatArray:
+def _poses(platform: MachineModel, wanted: Mobility, axes: FloatArray) -> FloatArray:
     return platform.constrain(wanted.poses(axes)).pose
 
 
 def _extreme(
-    platform: Platform,
+    platform: MachineModel,
     wanted: Mobility,
     axes: FloatArray,
     values: FloatArray,

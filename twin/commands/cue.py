@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from twin.catalogue import load
+from twin.commands.console import Column, line, table
 from twin.commands.numbers import numbers
 from twin.commands.options import PAGE, check_files
-from twin.console import Column, line, table
 from twin.errors import InputError
 from twin.motion.cueing import ALGORITHMS, Outcome, compare, manoeuvre, read_ride, standstill_error
 from twin.motion.cueing.predictive import PERIOD
+from twin.simulation.platform import load
 
 SENSED = ("surge", "sway", "heave", "roll rate", "pitch rate", "yaw rate")
 
@@ -38,7 +38,7 @@ def cue(
         raise InputError("input", "give either a manoeuvre or a file with a ride")
     platform = load(machine, machine_preset)
     if plot is not None:
-        from twin.viewer.extra import report_library
+        from twin.basics.optional import report_library
 
         report_library("plotly", "Plotting")
     ride = manoeuvre(manoeuvre_name) if source is None else read_ride(source)
@@ -71,8 +71,8 @@ def cue(
         _say_speed(outcomes["predictive"])
     _write(platform.name, chosen, out)
     if plot is not None:
-        from twin.viewer.cueing import cueing_figure
-        from twin.viewer.panels import write_figure
+        from twin.analysis.cueing_figure import cueing_figure
+        from twin.charts.panels import write_figure
 
         line(f"wrote {write_figure(cueing_figure(platform, outcomes), plot)}")
 

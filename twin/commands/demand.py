@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from twin.arrays import positive
+from twin.basics.arrays import positive
 from twin.motion import Motion
 from twin.motion.words import motion_of
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 
 
 class Demand(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 import time as clock
 
-from twin.console import line
-from twin.session.source import Source
+from twin.commands.console import line
+from twin.simulation.live.source import Source
 from twin.viewer.window import Window
 
 FRAME = 1.0 / 50.0

@@ -6,7 +6,7 @@ import numpy as np
 
 from twin.control.controller import Controller
 from twin.engines.stability import suitable_timestep
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 
 FINEST_RATIO = 0.5
 """Engine's step in parts of the control period, unless a stiff machine needs a shorter one."""

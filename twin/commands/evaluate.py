@@ -9,10 +9,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from twin.basics.files import write_text
+from twin.commands.console import Column, line, table
 from twin.commands.options import check_files
 from twin.commands.settings import environment_options
-from twin.console import Column, line, table
-from twin.files import write_text
 from twin.training.evaluation import Show, count_parts
 from twin.training.evaluation import evaluate as run
 from twin.training.evaluation_report import as_json, as_markdown, report_columns, report_rows

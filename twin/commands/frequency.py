@@ -19,13 +19,13 @@ from twin.analysis.frequency.response import (
     ResponseFigures,
     response_figures,
 )
-from twin.catalogue import load
+from twin.basics.files import write_text
+from twin.charts.text import number
+from twin.commands.console import Column, line, table
 from twin.commands.options import PAGE, check_files
-from twin.console import Column, line, table
 from twin.control import make_controller
 from twin.errors import InputError
-from twin.files import write_text
-from twin.viewer.text import number
+from twin.simulation.platform import load
 
 ROWS = 16
 """Frequencies that are printed."""
@@ -62,7 +62,7 @@ def frequency(
     """
     check_files(json=(json, ".json"), plot=(plot, PAGE))
     if plot is not None:
-        from twin.viewer.extra import report_library
+        from twin.basics.optional import report_library
 
         report_library("plotly", "Plotting")
     platform = load(machine, machine_preset)
@@ -76,7 +76,7 @@ def frequency(
         content = text_format.dumps(_content(measured, responses), indent=1)
         line(f"wrote {write_text(json, content)}")
     if plot is not None:
-        from twin.viewer.panels import write_figure
+        from twin.charts.panels import write_figure
 
         line(f"wrote {write_figure(measured_figure(measured), plot)}")
 

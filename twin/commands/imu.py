@@ -6,12 +6,12 @@ import json as json_text
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from twin.arrays import positive
-from twin.catalogue import load
+from twin.basics.arrays import positive
+from twin.basics.files import write_text
+from twin.charts.text import number
+from twin.commands.console import Column, line, table
 from twin.commands.options import PAGE, check_files, told_as
-from twin.console import Column, line, table
-from twin.files import write_text
-from twin.viewer.text import number
+from twin.simulation.platform import load
 
 if TYPE_CHECKING:
     from twin.analysis.inertial.response import InertialComparison
@@ -39,8 +39,8 @@ def imu(
     from twin.analysis.inertial.log_file import read_inertial_log, read_thesis_log
     from twin.analysis.inertial.response import compare_log
     from twin.analysis.inertial.summary import summary
+    from twin.machine.inertial_sensor import InertialSensor
     from twin.motion import read_recording
-    from twin.parameters.inertial_sensor import InertialSensor
 
     check_files(plot=(plot, PAGE), compensated=(compensated, ""), json=(json, ""))
     width = None if bandwidth is None else positive(bandwidth, "bandwidth")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from itertools import groupby
 from pathlib import Path
 
-from twin.catalogue import load, machine_names
-from twin.console import Column, line, table
-from twin.viewer.text import value_text
+from twin.charts.text import value_text
+from twin.commands.console import Column, line, table
+from twin.machine.catalogue import machine_names
+from twin.simulation.platform import load
 
 
 def list_machines() -> None:
@@ -23,8 +24,8 @@ def list_machines() -> None:
 
 def info(machine: str, machine_preset: str | None = None) -> None:
     """Print a machine's parameters with their sources, and figures that follow from them."""
-    from twin.facts import machine_facts
-    from twin.parameters.describe import describe
+    from twin.analysis.machine_summary import machine_facts
+    from twin.machine.describe import describe
 
     platform = load(machine, machine_preset)
     line(f"{platform.name}: {platform.parameters.title}", bold=True)
@@ -42,7 +43,7 @@ def info(machine: str, machine_preset: str | None = None) -> None:
 
 def new(path: Path, legs: str) -> None:
     """Write a commented platform.toml for a new machine."""
-    from twin.parameters.template import write_template
+    from twin.machine.template import write_template
 
     written = write_template(path, legs)
     line(f"wrote {written}; fill in your numbers, then check them with: twin info {written}")

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 
 HOLD = "hold"
 """Word for the forces that carry a machine at the pose it starts from."""

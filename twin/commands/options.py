@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from twin.basics.files import check_place
 from twin.errors import InputError
-from twin.files import check_place
 
 PAGE = ".html"
 """What the names of pages end in."""

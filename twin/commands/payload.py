@@ -22,12 +22,11 @@ from twin.analysis.payload_search import (
 from twin.analysis.payload_search.dynamic import DYNAMIC_START_KG
 from twin.analysis.payload_search.record import payload_record
 from twin.analysis.payload_search.steps import START_KG
-from twin.catalogue import load
+from twin.basics.files import write_text
+from twin.charts.text import number, value_text
+from twin.commands.console import Column, line, table
 from twin.commands.options import PAGE, check_files, told_as
-from twin.console import Column, line, table
-from twin.files import write_text
-from twin.platform import Platform
-from twin.viewer.text import number, value_text
+from twin.simulation.platform import Platform, load
 
 PATIENCE = 2.0
 """[s] after which progress is shown."""
@@ -198,7 +197,7 @@ def _plotted(
 ) -> Path:
     from twin.analysis.payload_search.figures import static_figure, sweep_figure
     from twin.analysis.payload_search.sweep import frequency_sweep
-    from twin.viewer.panels import write_figure
+    from twin.charts.panels import write_figure
 
     if shaken is None:
         return write_figure(static_figure(platform, still), plot)

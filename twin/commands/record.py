@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from twin.commands.console import line
 from twin.commands.settings import environment_options
-from twin.console import line
 from twin.datasets import record_dataset
 
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from twin.catalogue import load
+from twin.commands.console import line
 from twin.commands.demand import Demand
 from twin.commands.engine_step import dividing_step
 from twin.commands.options import told_as
-from twin.console import line
 from twin.control import make_controller
 from twin.errors import InputError
-from twin.payload import Occupant
+from twin.machine.payload import Occupant
 from twin.plant.plant import Plant
-from twin.platform import Platform
-from twin.session.recorded_machine import machine_of
-from twin.trajectory import Trajectory
+from twin.simulation.live.recorded_machine import machine_of
+from twin.simulation.platform import Platform, load
+from twin.simulation.trajectory import Trajectory
 from twin.viewer.camera import Quality
 from twin.viewer.clip import PICTURE, RATES, check_film, check_picture
 from twin.viewer.film import Look, write_film, write_picture

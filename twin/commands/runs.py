@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from twin.catalogue import load, machine_names
+from twin.charts.text import number
+from twin.commands.console import Column, line, table
 from twin.commands.numbers import constant_forces, numbers
 from twin.commands.options import PAGE, check_files
-from twin.console import Column, line, table
 from twin.engines.stability import suitable_timestep
-from twin.viewer.text import number
+from twin.machine.catalogue import machine_names
+from twin.simulation.platform import load
 
 
 def validate(
@@ -76,7 +77,7 @@ def simulate(
     rate = None if twist is None else numbers(twist, "twist")
     forces = constant_forces(platform, force, start)
     if plot is not None:
-        from twin.viewer.extra import report_library
+        from twin.basics.optional import report_library
 
         report_library("plotly", "Plotting")
     began = clock.perf_counter()
@@ -102,14 +103,14 @@ def simulate(
     if out is not None:
         line(f"wrote {motion.save(out)}")
     if plot is not None:
-        from twin.viewer.panels import write_figure
+        from twin.charts.panels import write_figure
 
         line(f"wrote {write_figure(motion.plot(), plot)}")
 
 
 def bench(machines: Sequence[str] | None) -> None:
     """Print times of the main functions and of the engines' steps."""
-    from twin.benchmark import BATCH, function_times, step_times
+    from twin.analysis.benchmark import BATCH, function_times, step_times
 
     for name in machines or machine_names():
         platform = load(name)

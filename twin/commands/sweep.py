@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from twin.basics.files import write_text
+from twin.charts.text import number
+from twin.commands.console import Column, line, table
 from twin.commands.options import check_files
-from twin.console import Column, line, table
 from twin.errors import InputError
-from twin.files import write_text
 from twin.sweep import Sweep, run_sweep
 from twin.sweep.description import read_content, sweep_from
 from twin.sweep.work import DONE, STOPPED, Row
-from twin.viewer.text import number
 
 INPUTS = ("machine_preset", "engine", "controller", "payload")
 """Columns that are shown where they differ between runs; parameters are added."""

@@ -7,20 +7,19 @@ from pathlib import Path
 
 import numpy as np
 
-from twin.arrays import positive
-from twin.catalogue import load
+from twin.basics.arrays import positive
+from twin.charts.text import number
+from twin.commands.console import Column, line, table
 from twin.commands.engine_step import dividing_step
 from twin.commands.options import PAGE, check_files
-from twin.console import Column, line, table
 from twin.control import make_controller
 from twin.control.reference import Reference
 from twin.errors import InputError
 from twin.motion.words import motion_of
 from twin.plant.inertial_log import InertialLog
 from twin.plant.plant import Plant
-from twin.platform import Platform
-from twin.trajectory import Trajectory
-from twin.viewer.text import number
+from twin.simulation.platform import Platform, load
+from twin.simulation.trajectory import Trajectory
 
 
 def track(
@@ -79,7 +78,7 @@ def track(
 def _check_places(out: Path | None, plot: Path | None, log: Path | None) -> None:
     check_files(out=(out, ".npz"), plot=(plot, PAGE), log=(log, ".csv"))
     if plot is not None:
-        from twin.viewer.extra import report_library
+        from twin.basics.optional import report_library
 
         report_library("plotly", "Plotting")
 
@@ -91,8 +90,8 @@ def _write(
     if out is not None:
         line(f"wrote {run.save(out)}")
     if plot is not None:
-        from twin.viewer.panels import write_figure
-        from twin.viewer.tracking import tracking_figure
+        from twin.analysis.tracking import tracking_figure
+        from twin.charts.panels import write_figure
 
         line(f"wrote {write_figure(tracking_figure(run), plot)}")
     if log is not None:
@@ -130,7 +129,7 @@ def _inertial_log(run: Trajectory, platform: Platform) -> InertialLog:
 
 
 def _print_errors(run: Trajectory, unit: str) -> None:
-    from twin.viewer.tracking import TrackingErrors
+    from twin.analysis.tracking import TrackingErrors
 
     errors = TrackingErrors(run)
     means = errors.root_mean_square()

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from twin.commands.console import line
 from twin.commands.settings import environment_options, settings_from
-from twin.console import line
 
 
 def train(

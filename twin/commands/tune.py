@@ -18,12 +18,12 @@ from twin.analysis.tuning import (
     tune_velocity,
 )
 from twin.analysis.tuning.figures import gains_text, tuning_figure
-from twin.catalogue import load
+from twin.basics.files import write_text
+from twin.charts.text import number
+from twin.commands.console import Column, line, table
 from twin.commands.options import PAGE, check_files
-from twin.console import Column, line, table
 from twin.errors import InputError
-from twin.files import write_text
-from twin.viewer.text import number
+from twin.simulation.platform import load
 
 
 def tune(
@@ -53,7 +53,7 @@ def tune(
     """
     check_files(out=(out, ".toml"), plot=(plot, PAGE))
     if plot is not None:
-        from twin.viewer.extra import report_library
+        from twin.basics.optional import report_library
 
         report_library("plotly", "Plotting")
     platform = load(machine, machine_preset)
@@ -71,7 +71,7 @@ def tune(
     if out is not None:
         line(f"wrote {write_text(out, snippet)}")
     if plot is not None:
-        from twin.viewer.panels import write_figure
+        from twin.charts.panels import write_figure
 
         line(f"wrote {write_figure(tuning_figure(tuning), plot)}")
     return tuning.search.met

@@ -10,18 +10,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from twin.catalogue import load
+from twin.basics.optional import view_library
+from twin.commands.console import line
 from twin.commands.demand import Demand
 from twin.commands.options import told_as
-from twin.console import line
 from twin.errors import InputError
-from twin.session.machine_session import MachineSession
-from twin.session.source import Source
-from twin.trajectory import Trajectory
-from twin.viewer.extra import view_library
+from twin.simulation.live.machine_session import MachineSession
+from twin.simulation.live.source import Source
+from twin.simulation.platform import load
+from twin.simulation.trajectory import Trajectory
 
 if TYPE_CHECKING:
-    from twin.browser.page import Page
+    from twin.page.page import Page
 
 
 def view(
@@ -106,8 +106,8 @@ def _shown(
 ) -> tuple[Source, Callable[[Any], Page]]:
     """Return what shall be shown, and what makes its page."""
     if replay is not None:
-        from twin.browser.replay_page import replay_page
-        from twin.session.replay import Replay
+        from twin.page.replay_page import replay_page
+        from twin.simulation.live.replay import Replay
 
         preset = given.get("machine_preset")
         known = machine if machine is None or preset is None else load(machine, preset)
@@ -115,8 +115,8 @@ def _shown(
             played = Replay(Trajectory.load(replay), known)
         return played, partial(replay_page, replay=played)
     if environment is not None:
-        from twin.browser.environment_page import environment_page
-        from twin.browser.environment_session import EnvironmentSession
+        from twin.page.environment_page import environment_page
+        from twin.page.environment_session import EnvironmentSession
 
         options = {"machine": machine, "plant": given.get("machine_preset")}
         options |= {"engine": given.get("engine")}
@@ -125,7 +125,7 @@ def _shown(
         }
         acted = EnvironmentSession(environment, policy, **chosen)
         return acted, partial(environment_page, session=acted)
-    from twin.browser.machine_page import machine_page
+    from twin.page.machine_page import machine_page
 
     assert machine is not None
     with told_as(comparison="compare"):
@@ -137,7 +137,7 @@ def _serve(
     make: Callable[[Any], Page], title: str, host: str, port: int | None, browser: bool
 ) -> None:
     """Serve a page until it is interrupted."""
-    from twin.browser.server import PageServer
+    from twin.page.server import PageServer
 
     with PageServer(host, port, title=title) as server, _interruption() as interrupted:
         page = make(server.viser)

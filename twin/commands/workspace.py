@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from twin.catalogue import load
+from twin.basics.files import write_text
+from twin.commands.console import Column, line, table
 from twin.commands.numbers import numbers
 from twin.commands.options import PAGE, check_files, told_as
-from twin.console import Column, line, table
-from twin.files import write_text
+from twin.simulation.platform import load
 
 if TYPE_CHECKING:
     from twin.analysis.workspace.analysis import Advance
@@ -34,7 +34,7 @@ def workspace(
     platform = load(machine, machine_preset)
     center = None if pose is None else numbers(pose, "pose")
     if plot is not None:
-        from twin.viewer.extra import report_library
+        from twin.basics.optional import report_library
 
         report_library("plotly", "Plotting")
     from twin.analysis.workspace.analysis import PARTS, workspace_analysis

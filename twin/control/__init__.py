@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from twin.control.controller import Controller
-    from twin.platform import Platform
+    from twin.model.machine_model import MachineModel
 
 CONTROLLERS = {
     "cascade": ("twin.control.cascade", "Cascade"),
@@ -29,7 +29,7 @@ def controller_names() -> tuple[str, ...]:
 
 
 def make_controller(
-    name: str, platform: Platform, motion: Any = None, **options: Any
+    name: str, platform: MachineModel, motion: Any = None, **options: Any
 ) -> Controller:
     """Return a controller of a machine by name.
 
@@ -46,7 +46,7 @@ def make_controller(
     """
     from inspect import signature
 
-    from twin.arrays import one_of
+    from twin.basics.arrays import one_of
     from twin.errors import InputError
 
     module, cls = CONTROLLERS[one_of(name, "controller", CONTROLLERS)]

@@ -6,7 +6,7 @@ from math import exp
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.control.drive_model import DriveModel
 
 

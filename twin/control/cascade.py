@@ -6,15 +6,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.arrays import not_negative
+from twin.basics.arrays import not_negative
 from twin.control.controller import PERIOD, Controller
 from twin.control.demand import DemandLimiter
 from twin.control.gains import own_gains, spring_forces, suitable_position_loop
 from twin.control.reference import Reference
+from twin.model.machine_model import MachineModel
 from twin.motion import Motion
 from twin.plant.command import Command
 from twin.plant.measurement import Measurement
-from twin.platform import Platform
 
 
 class Cascade(Controller):
@@ -37,7 +37,7 @@ class Cascade(Controller):
 
     def __init__(
         self,
-        platform: Platform,
+        platform: MachineModel,
         motion: Motion | Reference | None = None,
         *,
         period: float = PERIOD,

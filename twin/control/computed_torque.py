@@ -6,15 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_flag, not_negative, positive
-from twin.control.computed_torque_kernel import (
-    FOUND,
-    NO_POSE,
-    predict,
-    required_forces,
-    task_state,
-    wanted_acceleration,
-)
+from twin.basics.arrays import FloatArray, as_flag, not_negative, positive
 from twin.control.controller import PERIOD, Controller
 from twin.control.drive_model import drive_model
 from twin.control.gains import loop_lag
@@ -22,13 +14,21 @@ from twin.control.prediction import Prediction
 from twin.control.reference import Reference
 from twin.control.task_reference import TaskReference, task_reference
 from twin.control.torque_mode import transmission_ratio
-from twin.dynamics.work import make_work
 from twin.errors import ControlError, InputError
-from twin.kinematics import forward
+from twin.kernels.control.computed_torque import (
+    FOUND,
+    NO_POSE,
+    predict,
+    required_forces,
+    task_state,
+    wanted_acceleration,
+)
+from twin.kernels.dynamics.work import make_work
+from twin.kernels.kinematics import forward
+from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion
 from twin.plant.command import Command
 from twin.plant.measurement import Measurement
-from twin.platform import Platform, as_platform
 
 LAG_SHARE = 1.0 / 3.0
 """Adopted: bandwidth times the lag of the loop; the prediction hides the lag, not its errors."""
@@ -70,11 +70,11 @@ class ComputedTorque(Controller):
 
     def __init__(
         self,
-        platform: Platform,
+        platform: MachineModel,
         motion: Motion | Reference | None = None,
         *,
         period: float = PERIOD,
-        model: Platform | None = None,
+        model: MachineModel | None = None,
         bandwidth: Any = None,
         damping: Any = DAMPING,
         integral_share: Any = INTEGRAL_SHARE,
@@ -99,7 +99,7 @@ class ComputedTorque(Controller):
                 the platform alone.
         """
         super().__init__(platform, motion, period=period)
-        known = self.model = as_platform(platform if model is None else model)
+        known = self.model = as_model(platform if model is None else model)
         _check(known, platform)
         usual = suitable_bandwidth(known, self.period) if bandwidth is None else bandwidth
         self.bandwidth = positive(usual, "bandwidth")
@@ -204,7 +204,7 @@ class ComputedTorque(Controller):
         )
 
 
-def suitable_bandwidth(platform: Platform, period: float = PERIOD) -> float:
+def suitable_bandwidth(platform: MachineModel, period: float = PERIOD) -> float:
     """Return the bandwidth [rad/s] that lag and transmissions leave.
 
     The gains are made for motor and leg together. Above the frequency at which the leg swings on
@@ -214,11 +214,11 @@ def suitable_bandwidth(platform: Platform, period: float = PERIOD) -> float:
     Raises:
         InputError: not a machine.
     """
-    faster = transmission_ratio(as_platform(platform))
+    faster = transmission_ratio(as_model(platform))
     return min(LAG_SHARE / loop_lag(platform, period) / faster, PERIOD_SHARE / period)
 
 
-def _check(model: Platform, platform: Platform) -> None:
+def _check(model: MachineModel, platform: MachineModel) -> None:
     """Raise InputError for machines that forces of a rigid model do not move."""
     reasons = {
         "viscoelastic": "springs inside its legs move the platform beside the actuators, and "

@@ -7,15 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, positive, read_only
+from twin.basics.arrays import FloatArray, as_floats, positive, read_only
 from twin.control.gains import suitable_velocity_loop
 from twin.control.reference import Reference, sample_reference, still_reference
 from twin.control.supervisor import Supervisor
 from twin.errors import InputError
+from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion
 from twin.plant.command import Command
 from twin.plant.measurement import Measurement
-from twin.platform import Platform, as_platform
 
 PERIOD = 1e-3
 """[s] Control period of the thesis and of most motion platforms."""
@@ -40,7 +40,7 @@ class Controller(ABC):
 
     def __init__(
         self,
-        platform: Platform,
+        platform: MachineModel,
         motion: Motion | Reference | None = None,
         *,
         period: float = PERIOD,
@@ -59,7 +59,7 @@ class Controller(ABC):
         Raises:
             InputError: an argument that cannot be used.
         """
-        self.platform = as_platform(platform)
+        self.platform = as_model(platform)
         self.period = positive(period, "period")
         self.reference = _reference(platform, motion, self.period)
         gain, time = suitable_velocity_loop(platform, self.period)
@@ -144,7 +144,7 @@ def each(value: Any, field: str, n: int) -> FloatArray:
     return read_only(np.broadcast_to(numbers, (n,)).copy())
 
 
-def _reference(platform: Platform, motion: Any, period: float) -> Reference:
+def _reference(platform: MachineModel, motion: Any, period: float) -> Reference:
     if motion is None:
         return still_reference(platform, platform.home, period)
     if not isinstance(motion, Reference):
@@ -152,7 +152,7 @@ def _reference(platform: Platform, motion: Any, period: float) -> Reference:
     return _usable(platform, motion, period, "motion")
 
 
-def _usable(platform: Platform, reference: Reference, period: float, field: str) -> Reference:
+def _usable(platform: MachineModel, reference: Reference, period: float, field: str) -> Reference:
     """Return a reference that fits; `field`: as which it was given."""
     rows, n = len(reference.time), platform.n_actuators
     shapes = [(rows, *tail) for tail in ((), (7,), (6,), (6,), (n,), (n,), (n,), ())]

@@ -6,8 +6,8 @@ from math import inf
 
 import numpy as np
 
-from twin.arrays import FloatArray, read_only
-from twin.platform import Platform
+from twin.basics.arrays import FloatArray, read_only
+from twin.model.machine_model import MachineModel
 
 
 class DemandLimiter:
@@ -18,7 +18,7 @@ class DemandLimiter:
         change: `(n,)` largest change in a control period.
     """
 
-    def __init__(self, platform: Platform, period: float) -> None:
+    def __init__(self, platform: MachineModel, period: float) -> None:
         actuators = [leg.actuator for leg in platform.parameters.legs]
         speeds = [inf if actuator.speed is None else actuator.speed for actuator in actuators]
         bounds = [getattr(actuator, "acceleration", None) for actuator in actuators]

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, one_of, positive
+from twin.basics.arrays import FloatArray, as_floats, one_of, positive
 from twin.errors import InputError
 
 Method = Literal["exact", "first_order", "tustin"]

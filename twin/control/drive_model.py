@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray
-from twin.platform import Platform, as_platform
+from twin.basics.arrays import FloatArray
+from twin.model.machine_model import MachineModel, as_model
 
 SMOOTHING = 5e-4
 """Parts of an actuator's stroke per second over which a model's friction changes its sign."""
@@ -64,13 +64,13 @@ class DriveModel(NamedTuple):
         return self.delay + self.lag
 
 
-def drive_model(platform: Platform) -> DriveModel:
+def drive_model(platform: MachineModel) -> DriveModel:
     """Return the drives of a machine's parameters; without drives the ideal ones.
 
     Raises:
         InputError: not a machine.
     """
-    legs = as_platform(platform).parameters.legs
+    legs = as_model(platform).parameters.legs
     stroke = platform.maximum_coordinates - platform.minimum_coordinates
     rows = []
     for leg in legs:
@@ -114,7 +114,7 @@ def drive_model(platform: Platform) -> DriveModel:
     )
 
 
-def _holding(platform: Platform) -> float:
+def _holding(platform: MachineModel) -> float:
     """Return the largest force that holds the machine at home; without gravity, one unit."""
     rest = np.zeros(6)
     forces = platform.inverse_dynamics(platform.home, rest, rest)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.control.drive_model import drive_model
 from twin.errors import InputError
+from twin.model.machine_model import MachineModel, as_model
 from twin.plant.drives import equivalent_inertia
-from twin.platform import Platform, as_platform
 
 
-def lumped_mass(platform: Platform, *, drives: bool = True) -> FloatArray:
+def lumped_mass(platform: MachineModel, *, drives: bool = True) -> FloatArray:
     """Return `(n,)` [kg] moving mass of each actuator plus its equal share of the platform.
 
     Args:
@@ -26,7 +26,7 @@ def lumped_mass(platform: Platform, *, drives: bool = True) -> FloatArray:
         actuator-axis and one-sixth of the upper platform and test equipment", 27.9 kg; the code of
         appendix A.3 has 18.8 kg without a source. Neither contains the drive's armature.
     """
-    legs = as_platform(platform).parameters.legs
+    legs = as_model(platform).parameters.legs
     rods = [leg.rod.mass for leg in legs if hasattr(leg, "rod")]
     if platform.coordinate_unit != "m" or len(rods) < len(legs):
         raise InputError(
@@ -39,7 +39,7 @@ def lumped_mass(platform: Platform, *, drives: bool = True) -> FloatArray:
     return masses + drive_model(platform).inertia if drives else masses
 
 
-def observed_mass(platform: Platform) -> FloatArray:
+def observed_mass(platform: MachineModel) -> FloatArray:
     """Return the lumped masses `(n,)` where there are any, else what moves with all actuators.
 
     In [kg], for cranks in [kg m2], drives included.
@@ -50,4 +50,4 @@ def observed_mass(platform: Platform) -> FloatArray:
     try:
         return lumped_mass(platform)
     except InputError:
-        return equivalent_inertia(as_platform(platform))
+        return equivalent_inertia(as_model(platform))

@@ -6,17 +6,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_flag
+from twin.basics.arrays import FloatArray, as_flag
 from twin.control.cascade import Cascade
 from twin.control.controller import PERIOD
 from twin.control.drive_model import drive_model
 from twin.control.feedforward_table import feedforward_table
 from twin.control.gains import derived_velocity_loop
 from twin.control.reference import Reference
+from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion
 from twin.plant.command import Command
 from twin.plant.measurement import Measurement
-from twin.platform import Platform, as_platform
 
 
 class InverseDynamicsFeedforward(Cascade):
@@ -36,11 +36,11 @@ class InverseDynamicsFeedforward(Cascade):
 
     def __init__(
         self,
-        platform: Platform,
+        platform: MachineModel,
         motion: Motion | Reference | None = None,
         *,
         period: float = PERIOD,
-        model: Platform | None = None,
+        model: MachineModel | None = None,
         position_gain: Any = None,
         position_integral: Any = None,
         velocity_gain: Any = None,
@@ -67,7 +67,7 @@ class InverseDynamicsFeedforward(Cascade):
             InputError: an argument that cannot be used, or springs inside the legs.
             SingularPoseError: the reference passes a singular pose.
         """
-        known = self.model = as_platform(platform if model is None else model)
+        known = self.model = as_model(platform if model is None else model)
         self._drives = drive_model(known)
         self._preview = as_flag(preview, "preview")
         self._friction = as_flag(friction, "friction")

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, read_only
+from twin.basics.arrays import FloatArray, read_only
 from twin.control.drive_model import DriveModel
 from twin.control.reference import Reference
 from twin.errors import InputError
-from twin.platform import Platform
+from twin.model.machine_model import MachineModel
 
 DRIVE_PERIOD = 0.5e-3
 """[s] Adopted: of the drives' velocity loops. Over a control period they compare one demand with
@@ -32,7 +32,7 @@ class FeedforwardTable(NamedTuple):
 
 
 def feedforward_table(
-    platform: Platform,
+    platform: MachineModel,
     reference: Reference,
     drives: DriveModel,
     *,

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, read_only
-from twin.parameters.control import CascadeGains
-from twin.parameters.legs import StrutLeg
+from twin.basics.arrays import FloatArray, read_only
+from twin.machine.control import CascadeGains
+from twin.machine.legs import StrutLeg
+from twin.model.machine_model import MachineModel
 from twin.plant.drives import equivalent_inertia, mobility
-from twin.platform import Platform
 
 SHORTEST_LAG = 0.7e-3
 """[s] Adopted: makes the thesis' 20 N per mm/s of what its machine moves without motors."""
@@ -25,12 +25,12 @@ FASTEST_POSITION = 20.0
 """Adopted: by how much it is slower than the lags allow."""
 
 
-def own_gains(platform: Platform) -> CascadeGains | None:
+def own_gains(platform: MachineModel) -> CascadeGains | None:
     """Return the gains of the machine's parameters, None if it has none."""
     return platform.parameters.control
 
 
-def loop_lag(platform: Platform, period: float) -> float:
+def loop_lag(platform: MachineModel, period: float) -> float:
     """Return the sum of small lags [s] around the velocity loops: current, delay, a quarter period.
 
     The drives close these loops at the engine's step, which is shorter than the control period.
@@ -49,7 +49,7 @@ class Burden(NamedTuple):
     heaviest: float
 
 
-def burden(platform: Platform) -> Burden:
+def burden(platform: MachineModel) -> Burden:
     """Return what the velocity loops move at home, motors included.
 
     A motor moves faster than its transmission lets the leg follow: the lightest is then the motor.
@@ -63,7 +63,7 @@ def burden(platform: Platform) -> Burden:
     return Burden(lightest, float(equivalent_inertia(platform).max()), heaviest)
 
 
-def derived_velocity_loop(platform: Platform, period: float) -> tuple[FloatArray, FloatArray]:
+def derived_velocity_loop(platform: MachineModel, period: float) -> tuple[FloatArray, FloatArray]:
     """Return gains `(n,)` and integral times `(n,)` [s] that keep every motion of a machine damped.
 
     With the sum T of small lags: the symmetrical optimum m / (2 T), 4 T for what all actuators
@@ -80,7 +80,7 @@ def derived_velocity_loop(platform: Platform, period: float) -> tuple[FloatArray
     return read_only(np.full(n, gain)), read_only(np.full(n, time))
 
 
-def suitable_velocity_loop(platform: Platform, period: float) -> tuple[FloatArray, FloatArray]:
+def suitable_velocity_loop(platform: MachineModel, period: float) -> tuple[FloatArray, FloatArray]:
     """Return the machine's own gains and times of the velocity loops, or derived ones."""
     own, n = own_gains(platform), platform.n_actuators
     gain = None if own is None else own.velocity_gain or own.crank_velocity_gain
@@ -89,7 +89,7 @@ def suitable_velocity_loop(platform: Platform, period: float) -> tuple[FloatArra
     return read_only(np.full(n, gain)), read_only(np.full(n, own.velocity_time))
 
 
-def suitable_position_loop(platform: Platform, period: float) -> tuple[float, float]:
+def suitable_position_loop(platform: MachineModel, period: float) -> tuple[float, float]:
     """Return gain [1/s] and integral gain [1/s2] of the position loop."""
     own = own_gains(platform)
     if own is not None:
@@ -99,7 +99,7 @@ def suitable_position_loop(platform: Platform, period: float) -> tuple[float, fl
     return gain, gain**2 / 10.0
 
 
-def spring_forces(platform: Platform, coordinates: FloatArray) -> FloatArray:
+def spring_forces(platform: MachineModel, coordinates: FloatArray) -> FloatArray:
     """Return the forces `(..., n)` [N] that stretch the springs beside the actuators of struts.
 
     A strut stays at a length only under stiffness (length - rest length); zero in other legs.
@@ -116,7 +116,7 @@ def spring_forces(platform: Platform, coordinates: FloatArray) -> FloatArray:
     return np.asarray([part.stiffness for part in axial] * (coordinates - np.array(rest)))
 
 
-def unstable_velocity_loop(platform: Platform, gains: FloatArray, timestep: float) -> str:
+def unstable_velocity_loop(platform: MachineModel, gains: FloatArray, timestep: float) -> str:
     """Return why velocity loops of `gains` `(n, 2)` cannot work at the engine's step; else "".
 
     A speed that is corrected by more than twice its error in one step grows, whatever else there

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.control.reference import Reference
 from twin.plant.command import Command
 from twin.plant.measurement import Measurement

@@ -6,16 +6,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.control.controller import PERIOD, Controller
 from twin.control.supervisor import Supervisor
 from twin.errors import ControlError
+from twin.model.machine_model import MachineModel
 from twin.plant.command import Command
 from twin.plant.encoder import encoder_bank
 from twin.plant.homing import PHASES, Homing, HomingInputs
 from twin.plant.homing_settings import homing_settings
 from twin.plant.measurement import Measurement
-from twin.platform import Platform
 
 ANYWHERE = 2.0
 """Strokes: before homing nobody knows how far the start is."""
@@ -33,7 +33,7 @@ class HomingController(Controller):
 
     def __init__(
         self,
-        platform: Platform,
+        platform: MachineModel,
         index_coordinates: Any = None,
         *,
         start: Any = None,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.control.kalman_noise import ObserverDesign
 from twin.errors import StateError
 

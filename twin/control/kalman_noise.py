@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats
+from twin.basics.arrays import FloatArray, as_floats
 from twin.control.disturbance_model import SampledModel, disturbance_model, sampled
 from twin.errors import InputError
 

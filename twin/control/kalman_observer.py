@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, as_vector
+from twin.basics.arrays import FloatArray, as_floats, as_vector
 from twin.control.kalman_gain import recursive_gains, steady_gains
 from twin.control.kalman_noise import ObserverDesign
-from twin.control.observer_kernel import observe
 from twin.errors import InputError
+from twin.kernels.control.observer import observe
 
 
 class KalmanObserver:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.control.controller import Controller
 from twin.control.gains import unstable_velocity_loop
 from twin.control.handover import Handover
@@ -14,15 +14,16 @@ from twin.control.records import Records
 from twin.control.reference import Reference
 from twin.control.stop import SafeStop
 from twin.control.supervisor import Supervisor
-from twin.dynamics.quiet_springs import quiet_springs
 from twin.errors import InputError, SimulationStoppedError, StateError
+from twin.model.machine_model import MachineModel
+from twin.model.motions import REST
+from twin.model.static_deflection import quiet_springs
 from twin.plant.command import MODES, Command
 from twin.plant.measurement import Measurement
 from twin.plant.plant import Plant
-from twin.platform import REST, Platform
 
 if TYPE_CHECKING:
-    from twin.engines.engine import State
+    from twin.model.engine import State
 
 RATIO_ROUNDING = 1e-9
 
@@ -39,7 +40,7 @@ class ClosedLoop:
 
     def __init__(
         self,
-        platform: Platform,
+        platform: MachineModel,
         controller: Controller,
         plant: Plant | None = None,
         supervisor: Supervisor | None = None,
@@ -239,7 +240,7 @@ class ClosedLoop:
         self._records.add(own, self.controller.signals)
 
 
-def _check(platform: Platform, controller: Any) -> None:
+def _check(platform: MachineModel, controller: Any) -> None:
     """Raise InputError for what is no controller of a machine."""
     if not isinstance(controller, Controller):
         raise InputError("controller", f"must be one of twin.control, not {controller!r}")

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_flag
+from twin.basics.arrays import FloatArray, as_flag
 from twin.control.applied_force import AppliedForce
 from twin.control.cascade import Cascade
 from twin.control.controller import PERIOD
@@ -18,10 +18,10 @@ from twin.control.kalman_observer import KalmanObserver
 from twin.control.reference import Reference
 from twin.control.torque_mode import torque_loops, transmission_ratio
 from twin.errors import InputError
+from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion
 from twin.plant.command import Command
 from twin.plant.measurement import Measurement
-from twin.platform import Platform, as_platform
 
 BANDWIDTH = 50.0
 """[Hz] Adopted: of observers whose readings are exact. An infinite one would differentiate twice;
@@ -66,11 +66,11 @@ class ObserverCascade(Cascade):
 
     def __init__(
         self,
-        platform: Platform,
+        platform: MachineModel,
         motion: Motion | Reference | None = None,
         *,
         period: float = PERIOD,
-        model: Platform | None = None,
+        model: MachineModel | None = None,
         design: ObserverDesign | None = None,
         compensation: bool = True,
         estimated_speed: bool = True,
@@ -104,7 +104,7 @@ class ObserverCascade(Cascade):
                 actuators, or a design of another period or number of actuators.
             StateError: the design has no steady gains (`kalman_gain.CovarianceError`).
         """
-        known = as_platform(platform if model is None else model)
+        known = as_model(platform if model is None else model)
         if known.n_internal:
             raise InputError("platform", "springs inside its legs: no leg is a mass by itself")
         if known.kind == "strut":
@@ -185,7 +185,7 @@ class ObserverCascade(Cascade):
         }
 
 
-def suitable_design(platform: Platform, period: float = PERIOD) -> ObserverDesign:
+def suitable_design(platform: MachineModel, period: float = PERIOD) -> ObserverDesign:
     """Return the observer that fits a machine's masses, encoders and weight.
 
     The disturbance is expected to change over `DISTURBANCE_TIME` by as much as the larger of
@@ -196,7 +196,7 @@ def suitable_design(platform: Platform, period: float = PERIOD) -> ObserverDesig
     Raises:
         InputError: not a machine.
     """
-    machine = as_platform(platform)
+    machine = as_model(platform)
     drives = drive_model(machine)
     rest = np.zeros(6)
     holding = np.abs(machine.inverse_dynamics(machine.home, rest, rest)).max()

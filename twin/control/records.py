@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 
 OWN_SIGNALS = ("time", "demand", "measured", "command", "reference_pose", "inertial")

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, positive, read_only
-from twin.dynamics.quiet_springs import quiet_springs
+from twin.basics.arrays import FloatArray, positive, read_only
 from twin.errors import InputError
-from twin.kinematics.inverse import inverse_kinematics_batch
+from twin.kernels.kinematics.inverse import inverse_kinematics_batch
+from twin.model.machine_model import MachineModel, as_model
+from twin.model.static_deflection import quiet_springs
 from twin.motion import Motion
-from twin.platform import Platform, as_platform
 
 LARGEST_COUNT = 10_000_000
 
@@ -50,7 +50,7 @@ class Reference(NamedTuple):
 
 
 def sample_reference(
-    platform: Platform, motion: Motion, period: float = 1e-3, duration: float | None = None
+    platform: MachineModel, motion: Motion, period: float = 1e-3, duration: float | None = None
 ) -> Reference:
     """Return a motion at the control instants.
 
@@ -64,7 +64,7 @@ def sample_reference(
     Raises:
         InputError: not a motion, or times that are not above zero.
     """
-    as_platform(platform)
+    as_model(platform)
     if not isinstance(motion, Motion):
         raise InputError("motion", f"must be a motion of twin.motion, not {motion!r}")
     step = positive(period, "period")
@@ -81,7 +81,7 @@ def sample_reference(
     return reference_of(platform, step, time, pose, twist, acceleration)
 
 
-def still_reference(platform: Platform, pose: FloatArray, period: float = 1e-3) -> Reference:
+def still_reference(platform: MachineModel, pose: FloatArray, period: float = 1e-3) -> Reference:
     """Return the reference of a machine that shall stay where it is."""
     rows = np.asarray(pose, dtype=float)[None]
     zero = np.zeros((1, 6))
@@ -89,7 +89,7 @@ def still_reference(platform: Platform, pose: FloatArray, period: float = 1e-3) 
 
 
 def reference_of(
-    platform: Platform,
+    platform: MachineModel,
     period: float,
     time: FloatArray,
     pose: FloatArray,
@@ -129,7 +129,7 @@ def reference_of(
 
 
 def _leave_out_springs(
-    platform: Platform,
+    platform: MachineModel,
     motion: tuple[FloatArray, FloatArray, FloatArray],
     period: float,
     along: tuple[FloatArray, FloatArray, FloatArray],
@@ -160,7 +160,7 @@ def _held(values: FloatArray, good: Any, first: FloatArray) -> FloatArray:
 
 
 def _derivatives(
-    platform: Platform, pose: FloatArray, twist: FloatArray, acceleration: FloatArray
+    platform: MachineModel, pose: FloatArray, twist: FloatArray, acceleration: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return rates and accelerations `(k, n)` of the actuators' coordinates."""
     jacobian = platform.jacobian(pose)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.control.gains import derived_velocity_loop
+from twin.model.machine_model import MachineModel
 from twin.plant.command import Command
 from twin.plant.measurement import Measurement
-from twin.platform import Platform
 
 RAMP = 0.15
 """[s] Adopted: from the present speeds to zero."""
@@ -37,7 +37,7 @@ class SafeStop:
         duration: [s] from the reason to stop until the machine may be left alone, if it is still.
     """
 
-    def __init__(self, platform: Platform, period: float) -> None:
+    def __init__(self, platform: MachineModel, period: float) -> None:
         gain, time = derived_velocity_loop(platform, period)
         self.gains = np.column_stack([gain, gain / time])
         drives = [leg.drive for leg in platform.parameters.legs]

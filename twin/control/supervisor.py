@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, positive
+from twin.basics.arrays import FloatArray, positive
 from twin.control.reference import Reference
+from twin.model.machine_model import MachineModel
 from twin.plant.command import Command
 from twin.plant.measurement import Measurement
-from twin.platform import Platform
 
 PATIENCE = 5e-3
 """[s] Adopted: how long sensors may be silent."""
@@ -42,7 +42,7 @@ class Supervisor:
 
     def __init__(
         self,
-        platform: Platform,
+        platform: MachineModel,
         reference: Reference,
         period: float,
         *,

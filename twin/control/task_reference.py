@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, read_only
+from twin.basics.arrays import FloatArray, read_only
 from twin.control.drive_model import DriveModel
 from twin.control.feedforward_table import ahead
 from twin.control.reference import Reference

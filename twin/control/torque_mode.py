@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, read_only
+from twin.basics.arrays import FloatArray, read_only
 from twin.control.drive_model import drive_model
 from twin.control.gains import (
     burden,
@@ -21,7 +21,7 @@ from twin.control.gains import (
     suitable_position_loop,
     suitable_velocity_loop,
 )
-from twin.platform import Platform
+from twin.model.machine_model import MachineModel
 
 LEAST_DAMPING = 0.25
 """Adopted: of the velocity loop in the heaviest mode."""
@@ -43,7 +43,7 @@ class TorqueLoops(NamedTuple):
     """[1/s2]"""
 
 
-def torque_loops(platform: Platform, period: float) -> TorqueLoops:
+def torque_loops(platform: MachineModel, period: float) -> TorqueLoops:
     """Return the machine's own gains where its motors have no inertia, else derived ones.
 
     The velocity gain is that of the symmetrical optimum for the lightest mass, its integral time at
@@ -65,7 +65,7 @@ def torque_loops(platform: Platform, period: float) -> TorqueLoops:
     return TorqueLoops(read_only(velocity), read_only(time), gain, integral)
 
 
-def transmission_ratio(platform: Platform) -> float:
+def transmission_ratio(platform: MachineModel) -> float:
     """Return how much heavier the heaviest motion is than the motor that swings on the legs.
 
     One where motors have no transmissions: they move with their legs.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.control import make_controller
 from twin.datasets.actors import Actor
 from twin.errors import InputError

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twin import __version__
-from twin.datasets.actors import as_action, make_actor, saved_policy
+from twin.basics.progress import Progress
+from twin.datasets.actors import as_action
+from twin.datasets.choice import make_actor, saved_policy
 from twin.datasets.episode import EpisodeRecord
 from twin.datasets.library import dataset_library
 from twin.errors import InputError
-from twin.progress import Progress
 
 if TYPE_CHECKING:
     import gymnasium
@@ -209,7 +210,7 @@ def _make(environment: Any, options: dict[str, Any]) -> gymnasium.Env[Any, Any]:
 
 def _as_data(randomisation: Any) -> Any:
     """Return a randomisation so that the dataset has all of it: no file, no object."""
-    from twin.randomisation import Randomisation, as_randomisation
+    from twin.machine.randomisation import Randomisation, as_randomisation
 
     whole = isinstance(randomisation, (Randomisation, Path))
     if whole or (isinstance(randomisation, str) and randomisation.endswith(".toml")):

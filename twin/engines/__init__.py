@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from twin.errors import InputError
 
 if TYPE_CHECKING:
-    from twin.engines.engine import Engine
-    from twin.platform import Platform
+    from twin.model.engine import Engine
+    from twin.model.machine_model import MachineModel
 
 ENGINES = {
-    "analytic": ("twin.engines.analytic", "AnalyticEngine"),
-    "mujoco": ("twin.engines.mujoco", "MujocoEngine"),
-    "bullet": ("twin.engines.bullet", "BulletEngine"),
+    "analytic": ("twin.engines.analytic.engine", "AnalyticEngine"),
+    "mujoco": ("twin.engines.mujoco.engine", "MujocoEngine"),
+    "bullet": ("twin.engines.bullet.engine", "BulletEngine"),
 }
 
 
@@ -25,7 +25,7 @@ def engine_names() -> tuple[str, ...]:
 
 def make_engine(
     name: str,
-    platform: Platform,
+    platform: MachineModel,
     timestep: float = 1e-3,
     preset: str = "validation",
     **options: Any,
@@ -43,7 +43,7 @@ def make_engine(
         InputError: unknown engine, preset or option, or a step that is not above zero.
         MissingDependencyError: the engine's library is not installed; says how to install it.
     """
-    from twin.arrays import one_of
+    from twin.basics.arrays import one_of
 
     one_of(name, "engine", ENGINES)
     module, cls = ENGINES[name]

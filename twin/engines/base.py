@@ -9,13 +9,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_pose, as_vector, one_of, positive
-from twin.ball.ball import Ball, as_ball
-from twin.engines.engine import PRESETS, Preset, State
+from twin.basics.arrays import FloatArray, as_pose, as_vector, one_of, positive
 from twin.engines.guard import Guard
 from twin.engines.saved import header, pack, unpack
 from twin.errors import ClosedEngineError, InputError, SimulationStoppedError
-from twin.platform import REST, LegCoordinates, Platform, as_platform
+from twin.model.ball.ball import Ball, as_ball
+from twin.model.engine import PRESETS, Preset, State
+from twin.model.machine_model import MachineModel, as_model
+from twin.model.motions import REST, LegCoordinates
 
 NO_BALL = "this engine was made without one; make it with ball=True or a Ball"
 
@@ -27,7 +28,7 @@ class BaseEngine(ABC):
 
     def __init__(
         self,
-        platform: Platform,
+        platform: MachineModel,
         timestep: float,
         preset: Preset,
         largest_gap: float,
@@ -39,7 +40,7 @@ class BaseEngine(ABC):
             InputError: an argument that cannot be used.
         """
         one_of(preset, "preset", PRESETS)
-        self.platform = as_platform(platform)
+        self.platform = as_model(platform)
         self.timestep = positive(timestep, "timestep")
         self.preset: Preset = preset
         self._largest_gap = positive(largest_gap, "largest_gap")
@@ -203,7 +204,7 @@ class BaseEngine(ABC):
             return None
         if self._ball is None:
             raise InputError("ball", NO_BALL)
-        from twin.ball.places import as_start
+        from twin.model.ball.places import as_start
 
         return as_vector(as_start(start, self._ball), "ball", 4)
 

@@ -7,22 +7,22 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from twin.arrays import one_of
+from twin.basics.arrays import one_of
+from twin.basics.files import write_text
 from twin.errors import InputError
-from twin.files import write_text
-from twin.platform import Platform
+from twin.model.machine_model import MachineModel
 
 FORMATS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "mjcf": (
-        ("robot.xml", "twin.engines.mjcf", "robot_xml"),
-        ("scene.xml", "twin.engines.scene", "scene_xml"),
+        ("robot.xml", "twin.engines.mjcf.robot", "robot_xml"),
+        ("scene.xml", "twin.engines.mjcf.scene", "scene_xml"),
     ),
-    "urdf": (("robot.urdf", "twin.engines.urdf", "robot_urdf"),),
+    "urdf": (("robot.urdf", "twin.engines.urdf.robot", "robot_urdf"),),
 }
 """Format -> its files, each with the module and the function that writes it."""
 
 
-def export(platform: Platform, form: str, folder: str | Path) -> list[Path]:
+def export(platform: MachineModel, form: str, folder: str | Path) -> list[Path]:
     """Write the model files of one format; returns their paths.
 
     The folder is made if need be. Files of these names are replaced, each at once; nothing else
@@ -42,7 +42,7 @@ def export(platform: Platform, form: str, folder: str | Path) -> list[Path]:
     return [write_text(target / name, text) for name, text in texts.items()]
 
 
-def _writer(module: str, function: str) -> Callable[[Platform], str]:
+def _writer(module: str, function: str) -> Callable[[MachineModel], str]:
     writer: Any = getattr(import_module(module), function)
     return writer  # type: ignore[no-any-return]
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray
-from twin.engines.engine import State
+from twin.basics.arrays import FloatArray
 from twin.errors import SimulationStoppedError
-from twin.platform import Platform
+from twin.model.engine import State
+from twin.model.machine_model import MachineModel
 
 LARGEST_GAP = 1e-2
 """Default loop gap [m] that stops an engine: ten times what a bad but usable setting leaves."""
@@ -32,7 +32,7 @@ class Guard:
     def __init__(
         self,
         engine: str,
-        platform: Platform,
+        platform: MachineModel,
         timestep: float,
         preset: str,
         largest_gap: float = LARGEST_GAP,
@@ -133,7 +133,7 @@ def replay(path: str | Path) -> list[State]:
     """
     from twin.engines import make_engine
     from twin.errors import InputError
-    from twin.parameters.machine import MachineParameters
+    from twin.machine.machine import MachineParameters
 
     try:
         with np.load(path, allow_pickle=False) as data:
@@ -146,7 +146,7 @@ def replay(path: str | Path) -> list[State]:
         steps = list(zip(*(content[name] for name in names), strict=True))
     except Exception as error:
         raise InputError("path", f"{path} is not a state dump ({error})") from None
-    engine = make_engine(name, Platform(parameters), *settings, **options)
+    engine = make_engine(name, MachineModel(parameters), *settings, **options)
     try:
         states = [engine.restore(saved)]
         for forces, wrench, shaking in steps:

@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_pose, as_vector
-from twin.engines.mechanism import Mechanism
-from twin.engines.mechanisms.assembly import make_mechanism
+from twin.basics.arrays import FloatArray, as_pose, as_vector
+from twin.engines.mechanism.assembly import make_mechanism
+from twin.engines.mechanism.mechanism import Mechanism
 from twin.errors import InputError, SingularPoseError
-from twin.platform import Platform
+from twin.model.machine_model import MachineModel
 
-TREES = {"mujoco": "twin.engines.mujoco_tree", "bullet": "twin.engines.bullet_tree"}
+TREES = {"mujoco": "twin.engines.mujoco.tree", "bullet": "twin.engines.bullet.tree"}
 
 SINGULAR = 1e-9
 """Relative size of the smallest singular value below which a matrix counts as singular."""
@@ -92,7 +92,7 @@ def project(tree: OpenTree, machine: Mechanism) -> Projection:
 
 def projection(
     engine: str,
-    platform: Platform,
+    platform: MachineModel,
     pose: Any,
     twist: Any,
     acceleration: Any,
@@ -137,7 +137,7 @@ def projection(
 
 def projected_forces(
     engine: str,
-    platform: Platform,
+    platform: MachineModel,
     pose: Any,
     twist: Any,
     acceleration: Any,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from twin.errors import InputError
-from twin.platform import Platform
+from twin.model.machine_model import MachineModel
 
 MAGIC = b"twin-state-3\n"
 
@@ -29,7 +29,7 @@ class Header(NamedTuple):
 
 def header(
     engine: str,
-    platform: Platform,
+    platform: MachineModel,
     timestep: float,
     preset: str,
     library: str = "",

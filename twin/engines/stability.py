@@ -13,9 +13,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError
-from twin.platform import Platform
+from twin.model.machine_model import MachineModel
 
 Scheme = Literal["rk4", "explicit"]
 """How an engine steps: Runge-Kutta of order four, or velocities and then positions, with the forces
@@ -61,7 +61,7 @@ class Linearisation(NamedTuple):
         return float(np.abs(np.linalg.eigvals(np.vstack([moved, faster]))).max())
 
 
-def check_timestep(platform: Platform, timestep: float, engine: str, scheme: Scheme) -> None:
+def check_timestep(platform: MachineModel, timestep: float, engine: str, scheme: Scheme) -> None:
     """Refuse a time step [s] at which a machine's springs and dampers would run away.
 
     Raises:
@@ -81,7 +81,7 @@ def check_timestep(platform: Platform, timestep: float, engine: str, scheme: Sch
 
 
 @lru_cache(maxsize=32)
-def longest_step(platform: Platform, scheme: Scheme) -> float:
+def longest_step(platform: MachineModel, scheme: Scheme) -> float:
     """Return the longest stable step [s] about home; infinite where every step is stable."""
     machine = linearise(platform)
     fastest = float(np.abs(machine.modes).max())
@@ -97,7 +97,7 @@ def longest_step(platform: Platform, scheme: Scheme) -> float:
     return low
 
 
-def suitable_timestep(platform: Platform) -> float:
+def suitable_timestep(platform: MachineModel) -> float:
     """Return a time step [s] that resolves a machine's fastest mode: 1 ms, or 5, 2, 1, .. of less.
 
     Raises:
@@ -112,9 +112,9 @@ def suitable_timestep(platform: Platform) -> float:
 
 
 @lru_cache(maxsize=8)
-def linearise(platform: Platform) -> Linearisation:
+def linearise(platform: MachineModel) -> Linearisation:
     """Return a machine's accelerations about home per displacement and velocity, no gravity."""
-    floating = Platform(platform.parameters.model_copy(update={"gravity": 0.0}))
+    floating = MachineModel(platform.parameters.model_copy(update={"gravity": 0.0}))
     no_forces = np.zeros(platform.n_actuators)
     # Directions that the conditions leave free, from the singular value decomposition.
     conditions = platform.conditions(platform.home)
@@ -145,7 +145,7 @@ def _turn(quaternion: FloatArray, angle: FloatArray) -> FloatArray:
     return np.asarray(turned / np.linalg.norm(turned))
 
 
-def _is_stiff(platform: Platform) -> bool:
+def _is_stiff(platform: MachineModel) -> bool:
     """Return whether forces inside the machine depend on its motion."""
     kinds = {"strut": True, "viscoelastic": True}
     rubbing = any(getattr(leg, "friction", None) for leg in platform.parameters.legs)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats
+from twin.basics.arrays import FloatArray, as_floats
 from twin.errors import InputError
 from twin.motion.checks import LARGEST_AMPLITUDE
 from twin.rotations import convention

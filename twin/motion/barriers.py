@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.arrays import FloatArray, as_floats, read_only
+from twin.basics.arrays import FloatArray, as_floats, read_only
 from twin.errors import InputError
 from twin.motion.checks import bounded
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from twin.arrays import as_floats
+from twin.basics.arrays import as_floats
 from twin.errors import InputError
 
 SHORTEST_TIME = 1e-6

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, one_of, read_only
+from twin.basics.arrays import FloatArray, one_of, read_only
 from twin.motion.axes import AxisSample, axis_values
 from twin.motion.checks import LARGEST_FREQUENCY, bounded
 from twin.motion.motion import Motion

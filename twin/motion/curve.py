@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 
 FEWEST_SAMPLES = 4

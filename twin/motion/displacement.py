@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, as_pose, flatten_batch
+from twin.basics.arrays import FloatArray, as_floats, as_pose, flatten_batch
 from twin.motion.quaternions import quaternion_product
 from twin.rotations import angles_from_quaternion, quaternion_from_angles
 

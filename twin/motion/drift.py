@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from twin.arrays import FloatArray, one_of
+from twin.basics.arrays import FloatArray, one_of
 from twin.errors import InputError
 from twin.motion.checks import bounded
 from twin.motion.curve import Curve, curve_of_accelerations, spline_through

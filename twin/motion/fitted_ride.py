@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import positive
+from twin.basics.arrays import positive
+from twin.model.machine_model import MachineModel, as_model
 from twin.motion.tank_track import TankTrackMotion
-from twin.platform import Platform, as_platform
 
 LIMIT_SHARE = 0.8
 """Of the actuators' speed and of their range on one side of home that a ride may use."""
@@ -18,7 +18,7 @@ TIMESTEP = 1e-3
 
 
 def fitted_tank_ride(
-    platform: Platform, peak_pitch: Any, duration: Any, share: Any = LIMIT_SHARE
+    platform: MachineModel, peak_pitch: Any, duration: Any, share: Any = LIMIT_SHARE
 ) -> TankTrackMotion:
     """Return a tank ride about home, made smaller until the actuators can follow it.
 
@@ -34,7 +34,7 @@ def fitted_tank_ride(
         InputError: not a machine, or numbers out of range.
         UnreachablePoseError: a leg cannot reach a pose of the ride with `peak_pitch`.
     """
-    machine = as_platform(platform)
+    machine = as_model(platform)
     pitch, most = positive(peak_pitch, "peak_pitch"), positive(share, "share")
     ride = TankTrackMotion(machine.home, duration=duration, peak_pitch=pitch)
     time = np.arange(round(ride.duration / TIMESTEP) + 1.0) * TIMESTEP

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, read_only
+from twin.basics.arrays import FloatArray, read_only
 from twin.motion.axes import AxisSample
 from twin.motion.motion import Motion
 

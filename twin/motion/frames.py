@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, flatten_batch
+from twin.basics.arrays import FloatArray, as_floats, flatten_batch
 from twin.motion.quaternions import cross, quaternion_product, rotated
 from twin.motion.rodrigues import rodrigues_kinematics
 from twin.motion.rotation_vector import rotation_vector_kinematics

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, as_pose, read_only
+from twin.basics.arrays import FloatArray, as_floats, as_pose, read_only
 from twin.errors import InputError
 from twin.motion.axes import AxisSample, axis_names
 from twin.motion.checks import LONGEST_TIME, SHORTEST_TIME, bounded

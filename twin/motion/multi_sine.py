@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, one_of
+from twin.basics.arrays import FloatArray, as_floats, one_of
 from twin.errors import InputError
 from twin.motion.axes import known_axis
 from twin.motion.checks import LARGEST_AMPLITUDE, LARGEST_FREQUENCY, seed_number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 
 
 def cross(left: FloatArray, right: FloatArray) -> FloatArray:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, read_only
+from twin.basics.arrays import FloatArray, read_only
 from twin.errors import InputError
 from twin.motion.axes import AxisSample
 from twin.motion.curve import Curve, curve_of_values

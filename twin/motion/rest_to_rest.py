@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, one_of, positive, read_only
+from twin.basics.arrays import FloatArray, one_of, positive, read_only
 from twin.motion.axes import AxisSample, axis_values
 from twin.motion.checks import LONGEST_TIME, SHORTEST_TIME, bounded
 from twin.motion.fade import minimum_jerk

@@ -6,7 +6,7 @@ from math import factorial
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.motion.quaternions import cross
 
 SERIES_BELOW = 1.0

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats
+from twin.basics.arrays import FloatArray, as_floats
 from twin.errors import InputError
 from twin.motion.checks import LARGEST_SAMPLE, LONGEST_TIME, SHORTEST_TIME, bounded
 from twin.motion.curve import FEWEST_SAMPLES

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, read_only
+from twin.basics.arrays import FloatArray, read_only
 from twin.errors import InputError
 from twin.motion.axes import AxisSample, axis_values
 from twin.motion.checks import LONGEST_TIME, SHORTEST_TIME, bounded

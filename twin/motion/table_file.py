@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.motion.checks import LARGEST_SAMPLE
 from twin.motion.table_header import DELIMITERS, fail_in, read_header

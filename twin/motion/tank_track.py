@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.motion.barriers import Barriers, barrier_course
 from twin.motion.checks import bounded, seed_number

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.motion.checks import bounded
 
 ComplexArray = NDArray[np.complex128]

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from twin.errors import InputError
+from twin.model.machine_model import MachineModel
 from twin.motion import (
     ChirpMotion,
     Motion,
@@ -17,7 +18,6 @@ from twin.motion import (
     read_recording,
 )
 from twin.motion.fitted_ride import fitted_tank_ride
-from twin.platform import Platform
 
 WORDS = ("still", "sine", "step", "lift", "chirp", "tank")
 """Motions that need no file."""
@@ -29,13 +29,13 @@ FADES = 0.1
 """Of the duration over which oscillations rise and fall."""
 
 
-def convention_of(platform: Platform) -> str:
+def convention_of(platform: MachineModel) -> str:
     """Return the angle convention that suits a machine's freedoms."""
     return "roll_pitch" if platform.dof < 6 else "yaw_pitch_roll"
 
 
 def motion_of(
-    platform: Platform,
+    platform: MachineModel,
     word: str,
     axis: str,
     amplitude: float | None,
@@ -104,7 +104,7 @@ def motion_of(
     )
 
 
-def usual_amplitude(platform: Platform, axis: str) -> float:
+def usual_amplitude(platform: MachineModel, axis: str) -> float:
     """Return a displacement [m] or angle [rad] along an axis that suits the actuators."""
     stroke = float(np.min(platform.maximum_coordinates - platform.minimum_coordinates))
     angles = axis not in ("x", "y", "z")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 
 Mode = Literal["velocity", "force"]
 MODES: tuple[Mode, ...] = ("velocity", "force")

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, read_only
+from twin.basics.arrays import FloatArray, read_only
 from twin.errors import InputError
-from twin.parameters.drive import AnyDrive
-from twin.plant import actuation as column
-from twin.platform import Platform
+from twin.kernels.plant import actuation as column
+from twin.machine.drive import AnyDrive
+from twin.model.machine_model import MachineModel
 
 IDEAL = {
     column.PEAK: inf,
@@ -43,7 +43,7 @@ FEWEST_PARTS, MOST_PARTS = 4, 1000
 """Steps of a motor within one of the engine."""
 
 
-def drive_constants(platform: Platform, timestep: float) -> FloatArray:
+def drive_constants(platform: MachineModel, timestep: float) -> FloatArray:
     """Return the constants `(n, CONSTANTS)` of all drives for steps of `timestep` [s].
 
     Raises:
@@ -130,7 +130,7 @@ def motor_parts(drives: FloatArray, timestep: float) -> int:
     return max(ceil(parts), FEWEST_PARTS)
 
 
-def _check_step(platform: Platform, drives: FloatArray, timestep: float) -> None:
+def _check_step(platform: MachineModel, drives: FloatArray, timestep: float) -> None:
     """Raise InputError where the legs would run away with steps of this length."""
     if not drives[:, (column.STIFFNESS, column.VISCOUS)].any():
         return
@@ -143,7 +143,7 @@ def _check_step(platform: Platform, drives: FloatArray, timestep: float) -> None
         )
 
 
-def longest_drive_step(platform: Platform, drives: FloatArray) -> float:
+def longest_drive_step(platform: MachineModel, drives: FloatArray) -> float:
     """Return the longest step [s] of an engine that drives with given constants allow.
 
     A leg of mass m on stiffness k and damping c under the mean force over steps h stays stable
@@ -168,7 +168,7 @@ def _stable_step(response: FloatArray, stiffness: FloatArray, damping: FloatArra
     return 4.0 / both if both > 0.0 else inf
 
 
-def mobility(platform: Platform) -> FloatArray:
+def mobility(platform: MachineModel) -> FloatArray:
     """Return accelerations of what the actuators move per force `(n, n)` at home.
 
     J M^-1 J^T in rigid legs; springs in series take their part away, and where the platform has
@@ -185,7 +185,7 @@ def mobility(platform: Platform) -> FloatArray:
     return np.asarray(0.5 * (response + response.T))
 
 
-def equivalent_inertia(platform: Platform) -> FloatArray:
+def equivalent_inertia(platform: MachineModel) -> FloatArray:
     """Return what each actuator moves at home when all give the same force `(n,)` [kg, kg m2].
 
     Motors are included. An actuator that the others would drive backwards counts as one that they

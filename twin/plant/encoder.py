@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, as_vector, read_only
+from twin.basics.arrays import FloatArray, as_floats, as_vector, read_only
 from twin.errors import InputError
-from twin.plant.encoder_counter import (
+from twin.kernels.plant.encoder_counter import (
     COUNTER,
     INDEX,
     LAST,
@@ -21,8 +21,8 @@ from twin.plant.encoder_counter import (
     count_many,
     power_up,
 )
+from twin.model.machine_model import MachineModel, as_model
 from twin.plant.seeds import seed_sequence
-from twin.platform import Platform, as_platform
 
 FEWEST_COUNTS = 4
 """Over one turn: fewer cannot tell directions."""
@@ -108,13 +108,13 @@ class EncoderBank:
         return raw
 
 
-def encoder_bank(platform: Platform, seed: int = 0) -> EncoderBank:
+def encoder_bank(platform: MachineModel, seed: int = 0) -> EncoderBank:
     """Return the encoders of a machine whose every leg has one.
 
     Raises:
         InputError: a leg without an encoder, or whose drive does not tell what one turn is.
     """
-    legs = as_platform(platform).parameters.legs
+    legs = as_model(platform).parameters.legs
     steps, turns = [], []
     for number, leg in enumerate(legs, 1):
         travel = None if leg.drive is None else leg.drive.turn

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, as_vector
+from twin.basics.arrays import FloatArray, as_floats, as_vector
 from twin.errors import InputError
-from twin.plant.encoder_unwrapping import (
+from twin.kernels.plant.encoder_unwrapping import (
     DECODER,
     FAULT,
     FINE,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_vector
+from twin.basics.arrays import FloatArray, as_vector
 from twin.errors import InputError
 from twin.plant.encoder_decoder import EncoderDecoder
 from twin.plant.homing_settings import HomingSettings

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_vector, positive, read_only
+from twin.basics.arrays import FloatArray, as_vector, positive, read_only
 from twin.errors import InputError
-from twin.platform import Platform, as_platform
+from twin.model.machine_model import MachineModel, as_model
 
 CREEP = 0.08
 """Adopted: strokes per second towards the switch, and the largest share of the speed limit."""
@@ -64,7 +64,7 @@ class HomingSettings(NamedTuple):
 
 
 def homing_settings(
-    platform: Platform,
+    platform: MachineModel,
     resolution: Any,
     turn: Any,
     index_coordinates: Any,
@@ -90,7 +90,7 @@ def homing_settings(
         InputError: wrong shapes, a start outside the limits, unknown options, or a machine whose
             actuators cannot move one by one.
     """
-    n = as_platform(platform).n_actuators
+    n = as_model(platform).n_actuators
     if platform.dof != n:
         raise InputError(
             "platform",

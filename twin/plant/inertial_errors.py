@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray
-from twin.parameters.inertial_sensor import Accelerometers, Gyroscopes, InertialSensor
-from twin.plant import inertial_kernel as column
+from twin.basics.arrays import FloatArray
+from twin.kernels.plant import inertial_sensor as column
+from twin.machine.inertial_sensor import Accelerometers, Gyroscopes, InertialSensor
 
 STANDARD_GRAVITY = 9.80665
 """[m/s2] The g of data sheets."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 
 
 class InertialLog(NamedTuple):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, read_only
+from twin.basics.arrays import FloatArray, read_only
 
 NOTHING = read_only(np.empty(0))
 """Of machines without the sensor."""

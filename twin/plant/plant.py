@@ -9,23 +9,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, positive
+from twin.basics.arrays import FloatArray, positive
 from twin.errors import InputError
-from twin.plant import actuation as column
-from twin.plant import reading
-from twin.plant.actuation import actuate
+from twin.kernels.plant import actuation as column
+from twin.kernels.plant import reading
+from twin.kernels.plant.actuation import actuate
+from twin.kernels.plant.reading import read_actuators
+from twin.model.machine_model import MachineModel, as_model
+from twin.model.motions import REST
 from twin.plant.command import MODES, Command
 from twin.plant.drives import drive_constants, motor_parts
 from twin.plant.dropouts import as_spans
 from twin.plant.encoder import encoder_bank
 from twin.plant.inertial_sensor import InertialUnit
 from twin.plant.measurement import NOTHING, Measurement
-from twin.plant.reading import read_actuators
 from twin.plant.velocity_integrals import bound, follow, take_over
-from twin.platform import REST, Platform, as_platform
 
 if TYPE_CHECKING:
-    from twin.engines.engine import State
+    from twin.model.engine import State
 
 
 class PreparedDrives(NamedTuple):
@@ -55,7 +56,7 @@ class Plant:
 
     def __init__(
         self,
-        platform: Platform,
+        platform: MachineModel,
         *,
         seed: int = 0,
         dropouts: Sequence[tuple[float, float]] = (),
@@ -73,7 +74,7 @@ class Plant:
             InputError: not a platform, a seed that is none, spans out of order, or drives of one
                 machine with different delays.
         """
-        self.platform = as_platform(platform)
+        self.platform = as_model(platform)
         if type(seed) is not int or seed < 0:
             raise InputError("seed", f"must be a whole number, zero or more, not {seed!r}")
         self.seed = seed

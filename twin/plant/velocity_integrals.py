@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.arrays import FloatArray
-from twin.plant import actuation as column
+from twin.basics.arrays import FloatArray
+from twin.kernels.plant import actuation as column
 from twin.plant.command import Command
 
 

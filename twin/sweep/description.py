@@ -28,7 +28,8 @@ class Sweep(Part):
 
     Every list may be one value. What follows the word `motion.` in `parameters` is of the motion,
     what follows `controller.` an option of every controller, everything else a dotted path into
-    the machine's platform.toml (`twin.randomisation.paths.numeric_paths` lists them), in SI.
+    the machine's platform.toml (listed by
+    `twin.machine.randomisation.paths.numeric_paths`), in SI.
 
     Raises:
         InputError: unknown fields, or values that no sweep can have.

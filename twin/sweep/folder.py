@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from twin.basics.files import write_atomically, write_text
 from twin.errors import InputError
-from twin.files import write_atomically, write_text
 from twin.sweep.description import Sweep
 from twin.sweep.libraries import sweep_library
 from twin.sweep.work import REPEATED, Row

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from twin.analysis.tracking import TrackingErrors
 from twin.errors import InputError
-from twin.platform import Platform
-from twin.trajectory import Trajectory
-from twin.viewer.tracking import TrackingErrors
+from twin.simulation.platform import Platform
+from twin.simulation.trajectory import Trajectory
 
 MEASURES = {
     "position_rms": "m",

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 from warnings import catch_warnings, filterwarnings
 
-from twin.arrays import one_of
+from twin.basics.arrays import one_of
 from twin.errors import InputError
 from twin.sweep.libraries import ray_library, sweep_library
 from twin.sweep.task import Task

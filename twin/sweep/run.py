@@ -7,8 +7,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from twin.basics.progress import EVERY, Progress
 from twin.errors import InputError
-from twin.progress import EVERY, Progress
 from twin.sweep.description import Sweep
 from twin.sweep.folder import SweepFolder
 from twin.sweep.libraries import sweep_library

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from twin import __version__
-from twin.parameters.machine import MachineParameters
-from twin.parameters.read import parameters_hash
+from twin.machine.machine import MachineParameters
+from twin.machine.read import parameters_hash
 from twin.sweep.choices import ControllerChoice, PayloadChoice, Ride
 
 FORMAT = 1

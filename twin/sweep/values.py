@@ -15,7 +15,7 @@ from pydantic import (
     model_validator,
 )
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 
 Spacing = Literal["linear", "logarithmic"]
 

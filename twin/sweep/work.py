@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 
 from twin.analysis.payload import Payload, with_payload
-from twin.arrays import positive
+from twin.basics.arrays import positive
 from twin.control import make_controller
 from twin.control.controller import Controller
 from twin.engines.stability import suitable_timestep
 from twin.errors import MissingDependencyError, TwinError
+from twin.machine.payload import Occupant, Wheelchair, seated_on
+from twin.machine.randomisation.paths import with_values
 from twin.motion import Motion
-from twin.payload import Occupant, Wheelchair, seated_on
 from twin.plant.plant import Plant
-from twin.platform import Platform
-from twin.randomisation.paths import with_values
+from twin.simulation.platform import Platform
+from twin.simulation.trajectory import Trajectory
 from twin.sweep.choices import ControllerChoice, PayloadChoice, Ride
 from twin.sweep.measure import measures, own_measures
 from twin.sweep.task import Task
-from twin.trajectory import Trajectory
 
 Row = dict[str, Any]
 """One row of the results: column -> number, text or None."""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import as_floats
+from twin.basics.arrays import as_floats
 from twin.errors import InputError
 
 LEVEL = 0.95

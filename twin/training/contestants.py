@@ -62,7 +62,7 @@ def _fitting(policy: Policy, env: Any) -> Act:
 
 
 def _isolation_law(env: Any) -> Act:
-    from twin.envs.vibration_isolation_law import IsolationLaw
+    from twin.envs.vibration_isolation.law import IsolationLaw
 
     law: Act = IsolationLaw(env.unwrapped.task)
     return law

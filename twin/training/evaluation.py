@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.training.confidence import Mean, mean_of, paired_difference
 from twin.training.contestants import Contestant, contestant, metrics_of

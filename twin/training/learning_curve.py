@@ -10,8 +10,8 @@ from typing import IO, Any
 
 import numpy as np
 
+from twin.basics.files import write_atomically, write_text
 from twin.errors import InputError
-from twin.files import write_atomically, write_text
 from twin.training.libraries import picture_library
 from twin.training.metrics import Metric
 from twin.training.vector_adapter import Episode

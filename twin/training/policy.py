@@ -10,9 +10,9 @@ from typing import IO, Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from twin.arrays import FloatArray, as_floats, read_only
+from twin.basics.arrays import FloatArray, as_floats, read_only
+from twin.basics.files import write_atomically
 from twin.errors import InputError
-from twin.files import write_atomically
 from twin.training.settings import Settings, validated
 
 ENDING = ".npz"

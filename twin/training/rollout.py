@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.training.environments import make_environments
 from twin.training.metrics import Accumulator, Metric, signal_values
 

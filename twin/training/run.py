@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from twin.basics.files import write_text
 from twin.errors import InputError
-from twin.files import write_text
+from twin.simulation.trajectory_data import library_versions
 from twin.training.algorithms import make_model, make_normaliser
 from twin.training.checkpoints import checkpoint_folders, remove_leftovers, restore_generators
 from twin.training.environments import make_environments
@@ -28,7 +29,6 @@ from twin.training.spaces import channels
 from twin.training.training_callback import CURVE, TrainingCallback
 from twin.training.training_progress import TrainingProgress
 from twin.training.vector_adapter import VectorAdapter
-from twin.trajectory import library_versions
 
 CONFIGURATION, POLICY, PICTURE = "config.json", "policy.npz", "learning.png"
 

@@ -11,7 +11,7 @@ from twin.training.policy import ENDING, Policy
 
 def policy_names() -> tuple[str, ...]:
     """Return the names of the shipped policies."""
-    folder = files("twin.policies")
+    folder = files("twin.training.policies")
     return tuple(
         sorted(
             entry.name.removesuffix(ENDING)
@@ -30,7 +30,7 @@ def load_policy(name: str | Path) -> Policy:
     if not isinstance(name, (str, Path)):
         raise InputError("policy", f"must be a name or a path, not {name!r}")
     if str(name) in policy_names():
-        return Policy.load(Path(str(files("twin.policies") / f"{name}{ENDING}")))
+        return Policy.load(Path(str(files("twin.training.policies") / f"{name}{ENDING}")))
     if Path(name).is_file():
         return Policy.load(name)
     raise InputError(

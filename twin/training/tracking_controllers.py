@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.control import make_controller
 from twin.motion import Motion
 from twin.plant.plant import Plant
-from twin.platform import Platform
 from twin.rotations import angle_between
-from twin.simulation import simulate
+from twin.simulation.platform import Platform
+from twin.simulation.simulate import simulate
+from twin.simulation.trajectory import Trajectory
 from twin.training.environments import make_environments
 from twin.training.metrics import Accumulator, Metric
 from twin.training.rollout import Outcome
-from twin.trajectory import Trajectory
 
 TRACKING = "twin/PoseTracking-v0"
 """The environment whose episodes a controller can be given: a machine and a motion."""

@@ -8,13 +8,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.arrays import one_of
-from twin.ball.ball import Ball
-from twin.engines.mujoco_model import mujoco
+from twin.basics.arrays import one_of
+from twin.engines.mujoco.model import mujoco
 from twin.errors import InputError, StateError
-from twin.platform import Platform
+from twin.model.ball.ball import Ball
+from twin.model.machine_model import MachineModel
+from twin.simulation.scene import Scene
 from twin.viewer.drawing_context import context_type
-from twin.viewer.scene import Scene
 from twin.viewer.stage import Stage
 from twin.viewer.view import CLOSE, View, as_view, framing
 
@@ -51,7 +51,7 @@ class Camera:
 
     def __init__(
         self,
-        platform: Platform,
+        platform: MachineModel,
         *,
         width: int = 640,
         height: int = 480,

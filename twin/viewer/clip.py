@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import positive
+from twin.basics.arrays import positive
+from twin.basics.files import check_place
 from twin.errors import InputError
-from twin.files import check_place
 from twin.viewer.picture_files import FASTEST_GIF, write_gif, write_mp4
 
 RATES = {".mp4": 30.0, ".gif": 15.0}

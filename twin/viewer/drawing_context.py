@@ -14,7 +14,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from twin.engines.mujoco_model import mujoco
+from twin.engines.mujoco.model import mujoco
 from twin.errors import InputError, MissingDependencyError
 
 BACKENDS = ("egl", "osmesa", "glfw")

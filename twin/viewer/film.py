@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_flag, positive
+from twin.basics.arrays import FloatArray, as_flag, positive
+from twin.basics.progress import Progress
 from twin.errors import InputError
-from twin.platform import Platform, as_platform
-from twin.progress import Progress
-from twin.trajectory import Trajectory
+from twin.model.machine_model import MachineModel, as_model
+from twin.simulation.recorded_scenes import RecordedScenes
+from twin.simulation.trajectory import Trajectory
 from twin.viewer.camera import Camera, Image, Quality
 from twin.viewer.clip import check_film, check_picture, picture_rate
 from twin.viewer.picture_files import write_gif, write_mp4, write_png
-from twin.viewer.recorded_scenes import RecordedScenes
 from twin.viewer.view import View
 
 MOST_PICTURES = 100_000
@@ -46,7 +46,7 @@ USUAL = Look()
 
 def write_film(
     trajectory: Trajectory,
-    platform: Platform,
+    platform: MachineModel,
     path: str | Path,
     *,
     look: Look = USUAL,
@@ -95,7 +95,7 @@ def write_film(
 
 def write_picture(
     trajectory: Trajectory,
-    platform: Platform,
+    platform: MachineModel,
     path: str | Path,
     *,
     look: Look = USUAL,
@@ -123,16 +123,18 @@ def write_picture(
         return write_png(target, _image(camera, scenes, instant, look.ghost))
 
 
-def _scenes(trajectory: Trajectory, platform: Platform) -> RecordedScenes:
+def _scenes(trajectory: Trajectory, platform: MachineModel) -> RecordedScenes:
     """Return what is to be drawn, of this machine."""
     scenes = RecordedScenes(trajectory)
-    name = as_platform(platform).name
+    name = as_model(platform).name
     if trajectory.machine != name:
         raise InputError("trajectory", f"is of {trajectory.machine}, not of {name}")
     return scenes
 
 
-def _camera(platform: Platform, scenes: RecordedScenes, look: Look, payload: Any = None) -> Camera:
+def _camera(
+    platform: MachineModel, scenes: RecordedScenes, look: Look, payload: Any = None
+) -> Camera:
     """Return a camera that sees the machine whole during all of a run."""
     width, height, view, quality, ghost = look
     camera = Camera(

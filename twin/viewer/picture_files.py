@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from twin.basics.files import write_atomically
+from twin.basics.optional import render_library
 from twin.errors import MissingDependencyError, StateError
-from twin.files import write_atomically
-from twin.viewer.extra import render_library
 
 if TYPE_CHECKING:
     from twin.viewer.camera import Image

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from twin.arrays import FloatArray
-from twin.engines.appearance import COLORS
-from twin.engines.mechanism import BASE, Mechanism
-from twin.engines.mechanisms.assembly import make_mechanism
-from twin.engines.shapes import Ball, Box, Cylinder, Plate, Shape
-from twin.platform import Platform
+from twin.basics.arrays import FloatArray
+from twin.engines.mechanism.appearance import COLORS
+from twin.engines.mechanism.assembly import make_mechanism
+from twin.engines.mechanism.mechanism import BASE, Mechanism
+from twin.engines.mechanism.shapes import Ball, Box, Cylinder, Plate, Shape
+from twin.model.machine_model import MachineModel
 
 AZIMUTH, ELEVATION = np.radians(-62.0), np.radians(20.0)
 """Direction from which the machine is seen: about z from x, and above the horizon."""
@@ -29,7 +29,7 @@ Part = tuple[float, str]
 """How near it is to the viewer (near parts hide others), and its SVG."""
 
 
-def sketch_svg(platform: Platform) -> str:
+def sketch_svg(platform: MachineModel) -> str:
     """Return an SVG element that shows base, legs and platform at home."""
     mechanism = make_mechanism(platform.parameters)
     corners: list[FloatArray] = []

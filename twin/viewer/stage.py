@@ -12,18 +12,18 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_pose, as_vector
-from twin.ball.ball import Ball
-from twin.engines.joint_motion import joint_motion
-from twin.engines.mechanism import PLATFORM
-from twin.engines.mechanisms.assembly import make_mechanism
-from twin.engines.mechanisms.payload import as_segments
-from twin.engines.mjcf import mechanism_xml
-from twin.engines.mjcf_elements import add, document, text
-from twin.engines.mujoco_model import coordinates, mujoco
-from twin.engines.scene import scene_xml
+from twin.basics.arrays import FloatArray, as_pose, as_vector
+from twin.engines.mechanism.assembly import make_mechanism
+from twin.engines.mechanism.joint_motion import joint_motion
+from twin.engines.mechanism.mechanism import PLATFORM
+from twin.engines.mechanism.payload import as_segments
+from twin.engines.mjcf.elements import add, document, text
+from twin.engines.mjcf.robot import mechanism_xml
+from twin.engines.mjcf.scene import scene_xml
+from twin.engines.mujoco.model import coordinates, mujoco
 from twin.errors import InputError
-from twin.platform import Platform
+from twin.model.ball.ball import Ball
+from twin.model.machine_model import MachineModel
 
 GHOST = "0.10 0.62 0.42 0.35"
 """Red, green, blue, opacity of the platform where it is demanded."""
@@ -57,7 +57,7 @@ class Stage:
 
     def __init__(
         self,
-        platform: Platform,
+        platform: MachineModel,
         *,
         ghost: bool = False,
         ball: Ball | None = None,

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_vector, one_of
+from twin.basics.arrays import FloatArray, as_vector, one_of
 
 
 class View(NamedTuple):

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from twin.arrays import positive
-from twin.ball.ball import Ball
-from twin.engines.mujoco_model import mujoco
+from twin.basics.arrays import positive
+from twin.engines.mujoco.model import mujoco
 from twin.errors import StateError
-from twin.platform import Platform
+from twin.model.ball.ball import Ball
+from twin.model.machine_model import MachineModel
 from twin.viewer.drawing_context import has_display
 from twin.viewer.stage import HIDDEN, Stage
 from twin.viewer.view import View, as_view, framing
@@ -33,7 +33,7 @@ class Window:
 
     def __init__(
         self,
-        platform: Platform,
+        platform: MachineModel,
         *,
         period: float = 0.02,
         view: str | View | tuple[float, float] = "overview",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import cast
 
-from twin.arrays import one_of
+from twin.basics.arrays import one_of
 from twin.validation.case import CaseModule
 
 CASES = (

@@ -10,7 +10,7 @@ import numpy as np
 from twin.analysis.frequency.free_decay import decay_poles, slowest_shape
 from twin.analysis.frequency.linear_response import linear_modes
 from twin.analysis.variations import with_gravity
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.control.active_damping import (
     DirectVelocityFeedback,
     HacLac,
@@ -26,8 +26,8 @@ from twin.control.active_damping.local import LocalFeedback
 from twin.control.active_damping.local_design import series_stiffness, suitable_leak
 from twin.control.linear import LinearMachine, linearise
 from twin.motion.displacement import displaced, displacement
-from twin.platform import Platform
-from twin.simulation import simulate
+from twin.simulation.platform import Platform
+from twin.simulation.simulate import simulate
 from twin.validation.active_damping_drives import driven_measures
 from twin.validation.active_damping_figures import locus_plot, transmissibility_plot
 from twin.validation.case import Case

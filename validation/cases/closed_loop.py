@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from twin.catalogue import load, machine_names
 from twin.control.cascade import Cascade
 from twin.engines.stability import suitable_timestep
 from twin.errors import MissingDependencyError
+from twin.machine.catalogue import machine_names
+from twin.machine.machine import MachineParameters
 from twin.motion import Motion, SineMotion, StepMotion
-from twin.parameters.machine import MachineParameters
 from twin.plant.plant import Plant
-from twin.platform import Platform
-from twin.simulation import simulate
-from twin.trajectory import Trajectory
+from twin.simulation.platform import Platform, load
+from twin.simulation.simulate import simulate
+from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case
 from twin.validation.closed_loop_plots import stop_plot, tracking_plot
 from twin.validation.comparison import BARS, missing

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from twin.arrays import FloatArray
-from twin.dynamics.compliant import (
+from twin.basics.arrays import FloatArray
+from twin.machine.payload import Occupant, Wheelchair
+from twin.papers.compliant_legs import (
     CompliantMachine,
     Equilibrium,
     LoadResponse,
@@ -23,9 +24,8 @@ from twin.dynamics.compliant import (
     run_load_cases,
     standard_load_cases,
 )
-from twin.dynamics.compliant.load_cases import displacement
-from twin.payload import Occupant, Wheelchair
-from twin.platform import Platform
+from twin.papers.compliant_legs.load_cases import displacement
+from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.compliant_figures import loads_plot, modes_plot, settling_plot
 from twin.validation.results import CaseResult, Measure, Statement

@@ -7,8 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from twin.arrays import FloatArray
-from twin.dynamics.compliant import (
+from twin.basics.arrays import FloatArray
+from twin.errors import MissingDependencyError
+from twin.model.motions import REST
+from twin.papers.compliant_legs import (
     CompliantMachine,
     energy,
     from_parameters,
@@ -17,9 +19,8 @@ from twin.dynamics.compliant import (
     solve_free,
     solve_locked,
 )
-from twin.dynamics.compliant.systems import free_system, locked_system, still_system
-from twin.errors import MissingDependencyError
-from twin.platform import REST, Platform
+from twin.papers.compliant_legs.systems import free_system, locked_system, still_system
+from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.comparison import log_curve, missing
 from twin.validation.errata import read_errata

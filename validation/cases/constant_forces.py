@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.comparison import trajectory_comparison
 from twin.validation.durations import duration_for

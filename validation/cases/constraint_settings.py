@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.engines import make_engine
-from twin.engines.engine import State
 from twin.errors import MissingDependencyError
-from twin.platform import Platform
-from twin.simulation import simulate
-from twin.trajectory import Trajectory
+from twin.model.engine import State
+from twin.simulation.platform import Platform
+from twin.simulation.simulate import simulate
+from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case
 from twin.validation.comparison import LABELS, log_curve, missing
 from twin.validation.durations import TIMESTEP, duration_for, step_for

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.errors import MissingDependencyError
-from twin.platform import Platform
-from twin.simulation import simulate
-from twin.trajectory import Trajectory
+from twin.simulation.platform import Platform
+from twin.simulation.simulate import simulate
+from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case
 from twin.validation.comparison import BARS, LABELS, log_curve, missing, motion_share
 from twin.validation.durations import duration_for, stiff_scale
@@ -141,7 +141,7 @@ def _integrator(method: Method) -> str:
     """Return the integrator of a preset of MuJoCo, as it is set there."""
     if method.engine != "mujoco":
         return ""
-    from twin.engines.mujoco_settings import PRESET_INTEGRATORS
+    from twin.engines.mujoco.settings import PRESET_INTEGRATORS
 
     return f" ({PRESET_INTEGRATORS[method.options['preset']]})"
 

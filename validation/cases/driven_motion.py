@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from twin.motion import SineMotion, axis_names
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 from twin.validation.actuators import coordinate_name, force_name
 from twin.validation.case import Case
 from twin.validation.driven import (

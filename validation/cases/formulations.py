@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from twin.dynamics.formulations import Formulation, FormulationRun, formulation_names
-from twin.dynamics.integrate import integrate
 from twin.errors import IntegrationError
-from twin.platform import Platform
+from twin.model.integrate import integrate
+from twin.papers.formulations import Formulation, FormulationRun, formulation_names
+from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.comparison import log_curve
 from twin.validation.formulation_runs import FALL_TIME, OUTPUT_STEP, falls, run_time

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from twin.arrays import FloatArray
-from twin.dynamics.solution import Solution
+from twin.basics.arrays import FloatArray
 from twin.errors import ForwardKinematicsError
-from twin.platform import Platform
+from twin.model.solution import Solution
+from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.comparison import log_curve, trajectory_comparison
 from twin.validation.durations import duration_for, stiff_scale, time_scale, whole_steps

@@ -10,7 +10,7 @@ from twin.analysis.frequency.machine_model import machine_loop, modelled_respons
 from twin.analysis.frequency.measured import MeasuredResponse, measure_response
 from twin.analysis.frequency.paths import axis_path
 from twin.analysis.frequency.response import FrequencyResponse
-from twin.analysis.frequency.thesis_response import (
+from twin.papers.thesis_response import (
     FREQUENCIES,
     LATE,
     PRINTED,
@@ -18,8 +18,7 @@ from twin.analysis.frequency.thesis_response import (
     explanations,
     lagging_machine,
 )
-from twin.catalogue import load
-from twin.platform import Platform
+from twin.simulation.platform import Platform, load
 from twin.validation.case import Case
 from twin.validation.published import THESIS
 from twin.validation.results import CaseResult, Curve, CurveStyle, Measure, Panel, Plot, Statement

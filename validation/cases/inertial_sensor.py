@@ -7,11 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from twin.analysis.inertial.figures import decibels
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
+from twin.machine.inertial_sensor import InertialSensor
+from twin.model.motions import REST
 from twin.motion import Motion, SineMotion
-from twin.parameters.inertial_sensor import InertialSensor
 from twin.plant.inertial_sensor import InertialUnit
-from twin.platform import REST, Platform
+from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.counting import counting_measures
 from twin.validation.published import THESIS

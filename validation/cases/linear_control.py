@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.control.linear import LinearMachine, linearise, sampled
 from twin.control.linear.loop_shaping import LoopShaping
 from twin.control.linear.lqr import Lqr
@@ -17,9 +17,10 @@ from twin.control.linear.robustness import (
     perturbed_poles,
     random_change,
 )
+from twin.model.motions import REST
 from twin.motion.displacement import displaced, displacement
-from twin.platform import REST, Platform
-from twin.simulation import simulate
+from twin.simulation.platform import Platform
+from twin.simulation.simulate import simulate
 from twin.validation.case import Case
 from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot
 

@@ -13,16 +13,16 @@ from twin.analysis.statics import commanded_coordinates, static_pose
 from twin.analysis.stiffness import characteristic_scale, stiffness_matrix
 from twin.analysis.stroke import RequiredStroke, required_stroke
 from twin.analysis.variations import with_gravity
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.motion.displacement import displacement
-from twin.platform import Platform
 from twin.rotations import (
     angle_between,
     angles_from_quaternion,
     pose_from_angles,
     quaternion_from_angles,
 )
-from twin.trajectory import Trajectory
+from twin.simulation.platform import Platform
+from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case
 from twin.validation.comparison import log_curve
 from twin.validation.hexapod_pose_test import (

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.motion.cueing import (
     ALGORITHMS,
     ClassicalWashout,
@@ -18,9 +19,8 @@ from twin.motion.cueing import (
     workspace_use,
 )
 from twin.motion.cueing.perception import FORCE_THRESHOLD
-from twin.motion.cueing.ride import GRAVITY
 from twin.motion.cueing.run import default_head
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.cueing_parts import filter_measures, program_measures
 from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot

@@ -17,7 +17,8 @@ from twin.analysis.payload_search import (
     worst_phase,
 )
 from twin.analysis.payload_search.sweep import frequency_sweep
-from twin.platform import REST, Platform
+from twin.model.motions import REST
+from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.payload_statements import (
     PHASES,

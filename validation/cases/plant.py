@@ -7,15 +7,16 @@ from functools import partial
 
 import numpy as np
 
-from twin.arrays import FloatArray
-from twin.catalogue import load, machine_names
+from twin.basics.arrays import FloatArray
 from twin.control.cascade import Cascade
-from twin.dynamics.quiet_springs import quiet_springs
 from twin.engines import make_engine
-from twin.plant import actuation as column
+from twin.kernels.plant import actuation as column
+from twin.machine.catalogue import machine_names
+from twin.model.motions import REST
+from twin.model.static_deflection import quiet_springs
 from twin.plant.drives import drive_constants, equivalent_inertia, longest_drive_step
 from twin.plant.plant import Plant
-from twin.platform import REST, Platform
+from twin.simulation.platform import Platform, load
 from twin.validation.case import Case
 from twin.validation.drive_electronics import converter_measures, response_of_electronics
 from twin.validation.drive_figures import (

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 from twin.validation.actuators import force_name
 from twin.validation.case import Case
 from twin.validation.projection import projection_errors

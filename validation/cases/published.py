@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from twin.engines.mujoco_tree import open_tree
-from twin.platform import REST, Platform
+from twin.engines.mujoco.tree import open_tree
+from twin.model.motions import REST
+from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.published import (
     STEWART_BASE_JOINTS,

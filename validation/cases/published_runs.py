@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.arrays import FloatArray
-from twin.dynamics.integrate import integrate
-from twin.dynamics.solution import Solution
-from twin.platform import Platform
+from twin.basics.arrays import FloatArray
+from twin.model.integrate import integrate
+from twin.model.solution import Solution
 from twin.rotations import angles_from_quaternion, pose_from_angles
+from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.published import EXTENDED
 from twin.validation.published_runs import (

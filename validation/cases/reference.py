@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.comparison import log_curve
 from twin.validation.durations import duration_for, fall_scale

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from twin.arrays import FloatArray
-from twin.dynamics.integrate import integrate
-from twin.dynamics.solution import Solution
-from twin.platform import REST, Platform
+from twin.basics.arrays import FloatArray
+from twin.model.integrate import integrate
+from twin.model.motions import REST
+from twin.model.solution import Solution
+from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.comparison import log_curve, trajectory_comparison
 from twin.validation.energy import BALANCE_REASON, balance_of

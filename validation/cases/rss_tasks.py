@@ -10,7 +10,7 @@ import numpy as np
 from twin.analysis.motor_requirement import MotorRequirement, motor_requirement, payload_sweep
 from twin.analysis.payload import Payload
 from twin.motion.rest_to_rest import LAWS, RestToRestMotion, shortest_rise
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.driven import driven, follow, legs_plot, projection_along, work_measure
 from twin.validation.published import EXTENDED

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from twin.analysis.driving_simulator import (
+from twin.papers.driving_simulator import (
     FrictionEffect,
     WrongLength,
     friction_effect,
@@ -14,15 +14,14 @@ from twin.analysis.driving_simulator import (
     wrong_force,
     wrong_length,
 )
-from twin.catalogue import load
-from twin.dynamics.dae import (
+from twin.papers.simulator_dae import (
     CORNERS,
     ExactModel,
     PlateModel,
     SlidingFriction,
     sinusoidal_inputs,
 )
-from twin.platform import Platform
+from twin.simulation.platform import Platform, load
 from twin.validation.case import Case
 from twin.validation.metrics import relative_error
 from twin.validation.results import CaseResult, Measure, Statement

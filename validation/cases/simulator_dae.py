@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from twin.analysis.driving_simulator.foot_friction import driven_motion
-from twin.analysis.driving_simulator.printed_energy import PUSHING, home_inertia
-from twin.arrays import FloatArray
-from twin.dynamics.dae import (
+from twin.basics.arrays import FloatArray
+from twin.papers.driving_simulator.foot_friction import driven_motion
+from twin.papers.driving_simulator.printed_energy import PUSHING, home_inertia
+from twin.papers.simulator_dae import (
     DaeRun,
     ExactModel,
     IndexReduction,
@@ -22,7 +22,7 @@ from twin.dynamics.dae import (
     sinusoidal_inputs,
     symbolic_dae,
 )
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.results import CaseResult, Measure, Statement
 from twin.validation.simulator import BECAUSE, PAPER, RANK, RANKS

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from twin.analysis.driving_simulator import (
+from twin.basics.arrays import FloatArray
+from twin.papers.driving_simulator import (
     ErrorMap,
     exact_head_motion,
     exact_ranges,
@@ -14,15 +15,14 @@ from twin.analysis.driving_simulator import (
     small_angle_head_motion,
     small_angle_ranges,
 )
-from twin.analysis.driving_simulator.foot_friction import driven_motion
-from twin.arrays import FloatArray
-from twin.dynamics.dae import (
+from twin.papers.driving_simulator.foot_friction import driven_motion
+from twin.papers.simulator_dae import (
     ExactKinematics,
     PlateModel,
     SmallAngleKinematics,
     sinusoidal_inputs,
 )
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.published_values import Comparison, compared
 from twin.validation.results import CaseResult, Measure

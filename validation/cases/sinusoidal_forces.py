@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 from twin.validation.actuators import force_name, leg_curves
 from twin.validation.case import Case
 from twin.validation.comparison import trajectory_comparison

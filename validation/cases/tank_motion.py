@@ -9,7 +9,7 @@ import numpy as np
 
 from twin.motion import TankTrackMotion
 from twin.motion.fitted_ride import fitted_tank_ride
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.driven import (
     DrivenMotion,

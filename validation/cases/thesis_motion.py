@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
+from twin.machine.machine import MachineParameters
 from twin.motion import SineMotion
-from twin.parameters.machine import MachineParameters
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 from twin.validation.actuators import leg_curves
 from twin.validation.case import Case
 from twin.validation.driven import (

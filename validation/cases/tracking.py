@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from twin.catalogue import load
 from twin.control.cascade import Cascade
 from twin.control.computed_torque import ComputedTorque
 from twin.control.controller import Controller
@@ -16,8 +15,8 @@ from twin.control.feedforward import InverseDynamicsFeedforward
 from twin.control.observer_cascade import ObserverCascade
 from twin.control.reference import Reference, sample_reference
 from twin.engines import make_engine
-from twin.parameters.machine import MachineParameters
-from twin.platform import Platform
+from twin.machine.machine import MachineParameters
+from twin.simulation.platform import Platform, load
 from twin.validation.case import Case
 from twin.validation.cases.tank_motion import tank_motion
 from twin.validation.observer_evidence import (

@@ -15,9 +15,8 @@ from twin.analysis.tuning import (
     velocity_response,
     velocity_step_response,
 )
-from twin.arrays import FloatArray
-from twin.catalogue import load
-from twin.platform import Platform
+from twin.basics.arrays import FloatArray
+from twin.simulation.platform import Platform, load
 from twin.validation.case import Case
 from twin.validation.published import THESIS
 from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Statement

@@ -19,10 +19,10 @@ from twin.analysis.workspace.sphere import sphere
 from twin.analysis.workspace.stiffness import leg_stiffness, stiffness_range
 from twin.analysis.workspace.symmetry import third_turn
 from twin.analysis.workspace.walk import wander
-from twin.arrays import FloatArray
-from twin.dynamics.integrate import integrate
+from twin.basics.arrays import FloatArray
+from twin.model.integrate import integrate
 from twin.motion.displacement import displaced
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot
 from twin.validation.workspace_closed_forms import EDGE, plate_measures, shell_measures

@@ -20,15 +20,15 @@ from twin.analysis.frequency.machine_model import (
 from twin.analysis.frequency.measured import ExcitationError, measure_response
 from twin.analysis.frequency.paths import actuator_path, axis_path
 from twin.analysis.frequency.response import delay_of, exact_response, response_figures
-from twin.analysis.frequency.thesis_response import (
+from twin.control.cascade import Cascade
+from twin.errors import InputError
+from twin.papers.thesis_response import (
     PRINTED,
     candidate,
     explanations,
     lagging_machine,
     with_peak,
 )
-from twin.control.cascade import Cascade
-from twin.errors import InputError
 
 LINES = (40.0, 120.0, 230.0)
 STEP = 2.5e-4

@@ -9,7 +9,7 @@ from scipy import signal
 from twin.analysis.frequency.estimate import joined, record_response, sine_response, sweep_response
 from twin.analysis.frequency.excitation import LEAD_IN, SteppedSine, SweptSine
 from twin.analysis.frequency.response import FrequencyResponse
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 
 PERIOD = 1e-3

@@ -22,7 +22,7 @@ from twin.analysis.tuning import (
 )
 from twin.analysis.tuning.figures import tuning_figure
 from twin.errors import InputError
-from twin.parameters.control import CascadeGains
+from twin.machine.control import CascadeGains
 
 
 def test_the_machine_moves_like_one_mass_in_heave() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from twin.analysis.tuning import VELOCITY_STEP, Trial, search_bounds, velocity_step_response
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 
 TIME = np.linspace(0.0, 0.05, 501)

@@ -18,7 +18,7 @@ from twin.analysis.workspace.singularity import singular_distance
 from twin.analysis.workspace.sphere import sphere
 from twin.analysis.workspace.stiffness import leg_stiffness, stiffness_range
 from twin.errors import InputError
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 
 
 def test_conditioning_is_the_platforms(platform: Platform, states: object) -> None:

@@ -20,7 +20,7 @@ from twin.analysis.workspace.shells import (
 from twin.analysis.workspace.sphere import circle, sphere
 from twin.analysis.workspace.symmetry import third_turn
 from twin.errors import InputError
-from twin.platform import Platform
+from twin.simulation.platform import Platform
 
 
 def own_chart(platform: Platform) -> Chart:

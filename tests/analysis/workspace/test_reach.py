@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 
 import twin
-from twin.analysis.driving_simulator.motion_ranges import (
-    exact_ranges,
-    exact_ranges_at_best_heave,
-)
+from twin.analysis.machine_summary import axis_ranges
 from twin.analysis.workspace import motion_ranges as ranges
 from twin.analysis.workspace import walk
 from twin.analysis.workspace.admissible import Admissible
@@ -20,10 +17,10 @@ from twin.analysis.workspace.rays import search
 from twin.analysis.workspace.reachable import AXES, reachable_set, stretches_along
 from twin.analysis.workspace.sphere import sphere
 from twin.analysis.workspace.walk import wander
-from twin.dynamics.dae.plate import PlateModel
 from twin.errors import InputError
-from twin.facts import axis_ranges
-from twin.platform import Platform
+from twin.papers.driving_simulator.motion_ranges import exact_ranges, exact_ranges_at_best_heave
+from twin.papers.simulator_dae.plate import PlateModel
+from twin.simulation.platform import Platform
 
 
 @pytest.fixture

@@ -23,8 +23,8 @@ from twin.control.linear import linearise, rest_at
 from twin.control.linear.drives import with_drives
 from twin.control.linear.state_space import sampled
 from twin.errors import InputError, StateError
+from twin.machine.machine import MachineParameters
 from twin.motion.displacement import displaced, displacement
-from twin.parameters.machine import MachineParameters
 
 SPRUNG = ("compliant_stewart", "micro_hexapod")
 LAWS = {"iff": IntegralForceFeedback, "dvf": DirectVelocityFeedback}

@@ -17,12 +17,13 @@ from twin.analysis.variations import with_gravity
 from twin.control.linear import LinearMachine, linearise, rest_at, sampled
 from twin.control.linear.drives import driven_system, with_delay, with_drives, with_lag
 from twin.control.linear.rest import spring_constants
-from twin.dynamics.compliant.equilibrium import held_equilibrium
-from twin.dynamics.compliant.linear import held_linearisation, locked_linearisation
-from twin.dynamics.compliant.machine import from_parameters
 from twin.errors import InputError, SingularPoseError
+from twin.model.motions import REST
 from twin.motion.displacement import displaced, displacement
-from twin.platform import REST, Platform
+from twin.papers.compliant_legs.equilibrium import held_equilibrium
+from twin.papers.compliant_legs.linear import held_linearisation, locked_linearisation
+from twin.papers.compliant_legs.machine import from_parameters
+from twin.simulation.platform import Platform
 
 
 def test_one_pose_is_displaced_many_ways(stewart: Platform) -> None:
@@ -93,7 +94,7 @@ def sprung_hexapod() -> LinearMachine:
 
 
 def test_compliant_legs_are_the_closed_form() -> None:
-    """Held forces and locked actuators against the matrices of `twin.dynamics.compliant`."""
+    """Held forces and locked actuators against the matrices of `twin.papers.compliant_legs`."""
     platform = twin.load("compliant_stewart")
     machine = from_parameters(platform.parameters)
     linear = linearise(platform)
@@ -202,8 +203,8 @@ def test_mujoco_has_the_same_slopes(name: str) -> None:
     """
     import mujoco
 
-    from twin.engines.joint_motion import joint_motion
-    from twin.engines.mujoco_model import velocities
+    from twin.engines.mechanism.joint_motion import joint_motion
+    from twin.engines.mujoco.model import velocities
 
     platform, step = twin.load(name), 1e-4
     linear = linearise(platform)

@@ -15,9 +15,9 @@ from twin.control.linear.regulator import (
     regulator,
 )
 from twin.errors import InputError
+from twin.model.motions import REST
 from twin.motion import SineMotion
 from twin.motion.displacement import displaced, displacement
-from twin.platform import REST
 
 START = np.array([1.0, -2.0, 1.5, 1.0, 2.0, -1.0])
 

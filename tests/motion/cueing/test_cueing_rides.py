@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twin.errors import InputError
+from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.motion.cueing import MANOEUVRES, Car, Ride, Tyre, coordinated_turn, manoeuvre, read_ride
 from twin.motion.cueing.car import STEP
-from twin.motion.cueing.ride import GRAVITY
 
 HEADER = "time [s],fx [m/s2],fy [g],fz [g],wz [deg/s]\n"
 

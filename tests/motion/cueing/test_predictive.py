@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import twin
 from twin.errors import InputError, MissingDependencyError
+from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.motion import read_recording
 from twin.motion.cueing import (
     PredictiveCueing,
@@ -27,7 +28,6 @@ from twin.motion.cueing.perception_cost import felt_slopes
 from twin.motion.cueing.plan import LimitCheck, Plan, plan_from
 from twin.motion.cueing.prediction import Expectation, prediction
 from twin.motion.cueing.quadratic_program import QuadraticProgram
-from twin.motion.cueing.ride import GRAVITY
 
 osqp = pytest.importorskip("osqp")
 

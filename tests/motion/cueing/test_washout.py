@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import twin
 from twin.errors import InputError
+from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.motion.cueing import (
     AdaptiveSettings,
     AdaptiveWashout,
@@ -23,7 +24,6 @@ from twin.motion.cueing import (
 )
 from twin.motion.cueing.channel import Channel, Derivative, HighPass
 from twin.motion.cueing.machine_ranges import machine_ranges
-from twin.motion.cueing.ride import GRAVITY
 
 SIMULATORS = ("stewart", "driving_simulator")
 WASHOUTS = (ClassicalWashout, AdaptiveWashout)

@@ -22,14 +22,14 @@ from twin.analysis.frequency.linear_response import compliance, linear_modes
 from twin.analysis.frequency.measured import BEYOND
 from twin.analysis.frequency.paths import AXES
 from twin.analysis.frequency.response import ComplexArray, FrequencyResponse
-from twin.arrays import FloatArray, as_floats, not_negative, one_of, positive
+from twin.basics.arrays import FloatArray, as_floats, not_negative, one_of, positive
 from twin.control.linear.linearise import linearise
 from twin.control.linear.machine import LinearMachine
 from twin.control.linear.rest import Rest
-from twin.engines.engine import State
+from twin.model.engine import State
+from twin.model.machine_model import MachineModel
 from twin.motion.quaternions import quaternion_product
-from twin.platform import Platform
-from twin.simulation import simulate
+from twin.simulation.simulate import simulate
 
 TIMESTEP = 1e-4
 """[s] of the engine."""
@@ -57,7 +57,7 @@ class MeasuredCompliance(NamedTuple):
 
 
 def measure_compliance(
-    platform: Platform,
+    platform: MachineModel,
     axis: str,
     *,
     low: float,
@@ -145,7 +145,7 @@ def sweep_between(low: float, high: float, length: float) -> Callable[[FloatArra
 
 
 def holding_forces(
-    platform: Platform, rest: Rest, stiffness: float, damping: float
+    platform: MachineModel, rest: Rest, stiffness: float, damping: float
 ) -> Callable[[float, State], FloatArray]:
     """Return forces `(time, state) -> (n,)` of rest, with springs [N/m] and dampers [N s/m]."""
     k = platform.n_internal

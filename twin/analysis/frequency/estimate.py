@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from twin.analysis.frequency.response import FrequencyResponse
-from twin.arrays import FloatArray, as_floats, positive
+from twin.basics.arrays import FloatArray, as_floats, positive
 from twin.errors import InputError
 
 OVERLAP = 0.5

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, positive, read_only
+from twin.basics.arrays import FloatArray, as_floats, positive, read_only
 from twin.errors import InputError
 from twin.motion.fade import Fade
 

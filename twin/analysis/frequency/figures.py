@@ -9,9 +9,9 @@ import numpy as np
 
 from twin.analysis.frequency.measured import MeasuredResponse
 from twin.analysis.frequency.response import FrequencyResponse
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
+from twin.charts.panels import Axes, Line, panels_figure
 from twin.errors import InputError
-from twin.viewer.panels import Axes, Line, panels_figure
 
 
 def response_figure(

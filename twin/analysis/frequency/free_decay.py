@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.arrays import as_floats, positive
+from twin.basics.arrays import as_floats, positive
 from twin.control.linear.machine import LinearMachine
 from twin.errors import InputError
 

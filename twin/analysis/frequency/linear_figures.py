@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.arrays import FloatArray, as_floats
+from twin.basics.arrays import FloatArray, as_floats
+from twin.charts.panels import Axes, Line, panels_figure
 from twin.errors import InputError
-from twin.viewer.panels import Axes, Line, panels_figure
 
 AXES = ("x", "y", "z", "rx", "ry", "rz")
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.control.active_damping.closed_loop import Law, closed_loop, damping_ratios
 from twin.control.linear.machine import LinearMachine
 from twin.control.linear.state_space import StateSpace

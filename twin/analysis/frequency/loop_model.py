@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from twin.analysis.frequency.response import FrequencyResponse, exact_response
-from twin.arrays import FloatArray, as_floats, not_negative, one_of, positive
+from twin.basics.arrays import FloatArray, as_floats, not_negative, one_of, positive
 from twin.errors import InputError
 
 FEEDFORWARDS = ("exact", "difference", "none")

@@ -19,11 +19,11 @@ import numpy as np
 from twin.analysis.frequency.loop_model import LoopModel
 from twin.analysis.frequency.paths import AXES, MOVING, Path
 from twin.analysis.frequency.response import FrequencyResponse, exact_response
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.control.controller import PERIOD
 from twin.control.gains import suitable_position_loop, suitable_velocity_loop
+from twin.model.machine_model import MachineModel, as_model
 from twin.plant.drives import mobility
-from twin.platform import Platform, as_platform
 
 FREE = 1e-9
 """Share of the largest mobility below which actuators only push against each other."""
@@ -38,13 +38,13 @@ class ActuatorModes(NamedTuple):
     """`(n, n)` columns of unit length"""
 
 
-def actuator_modes(platform: Platform) -> ActuatorModes:
+def actuator_modes(platform: MachineModel) -> ActuatorModes:
     """Return what equal loops at all actuators move at home, motors rigidly coupled.
 
     Raises:
         InputError: not a machine.
     """
-    rates, shapes = np.linalg.eigh(mobility(as_platform(platform)))
+    rates, shapes = np.linalg.eigh(mobility(as_model(platform)))
     rates, shapes = rates[::-1], shapes[:, ::-1]
     masses = np.full(len(rates), np.inf)
     free = rates > FREE * rates[0]
@@ -54,7 +54,7 @@ def actuator_modes(platform: Platform) -> ActuatorModes:
     return ActuatorModes(masses + motor, shapes)
 
 
-def path_mass(platform: Platform, path: Path) -> float:
+def path_mass(platform: MachineModel, path: Path) -> float:
     """Return the mass per actuator [kg] that a motion along a way has, motors included.
 
     d^T W^-1 d / d^T d: what equal loops see if the way is a mode, as it nearly is for machines with
@@ -69,13 +69,13 @@ def path_mass(platform: Platform, path: Path) -> float:
     return float(shares[seen] @ modes.masses[seen] / shares[seen].sum())
 
 
-def machine_loop(platform: Platform, mass: float, *, step: float = 1e-4) -> LoopModel:
+def machine_loop(platform: MachineModel, mass: float, *, step: float = 1e-4) -> LoopModel:
     """Return the loop that the machine's own cascade closes around a mass [kg].
 
     Raises:
         InputError: not a machine, or a step that does not divide the control period.
     """
-    gain, time = suitable_velocity_loop(as_platform(platform), PERIOD)
+    gain, time = suitable_velocity_loop(as_model(platform), PERIOD)
     position, integral = suitable_position_loop(platform, PERIOD)
     drives = [leg.drive for leg in platform.parameters.legs if leg.drive is not None]
     return LoopModel(
@@ -93,7 +93,7 @@ def machine_loop(platform: Platform, mass: float, *, step: float = 1e-4) -> Loop
 
 
 def modelled_response(
-    platform: Platform, path: Path, loop: LoopModel, frequency: FloatArray
+    platform: MachineModel, path: Path, loop: LoopModel, frequency: FloatArray
 ) -> tuple[FrequencyResponse, dict[int, FrequencyResponse]]:
     """Return responses of the platform and of its moving actuators to a demand along a way.
 

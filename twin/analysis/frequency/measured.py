@@ -30,15 +30,15 @@ from twin.analysis.frequency.paths import (
     suitable_speed,
 )
 from twin.analysis.frequency.response import FrequencyResponse
-from twin.arrays import FloatArray, one_of, positive
+from twin.basics.arrays import FloatArray, one_of, positive
 from twin.control.cascade import Cascade
 from twin.control.controller import PERIOD, Controller
 from twin.control.reference import Reference, reference_of
 from twin.errors import InputError, StateError
+from twin.model.machine_model import MachineModel
 from twin.motion.quaternions import quaternion_product
-from twin.platform import Platform
-from twin.simulation import simulate
-from twin.trajectory import Trajectory
+from twin.simulation.simulate import simulate
+from twin.simulation.trajectory import Trajectory
 
 LOW, HIGH = 1.0, 300.0
 """[Hz] as in the thesis, whose sines go up to 300 Hz."""
@@ -61,7 +61,7 @@ BEYOND = 1.15
 HIGHEST = 0.45
 """Per sampling rate: where a sweep ends at the latest."""
 
-Make = Callable[[Platform, Reference], Controller]
+Make = Callable[[MachineModel, Reference], Controller]
 
 
 class ExcitationError(StateError):
@@ -86,7 +86,7 @@ class MeasuredResponse(NamedTuple):
 
 
 def measure_response(
-    platform: Platform,
+    platform: MachineModel,
     *,
     axis: str | None = None,
     actuator: int | None = None,
@@ -179,7 +179,7 @@ def _excitation(
 
 
 def excited_reference(
-    platform: Platform, path: Path, excitation: Excitation
+    platform: MachineModel, path: Path, excitation: Excitation
 ) -> tuple[Reference, FloatArray]:
     """Return the reference of an excitation along a way, and the way itself `(k,)`.
 

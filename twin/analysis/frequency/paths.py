@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, one_of, positive
+from twin.basics.arrays import FloatArray, one_of, positive
 from twin.errors import InputError
+from twin.model.machine_model import MachineModel, as_model
 from twin.plant.drives import equivalent_inertia
-from twin.platform import Platform, as_platform
 
 AXES = ("x", "y", "z", "roll", "pitch", "yaw")
 """Along and about the base axes; about them in the order x, y, z."""
@@ -34,14 +34,14 @@ class Path(NamedTuple):
     """`(n,)` of the actuators per unit of the way"""
 
 
-def axis_path(platform: Platform, axis: str) -> Path:
+def axis_path(platform: MachineModel, axis: str) -> Path:
     """Return the way along or about a base axis through home.
 
     Raises:
         InputError: unknown axis, or one that the machine cannot move along.
     """
     column = AXES.index(one_of(axis, "axis", AXES))
-    home = as_platform(platform).home
+    home = as_model(platform).home
     wanted = np.eye(6)[column]
     twist = platform.constrain(home, wanted, np.zeros(6)).twist
     if abs(twist[column]) < 1e-9:
@@ -50,13 +50,13 @@ def axis_path(platform: Platform, axis: str) -> Path:
     return Path(axis, twist, platform.jacobian(home) @ twist)
 
 
-def actuator_path(platform: Platform, actuator: int) -> Path:
+def actuator_path(platform: MachineModel, actuator: int) -> Path:
     """Return the way of the platform while one actuator moves and the others rest, through home.
 
     Raises:
         InputError: no such actuator, or actuators that cannot move one at a time.
     """
-    n = as_platform(platform).n_actuators
+    n = as_model(platform).n_actuators
     if type(actuator) is not int or not 1 <= actuator <= n:
         raise InputError("actuator", f"must be a number from 1 to {n}, not {actuator!r}")
     if platform.dof != n:
@@ -69,14 +69,14 @@ def actuator_path(platform: Platform, actuator: int) -> Path:
     )
 
 
-def suitable_speed(platform: Platform, path: Path, high: float) -> float:
+def suitable_speed(platform: MachineModel, path: Path, high: float) -> float:
     """Return a peak speed along a way that leaves the drives far from their limits up to `high` Hz.
 
     Raises:
         InputError: not a machine, or a frequency not above zero.
     """
     omega = 2.0 * np.pi * positive(high, "high")
-    stroke = as_platform(platform).maximum_coordinates - platform.minimum_coordinates
+    stroke = as_model(platform).maximum_coordinates - platform.minimum_coordinates
     bounds = [TASK_SPEED * stroke]
     speeds = [leg.actuator.speed for leg in platform.parameters.legs]
     efforts = [leg.actuator.effort for leg in platform.parameters.legs]

@@ -16,12 +16,12 @@ from twin.analysis.frequency.compliance import held, holding_forces, sweep_betwe
 from twin.analysis.frequency.estimate import record_response
 from twin.analysis.frequency.linear_response import transmissibility
 from twin.analysis.frequency.response import ComplexArray
-from twin.arrays import FloatArray, as_floats, not_negative, one_of, positive
+from twin.basics.arrays import FloatArray, as_floats, not_negative, one_of, positive
 from twin.control.linear.linearise import linearise
 from twin.engines import make_engine
-from twin.engines.engine import State
-from twin.platform import Platform
-from twin.simulation import simulate
+from twin.model.engine import State
+from twin.model.machine_model import MachineModel
+from twin.simulation.simulate import simulate
 
 DIRECTIONS = ("x", "y", "z")
 
@@ -39,7 +39,7 @@ class MeasuredTransmissibility(NamedTuple):
 
 
 def measure_transmissibility(
-    platform: Platform,
+    platform: MachineModel,
     axis: str,
     *,
     low: float,

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, not_negative
+from twin.basics.arrays import FloatArray, not_negative
 from twin.errors import InputError
+from twin.machine.inertial_sensor import InertialSensor
 from twin.motion import Motion
-from twin.parameters.inertial_sensor import InertialSensor
 from twin.plant.inertial_log import InertialLog
 from twin.plant.inertial_sensor import InertialUnit
 

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from twin.analysis.inertial.log_file import CHANNELS, table_text
 from twin.analysis.inertial.response import ChannelResponse, InertialComparison
-from twin.arrays import FloatArray, positive
+from twin.basics.arrays import FloatArray, positive
+from twin.basics.files import write_text
 from twin.errors import InputError
-from twin.files import write_text
+from twin.machine.inertial_sensor import InertialSensor
 from twin.motion import Motion
 from twin.motion.axes import POSITIONS
-from twin.parameters.inertial_sensor import InertialSensor
 
 COHERENT = 0.8
 """Adopted: coherence from which a ratio is trusted."""

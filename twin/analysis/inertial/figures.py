@@ -9,11 +9,11 @@ import numpy as np
 
 from twin.analysis.inertial.compensation import Compensation, channel_of_axis
 from twin.analysis.inertial.response import InertialComparison
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
+from twin.basics.files import write_text
+from twin.charts.panels import Axes, Line, panels_figure
+from twin.charts.style import CONFIG
 from twin.errors import InputError
-from twin.files import write_text
-from twin.viewer.panels import Axes, Line, panels_figure
-from twin.viewer.style import CONFIG
 
 CLOSE = 1.0
 """[s] of the closer view around the largest reading."""

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, positive
+from twin.basics.arrays import FloatArray, positive
+from twin.basics.files import write_text
 from twin.errors import InputError
-from twin.files import write_text
 from twin.motion.table_file import read_table
 from twin.motion.units import ACCELERATION, TIME, Column, Quantity
 from twin.plant.inertial_log import InertialLog

@@ -16,12 +16,12 @@ from twin.analysis.inertial.alignment import (
     even_log,
 )
 from twin.analysis.inertial.log_file import CHANNELS
-from twin.arrays import FloatArray, positive
+from twin.basics.arrays import FloatArray, positive
 from twin.errors import InputError
+from twin.machine.inertial_sensor import InertialSensor
+from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion
-from twin.parameters.inertial_sensor import InertialSensor
 from twin.plant.inertial_log import InertialLog
-from twin.platform import Platform, as_platform
 
 RESOLUTION = 1.0
 """[Hz] of the spectra."""
@@ -73,7 +73,7 @@ class InertialComparison(NamedTuple):
 
 
 def compare_log(
-    platform: Platform,
+    platform: MachineModel,
     motion: Motion,
     log: InertialLog,
     sensor: InertialSensor,
@@ -98,7 +98,7 @@ def compare_log(
         Bendat and Piersol, Random Data, chapters 6 and 9: transfer estimate, its standard
         deviation sqrt((1 - c) / (2 n c)) with coherence c and n segments.
     """
-    gravity = as_platform(platform).parameters.gravity
+    gravity = as_model(platform).parameters.gravity
     even = even_log(log, largest_gap)
     count = int(motion.duration * even.rate) + 1
     # The sensor's own delay belongs to it: what the alignment takes out is the platform's.

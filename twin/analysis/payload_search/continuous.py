@@ -13,9 +13,9 @@ from twin.analysis.payload_search.positions import (
     strokes,
 )
 from twin.analysis.payload_search.scaled import AffineForces, ScaledPayload, first_lowest
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.errors import SingularPoseError
-from twin.platform import REST
+from twin.model.motions import REST
 
 STARTS = 6
 """Searches per actuator and sign, from its worst positions that are apart."""

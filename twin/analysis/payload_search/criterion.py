@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_flag, as_floats, positive
+from twin.basics.arrays import FloatArray, as_flag, as_floats, positive
 from twin.errors import InputError
+from twin.model.machine_model import MachineModel
 from twin.motion import SineMotion
 from twin.motion.axes import axis_names, axis_values
 from twin.motion.motion import MotionSample
-from twin.platform import Platform
 
 CONVENTION = "yaw_pitch_roll"
 LEVEL = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
@@ -105,7 +105,7 @@ class Criterion(NamedTuple):
         return rows
 
     def actuator_speeds(
-        self, platform: Platform, pose: Any, frequency: Any, count: int = 720
+        self, platform: MachineModel, pose: Any, frequency: Any, count: int = 720
     ) -> FloatArray:
         """Return the largest speed of every actuator `(n,)` about a centre pose `(7,)`.
 

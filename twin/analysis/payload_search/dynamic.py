@@ -15,9 +15,9 @@ from twin.analysis.payload_search.criterion import THESIS_CRITERION, Criterion
 from twin.analysis.payload_search.positions import Positions, grid_positions
 from twin.analysis.payload_search.shaken import SAMPLES, ShakenMachine
 from twin.analysis.payload_search.steps import STEP_KG, MassSteps, mass_steps
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError
-from twin.platform import Platform
+from twin.model.machine_model import MachineModel
 
 SHARES = (5.0 / 23.0, 10.0 / 23.0, 15.0 / 23.0, 20.0 / 23.0)
 """Stewart thesis, section 4.2.2: 0.05, 0.10, 0.15, 0.20 of 0.23 m."""
@@ -68,7 +68,7 @@ class DynamicPayload(NamedTuple):
 
 
 def dynamic_payload(
-    platform: Platform,
+    platform: MachineModel,
     criterion: Criterion = THESIS_CRITERION,
     *,
     limit: Any = None,

@@ -8,21 +8,21 @@ import numpy as np
 
 from twin.analysis.payload_search.static import StaticPayload
 from twin.analysis.payload_search.sweep import FrequencySweep
-from twin.platform import Platform, as_platform
-from twin.viewer.panels import Axes, Line, panels_figure
+from twin.charts.panels import Axes, Line, panels_figure
+from twin.model.machine_model import MachineModel, as_model
 
 POINTS = 81
 """Masses drawn."""
 
 
-def static_figure(platform: Platform, found: StaticPayload) -> Any:
+def static_figure(platform: MachineModel, found: StaticPayload) -> Any:
     """Return a plotly figure of the largest static force or torque over the payload's mass.
 
     Raises:
         InputError: not a machine.
         MissingDependencyError: plotly is not installed.
     """
-    unit = as_platform(platform).force_unit
+    unit = as_model(platform).force_unit
     top = 1.3 * found.exact_limit_kg
     masses = np.linspace(0.0, top, POINTS) if np.isfinite(top) and top > 0.0 else np.arange(2.0)
     limit = float(found.limits.min())
@@ -42,7 +42,7 @@ def static_figure(platform: Platform, found: StaticPayload) -> Any:
     return panels_figure(panels, "mass [kg]", title=f"{platform.name}: largest payload at rest")
 
 
-def sweep_figure(platform: Platform, sweep: FrequencySweep) -> Any:
+def sweep_figure(platform: MachineModel, sweep: FrequencySweep) -> Any:
     """Return a plotly figure of the masses that a machine stands over frequency.
 
     Ends and speeds of the actuators are ignored, as in `FrequencySweep`.
@@ -51,7 +51,7 @@ def sweep_figure(platform: Platform, sweep: FrequencySweep) -> Any:
         InputError: not a machine.
         MissingDependencyError: plotly is not installed.
     """
-    title = f"{as_platform(platform).name}: largest payload under shaking, ends and speeds ignored"
+    title = f"{as_model(platform).name}: largest payload under shaking, ends and speeds ignored"
     lines = [
         Line("in phase", sweep.frequency, sweep.in_phase),
         Line("worst phases", sweep.frequency, sweep.worst_phase),

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats
+from twin.basics.arrays import FloatArray, as_floats
 from twin.errors import ForwardKinematicsError, InputError
-from twin.platform import Platform, as_platform
+from twin.model.machine_model import MachineModel, as_model
 
 LARGEST_GRID = 2_000_000
 """Positions; more take minutes and gigabytes, and the continuous search knows better."""
@@ -32,7 +32,7 @@ class Positions(NamedTuple):
     """positions left out: no pose, or an actuator that follows the others beyond its ends"""
 
 
-def grid_positions(platform: Platform, shares: Any) -> Positions:
+def grid_positions(platform: MachineModel, shares: Any) -> Positions:
     """Return all combinations of positions, the last actuator's changing fastest.
 
     Where there are more actuators than freedoms, the last ones follow the others.
@@ -45,7 +45,7 @@ def grid_positions(platform: Platform, shares: Any) -> Positions:
         InputError: not a machine, shares outside 0 to 1, too many, or none that the machine can
             take.
     """
-    stroke = strokes(as_platform(platform))
+    stroke = strokes(as_model(platform))
     parts = as_floats(shares, "shares")
     if parts.ndim != 1 or not parts.size or parts.min() < 0.0 or parts.max() > 1.0:
         raise InputError("shares", "must be numbers from 0 to 1, one after the other")
@@ -75,7 +75,7 @@ class Followers(NamedTuple):
     """`(n,)` home coordinates beyond the lower ends"""
 
     @classmethod
-    def of(cls, platform: Platform) -> Followers:
+    def of(cls, platform: MachineModel) -> Followers:
         """Return them for a machine.
 
         Coordinates of pillars are linear in as many numbers as there are freedoms
@@ -104,13 +104,13 @@ class Followers(NamedTuple):
         return np.asarray(full)
 
 
-def strokes(platform: Platform) -> FloatArray:
+def strokes(platform: MachineModel) -> FloatArray:
     """Return how far every actuator moves `(n,)` [m] or [rad]."""
     return np.asarray(platform.maximum_coordinates - platform.minimum_coordinates)
 
 
 def reachable_poses(
-    platform: Platform, coordinates: FloatArray, guess: FloatArray | None = None
+    platform: MachineModel, coordinates: FloatArray, guess: FloatArray | None = None
 ) -> FloatArray:
     """Return the poses `(k, 7)` of coordinates `(k, n)`; NaN where there is none."""
     try:

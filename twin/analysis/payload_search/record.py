@@ -9,11 +9,11 @@ import numpy as np
 from twin.analysis.payload_search.dynamic import DynamicPayload
 from twin.analysis.payload_search.static import StaticPayload
 from twin.analysis.payload_search.worst_phase import WorstPhase
-from twin.platform import Platform
+from twin.model.machine_model import MachineModel
 
 
 def payload_record(
-    platform: Platform,
+    platform: MachineModel,
     still: StaticPayload,
     shaken: tuple[DynamicPayload, DynamicPayload, WorstPhase] | None,
 ) -> dict[str, Any]:

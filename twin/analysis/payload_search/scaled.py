@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, one_of, positive, read_only
+from twin.basics.arrays import FloatArray, as_floats, one_of, positive, read_only
 from twin.errors import InputError
-from twin.parameters.machine import MachineParameters
-from twin.platform import Platform, as_platform
+from twin.machine.machine import MachineParameters
+from twin.model.machine_model import MachineModel, as_model
+from twin.simulation.platform import Platform
 
 KINDS = ("ups", "pillar", "rss")
 """Legs that stay as long as their actuators make them."""
@@ -52,7 +53,7 @@ class ScaledPayload:
         limits: `(n,)` largest forces [N] or torques [N m], read-only.
     """
 
-    def __init__(self, platform: Platform, limit: Any = None) -> None:
+    def __init__(self, platform: MachineModel, limit: Any = None) -> None:
         """Prepare the machine.
 
         Args:
@@ -63,7 +64,7 @@ class ScaledPayload:
         Raises:
             InputError: not a machine, legs that give way under load, no limit known, or no gravity.
         """
-        self.platform = as_platform(platform)
+        self.platform = as_model(platform)
         if platform.kind not in KINDS:
             raise InputError(
                 "platform",
@@ -90,7 +91,7 @@ class ScaledPayload:
         return AffineForces(2.0 * once - twice, (twice - once) / self._mass)
 
 
-def scaled_payload(platform: Platform, mass: Any) -> Platform:
+def scaled_payload(platform: MachineModel, mass: Any) -> Platform:
     """Return the machine with a platform body of that mass [kg], its tensor scaled along.
 
     Raises:
@@ -99,7 +100,7 @@ def scaled_payload(platform: Platform, mass: Any) -> Platform:
     Reference:
         Stewart thesis, section 4.2.1: "payload increment units" keep the geometry.
     """
-    content = as_platform(platform).parameters.model_dump()
+    content = as_model(platform).parameters.model_dump()
     kilograms = positive(mass, "mass")
     body = content["platform"]["body"]
     body["inertia"] = (np.array(body["inertia"]) * (kilograms / body["mass"])).tolist()
@@ -121,7 +122,7 @@ def as_sense(sense: Any) -> str:
     return one_of(sense, "sense", SENSES)
 
 
-def _limits(platform: Platform, limit: Any) -> FloatArray:
+def _limits(platform: MachineModel, limit: Any) -> FloatArray:
     n = platform.n_actuators
     if limit is None:
         given = [leg.actuator.effort for leg in platform.parameters.legs]

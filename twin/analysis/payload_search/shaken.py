@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.analysis.payload_search.criterion import Criterion
-from twin.analysis.payload_search.runs import run_positions
 from twin.analysis.payload_search.scaled import ScaledPayload, as_sense
-from twin.arrays import FloatArray
-from twin.compiled.batch import run_batch
-from twin.dynamics.assembly import BODY_MASS, BODY_TENSOR, GRAVITY
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError
-from twin.platform import Platform
+from twin.kernels.dynamics.assembly import BODY_MASS, BODY_TENSOR, GRAVITY
+from twin.kernels.shaken_payload import run_positions
+from twin.model.batch import run_batch
+from twin.model.machine_model import MachineModel
 
 SAMPLES = 24
 """Times in a period: a peak between two is missed by at most 0.9 percent of what moves."""
@@ -43,7 +43,7 @@ class ShakenMachine:
 
     def __init__(
         self,
-        platform: Platform,
+        platform: MachineModel,
         limit: Any = None,
         sense: str = "magnitude",
         *,

@@ -19,9 +19,10 @@ from twin.analysis.payload_search.scaled import (
     first_lowest,
 )
 from twin.analysis.payload_search.steps import START_KG, STEP_KG, mass_steps
-from twin.arrays import FloatArray, as_floats
+from twin.basics.arrays import FloatArray, as_floats
 from twin.errors import InputError
-from twin.platform import REST, Platform
+from twin.model.machine_model import MachineModel
+from twin.model.motions import REST
 
 GRID = 4
 """Positions per actuator; Stewart thesis, section 4.2.1: thirds of the stroke."""
@@ -73,7 +74,7 @@ class StaticPayload(NamedTuple):
 
 
 def static_payload(
-    platform: Platform,
+    platform: MachineModel,
     *,
     limit: Any = None,
     grid: int = GRID,

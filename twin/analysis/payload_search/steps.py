@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import floor, inf
 from typing import Any, NamedTuple
 
-from twin.arrays import positive
+from twin.basics.arrays import positive
 
 START_KG, STEP_KG = 600.0, 50.0
 """Stewart thesis, section 4.2.1."""

@@ -10,9 +10,9 @@ from twin.analysis.payload_search.criterion import Criterion
 from twin.analysis.payload_search.dynamic import DynamicPayload
 from twin.analysis.payload_search.shaken import ShakenMachine
 from twin.analysis.payload_search.worst_phase import WorstPhase
-from twin.arrays import FloatArray, as_floats
+from twin.basics.arrays import FloatArray, as_floats
 from twin.errors import InputError
-from twin.platform import Platform
+from twin.model.machine_model import MachineModel
 
 POSITIONS = 48
 """Worst positions of a search that are looked at; the others are far from deciding."""
@@ -37,7 +37,7 @@ class FrequencySweep(NamedTuple):
 
 
 def frequency_sweep(
-    platform: Platform,
+    platform: MachineModel,
     dynamic: DynamicPayload,
     worst: WorstPhase,
     frequencies: Any,

@@ -17,8 +17,9 @@ from twin.analysis.payload_search.positions import grid_positions
 from twin.analysis.payload_search.scaled import AffineForces
 from twin.analysis.payload_search.shaken import SAMPLES, ShakenMachine
 from twin.analysis.payload_search.steps import STEP_KG, mass_steps
-from twin.arrays import FloatArray
-from twin.platform import REST, Platform
+from twin.basics.arrays import FloatArray
+from twin.model.machine_model import MachineModel
+from twin.model.motions import REST
 
 CANDIDATES = 8
 """Positions whose bounds are lowest that are looked at with full inverse dynamics."""
@@ -67,7 +68,7 @@ class _Found(NamedTuple):
 
 
 def worst_phase(
-    platform: Platform,
+    platform: MachineModel,
     criterion: Criterion = THESIS_CRITERION,
     *,
     limit: Any = None,

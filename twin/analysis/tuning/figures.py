@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from twin.analysis.tuning.tuning import Tuning
+from twin.charts.panels import Axes, Line, panels_figure
 from twin.errors import InputError
-from twin.viewer.panels import Axes, Line, panels_figure
 
 SHOWN = 6
 """Trials drawn: the start, the answer, and some on the way."""

@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, as_vector, positive
+from twin.basics.arrays import FloatArray, as_floats, as_vector, positive
 from twin.errors import InputError
-from twin.platform import REST, Platform, as_platform
+from twin.model.machine_model import MachineModel, as_model
+from twin.model.motions import REST
 
 SMALLEST_SPREAD = 1e-7
 """Of the poles per natural frequency: closer ones are moved apart by as much, which changes the
@@ -35,21 +36,21 @@ class HeaveLeg(NamedTuple):
     """[N] or [N m] that holds the platform at rest"""
 
 
-def heave_direction(platform: Platform) -> FloatArray:
+def heave_direction(platform: MachineModel) -> FloatArray:
     """Return the actuators' rates `(n,)` while the platform rises at home, the largest 1.
 
     Raises:
         InputError: not a machine, or one that cannot rise.
     """
     rising = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
-    rates = as_platform(platform).jacobian(platform.home) @ rising
+    rates = as_model(platform).jacobian(platform.home) @ rising
     largest = float(np.abs(rates).max())
     if not largest > 0.0:
         raise InputError("platform", f"the actuators of {platform.name} do not move in heave")
     return np.asarray(rates / largest)
 
 
-def heave_leg(platform: Platform) -> HeaveLeg:
+def heave_leg(platform: MachineModel) -> HeaveLeg:
     """Return the share of mass and weight of one actuator in heave at home, without its drive.
 
     The mass is that of the vertical motion over the sum of the actuators' squared rates; the thesis

@@ -9,13 +9,14 @@ import numpy as np
 from twin.analysis.tuning.linear_step import heave_direction
 from twin.analysis.tuning.tuning import instants, no_response
 from twin.analysis.tuning.velocity_step import DURATION, SIZE, TIMESTEP, VelocityStep
-from twin.arrays import FloatArray, positive
+from twin.basics.arrays import FloatArray, positive
 from twin.errors import InputError, SimulationStoppedError
-from twin.parameters.machine import MachineParameters
-from twin.plant import actuation as column
+from twin.kernels.plant import actuation as column
+from twin.machine.machine import MachineParameters
+from twin.model.machine_model import MachineModel, as_model
 from twin.plant.plant import Plant
-from twin.platform import Platform, as_platform
-from twin.simulation import simulate
+from twin.simulation.platform import Platform
+from twin.simulation.simulate import simulate
 
 
 class MotorResponse(NamedTuple):
@@ -35,7 +36,7 @@ class MotorStep(VelocityStep):
     name: ClassVar[str] = "velocity step at the motors"
 
     def __init__(
-        self, platform: Platform, demand: FloatArray, plant: Plant, step: float, **gains: Any
+        self, platform: MachineModel, demand: FloatArray, plant: Plant, step: float, **gains: Any
     ) -> None:
         """Describe the step.
 
@@ -60,7 +61,7 @@ class MotorStep(VelocityStep):
 
 
 def motor_response(
-    platform: Platform,
+    platform: MachineModel,
     gain: float,
     integral_time: float,
     *,
@@ -79,7 +80,7 @@ def motor_response(
     Raises:
         InputError: an argument that cannot be used, or motors without inertia.
     """
-    legs = as_platform(platform).parameters.legs
+    legs = as_model(platform).parameters.legs
     if not all(leg.drive is not None and leg.drive.reflected().inertia > 0.0 for leg in legs):
         raise InputError("platform", "must have drives whose motors have inertia")
     direction, speed = heave_direction(platform), positive(size, "size")
@@ -116,14 +117,14 @@ def motor_response(
     )
 
 
-def with_armature(platform: Platform, share: float) -> Platform:
+def with_armature(platform: MachineModel, share: float) -> Platform:
     """Return a machine on screws whose armatures have `share` of their inertia.
 
     Raises:
         InputError: a share not above zero, or legs that differ or are not driven by screws.
     """
     part = positive(share, "share")
-    content = as_platform(platform).parameters.model_dump()
+    content = as_model(platform).parameters.model_dump()
     leg = content.get("leg")
     drive = leg.get("drive") if isinstance(leg, dict) else None
     if not isinstance(drive, dict) or drive.get("kind") != "screw":

@@ -10,12 +10,12 @@ import numpy as np
 from twin.analysis.tuning.search import Trial
 from twin.analysis.tuning.specification import StepSpecification, position_step
 from twin.analysis.tuning.tuning import Gain, Tuning, chosen_gains, instants, no_response, tuned
-from twin.arrays import FloatArray, positive
+from twin.basics.arrays import FloatArray, positive
 from twin.control.cascade import Cascade
 from twin.errors import InputError, SimulationStoppedError
+from twin.model.machine_model import MachineModel, as_model
 from twin.motion import StepMotion
-from twin.platform import Platform, as_platform
-from twin.simulation import simulate
+from twin.simulation.simulate import simulate
 
 SIZE = 0.05
 """[m] of the thesis' step of the platform, upwards."""
@@ -39,7 +39,7 @@ GAINS = (
 
 
 def position_response(
-    platform: Platform,
+    platform: MachineModel,
     gain: float | None = None,
     integral: float | None = None,
     *,
@@ -64,7 +64,7 @@ def position_response(
     Raises:
         InputError: an argument that cannot be used, or a step that leaves the actuators' range.
     """
-    home = as_platform(platform).home
+    home = as_model(platform).home
     span = round(positive(duration, "duration") / timestep)
     time = instants(span * timestep, timestep)
     motion = StepMotion(
@@ -99,7 +99,7 @@ def position_response(
 
 
 def tune_position(
-    platform: Platform,
+    platform: MachineModel,
     *,
     specification: StepSpecification = SETTLING,
     engine: str = "analytic",

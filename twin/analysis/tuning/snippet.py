@@ -5,13 +5,13 @@ from __future__ import annotations
 from twin.analysis.tuning.tuning import Tuning
 from twin.control.controller import PERIOD
 from twin.control.gains import own_gains, suitable_position_loop, suitable_velocity_loop
-from twin.platform import Platform, as_platform
+from twin.model.machine_model import MachineModel, as_model
 
 DIGITS = 4
 """Significant digits: a gain is not known better."""
 
 
-def control_snippet(platform: Platform, tuning: Tuning) -> str:
+def control_snippet(platform: MachineModel, tuning: Tuning) -> str:
     """Return a complete [control] table: gains found, and the machine's own for the other loop.
 
     It replaces the table of that name in the machine's file, if there is one.
@@ -19,7 +19,7 @@ def control_snippet(platform: Platform, tuning: Tuning) -> str:
     Raises:
         InputError: not a machine.
     """
-    own = own_gains(as_platform(platform))
+    own = own_gains(as_model(platform))
     gain, time = suitable_velocity_loop(platform, PERIOD)
     position, integral = suitable_position_loop(platform, PERIOD)
     cranks = platform.coordinate_unit == "rad"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, positive
+from twin.basics.arrays import FloatArray, as_floats, positive
 from twin.errors import InputError
 
 ON_TIME = 1e-9

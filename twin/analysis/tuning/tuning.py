@@ -9,7 +9,7 @@ import numpy as np
 
 from twin.analysis.tuning.search import Respond, Search, Trial, search_bounds
 from twin.analysis.tuning.specification import StepFigures, StepSpecification, step_figures
-from twin.arrays import FloatArray, as_floats
+from twin.basics.arrays import FloatArray, as_floats
 
 
 class Gain(NamedTuple):

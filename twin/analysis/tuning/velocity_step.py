@@ -11,14 +11,15 @@ from twin.analysis.tuning.linear_step import heave_direction
 from twin.analysis.tuning.search import Trial
 from twin.analysis.tuning.specification import VELOCITY_STEP, StepSpecification
 from twin.analysis.tuning.tuning import Gain, Tuning, chosen_gains, instants, no_response, tuned
-from twin.arrays import FloatArray, as_flag, positive
+from twin.basics.arrays import FloatArray, as_flag, positive
 from twin.control.controller import Controller
 from twin.errors import SimulationStoppedError
+from twin.model.machine_model import MachineModel, as_model
+from twin.model.motions import REST
 from twin.plant.command import Command
 from twin.plant.drives import equivalent_inertia
 from twin.plant.measurement import Measurement
-from twin.platform import REST, Platform, as_platform
-from twin.simulation import simulate
+from twin.simulation.simulate import simulate
 
 SIZE = 0.02
 """[m/s] or [rad/s] of the thesis' step."""
@@ -50,7 +51,7 @@ class VelocityStep(Controller):
 
     def __init__(
         self,
-        platform: Platform,
+        platform: MachineModel,
         demand: FloatArray,
         *,
         carried: bool = False,
@@ -84,7 +85,7 @@ class VelocityStep(Controller):
 
 
 def velocity_response(
-    platform: Platform,
+    platform: MachineModel,
     gain: float,
     integral_time: float,
     *,
@@ -113,7 +114,7 @@ def velocity_response(
     Raises:
         InputError: an argument that cannot be used.
     """
-    direction = heave_direction(as_platform(platform))
+    direction = heave_direction(as_model(platform))
     speed = positive(size, "size")
     controller = VelocityStep(
         platform,
@@ -142,13 +143,13 @@ def velocity_response(
     return time, np.asarray(per_step)
 
 
-def velocity_gains(platform: Platform) -> tuple[Gain, Gain]:
+def velocity_gains(platform: MachineModel) -> tuple[Gain, Gain]:
     """Return bounds and starts of gain and integral time: those of the thesis, scaled by mass.
 
     Raises:
         InputError: not a machine.
     """
-    scale = float(np.mean(equivalent_inertia(as_platform(platform)))) / THESIS_MASS
+    scale = float(np.mean(equivalent_inertia(as_model(platform)))) / THESIS_MASS
     low, high = (float(f"{scale * gain:.3g}") for gain in THESIS_GAINS)
     cranks = platform.coordinate_unit == "rad"
     return (
@@ -164,7 +165,7 @@ def velocity_gains(platform: Platform) -> tuple[Gain, Gain]:
 
 
 def tune_velocity(
-    platform: Platform,
+    platform: MachineModel,
     *,
     specification: StepSpecification = VELOCITY_STEP,
     engine: str = "analytic",

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError
-from twin.evaluation import run
-from twin.kinematics.inverse import inverse_kinematics_batch
-from twin.kinematics.jacobian import jacobian_batch
-from twin.platform import Platform
+from twin.kernels.kinematics.inverse import inverse_kinematics_batch
+from twin.kernels.kinematics.jacobian import jacobian_batch
+from twin.model.evaluation import run
+from twin.model.machine_model import MachineModel
 
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
@@ -41,21 +41,21 @@ class Cause(IntEnum):
     """the determinant of the Jacobian changes sign"""
 
 
-def coordinates(platform: Platform, poses: FloatArray) -> FloatArray:
+def coordinates(platform: MachineModel, poses: FloatArray) -> FloatArray:
     """Return actuator coordinates `(m, n)` of checked poses `(m, 7)`; NaN out of reach."""
     found = np.empty((len(poses), platform.n_actuators))
     run(inverse_kinematics_batch, (platform.constants.legs,), (poses, found))
     return found
 
 
-def jacobians(platform: Platform, poses: FloatArray) -> FloatArray:
+def jacobians(platform: MachineModel, poses: FloatArray) -> FloatArray:
     """Return Jacobians `(m, n, 6)` of checked poses `(m, 7)`; not finite where there is none."""
     found = np.empty((len(poses), platform.n_actuators, 6))
     run(jacobian_batch, (platform.constants.legs,), (poses, found))
     return found
 
 
-def determinants(platform: Platform, poses: FloatArray) -> FloatArray:
+def determinants(platform: MachineModel, poses: FloatArray) -> FloatArray:
     """Return determinants `(m,)` of square Jacobians of poses `(m, 7)`; NaN where there is none."""
     matrices = jacobians(platform, poses)
     finite = np.isfinite(matrices).all(axis=(1, 2))
@@ -64,7 +64,7 @@ def determinants(platform: Platform, poses: FloatArray) -> FloatArray:
     return found
 
 
-def square(platform: Platform) -> bool:
+def square(platform: MachineModel) -> bool:
     """Return whether the determinant of the Jacobian tells singular poses."""
     return platform.dof == platform.n_actuators == 6
 
@@ -72,7 +72,7 @@ def square(platform: Platform) -> bool:
 class Admissible:
     """The test of poses, with the sign of the determinant that a machine has at `center`."""
 
-    def __init__(self, platform: Platform, center: FloatArray) -> None:
+    def __init__(self, platform: MachineModel, center: FloatArray) -> None:
         """Take the sign at `center` (7,).
 
         Raises:

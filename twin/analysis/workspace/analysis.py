@@ -23,8 +23,8 @@ from twin.analysis.workspace.stiffness import (
     leg_stiffness,
     stiffness_range,
 )
-from twin.arrays import FloatArray
-from twin.platform import Platform, as_platform
+from twin.basics.arrays import FloatArray
+from twin.model.machine_model import MachineModel, as_model
 
 SINGULAR_LEVEL = 24
 """Heights of directions that look for the closest singular pose."""
@@ -49,7 +49,7 @@ class SingularDistance(NamedTuple):
 class Workspace(NamedTuple):
     """What the analysis found about one pose, the `center`."""
 
-    platform: Platform
+    platform: MachineModel
     center: FloatArray
     """`(7,)`"""
     ranges: tuple[AxisRange, ...]
@@ -83,7 +83,7 @@ PARTS = 8
 
 
 def workspace_analysis(
-    platform: Platform,
+    platform: MachineModel,
     center: Any = None,
     *,
     stiffness: Any = None,
@@ -104,7 +104,7 @@ def workspace_analysis(
             stiffness that does not fit.
     """
     tell = advance or (lambda _: None)
-    whole = as_platform(platform).dof == 6
+    whole = as_model(platform).dof == 6
     axes = own_axes(platform)
     legs = leg_stiffness(platform, stiffness)
     given = legs.values if legs.source == "given" else None
@@ -148,13 +148,13 @@ def workspace_analysis(
     )
 
 
-def closest_singular(platform: Platform, center: Any = None) -> SingularDistance:
+def closest_singular(platform: MachineModel, center: Any = None) -> SingularDistance:
     """Return the closest singular poses by pure translation and by pure rotation.
 
     Raises:
         InputError: not a machine, or a singular centre.
     """
-    if not square(as_platform(platform)):
+    if not square(as_model(platform)):
         return SingularDistance(None, None, None, None)
     found: list[Any] = []
     directions, _ = sphere(SINGULAR_LEVEL)

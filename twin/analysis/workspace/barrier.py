@@ -20,7 +20,7 @@ import numpy as np
 
 from twin.analysis.workspace.admissible import Admissible, BoolArray, coordinates, determinants
 from twin.analysis.workspace.chart import Chart
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 
 DIFFERENCE = 1e-4

@@ -9,12 +9,12 @@ import numpy as np
 
 from twin.analysis.mobility import check_convention
 from twin.analysis.stiffness import characteristic_scale
-from twin.arrays import FloatArray, as_floats, as_pose, read_only
+from twin.basics.arrays import FloatArray, as_floats, as_pose, read_only
 from twin.errors import InputError
+from twin.machine.legs import RssLeg
+from twin.model.machine_model import MachineModel, as_model
 from twin.motion.axes import axis_names, known_axis
 from twin.motion.quaternions import quaternion_product
-from twin.parameters.legs import RssLeg
-from twin.platform import Platform, as_platform
 from twin.rotations import quaternion_from_angles
 
 LARGEST_ANGLE = float(np.radians(89.0))
@@ -30,7 +30,7 @@ class Chart(NamedTuple):
     cannot choose follows from height, roll and pitch.
     """
 
-    platform: Platform
+    platform: MachineModel
     center: FloatArray
     """`(7,)`"""
     axes: tuple[str, ...]
@@ -43,7 +43,7 @@ class Chart(NamedTuple):
     @classmethod
     def about(
         cls,
-        platform: Platform,
+        platform: MachineModel,
         axes: Sequence[str],
         center: Any = None,
         convention: str | None = None,
@@ -60,7 +60,7 @@ class Chart(NamedTuple):
             InputError: not a machine, unknown axes or convention, angles the machine cannot have,
                 a centre that is not one pose.
         """
-        as_platform(platform)
+        as_model(platform)
         chosen = own_convention(platform) if convention is None else convention
         known = axis_names(chosen)
         check_convention(platform, chosen)
@@ -115,18 +115,18 @@ class Chart(NamedTuple):
         return self.poses(directions * radii[..., None] * self.scale)
 
 
-def own_convention(platform: Platform) -> str:
+def own_convention(platform: MachineModel) -> str:
     """Return the convention whose angles a machine can have."""
     return "yaw_pitch_roll" if platform.dof == 6 else "roll_pitch"
 
 
-def own_axes(platform: Platform) -> tuple[str, ...]:
+def own_axes(platform: MachineModel) -> tuple[str, ...]:
     """Return the names of a machine's freedoms: x, y, z, yaw, pitch, roll; or z, roll, pitch."""
     names = axis_names(own_convention(platform))
     return names if platform.dof == 6 else names[2:]
 
 
-def farthest_distance(platform: Platform) -> float:
+def farthest_distance(platform: MachineModel) -> float:
     """Return a distance [m] that two places of the same attitude cannot exceed: twice a reach."""
     if platform.coordinate_unit == "m":
         return float(2.0 * platform.maximum_coordinates.min())

@@ -19,9 +19,9 @@ import numpy as np
 
 from twin.analysis.workspace.admissible import jacobians
 from twin.analysis.workspace.region import Region, mean_over
-from twin.arrays import FloatArray, as_pose
-from twin.kinematics.singularity import characteristic_length, null_space
-from twin.platform import Platform
+from twin.basics.arrays import FloatArray, as_pose
+from twin.model.conditioning import characteristic_length, null_space
+from twin.model.machine_model import MachineModel
 
 
 class Dexterity(NamedTuple):
@@ -46,7 +46,7 @@ class Conditioning(NamedTuple):
     lowest_singular_value: float
 
 
-def dexterity(platform: Platform, pose: Any) -> Dexterity:
+def dexterity(platform: MachineModel, pose: Any) -> Dexterity:
     """Return the dexterity of poses `(..., 7)`.
 
     Raises:
@@ -78,7 +78,7 @@ def conditioning_over(found: Region) -> Conditioning:
     return Conditioning(mean, float(values.min()), float(values.max()), smallest[0])
 
 
-def _singular_values(platform: Platform, poses: FloatArray) -> FloatArray:
+def _singular_values(platform: MachineModel, poses: FloatArray) -> FloatArray:
     """Return `(m, dof)`, the largest first; NaN where there is no Jacobian."""
     length = characteristic_length(platform.platform_joints)
     units = np.array([1.0, 1.0, 1.0, length, length, length])

@@ -11,7 +11,7 @@ import numpy as np
 from twin.analysis.workspace.admissible import Admissible, BoolArray, IntArray
 from twin.analysis.workspace.barrier import APART, NEAR, farthest
 from twin.analysis.workspace.chart import Chart
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 
 TRIED = 200
 """Poses of the walk tried per ray: those whose places are closest to it."""

@@ -11,9 +11,9 @@ from twin.analysis.workspace.chart import Chart
 from twin.analysis.workspace.dexterity import dexterity
 from twin.analysis.workspace.plane_figures import DEGREES, MILLI, quantities
 from twin.analysis.workspace.stiffness import stiffness_range
-from twin.viewer.extra import report_library
-from twin.viewer.panels import FOOT, GAP, Axes, Line, panels_figure
-from twin.viewer.style import FONT_SIZE, axis, curve_color, layout, legend
+from twin.basics.optional import report_library
+from twin.charts.panels import FOOT, GAP, Axes, Line, panels_figure
+from twin.charts.style import FONT_SIZE, axis, curve_color, layout, legend
 
 POINTS = 161
 """Poses along an axis."""

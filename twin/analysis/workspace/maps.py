@@ -14,9 +14,9 @@ from twin.analysis.workspace.rays import search
 from twin.analysis.workspace.singularity import singular_distance
 from twin.analysis.workspace.sphere import circle
 from twin.analysis.workspace.stiffness import StiffnessRange, stiffness_range
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError
-from twin.platform import Platform
+from twin.model.machine_model import MachineModel
 
 POINTS = 101
 """Per axis of a map."""
@@ -58,7 +58,7 @@ class PlaneMap(NamedTuple):
 
 
 def plane_map(
-    platform: Platform,
+    platform: MachineModel,
     axes: Sequence[str],
     center: Any = None,
     *,

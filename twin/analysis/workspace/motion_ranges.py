@@ -11,8 +11,8 @@ from twin.analysis.workspace.barrier import APART, NEAR, farthest
 from twin.analysis.workspace.chart import Chart, own_axes
 from twin.analysis.workspace.rays import search
 from twin.analysis.workspace.walk import wander
-from twin.arrays import FloatArray
-from twin.platform import Platform
+from twin.basics.arrays import FloatArray
+from twin.model.machine_model import MachineModel
 
 SAMPLES = 2000
 """Poses tried along half an axis."""
@@ -34,7 +34,7 @@ class AxisRange(NamedTuple):
     """the other axes wherever they help"""
 
 
-def motion_ranges(platform: Platform, center: Any = None) -> tuple[AxisRange, ...]:
+def motion_ranges(platform: MachineModel, center: Any = None) -> tuple[AxisRange, ...]:
     """Return the ranges of all axes from a pose (default home).
 
     Axes are x, y, z, yaw, pitch and roll, on pillars z, roll and pitch. The range alone is the

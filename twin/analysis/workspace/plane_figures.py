@@ -10,9 +10,9 @@ import numpy as np
 from twin.analysis.workspace.analysis import Workspace
 from twin.analysis.workspace.chart import Chart
 from twin.analysis.workspace.maps import PlaneMap
-from twin.arrays import FloatArray
-from twin.viewer.extra import report_library
-from twin.viewer.style import FONT_SIZE, INK, axis, curve_color, layout, legend
+from twin.basics.arrays import FloatArray
+from twin.basics.optional import report_library
+from twin.charts.style import FONT_SIZE, INK, axis, curve_color, layout, legend
 
 COLORS = "Viridis"
 """Even steps for the eye, also for the colour blind and in grey."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from twin.analysis.workspace.admissible import Admissible, Cause, IntArray
 from twin.analysis.workspace.chart import Chart
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 
 SAMPLES = 128
 """Poses tried along a ray; gaps and lobes thinner than 1/128 of the workspace may be missed."""

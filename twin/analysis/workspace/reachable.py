@@ -28,9 +28,9 @@ from twin.analysis.workspace.free_rays import (
 )
 from twin.analysis.workspace.sphere import sphere
 from twin.analysis.workspace.walk import wander
-from twin.arrays import FloatArray, as_floats
+from twin.basics.arrays import FloatArray, as_floats
 from twin.errors import InputError
-from twin.platform import Platform, as_platform
+from twin.model.machine_model import MachineModel, as_model
 from twin.rotations import angle_between
 
 LEVELS = (10, 20)
@@ -83,7 +83,7 @@ class ReachableSet(NamedTuple):
 
 
 def reachable_set(
-    platform: Platform, center: Any = None, levels: tuple[int, ...] = LEVELS
+    platform: MachineModel, center: Any = None, levels: tuple[int, ...] = LEVELS
 ) -> ReachableSet:
     """Return the positions reached with some attitude, seen from a pose (default home).
 
@@ -114,7 +114,7 @@ def reachable_set(
     )
 
 
-def stretches_along(platform: Platform, directions: Any, center: Any = None) -> Stretches:
+def stretches_along(platform: MachineModel, directions: Any, center: Any = None) -> Stretches:
     """Return what rays along unit vectors `(m, 3)` from a pose (default home) reach.
 
     Raises:
@@ -124,8 +124,8 @@ def stretches_along(platform: Platform, directions: Any, center: Any = None) -> 
     return _stretches(chart, as_floats(directions, "directions", 3), wander(chart))
 
 
-def _chart(platform: Platform, center: Any) -> Chart:
-    if as_platform(platform).dof < 6:
+def _chart(platform: MachineModel, center: Any) -> Chart:
+    if as_model(platform).dof < 6:
         raise InputError(
             "platform",
             f"{platform.name} does not choose its place and attitude independently; its whole "

@@ -19,7 +19,7 @@ from twin.analysis.workspace.admissible import Cause
 from twin.analysis.workspace.chart import Chart
 from twin.analysis.workspace.rays import Rays, extent, search
 from twin.analysis.workspace.sphere import sphere
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 
 LEVELS = (16, 32, 64)

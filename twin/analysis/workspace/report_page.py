@@ -11,8 +11,8 @@ from twin.analysis.workspace.line_figures import axes_figure, ranges_figure
 from twin.analysis.workspace.plane_figures import maps_figure
 from twin.analysis.workspace.summary import summary_rows
 from twin.analysis.workspace.surfaces import surface_figure
-from twin.files import write_text
-from twin.viewer.style import CONFIG, FONT, GRID, INK, MUTED
+from twin.basics.files import write_text
+from twin.charts.style import CONFIG, FONT, GRID, INK, MUTED
 
 STYLE = f"""
 body {{ font-family: {FONT}; color: {INK}; margin: 0 auto; max-width: 1280px; padding: 20px 24px; }}

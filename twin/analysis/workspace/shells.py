@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.arrays import FloatArray, as_floats, as_pose
+from twin.basics.arrays import FloatArray, as_floats, as_pose
 from twin.errors import InputError
-from twin.platform import Platform, as_platform
+from twin.model.machine_model import MachineModel, as_model
 
 STRAIGHT = ("ups", "strut", "viscoelastic")
 """Kinds of legs whose coordinate is the distance of their two joints."""
 
 
-def shell_centers(platform: Platform, pose: Any) -> FloatArray:
+def shell_centers(platform: MachineModel, pose: Any) -> FloatArray:
     """Return the shells' centres `(n, 3)` [m] at the attitude of a pose `(7,)`.
 
     Raises:
@@ -32,7 +32,7 @@ def shell_centers(platform: Platform, pose: Any) -> FloatArray:
     """
     from scipy.spatial.transform import Rotation
 
-    if as_platform(platform).kind not in STRAIGHT:
+    if as_model(platform).kind not in STRAIGHT:
         raise InputError("platform", f"{platform.name} has no straight legs with two free ends")
     place = as_pose(pose)
     if place.shape != (7,):
@@ -41,7 +41,7 @@ def shell_centers(platform: Platform, pose: Any) -> FloatArray:
     return np.asarray(platform.base_joints - platform.platform_joints @ matrix.T)
 
 
-def within_shells(platform: Platform, pose: Any, positions: Any) -> NDArray[np.bool_]:
+def within_shells(platform: MachineModel, pose: Any, positions: Any) -> NDArray[np.bool_]:
     """Return whether positions `(..., 3)` [m] are between all shells at the attitude of `pose`.
 
     Raises:
@@ -54,7 +54,7 @@ def within_shells(platform: Platform, pose: Any, positions: Any) -> NDArray[np.b
     return np.asarray(((distance >= low) & (distance <= high)).all(axis=-1))
 
 
-def shell_exits(platform: Platform, pose: Any, directions: Any) -> FloatArray:
+def shell_exits(platform: MachineModel, pose: Any, directions: Any) -> FloatArray:
     """Return the distances `(...)` [m] from a pose inside to the first shell along unit vectors.
 
     The smallest positive root of |v + t d|^2 = r^2, v = p - c_i, over all legs and both radii.
@@ -80,7 +80,7 @@ def shell_exits(platform: Platform, pose: Any, directions: Any) -> FloatArray:
     return found
 
 
-def bounding_box(platform: Platform, pose: Any) -> tuple[FloatArray, FloatArray]:
+def bounding_box(platform: MachineModel, pose: Any) -> tuple[FloatArray, FloatArray]:
     """Return the corners `(3,)` [m] of the box that all outer spheres have in common.
 
     Raises:

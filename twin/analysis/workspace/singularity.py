@@ -11,7 +11,7 @@ import numpy as np
 
 from twin.analysis.workspace.admissible import determinants, square
 from twin.analysis.workspace.chart import Chart
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 
 SAMPLES = 240

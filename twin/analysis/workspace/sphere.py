@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 
 
 def sphere(count: int) -> tuple[FloatArray, FloatArray]:

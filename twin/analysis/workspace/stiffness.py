@@ -14,10 +14,10 @@ import numpy as np
 
 from twin.analysis.springs import strut_springs
 from twin.analysis.workspace.admissible import jacobians
-from twin.arrays import FloatArray, as_floats, as_pose
+from twin.basics.arrays import FloatArray, as_floats, as_pose
 from twin.errors import InputError
-from twin.parameters.legs import ViscoelasticLeg
-from twin.platform import Platform
+from twin.machine.legs import ViscoelasticLeg
+from twin.model.machine_model import MachineModel
 
 CHOSEN = (2, 3, 4)
 """Twist entries that a machine on pillars can choose: height, and turning about x and y."""
@@ -45,7 +45,7 @@ class StiffnessRange(NamedTuple):
     """[N m/rad]"""
 
 
-def leg_stiffness(platform: Platform, stiffness: Any = None) -> LegStiffness:
+def leg_stiffness(platform: MachineModel, stiffness: Any = None) -> LegStiffness:
     """Return the stiffness along the legs: the machine's own springs, what is given, or one.
 
     Args:
@@ -72,7 +72,7 @@ def leg_stiffness(platform: Platform, stiffness: Any = None) -> LegStiffness:
     return LegStiffness(np.broadcast_to(values, (n,)).copy(), "given")
 
 
-def stiffness_range(platform: Platform, pose: Any, stiffness: Any = None) -> StiffnessRange:
+def stiffness_range(platform: MachineModel, pose: Any, stiffness: Any = None) -> StiffnessRange:
     """Return the extreme stiffnesses of poses `(..., 7)`; NaN where there is no Jacobian.
 
     Raises:
@@ -97,7 +97,7 @@ def stiffness_range(platform: Platform, pose: Any, stiffness: Any = None) -> Sti
     return StiffnessRange(*(row.reshape(shape) for row in found))
 
 
-def _chosen_twists(platform: Platform, poses: FloatArray) -> FloatArray:
+def _chosen_twists(platform: MachineModel, poses: FloatArray) -> FloatArray:
     """Return `(m, 6, 3)`: the twists of unit rates of what pillars can choose."""
     unit = np.eye(6)[list(CHOSEN)]
     twists = platform.constrain(poses[:, None], unit).twist

@@ -9,8 +9,8 @@ import numpy as np
 
 from twin.analysis.workspace.analysis import Workspace
 from twin.analysis.workspace.region import Region
-from twin.arrays import FloatArray
-from twin.viewer.text import number
+from twin.basics.arrays import FloatArray
+from twin.charts.text import number
 
 DEGREES = 180.0 / np.pi
 

@@ -12,9 +12,9 @@ from twin.analysis.workspace.dexterity import dexterity
 from twin.analysis.workspace.plane_figures import COLORS, axis_label, shown
 from twin.analysis.workspace.reachable import ReachableSet
 from twin.analysis.workspace.region import Region
-from twin.arrays import FloatArray
-from twin.viewer.extra import report_library
-from twin.viewer.style import AXIS, FONT_SIZE, GRID, INK, MUTED, curve_color, layout
+from twin.basics.arrays import FloatArray
+from twin.basics.optional import report_library
+from twin.charts.style import AXIS, FONT_SIZE, GRID, INK, MUTED, curve_color, layout
 
 HEIGHT = 620
 """[pixels]"""

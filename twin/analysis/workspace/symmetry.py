@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.platform import Platform, as_platform
+from twin.model.machine_model import MachineModel, as_model
 
 CLOSE = 1e-9
 """[m] and [1]; joints given in degrees agree to rounding."""
 
 
-def third_turn(platform: Platform) -> bool:
+def third_turn(platform: MachineModel) -> bool:
     """Return whether every leg has an equal one a third of a turn further on.
 
     Base and platform joints, first axes and limits are compared, and home must be level on the
@@ -19,7 +19,7 @@ def third_turn(platform: Platform) -> bool:
     Raises:
         InputError: not a machine.
     """
-    as_platform(platform)
+    as_model(platform)
     if np.abs(platform.home[[0, 1, 4, 5, 6]]).max() > CLOSE:
         return False
     cosine, sine = -0.5, np.sqrt(0.75)

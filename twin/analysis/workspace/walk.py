@@ -13,7 +13,7 @@ import numpy as np
 
 from twin.analysis.workspace.admissible import Admissible
 from twin.analysis.workspace.chart import Chart
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 
 CHAINS = 512
 

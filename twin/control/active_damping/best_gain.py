@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.arrays import positive
+from twin.basics.arrays import positive
 from twin.control.active_damping.closed_loop import Law, closed_loop, damping_ratios
 from twin.control.drive_model import drive_model
 from twin.control.linear.machine import LinearMachine

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.arrays import as_floats
+from twin.basics.arrays import as_floats
 from twin.control.active_damping.driven_plant import driven_plant
 from twin.control.active_damping.laws import LocalLaw
 from twin.control.linear.machine import LinearMachine

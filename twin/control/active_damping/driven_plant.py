@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.arrays import FloatArray, positive
+from twin.basics.arrays import FloatArray, positive
 from twin.control.drive_model import DriveModel, drive_model
 from twin.control.linear.drives import with_lag
 from twin.control.linear.machine import LinearMachine

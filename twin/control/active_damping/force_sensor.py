@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.control.linear.rest import spring_constants
-from twin.parameters.derived import rest_lengths
+from twin.machine.derived import rest_lengths
+from twin.model.machine_model import MachineModel
 from twin.plant.measurement import Measurement
-from twin.platform import Platform
 
 
 class ForceSensor:
@@ -22,7 +22,7 @@ class ForceSensor:
     that errors in k and c are not seen.
     """
 
-    def __init__(self, platform: Platform) -> None:
+    def __init__(self, platform: MachineModel) -> None:
         self._rest = platform.home_coordinates
         self._stiffness, self._damping = np.zeros((2, platform.n_actuators))
         if platform.kind == "strut":
@@ -39,6 +39,6 @@ class ForceSensor:
         return np.asarray(forces + spring)
 
 
-def leg_forces(platform: Platform, measurement: Measurement) -> FloatArray:
+def leg_forces(platform: MachineModel, measurement: Measurement) -> FloatArray:
     """Return the forces `(n,)` [N] that load cells in the legs would read; see `ForceSensor`."""
     return ForceSensor(platform).read(measurement)

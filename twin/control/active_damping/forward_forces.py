@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.control.reference import Reference
-from twin.dynamics.quiet_springs import quiet_springs
-from twin.platform import Platform
+from twin.model.machine_model import MachineModel
+from twin.model.static_deflection import quiet_springs
 
 
-def forward_forces(platform: Platform, reference: Reference) -> FloatArray:
+def forward_forces(platform: MachineModel, reference: Reference) -> FloatArray:
     """Return the forces `(k, n)` [N] along a reference, one row per control instant.
 
     Springs in series follow without swinging; at rest that is exact. Rows that cannot be reached,

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.arrays import FloatArray, one_of
+from twin.basics.arrays import FloatArray, one_of
 from twin.control.active_damping.local import (
     DirectVelocityFeedback,
     IntegralForceFeedback,
@@ -16,9 +16,9 @@ from twin.control.active_damping.local_design import TRACKING, reaction, slowest
 from twin.control.active_damping.outer_design import outer_loop
 from twin.control.reference import Reference
 from twin.errors import InputError
+from twin.model.machine_model import MachineModel
 from twin.motion import Motion
 from twin.plant.measurement import Measurement
-from twin.platform import Platform
 
 INNER: dict[str, type[IntegralForceFeedback] | type[DirectVelocityFeedback]] = {
     "iff": IntegralForceFeedback,
@@ -46,7 +46,7 @@ class HacLac(LocalFeedback):
 
     def __init__(
         self,
-        platform: Platform,
+        platform: MachineModel,
         motion: Motion | Reference | None = None,
         *,
         inner: str | LocalFeedback = "iff",
@@ -106,7 +106,7 @@ class HacLac(LocalFeedback):
 
 
 def _local(
-    platform: Platform,
+    platform: MachineModel,
     inner: str | LocalFeedback,
     period: float | None,
     options: dict[str, Any],

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, positive
+from twin.basics.arrays import FloatArray, as_floats, positive
 from twin.control.linear.rest import spring_constants
 from twin.control.linear.state_space import StateSpace
 from twin.errors import InputError
-from twin.platform import Platform
+from twin.model.machine_model import MachineModel
 
 
 class LocalLaw(NamedTuple):
@@ -57,7 +57,9 @@ class LocalLaw(NamedTuple):
         return force + direct[:, 2] * forces, following + take[:, 2] * forces
 
 
-def force_feedback(platform: Platform, gain: Any, period: float, *, leak: float = 0.0) -> LocalLaw:
+def force_feedback(
+    platform: MachineModel, gain: Any, period: float, *, leak: float = 0.0
+) -> LocalLaw:
     """Return integral force feedback of struts, df = -g / (s + leak) dF with F = f + spring.
 
     Sampled as df[k] = exp(-leak T) df[k-1] - (1 - exp(-g T)) F[k]: exact for a spring force that
@@ -83,7 +85,7 @@ def force_feedback(platform: Platform, gain: Any, period: float, *, leak: float 
 
 
 def velocity_feedback(
-    platform: Platform, gain: Any, period: float, *, stiffness: Any = 0.0
+    platform: MachineModel, gain: Any, period: float, *, stiffness: Any = 0.0
 ) -> LocalLaw:
     """Return direct velocity feedback df = -g dq' - k_p dq.
 
@@ -104,7 +106,7 @@ def velocity_feedback(
 
 
 def position_force_feedback(
-    platform: Platform,
+    platform: MachineModel,
     gain: Any,
     period: float,
     *,
@@ -149,7 +151,9 @@ def position_force_feedback(
     return LocalLaw(kept, take, held * kept, direct, step)
 
 
-def continuous_force_feedback(platform: Platform, gain: Any, *, leak: float = 0.0) -> StateSpace:
+def continuous_force_feedback(
+    platform: MachineModel, gain: Any, *, leak: float = 0.0
+) -> StateSpace:
     """Return integral force feedback of struts from (q, q', added forces r), not sampled.
 
     f = x + r,   x' = -leak x - g (f - k dq - c dq').
@@ -166,7 +170,7 @@ def continuous_force_feedback(platform: Platform, gain: Any, *, leak: float = 0.
 
 
 def continuous_velocity_feedback(
-    platform: Platform, gain: Any, *, stiffness: Any = 0.0
+    platform: MachineModel, gain: Any, *, stiffness: Any = 0.0
 ) -> StateSpace:
     """Return direct velocity feedback from (q, q', added forces) to forces, not sampled.
 
@@ -180,7 +184,7 @@ def continuous_velocity_feedback(
 
 
 def _checked(
-    platform: Platform, gain: Any, period: float, leak: float, springs: bool = True
+    platform: MachineModel, gain: Any, period: float, leak: float, springs: bool = True
 ) -> tuple[float, FloatArray, float]:
     if springs and platform.kind != "strut":
         raise InputError("platform", f"{platform.name} has no struts")

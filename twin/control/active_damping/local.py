@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.control.active_damping.force_sensor import ForceSensor
 from twin.control.active_damping.forward_forces import forward_forces
 from twin.control.active_damping.laws import LocalLaw, velocity_feedback
@@ -24,10 +24,10 @@ from twin.control.drive_model import drive_model
 from twin.control.linear.linearise import linearise
 from twin.control.linear.machine import LinearMachine
 from twin.control.reference import Reference
+from twin.model.machine_model import MachineModel
 from twin.motion import Motion
 from twin.plant.command import Command
 from twin.plant.measurement import Measurement
-from twin.platform import Platform
 
 
 class LocalFeedback(Controller):
@@ -47,7 +47,7 @@ class LocalFeedback(Controller):
     name: ClassVar[str] = "local"
 
     def __init__(
-        self, platform: Platform, law: LocalLaw, linear: LinearMachine, motion: Any = None
+        self, platform: MachineModel, law: LocalLaw, linear: LinearMachine, motion: Any = None
     ) -> None:
         """Prepare the forces of the reference; `law` gives the control period.
 
@@ -116,7 +116,7 @@ class IntegralForceFeedback(LocalFeedback):
 
     def __init__(
         self,
-        platform: Platform,
+        platform: MachineModel,
         motion: Motion | Reference | None = None,
         *,
         gain: Any = None,
@@ -163,7 +163,7 @@ class DirectVelocityFeedback(LocalFeedback):
 
     def __init__(
         self,
-        platform: Platform,
+        platform: MachineModel,
         motion: Motion | Reference | None = None,
         *,
         gain: Any = None,

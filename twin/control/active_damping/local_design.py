@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.control.active_damping.best_gain import best_gain, structural_damping
 from twin.control.active_damping.closed_loop import closed_loop
 from twin.control.active_damping.laws import LocalLaw, force_feedback, position_force_feedback

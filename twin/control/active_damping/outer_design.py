@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.arrays import FloatArray, positive
+from twin.basics.arrays import FloatArray, positive
 from twin.control.active_damping.closed_loop import closed_loop
 from twin.control.active_damping.driven_plant import driven_plant
 from twin.control.active_damping.laws import LocalLaw

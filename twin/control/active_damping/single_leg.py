@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.arrays import positive
+from twin.basics.arrays import positive
 from twin.errors import InputError
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, positive
+from twin.basics.arrays import FloatArray, as_floats, positive
 from twin.control.linear.machine import LinearMachine
 from twin.control.linear.state_space import StateSpace, series
 from twin.errors import InputError

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.control.linear.rest import Rest
-from twin.dynamics.assembly import GRAVITY
-from twin.dynamics.forward import forward_dynamics_batch
-from twin.evaluation import run_checked
-from twin.platform import Platform
+from twin.kernels.dynamics.assembly import GRAVITY
+from twin.kernels.dynamics.forward import forward_dynamics_batch
+from twin.model.evaluation import run_checked
+from twin.model.machine_model import MachineModel
 
 
-def field_response(platform: Platform, rest: Rest) -> FloatArray:
+def field_response(platform: MachineModel, rest: Rest) -> FloatArray:
     """Return accelerations `(6 + k, 3)` per field along -x, -y, -z of the base, at rest.
 
     This is what the relative motion answers to a unit acceleration of the base along x, y and z.
@@ -29,7 +29,7 @@ def field_response(platform: Platform, rest: Rest) -> FloatArray:
     return np.stack(answers, axis=1)
 
 
-def _answer(platform: Platform, rest: Rest, field: FloatArray) -> FloatArray:
+def _answer(platform: MachineModel, rest: Rest, field: FloatArray) -> FloatArray:
     """Return accelerations `(6 + k,)` without forces where every body feels `field` [m/s2]."""
     body, legs = platform.constants.body.copy(), platform.constants.legs
     body[GRAVITY : GRAVITY + 3] = field

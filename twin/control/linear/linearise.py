@@ -17,14 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.control.linear.gravity_direction import field_response
 from twin.control.linear.machine import LinearMachine
 from twin.control.linear.rest import Rest, internal_mass, rest_at
 from twin.errors import InputError, StateError
-from twin.kinematics.singularity import characteristic_length
+from twin.model.conditioning import characteristic_length
+from twin.model.machine_model import MachineModel
 from twin.motion.displacement import displaced
-from twin.platform import Platform
 
 REDUCED = (2, 3, 4)
 """Heave, roll and pitch: the displacements that machines with three freedoms keep."""
@@ -46,7 +46,7 @@ class LinearisationError(StateError):
     """Slopes do not settle: the machine is not smooth here (`data`: pose, accuracy)."""
 
 
-def linearise(platform: Platform, pose: Any = None, wrench: Any = None) -> LinearMachine:
+def linearise(platform: MachineModel, pose: Any = None, wrench: Any = None) -> LinearMachine:
     """Return the small motions of a machine held still at a pose `(7,)`, default home.
 
     Args:
@@ -92,7 +92,7 @@ def linearise(platform: Platform, pose: Any = None, wrench: Any = None) -> Linea
     )
 
 
-def free_directions(platform: Platform, pose: FloatArray) -> FloatArray:
+def free_directions(platform: MachineModel, pose: FloatArray) -> FloatArray:
     """Return displacements `(6, dof)` that a machine can make, one column per free coordinate.
 
     All six, or those of a unit of heave, roll and pitch [m, rad, rad] in base axes.
@@ -111,7 +111,7 @@ def free_directions(platform: Platform, pose: FloatArray) -> FloatArray:
 
 
 def _slopes(
-    platform: Platform, rest: Rest, free: FloatArray, kept: list[int]
+    platform: MachineModel, rest: Rest, free: FloatArray, kept: list[int]
 ) -> tuple[FloatArray, FloatArray, float]:
     """Return accelerations per displacement and per rate `(m, m)`, and how well they settle."""
     size, k = free.shape[1], platform.n_internal

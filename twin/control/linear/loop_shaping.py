@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.control.controller import PERIOD, Controller
 from twin.control.drive_model import drive_model
 from twin.control.feedforward_table import feedforward_table
@@ -15,10 +15,10 @@ from twin.control.linear.linearise import linearise
 from twin.control.linear.loop_shaping_design import LoopShapingDesign, loop_shaping, trapezoidal
 from twin.control.linear.shaping_weights import ShapingWeights
 from twin.control.reference import Reference
+from twin.model.machine_model import MachineModel
 from twin.motion import Motion
 from twin.plant.command import Command
 from twin.plant.measurement import Measurement
-from twin.platform import Platform
 
 
 class LoopShaping(Controller):
@@ -38,7 +38,7 @@ class LoopShaping(Controller):
 
     def __init__(
         self,
-        platform: Platform,
+        platform: MachineModel,
         motion: Motion | Reference | None = None,
         *,
         period: float = PERIOD,

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, positive
+from twin.basics.arrays import FloatArray, as_floats, positive
 from twin.control.linear.drives import driven_system
 from twin.control.linear.machine import LinearMachine
 from twin.control.linear.shaping_weights import ShapingWeights, channel_masses, shaping_filter

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.control.controller import PERIOD, Controller
 from twin.control.drive_model import drive_model
 from twin.control.feedforward_table import feedforward_table
@@ -16,10 +16,10 @@ from twin.control.linear.regulator import Regulator, RegulatorWeights, regulator
 from twin.control.linear.task_errors import TaskErrors
 from twin.control.reference import Reference
 from twin.errors import InputError
+from twin.model.machine_model import MachineModel
 from twin.motion import Motion
 from twin.plant.command import Command
 from twin.plant.measurement import Measurement
-from twin.platform import Platform
 
 
 class Lqr(Controller):
@@ -38,7 +38,7 @@ class Lqr(Controller):
 
     def __init__(
         self,
-        platform: Platform,
+        platform: MachineModel,
         motion: Motion | Reference | None = None,
         *,
         period: float = PERIOD,

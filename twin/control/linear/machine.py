@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, one_of
+from twin.basics.arrays import FloatArray, as_floats, one_of
 from twin.control.linear.rest import Rest, spring_constants
 from twin.control.linear.state_space import StateSpace
 from twin.errors import InputError, SingularPoseError
-from twin.platform import Platform
+from twin.model.machine_model import MachineModel
 
 INPUTS = ("forces", "wrench", "base_acceleration", "base_heave_acceleration", "rest_length")
 OUTPUTS = (
@@ -55,7 +55,7 @@ class LinearMachine:
     | leg_forces | n | what a load cell beside the actuator reads: see `leg_forces` |
     """
 
-    platform: Platform
+    platform: MachineModel
     rest: Rest
     mass: FloatArray
     """`(m, m)` M"""

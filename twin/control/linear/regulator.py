@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_flag, as_floats, as_vector
+from twin.basics.arrays import FloatArray, as_flag, as_floats, as_vector
 from twin.control.linear.machine import LinearMachine
 from twin.control.linear.state_space import StateSpace, control_library, sampled
 from twin.errors import InputError

@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_pose, as_vector
+from twin.basics.arrays import FloatArray, as_pose, as_vector
 from twin.errors import StateError
-from twin.platform import REST, Platform, as_platform
+from twin.model.machine_model import MachineModel, as_model
+from twin.model.motions import REST
 
 ITERATIONS = 60
 """Deflections move the legs' masses a little: each step shrinks the error a hundredfold."""
@@ -30,7 +31,7 @@ class Rest(NamedTuple):
     """`(2k,)` coordinates inside the legs [m], then their rates, zero"""
 
 
-def rest_at(platform: Platform, pose: Any = None, wrench: Any = None) -> Rest:
+def rest_at(platform: MachineModel, pose: Any = None, wrench: Any = None) -> Rest:
     """Return what holds a machine still at a pose `(7,)`, default home, against a wrench `(6,)`.
 
     Where there are more actuators than freedoms, the forces of smallest norm. Springs in series
@@ -41,7 +42,7 @@ def rest_at(platform: Platform, pose: Any = None, wrench: Any = None) -> Rest:
         SingularPoseError: the pose is singular.
         StateError: the springs do not settle (`data`: pose, change).
     """
-    machine = as_platform(platform)
+    machine = as_model(platform)
     place = as_pose(as_vector(machine.home if pose is None else pose, "pose", 7))
     load = as_vector(REST if wrench is None else wrench, "wrench", 6)
     k = machine.n_internal
@@ -64,7 +65,7 @@ def rest_at(platform: Platform, pose: Any = None, wrench: Any = None) -> Rest:
     )
 
 
-def internal_mass(platform: Platform) -> FloatArray:
+def internal_mass(platform: MachineModel) -> FloatArray:
     """Return the mass `(k,)` [kg] that a spring in series moves when only it deflects.
 
     Raises:
@@ -73,13 +74,13 @@ def internal_mass(platform: Platform) -> FloatArray:
     Reference:
         Compliant-legs paper, sections 1.6 to 1.11: m_1/4 + m_2; see docs/compliant_legs.md.
     """
-    if not as_platform(platform).n_internal:
+    if not as_model(platform).n_internal:
         return np.empty(0)
     legs: Any = platform.parameters.legs
     return np.array([0.25 * leg.spring_mass + leg.housing_mass for leg in legs])
 
 
-def spring_constants(platform: Platform) -> tuple[FloatArray, FloatArray]:
+def spring_constants(platform: MachineModel) -> tuple[FloatArray, FloatArray]:
     """Return stiffness [N/m] and damping [N s/m] `(n,)` along the legs; zero where there is none.
 
     Of the spring in series with the actuator (viscoelastic legs) or beside it (struts).
@@ -87,7 +88,7 @@ def spring_constants(platform: Platform) -> tuple[FloatArray, FloatArray]:
     Raises:
         InputError: not a machine.
     """
-    legs: Any = as_platform(platform).parameters.legs
+    legs: Any = as_model(platform).parameters.legs
     springs = [getattr(leg, "axial", leg) for leg in legs]
     return (
         np.array([float(getattr(spring, "stiffness", 0.0)) for spring in springs]),

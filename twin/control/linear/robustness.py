@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.arrays import FloatArray, as_floats
+from twin.basics.arrays import FloatArray, as_floats
 from twin.control.linear.loop_shaping_design import LoopShapingDesign
 from twin.control.linear.state_space import StateSpace, control_library, feedback
 from twin.errors import InputError

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, positive
+from twin.basics.arrays import FloatArray, positive
 from twin.control.linear.machine import LinearMachine
 from twin.control.linear.state_space import StateSpace
 from twin.errors import InputError

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.control.reference import Reference
 from twin.errors import InputError
+from twin.model.machine_model import MachineModel
 from twin.plant.measurement import Measurement
-from twin.platform import Platform
 
 
 class TaskErrors:
@@ -18,7 +18,7 @@ class TaskErrors:
     series with the actuators are not seen.
     """
 
-    def __init__(self, platform: Platform, reference: Reference) -> None:
+    def __init__(self, platform: MachineModel, reference: Reference) -> None:
         """Compute the Jacobians of all rows.
 
         Rows that cannot be reached, at which the loop stops, take the last one before them.

@@ -6,16 +6,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError
+from twin.kernels.tasks.motion_cueing.car import GRAVITY
+from twin.model.machine_model import MachineModel
 from twin.motion.cueing.adaptive_channels import CoordinatedChannels, YawChannel
 from twin.motion.cueing.adaptive_settings import AdaptiveSettings
 from twin.motion.cueing.algorithm import REST, CueingAlgorithm, euler_rates, saturated
 from twin.motion.cueing.channel import Channel
 from twin.motion.cueing.classical import PERIOD, washout_settings
-from twin.motion.cueing.ride import GRAVITY
 from twin.motion.cueing.washout_settings import WashoutSettings
-from twin.platform import Platform
 
 FOLLOWING = 25.0
 """[1/s] at which yaw, pitch and roll rate follow their command; it keeps their curve smooth."""
@@ -54,7 +54,7 @@ class AdaptiveWashout(CueingAlgorithm):
 
     def __init__(
         self,
-        platform: Platform,
+        platform: MachineModel,
         head: Any = (0.0, 0.0, 0.0),
         *,
         settings: WashoutSettings | None = None,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
+from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.motion.cueing.adaptive_settings import AdaptiveSettings
 from twin.motion.cueing.channel import Channel
-from twin.motion.cueing.ride import GRAVITY
 from twin.motion.cueing.washout_settings import EXPECTED_FORCE, EXPECTED_RATE
 
 TILTING = np.array([1.0, 1.0, 0.0])

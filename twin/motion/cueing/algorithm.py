@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_vector, positive
-from twin.motion.cueing.ride import GRAVITY
-from twin.platform import Platform, as_platform
+from twin.basics.arrays import FloatArray, as_vector, positive
+from twin.kernels.tasks.motion_cueing.car import GRAVITY
+from twin.model.machine_model import MachineModel, as_model
 
 REST = np.array([0.0, 0.0, GRAVITY])
 """[m/s2] specific force at rest"""
@@ -34,13 +34,13 @@ class CueingAlgorithm(ABC):
     keeps_limits: ClassVar[bool] = False
     """whether the axes never take an actuator beyond its limits"""
 
-    def __init__(self, platform: Platform, head: object, period: float) -> None:
+    def __init__(self, platform: MachineModel, head: object, period: float) -> None:
         """Prepare the parts that all algorithms have.
 
         Raises:
             InputError: not a machine, no point, period not above zero.
         """
-        self.platform = as_platform(platform)
+        self.platform = as_model(platform)
         self.head = as_vector(head, "head", 3)
         self.point = self.head
         self.period = positive(period, "period")

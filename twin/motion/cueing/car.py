@@ -8,25 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats
+from twin.basics.arrays import FloatArray, as_floats
 from twin.errors import InputError
+from twin.kernels.tasks.motion_cueing.car import GRAVITY, LEAST_LOAD, SLOWEST, STANDSTILL
 from twin.motion.checks import bounded
-from twin.motion.cueing.ride import GRAVITY, Ride
+from twin.motion.cueing.ride import Ride
 from twin.motion.cueing.tyre import Tyre
 from twin.motion.frames import rotational_motion
 from twin.motion.quaternions import cross, rotated
 
 STEP = 5e-3
 """[s] of integration and of the ride."""
-
-STANDSTILL = 0.3
-"""[m/s] below which brakes fade, so that the car stops and does not reverse."""
-
-SLOWEST = 1.0
-"""[m/s] Slip angles are taken at this speed at least."""
-
-LEAST_LOAD = 200.0
-"""[N] on an axle, so that its tyres stay defined while the car stands on its nose."""
 
 State = tuple[float, ...]
 

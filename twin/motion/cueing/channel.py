@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 
 APPROACH = 20.0
 """[1/s] How fast a rate may close on its limit."""

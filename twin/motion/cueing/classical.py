@@ -6,8 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError
+from twin.kernels.tasks.motion_cueing.car import GRAVITY
+from twin.model.machine_model import MachineModel
 from twin.motion.cueing.algorithm import (
     REST,
     CueingAlgorithm,
@@ -16,9 +18,7 @@ from twin.motion.cueing.algorithm import (
     to_base,
 )
 from twin.motion.cueing.channel import Channel, Derivative, HighPass
-from twin.motion.cueing.ride import GRAVITY
 from twin.motion.cueing.washout_settings import WashoutSettings
-from twin.platform import Platform
 
 PERIOD = 5e-3
 """[s]"""
@@ -48,7 +48,7 @@ class ClassicalWashout(CueingAlgorithm):
 
     def __init__(
         self,
-        platform: Platform,
+        platform: MachineModel,
         head: Any = (0.0, 0.0, 0.0),
         *,
         settings: WashoutSettings | None = None,

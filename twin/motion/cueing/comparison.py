@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from twin.model.machine_model import MachineModel
 from twin.motion.cueing.felt import felt_ride
 from twin.motion.cueing.perceived_error import PerceivedError, perceived_error
 from twin.motion.cueing.ride import Ride
 from twin.motion.cueing.run import ALGORITHMS, Cue, cue
 from twin.motion.cueing.workspace_use import WorkspaceUse, workspace_use
-from twin.platform import Platform
 
 
 class Outcome(NamedTuple):
@@ -32,7 +32,7 @@ class Outcome(NamedTuple):
 
 
 def outcome(
-    platform: Platform, ride: Ride, algorithm: Any = "predictive", **options: Any
+    platform: MachineModel, ride: Ride, algorithm: Any = "predictive", **options: Any
 ) -> Outcome:
     """Return the motion that cues a ride, its perceived error and its use of the workspace.
 
@@ -53,7 +53,10 @@ def outcome(
 
 
 def compare(
-    platform: Platform, ride: Ride, algorithms: Iterable[str] = tuple(ALGORITHMS), **options: Any
+    platform: MachineModel,
+    ride: Ride,
+    algorithms: Iterable[str] = tuple(ALGORITHMS),
+    **options: Any,
 ) -> dict[str, Outcome]:
     """Return the outcome of several algorithms on one ride, by name.
 

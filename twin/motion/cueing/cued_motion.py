@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, as_vector, positive, read_only
+from twin.basics.arrays import FloatArray, as_floats, as_vector, positive, read_only
 from twin.errors import InputError
 from twin.motion.axes import AxisSample
 from twin.motion.frames import rotational_motion

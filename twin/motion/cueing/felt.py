@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_vector, positive
-from twin.motion.cueing.ride import GRAVITY, Ride
+from twin.basics.arrays import FloatArray, as_vector, positive
+from twin.kernels.tasks.motion_cueing.car import GRAVITY
+from twin.model.machine_model import MachineModel, as_model
+from twin.motion.cueing.ride import Ride
 from twin.motion.motion import Motion
 from twin.motion.quaternions import cross, rotated
-from twin.platform import Platform, as_platform
 
 
 def felt_ride(
-    platform: Platform, motion: Motion, head: Any = (0.0, 0.0, 0.0), period: Any = 5e-3
+    platform: MachineModel, motion: Motion, head: Any = (0.0, 0.0, 0.0), period: Any = 5e-3
 ) -> Ride:
     """Return specific force and angular rate at the head, in platform axes, along a motion.
 
@@ -31,7 +32,7 @@ def felt_ride(
         InputError: not a machine, no point, period not above zero, longer than a third of the
             motion.
     """
-    machine = as_platform(platform)
+    machine = as_model(platform)
     point = as_vector(head, "head", 3)
     time = sample_times(motion, positive(period, "period"))
     pose, twist, acceleration = machine.constrain(*motion.sample(time))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
+from twin.model.machine_model import MachineModel
 from twin.motion.cueing.cued_motion import Columns
 from twin.motion.cueing.plan import Plan, spread
 from twin.motion.cueing.platform_axes import leg_slopes, motion_of_axes
 from twin.motion.cueing.prediction import Prediction
 from twin.motion.cueing.workspace_use import leg_motion
-from twin.platform import Platform
 
 NODES = (1, 2, 3, 4, 6, 8, 10, 13, 16, 20, 24, 28, 32, 36, 40)
 """Periods of the horizon at whose ends limits are asked for; those beyond it are left out."""
@@ -25,7 +25,7 @@ class LegRows:
     """
 
     def __init__(
-        self, platform: Platform, columns: Columns, prediction: Prediction, margin: float
+        self, platform: MachineModel, columns: Columns, prediction: Prediction, margin: float
     ) -> None:
         self.platform, self.columns = platform, columns
         steps = len(prediction.free)

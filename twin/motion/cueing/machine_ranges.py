@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
+from twin.model.machine_model import MachineModel
 from twin.motion.axes import AxisSample
 from twin.motion.cueing.platform_axes import motion_of_axes
-from twin.platform import Platform
 
 STEPS = 200
 """Points searched on either side, up to 1 m or 1 rad."""
@@ -29,7 +29,7 @@ class MachineRanges(NamedTuple):
     """`(6,)` [m/s], [rad/s] at home within the actuators' speed; infinite without one"""
 
 
-def machine_ranges(platform: Platform) -> MachineRanges:
+def machine_ranges(platform: MachineModel) -> MachineRanges:
     """Return travel and speed of a machine along each axis alone, from home.
 
     Axes are free that the machine keeps when it constrains a motion along them: all six of a

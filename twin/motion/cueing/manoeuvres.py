@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, one_of
+from twin.basics.arrays import FloatArray, one_of
 from twin.errors import InputError
+from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.motion.checks import bounded
 from twin.motion.cueing.car import STEP, Car
-from twin.motion.cueing.ride import GRAVITY, Ride
+from twin.motion.cueing.ride import Ride
 from twin.motion.fade import minimum_jerk
 
 DURATION = 12.0

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import positive
+from twin.basics.arrays import positive
+from twin.basics.files import check_place, write_text
 from twin.errors import InputError
-from twin.files import check_place, write_text
 from twin.motion.cueing.felt import sample_times
 from twin.motion.motion import Motion
 from twin.motion.units import known_columns

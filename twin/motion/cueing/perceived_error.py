@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, positive
+from twin.basics.arrays import FloatArray, positive
 from twin.errors import InputError
 from twin.motion.cueing.perception import FORCE_THRESHOLD, RATE_THRESHOLD, Perceived, perceived
 from twin.motion.cueing.ride import Ride

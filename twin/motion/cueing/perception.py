@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.arrays import FloatArray, as_floats, positive
+from twin.basics.arrays import FloatArray, as_floats, positive
 from twin.errors import InputError
-from twin.motion.cueing.ride import GRAVITY
+from twin.kernels.tasks.motion_cueing.car import GRAVITY
 
 OTOLITH_GAIN = 0.4
 OTOLITH_LEAD, OTOLITH_LONG, OTOLITH_SHORT = 10.0, 5.0, 0.016

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
+from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.motion.cueing.cued_motion import Columns
 from twin.motion.cueing.perception import FORCE_THRESHOLD, RATE_THRESHOLD
 from twin.motion.cueing.prediction import Prediction
 from twin.motion.cueing.predictive_settings import PredictiveSettings
-from twin.motion.cueing.ride import GRAVITY
 
 
 class PerceptionCost:

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.errors import TwinError
+from twin.model.machine_model import MachineModel
 from twin.motion.axes import AxisSample
 from twin.motion.cueing.cued_motion import Columns
 from twin.motion.cueing.platform_axes import motion_of_axes
 from twin.motion.cueing.workspace_use import leg_motion
-from twin.platform import Platform
 
 
 class Plan(NamedTuple):
@@ -73,7 +73,7 @@ class LimitCheck:
     largest of those is added to every value, so that the check errs on the safe side.
     """
 
-    def __init__(self, platform: Platform, columns: Columns, period: float, parts: int) -> None:
+    def __init__(self, platform: MachineModel, columns: Columns, period: float, parts: int) -> None:
         self.platform, self.columns = platform, columns
         self.period, self.parts = period, parts
         actuator = platform.parameters.leg.actuator

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.arrays import FloatArray
-from twin.kinematic_platform import PlatformMotion
+from twin.basics.arrays import FloatArray
+from twin.model.machine_model import MachineModel
+from twin.model.motions import PlatformMotion
 from twin.motion.axes import AxisSample
 from twin.motion.cueing.cued_motion import CONVENTION, Columns
 from twin.motion.frames import rotational_motion
 from twin.motion.quaternions import quaternion_product
-from twin.platform import Platform
 
 
-def motion_of_axes(platform: Platform, axes: AxisSample) -> PlatformMotion:
+def motion_of_axes(platform: MachineModel, axes: AxisSample) -> PlatformMotion:
     """Return pose, twist and acceleration of axes `(m, 6)`, fitted to what the machine can do."""
     values, rates, accelerations = axes
     turn = rotational_motion(values[:, 3:], rates[:, 3:], accelerations[:, 3:], CONVENTION)
@@ -23,7 +23,7 @@ def motion_of_axes(platform: Platform, axes: AxisSample) -> PlatformMotion:
     return platform.constrain(pose, twist, np.hstack([accelerations[:, :3], turn.acceleration]))
 
 
-def leg_slopes(platform: Platform, values: FloatArray, columns: Columns) -> FloatArray:
+def leg_slopes(platform: MachineModel, values: FloatArray, columns: Columns) -> FloatArray:
     """Return actuator rates per rate of some axes `(m, n, d)` at axes `(m, 6)`.
 
     Args:

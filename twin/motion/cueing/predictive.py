@@ -6,8 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError
+from twin.model.machine_model import MachineModel
 from twin.motion.cueing.algorithm import REST, CueingAlgorithm, saturated
 from twin.motion.cueing.cued_motion import Columns
 from twin.motion.cueing.leg_rows import LegRows
@@ -19,7 +20,6 @@ from twin.motion.cueing.prediction import STATES, Expectation, prediction, resti
 from twin.motion.cueing.predictive_settings import PredictiveSettings
 from twin.motion.cueing.quadratic_program import Problem, QuadraticProgram
 from twin.motion.cueing.ride import Ride
-from twin.platform import Platform
 
 PERIOD = 0.04
 """[s]: 25 Hz."""
@@ -64,7 +64,7 @@ class PredictiveCueing(CueingAlgorithm):
 
     def __init__(
         self,
-        platform: Platform,
+        platform: MachineModel,
         head: Any = (0.0, 0.0, 0.0),
         *,
         settings: PredictiveSettings | None = None,

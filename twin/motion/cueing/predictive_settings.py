@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, read_only
+from twin.basics.arrays import FloatArray, as_floats, read_only
 from twin.errors import InputError
 from twin.motion.checks import bounded
 

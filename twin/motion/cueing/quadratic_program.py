@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray
+from twin.basics.arrays import FloatArray
 from twin.errors import MissingDependencyError
 
 INSTALL = "pip install platform-twin[control]"

@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, read_only
+from twin.basics.arrays import FloatArray, as_floats, read_only
 from twin.errors import InputError
+from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.motion.checks import LONGEST_TIME
-
-GRAVITY = 9.81
-"""[m/s2] on the vehicle and on the platform's driver."""
 
 LARGEST_FORCE = 200.0
 """[m/s2] Twenty g."""

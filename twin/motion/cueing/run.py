@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_flag, one_of, positive
+from twin.basics.arrays import FloatArray, as_flag, one_of, positive
 from twin.errors import InputError, UnreachablePoseError
+from twin.model.machine_model import MachineModel, as_model
 from twin.motion.cueing.adaptive import AdaptiveWashout
 from twin.motion.cueing.algorithm import CueingAlgorithm
 from twin.motion.cueing.classical import ClassicalWashout
@@ -16,7 +17,6 @@ from twin.motion.cueing.cued_motion import CuedMotion
 from twin.motion.cueing.predictive import PredictiveCueing
 from twin.motion.cueing.ride import Ride
 from twin.motion.cueing.workspace_use import workspace_use
-from twin.platform import Platform, as_platform
 
 ALGORITHMS: dict[str, type[CueingAlgorithm]] = {
     each.name: each for each in (ClassicalWashout, AdaptiveWashout, PredictiveCueing)
@@ -50,13 +50,13 @@ class Cue(NamedTuple):
     """`(n,)` [s] that each step took on this computer"""
 
 
-def default_head(platform: Platform) -> tuple[float, float, float]:
+def default_head(platform: MachineModel) -> tuple[float, float, float]:
     """Return where the driver's head is on a shipped machine [m], else its reference point."""
-    return HEADS.get(as_platform(platform).name, (0.0, 0.0, 0.0))
+    return HEADS.get(as_model(platform).name, (0.0, 0.0, 0.0))
 
 
 def cue(
-    platform: Platform,
+    platform: MachineModel,
     ride: Ride,
     algorithm: Any = "predictive",
     *,
@@ -83,7 +83,7 @@ def cue(
         InputError: unknown algorithm or options, no machine, no ride, out of range.
         MissingDependencyError: predictive cueing needs a solver that is not installed.
     """
-    machine = as_platform(platform)
+    machine = as_model(platform)
     if not isinstance(ride, Ride):
         raise InputError("ride", f"must be a Ride, not {ride!r}")
     chosen = ALGORITHMS[one_of(algorithm, "algorithm", ALGORITHMS)]
@@ -112,7 +112,7 @@ def cue(
     return Cue(motion, ride, stepper.head, stepper, factor, np.array(seconds))
 
 
-def fitted(platform: Platform, motion: CuedMotion) -> tuple[CuedMotion, float]:
+def fitted(platform: MachineModel, motion: CuedMotion) -> tuple[CuedMotion, float]:
     """Return the motion times the largest factor up to 1 that keeps the limits, and the factor.
 
     Raises:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from twin.arrays import as_flag
+from twin.basics.arrays import as_flag
 from twin.motion.checks import bounded
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from twin.arrays import FloatArray, as_floats, read_only
+from twin.basics.arrays import FloatArray, as_floats, read_only
 from twin.errors import InputError
+from twin.model.machine_model import MachineModel
 from twin.motion.cueing.machine_ranges import MachineRanges, machine_ranges
-from twin.platform import Platform
 
 EXPECTED_FORCE = np.array([4.0, 4.0, 2.0])
 """[m/s2] sudden change of specific force that a translation is laid out for (adopted)"""
@@ -70,7 +70,7 @@ class WashoutSettings:
             raise InputError("tilt_limit, tilt_rate", "must be above 0, the limit below 1.2 rad")
 
     @classmethod
-    def of(cls, platform: Platform, **changes: Any) -> WashoutSettings:
+    def of(cls, platform: MachineModel, **changes: Any) -> WashoutSettings:
         """Return settings laid out for a machine.
 
         A high-pass of frequency w and damping ratio 1 answers a step a of acceleration with the

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.arrays import FloatArray, positive
+from twin.basics.arrays import FloatArray, positive
+from twin.model.machine_model import MachineModel, as_model
 from twin.motion.cueing.felt import sample_times
 from twin.motion.motion import Motion
-from twin.platform import Platform, as_platform
 
 
 class WorkspaceUse(NamedTuple):
@@ -36,7 +36,7 @@ class WorkspaceUse(NamedTuple):
         return max(self.length, self.speed, self.acceleration)
 
 
-def workspace_use(platform: Platform, motion: Motion, period: Any = 5e-3) -> WorkspaceUse:
+def workspace_use(platform: MachineModel, motion: Motion, period: Any = 5e-3) -> WorkspaceUse:
     """Return what a motion, fitted to the machine, takes of the actuators' limits.
 
     Args:
@@ -48,14 +48,14 @@ def workspace_use(platform: Platform, motion: Motion, period: Any = 5e-3) -> Wor
         InputError: not a machine, period not above zero.
         UnreachablePoseError: a leg cannot reach a pose.
     """
-    machine = as_platform(platform)
+    machine = as_model(platform)
     time = sample_times(motion, positive(period, "period"))
     moves = leg_motion(machine, *motion.sample(time))
     return WorkspaceUse(time, *moves, *limit_shares(machine, *moves))
 
 
 def leg_motion(
-    platform: Platform, pose: FloatArray, twist: FloatArray, acceleration: FloatArray
+    platform: MachineModel, pose: FloatArray, twist: FloatArray, acceleration: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return coordinates, rates and accelerations `(k, n)` of motions fitted to the machine.
 
@@ -74,7 +74,7 @@ def leg_motion(
 
 
 def limit_shares(
-    platform: Platform, coordinates: FloatArray, rates: FloatArray, accelerations: FloatArray
+    platform: MachineModel, coordinates: FloatArray, rates: FloatArray, accelerations: FloatArray
 ) -> tuple[float, float, float]:
     """Return the largest shares of length, speed and acceleration limits that are taken."""
     low, high = platform.minimum_coordinates, platform.maximum_coordinates

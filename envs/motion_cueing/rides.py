@@ -1,0 +1,237 @@
+"""Rides to be cued: random drives of a small car, named manoeuvres, recorded ones; as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.errors import InputError
+from twin.kernels.tasks.motion_cueing.car import GRAVITY, drive_car
+from twin.motion.cueing import MANOEUVRES, Car, Ride, manoeuvre, read_ride
+from twin.motion.cueing.car import STEP
+from twin.motion.fade import minimum_jerk
+
+DURATION = 12.0
+"""[s] of a random drive, as of the named manoeuvres."""
+
+DRIVE = "drive"
+"""Name of random drives among the rides."""
+
+SPEEDS = (30.0 / 3.6, 100.0 / 3.6)
+"""[m/s] at the start of a drive."""
+
+SLOWEST, FASTEST = 5.0, 40.0
+"""[m/s] between which a drive stays, as planned."""
+
+SIDE, BRAKES, THROTTLE = 4.5, 6.0, 3.5
+"""[m/s2] of accelerations at intensity 1."""
+
+LARGEST_STEER = 0.3
+"""[rad]"""
+
+RISE = 0.3
+"""[s] of steps of the wheel and the pedals."""
+
+
+class Drive(NamedTuple):
+    """A random drive."""
+
+    ride: Ride
+    """what the driver feels"""
+    speed: float
+    """[m/s] at the start"""
+    intensity: float
+    """share of the largest accelerations"""
+    manoeuvres: tuple[str, ...]
+    """in their order"""
+
+
+class Piece(NamedTuple):
+    """A part of a drive: what is wanted of the car while it lasts."""
+
+    side: FloatArray
+    """`(m,)` [m/s2] acceleration to the left"""
+    along: FloatArray
+    """`(m,)` [m/s2] of engine and brakes"""
+    seconds: float
+    """that it lasts"""
+
+
+def random_drive(generator: np.random.Generator, intensity: float, car: Car | None = None) -> Drive:
+    """Return a drive of 12 s: manoeuvres in random order, with random strength, sense and length.
+
+    The wheel is turned for the side acceleration that is wanted at the speed expected from the
+    pedals, as the steady circle of a car with linear tyres asks for; what the car makes of it
+    follows from its model.
+
+    Args:
+        generator: of all that is random.
+        intensity: share of the largest accelerations, above 0 up to 1.
+        car: default the one of `Car`.
+    """
+    chosen = Car() if car is None else car
+    time = np.arange(2 * round(DURATION / STEP) + 1, dtype=np.float64) * (0.5 * STEP)
+    side, along = np.zeros((2, len(time)))
+    speed = float(generator.uniform(*SPEEDS))
+    begin, now, names = float(generator.uniform(0.3, 1.0)), speed, []
+    while begin < DURATION - 2.5:
+        name = str(generator.choice(list(PIECES)))
+        share = intensity * float(generator.uniform(0.5, 1.0))
+        piece = PIECES[name](time - begin, share, now, generator)
+        side += piece.side
+        along += piece.along
+        names.append(name)
+        begin += piece.seconds + float(generator.uniform(0.2, 1.0))
+        now = float(expected_speed(speed, along)[-1])
+    steer = wheel_angle(chosen, expected_speed(speed, along), side)
+    return Drive(driven(chosen, speed, steer, along), speed, intensity, tuple(names))
+
+
+def driven(car: Car, speed: float, steer: FloatArray, demand: FloatArray) -> Ride:
+    """Return the ride of `Car.drive`, by the compiled kernel.
+
+    Args:
+        car: any.
+        speed: [m/s] at the start.
+        steer: `(2 n + 1,)` [rad] of the front wheels, at half steps of `twin.motion.cueing.car`.
+        demand: `(2 n + 1,)` [m/s2] wanted by engine and brakes, likewise.
+    """
+    rows = np.empty(((len(steer) + 1) // 2, 6))
+    drive_car(packed_car(car), speed, steer, demand, STEP, rows)
+    time = np.arange(len(rows), dtype=np.float64) * STEP
+    return Ride(DRIVE, time, rows[:, :3], rows[:, 3:])
+
+
+def packed_car(car: Car) -> FloatArray:
+    """Return the entries `(CAR_SIZE,)` of a car for `drive_car`."""
+    tyres = [
+        value
+        for tyre in (car.front_tyre, car.rear_tyre)
+        for value in (tyre.stiffness, tyre.friction, tyre.shape, float(tyre.linear))
+    ]
+    body = (
+        car.mass, car.sprung_mass, car.yaw_inertia, car.roll_inertia, car.pitch_inertia,
+        car.front, car.rear, car.height, car.arm, car.roll_stiffness, car.roll_damping,
+        car.pitch_stiffness, car.pitch_damping,
+    )  # fmt: skip
+    return np.array([*body, *tyres, *car.head], dtype=np.float64)
+
+
+def expected_speed(speed: float, along: FloatArray) -> FloatArray:
+    """Return speeds `(m,)` [m/s] at half steps that the pedals alone would give."""
+    gained = 0.5 * STEP * np.cumsum(along)
+    return np.asarray(np.clip(speed + gained, SLOWEST, FASTEST))
+
+
+def wheel_angle(car: Car, speed: FloatArray, side: FloatArray) -> FloatArray:
+    """Return angles `(m,)` [rad] of the front wheels for side accelerations [m/s2] at speeds.
+
+    Reference:
+        Steady turning of the bicycle model: angle = a (L / v^2 + K), K the understeer gradient
+        m / L (rear / C_front - front / C_rear).
+    """
+    base = car.front + car.rear
+    front, rear = car.front_tyre.stiffness, car.rear_tyre.stiffness
+    gradient = car.mass / base * (car.rear / front - car.front / rear)
+    return np.asarray(np.clip(side * (base / speed**2 + gradient), -LARGEST_STEER, LARGEST_STEER))
+
+
+def plateau(time: FloatArray, seconds: float, rise: float = RISE) -> FloatArray:
+    """Return a smooth rise from 0 to 1 at time 0, and a smooth fall after so many seconds."""
+    up, down = (minimum_jerk((time - begin) / rise)[0] for begin in (0.0, seconds))
+    return np.asarray(up - down)
+
+
+def _sign(generator: np.random.Generator) -> float:
+    return 1.0 if generator.random() < 0.5 else -1.0
+
+
+def _step_steer(
+    time: FloatArray, share: float, speed: float, generator: np.random.Generator
+) -> Piece:
+    seconds = float(generator.uniform(1.5, 4.0))
+    side = _sign(generator) * share * SIDE * plateau(time, seconds)
+    return Piece(side, 0.0 * time, seconds + RISE)
+
+
+def _double_lane_change(
+    time: FloatArray, share: float, speed: float, generator: np.random.Generator
+) -> Piece:
+    sign, pause = _sign(generator), float(generator.uniform(0.2, 1.5))
+    side = np.zeros_like(time)
+    for begin, sense in ((0.0, sign), (2.0 + pause, -sign)):
+        inside = (time >= begin) & (time <= begin + 2.0)
+        phase = np.pi * (time[inside] - begin)
+        # A sine faded by its own half waves, so that the steering rate is continuous.
+        side[inside] = sense * share * SIDE * np.sin(phase) * np.sin(0.5 * phase) ** 0.5
+    return Piece(side, 0.0 * time, 4.0 + pause)
+
+
+def _slalom(time: FloatArray, share: float, speed: float, generator: np.random.Generator) -> Piece:
+    frequency, seconds = float(generator.uniform(0.2, 0.5)), float(generator.uniform(3.0, 6.0))
+    wave = np.sin(2.0 * np.pi * frequency * time) * plateau(time, seconds, 1.0)
+    return Piece(_sign(generator) * share * SIDE * wave, 0.0 * time, seconds + 1.0)
+
+
+def _braking(time: FloatArray, share: float, speed: float, generator: np.random.Generator) -> Piece:
+    size = share * BRAKES
+    seconds = min(float(generator.uniform(1.0, 3.5)), max(speed - SLOWEST, 0.0) / size)
+    return Piece(0.0 * time, -size * plateau(time, seconds), seconds + RISE)
+
+
+def _acceleration(
+    time: FloatArray, share: float, speed: float, generator: np.random.Generator
+) -> Piece:
+    size = share * THROTTLE
+    seconds = min(float(generator.uniform(1.0, 4.0)), max(FASTEST - speed, 0.0) / size)
+    return Piece(0.0 * time, size * plateau(time, seconds), seconds + RISE)
+
+
+PIECES: dict[str, Callable[[FloatArray, float, float, np.random.Generator], Piece]] = {
+    "step_steer": _step_steer,
+    "double_lane_change": _double_lane_change,
+    "slalom": _slalom,
+    "braking": _braking,
+    "acceleration": _acceleration,
+}
+"""Name -> part of a drive, from times since its begin, intensity and speed."""
+
+
+def as_ride(value: Any) -> Ride | None:
+    """Return a ride that is given, named or in a file; None for random drives.
+
+    Args:
+        value: `DRIVE`, a name in `MANOEUVRES`, the path of a ride's CSV file, or a `Ride`.
+
+    Raises:
+        InputError: none of them, or a file that cannot be read as a ride.
+    """
+    if isinstance(value, Ride):
+        return value
+    if value == DRIVE:
+        return None
+    if isinstance(value, str) and value in MANOEUVRES:
+        return _named(value)
+    if isinstance(value, str) and not value.lower().endswith(".csv"):
+        known = ", ".join((DRIVE, *MANOEUVRES))
+        raise InputError("ride", f"unknown ride {value!r}; known: {known}, or a CSV file")
+    return read_ride(value)
+
+
+@lru_cache(maxsize=len(MANOEUVRES))
+def _named(name: str) -> Ride:
+    return manoeuvre(name)
+
+
+def fill_table(ride: Ride, period: float, table: FloatArray) -> None:
+    """Fill `table` (L, 6) with specific force less rest and angular rate, a period apart.
+
+    After its end the ride's last values hold.
+    """
+    force, rate = ride.at(period * np.arange(len(table)))
+    table[:, :3], table[:, 3:] = force, rate
+    table[:, 2] -= GRAVITY

@@ -1,0 +1,1 @@
+"""The environment twin/PoseTracking-v0: task, settings and its parts."""

@@ -1,0 +1,121 @@
+"""twin/PoseTracking-v0: follow a motion with a platform."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from twin.envs.environment import PlatformEnv
+from twin.envs.pose_tracking.task import PoseTracking
+from twin.envs.task import Task
+from twin.envs.vector import PlatformVectorEnv
+
+
+class PoseTrackingEnv(PlatformEnv):
+    """Follow a random or a given motion with the platform.
+
+    The machine starts on the motion, held by its drives. Numbers of the tables are those of the
+    default machine `stewart`; those of others are in `env.unwrapped.task.actions` and
+    `.observations`. n is the number of actuators.
+
+    Actions, each from -1 to 1:
+
+    | option `action` | name | size | unit | 1 means |
+    | --- | --- | --- | --- | --- |
+    | velocities | actuator velocity | 6 | m/s | 0.0508 |
+    | forces | actuator force | 6 | N | 614.6 |
+    | pose | pose increment | 6 | m, rad | 0.00023, 0.000534884 |
+
+    They come on top of the motion's own speeds over the period (and of a position loop,
+    option `position_gain`), of the forces that hold the
+    machine at home, or of the motion's pose; with `residual=False` they stand alone and 1 means
+    five times as much.
+
+    Observations, each the physical value divided by the scale, clipped to 10 of it:
+
+    | name | size | unit | scale |
+    | --- | --- | --- | --- |
+    | coordinate error | 6 | m | 0.000575 |
+    | rate error | 6 | m/s | 0.0254 |
+    | accumulated error | 6 | m s | 5.75e-05 |
+    | coordinate | 6 | m | 0.115 |
+    | rate | 6 | m/s | 0.254 |
+    | reference rate | 6 | m/s | 0.254 |
+    | reference change 1 | 6 | m/s | 0.0254 |
+    | reference change 2 | 6 | m/s | 0.0254 |
+    | reference change 3 | 6 | m/s | 0.0254 |
+    | last action | 6 | 1 | 1 |
+
+    Errors are those that the machine's own sensors tell. Accumulated errors fade over 1 s.
+    Coordinates are from the middle of the travel. The reference rate is the mean over the coming
+    control period, reference change k what it has changed by k periods later since the one before.
+
+    Reward terms:
+
+    | name | weight | range | what |
+    | --- | --- | --- | --- |
+    | position | 0.5 | 0 to 1 | 1 without error, falls with the logarithm of it |
+    | orientation | 0.5 | 0 to 1 | the same for the angle of the error |
+    | smoothness | 0.02 | -4 to 0 | minus the mean square change of the action |
+    | economy | 0 | -inf to 0 | minus the mean square effort in parts of its limit |
+
+    Ends:
+
+    | reason | when |
+    | --- | --- |
+    | engine | the engine had to give up: singular, loops open |
+    | position | the platform is `largest_position_error` away |
+    | attitude | it is turned by `largest_attitude_error` |
+    | limit | a leg is `overtravel` beyond its range |
+
+    Truncated after 500 steps (`max_episode_steps`).
+
+    Info, beside `reward_terms`, `termination` and, after a reset, `randomised`:
+
+    | name | size | unit | what |
+    | --- | --- | --- | --- |
+    | position_error | 3 | m | reference less platform, base axes |
+    | orientation_error | 3 | rad | rotation vector from platform to reference, base axes |
+    | coordinate_error | 6 | m | reference less measured coordinates |
+    | reference_pose | 7 | m, 1 | position and quaternion of the reference |
+    | pose | 7 | m, 1 | the platform's position and quaternion in the base frame |
+    | twist | 6 | m/s, rad/s | its velocity and angular velocity, base axes |
+    | forces | 6 | N | of the actuators on the legs, at the last engine step |
+    | loop_gap | 1 | m | how far the loops are open |
+
+    Options:
+
+    | name | default |
+    | --- | --- |
+    | period | 0.01 |
+    | timestep | None |
+    | preset | None |
+    | weights | {} |
+    | action | velocities |
+    | residual | True |
+    | action_scale | None |
+    | position_gain | None |
+    | motion | None |
+    | duration | 5.0 |
+    | amplitude | 0.4 |
+    | lowest_frequency | 0.1 |
+    | highest_frequency | 2.0 |
+    | lines | 5 |
+    | preview | 3 |
+    | largest_position_error | None |
+    | largest_attitude_error | 0.3 |
+    | overtravel | 0.05 |
+
+    What they mean is in `PoseTrackingSettings`. `reset(options={"motion": motion})` follows a given
+    motion for one episode. A randomisation may also vary `task.amplitude`,
+    `task.lowest_frequency` and `task.highest_frequency`.
+
+    Versions: v0, the first.
+    """
+
+    task_type: ClassVar[type[Task]] = PoseTracking
+
+
+class PoseTrackingVectorEnv(PlatformVectorEnv):
+    """Many rows of `PoseTrackingEnv`, stepped together; same spaces, rewards, ends and options."""
+
+    task_type: ClassVar[type[Task]] = PoseTracking

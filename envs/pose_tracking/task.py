@@ -1,0 +1,201 @@
+"""The task of `PoseTracking`: follow a motion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, positive
+from twin.control.reference import Reference, sample_reference
+from twin.envs.channels import Channel, channel_scales
+from twin.envs.pose_tracking.actions import TrackingActions
+from twin.envs.pose_tracking.arrays import fill_row, lengthened, make_signals, make_tables
+from twin.envs.pose_tracking.settings import PoseTrackingSettings
+from twin.envs.random_motion import random_motion
+from twin.envs.task import Start, Task, TaskSettings, read_settings
+from twin.errors import InputError
+from twin.kernels.tasks.pose_tracking.task import look
+from twin.model.conditioning import characteristic_length
+from twin.motion import Motion
+from twin.simulation.platform import Platform
+from twin.simulation.scene import Scene
+
+FINE = 0.005
+"""Of half the way: scale of errors of coordinates."""
+
+CHANGE = 0.1
+"""Of the speed: scale of errors of rates, and of changes from one period to the next."""
+
+FORGETTING = 1.0
+"""[s] over which accumulated errors fade."""
+
+CLOSE = 0.001
+"""Of half the way: scale of the error of position in the reward."""
+
+
+class PoseTracking(Task):
+    """Follow a random or a given motion.
+
+    Attributes:
+        motions: what each row follows.
+    """
+
+    title: ClassVar[str] = "pose tracking"
+    usual_machine: ClassVar[str] = "stewart"
+    settings_type: ClassVar[type[TaskSettings]] = PoseTrackingSettings
+    terms: ClassVar[Mapping[str, float]] = {
+        "position": 0.5,
+        "orientation": 0.5,
+        "smoothness": 0.02,
+        "economy": 0.0,
+    }
+    reasons: ClassVar[tuple[str, ...]] = ("", "engine", "position", "attitude", "limit")
+    names: ClassVar[tuple[str, ...]] = ("amplitude", "lowest_frequency", "highest_frequency")
+
+    settings: PoseTrackingSettings
+
+    def __init__(
+        self, platform: Platform, settings: PoseTrackingSettings, engine: str, size: int
+    ) -> None:
+        """Prepare spaces and tables.
+
+        Raises:
+            InputError: an option that cannot be used with this machine and engine.
+        """
+        self._options = {"mode": "force" if settings.action == "forces" else "velocity"}
+        super().__init__(platform, settings, engine, size)
+        motion = settings.motion
+        if motion is not None and not isinstance(motion, Motion):
+            raise InputError("motion", f"must be a motion of twin.motion, not {motion!r}")
+        self._acting = TrackingActions(settings, self.fleet, self.scales)
+        self.actions = (self._acting.channel,)
+        self.observations = self._channels()
+        self._allocate()
+        self._sizes = channel_scales(self.observations)
+        self._given = None if motion is None else self._sampled(motion)
+        span = settings.duration if motion is None else motion.duration
+        self._last = int(np.ceil(span / self.fleet.period - 1e-9))
+        self._tables = make_tables(size, self._last + 1, self.scales)
+        self._signals = make_signals(size, platform.n_actuators)
+        self.motions: list[Motion | None] = [None] * size
+        fleet = self.fleet
+        self.signals = {
+            **self._signals._asdict(),
+            "pose": fleet.pose,
+            "twist": fleet.twist,
+            "forces": fleet.forces,
+            "loop_gap": fleet.gap,
+        }
+        scales = self.scales
+        self._most = tuple(np.array(x) for x in (scales.lower, scales.upper, scales.effort))
+        self._bounds = self._limits()
+        self._before = np.zeros_like(self.last_action)
+        self._machines, self._shown = tuple(fleet.machines), tuple(self._signals)
+
+    def begin(
+        self,
+        row: int,
+        generator: np.random.Generator,
+        platform: Platform,
+        options: Mapping[str, Any],
+    ) -> Start:
+        """Draw a motion, or take the given one; options: `motion`, and what `names` lists.
+
+        Raises:
+            InputError: another option, or a motion that the machine cannot follow.
+        """
+        self._check_options(options, "motion")
+        motion = options.get("motion") or self.settings.motion
+        if options.get("motion") is not None:
+            reference = self._sampled(motion)
+        elif self._given is not None:
+            reference = self._given
+        else:
+            motion, reference = self._drawn(generator, options)
+        self.motions[row] = motion
+        if len(reference.time) > self._last + 1:
+            self._tables = lengthened(self._tables, len(reference.time))
+            self._last = len(reference.time) - 1
+        fill_row(self._tables, row, reference)
+        self._before[row] = 0.0
+        self._acting.begin(row, reference.pose[0], reference.coordinates[0])
+        pose, twist, _ = platform.constrain(reference.pose[0], reference.twist[0])
+        return Start(pose, twist)
+
+    def command(self, actions: FloatArray) -> None:
+        """Fill `demand` from actions."""
+        self._acting.fill(actions, self.steps, self._tables, self.demand)
+
+    def look(self, rows: Any) -> None:
+        """Fill observation, terms, reward, reason and signals of `rows` `(m,)`."""
+        look(
+            rows, self.steps, self._last, self.settings.preview, self.fleet.period,
+            tuple(self._tables), self._machines, self._sizes, self._most, self._bounds,
+            self.weights, self.last_action, self._before, self.observation, self.term, self.reward,
+            self.reason, self._shown,
+        )  # fmt: skip
+
+    def scene(self, row: int) -> Scene:
+        """Return what a picture of a row shows: the demanded pose as a ghost."""
+        return super().scene(row)._replace(ghost=self._signals.reference_pose[row])
+
+    def _fleet_options(self) -> dict[str, Any]:
+        return self._options
+
+    def _channels(self) -> tuple[Channel, ...]:
+        """Return what the numbers of an observation are."""
+        n, unit, scales = self.platform.n_actuators, self.platform.coordinate_unit, self.scales
+        fine, change = FINE * scales.half, CHANGE * scales.speed
+        return (
+            Channel("coordinate error", n, unit, fine),
+            Channel("rate error", n, f"{unit}/s", change),
+            Channel("accumulated error", n, f"{unit} s", 0.1 * fine),
+            Channel("coordinate", n, unit, scales.half),
+            Channel("rate", n, f"{unit}/s", scales.speed),
+            Channel("reference rate", n, f"{unit}/s", scales.speed),
+            *(
+                Channel(f"reference change {ahead}", n, f"{unit}/s", change)
+                for ahead in range(1, self.settings.preview + 1)
+            ),
+            Channel("last action", self.actions[0].size, "1", 1.0),
+        )
+
+    def _limits(self) -> FloatArray:
+        """Return scales of the reward and what ends an episode, as the kernel takes them."""
+        settings, reach = self.settings, self._acting.reach
+        radius = characteristic_length(self.platform.platform_joints)
+        largest = settings.largest_position_error or 0.5 * reach
+        leak = float(np.exp(-self.fleet.period / FORGETTING))
+        close, attitude = CLOSE * reach, settings.largest_attitude_error
+        return np.array([close, close / radius, largest, attitude, settings.overtravel, leak])
+
+    def _drawn(
+        self, generator: np.random.Generator, options: Mapping[str, Any]
+    ) -> tuple[Motion, Reference]:
+        settings = self.settings
+        drawn = {
+            name: positive(options.get(name, getattr(settings, name)), name) for name in self.names
+        }
+        drawn["highest_frequency"] = max(drawn["highest_frequency"], drawn["lowest_frequency"])
+        if not drawn.keys().isdisjoint(options):
+            read_settings(PoseTrackingSettings, drawn)
+        return random_motion(
+            self.platform,
+            self.scales,
+            generator,
+            duration=settings.duration,
+            lowest=drawn["lowest_frequency"],
+            highest=drawn["highest_frequency"],
+            lines=settings.lines,
+            share=drawn["amplitude"],
+            period=self.fleet.period,
+        )
+
+    def _sampled(self, motion: Any) -> Reference:
+        reference = sample_reference(self.platform, motion, self.fleet.period)
+        if not reference.reachable.all():
+            name = self.platform.name
+            raise InputError("motion", f"leaves what the actuators of {name} can reach")
+        return reference

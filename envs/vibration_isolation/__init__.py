@@ -1,0 +1,1 @@
+"""The environment twin/VibrationIsolation-v0: task, settings and its parts."""

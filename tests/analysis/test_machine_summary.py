@@ -1,0 +1,194 @@
+"""Figures derived from a machine's numbers, and the flat list of its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq, minimize
+
+import twin
+from twin.analysis.machine_summary import (
+    LARGEST_ANGLE,
+    SAMPLES,
+    axis_ranges,
+    closest_legs,
+    machine_facts,
+)
+from twin.machine.describe import describe
+from twin.machine.quantity import UNITS
+from twin.rotations import angles_from_quaternion, quaternion_from_angles
+from twin.simulation.platform import Platform
+
+AXES = ("x", "y", "z", "yaw", "pitch", "roll")
+PILLARS = ("z", "pitch", "roll")
+"""Axes of a machine with three freedoms."""
+
+
+def moved(platform: Platform, axis: int, shift: float) -> Any:
+    """Return the home pose moved along one axis, angles in degrees."""
+    pose = platform.home.copy()
+    if axis < 3:
+        pose[axis] += shift
+    else:
+        angles = angles_from_quaternion(pose[3:])
+        angles[axis - 3] += np.radians(shift)
+        pose[3:] = quaternion_from_angles(angles)
+    return platform.constrain(pose).pose
+
+
+def test_ranges_end_at_the_limits_of_the_actuators(platform: Platform) -> None:
+    longest = 2.0 * float(platform.maximum_coordinates.max())
+    span = longest if platform.coordinate_unit == "m" else 2.0 * float(platform.home_reaches.max())
+    resolution = {"m": 2 * span / SAMPLES, "deg": np.degrees(2 * LARGEST_ANGLE) / SAMPLES}
+    ranges = axis_ranges(platform)
+    assert tuple(name for name, _, _ in ranges) == (AXES if platform.dof == 6 else PILLARS)
+    for name, unit, (low, high) in ranges:
+        axis = AXES.index(name)
+        assert low < 0.0 < high, name
+        for shift in np.linspace(low, high, 101):
+            # Rounding of degrees must not decide at the very end.
+            assert platform.within_limits(moved(platform, axis, shift * (1.0 - 1e-9)))
+        for end in (low, high):
+            outside = end + 1.5 * np.sign(end) * resolution[unit]
+            assert not platform.within_limits(moved(platform, axis, outside)), name
+
+
+def test_ranges_of_the_driving_simulator() -> None:
+    """Heave is the stroke; at the end of roll and pitch z / cos(angle) + arm tan(angle) is longest.
+
+    The paper's small angles, 3.581 and 6.987 deg, leave the first cosine out.
+    """
+    platform = twin.load("driving_simulator")
+    ranges = {name: ends for name, _, ends in axis_ranges(platform)}
+    height, longest = 0.3549, 0.4049
+
+    def largest(arm: float) -> float:
+        return float(
+            np.degrees(brentq(lambda a: height / np.cos(a) + arm * np.tan(a) - longest, 0.0, 0.3))
+        )
+
+    expected = {"z": 0.05, "pitch": largest(0.8), "roll": largest(0.41)}
+    steps = {"z": 2.0 / SAMPLES, "pitch": 180.0 / SAMPLES, "roll": 180.0 / SAMPLES}
+    for name, end in expected.items():
+        np.testing.assert_allclose(ranges[name], [-end, end], rtol=0, atol=1.5 * steps[name])
+
+
+def lines_of(platform: Platform) -> list[list[tuple[Any, Any]]]:
+    """Return start and vector of the straight lines that each leg consists of at home."""
+    base = platform.base_joints
+    vectors = platform.parameters.home_leg_vectors
+    if platform.kind != "rss":
+        return [[pair] for pair in zip(base, vectors, strict=True)]
+    angles = platform.home_coordinates[:, None]
+    outward = np.cross(platform.first_axes, [0.0, 0.0, 1.0])
+    elbows = 0.82 * (np.cos(angles) * [0.0, 0.0, 1.0] + np.sin(angles) * outward)
+    pairs = zip(base, elbows, vectors, strict=True)
+    return [[(foot, elbow), (foot + elbow, vector - elbow)] for foot, elbow, vector in pairs]
+
+
+def test_closest_legs_against_minimised_distance(platform: Platform) -> None:
+    legs = lines_of(platform)
+    found, first, second = closest_legs(platform)
+    assert 1 <= first < second <= platform.n_actuators
+    wanted = min(
+        minimize(
+            lambda s, p=p, q=q: np.linalg.norm(p[0] + s[0] * p[1] - q[0] - s[1] * q[1]),
+            [0.5, 0.5],
+            bounds=[(0.0, 1.0), (0.0, 1.0)],
+        ).fun
+        for j in range(len(legs))
+        for i in range(j)
+        for p in legs[i]
+        for q in legs[j]
+    )
+    # Sampled at thousandths of one leg; at a minimum the distance depends on their squares.
+    assert found == pytest.approx(wanted, abs=1e-5)
+
+
+def test_facts_agree_with_the_platform(platform: Platform) -> None:
+    facts = {fact.name: fact for fact in machine_facts(platform)}
+    coordinates = platform.inverse_kinematics(platform.home)
+    name = "crank angles at home" if platform.kind == "rss" else "lengths at home"
+    # The same lengths by another formula: rounding only.
+    assert facts[name].value == pytest.approx(coordinates, rel=1e-12)
+    assert facts[name].unit == platform.coordinate_unit
+    strokes = platform.maximum_coordinates - platform.minimum_coordinates
+    assert facts["stroke"].value == pytest.approx(strokes[0], rel=1e-14)
+    assert facts["freedoms"].value == platform.dof
+    forces = np.array(facts["forces at rest"].value)
+    assert facts["forces at rest"].unit == platform.force_unit
+    still = platform.forward_dynamics(platform.home, np.zeros(6), forces)
+    assert np.abs(still[:6]).max() < 1e-10 * platform.parameters.gravity
+    assert facts["condition number at home"].value >= 1.0
+    # Turned into vertical force, what the actuators carry is less than all there is.
+    carried = platform.jacobian(platform.home)[:, 2] @ forces / platform.parameters.gravity
+    assert facts["mass of the platform"].value == platform.parameters.platform.body.mass
+    all_mass = facts["mass of the platform"].value + facts["mass of the legs"].value
+    assert 0.1 * all_mass < carried < all_mass
+
+
+def numbers_of(content: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the path and value of every field of a description."""
+    for name, value in content.items():
+        inner = f"{path}.{name}".lstrip(".")
+        if isinstance(value, dict):
+            yield from numbers_of(value, inner)
+        else:
+            yield inner, value
+
+
+def test_every_field_of_the_file_is_described(
+    platform: Platform, description: dict[str, Any]
+) -> None:
+    rows = {f"{row.table}.{row.name}".lstrip("."): row for row in describe(platform.parameters)}
+    written = dict(numbers_of(description))
+    fields = {
+        name
+        for name in written
+        if not name.endswith("source") and not name.startswith(("preset", "variant"))
+    }
+    assert len(fields) >= 20
+    assert fields <= set(rows)
+    si_units = {unit for unit, _ in UNITS.values()} | {""}
+    for name, row in rows.items():
+        assert row.description, name
+        assert row.unit in si_units
+        if row.table.startswith("preset"):
+            continue  # names of presets, which no table of the file holds
+        assert row.source == written[f"{row.table}.source".lstrip(".")], name
+    given = [name for name in fields if isinstance(written[name], (int, float))]
+    for name in given:
+        assert rows[name].value == written[name]
+
+
+def test_dimensions_carry_their_units(platform: Platform) -> None:
+    rows = {
+        f"{row.table}.{row.name}".lstrip("."): row.unit for row in describe(platform.parameters)
+    }
+    expected = {
+        "gravity": "m/s2",
+        "home.position": "m",
+        "platform.body.mass": "kg",
+        "platform.body.inertia": "kg m2",
+        "leg.actuator.minimum": platform.coordinate_unit,
+        "home.orientation": "",
+    }
+    assert {name: rows[name] for name in expected} == expected
+    angular = platform.coordinate_unit == "rad"
+    optional = {
+        "leg.frame_angle": "rad",
+        "leg.actuator.speed": "rad/s" if angular else "m/s",
+        "leg.actuator.force": "N",
+        "leg.actuator.torque": "N m",
+        "leg.crank_length": "m",
+        "leg.axial.stiffness": "N/m",
+        "leg.axial.damping": "N s/m",
+        "leg.stiffness": "N/m",
+        "leg.spring_mass": "kg",
+        "leg.foot_mass": "kg",
+    }
+    for name, unit in optional.items():
+        assert rows.get(name, unit) == unit

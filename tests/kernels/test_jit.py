@@ -1,0 +1,66 @@
+"""Kernels' caches: what they depend on, and what they survive."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from twin.kernels import jit
+
+TYPES = """
+from typing import NamedTuple
+import numpy as np
+class Pair(NamedTuple):
+    first: np.ndarray
+"""
+
+KERNEL = """
+import numpy as np
+from twin.kernels.jit import compiled
+from {module} import Pair
+@compiled
+def total(pair):
+    return pair.first.sum()
+print(total(Pair(np.ones(3))))
+"""
+
+
+def run(folder: Path) -> str:
+    """Return what the kernel's file prints in a process of its own."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")}
+    command = [sys.executable, str(folder / "kernel.py")]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.slow
+def test_cache_survives_a_type_that_moved(tmp_path: Path) -> None:
+    for module in ("before", "after"):
+        for old in tmp_path.glob("*.py"):
+            old.unlink()
+        (tmp_path / f"{module}.py").write_text(TYPES)
+        (tmp_path / "kernel.py").write_text(KERNEL.format(module=module))
+        assert run(tmp_path) == "3.0"
+    assert run(tmp_path) == "3.0"
+
+
+def test_cache_depends_on_every_kernel_that_is_called() -> None:
+    called = jit.called_modules("twin.kernels.tasks.pose_tracking.task")
+    assert {"twin.kernels.vectors", "twin.kernels.legs.ups.dynamics"} <= called
+    assert "twin.kernels.tasks.ball_balance.task" not in called
+    formulation = jit.called_modules("twin.papers.formulations.kernels.march")
+    assert {
+        "twin.kernels.linear_algebra.factor",
+        "twin.papers.formulations.kernels.task",
+    } <= formulation
+
+
+def test_cache_depends_on_kernels_alone() -> None:
+    called = jit.called_modules("twin.kernels.dynamics.forward")
+    assert called
+    assert all(module.startswith("twin.kernels") for module in called)

@@ -1,0 +1,216 @@
+"""Occupants: sums, symmetry, posture, springs, and what is refused."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import radians
+from typing import Any
+
+import numpy as np
+import pytest
+
+from twin.errors import InputError
+from twin.machine.payload.anthropometry import BODIES, SEXES
+from twin.machine.payload.compliance import TUNING, JointTuning, tuned
+from twin.machine.payload.occupant import CARRIERS, SEAT_HEIGHT, Occupant
+from twin.machine.payload.posture import SeatedPosture
+from twin.machine.payload.segments import Segment, branch, combined, origins, rigid_sum
+from twin.machine.payload.wheelchair import Wheelchair
+
+OCCUPANTS = (
+    Occupant(1.75, 75.0),
+    Occupant(1.60, 58.0, "female"),
+    Occupant(1.90, 110.0, wheelchair=Wheelchair()),
+    Occupant(1.30, 30.0, seat=(0.1, 0.05, 0.4), posture=SeatedPosture(recline=0.0, thigh=1.4)),
+)
+
+IDS = ["man", "woman", "wheelchair", "child"]
+
+
+@pytest.fixture(params=OCCUPANTS, ids=IDS)
+def occupant(request: pytest.FixtureRequest) -> Occupant:
+    return request.param
+
+
+def by_name(occupant: Occupant) -> dict[str, Segment]:
+    return {segment.name: segment for segment in occupant.segments()}
+
+
+def test_mass_is_the_mass_given(occupant: Occupant) -> None:
+    chair = occupant.wheelchair.mass if occupant.wheelchair else 0.0
+    total = rigid_sum(occupant.segments())
+    assert total.mass == pytest.approx(occupant.mass + chair, rel=1e-14)
+
+
+def test_masses_and_lengths_grow_with_the_person() -> None:
+    small, large = by_name(Occupant(1.5, 50.0)), by_name(Occupant(1.8, 100.0))
+    for name, segment in small.items():
+        assert large[name].mass == pytest.approx(2.0 * segment.mass, rel=1e-14)
+        factor = 2.0 * (1.8 / 1.5) ** 2
+        assert large[name].inertia == pytest.approx(factor * segment.inertia, rel=1e-12, abs=1e-14)
+        assert large[name].center == pytest.approx(1.2 * segment.center, rel=1e-12, abs=1e-15)
+
+
+def test_segments_hang_together(occupant: Occupant) -> None:
+    segments = by_name(occupant)
+    places = origins(tuple(segments.values()))
+    body = BODIES[occupant.sex]
+    for name, carrier in CARRIERS.items():
+        for side in ("_left", "_right") if name + "_left" in segments else ("",):
+            segment = segments[name + side]
+            assert segment.parent in (carrier, carrier + side)
+    chain = ("pelvis", "abdomen", "thorax", "head")
+    for lower, upper in pairwise(chain):
+        assert places[upper] == pytest.approx(places[lower] + segments[lower].end, abs=1e-14)
+        length = body.segments[lower].length * occupant.stature / body.stature
+        assert np.linalg.norm(segments[lower].end) == pytest.approx(length, rel=1e-12)
+    for side in ("_left", "_right"):
+        for upper, lower in (("thigh", "shank"), ("upper_arm", "forearm"), ("forearm", "hand")):
+            end = places[upper + side] + segments[upper + side].end
+            assert places[lower + side] == pytest.approx(end, abs=1e-14)
+    middle = (places["upper_arm_left"] + places["upper_arm_right"]) / 2 - places["pelvis"]
+    height = body.shoulder_height * occupant.stature / body.stature
+    trunk = segments["abdomen"].end / np.linalg.norm(segments["abdomen"].end)
+    assert middle == pytest.approx(height * trunk, abs=1e-12)
+    assert (places["thigh_left"] + places["thigh_right"]) / 2 == pytest.approx(places["pelvis"])
+
+
+def test_left_and_right_mirror_each_other(occupant: Occupant) -> None:
+    segments = by_name(occupant)
+    places = origins(tuple(segments.values()))
+    mirror = np.diag([1.0, -1.0, 1.0])
+    offset = np.array([0.0, 2.0 * places["pelvis"][1], 0.0])
+    pairs = [name for name in segments if name.endswith("_left")]
+    assert len(pairs) == 6
+    for name in pairs:
+        left, right = segments[name], segments[name.replace("_left", "_right")]
+        place = places[name.replace("_left", "_right")]
+        assert place == pytest.approx(mirror @ places[name] + offset, abs=1e-14)
+        assert right.inertia == pytest.approx(mirror @ left.inertia @ mirror, abs=1e-14)
+        assert right.stiffness == pytest.approx(left.stiffness)
+
+
+def test_tensors_belong_to_rigid_bodies(occupant: Occupant) -> None:
+    for segment in occupant.segments():
+        assert segment.inertia == pytest.approx(segment.inertia.T, abs=1e-15)
+        moments = np.linalg.eigvalsh(segment.inertia)
+        assert moments[0] > 0.0
+        assert moments[2] < moments[0] + moments[1]
+
+
+def test_default_seat_puts_the_center_above_the_reference_point() -> None:
+    for chair, height in ((None, SEAT_HEIGHT), (Wheelchair(), Wheelchair().seat_height)):
+        occupant = Occupant(1.75, 75.0, wheelchair=chair)
+        center = rigid_sum(occupant.segments()).center
+        assert center[:2] == pytest.approx([0.0, 0.0], abs=1e-14)
+        pelvis = by_name(occupant)["pelvis"].position
+        assert height + 0.03 < pelvis[2] < height + 0.1
+
+
+def test_sitting_height_is_the_published_share_of_stature() -> None:
+    upright = SeatedPosture(recline=0.0, head=0.0)
+    for sex in SEXES:
+        occupant = Occupant(1.7, 70.0, sex, upright, seat=(0.0, 0.0, 0.0))
+        segments = by_name(occupant)
+        places = origins(tuple(segments.values()))
+        top = places["head"] + segments["head"].end
+        assert top == pytest.approx([0.0, 0.0, 0.520 * 1.7], abs=1e-12)
+
+
+def test_posture_turns_segments() -> None:
+    posture = SeatedPosture(recline=radians(20.0), shank=radians(30.0))
+    segments = by_name(Occupant(1.75, 75.0, posture=posture))
+    lean = segments["abdomen"].end
+    assert np.arctan2(-lean[0], lean[2]) == pytest.approx(radians(20.0))
+    shank = segments["shank_left"].end
+    assert np.arctan2(shank[0], -shank[2]) == pytest.approx(radians(30.0))
+
+
+def test_springs_carry_the_weight_at_the_tuned_frequency(occupant: Occupant) -> None:
+    """One joint at a time: force and stiffness by differences of the potential energy."""
+    segments = occupant.segments()
+    moving = [segment for segment in segments if segment.joint != "fixed"]
+    assert {segment.joint for segment in moving} == {"hinge", "slide"}
+    places = origins(segments)
+    for segment in moving:
+        carried = branch(segments, segment.name)
+        joint = places[segment.name]
+        axis = segment.axis
+
+        def energy(
+            coordinate: float, carried=carried, joint=joint, axis=axis, own=segment
+        ) -> float:
+            total = own.stiffness * (coordinate - own.rest) ** 2 / 2
+            for one in carried:
+                arm = places[one.name] + one.center - joint
+                if own.joint == "slide":
+                    arm = arm + coordinate * axis
+                else:
+                    arm = (
+                        arm * np.cos(coordinate)
+                        + np.cross(axis, arm) * np.sin(coordinate)
+                        + axis * (axis @ arm) * (1 - np.cos(coordinate))
+                    )
+                total += one.mass * 9.81 * arm[2]
+            return float(total)
+
+        step = 1e-3
+        slope = (energy(step) - energy(-step)) / (2 * step)
+        curvature = (energy(step) - 2 * energy(0.0) + energy(-step)) / step**2
+        assert slope == pytest.approx(0.0, abs=1e-3)
+        inertia = sum(one.mass for one in carried)
+        if segment.joint == "hinge":
+            bodies = combined(
+                np.array([one.mass for one in carried]),
+                np.array([places[one.name] + one.center - joint for one in carried]),
+                np.array([one.inertia for one in carried]),
+            )
+            lever = np.cross(axis, bodies.center)
+            inertia = axis @ bodies.inertia @ axis + bodies.mass * lever @ lever
+        name = segment.name.removesuffix("_left").removesuffix("_right")
+        frequency = np.sqrt(curvature / inertia) / (2 * np.pi)
+        assert frequency == pytest.approx(TUNING[name].frequency, rel=1e-4)
+        ratio = segment.damping / (2 * np.sqrt(curvature * inertia))
+        assert ratio == pytest.approx(TUNING[name].damping_ratio, rel=1e-4)
+
+
+def test_other_tunings_give_other_springs() -> None:
+    segments = Occupant(1.75, 75.0).segments()
+    stiffer = tuned(segments, TUNING | {"pelvis": JointTuning(10.0, 0.4)}, 9.81)
+    assert stiffer[0].stiffness == pytest.approx(4.0 * segments[0].stiffness, rel=1e-12)
+    assert stiffer[1] == segments[1] or np.array_equal(stiffer[1].axis, segments[1].axis)
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"stature": 17.5}, "stature"),
+        ({"stature": float("nan")}, "stature"),
+        ({"mass": -75.0}, "mass"),
+        ({"mass": 1000.0}, "mass"),
+        ({"sex": "other"}, "sex"),
+        ({"seat": (0.0, 0.1)}, "seat"),
+        ({"posture": "upright"}, "posture"),
+        ({"wheelchair": 17.0}, "wheelchair"),
+    ],
+)
+def test_people_that_cannot_be(change: dict[str, Any], field: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Occupant(**({"stature": 1.75, "mass": 75.0} | change))
+    assert caught.value.field == field
+
+
+def test_other_things_that_cannot_be() -> None:
+    with pytest.raises(InputError, match="one angle"):
+        SeatedPosture(recline=90.0)
+    with pytest.raises(InputError, match="above zero"):
+        Wheelchair(mass=0.0)
+    with pytest.raises(InputError, match="gravity"):
+        Occupant(1.75, 75.0).segments(gravity=0.0)
+    segments = Occupant(1.75, 75.0).segments()
+    with pytest.raises(InputError, match="twice"):
+        origins([*segments, segments[0]])
+    with pytest.raises(InputError, match="must come before"):
+        origins(segments[1:])
+    with pytest.raises(InputError, match="at least one"):
+        rigid_sum([])

@@ -1,0 +1,279 @@
+"""Numbers of a platform.toml by path: all of them, and machines with other ones."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from shipped import SHIPPED, shipped_content
+from unsymmetric import KINDS
+
+from twin.errors import InputError
+from twin.machine import MachineParameters, read_parameters
+from twin.machine.home.checks import check_machine
+from twin.machine.legs import UpsLeg
+from twin.machine.randomisation import numeric_paths, with_values
+from twin.machine.randomisation.paths import nominal_value, nominal_values
+from twin.machine.randomisation.rebuild import (
+    INDEPENDENT,
+    INDEPENDENT_OF_LEG,
+    INDEPENDENT_OF_PLATFORM,
+)
+from twin.machine.read import parameters_from
+from twin.simulation.platform import Platform
+
+STRUCTURE = ("orientation", "shift", "mirrored", "fixed_foot", "legs", "variant")
+"""Numbers of a file that are no quantities by themselves."""
+
+
+def unsymmetric(kind: str) -> MachineParameters:
+    """Return the machine on legs of a kind whose joints, bodies and legs differ."""
+    machine, change = KINDS[kind]
+    content = shipped_content(machine)
+    change(content)
+    return parameters_from(content, machine)
+
+
+MACHINES = {
+    **{f"{name}, plain": (name, None) for name in SHIPPED},
+    **{f"{name}, hardware": (name, "hardware") for name in SHIPPED},
+    **{f"unsymmetric {kind}": (kind, "") for kind in KINDS},
+}
+
+
+@pytest.fixture(params=MACHINES)
+def parameters(request: pytest.FixtureRequest) -> MachineParameters:
+    name, preset = MACHINES[request.param]
+    return unsymmetric(name) if preset == "" else read_parameters(SHIPPED[name], preset)
+
+
+def dumped_numbers(value: Any, path: str = "") -> Iterator[str]:
+    """Yield the paths of all numbers in plain data, apart from those that are no quantities."""
+    if isinstance(value, dict):
+        for key, entry in value.items():
+            if key not in STRUCTURE:
+                yield from dumped_numbers(entry, f"{path}.{key}".lstrip("."))
+    elif isinstance(value, (list, tuple)):
+        for i, entry in enumerate(value):
+            yield from dumped_numbers(entry, f"{path}.{i}")
+    elif isinstance(value, (int, float)):
+        yield path
+
+
+def upper(path: str) -> bool:
+    """Return whether a path is not below the diagonal of a tensor."""
+    keys = path.split(".")
+    return keys[-3:-2] != ["inertia"] or keys[-2] <= keys[-1]
+
+
+def slightly_more(path: str, value: float) -> float:
+    """Return a value that a machine at `value` allows as well, as a rule."""
+    if path.endswith((".counts", "_bits")):
+        return value + 1
+    return value * (1.0 + 1e-9) if value else 1e-9
+
+
+def edited(parameters: MachineParameters, path: str, value: float) -> MachineParameters:
+    """Return the machine with one number changed in its plain data, read like a file."""
+    content = json.loads(parameters.model_dump_json(exclude={"preset"}))
+    keys = path.split(".")
+    tables = [content]
+    if keys[0] == "leg":
+        keys = keys[1:]
+        tables = [content["leg"], *(variant["leg"] for variant in content["variant"])]
+        name = ".".join(keys)
+        tables = [table for table in tables if name in dumped_numbers(table)]
+    twin = [*keys[:-2], keys[-1], keys[-2]] if keys[-3:-2] == ["inertia"] else keys
+    for table in tables:
+        for way in (keys, twin):
+            inner = table
+            for key in way[:-1]:
+                inner = inner[int(key) if isinstance(inner, list) else key]
+            inner[int(way[-1]) if isinstance(inner, list) else way[-1]] = value
+    return parameters_from(content, "edited")
+
+
+def test_every_number_of_a_machine_has_a_path(parameters: MachineParameters) -> None:
+    found = {path for path in dumped_numbers(parameters.model_dump()) if upper(path)}
+    legs = {
+        f"leg.{number}.{path}"
+        for number, leg in enumerate(parameters.legs, start=1)
+        for path in dumped_numbers(leg.model_dump())
+        if upper(path)
+    }
+    found |= {".".join(["leg", *path.split(".")[2:]]) for path in legs}
+    paths = numeric_paths(parameters)
+    assert set(paths) == found | legs
+    assert len(set(paths)) == len(paths) > 70
+
+
+def test_setting_what_is_there_changes_nothing(parameters: MachineParameters) -> None:
+    everything: dict[str, float] = {}
+    for path in numeric_paths(parameters):
+        everything |= nominal_values(parameters, path)
+    assert with_values(parameters, everything) == parameters
+    assert with_values(parameters, {}) == parameters
+
+
+def test_a_changed_number_is_read_like_a_changed_file(parameters: MachineParameters) -> None:
+    """The quick way for tables that no check of the whole reads gives what the long one does."""
+    changed = 0
+    for path in numeric_paths(parameters):
+        values = nominal_values(parameters, path)
+        if (path.startswith("leg.") and path.split(".")[1].isdecimal()) or len(values) > 1:
+            continue
+        value = slightly_more(path, values[path])
+        if path.endswith((".counts", "_bits")):
+            value = int(value)
+        try:
+            expected = edited(parameters, path, value)
+        except ValueError:
+            with pytest.raises(InputError):
+                with_values(parameters, {path: value})
+            continue
+        found = with_values(parameters, {path: value})
+        assert found.model_dump(exclude={"preset"}) == expected.model_dump(exclude={"preset"}), path
+        assert found.preset == parameters.preset
+        assert found != parameters
+        changed += 1
+    assert changed > 35
+
+
+class Untouchable:
+    """A table that no check may read."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise AssertionError(f"{name} was read")
+
+
+def test_checks_of_the_whole_machine_read_no_independent_table(
+    parameters: MachineParameters,
+) -> None:
+    def hidden(table: Any, names: tuple[str, ...]) -> Any:
+        fields = {name: Untouchable() for name in names if name in type(table).model_fields}
+        return table.model_copy(update=fields)
+
+    leg = hidden(parameters.leg, INDEPENDENT_OF_LEG)
+    assert isinstance(vars(leg)["drive"], Untouchable)
+    variants = tuple(
+        variant.model_copy(update={"leg": hidden(variant.leg, INDEPENDENT_OF_LEG)})
+        for variant in parameters.variant
+    )
+    machine = hidden(parameters, INDEPENDENT).model_copy(
+        update={
+            "leg": leg,
+            "variant": variants,
+            "platform": hidden(parameters.platform, INDEPENDENT_OF_PLATFORM),
+        }
+    )
+    check_machine(machine)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_number_of_all_legs_and_one_of_a_single_leg(kind: str) -> None:
+    parameters = unsymmetric(kind)
+    path = next(
+        path for path in numeric_paths(parameters) if path.endswith("mass") and "leg." in path
+    )
+    name = path.removeprefix("leg.")
+    changed = with_values(parameters, {f"leg.2.{name}": 1.25, path: 1.5})
+    legs = range(1, len(parameters.legs) + 1)
+    assert {n: nominal_value(changed, f"leg.{n}.{name}") for n in legs} == {
+        n: 1.25 if n == 2 else 1.5 for n in legs
+    }
+    # What legs differ in otherwise, they still differ in.
+    back = {key: nominal_value(parameters, key) for n in legs for key in [f"leg.{n}.{name}"]}
+    assert with_values(changed, back).legs == parameters.legs
+
+
+def test_legs_that_differ_have_no_common_value() -> None:
+    parameters = unsymmetric("strut")
+    values = nominal_values(parameters, "leg.axial.stiffness")
+    assert values["leg.2.axial.stiffness"] == 3e6
+    assert len(values) == 6
+    with pytest.raises(InputError, match="legs differ in it"):
+        nominal_value(parameters, "leg.axial.stiffness")
+
+
+def test_what_follows_from_the_parameters_follows_from_the_new_ones() -> None:
+    nominal = Platform(read_parameters(SHIPPED["srspm"]))
+    leg = nominal.parameters.leg
+    assert isinstance(leg, UpsLeg)
+    values = {"leg.rod.outer_radius": 0.02, "platform.body.mass": 3.0, "gravity": 9.0}
+    machine = Platform(with_values(nominal.parameters, values))
+    legs = sum(leg.mass for leg in machine.parameters.legs)
+    area = np.pi * 0.02**2
+    assert legs == pytest.approx(6 * (leg.housing.mass + 7858.0 * area * 1.5), rel=1e-12)
+    assert machine.hash != nominal.hash
+    assert nominal.parameters == read_parameters(SHIPPED["srspm"])
+    # A heavier body with its centre of mass at the reference point adds its mass alone.
+    heavier = Platform(with_values(machine.parameters, {"platform.body.mass": 5.0}))
+    added = heavier.mass_matrix(nominal.home) - machine.mass_matrix(nominal.home)
+    expected = np.diag([2.0, 2.0, 2.0, 0.0, 0.0, 0.0])
+    np.testing.assert_allclose(added, expected, rtol=1e-12, atol=1e-9)
+
+
+def test_home_moves_the_legs_with_it() -> None:
+    parameters = read_parameters(SHIPPED["stewart"])
+    higher = with_values(parameters, {"home.position.2": 0.9})
+    joints, tips = parameters.base.joints.points, parameters.platform.joints.points
+    lengths = np.linalg.norm(tips - joints + np.array([0.0, 0.0, 0.9]), axis=1)
+    np.testing.assert_allclose(higher.home_coordinates, lengths, rtol=1e-12, atol=0.0)
+
+
+def test_changed_machines_are_pickled_like_others() -> None:
+    parameters = read_parameters(SHIPPED["stewart"], "hardware")
+    changed = with_values(parameters, {"leg.3.drive.delay": 0.003, "imu.bandwidth": 80.0})
+    assert pickle.loads(pickle.dumps(changed)) == changed
+    assert MachineParameters.model_validate_json(changed.model_dump_json()) == changed
+
+
+@pytest.mark.parametrize(
+    ("values", "field", "message"),
+    [
+        ({"platform.mass": 3.0}, "platform.mass", "the nearest are platform.body.mass"),
+        ({"leg.actuator.effort": 3.0}, "leg.actuator.effort", "leg.actuator.force"),
+        ({"leg.drive": 3.0}, "leg.drive", "leg.drive.lead"),
+        ({"leg.7.drive.delay": 3.0}, "leg.7.drive.delay", "leg.6.drive.delay"),
+        ({"leg.0.drive.delay": 3.0}, "leg.0.drive.delay", "no such number"),
+        ({"home.orientation.0": 1.0}, "home.orientation.0", "home.position.0"),
+        ({"platform.body.inertia.1.0": 0.0}, "platform.body.inertia.1.0", "inertia.0.1"),
+        ({"platform.body.center_of_mass.-1": 0.0}, "platform.body.center_of_mass.-1", "no such"),
+        ({"platform.body.center_of_mass.02": 0.0}, "platform.body.center_of_mass.02", "no such"),
+        ({"": 0.0}, "", "no such"),
+        ({3: 0.0}, "3", "dotted path"),
+        ({"gravity": float("nan")}, "gravity", "one finite number"),
+        ({"gravity": "9.81"}, "gravity", "one finite number"),
+        ({"gravity": True}, "gravity", "one finite number"),
+        ({"gravity": -1.0}, "gravity", "gravity = -1; must be greater than or equal to 0"),
+        ({"leg.encoder.counts": 2.5}, "leg.encoder.counts", "whole number"),
+        ({"platform.body.mass": 0.0}, "platform.body.mass", "must be greater than 0"),
+        ({"leg.2.drive.delay": -1.0}, "leg.2.drive.delay", "= -1; must be greater than or equal"),
+        ({"leg.drive.stiffness": 0.0}, "leg.drive.stiffness", "leg.drive: a motor with inertia"),
+        (
+            {"platform.body.mass": 90.0, "home.position.2": 2.0},
+            "home.position.2",
+            "home.position: leg 1 cannot reach home",
+        ),
+        (
+            {"base.joints.radius": 3.0, "platform.body.mass": 90.0},
+            "base.joints.radius, platform.body.mass",
+            "cannot reach home",
+        ),
+    ],
+)
+def test_refusals_name_the_path(values: Any, field: str, message: str) -> None:
+    parameters = read_parameters(SHIPPED["stewart"], "hardware")
+    with pytest.raises(InputError) as caught:
+        with_values(parameters, values)
+    assert caught.value.field == field
+    assert message in caught.value.message
+
+
+def test_values_are_a_mapping() -> None:
+    with pytest.raises(InputError, match="must map paths to numbers"):
+        with_values(read_parameters(SHIPPED["rss"]), [("gravity", 9.0)])  # type: ignore[arg-type]

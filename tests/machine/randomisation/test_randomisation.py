@@ -1,0 +1,294 @@
+"""Randomisation: machines drawn from distributions, checked beforehand and reproducible."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from shipped import SHIPPED
+
+from twin.errors import InputError
+from twin.machine import MachineParameters, read_parameters
+from twin.machine.randomisation import (
+    Choice,
+    Normal,
+    Randomisation,
+    Uniform,
+    as_randomisation,
+    hardware_spread,
+    nominal_value,
+    read_randomisation,
+)
+from twin.machine.randomisation.sampler import REDRAWS
+from twin.simulation.platform import Platform
+
+UNIT: dict[str, Any] = {"kind": "uniform", "low": 0.0, "high": 1.0}
+HALF = Uniform(low=0.5, high=1.5, relative=True)
+
+
+def machine(name: str = "stewart", preset: str | None = "hardware") -> MachineParameters:
+    return read_parameters(SHIPPED[name], preset)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_machines_drawn_from_the_hardware_spread(name: str) -> None:
+    """Every drawn machine has the values that are reported, inside the stated bounds."""
+    nominal = machine(name)
+    sampler = hardware_spread(nominal).bound(nominal)
+    generator = np.random.default_rng(4)
+    offset = 0.05 * nominal.mean_arm * (1.0 + 1e-12)
+    factors = {"mass": (0.9, 1.1), "friction": (0.5, 1.5), "backlash": (0.0, 2.0)}
+    drawn = [sampler.sample(generator) for _ in range(5)]
+    assert len({Platform(parameters).hash for parameters, _, _ in drawn}) == 5
+    for parameters, values, task_values in drawn:
+        assert not task_values
+        assert list(values) == list(sampler.paths)
+        for path, value in values.items():
+            assert nominal_value(parameters, path) == value
+            own = nominal_value(nominal, path)
+            if "center_of_mass" in path:
+                assert abs(value - own) <= offset
+            for word, (low, high) in factors.items():
+                if path.split(".")[-1].startswith(word):
+                    assert low * own <= value <= high * own
+        ratio = parameters.platform.body.mass / nominal.platform.body.mass
+        tensors = [p.platform.body.inertia_tensor for p in (parameters, nominal)]
+        np.testing.assert_allclose(tensors[0], ratio * tensors[1], rtol=1e-12, atol=0.0)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_machines_without_drives_have_no_hardware_spread(name: str) -> None:
+    with pytest.raises(InputError, match="no drives; load it with one of its presets: hardware"):
+        hardware_spread(machine(name, None))
+
+
+def test_a_sample_follows_from_the_generator_alone() -> None:
+    nominal = machine()
+    tables = list(hardware_spread(nominal).as_dict().items())
+    samples = []
+    for seed in range(3):
+        random.Random(seed).shuffle(tables)
+        samples.append(as_randomisation(dict(tables)).sample(np.random.default_rng(9), nominal))
+    assert samples[0] == samples[1] == samples[2]
+    other = hardware_spread(nominal).sample(np.random.default_rng(10), nominal)
+    assert other.values != samples[0].values
+    again = pickle.loads(pickle.dumps(hardware_spread(nominal).bound(nominal)))
+    assert again.sample(np.random.default_rng(9)).values == samples[0].values
+
+
+def test_each_leg_has_a_draw_of_its_own() -> None:
+    nominal = machine()
+    name = "leg.drive.friction_torque"
+    own = Uniform(low=0.5, high=1.5, relative=True, each_leg=True)
+    found = as_randomisation({name: own}).sample(np.random.default_rng(0), nominal)
+    friction = [leg.drive.friction_torque for leg in found.parameters.legs]  # type: ignore[union-attr]
+    assert len(set(friction)) == 6
+    assert list(found.values.values()) == friction
+    together = as_randomisation({name: HALF}).sample(np.random.default_rng(0), nominal)
+    assert list(together.values) == [name]
+    assert len({leg.drive.friction_torque for leg in together.parameters.legs}) == 1  # type: ignore[union-attr]
+
+
+def test_factors_apply_to_the_own_value_of_legs_that_differ() -> None:
+    nominal = machine()
+    spread = as_randomisation({"leg.2.drive.delay": Choice(values=(0.004,))})
+    differing = spread.sample(np.random.default_rng(0), nominal).parameters
+    double = as_randomisation({"leg.drive.delay": Choice(values=(2.0,), relative=True)})
+    found = double.sample(np.random.default_rng(0), differing)
+    assert [leg.drive.delay for leg in found.parameters.legs] == [0.004, 0.008, *[0.004] * 4]  # type: ignore[union-attr]
+    assert found.values["leg.2.drive.delay"] == 0.008
+
+
+def test_whole_numbers_are_rounded() -> None:
+    counts = as_randomisation({"leg.encoder.counts": Uniform(low=1000, high=1000.9)})
+    found = counts.sample(np.random.default_rng(0), machine())
+    assert found.values["leg.encoder.counts"] in (1000.0, 1001.0)
+    assert type(found.parameters.leg.encoder.counts) is int  # type: ignore[union-attr]
+
+
+def test_values_of_the_task() -> None:
+    task = {"motion.amplitude": 0.02, "motion.frequency": 1.5, "delay": 0.0}
+    spread = as_randomisation(
+        {
+            "motion": {
+                "amplitude": {"kind": "uniform", "low": 0.5, "high": 1.0, "relative": True},
+                "frequency": {"kind": "choice", "values": [1.0, 2.0]},
+            },
+            "task.delay": Normal(mean=0.0, deviation=0.01, low=0.0),
+            "platform.body.mass": HALF,
+        }
+    )
+    found = spread.bound(machine(), task).sample(np.random.default_rng(2))
+    assert set(found.task_values) == set(task)
+    assert 0.01 <= found.task_values["motion.amplitude"] <= 0.02
+    assert set(found.values) == {"platform.body.mass"}
+    with pytest.raises(InputError, match=r"the task has no such number; it has task\.phase"):
+        spread.bound(machine(), ["phase"])
+    with pytest.raises(InputError, match="no value of its own"):
+        spread.bound(machine(), list(task))
+
+
+TOML = """
+source = "Test"
+["platform.body.mass, platform.body.inertia.*.*"]
+kind = "uniform"
+low = 0.9
+high = 1.1
+relative = true
+
+[leg.drive]
+delay = { kind = "choice", values = [0.001, 0.002] }
+backlash = { kind = "normal", mean = 1, deviation = 0.1, relative = true, each_leg = true }
+"""
+
+
+def test_files(tmp_path: Path) -> None:
+    file = tmp_path / "spread.toml"
+    file.write_text(TOML)
+    found = read_randomisation(file)
+    assert found == as_randomisation(str(file)) == as_randomisation(file)
+    assert found == as_randomisation(json.loads(json.dumps(found.as_dict())))
+    assert found == pickle.loads(pickle.dumps(found))
+    assert hash(found) == hash(as_randomisation(found))
+    assert found.source == "Test"
+    names = [name for name, _ in found.distributions]
+    assert names == sorted(names)
+    assert len(found.bound(machine()).paths) == 7 + 1 + 6
+    for content, message in (("a = [", "not TOML"), ("gravity = 3", "gravity: must be a distr")):
+        file.write_text(content)
+        with pytest.raises(InputError, match=message):
+            read_randomisation(file)
+    with pytest.raises(InputError, match="cannot read"):
+        read_randomisation(tmp_path / "none.toml")
+
+
+def test_a_bound_machine_is_checked_once() -> None:
+    """What an environment does: checked with its task when made, then drawn many times."""
+    nominal, other = machine(), machine()
+    given = as_randomisation({"task.amplitude": UNIT, "gravity": HALF})
+    found = as_randomisation(given, nominal, ["amplitude"])
+    assert found == given
+    drawn = found.sample(np.random.default_rng(0), nominal)
+    assert set(drawn.task_values) == {"amplitude"}
+    assert set(drawn.values) == {"gravity"}
+    with pytest.raises(InputError, match="it has none"):
+        given.sample(np.random.default_rng(0), nominal)
+    with pytest.raises(InputError, match="it has none"):
+        found.sample(np.random.default_rng(0), other)
+
+
+def test_no_randomisation_leaves_the_machine() -> None:
+    nominal = machine()
+    found = as_randomisation(None).sample(np.random.default_rng(0), nominal)
+    assert found.parameters is nominal
+    assert not found.values
+    assert not found.task_values
+
+
+def test_named_spreads() -> None:
+    nominal = machine()
+    assert as_randomisation("hardware_spread", nominal) == hardware_spread(nominal)
+    with pytest.raises(InputError, match="parameters: the spread"):
+        as_randomisation("hardware_spread")
+    with pytest.raises(InputError, match="known: hardware_spread"):
+        as_randomisation("wear", nominal)
+
+
+@pytest.mark.parametrize(
+    ("tables", "field", "message"),
+    [
+        ({"platform.mass": HALF}, "platform.mass", "nearest are platform.body.mass"),
+        ({"leg.*.dive": HALF}, "leg.*.dive", "nothing of stewart fits"),
+        ({"gravity": UNIT | {"kind": "beta"}}, "gravity.kind", "unknown gravity.kind 'beta'"),
+        ({"gravity": UNIT | {"top": 1}}, "gravity.top", "not permitted"),
+        ({"gravity": {}}, "gravity", "has no kind"),
+        ({"gravity": [0.0, 1.0]}, "gravity", "must be a distribution"),
+        ({3: UNIT}, "randomisation", "names must be paths"),
+        ({"gravity": UNIT, "platform": {"body": 3}}, "platform.body", "must be a distribution"),
+        ({"leg.drive.delay": UNIT, "leg": {"drive": {"delay": UNIT}}}, "leg.drive.delay", "twice"),
+        (
+            {"platform.body.mass": HALF, "platform.*.mass": HALF},
+            "platform.body.mass",
+            "drawn by 'platform.*.mass' as well",
+        ),
+        ({"leg.drive.delay": UNIT, "leg.3.drive.delay": UNIT}, "leg.drive.delay", "as well"),
+        ({"gravity": UNIT | {"each_leg": True}}, "gravity", "each_leg is for paths of all legs"),
+        ({"leg.2.drive.delay": UNIT | {"each_leg": True}}, "leg.2.drive.delay", "each_leg"),
+        ({"task.x": UNIT}, "task.x", "the task has no such number; it has none"),
+        (
+            {"platform.body.mass": UNIT},
+            "platform.body.mass",
+            "a draw of 0 is refused with platform.body.mass = 0; must be greater than 0",
+        ),
+        (
+            {"home.position.2": Uniform(low=0.5, high=2.0, relative=True)},
+            "home.position.2",
+            "a draw of 2 is refused",
+        ),
+        (
+            {"leg.encoder.counts": Choice(values=(0.0, 2.0, -1.0), relative=True)},
+            "leg.encoder.counts",
+            "a draw of -1 is refused",
+        ),
+    ],
+)
+def test_faults_are_found_before_the_first_episode(
+    tables: dict[Any, Any], field: str, message: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        as_randomisation(tables).bound(machine())
+    assert caught.value.field == field
+    assert message in caught.value.message
+
+
+@pytest.mark.parametrize("value", [3, [("gravity", UNIT)], 1.5])
+def test_other_things_are_no_randomisation(value: Any) -> None:
+    with pytest.raises(InputError, match="randomisation"):
+        as_randomisation(value)
+    with pytest.raises(InputError, match="must map paths"):
+        Randomisation(value)
+
+
+def test_values_refused_together_are_drawn_again() -> None:
+    """Each bound is allowed alone; where both leave the stroke too short, the draw repeats."""
+    nominal = machine("stewart", None)
+    home = nominal.home_coordinates.max()
+    spread = as_randomisation(
+        {
+            "leg.actuator.minimum": Uniform(low=home - 0.1, high=home - 0.001),
+            "home.position.2": Uniform(low=-0.09, high=0.09, offset=True),
+        }
+    )
+    sampler = spread.bound(machine("stewart", None))
+    generator, count = np.random.default_rng(0), 200
+    for _ in range(count):
+        found = sampler.sample(generator).parameters
+        assert found.home_coordinates.min() >= found.leg.actuator.minimum
+    # Two draws each, and more where the home was out of reach.
+    steps = np.random.default_rng(0)
+    steps.random(2 * count)
+    assert generator.bit_generator.state != steps.bit_generator.state
+
+
+def test_a_machine_that_refuses_every_draw_is_given_up() -> None:
+    nominal = machine("stewart", None)
+    home = float(nominal.home_coordinates.max())
+    tables = {
+        "leg.actuator.minimum": Choice(values=(home - 0.001,)),
+        "home.position.2": Choice(values=(-0.09,), offset=True),
+    }
+    sampler = as_randomisation(tables).bound(nominal)
+    with pytest.raises(InputError, match=f"stewart refused {REDRAWS} draws; narrow"):
+        sampler.sample(np.random.default_rng(0))
+
+
+def test_wrong_generators_and_machines() -> None:
+    with pytest.raises(InputError, match="numpy Generator"):
+        as_randomisation(None).sample(0, machine())  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="MachineParameters"):
+        as_randomisation(None).bound("stewart")  # type: ignore[arg-type]

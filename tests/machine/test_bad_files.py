@@ -1,0 +1,495 @@
+"""Broken platform.toml files: each ends in one error that names the file and the field."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from shipped import SHIPPED, shipped_content
+
+import twin
+from twin.errors import InputError, MachineNotFoundError, ParameterError, TwinError
+from twin.machine import read_parameters
+from twin.machine.catalogue import parameters_path
+from twin.machine.read import LARGEST_FILE, parameters_from, parameters_hash
+
+MISSING = object()
+
+
+class Fault(NamedTuple):
+    """A change of a shipped file, and the field the error must name."""
+
+    machine: str
+    path: str
+    value: Any
+    field: str = ""
+
+
+ROUND = {"source": "Test", "radius": 0.6, "half_spacing": 0.3, "center_angle": 0.0}
+"""Pairs on a circle, to be used for base and platform alike."""
+
+FAULTS = {
+    "unknown field": Fault("stewart", "colour", "red"),
+    "unknown field in a table": Fault("stewart", "leg.housing.colour", "red"),
+    "misspelled field": Fault("srspm", "leg.rod.lenght", 1.5),
+    "cylinder's field in a rigid body": Fault("stewart", "leg.rod.density", 7858.0),
+    "missing table": Fault("stewart", "leg", MISSING),
+    "missing number": Fault("stewart", "platform.body.mass", MISSING),
+    "missing tensor": Fault("stewart", "leg.rod.inertia", MISSING),
+    "missing source": Fault("srspm", "leg.housing.source", MISSING),
+    "empty source": Fault("stewart", "leg.source", "  "),
+    "no gravity": Fault("stewart", "gravity", MISSING),
+    "negative gravity": Fault("stewart", "gravity", -9.81),
+    "negative mass": Fault("stewart", "platform.body.mass", -97.0),
+    "mass zero": Fault("stewart", "leg.housing.mass", 0.0),
+    "negative density": Fault("srspm", "leg.rod.density", -7858.0),
+    "tube inside out": Fault("srspm", "leg.housing.inner_radius", 0.03, "leg.housing"),
+    "cylinder without volume": Fault("srspm", "leg.rod.outer_radius", 1e-200, "leg.rod"),
+    "cylinder without length": Fault("srspm", "leg.rod.length", 0),
+    "not positive definite": Fault("stewart", "platform.body.inertia", [1.0, 1.0, -0.5]),
+    "not positive definite by products": Fault(
+        "stewart", "leg.rod.inertia", [[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    ),
+    "moments no body has": Fault("stewart", "platform.body.inertia", [1.0, 1.0, 3.0]),
+    "unsymmetric tensor": Fault(
+        "stewart", "leg.housing.inertia", [[1.0, 0.1, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    ),
+    "two rows": Fault("stewart", "platform.body.inertia", [[1.0, 0.0], [0.0, 1.0]]),
+    "four moments": Fault("stewart", "platform.body.inertia", [1.0, 1.0, 1.0, 1.0]),
+    "text for a tensor": Fault("stewart", "platform.body.inertia", "round"),
+    "center with two numbers": Fault("stewart", "platform.body.center_of_mass", [0.0, 0.0]),
+    "coincident base joints": Fault("stewart", "base.joints.half_spacing", 1e-9, "base.joints"),
+    "coincident platform joints": Fault(
+        "stewart", "platform.joints.radius", 1e-9, "platform.joints"
+    ),
+    "same point twice": Fault(
+        "stewart",
+        "platform.joints",
+        {"source": "Test", "coordinates": [[0.4, 0.1 * min(i, 4), 0.0] for i in range(6)]},
+    ),
+    "five platform joints": Fault(
+        "stewart",
+        "platform.joints",
+        {"source": "Test", "coordinates": [[0.4, 0.1 * i, 0.0] for i in range(5)]},
+    ),
+    "no joints": Fault(
+        "stewart", "base.joints", {"source": "Test", "coordinates": []}, "base.joints.coordinates"
+    ),
+    "points and circle": Fault(
+        "stewart", "base.joints.coordinates", [[0.0, 0.0, 0.0]], "base.joints.radius"
+    ),
+    "unknown layout": Fault("srspm", "base.joints.layout", "hexagon", "base.joints"),
+    "layout is a list": Fault("srspm", "base.joints.layout", ["points"], "base.joints"),
+    "joints are a number": Fault("srspm", "base.joints", 6),
+    "pairs that overlap": Fault("stewart", "base.joints.half_spacing", "60 deg"),
+    "half a place": Fault("stewart", "platform.joints.shift", 1.5),
+    "too many places": Fault("stewart", "platform.joints.shift", 6),
+    "leg too short for home": Fault("stewart", "home.position", [0.0, 0.0, 0.5]),
+    "leg too long for home": Fault("stewart", "home.position", [0.0, 0.0, 2.0]),
+    "actuator cannot reach home": Fault("srspm", "leg.actuator.maximum", 1.15, "home.position"),
+    "home outside": Fault("srspm", "home.position", [0.0, 0.0]),
+    "minimum above maximum": Fault("stewart", "leg.actuator.minimum", 1.2, "leg.actuator"),
+    "minimum zero": Fault("stewart", "leg.actuator.minimum", 0.0),
+    "speed zero": Fault("stewart", "leg.actuator.speed", 0.0),
+    "negative thrust": Fault("stewart", "leg.actuator.force", "-3 kN"),
+    "quaternion of norm two": Fault("stewart", "home.orientation", [2.0, 0.0, 0.0, 0.0]),
+    "quaternion of zeros": Fault("stewart", "home.orientation", [0.0, 0.0, 0.0, 0.0]),
+    "quaternion of huge numbers": Fault("stewart", "home.orientation", [1e200, 0.0, 0.0, 0.0]),
+    "quaternion with three numbers": Fault(
+        "stewart", "home.orientation", [1.0, 0.0, 0.0], "home.orientation.3"
+    ),
+    "no direction": Fault("srspm", "leg.first_axis", [0.0, 0.0, 0.0]),
+    "unknown direction": Fault("srspm", "leg.first_axis", "vertical"),
+    "direction with two numbers": Fault("srspm", "leg.first_axis", [0.0, 1.0]),
+    "direction of booleans": Fault("srspm", "leg.first_axis", [False, True, False]),
+    "mirrored leg 7": Fault("stewart", "leg.mirrored", [2, 7]),
+    "mirrored leg 0": Fault("stewart", "leg.mirrored", [0]),
+    "mirrored leg true": Fault("stewart", "leg.mirrored", [True], "leg.mirrored.0"),
+    "unknown kind of leg": Fault("stewart", "leg.kind", "wheels", "leg"),
+    "body without kind": Fault("stewart", "leg.rod.kind", MISSING, "leg.rod"),
+    "unknown kind of body": Fault("stewart", "leg.rod.kind", "sphere", "leg.rod"),
+    "body is a list": Fault("stewart", "leg.rod", [1.0]),
+    "number as text": Fault("stewart", "platform.body.mass", "97"),
+    "unit of another quantity": Fault("stewart", "platform.body.mass", "97 N"),
+    "unknown unit": Fault("stewart", "base.joints.radius", "0.63 furlong"),
+    "unit without number": Fault("stewart", "base.joints.radius", "long m"),
+    "boolean for a number": Fault("stewart", "gravity", True),
+    "list for a number": Fault("stewart", "gravity", [9.81]),
+    "table for a number": Fault("stewart", "gravity", {"value": 9.81}),
+    "number for a table": Fault("stewart", "platform", 5),
+    "number for a name": Fault("stewart", "name", 5),
+    "NaN": Fault("stewart", "platform.body.mass", math.nan),
+    "infinity": Fault("stewart", "home.position", [0.0, 0.0, math.inf], "home.position.2"),
+    "NaN with a unit": Fault("stewart", "base.joints.radius", "nan m"),
+    "huge number": Fault("stewart", "base.joints.radius", 1e300),
+    "huge whole number": Fault("stewart", "platform.body.mass", 10**400),
+    "huge tensor": Fault(
+        "stewart", "leg.rod.inertia", [1e300, 1e300, 1e300], "leg.rod.inertia.0.0"
+    ),
+    "huge radius": Fault("srspm", "leg.rod.outer_radius", 1e200),
+    "capital name": Fault("stewart", "name", "Stewart"),
+    "name with a path": Fault("stewart", "name", "../stewart"),
+    "empty title": Fault("stewart", "title", ""),
+    "drawing without radius": Fault("stewart", "leg.appearance.rod_radius", 0.0),
+    "plate without thickness": Fault("srspm", "platform.thickness", 0.0),
+}
+assert len(FAULTS) >= 30
+
+LEG_FAULTS = {
+    "field of another kind": Fault("compliant_stewart", "leg.crank_length", 0.1),
+    "strut without axial": Fault("micro_hexapod", "leg.axial", MISSING),
+    "strut without stiffness": Fault("micro_hexapod", "leg.axial.stiffness", 0.0),
+    "stiffness in N": Fault("micro_hexapod", "leg.axial.stiffness", "20 N"),
+    "negative damping": Fault("micro_hexapod", "leg.axial.damping", -1.0),
+    "damping in N/m": Fault("micro_hexapod", "leg.axial.damping", "14 N/m"),
+    "rest length zero": Fault("micro_hexapod", "leg.axial.rest_length", 0.0),
+    "axial in a UPS leg": Fault("stewart", "leg.axial", {"stiffness": 1e6}),
+    "crank of no length": Fault("rss", "leg.crank_length", 0.0),
+    "rod of no length": Fault("rss", "leg.rod_length", -0.7),
+    "rods too short to meet": Fault("rss", "leg.rod_length", 0.1, "home.position"),
+    "rods too long to meet": Fault("rss", "leg.rod_length", 5.0, "home.position"),
+    "rod with mass and density": Fault("rss", "leg.rod.mass", 0.4, "leg.rod"),
+    "rod with density only": Fault("rss", "leg.rod.radius", MISSING, "leg.rod"),
+    "unknown elbow": Fault("rss", "leg.branch", "upward"),
+    "unknown axis": Fault("rss", "leg.axis", "radial"),
+    "axis of zeros": Fault("rss", "leg.axis", [0.0, 0.0, 0.0]),
+    "axis of huge numbers": Fault("rss", "leg.axis", [1e300, 0.0, 0.0]),
+    "no direction of angle zero": Fault("rss", "leg.zero", [0.0, 0.0, 0.0]),
+    "angle zero along the axis": Fault("rss", "leg.axis", [0.0, 0.0, 1.0], "leg.zero"),
+    "motor with a force": Fault("rss", "leg.actuator.force", 100.0),
+    "motor with a torque in N": Fault("rss", "leg.actuator.torque", "5 N"),
+    "motor range upside down": Fault("rss", "leg.actuator.minimum", "30 deg", "leg.actuator"),
+    "motor cannot reach home": Fault("rss", "leg.actuator.minimum", 0.05, "home.position"),
+    "parts longer than the leg": Fault("compliant_stewart", "leg.housing_length", 0.4, "leg"),
+    "spring without stiffness": Fault("compliant_stewart", "leg.stiffness", 0.0),
+    "spring with negative damping": Fault("compliant_stewart", "leg.damping", -1.0),
+    "spring without mass": Fault("compliant_stewart", "leg.spring_mass", 0.0),
+    "viscoelastic leg with a housing": Fault("compliant_stewart", "leg.housing", {"mass": 1.0}),
+    "no fixed foot": Fault("driving_simulator", "leg.fixed_foot", MISSING),
+    "fixed foot 0": Fault("driving_simulator", "leg.fixed_foot", 0),
+    "fixed foot 5": Fault("driving_simulator", "leg.fixed_foot", 5),
+    "two fixed feet": Fault("driving_simulator", "leg.fixed_foot", [1, 4]),
+    "foot without mass": Fault("driving_simulator", "leg.foot_mass", 0.0),
+    "pillar without mass": Fault("driving_simulator", "leg.upper_mass", 0.0),
+    "negative friction": Fault(
+        "driving_simulator", "leg.friction", {"source": "Test", "viscous": -1.0}
+    ),
+    "dry friction without a transition": Fault(
+        "driving_simulator",
+        "leg.friction",
+        {"source": "Test", "viscous": 0.0, "transition_speed": 0.0},
+    ),
+    "variants are a table": Fault("stewart", "variant", {"legs": [1]}),
+    "variant is a number": Fault("stewart", "variant", [1]),
+    "variant of no leg": Fault("stewart", "variant", [{"source": "Test", "legs": []}]),
+    "variant of leg 7": Fault("stewart", "variant", [{"source": "Test", "legs": [7]}]),
+    "variant without legs": Fault("stewart", "variant", [{"source": "Test"}]),
+    "variant without source": Fault("stewart", "variant", [{"legs": [1]}]),
+    "variant of another kind": Fault(
+        "stewart", "variant", [{"source": "Test", "legs": [1], "kind": "strut"}], "variant.0.kind"
+    ),
+    "leg in two variants": Fault(
+        "stewart",
+        "variant",
+        [{"source": "Test", "legs": [1, 2]}, {"source": "Test", "legs": [2]}],
+        "variant.1.legs",
+    ),
+    "variant with an unknown field": Fault(
+        "stewart",
+        "variant",
+        [{"source": "Test", "legs": [1], "actuator": {"maximun": 1.2}}],
+        "variant.0.actuator.maximun",
+    ),
+    "variant that cannot be": Fault(
+        "rss", "variant", [{"source": "Test", "legs": [1], "axis": [0.0, 0.0, 1.0]}], "variant.0"
+    ),
+    "variant with a foot of its own": Fault(
+        "driving_simulator",
+        "variant",
+        [{"source": "Test", "legs": [1], "fixed_foot": 1}],
+        "variant.0.fixed_foot",
+    ),
+    "presets are a list": Fault("stewart", "preset", [1]),
+    "preset is a number": Fault("stewart", "preset", {"hardware": 1}, "preset.hardware"),
+    "preset without source": Fault("stewart", "preset", {"hardware": {}}, "preset.hardware.source"),
+    "preset with a capital name": Fault("stewart", "preset", {"H": {"source": "Test"}}, "preset.H"),
+    "preset in a preset": Fault(
+        "stewart", "preset", {"a": {"source": "Test", "preset": {}}}, "preset.a.preset"
+    ),
+    "preset that cannot be": Fault(
+        "stewart",
+        "preset",
+        {"heavy": {"source": "Test", "platform": {"body": {"mass": -1.0}}}},
+        "preset.heavy.platform.body.mass",
+    ),
+    "names of presets": Fault("stewart", "presets", ["hardware"]),
+}
+
+
+def changed(machine: str, changes: dict[str, Any]) -> dict[str, Any]:
+    """Return the content of a shipped file with entries replaced or removed."""
+    content = shipped_content(machine)
+    for path, value in changes.items():
+        *tables, last = path.split(".")
+        table = content
+        for name in tables:
+            table = table[name]
+        if value is MISSING:
+            del table[last]
+        else:
+            table[last] = value
+    return content
+
+
+def to_toml(value: Any) -> str:
+    """Return a value as TOML; tables become inline tables."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {to_toml(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(to_toml(item) for item in value) + "]"
+    if isinstance(value, float):
+        return repr(value)
+    return json.dumps(value)
+
+
+def write(folder: Path, content: dict[str, Any]) -> Path:
+    """Write a platform.toml and return its path."""
+    file = folder / "platform.toml"
+    file.write_text("\n".join(f"{key} = {to_toml(value)}" for key, value in content.items()))
+    return file
+
+
+def failure(file: Path) -> ParameterError:
+    """Return the error that loading the file ends in; it names the file and pickles."""
+    with pytest.raises(ParameterError) as caught:
+        twin.load(file)
+    error = caught.value
+    assert error.file == file
+    assert str(file) in str(error)
+    assert error.problems
+    again = pickle.loads(pickle.dumps(error))
+    assert str(again) == str(error)
+    return error
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_unchanged_files_load(name: str, tmp_path: Path) -> None:
+    """The faults below must come from the change, not from writing the file."""
+    written = read_parameters(write(tmp_path, changed(name, {})))
+    assert parameters_hash(written) == parameters_hash(read_parameters(SHIPPED[name]))
+
+
+@pytest.mark.parametrize("fault", (FAULTS | LEG_FAULTS).values(), ids=(FAULTS | LEG_FAULTS).keys())
+def test_fault_is_named(fault: Fault, tmp_path: Path) -> None:
+    error = failure(write(tmp_path, changed(fault.machine, {fault.path: fault.value})))
+    fields = [field for field, _ in error.problems]
+    expected = fault.field or fault.path
+    assert any(field == expected or field.startswith(expected + ".") for field in fields), fields
+    for field, message in error.problems:
+        assert field in str(error)
+        assert message in str(error)
+        assert len(message) > 5
+
+
+def test_leg_along_its_first_axis(tmp_path: Path) -> None:
+    platform = twin.load("srspm")
+    along = platform.platform_joints[0] + platform.home[:3] - platform.base_joints[0]
+    file = write(tmp_path, changed("srspm", {"leg.first_axis": along.tolist()}))
+    assert failure(file).problems[0][0] == "leg.first_axis"
+
+
+def test_vertical_legs_have_no_horizontal_axis(tmp_path: Path) -> None:
+    changes = {"base.joints": ROUND, "platform.joints": ROUND, "leg.first_axis": "horizontal"}
+    changes["home.position"] = [0.0, 0.0, 1.2]
+    problems = failure(write(tmp_path, changed("srspm", changes))).problems
+    assert problems[0][0] == "leg.first_axis"
+
+
+def test_similar_hexagons_are_singular(tmp_path: Path) -> None:
+    """Base and platform of the same shape: the platform can turn about z against no resistance."""
+    small = {**ROUND, "radius": 0.4}
+    changes = {"base.joints": ROUND, "platform.joints": small, "home.position": [0.0, 0.0, 1.18]}
+    problems = failure(write(tmp_path, changed("srspm", changes))).problems
+    assert problems[0][0] == "home.position"
+    assert "singular" in problems[0][1]
+
+
+def test_joints_that_meet_at_home(tmp_path: Path) -> None:
+    changes = {"base.joints": ROUND, "platform.joints": ROUND, "home.position": [0.0, 0.0, 0.0]}
+    assert failure(write(tmp_path, changed("srspm", changes))).problems[0][0] == "home.position"
+
+
+def test_all_problems_are_listed(tmp_path: Path) -> None:
+    changes = {"gravity": -1.0, "leg.rod.mass": -1.0, "colour": "red"}
+    fields = {field for field, _ in failure(write(tmp_path, changed("stewart", changes))).problems}
+    assert fields == {"gravity", "leg.rod.mass", "colour"}
+
+
+HINTS = {
+    "misspelled": ("leg.actuator", {"maximun": 1.3, "minimum": 1.12}, "maximun", "'maximum'"),
+    "misspelled table": ("leg.actuater", {}, "", "'actuator'"),
+    "points under another name": ("base.joints", {"points": []}, "points", "unknown field"),
+    "nothing like it": ("base", {"colour": "red"}, "colour", "check its spelling"),
+    "another kind's": ("leg.housing", {"kind": "cylinder", "lenght": 1.0}, "lenght", "'length'"),
+}
+
+
+@pytest.mark.parametrize(("path", "table", "key", "hint"), HINTS.values(), ids=HINTS.keys())
+def test_unknown_fields_are_named_with_what_is_close(
+    path: str, table: dict[str, Any], key: str, hint: str, tmp_path: Path
+) -> None:
+    problems = dict(failure(write(tmp_path, changed("srspm", {path: table}))).problems)
+    assert hint in problems[f"{path}.{key}".rstrip(".")]
+
+
+MESSAGES = {
+    "unknown kind of leg": ("leg.kind", "wheels", "leg", "'ups', 'strut', 'rss', 'viscoelastic'"),
+    "no kind of leg": ("leg.kind", MISSING, "leg", "'ups', 'strut', 'rss', 'viscoelastic'"),
+    "no kind of body": ("leg.rod.kind", MISSING, "leg.rod", "'rigid', 'cylinder'"),
+    "legs are a number": ("leg", 5, "leg", "must be a table"),
+    "variant is a number": ("variant", [5], "variant.0", "must be a table"),
+    "no points": (
+        "base.joints",
+        {"source": "Test", "coordinates": []},
+        "base.joints.coordinates",
+        "the list is too short; it needs 1",
+    ),
+    "short point": (
+        "base.joints",
+        {"source": "Test", "coordinates": [[0.0, 1.0]]},
+        "base.joints.coordinates.0.2",
+        "the list is too short",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "field", "message"), MESSAGES.values(), ids=MESSAGES.keys()
+)
+def test_messages_say_what_is_possible(
+    path: str, value: Any, field: str, message: str, tmp_path: Path
+) -> None:
+    (problem,) = failure(write(tmp_path, changed("stewart", {path: value}))).problems
+    assert problem[0] == field
+    assert message in problem[1]
+
+
+def test_faults_of_all_legs_are_told_once(tmp_path: Path) -> None:
+    changes = {
+        "leg.actuator.speed": -1.0,
+        "variant": [{"source": "Test", "legs": [2], "actuator": {"force": -1.0}}],
+    }
+    fields = [field for field, _ in failure(write(tmp_path, changed("stewart", changes))).problems]
+    assert fields == ["leg.actuator.speed", "variant.0.actuator.force"]
+
+
+def test_an_unreachable_home_lists_all_lengths(tmp_path: Path) -> None:
+    """Joints in another order than the legs show in lengths that alternate."""
+    message = failure(write(tmp_path, changed("stewart", {"platform.joints.shift": 4}))).problems
+    assert message[0][0] == "home.position"
+    assert message[0][1].count(", ") >= 5
+
+
+GOOD = parameters_path("stewart").read_bytes()
+
+CONTENTS = {
+    "empty": b"",
+    "only a comment": b"# nothing\n",
+    "syntax error": GOOD + b"\n[leg\n",
+    "key twice": GOOD + b'\n[leg]\nkind = "ups"\n',
+    "cut off": GOOD[: len(GOOD) // 2] + b"= ",
+    "binary": bytes(range(256)) * 10,
+    "zeros": b"\0" * 100,
+    "another encoding": 'title = "Plattform fur Bewegung: \xfc"'.encode("latin-1"),
+    "byte order mark": b"\xef\xbb\xbf" + GOOD,
+    "JSON": b'{"name": "stewart"}',
+    "nested too deeply": b"a = " + b"[" * 100_000,
+    "nested tables": b"a = " + b"{a = " * 3000 + b"1" + b"}" * 3000,
+    "number too long to read": b"gravity = " + b"9" * 5000,
+    "too large": GOOD + b"#" * LARGEST_FILE,
+    "a list of tables": GOOD.replace(b"[home]", b"[[home]]"),
+}
+
+
+@pytest.mark.parametrize("content", CONTENTS.values(), ids=CONTENTS.keys())
+def test_files_that_are_no_description(content: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "platform.toml"
+    file.write_bytes(content)
+    failure(file)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["no_such_machine", "/no/such/file.toml", "x" * 5000, "~nobody_of_that_name/platform.toml"],
+)
+def test_unknown_machines_are_named(name: str) -> None:
+    with pytest.raises(MachineNotFoundError) as caught:
+        twin.load(name)
+    assert caught.value.name == name
+    assert caught.value.known == twin.machine_names()
+    assert "stewart" in str(caught.value)
+    assert isinstance(caught.value, FileNotFoundError)
+
+
+def test_folders_are_no_files(tmp_path: Path) -> None:
+    with pytest.raises(MachineNotFoundError):
+        twin.load(tmp_path)
+    with pytest.raises(ParameterError, match="file"):
+        read_parameters(tmp_path)
+
+
+@pytest.mark.parametrize("name", [None, 5, b"stewart", "", "stew\0art", ["stewart"], object()])
+def test_names_of_another_type(name: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        twin.load(name)
+    assert caught.value.field == "machine"
+
+
+def entries(content: dict[str, Any], prefix: str = "") -> list[str]:
+    """Return the paths of all entries of a file."""
+    found = []
+    for key, value in content.items():
+        found.append(prefix + key)
+        if isinstance(value, dict):
+            found += entries(value, f"{prefix}{key}.")
+    return found
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@given(data=st.data(), machine=st.sampled_from(sorted(SHIPPED)))
+def test_any_value_is_read_or_refused(data: st.DataObject, machine: str) -> None:
+    paths = entries(changed(machine, {}))
+    content = changed(machine, {data.draw(st.sampled_from(paths)): data.draw(values)})
+    try:
+        parameters = parameters_from(content, "platform.toml")
+    except TwinError:
+        return
+    assert np.isfinite(parameters.home_coordinates).all()
+    assert np.isfinite(parameters.home_rows).all()
+
+
+@given(data=st.data(), machine=st.sampled_from(twin.machine_names()))
+def test_any_value_loads_or_is_refused(data: st.DataObject, machine: str) -> None:
+    """Whatever stands in any place: a machine that can be used, or a TwinError."""
+    paths = entries(changed(machine, {}))
+    content = changed(machine, {data.draw(st.sampled_from(paths)): data.draw(values)})
+    try:
+        platform = twin.Platform(parameters_from(content, "platform.toml"))
+    except TwinError:
+        return
+    platform.forward_dynamics(platform.home, [0.0] * 6, [0.0] * 6)

@@ -1,0 +1,301 @@
+"""[leg.drive], [leg.encoder] and [control] of a file: units, derived numbers, refusals."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from shipped import OF_KIND, SHIPPED, shipped_content
+
+from twin.errors import ParameterError
+from twin.machine import MachineParameters, read_parameters
+from twin.machine.drive import AnyDrive, DirectDrive, GearDrive, ScrewDrive
+from twin.machine.quantity import LARGEST, to_si
+from twin.machine.read import parameters_from
+
+KINDS: dict[str, tuple[type[AnyDrive], dict[str, Any]]] = {
+    "screw": (ScrewDrive, {"lead": "5 mm", "armature_inertia": "5 kg cm2"}),
+    "direct": (DirectDrive, {"moving_mass": "4 kg"}),
+    "gear": (GearDrive, {"ratio": 30.0, "armature_inertia": "1e-3 kg m2"}),
+}
+MACHINE = {"screw": "stewart", "direct": "srspm", "gear": "rss"}
+
+SPRING = {
+    "screw": {"stiffness": "20 N/um", "damping": "14 kN s/m"},
+    "direct": {"stiffness": "20 N/um", "damping": "14 kN s/m"},
+    "gear": {"stiffness": "100 kN m/rad", "damping": "100 N m s/rad"},
+}
+
+
+def content(kind: str, **drive: Any) -> dict[str, Any]:
+    """Return a shipped file with a drive that is complete but for what is given as None."""
+    file = shipped_content(MACHINE[kind])
+    table = {"source": "Test", "kind": kind, **KINDS[kind][1], **SPRING[kind], **drive}
+    file["leg"]["drive"] = {key: value for key, value in table.items() if value is not None}
+    return file
+
+
+def read(kind: str, **drive: Any) -> AnyDrive:
+    """Return a drive as a file with it is read."""
+    found = parameters_from(content(kind, **drive), "platform.toml").legs[0].drive
+    assert isinstance(found, KINDS[kind][0])
+    return found
+
+
+def refusal(file: dict[str, Any]) -> tuple[str, str]:
+    """Return the field and the message of the one problem of a file."""
+    with pytest.raises(ParameterError) as caught:
+        parameters_from(file, "platform.toml")
+    (problem,) = caught.value.problems
+    return problem
+
+
+# Units and what comes of them
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "value"),
+    [
+        ("0.14 N m/krpm", "N m s/rad", 0.14 / (1000.0 * 2.0 * math.pi / 60.0)),
+        ("0.14 Nm/krpm", "N m s/rad", 0.14 / (1000.0 * 2.0 * math.pi / 60.0)),
+        ("4.7 kg cm2", "kg m2", 4.7e-4),
+        ("470 kg·mm²", "kg m2", 4.7e-4),
+        ("20 N/um", "N/m", 2e7),
+        ("20 N/µm", "N/m", 2e7),
+        ("20 N s/mm", "N s/m", 2e4),
+        ("14 kN s/m", "N s/m", 1.4e4),
+        ("0.02 deg", "rad", math.radians(0.02)),
+        ("250 ms", "s", 0.25),
+        ("5 1/s", "1/s", 5.0),
+        ("100 kN m/rad", "N m/rad", 1e5),
+    ],
+)
+def test_units_of_data_sheets(text: str, unit: str, value: float) -> None:
+    assert to_si(text, unit) == pytest.approx(value, rel=1e-14)
+
+
+def test_units_of_the_data_sheet_agree_with_each_other() -> None:
+    """Thesis, figures B.1 and B.2, print inches and pounds beside SI."""
+    inch, pound = 0.0254, 0.45359237 * 9.80665
+    assert 0.00416 * pound * inch == pytest.approx(4.70e-4, rel=2e-3)
+    assert 1.23 * pound * inch == pytest.approx(0.14, rel=8e-3)
+    assert 2.0 * pound * inch == pytest.approx(0.23, rel=2e-2)
+    assert 78.0 * pound * inch == pytest.approx(8.81, rel=1e-3)
+    assert 10.0 * inch == pytest.approx(0.254, rel=1e-12)
+
+
+def test_a_screw_counts_its_turns_twice_in_inertia_and_once_in_torque() -> None:
+    """Energy and power of motor and leg are the same."""
+    drive = read(
+        "screw",
+        lead="5.08 mm",
+        armature_inertia="4.7e-4 kg m2",
+        friction_torque="0.23 N m",
+        viscous_torque="0.14 N m/krpm",
+        brake_torque="8.81 N m",
+    )
+    seen, speed = drive.reflected(), 0.1
+    turning = 2.0 * math.pi * speed / 5.08e-3
+    assert 0.5 * seen.inertia * speed**2 == pytest.approx(0.5 * 4.7e-4 * turning**2, rel=1e-12)
+    assert seen.friction * speed == pytest.approx(0.23 * turning, rel=1e-12)
+    damped = 0.14 * 0.03 / math.pi * turning
+    assert seen.viscous * speed**2 == pytest.approx(damped * turning, rel=1e-12)
+    assert seen.inertia == pytest.approx(719.0, abs=0.05)
+    assert seen.friction == pytest.approx(284.5, abs=0.05)
+    assert seen.viscous == pytest.approx(2045.2, abs=0.05)
+    assert seen.brake == pytest.approx(10897.0, abs=0.5)
+
+
+def test_a_gear_turns_its_motor_by_its_ratio() -> None:
+    seen = read("gear", friction_torque="0.1 N m", viscous_torque=1e-4, brake_torque=20.0)
+    assert seen.reflected()[:3] == pytest.approx((0.9, 3.0, 0.09), rel=1e-12)
+    assert seen.reflected().brake == pytest.approx(600.0, rel=1e-12)
+    assert seen.turn == pytest.approx(2.0 * math.pi / 30.0, rel=1e-12)
+
+
+def test_a_direct_drive_is_what_it_is() -> None:
+    seen = read("direct", friction="3 N", viscous="2 N s/m", brake="50 N").reflected()
+    assert (seen.inertia, seen.friction, seen.viscous, seen.brake) == (4.0, 3.0, 2.0, 50.0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_empty_drive_is_an_ideal_one(kind: str) -> None:
+    needed = {"lead": 0.005} if kind == "screw" else {}
+    drive = KINDS[kind][0].model_validate({"source": "Test", "kind": kind, **needed})
+    assert not any(drive.reflected()[:3])
+    assert drive.current_lag == drive.delay == 0.0
+    assert drive.analogue_bits is drive.thermal_time is None
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_machine_has_hardware(name: str) -> None:
+    parameters = read_parameters(SHIPPED[name], "hardware")
+    assert all(leg.drive is not None and leg.encoder is not None for leg in parameters.legs)
+    plain = read_parameters(SHIPPED[name])
+    assert all(leg.drive is None and leg.encoder is None for leg in plain.legs)
+    again = MachineParameters.model_validate_json(parameters.model_dump_json())
+    assert again == parameters
+
+
+# Refusals
+
+
+WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
+    "negative inertia": ("screw", {"armature_inertia": -1e-4}, "armature_inertia"),
+    "negative mass": ("direct", {"moving_mass": -1.0}, "moving_mass"),
+    "negative friction": ("screw", {"friction_torque": -0.1}, "friction_torque"),
+    "negative play": ("screw", {"backlash": "-0.1 mm"}, "backlash"),
+    "negative stiffness": ("gear", {"stiffness": -1.0}, "stiffness"),
+    "negative delay": ("direct", {"delay": "-2 ms"}, "delay"),
+    "negative lag": ("direct", {"current_lag": "-2 ms"}, "current_lag"),
+    "no heating time": ("direct", {"thermal_time": 0.0}, "thermal_time"),
+    "no peak": ("direct", {"peak": 0.0}, "peak"),
+    "lead zero": ("screw", {"lead": 0.0}, "lead"),
+    "lead missing": ("screw", {"lead": None}, "lead"),
+    "ratio zero": ("gear", {"ratio": 0.0}, "ratio"),
+    "friction falls when it breaks away": ("screw", {"breakaway": 0.9}, "breakaway"),
+    "one bit": ("direct", {"analogue_bits": 1}, "analogue_bits"),
+    "half bits": ("direct", {"analogue_bits": 11.5}, "analogue_bits"),
+    "many bits": ("direct", {"analogue_bits": 64}, "analogue_bits"),
+    "wrong unit of length": ("screw", {"lead": "5 N"}, "lead"),
+    "stiffness of a gear in N/m": ("gear", {"stiffness": "20 N/um"}, "stiffness"),
+    "damping in N m/krpm": ("screw", {"damping": "0.14 N m/krpm"}, "damping"),
+    "decimal comma": ("screw", {"lead": "5,08 mm"}, "lead"),
+    "no such entry": ("direct", {"lead": "5 mm"}, "lead"),
+    "not finite": ("direct", {"friction": math.inf}, "friction"),
+    "not a number": ("direct", {"delay": math.nan}, "delay"),
+    "text": ("direct", {"moving_mass": "heavy"}, "moving_mass"),
+    "flag": ("gear", {"ratio": True}, "ratio"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_numbers_that_make_no_sense_are_refused_by_name(name: str) -> None:
+    kind, change, field = WRONG[name]
+    place, message = refusal(content(kind, **change))
+    assert place.startswith("leg.drive")
+    assert place.endswith(field)
+    assert message
+
+
+MECHANISMS = {
+    "friction without inertia": (
+        "screw",
+        {"armature_inertia": None, "friction_torque": 0.1},
+        "friction is on the motor's side",
+    ),
+    "play without inertia": (
+        "direct",
+        {"moving_mass": None, "backlash": "0.1 mm"},
+        "backlash is on the motor's side",
+    ),
+    "brake without inertia": (
+        "gear",
+        {"armature_inertia": None, "brake_torque": 1.0},
+        "brake is on the motor's side",
+    ),
+    "inertia without stiffness": ("screw", {"stiffness": None}, "give stiffness and damping"),
+    "inertia without damping": ("gear", {"damping": None}, "give stiffness and damping"),
+    "stops without stiffness": (
+        "direct",
+        {"moving_mass": None, "stiffness": None, "overtravel": "5 mm"},
+        "end stops are as stiff as the transmission",
+    ),
+    "hair-fine lead": ("screw", {"lead": 1e-300}, "inertia comes to"),
+    "huge ratio": ("gear", {"ratio": 1e12}, "inertia comes to"),
+}
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_mechanisms_that_cannot_be_are_refused(name: str) -> None:
+    kind, change, words = MECHANISMS[name]
+    place, message = refusal(content(kind, **change))
+    assert place.startswith("leg.drive")
+    assert words in message
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_unknown_kinds_are_refused_and_the_known_named(kind: str) -> None:
+    file = content(kind)
+    file["leg"]["drive"]["kind"] = "hydraulic"
+    place, message = refusal(file)
+    assert place.startswith("leg.drive")
+    assert (kind if kind == "gear" else "screw") in message
+
+
+def test_cranks_take_gears_and_legs_take_none() -> None:
+    for machine, kind in (("rss", "screw"), ("stewart", "gear")):
+        file = shipped_content(machine)
+        file["leg"]["drive"] = content(kind)["leg"]["drive"]
+        with pytest.raises(ParameterError, match="drive"):
+            parameters_from(file, "platform.toml")
+
+
+@pytest.mark.parametrize("counts", [0, -5, 4096.5, "4096", None, True])
+def test_encoders_count_in_whole_numbers(counts: Any) -> None:
+    file = content("screw")
+    file["leg"]["encoder"] = {"source": "Test", "counts": counts}
+    if counts is None:
+        del file["leg"]["encoder"]["counts"]
+    place, _ = refusal(file)
+    assert place == "leg.encoder.counts"
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"velocity_gain": -1.0}, "velocity_gain"),
+        ({"velocity_gain": "20 N/mm"}, "velocity_gain"),
+        ({"velocity_time": 0.0}, "velocity_time"),
+        ({"position_gain": 0.0}, "position_gain"),
+        ({"position_integral": -1.0}, "position_integral"),
+        ({"feedforward_rise": "-1 ms"}, "feedforward_rise"),
+        ({"gain": 1.0}, "gain"),
+    ],
+)
+def test_gains_that_make_no_sense_are_refused(change: dict[str, Any], field: str) -> None:
+    file = shipped_content("stewart")
+    file["control"] |= change
+    place, _ = refusal(file)
+    assert place == f"control.{field}"
+
+
+@pytest.mark.parametrize("kind", OF_KIND)
+def test_a_table_without_source_is_refused(kind: str) -> None:
+    file = shipped_content(OF_KIND[kind])
+    file["leg"]["drive"] = {"kind": "gear" if kind == "rss" else "direct"}
+    place, message = refusal(file)
+    assert place.endswith("source")
+    assert message
+
+
+NUMBERS = st.one_of(
+    st.floats(allow_nan=True, allow_infinity=True),
+    st.floats(0.0, 1e9),
+    st.integers(-3, 10**12),
+    st.text(max_size=5),
+    st.none(),
+    st.booleans(),
+    st.lists(st.floats(), max_size=2),
+)
+
+
+@given(kind=st.sampled_from(list(KINDS)), data=st.data())
+def test_whatever_stands_there_is_read_or_refused(kind: str, data: st.DataObject) -> None:
+    """No other error, and what is read is finite and not negative at the leg."""
+    model, needed = KINDS[kind]
+    names = sorted(set(model.model_fields) - {"kind", "source"})
+    change = data.draw(st.dictionaries(st.sampled_from(names), NUMBERS, max_size=4))
+    try:
+        drive = model.model_validate(
+            {"source": "Test", "kind": kind, **needed, **SPRING[kind], **change}
+        )
+    except ValueError:
+        return
+    seen = [value for value in drive.reflected() if value is not None]
+    assert all(0.0 <= value <= LARGEST for value in seen)
+    assert np.isfinite([drive.current_lag, drive.delay, drive.breakaway]).all()

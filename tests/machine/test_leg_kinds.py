@@ -1,0 +1,260 @@
+"""Legs of every kind at home: coordinates, Jacobian rows, constraints and cranks are geometry."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+from shipped import OF_KIND, SHIPPED, machine_of_kind, shipped_content
+
+from twin.machine import MachineParameters
+from twin.machine.derived import cranks, home_leg_frames, leg_bodies, rest_lengths
+from twin.machine.legs import LEG_KINDS, PillarLeg, RssLeg, StrutLeg, ViscoelasticLeg
+from twin.machine.legs.place import LegPlace
+from twin.machine.read import parameters_from
+
+Array = NDArray[np.float64]
+Derivative = Callable[[Callable[[float], Any], float], Array]
+
+TWISTS = np.random.default_rng(3).normal(size=(4, 6))
+assert len(TWISTS)
+
+LIMITS: dict[str, dict[str, float]] = {
+    "ups": {"minimum": 0.5, "maximum": 2.0},
+    "strut": {"minimum": 0.1, "maximum": 1.0},
+    "rss": {"minimum": -1.0, "maximum": 1.0},
+    "viscoelastic": {"minimum": 0.8644, "maximum": 2.0},
+    "pillar": {"minimum": 0.1, "maximum": 1.0},
+}
+
+
+def inclined(kind: str) -> MachineParameters:
+    """Return a machine on legs of a kind whose home has no symmetry."""
+    content = shipped_content(OF_KIND[kind])
+    content["leg"]["actuator"] |= LIMITS[kind]
+    turn = Rotation.from_euler("XY", [0.06, -0.04])
+    if kind != "pillar":
+        turn = Rotation.from_euler("xyz", [0.05, -0.04, 0.06])
+    quaternion = turn.as_quat()[[3, 0, 1, 2]]
+    position = np.add(machine_of_kind(kind).home.position, [0.01, -0.02, 0.01])
+    content["home"] = {
+        "source": "Test",
+        "position": position.tolist(),
+        "orientation": quaternion.tolist(),
+    }
+    if kind == "pillar":
+        corners = np.array(content["platform"]["joints"]["coordinates"]) @ turn.as_matrix().T
+        tips, normal = position + corners, turn.as_matrix()[:, 2]
+        feet = tips - tips[:, 2:] / normal[2] * normal
+        content["base"]["joints"]["coordinates"] = feet.tolist()
+    return parameters_from(content, "platform.toml")
+
+
+def moved(parameters: MachineParameters, twist: Array, time: float) -> list[LegPlace]:
+    """Return where the legs are after moving from home for a while with a constant twist."""
+    turn = Rotation.from_rotvec(twist[3:] * time)
+    rotation = turn.as_matrix() @ parameters.home_rotation
+    arms = parameters.platform.joints.points @ rotation.T
+    base = parameters.base.joints.points
+    vectors = np.array(parameters.home.position) + twist[:3] * time + arms - base
+    return [LegPlace(i + 1, base[i], arms[i], vectors[i], rotation[:, 2]) for i in range(len(base))]
+
+
+@pytest.mark.parametrize("kind", LEG_KINDS)
+@pytest.mark.parametrize("twist", TWISTS, ids=range(len(TWISTS)))
+def test_rows_are_the_derivatives_of_the_coordinates(
+    kind: str, twist: Array, derivative: Derivative
+) -> None:
+    parameters = inclined(kind)
+
+    def coordinates(time: float) -> Array:
+        pairs = zip(parameters.legs, moved(parameters, twist, time), strict=True)
+        return np.array([leg.home_coordinate(place) for leg, place in pairs])
+
+    np.testing.assert_allclose(coordinates(0.0), parameters.home_coordinates, rtol=1e-15)
+    # Rounding divided by the smallest step; the error of the differences is below it.
+    np.testing.assert_allclose(
+        parameters.home_jacobian @ twist, derivative(coordinates, 2e-3), rtol=0, atol=1e-9
+    )
+
+
+def test_a_fixed_foot_holds_what_its_rows_say(derivative: Derivative) -> None:
+    parameters = inclined("pillar")
+    leg = parameters.leg
+    assert isinstance(leg, PillarLeg)
+    fixed = leg.fixed_foot - 1
+    home = np.array(parameters.home.position)
+    for twist in TWISTS:
+
+        def held(time: float, twist: Array = twist) -> Array:
+            """Position of the fixed foot in the plane, and x of the base along y of the plate."""
+            place = moved(parameters, twist, time)[fixed]
+            length = parameters.leg.home_coordinate(place)
+            foot = home + twist[:3] * time + place.arm - length * place.normal
+            turn = Rotation.from_rotvec(twist[3:] * time).as_matrix()
+            return np.array([*foot[:2], (turn @ parameters.home_rotation)[0, 1]])
+
+        np.testing.assert_allclose(
+            parameters.home_constraints @ twist, derivative(held, 2e-3), rtol=0, atol=1e-9
+        )
+
+
+def test_pillars_leave_heave_roll_and_pitch() -> None:
+    """At the level home: four lengths, three constraints, and one way to push in vain."""
+    parameters = machine_of_kind("pillar")
+    rows = parameters.home_rows
+    assert rows.shape == (7, 6)
+    assert np.linalg.matrix_rank(rows) == 6
+    assert parameters.redundant_legs == (1, 2, 3, 4)
+    free = np.linalg.svd(parameters.home_constraints)[2][3:]
+    height = parameters.home.position[2]
+    # Heave, and rolling and pitching about axes through the fixed foot.
+    for twist in ([0, 0, 1, 0, 0, 0], [0, -height, 0, 1, 0, 0], [height, 0, 0, 0, 1, 0]):
+        assert np.linalg.norm(free @ twist) == pytest.approx(np.linalg.norm(twist), rel=1e-12)
+    # The sums over the two diagonals change alike.
+    np.testing.assert_allclose(
+        np.array([1.0, -1.0, 1.0, -1.0]) @ parameters.home_jacobian @ free.T,
+        0.0,
+        atol=1e-12,
+        rtol=0,
+    )
+
+
+@pytest.mark.parametrize("branch", ["outward", "inward"])
+def test_cranks_and_rods_close(branch: str) -> None:
+    content = shipped_content("rss")
+    content["leg"] |= {"branch": branch}
+    content["leg"]["actuator"] |= {"minimum": -3.0, "maximum": 3.0}
+    parameters = parameters_from(content, "platform.toml")
+    leg, found = parameters.leg, cranks(parameters)
+    assert isinstance(leg, RssLeg)
+    radial = parameters.base.joints.points / 1.0  # the base circle has a radius of 1 m
+    up = np.array([0.0, 0.0, 1.0])
+    np.testing.assert_allclose(found.axes, np.cross(up, radial), rtol=0, atol=1e-15)
+    # Positive angles lean outwards.
+    turns = found.angles[:, None]
+    np.testing.assert_allclose(
+        found.elbows, 0.82 * (np.cos(turns) * up + np.sin(turns) * radial), rtol=0, atol=1e-15
+    )
+    np.testing.assert_allclose(np.linalg.norm(found.rods, axis=1), 0.70, rtol=1e-14)
+    np.testing.assert_allclose(found.elbows + found.rods, parameters.home_leg_vectors, rtol=1e-14)
+    for i, frame in enumerate(found.frames):
+        np.testing.assert_allclose(frame.T @ frame, np.eye(3), rtol=0, atol=1e-15)
+        np.testing.assert_array_equal(frame[:, 0], found.axes[i])
+        np.testing.assert_allclose(0.82 * frame[:, 2], found.elbows[i], rtol=0, atol=1e-15)
+    np.testing.assert_array_equal(found.angles, parameters.home_coordinates)
+    np.testing.assert_array_equal(found.axes, parameters.first_axes)
+
+
+def test_the_outward_elbow_has_the_larger_angle() -> None:
+    angles = {}
+    for branch in ("outward", "inward"):
+        content = shipped_content("rss")
+        content["leg"] |= {"branch": branch}
+        content["leg"]["actuator"] |= {"minimum": -3.0, "maximum": 3.0}
+        angles[branch] = parameters_from(content, "platform.toml").home_coordinates
+    assert (angles["outward"] > angles["inward"] + 0.1).all()
+
+
+@pytest.mark.parametrize(("height", "angle"), [(0.35, 0.01686), (1.1, 0.17443)])
+def test_crank_angles_of_the_published_code(height: float, angle: float) -> None:
+    content = shipped_content("rss")
+    content["home"]["position"] = [0.0, 0.0, height]
+    content["leg"]["actuator"]["maximum"] = 1.0
+    parameters = parameters_from(content, "platform.toml")
+    # Five digits, for circles whose spacing the paper gives with four.
+    np.testing.assert_allclose(parameters.home_coordinates, angle, rtol=0, atol=2e-5)
+
+
+def test_masses_of_the_published_table() -> None:
+    """Table A.9: m_l, I_lxx, I_lzz, m_r."""
+    leg = machine_of_kind("rss").leg
+    assert isinstance(leg, RssLeg)
+    assert leg.crank.mass == pytest.approx(0.5060, abs=1e-4)
+    moments = np.diag(leg.crank.inertia_tensor)
+    np.testing.assert_allclose(moments[:2], 0.0283, rtol=0, atol=1e-4)
+    assert moments[2] == pytest.approx(6.325e-6, abs=1e-9)
+    assert leg.rod_mass == pytest.approx(0.4320, abs=1e-4)
+
+
+def test_a_rod_is_given_by_mass_or_by_density() -> None:
+    leg = shipped_content("rss")["leg"]
+    leg["rod"] = {"source": "Test", "mass": 0.4}
+    assert RssLeg.model_validate(leg).rod_mass == 0.4
+    leg["rod"] = {"source": "Test", "density": 1000.0, "radius": 0.01}
+    assert RssLeg.model_validate(leg).rod_mass == pytest.approx(1000 * math.pi * 1e-4 * 0.7)
+
+
+def test_crank_angles_stay_near_the_range_of_the_motor() -> None:
+    """A motor that is turned half a turn about its axis: same machine, angles pi less."""
+    content = shipped_content("rss")
+    content["leg"]["zero"] = [0.0, 0.0, -1.0]
+    shift = math.pi
+    expected = machine_of_kind("rss").home_coordinates
+    for turns in (1.0, -1.0):
+        content["leg"]["actuator"] |= {
+            "minimum": turns * shift - 0.2,
+            "maximum": turns * shift + 0.2,
+        }
+        found = parameters_from(content, "platform.toml").home_coordinates
+        np.testing.assert_allclose(found, turns * shift + expected, rtol=0, atol=1e-14)
+
+
+def test_struts_are_relaxed_at_home_unless_stated() -> None:
+    parameters = machine_of_kind("strut")
+    np.testing.assert_array_equal(rest_lengths(parameters), parameters.home_coordinates)
+    content = shipped_content(OF_KIND["strut"])
+    content["leg"]["axial"]["rest_length"] = "0.28 m"
+    changed = parameters_from(content, "platform.toml")
+    np.testing.assert_array_equal(rest_lengths(changed), np.full(6, 0.28))
+    assert isinstance(changed.leg, StrutLeg)
+    assert len(leg_bodies(changed).rod_mass) == 6  # a strut has the bodies of a UPS leg
+
+
+def test_the_spring_is_relaxed_at_home() -> None:
+    """The leg of the paper: 2 l1 + l2 + l3 + l4 + delta2 is its length at home."""
+    parameters = machine_of_kind("viscoelastic")
+    leg = parameters.leg
+    assert isinstance(leg, ViscoelasticLeg)
+    assert leg.retracted_length == pytest.approx(0.8644, rel=1e-15)
+    for place, length in zip(parameters.home_places, parameters.home_coordinates, strict=True):
+        assert leg.home_extension(place) == pytest.approx(length - 0.8644, rel=1e-14)
+    frames = home_leg_frames(parameters)
+    np.testing.assert_allclose(
+        frames[:, :, 2] * parameters.home_coordinates[:, None],
+        parameters.home_leg_vectors,
+        rtol=1e-14,
+    )
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_home_is_inside_the_limits(name: str) -> None:
+    parameters = parameters_from(shipped_content(name), name)
+    assert parameters.home_coordinates.shape == (len(parameters.legs),)
+    for leg, value in zip(parameters.legs, parameters.home_coordinates, strict=True):
+        assert leg.actuator.minimum < value < leg.actuator.maximum
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_derived_arrays_cannot_be_written(name: str) -> None:
+    parameters = parameters_from(shipped_content(name), name)
+    arrays = [parameters.home_coordinates, parameters.home_jacobian, parameters.first_axes]
+    arrays += [parameters.home_constraints, parameters.home_rows]
+    if parameters.leg.kind == "rss":
+        arrays += cranks(parameters)
+    for array in arrays:
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0.0
+
+
+@pytest.mark.parametrize("question", [leg_bodies, cranks])
+def test_questions_for_another_kind_are_refused(
+    question: Callable[[MachineParameters], Any],
+) -> None:
+    with pytest.raises(TypeError, match="pillar"):
+        question(machine_of_kind("pillar"))

@@ -1,0 +1,248 @@
+"""The models as a whole: every number has a unit and says what it is, every table its source."""
+
+from __future__ import annotations
+
+import math
+import typing
+from typing import Any
+
+import numpy as np
+import pytest
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from shipped import SHIPPED, shipped_content
+
+import twin
+from twin.machine import MachineParameters, read_parameters
+from twin.machine.actuator import LinearActuator, RotaryActuator
+from twin.machine.legs import LEG_KINDS
+from twin.machine.quantity import UNITS, to_si
+from twin.machine.read import parameters_from, parameters_hash
+from twin.machine.table import Table
+
+PLAIN = {
+    *("orientation", "first_axis", "axis", "zero"),
+    *("shift", "mirrored", "legs", "fixed_foot"),
+    *("analogue_bits", "counts", "breakaway", "ratio", "scale_factor", "damping_ratio"),
+}
+"""Numbers without a unit: a unit quaternion, directions, counts and ratios."""
+
+
+def tables(model: type[BaseModel]) -> set[type[BaseModel]]:
+    """Return all models that a model is made of, itself included."""
+    found = {model}
+    for field in model.model_fields.values():
+        for part in parts(field.annotation):
+            if isinstance(part, type) and issubclass(part, BaseModel):
+                found |= tables(part)
+    return found
+
+
+def parts(annotation: Any) -> list[Any]:
+    """Return an annotation and everything inside it."""
+    return [annotation] + [part for inner in typing.get_args(annotation) for part in parts(inner)]
+
+
+def has_numbers(field: FieldInfo) -> bool:
+    return any(part in (int, float) for part in parts(field.annotation))
+
+
+def units(field: FieldInfo) -> set[str]:
+    """Return the units in the metadata of a field and of the entries of its tuples."""
+    found = set()
+    for entry in [field, *parts(field.annotation)]:
+        for data in [entry, *getattr(entry, "metadata", []), *getattr(entry, "__metadata__", [])]:
+            extra = getattr(data, "json_schema_extra", None)
+            if isinstance(extra, dict) and "unit" in extra:
+                found.add(extra["unit"])
+    return found
+
+
+MODELS = sorted(tables(MachineParameters), key=lambda model: model.__name__)
+FIELDS = [(model, name) for model in MODELS for name in model.model_fields]
+assert len(MODELS) >= 10
+assert len(FIELDS) >= 30
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_tables_state_their_source(model: type[BaseModel]) -> None:
+    assert issubclass(model, Table)
+    assert model.model_fields["source"].is_required()
+
+
+@pytest.mark.parametrize(("model", "name"), FIELDS)
+def test_fields_say_what_they_are(model: type[BaseModel], name: str) -> None:
+    field = model.model_fields[name]
+    assert field.description
+    assert len(field.description) >= len("Mass")
+    if not has_numbers(field) or name in PLAIN:
+        assert not units(field)
+    else:
+        assert len(units(field)) == 1, f"{model.__name__}.{name} has no unit"
+        assert units(field) <= {si for si, _ in UNITS.values()}
+
+
+def test_the_walk_above_sees_numbers() -> None:
+    numbers = [name for model, name in FIELDS if has_numbers(model.model_fields[name])]
+    assert set(numbers) >= {"mass", "inertia", "radius", "position", "gravity", "speed"} | PLAIN
+
+
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_parameters_cannot_be_changed(name: str) -> None:
+    parameters = twin.load(name).parameters
+    with pytest.raises(ValueError, match="frozen"):
+        parameters.gravity = 1.0  # type: ignore[misc]
+    with pytest.raises(ValueError, match="frozen"):
+        parameters.platform.body.mass = 1.0  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_leg_answers_the_same_questions(name: str) -> None:
+    """Whatever its kind: what engines, plots and checks ask of a leg and its actuator."""
+    parameters = read_parameters(SHIPPED[name])
+    assert parameters.legs
+    for leg, place in zip(parameters.legs, parameters.home_places, strict=True):
+        assert leg.kind in LEG_KINDS
+        assert leg.freedoms in (3, 6)
+        assert leg.home_problem(place) is None
+        assert leg.home_row(place).shape == (6,)
+        assert np.linalg.norm(leg.home_axis(place)) == pytest.approx(1.0, rel=1e-15)
+        actuator = leg.actuator
+        assert actuator.stroke == actuator.maximum - actuator.minimum > 0
+        assert actuator.effort is None or actuator.effort > 0
+        assert actuator.speed is None or actuator.speed > 0
+        rotary = leg.kind == "rss"
+        assert actuator.coordinate_unit == ("rad" if rotary else "m")
+        assert actuator.effort_unit == ("N m" if rotary else "N")
+
+
+def test_efforts_are_forces_or_torques() -> None:
+    linear = LinearActuator(source="Test", minimum=1.0, maximum=2.0, force="3 kN")
+    rotary = RotaryActuator(
+        source="Test", minimum=-1.0, maximum=1.0, torque="5 N m", speed="60 rpm"
+    )
+    assert (linear.effort, rotary.effort) == (3000.0, 5.0)
+    assert rotary.speed == pytest.approx(2 * math.pi)
+
+
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_parameters_survive_json(name: str) -> None:
+    """State dumps carry the parameters as JSON."""
+    parameters = twin.load(name).parameters
+    again = MachineParameters.model_validate_json(parameters.model_dump_json())
+    assert again == parameters
+    assert twin.Platform(again).hash == twin.load(name).hash
+
+
+def test_machines_have_different_hashes() -> None:
+    hashes = {twin.load(name).hash for name in twin.machine_names()}
+    assert len(hashes) == len(twin.machine_names())
+
+
+def test_any_change_of_a_number_changes_the_hash(stewart: Any) -> None:
+    content = stewart.parameters.model_dump()
+    content["platform"]["body"]["mass"] = math.nextafter(97.0, 98.0)
+    changed = MachineParameters.model_validate(content)
+    assert twin.Platform(changed).hash != stewart.hash
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "expected"),
+    [
+        (1, "m", 1.0),
+        (0.25, "m", 0.25),
+        ("5.275 deg", "rad", math.radians(5.275)),
+        ("-20 deg", "rad", math.radians(-20.0)),
+        ("0.5 rad", "rad", 0.5),
+        ("630.4 mm", "m", 0.6304),
+        ("63.04 cm", "m", 0.6304),
+        ("10 in", "m", 0.254),
+        ("1 lb", "kg", 0.45359237),
+        ("1500 g", "kg", 1.5),
+        ("3.073 kN", "N", 3073.0),
+        ("254 mm/s", "m/s", 0.254),
+        ("  9.81   m/s2 ", "m/s2", 9.81),
+        ("1.05 kg  m2", "kg m2", 1.05),
+        ("7858 kg/m3", "kg/m3", 7858.0),
+        ("7.858 g/cm3", "kg/m3", 7858.0),
+        ("400 kg mm2", "kg m2", 4e-4),
+        ("400 kg*mm^2", "kg m2", 4e-4),
+        ("400 kg·mm²", "kg m2", 4e-4),
+        ("4000 g cm2", "kg m2", 4e-4),
+        ("-45mm", "m", -0.045),
+        ("20 N/um", "N/m", 2e7),
+        ("20 N/\N{MICRO SIGN}m", "N/m", 2e7),
+        ("20 N/\N{GREEK SMALL LETTER MU}m", "N/m", 2e7),
+        ("40 N/mm", "N/m", 4e4),
+        ("1.5 kN/m", "N/m", 1500.0),
+        ("2 MN/m", "N/m", 2e6),
+        ("500 N s/m", "N s/m", 500.0),
+        ("500 N*s/m", "N s/m", 500.0),
+        ("500 Ns/m", "N s/m", 500.0),
+        ("0.5 kN s/m", "N s/m", 500.0),
+        ("0.5 N s/mm", "N s/m", 500.0),
+        ("8 N m", "N m", 8.0),
+        ("8 Nm", "N m", 8.0),
+        ("800 N mm", "N m", 0.8),
+        ("0.8 kN m", "N m", 800.0),
+        ("60 rpm", "rad/s", 2 * math.pi),
+        ("180 deg/s", "rad/s", math.pi),
+        ("3 rad/s", "rad/s", 3.0),
+    ],
+)
+def test_numbers_with_units(value: Any, unit: str, expected: float) -> None:
+    assert to_si(value, unit) == pytest.approx(expected, rel=1e-15)  # one rounding
+
+
+@pytest.mark.parametrize(
+    ("value", "unit"),
+    [
+        ("5", "m"),
+        ("5 kg", "m"),
+        ("five m", "m"),
+        ("150,5 mm", "m"),
+        ("5e m", "m"),
+        ("", "m"),
+        (" ", "m"),
+        ("nan m", "m"),
+        ("inf m", "m"),
+        ("1e400 m", "m"),
+        ("1e10 m", "m"),
+        ("5 5 m", "m"),
+        (None, "m"),
+        (True, "m"),
+        ([1.0], "m"),
+        (1j, "m"),
+        (10**400, "m"),
+    ],
+)
+def test_other_values_are_refused(value: Any, unit: str) -> None:
+    with pytest.raises(ValueError, match=r"\S{3}"):
+        to_si(value, unit)
+
+
+def leaves(table: dict[str, Any] | list[Any]) -> list[tuple[Any, Any]]:
+    """Return where the decimal numbers inside a table are: pairs of their owner and key."""
+    pairs = table.items() if isinstance(table, dict) else enumerate(table)
+    found: list[tuple[Any, Any]] = []
+    for key, value in pairs:
+        if isinstance(value, (dict, list)):
+            found += leaves(value)
+        elif isinstance(value, float):
+            found.append((table, key))
+    return found
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_number_of_a_leg_counts_in_the_hash(name: str) -> None:
+    content = shipped_content(name)
+    usual = parameters_hash(read_parameters(SHIPPED[name]))
+    numbers = leaves(content["leg"])
+    assert len(numbers) >= 4
+    for owner, key in numbers:
+        value = owner[key]
+        # A first axis of full length stays one; the tensors stay symmetric to rounding.
+        owner[key] = math.nextafter(value, math.inf)
+        assert parameters_hash(parameters_from(content, name)) != usual, key
+        owner[key] = value
+    assert parameters_hash(parameters_from(content, name)) == usual

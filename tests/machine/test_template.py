@@ -1,0 +1,112 @@
+"""Templates load as they are, say what every field means, and never replace a file."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from closed_loops import run
+from shipped import machine_of_kind
+
+import twin
+from twin.control.cascade import Cascade
+from twin.errors import InputError
+from twin.machine.describe import describe
+from twin.machine.read import parameters_from
+from twin.machine.template import LEG_KINDS, template, write_template
+from twin.plant.plant import Plant
+from twin.simulation.platform import Platform
+
+
+@pytest.mark.parametrize("legs", LEG_KINDS)
+def test_template_is_a_machine_that_runs(legs: str, tmp_path: Path) -> None:
+    platform = twin.load(write_template(tmp_path / "my_platform.toml", legs))
+    assert platform.name == "my_platform"
+    rest = np.zeros(6)
+    forces = platform.inverse_dynamics(platform.home, rest, rest)
+    # Held at home, up to rounding of the forces.
+    acceleration = platform.forward_dynamics(platform.home, rest, forces)
+    np.testing.assert_allclose(acceleration[:6], 0.0, rtol=0, atol=1e-11)
+    held = platform.simulate(0.01, forces=forces)
+    # Springs inside the legs settle meanwhile.
+    np.testing.assert_allclose(held.pose[-1], platform.home, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("legs", LEG_KINDS)
+def test_templates_are_machines_of_their_own(legs: str) -> None:
+    """Nobody should take the numbers of a shipped machine for a start."""
+    made = parameters_from(tomllib.loads(template("mine", legs)), "mine.toml")
+    assert made.leg.kind == legs
+    assert not np.allclose(made.home_coordinates[:3], machine_of_kind(legs).home_coordinates[:3])
+
+
+COMMENTED = re.compile(r"^# (\[\[?[a-z_.]+\]\]?|[a-z_.]+ = .*)", re.MULTILINE)
+"""Entries that a template shows without using them."""
+
+
+@pytest.mark.parametrize("legs", LEG_KINDS)
+def test_what_templates_only_show_loads_too(legs: str) -> None:
+    text, count = COMMENTED.subn(r"\1", template("mine", legs))
+    assert count > 5
+    made = parameters_from(tomllib.loads(text), "mine.toml")
+    assert made.variant
+    assert made.leg.appearance is not None
+
+
+def test_pillars_show_a_preset() -> None:
+    text = COMMENTED.sub(r"\1", template("mine", "pillar"))
+    made = parameters_from(tomllib.loads(text), "mine.toml", "frictionless")
+    assert made.leg.model_dump()["friction"]["viscous"] == 0.0
+
+
+@pytest.mark.parametrize("legs", LEG_KINDS)
+def test_templates_show_drives_that_run(legs: str) -> None:
+    text = COMMENTED.sub(r"\1", template("mine", legs))
+    made = Platform(parameters_from(tomllib.loads(text), "mine.toml", "hardware"))
+    assert not Plant(made).ideal
+    held = run(made, Cascade(made), 0.02)
+    assert held.stopped == ""
+
+
+@pytest.mark.parametrize("legs", LEG_KINDS)
+def test_template_names_every_field(legs: str, tmp_path: Path) -> None:
+    text = template("my_platform", legs)
+    platform = twin.load(write_template(tmp_path / "my_platform.toml", legs))
+    names = {row.name for row in describe(platform.parameters)}
+    assert names
+    missing = {name for name in names if name not in text}
+    assert not missing
+
+
+def test_what_the_guide_shows_fits_the_template() -> None:
+    guide = Path(twin.__file__).parent.parent / "docs" / "your_platform.md"
+    blocks = re.findall(r"^```toml\n(.*?)^```", guide.read_text(), re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 2
+    content = tomllib.loads("\n".join([template("mine"), *blocks]))
+    made = parameters_from(content, "mine.toml", "loaded")
+    assert made.platform.body.mass == 104.0
+    assert [leg.actuator.maximum for leg in made.legs[:2]] == pytest.approx([1.0944, 1.15])
+    assert made.legs[1].actuator.minimum == made.legs[0].actuator.minimum
+
+
+def test_existing_files_stay(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text("precious")
+    with pytest.raises(InputError, match="exists"):
+        write_template(path)
+    assert path.read_text() == "precious"
+
+
+@pytest.mark.parametrize("name", ["My Platform.toml", "1st.toml", "ä.toml", ".toml"])
+def test_names_are_plain(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="name"):
+        write_template(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+def test_unknown_legs(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="ups, strut, rss, viscoelastic, pillar"):
+        write_template(tmp_path / "mine.toml", "wheels")

@@ -1,0 +1,187 @@
+"""Unequal legs, and named changes of a whole file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from shipped import OF_KIND, SHIPPED, machine_of_kind, shipped_content
+
+from twin.errors import InputError
+from twin.machine import MachineParameters, read_parameters
+from twin.machine.derived import leg_bodies
+from twin.machine.describe import describe
+from twin.machine.legs import LEG_KINDS, RssLeg, UpsLeg
+from twin.machine.merge import merged
+from twin.machine.read import parameters_from, parameters_hash
+from twin.machine.template import write_template
+
+CHANGES: dict[str, dict[str, Any]] = {
+    "ups": {"rod": {"mass": 12.0}},
+    "strut": {"axial": {"stiffness": "15 N/um"}},
+    "rss": {"crank_length": 0.80, "actuator": {"minimum": -1.0, "maximum": 1.0}},
+    "viscoelastic": {"stiffness": "45 kN/m"},
+    "pillar": {"upper_mass": 30.0},
+}
+assert set(CHANGES) == set(LEG_KINDS)
+
+
+def with_variant(kind: str, **variant: Any) -> MachineParameters:
+    """Return the machine on legs of a kind whose legs 2 and 4 differ."""
+    content = shipped_content(OF_KIND[kind])
+    content["variant"] = [{"legs": [2, 4], "source": "Workshop", **variant}]
+    return parameters_from(content, "platform.toml")
+
+
+@pytest.mark.parametrize("kind", LEG_KINDS)
+def test_only_the_legs_of_a_variant_differ(kind: str) -> None:
+    parameters = with_variant(kind, **CHANGES[kind])
+    common = parameters.leg
+    assert common == machine_of_kind(kind).leg
+    assert len(parameters.legs) == len(parameters.base.joints.points)
+    for number, leg in enumerate(parameters.legs, start=1):
+        assert (leg == common) == (number not in (2, 4))
+        assert leg.kind == kind
+    assert parameters.leg_table(2) == "variant.0"
+    assert parameters.leg_table(3) == "leg"
+
+
+@pytest.mark.parametrize("kind", LEG_KINDS)
+def test_variants_survive_json(kind: str) -> None:
+    parameters = with_variant(kind, **CHANGES[kind])
+    again = MachineParameters.model_validate_json(parameters.model_dump_json())
+    assert again == parameters
+    assert parameters_hash(again) == parameters_hash(parameters)
+    assert parameters_hash(parameters) != parameters_hash(machine_of_kind(kind))
+
+
+def test_the_other_entries_of_a_changed_table_stay() -> None:
+    parameters = with_variant("ups", rod={"mass": 12.0})
+    first, second = parameters.legs[:2]
+    assert isinstance(first, UpsLeg)
+    assert isinstance(second, UpsLeg)
+    assert (first.rod.mass, second.rod.mass) == (11.7, 12.0)
+    assert second.rod.source == "Workshop"
+    assert second.source == first.source
+    assert first.rod.model_copy(update={"mass": 12.0, "source": "Workshop"}) == second.rod
+    np.testing.assert_array_equal(leg_bodies(parameters).rod_mass[:4], [11.7, 12.0, 11.7, 12.0])
+
+
+def test_a_body_of_another_kind_replaces_the_whole_table() -> None:
+    tube = {"kind": "cylinder", "density": 7850.0, "outer_radius": 0.02, "length": 0.7}
+    second = with_variant("ups", rod={**tube, "start": -0.7}).legs[1]
+    assert isinstance(second, UpsLeg)
+    assert second.rod.kind == "cylinder"
+    assert second.rod.source == "Workshop"
+
+
+def test_variants_change_where_legs_are_at_home() -> None:
+    """A shorter crank stands at another angle; the other legs do not know."""
+    found = with_variant("rss", **CHANGES["rss"]).home_coordinates
+    usual = machine_of_kind("rss").home_coordinates
+    np.testing.assert_array_equal(found[[0, 2, 4, 5]], usual[[0, 2, 4, 5]])
+    assert (np.abs(found[[1, 3]] - usual[[1, 3]]) > 1e-3).all()
+
+
+def test_elbows_may_differ_from_leg_to_leg() -> None:
+    motor = {"minimum": -3.0, "maximum": 3.0}
+    parameters = with_variant("rss", branch="inward", actuator=motor)
+    legs = [leg for leg in parameters.legs if isinstance(leg, RssLeg)]
+    assert [leg.branch for leg in legs].count("inward") == 2
+    usual = machine_of_kind("rss").home_coordinates
+    assert (parameters.home_coordinates[[1, 3]] < usual[[1, 3]] - 0.1).all()
+
+
+def test_axes_may_differ_from_leg_to_leg() -> None:
+    parameters = with_variant("ups", first_axis=[0.0, 2.0, 0.0])
+    np.testing.assert_array_equal(parameters.first_axes[[1, 3]], [[0.0, 1.0, 0.0]] * 2)
+    usual = machine_of_kind("ups").first_axes
+    np.testing.assert_array_equal(parameters.first_axes[[0, 2]], usual[[0, 2]])
+
+
+@pytest.mark.parametrize("kind", LEG_KINDS)
+def test_a_variant_is_described_by_what_differs(kind: str) -> None:
+    parameters = with_variant(kind, **CHANGES[kind])
+    rows = [row for row in describe(parameters) if row.table.startswith("variant")]
+    names = {row.name for row in rows}
+    changed = {key for key, value in CHANGES[kind].items() if not isinstance(value, dict)}
+    inner = {key for value in CHANGES[kind].values() if isinstance(value, dict) for key in value}
+    assert names == {"legs"} | changed | inner
+    assert {row.table.split(".")[1] for row in rows} == {"0"}
+    others = [row for row in describe(parameters) if not row.table.startswith("variant")]
+    assert others == describe(machine_of_kind(kind))
+
+
+def simulator(preset: str | None = None, **changes: Any) -> MachineParameters:
+    """Return the driving simulator with a preset."""
+    return parameters_from(shipped_content("driving_simulator") | changes, "platform.toml", preset)
+
+
+def test_hardware_has_friction() -> None:
+    plain, hardware = simulator(), simulator("hardware")
+    assert plain.leg.model_dump()["friction"] is None
+    friction = hardware.leg.model_dump()["friction"]
+    assert (friction["viscous"], friction["coulomb"]) == (200.0, 0.0)
+    assert friction["source"].startswith("Adopted")
+    assert hardware.title != plain.title
+    assert hardware.home == plain.home
+    assert hardware.leg.source == plain.leg.source
+    assert parameters_hash(hardware) != parameters_hash(plain)
+
+
+def test_presets_are_listed() -> None:
+    for preset in (None, "hardware"):
+        parameters = simulator(preset)
+        assert parameters.preset is not None
+        assert parameters.preset.known == ("hardware",)
+        assert parameters.preset.applied == (preset or "")
+        again = MachineParameters.model_validate_json(parameters.model_dump_json())
+        assert again == parameters
+    rows = {(row.table, row.name): row.value for row in describe(simulator("hardware"))}
+    assert rows["preset", "known"] == ["hardware"]
+    assert rows["preset", "applied"] == "hardware"
+    assert rows["leg.friction", "viscous"] == 200.0
+
+
+@pytest.mark.parametrize("name", ["hardwear", "", 5, ["hardware"], "source"])
+def test_unknown_presets_are_refused(name: Any) -> None:
+    with pytest.raises(InputError, match="hardware") as caught:
+        simulator(name)
+    assert caught.value.field == "preset"
+
+
+def test_a_machine_without_presets_says_so(tmp_path: Path) -> None:
+    file = write_template(tmp_path / "own.toml", "ups")
+    with pytest.raises(InputError, match="has none"):
+        read_parameters(file, "hardware")
+
+
+def test_presets_reach_legs_that_differ() -> None:
+    """A preset changes the file; variants are changes of the changed leg."""
+    variant = [{"legs": [1], "source": "Workshop", "upper_mass": 30.0}]
+    parameters = simulator("hardware", variant=variant)
+    for leg in parameters.legs:
+        assert leg.model_dump()["friction"]["viscous"] == 200.0
+    assert [leg.model_dump()["upper_mass"] for leg in parameters.legs] == [30.0, 28.0, 28.0, 28.0]
+
+
+def test_presets_are_read_from_files(tmp_path: Path) -> None:
+    file = tmp_path / "platform.toml"
+    file.write_bytes(SHIPPED["driving_simulator"].read_bytes())
+    assert read_parameters(file, "hardware") == simulator("hardware")
+
+
+def test_merging_leaves_its_arguments_alone() -> None:
+    table: dict[str, Any] = {"source": "A", "a": 1, "inner": {"source": "B", "b": 2, "c": 3}}
+    change = {"inner": {"c": 4}, "new": {"d": 5}}
+    result = merged(table, change, "C")
+    assert result == {
+        "source": "A",
+        "a": 1,
+        "inner": {"source": "C", "b": 2, "c": 4},
+        "new": {"source": "C", "d": 5},
+    }
+    assert table["inner"]["c"] == 3
+    assert merged(table, {"a": 2, "source": "D"}, "C")["source"] == "D"

@@ -1,0 +1,85 @@
+"""The ball's numbers, and what is refused."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import twin
+from twin.engines.mechanism.appearance import drawing
+from twin.engines.mechanism.assembly import KINDS
+from twin.errors import InputError
+from twin.model.ball.ball import HOLLOW, Ball, as_ball, ball_for
+from twin.model.ball.places import as_start, is_lost, on_plate, place_on_plate
+
+GOOD = Ball(radius=0.03, mass=0.4, plate_radius=0.3, plate_height=0.1)
+
+
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_a_ball_for_every_machine(name: str) -> None:
+    parameters = twin.load(name).parameters
+    ball = ball_for(parameters)
+    look = drawing(parameters, KINDS[parameters.leg.kind].ends(parameters.leg))
+    top = look.platform_bottom + look.platform_thickness
+    assert ball.plate_height - ball.plate_thickness > top, "the plate would be inside the platform"
+    assert 8.0 * ball.radius < ball.plate_radius
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("radius", 0.0),
+        ("radius", 0.4),
+        ("mass", -1.0),
+        ("plate_radius", np.nan),
+        ("plate_height", np.inf),
+        ("plate_height", [0.1, 0.2]),
+        ("inertia_factor", 0.7),
+        ("inertia_factor", 0.0),
+        ("friction", 0.0),
+        ("rolling_resistance", -1e-3),
+    ],
+)
+def test_impossible_balls_are_refused(field: str, value: object) -> None:
+    with pytest.raises(InputError, match=field):
+        dataclasses.replace(GOOD, **{field: value})  # type: ignore[arg-type]
+
+
+def test_options() -> None:
+    parameters = twin.load("stewart").parameters
+    assert as_ball(None, parameters) is None
+    assert as_ball(GOOD, parameters) is GOOD
+    assert as_ball(True, parameters) == ball_for(parameters)
+    assert as_ball(dataclasses.asdict(GOOD), parameters) == GOOD
+    for wrong in ("ball", {"radius": 0.03}, {**dataclasses.asdict(GOOD), "colour": 1}, 3.0, False):
+        with pytest.raises(InputError, match="ball"):
+            as_ball(wrong, parameters)
+
+
+def test_moment_of_inertia() -> None:
+    shell = dataclasses.replace(GOOD, inertia_factor=HOLLOW)
+    np.testing.assert_allclose(shell.inertia, 2.0 / 3.0 * 0.4 * 0.03**2, rtol=1e-15, atol=0)
+
+
+def test_batches_of_places() -> None:
+    home = twin.load("stewart").home
+    poses = np.broadcast_to(home, (3, 2, 7))
+    starts = np.random.default_rng(1).uniform(-0.1, 0.1, (3, 2, 4))
+    places = place_on_plate(GOOD, poses, np.zeros((3, 2, 6)), starts)
+    assert places.shape == (3, 2, 13)
+    seen = on_plate(poses, np.zeros((3, 2, 6)), places)
+    np.testing.assert_allclose(seen[..., [0, 1, 3, 4]], starts, rtol=0, atol=1e-15)
+    assert not is_lost(GOOD, seen).any()
+    with pytest.raises(InputError, match="on the plate"):
+        as_start([0.3, 0.1, 0.0, 0.0], GOOD)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [[0.31, 0.0, 0.13], [-0.2, 0.25, 0.13], [0.0, 0.0, 0.17], [0.0, 0.0, 0.09], [0.0, 0.0, np.nan]],
+)
+def test_lost_balls(place: list[float]) -> None:
+    assert is_lost(GOOD, np.array(place))
+    assert not is_lost(GOOD, np.array([0.2, 0.2, 0.131]))

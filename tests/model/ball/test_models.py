@@ -1,0 +1,82 @@
+"""What of the ball is in the compiled models."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import mujoco
+import numpy as np
+import pytest
+
+import twin
+from twin.engines.mechanism.assembly import make_mechanism
+from twin.engines.mujoco.ball import FreeBall
+from twin.engines.mujoco.model import compile_model
+from twin.engines.urdf.robot import platform_urdf
+from twin.model.ball.ball import ball_for
+from twin.model.ball.places import on_plate
+from twin.model.motions import REST
+
+
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_mujoco_model(name: str) -> None:
+    platform = twin.load(name)
+    ball = ball_for(platform.parameters)
+    plain = compile_model(make_mechanism(platform.parameters), 1e-3)
+    model = compile_model(make_mechanism(platform.parameters, (), ball), 1e-3)
+    own = model.body("ball")
+    np.testing.assert_allclose(own.mass, ball.mass, rtol=1e-14, atol=0)
+    np.testing.assert_allclose(own.inertia, ball.inertia, rtol=1e-12, atol=0)
+    np.testing.assert_array_equal(model.body("platform").mass, plain.body("platform").mass)
+    assert (model.nq, model.nv) == (plain.nq + 7, plain.nv + 6)
+    touching = [
+        {model.geom(i).name, model.geom(j).name}
+        for i in range(model.ngeom)
+        for j in range(i)
+        if model.geom_contype[i] & model.geom_conaffinity[j]
+        or model.geom_contype[j] & model.geom_conaffinity[i]
+    ]
+    assert touching == [{"ball", "ball_plate"}]
+    np.testing.assert_allclose(
+        model.geom("ball").friction[[0, 2]],
+        [ball.friction, max(ball.rolling_resistance * ball.radius, 1e-5)],
+        rtol=1e-14,
+        atol=0,
+    )
+    data = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, data, model.key("home").id)
+    seen = on_plate(platform.home, REST, FreeBall(model, data).read())
+    expected = [0.0, 0.0, ball.plate_height + ball.radius, 0.0, 0.0, 0.0]
+    np.testing.assert_allclose(seen, expected, rtol=0, atol=1e-14)
+
+
+def test_without_resistance_only_friction_is_left() -> None:
+    platform = twin.load("stewart")
+    ball = dataclasses.replace(ball_for(platform.parameters), rolling_resistance=0.0)
+    model = compile_model(make_mechanism(platform.parameters, (), ball), 1e-3)
+    assert model.geom("ball").condim == 3
+    assert model.opt.cone == mujoco.mjtCone.mjCONE_ELLIPTIC
+
+
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_urdf_has_the_plate(name: str) -> None:
+    parameters = twin.load(name).parameters
+    text = platform_urdf(make_mechanism(parameters, (), ball_for(parameters)))
+    assert text.count("<collision") == 1
+    assert "<collision" not in platform_urdf(make_mechanism(parameters))
+
+
+def test_bullet_model() -> None:
+    pytest.importorskip("pybullet")
+    from twin.engines.bullet.library import bullet
+    from twin.engines.bullet.world import World
+
+    platform = twin.load("driving_simulator")
+    ball = ball_for(platform.parameters)
+    world = World(make_mechanism(platform.parameters, (), ball), 1e-3, engine_defaults=False)
+    client = world._client
+    last = bullet.getNumBodies(physicsClientId=client) - 1
+    found = bullet.getDynamicsInfo(last, -1, physicsClientId=client)
+    np.testing.assert_allclose(found[0], ball.mass, rtol=1e-14, atol=0)
+    np.testing.assert_allclose(found[2], [ball.inertia] * 3, rtol=1e-14, atol=0)
+    world.close()

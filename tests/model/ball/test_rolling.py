@@ -1,0 +1,237 @@
+"""The rolling ball against closed forms, and against laws that its equations do not know of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from scipy.spatial.transform import Rotation
+
+from twin.basics.arrays import FloatArray
+from twin.kernels.ball.contact import FLYING, LOST, ROLLING, SLIPPING
+from twin.model.ball.ball import HOLLOW, SOLID, Ball
+from twin.model.ball.places import on_plate
+from twin.model.ball.rolling import Rolling, rolling
+
+GRAVITY = np.array([0.0, 0.0, -9.81])
+STILL = np.zeros(6)
+
+
+class Plate(NamedTuple):
+    """Where a plate is, how it moves and how that changes."""
+
+    pose: FloatArray
+    twist: FloatArray
+    acceleration: FloatArray
+
+
+def ball(**changes: float) -> Ball:
+    """Return a ball of 3 cm on a large plate 0.1 m above the reference point."""
+    numbers = {"radius": 0.03, "mass": 0.4, "plate_radius": 50.0, "plate_height": 0.1}
+    return Ball(**{**numbers, "friction": 100.0, "rolling_resistance": 0.0, **changes})
+
+
+def tilted(vector: object) -> FloatArray:
+    """Return the pose of a plate at the origin turned by a rotation vector [rad]."""
+    turn = Rotation.from_rotvec(vector).as_quat(scalar_first=True)
+    return np.concatenate([np.zeros(3), turn])
+
+
+def at(x: float = 0.0, y: float = 0.0, spin: object = (0.0, 0.0, 0.0)) -> FloatArray:
+    """Return the state of a ball."""
+    return np.array([x, y, *spin, 1.0, *np.zeros(11)])  # type: ignore[misc]
+
+
+def wavy(time: float) -> Plate:
+    """Return a plate that moves in all six directions, its derivatives by exact differentiation."""
+    size = np.array([0.05, -0.04, 0.03, 0.2, 0.15, -0.25])
+    speed = np.array([3.0, 4.0, 5.0, 2.5, 3.5, 1.5])
+    place, rate = size * np.sin(speed * time), size * speed * np.cos(speed * time)
+    second = -size * speed**2 * np.sin(speed * time)
+    # Rz(c) Ry(b) Rx(a): omega = c' z + Rz b' y + Rz Ry a' x
+    a, b, c = place[3:]
+    turn = Rotation.from_euler("ZYX", [c, b, a])
+    ez, ey = np.array([0.0, 0.0, 1.0]), np.array([-np.sin(c), np.cos(c), 0.0])
+    ex = turn.apply([1.0, 0.0, 0.0])
+    omega_c, omega_b = rate[5] * ez, rate[4] * ey
+    omega = omega_c + omega_b + rate[3] * ex
+    ey_rate = np.cross(omega_c, ey)
+    ex_rate = np.cross(omega_c + omega_b, ex)
+    alpha = second[5] * ez + second[4] * ey + rate[4] * ey_rate + second[3] * ex + rate[3] * ex_rate
+    return Plate(
+        np.concatenate([place[:3], turn.as_quat(scalar_first=True)]),
+        np.concatenate([rate[:3], omega]),
+        np.concatenate([second[:3], alpha]),
+    )
+
+
+def evaluate(own: Ball, plate: Plate, state: FloatArray, gravity: FloatArray = GRAVITY) -> Rolling:
+    """Return the ball's rates on a plate."""
+    return rolling(own, state, plate.pose, plate.twist, plate.acceleration, gravity)
+
+
+def march(
+    own: Ball,
+    plate: Callable[[float], Plate],
+    state: FloatArray,
+    times: FloatArray,
+    gravity: FloatArray = GRAVITY,
+) -> FloatArray:
+    """Return the states `(k, 17)` at times."""
+
+    def rate(time: float, now: FloatArray) -> FloatArray:
+        return evaluate(own, plate(time), now, gravity).rate
+
+    span = (0.0, float(times[-1]))
+    return np.asarray(solve_ivp(rate, span, state, "DOP853", times, rtol=1e-12, atol=1e-12).y.T)
+
+
+def centre(own: Ball, plate: Plate, state: FloatArray) -> FloatArray:
+    """Return where the ball's centre is in the base, without the code under test."""
+    turn = Rotation.from_quat(plate.pose[3:], scalar_first=True)
+    return np.asarray(plate.pose[:3] + turn.apply([*state[:2], own.plate_height + own.radius]))
+
+
+@pytest.mark.parametrize(("factor", "share"), [(SOLID, 5.0 / 7.0), (HOLLOW, 3.0 / 5.0)])
+def test_incline(factor: float, share: float) -> None:
+    own, angle, times = ball(inertia_factor=factor), 0.2, np.linspace(0.0, 1.0, 5)
+    plate = Plate(tilted([0.0, angle, 0.0]), STILL, STILL)
+    states = march(own, lambda time: plate, at(), times)
+    expected = 0.5 * share * 9.81 * np.sin(angle) * times**2
+    np.testing.assert_allclose(states[:, 0], expected, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(states[:, 1], 0.0, rtol=0, atol=1e-12)
+    force = evaluate(own, plate, at()).force
+    normal = Rotation.from_rotvec([0.0, angle, 0.0]).apply([0.0, 0.0, 1.0])
+    np.testing.assert_allclose(force @ normal, 0.4 * 9.81 * np.cos(angle), rtol=1e-14, atol=0)
+    friction = np.linalg.norm(force - (force @ normal) * normal)
+    expected_friction = (1.0 - share) * 0.4 * 9.81 * np.sin(angle)
+    np.testing.assert_allclose(friction, expected_friction, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("factor", [SOLID, HOLLOW])
+def test_turntable(factor: float) -> None:
+    """On a plate that turns at w the ball's centre goes round circles at k / (1 + k) w."""
+    own, speed = ball(inertia_factor=factor), 3.0
+    rate = factor / (1.0 + factor) * speed
+    twist = np.array([0.0, 0.0, 0.0, 0.0, 0.0, speed])
+
+    def plate(time: float) -> Plate:
+        return Plate(tilted([0.0, 0.0, speed * time]), twist, np.zeros(6))
+
+    times = np.linspace(0.0, 2.0 * np.pi / rate, 9)
+    start = at(0.2, 0.1, (1.0, -2.0, 0.5))
+    states = march(own, plate, start, times)
+    places = np.array([centre(own, plate(t), s) for t, s in zip(times, states, strict=True)])
+    # v = r (Omega - w z) x z + w z x place
+    velocity = own.radius * np.cross([1.0, -2.0, 0.5 - speed], [0.0, 0.0, 1.0])
+    velocity += np.cross([0.0, 0.0, speed], places[0])
+    middle = places[0, :2] - np.array([velocity[1], -velocity[0]]) / rate
+    radius = np.linalg.norm(velocity) / rate
+    reached = places[:, :2] - middle
+    np.testing.assert_allclose(np.linalg.norm(reached, axis=1), radius, rtol=1e-10, atol=0)
+    angle = np.unwrap(np.arctan2(reached[:, 1], reached[:, 0]))
+    np.testing.assert_allclose(angle - angle[0], rate * times, rtol=0, atol=1e-9)
+
+
+def test_heave_adds_to_gravity() -> None:
+    own = ball()
+    lifted = Plate(tilted([0.0, 0.1, 0.0]), STILL, np.array([0.0, 0.0, 4.0, 0.0, 0.0, 0.0]))
+    heavier = Plate(lifted.pose, STILL, STILL)
+    state = at(0.1, -0.2, (1.0, 2.0, 3.0))
+    first = evaluate(own, lifted, state)
+    second = evaluate(own, heavier, state, np.array([0.0, 0.0, -13.81]))
+    np.testing.assert_allclose(first.rate, second.rate, rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(first.force, second.force, rtol=1e-13, atol=1e-13)
+
+
+def test_newton_and_euler_by_differences() -> None:
+    """Newton: m x'' = F + m g, Euler: I Omega' = -r n x F, x from the motion itself."""
+    own = ball(inertia_factor=0.5)
+    h, start = 1e-3, at(0.1, -0.05, (4.0, -3.0, 2.0))
+    times = np.asarray(np.arange(9) * h + 0.4)
+    states = march(own, lambda time: wavy(time + 0.4), start, times - 0.4)
+    places = np.array([centre(own, wavy(t), s) for t, s in zip(times, states, strict=True)])
+    middle, now = states[4], wavy(times[4])
+    found = evaluate(own, now, middle)
+    weights = np.array([-1 / 560, 8 / 315, -1 / 5, 8 / 5, -205 / 72, 8 / 5, -1 / 5, 8 / 315])
+    second = np.append(weights, -1 / 560) @ places / h**2
+    np.testing.assert_allclose(0.4 * (second - GRAVITY), found.force, rtol=0, atol=1e-7)
+    normal = Rotation.from_quat(now.pose[3:], scalar_first=True).apply([0.0, 0.0, 1.0])
+    turning = -own.radius * np.cross(normal, found.force)
+    np.testing.assert_allclose(own.inertia * found.rate[2:5], turning, rtol=1e-12, atol=1e-15)
+
+
+def test_it_rolls_without_slip() -> None:
+    """The ball's lowest point moves as the plate does: v + Omega x (-r n) = V + omega x d."""
+    own, plate = ball(), wavy(0.7)
+    state = at(0.1, -0.2, (1.0, 2.0, 3.0))
+    turn = Rotation.from_quat(plate.pose[3:], scalar_first=True)
+    normal, arm = turn.apply([0.0, 0.0, 1.0]), turn.apply([0.1, -0.2, own.plate_height])
+    rolled = turn.apply([*evaluate(own, plate, state).rate[:2], 0.0])
+    velocity = plate.twist[:3] + np.cross(plate.twist[3:], arm + own.radius * normal) + rolled
+    lowest = velocity + np.cross(state[2:5], -own.radius * normal)
+    point = plate.twist[:3] + np.cross(plate.twist[3:], arm)
+    np.testing.assert_allclose(lowest, point, rtol=0, atol=1e-15)
+
+
+def test_power_of_the_plate_is_all_the_ball_gains() -> None:
+    """d(energy)/dt = F . v of the plate's point: rolling itself loses nothing."""
+    own, times = ball(), np.linspace(0.0, 1.0, 2001)
+    states = march(own, wavy, at(0.1, -0.2, (1.0, 2.0, 3.0)), times)
+    energy, power = [], []
+    for time, state in zip(times, states, strict=True):
+        plate = wavy(time)
+        found, place = evaluate(own, plate, state), centre(own, plate, state)
+        turn = Rotation.from_quat(plate.pose[3:], scalar_first=True)
+        arm, rolled = place - plate.pose[:3], turn.apply([*found.rate[:2], 0.0])
+        velocity = plate.twist[:3] + np.cross(plate.twist[3:], arm) + rolled
+        spin = state[2:5]
+        kinetic = 0.5 * own.mass * velocity @ velocity + 0.5 * own.inertia * spin @ spin
+        energy.append(kinetic - own.mass * GRAVITY @ place)
+        normal = turn.apply([0.0, 0.0, own.radius])
+        point = plate.twist[:3] + np.cross(plate.twist[3:], arm - normal)
+        power.append(found.force @ point)
+    step = times[1]
+    work = step / 3.0 * (power[0] + 4 * sum(power[1::2]) + 2 * sum(power[2:-1:2]) + power[-1])
+    np.testing.assert_allclose(energy[-1] - energy[0], work, rtol=0, atol=1e-9)
+
+
+def test_rolling_resistance_slows_the_ball() -> None:
+    own = ball(rolling_resistance=0.01)
+    plate, speed = Plate(tilted([0.0, 0.0, 0.3]), STILL, STILL), 0.5
+    rate = evaluate(own, plate, at(spin=(0.0, speed / own.radius, 0.0))).rate
+    slowing = -0.01 * 9.81 / 1.4
+    expected = np.array([0.0, slowing / own.radius, 0.0])
+    np.testing.assert_allclose(rate[2:5], expected, rtol=1e-5, atol=1e-12)
+
+
+def test_status() -> None:
+    own = ball(friction=0.2, plate_radius=1.0)
+    level = Plate(tilted([0.0, 0.0, 0.0]), STILL, STILL)
+    assert evaluate(own, level, at()).status == ROLLING
+    # Solid balls slip where the tilt's tangent exceeds 7/2 of the coefficient of friction.
+    limit = np.arctan(3.5 * 0.2)
+    for angle, status in ((limit - 1e-3, ROLLING), (limit + 1e-3, SLIPPING)):
+        plate = Plate(tilted([angle, 0.0, 0.0]), STILL, STILL)
+        assert evaluate(own, plate, at()).status == status
+    assert evaluate(own, level, at(0.8, 0.7)).status == LOST
+    falling = level._replace(acceleration=np.array([0.0, 0.0, -9.9, 0.0, 0.0, 0.0]))
+    assert evaluate(own, falling, at()).status == FLYING
+
+
+def test_places_agree_with_the_equations() -> None:
+    from twin.model.ball.places import place_on_plate, slip
+
+    own, plate = ball(), wavy(0.7)
+    start = np.array([0.1, -0.2, 0.3, 0.4])
+    place = place_on_plate(own, plate.pose, plate.twist, start)
+    seen = on_plate(plate.pose, plate.twist, place)
+    height = own.plate_height + own.radius
+    np.testing.assert_allclose(seen, [0.1, -0.2, height, 0.3, 0.4, 0.0], rtol=0, atol=1e-14)
+    none = slip(own, plate.pose, plate.twist, place)
+    np.testing.assert_allclose(none, 0.0, rtol=0, atol=1e-14)
+    rate = evaluate(own, plate, at(0.1, -0.2, place[10:])).rate
+    np.testing.assert_allclose(rate[:2], [0.3, 0.4], rtol=0, atol=1e-14)

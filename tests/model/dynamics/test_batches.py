@@ -1,0 +1,115 @@
+"""A batch gives bit for bit what single states give, on any number of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import twin
+from twin.errors import ForwardKinematicsError, UnreachablePoseError
+from twin.model import batch
+from twin.simulation.platform import Platform
+
+
+class States(NamedTuple):
+    """Rows of the fixture of this name, or one of each."""
+
+    pose: Any
+    twist: Any
+    acceleration: Any
+    forces: Any
+    wrench: Any
+    internal: Any
+
+
+CALLS: dict[str, Callable[[Platform, States], Any]] = {
+    "inverse_kinematics": lambda p, s: p.inverse_kinematics(s.pose),
+    "forward_kinematics": lambda p, s: p.forward_kinematics(p.inverse_kinematics(s.pose)),
+    "jacobian": lambda p, s: p.jacobian(s.pose),
+    "jacobian_derivative": lambda p, s: p.jacobian_derivative(s.pose, s.twist),
+    "conditions": lambda p, s: p.conditions(s.pose),
+    "constrain": lambda p, s: np.concatenate(p.constrain(*s[:3]), axis=-1),
+    "leg_coordinates": lambda p, s: np.concatenate(
+        p.leg_coordinates(*s[:3], internal=s.internal), axis=-1
+    ),
+    "mass_matrix": lambda p, s: p.mass_matrix(s.pose, internal=s.internal),
+    "forward_dynamics": lambda p, s: p.forward_dynamics(
+        s.pose, s.twist, s.forces, s.wrench, internal=s.internal
+    ),
+    "inverse_dynamics": lambda p, s: p.inverse_dynamics(*s[:3], s.wrench, internal=s.internal),
+    "energy": lambda p, s: np.stack(p.energy(s.pose, s.twist, internal=s.internal), axis=-1),
+    "dissipation": lambda p, s: p.dissipation(s.pose, s.twist, internal=s.internal),
+    "within_limits": lambda p, s: p.within_limits(s.pose),
+    "condition_number": lambda p, s: p.condition_number(s.pose),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
+def test_batch_equals_single(platform: Platform, states: Any, call: Any) -> None:
+    together = call(platform, states)
+    single = [
+        call(platform, States(*(rows[k] for rows in states))) for k in range(len(states.pose))
+    ]
+    np.testing.assert_array_equal(together, np.array(single))
+
+
+@pytest.mark.parametrize("cores", [2, 5])
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
+def test_threads_change_nothing(
+    platform: Platform, states: Any, call: Any, cores: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = States(*(np.tile(rows, (11, 1)) for rows in states))
+    assert len(many[0]) > 5 * batch.SMALLEST_CHUNK, "too few states to be split"
+    monkeypatch.setattr(batch, "usable_cores", lambda: cores)
+    np.testing.assert_array_equal(
+        call(platform, many).reshape(11, len(states.pose), -1)[[0, 4, 10]],
+        np.tile(call(platform, states).reshape(len(states.pose), -1), (3, 1, 1)),
+    )
+
+
+def test_first_failure_is_named_from_any_thread(
+    srspm: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch, "usable_cores", lambda: 3)
+    lengths = np.tile(srspm.home_coordinates, (3 * batch.SMALLEST_CHUNK, 1))
+    for bad in (700, 600, 10):
+        lengths[bad, 0] = 5.0
+        with pytest.raises(ForwardKinematicsError) as caught:
+            srspm.forward_kinematics(lengths)
+        assert caught.value.data["index"] == bad
+
+
+def test_first_unreachable_pose_is_named_from_any_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch, "usable_cores", lambda: 3)
+    rss = twin.load("rss")
+    poses = np.tile(rss.home, (3 * batch.SMALLEST_CHUNK, 1))
+    for bad in (700, 600, 10):
+        poses[bad, 2] = 5.0
+        with pytest.raises(UnreachablePoseError) as caught:
+            rss.inverse_kinematics(poses)
+        assert caught.value.data["index"] == bad
+        assert caught.value.data["legs"] == [1, 2, 3, 4, 5, 6]
+
+
+def test_arguments_broadcast(platform: Platform, states: Any) -> None:
+    pose, _, _, forces, wrench, internal = states
+    twist = np.zeros((1, 4, 6))
+    grid = platform.forward_dynamics(
+        pose[:3, None], twist, forces[0], wrench[:4], internal=internal[:3, None]
+    )
+    assert grid.shape == (3, 4, 6 + platform.n_internal)
+    np.testing.assert_array_equal(
+        grid[2, 1],
+        platform.forward_dynamics(pose[2], np.zeros(6), forces[0], wrench[1], internal=internal[2]),
+    )
+
+
+def test_arguments_are_left_alone(platform: Platform, states: Any) -> None:
+    copies = [rows.copy() for rows in states]
+    for call in CALLS.values():
+        call(platform, states)
+    for rows, copy in zip(states, copies, strict=True):
+        np.testing.assert_array_equal(rows, copy)

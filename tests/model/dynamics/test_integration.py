@@ -1,0 +1,276 @@
+"""Integrators: order, tolerance, continuous output, energy, forces over time, errors with data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from starts import Start, start_of
+
+import twin
+from twin.errors import InputError, IntegrationError
+from twin.model.integrate import ForceTable, integrate
+from twin.simulation.platform import Platform
+
+
+@pytest.fixture(scope="module")
+def start(platform: Platform) -> Start:
+    """Every machine as it is."""
+    return start_of(platform)
+
+
+def independent(start: Start, forces: Any, end: float, breaks: Any) -> Any:
+    """Return the state at `end` from scipy's integrator and `Platform.forward_dynamics`."""
+    platform, k = start.platform, start.platform.n_internal
+
+    def rate(time: float, y: Any) -> Any:
+        pose = np.r_[y[:3], y[3:7] / np.linalg.norm(y[3:7])]
+        pose, twist, _ = platform.constrain(pose, y[7:13])
+        (w, v), omega = (pose[3], pose[4:]), twist[3:]
+        spin = 0.5 * np.r_[-omega @ v, w * omega + np.cross(omega, v)]
+        found = platform.forward_dynamics(pose, twist, forces(time), internal=y[13:])
+        return np.r_[twist[:3], spin, found[:6], y[13 + k :], found[6:]]
+
+    y = np.r_[platform.home, start.twist, start.internal]
+    for begin, stop in zip(breaks, [*breaks[1:], end], strict=True):
+        # Never read the other side of a jump.
+        inside = (begin + 1e-12 * end, stop - 1e-12 * end)
+        y = solve_ivp(
+            lambda t, state, inside=inside: rate(np.clip(t, *inside), state),
+            (begin, stop),
+            y,
+            method="DOP853",
+            rtol=1e-12,
+            atol=1e-13,
+        ).y[:, -1]
+    return y
+
+
+def sizes_of(start: Start) -> Any:
+    """Return what the entries of a state are measured by: rates change within a pace."""
+    k = start.platform.n_internal
+    rate = 1.0 / start.pace
+    return np.r_[np.ones(7), np.full(6, rate), np.ones(k), np.full(k, rate)]
+
+
+def gap(start: Start, found: Any, expected: Any) -> float:
+    """Return the largest difference of two states, or of rows of them."""
+    return float(np.abs((found - expected) / sizes_of(start)).max())
+
+
+def test_free_fall_of_the_benchmark(srspm: Platform) -> None:
+    """Paper, section 5, and the figures of two independent derivations of it."""
+    solution = integrate(srspm, 1.0)
+    # Printed with seven digits.
+    assert solution.pose[-1][0] == pytest.approx(5.068193e-3, abs=5.1e-10)
+    assert solution.pose[-1][2] == pytest.approx(-2.133568, abs=5.1e-7)
+
+
+def test_runge_kutta_is_of_order_four(start: Start) -> None:
+    exact = start.run(0.6, relative_tolerance=1e-13).states[-1]
+    errors = [
+        gap(start, start.run(0.6, method="rk4", timestep=h).states[-1], exact)
+        for h in (0.06, 0.03, 0.015, 0.0075)
+    ]
+    assert errors[-1] > 1e-13, "rounding hides the order"
+    orders = np.log2(errors[:-1]) - np.log2(errors[1:])
+    assert abs(orders[-1] - 4.0) < 0.35  # the next order still shows at these steps
+
+
+def test_dormand_prince_error_is_proportional_to_the_tolerance(start: Start) -> None:
+    exact = start.run(1.0, relative_tolerance=1e-14, absolute_tolerance=1e-14).states[-1]
+    tolerances = np.array([1e-5, 1e-7, 1e-9, 1e-11])
+    errors, counts = [], []
+    for tolerance in tolerances:
+        solution = start.run(1.0, relative_tolerance=tolerance, absolute_tolerance=tolerance)
+        errors.append(gap(start, solution.states[-1], exact))
+        counts.append(len(solution.time))
+    # The controller keeps the error of each step below the tolerance, a few steps add up.
+    assert (np.array(errors) < 20 * tolerances).all()
+    assert errors[0] > 1e3 * errors[-1]
+    assert counts == sorted(counts)
+    assert counts[-1] > counts[0]
+
+
+@pytest.mark.parametrize(("method", "order"), [("dormand_prince", 4), ("rk4", 3)])
+def test_continuous_output(start: Start, method: str, order: int) -> None:
+    exact = start.run(0.6, relative_tolerance=1e-14)
+    time = np.linspace(0.0, 0.6 * start.pace, 997)
+    reference = exact.at(time)
+    errors = []
+    for refinement in (1, 4):
+        tolerance = 1e-6 / refinement**5
+        solution = start.run(
+            0.6,
+            method=method,
+            timestep=0.06 / refinement,
+            relative_tolerance=tolerance,
+            absolute_tolerance=tolerance,
+        )
+        errors.append(gap(start, solution.at(time), reference))
+        states = solution.at(solution.time)
+        # At its own knots the output is the state itself, up to the polynomial's rounding.
+        assert gap(start, states, solution.states) <= 4e-15
+        pose, twist = solution(solution.time)
+        np.testing.assert_array_equal(np.hstack([pose, twist]), states[:, :13])
+        np.testing.assert_array_equal(solution.internal, solution.states[:, 13:])
+    # A quarter of the step divides the error by about 4^(order + 1).
+    assert errors[0] / errors[1] > 4**order
+    assert errors[0] < 1e-3
+
+
+def test_output_takes_any_shape_and_order(start: Start) -> None:
+    solution = start.run(1.0)
+    time = start.pace * np.array([[0.3, 0.0, 1.0], [0.5, 0.5, 0.1]])
+    pose, twist = solution(time)
+    assert pose.shape == (2, 3, 7)
+    assert twist.shape == (2, 3, 6)
+    assert solution.at(time).shape == (2, 3, 13 + 2 * start.platform.n_internal)
+    for index in np.ndindex(time.shape):
+        np.testing.assert_array_equal(pose[index], solution(time[index])[0])
+    for outside in (-0.1 * start.pace, 1.1 * start.pace, np.nan, [0.0, 2.0]):
+        with pytest.raises(InputError, match="time"):
+            solution(outside)
+
+
+def test_held_forces_agree_with_an_independent_integrator(start: Start) -> None:
+    knots = start.pace * np.array([0.0, 0.1, 0.15, 0.35])
+    values = start.holding * np.array([[1.0], [1.2], [0.8], [1.1]])
+    values[2, 0] *= 1.2
+    found = start.run(0.6, forces=ForceTable(knots, values))
+    expected = independent(
+        start,
+        lambda t: values[np.searchsorted(knots, t, "right") - 1],
+        0.6 * start.pace,
+        knots,
+    )
+    # scipy is asked for 1e-12 per step.
+    assert gap(start, found.states[-1], expected) <= 1e-10
+
+
+@pytest.mark.parametrize("method", ["dormand_prince", "rk4"])
+def test_linear_forces_agree_with_an_independent_integrator(start: Start, method: str) -> None:
+    knots = start.pace * np.array([0.0, 0.12, 0.3, 0.45])
+    values = start.holding * np.array([[1.0], [1.3], [0.7], [1.1]])
+    values[1, 2] *= 0.9
+    found = start.run(0.6, forces=ForceTable(knots, values, "linear"), method=method, timestep=1e-3)
+
+    def forces(time: float) -> Any:
+        return np.array([np.interp(time, knots, column) for column in values.T])
+
+    expected = independent(start, forces, 0.6 * start.pace, knots)
+    # Both are bound to 1e-12 per step; Runge-Kutta leaves 1e-3^4 of a pace's derivatives.
+    assert gap(start, found.states[-1], expected) <= 1e-10
+
+
+def test_springs_move_as_their_own_accelerations_say() -> None:
+    """Of the states' entries, the springs' come after pose and twist: extensions, then rates."""
+    platform = twin.load("compliant_stewart")
+    start = start_of(platform)
+    assert start.run(0.1).states.shape[1] == 13 + 12
+    step = 1e-4 * start.pace
+    solution = start.run(0.1, forces=start.holding, method="rk4", timestep=1e-4)
+    states = solution.at(0.05 * start.pace + step * np.arange(-2, 3))
+    found = platform.forward_dynamics(
+        states[2, :7], states[2, 7:13], start.holding, internal=states[2, 13:]
+    )
+    rates = (8 * (states[3] - states[1]) - (states[4] - states[0])) / (12 * step)
+    # Differences of order four: rounding 1e-16 over the step.
+    np.testing.assert_allclose(rates[13:19], states[2, 19:], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(rates[19:], found[6:], rtol=1e-8)
+
+
+def test_knots_after_the_end_do_not_matter(start: Start) -> None:
+    force, middle = start.holding, 0.2 * start.pace
+    table = ForceTable([0.0, middle, 50.0 * middle], [force, 1.1 * force, 9.0 * force])
+    short = ForceTable([0.0, middle], [force, 1.1 * force])
+    long, cut = (start.run(0.3, forces=forces).states[-1] for forces in (table, short))
+    np.testing.assert_array_equal(long, cut)
+
+
+@pytest.mark.parametrize("method", ["dormand_prince", "rk4"])
+def test_same_input_same_motion(start: Start, method: str) -> None:
+    first, second = (start.run(0.3, method=method, timestep=3e-3) for _ in range(2))
+    np.testing.assert_array_equal(first.pose, second.pose)
+    np.testing.assert_array_equal(first.coefficients, second.coefficients)
+
+
+@pytest.mark.parametrize("height", [0.0, 0.4])
+@pytest.mark.parametrize("method", ["dormand_prince", "rk4"])
+def test_leg_along_its_first_axis_stops_with_data(
+    srspm: Platform, method: str, height: float
+) -> None:
+    """Leg 1 lies along y, the first axis of its universal joint, or is thrown that way."""
+    place = srspm.base_joints[0] - srspm.platform_joints[0] + np.array([0.0, 0.5, height])
+    arguments = {"pose": [*place, 1.0, 0.0, 0.0, 0.0], "twist": [0.0, 0.0, -1.0, 0.0, 0.0, 0.0]}
+    with pytest.raises(IntegrationError) as caught:
+        integrate(srspm, 1.0, **arguments, method=method)
+    assert_complete(caught.value)
+    assert caught.value.data["reason"] == "singular"
+    assert (caught.value.data["time"] == 0.0) == (height == 0.0)
+
+
+@pytest.mark.parametrize("method", ["dormand_prince", "rk4"])
+def test_absurd_forces_stop_with_data(platform: Platform, method: str) -> None:
+    with pytest.raises(IntegrationError) as caught:
+        integrate(platform, 1.0, forces=np.full(platform.n_actuators, 1e200), method=method)
+    assert_complete(caught.value)
+
+
+def assert_complete(error: IntegrationError) -> None:
+    """Assert that the error holds the last good state and names the reason."""
+    data = error.data
+    assert set(data) == {"reason", "time", "pose", "twist", "internal", "step"}
+    assert data["reason"] in str(error)
+    assert 0.0 <= data["time"] <= 1.0
+    assert data["step"] > 0.0
+    assert data["pose"].shape == (7,)
+    assert data["twist"].shape == (6,)
+    assert np.isfinite(data["pose"]).all()
+    assert np.isfinite(data["twist"]).all()
+
+
+@pytest.mark.parametrize(
+    ("field", "arguments"),
+    [
+        ("duration", {"duration": 0.0}),
+        ("duration", {"duration": -1.0}),
+        ("pose", {"pose": [0, 0, 1, 2, 0, 0, 0]}),
+        ("twist", {"twist": [0, 0, 0]}),
+        ("wrench", {"wrench": np.full(6, np.nan)}),
+        ("forces", {"forces": [1.0, 2.0]}),
+        ("method", {"method": "euler"}),
+        ("method", {"method": np.array([1, 2])}),
+        ("timestep", {"method": "rk4", "timestep": 0.03}),
+        ("timestep", {"method": "rk4", "timestep": 1e-12}),
+        ("relative_tolerance", {"relative_tolerance": 0.0}),
+        ("absolute_tolerance", {"absolute_tolerance": -1.0}),
+        ("forces.time", {"forces": ForceTable([0.1, 0.2], np.zeros((2, 6)))}),
+        ("forces.time", {"forces": ForceTable([0.0, 0.0], np.zeros((2, 6)))}),
+        ("forces", {"forces": ForceTable([0.0], np.zeros((2, 6)))}),
+        ("forces", {"forces": ForceTable([], np.zeros((0, 6)))}),
+        ("forces", {"forces": ForceTable(0.0, np.zeros((1, 6)))}),
+        ("forces.forces", {"forces": ForceTable([0.0], np.zeros((1, 5)))}),
+        ("forces.interpolation", {"forces": ForceTable([0.0], np.zeros((1, 6)), "cubic")}),
+        ("forces.interpolation", {"forces": ForceTable([0.0], np.zeros((1, 6)), ["hold"])}),
+    ],
+)
+def test_bad_arguments_name_their_field(
+    stewart: Platform, field: str, arguments: dict[str, Any]
+) -> None:
+    with pytest.raises(InputError) as caught:
+        integrate(stewart, **{"duration": 0.1, **arguments})
+    assert caught.value.field == field
+
+
+@pytest.mark.parametrize("duration", [1e-300, 1e300])
+def test_extreme_durations_end(stewart: Platform, duration: float) -> None:
+    try:
+        solution = integrate(stewart, duration)
+    except IntegrationError as error:
+        assert error.data["reason"] in str(error)
+    else:
+        assert solution.time[-1] == duration
+        assert np.isfinite(solution.states[-1]).all()

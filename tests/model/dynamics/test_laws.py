@@ -1,0 +1,234 @@
+"""Laws that any mechanism of rigid bodies obeys, whatever its formulas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from fields import LEANING, in_field
+from numpy.typing import NDArray
+from paths import moved
+from scales import Scale
+from unsymmetric import machine_without_symmetry
+
+from twin.errors import SingularPoseError
+from twin.machine import MachineParameters
+from twin.simulation.platform import Platform
+
+Array = NDArray[np.float64]
+
+ROUNDING = 1e-12
+"""Relative: condition number of M or J below 1e3, times a few dozen roundings."""
+
+TERMS = 1e-13
+"""Relative to the sizes of all terms that cancel: some hundred roundings."""
+
+
+def close(found: Any, expected: Any, tolerance: float = ROUNDING) -> None:
+    """Assert that arrays agree relative to the largest entry."""
+    assert np.abs(found - expected).max() <= tolerance * np.abs(expected).max()
+
+
+def test_mass_matrix_is_symmetric_and_positive_definite(platform: Platform, states: Any) -> None:
+    mass = platform.mass_matrix(states.pose, internal=states.internal)
+    np.testing.assert_array_equal(mass, mass.transpose(0, 2, 1))
+    assert np.linalg.eigvalsh(mass).min() > 0
+
+
+def test_kinetic_energy_is_half_twist_mass_twist(platform: Platform, states: Any) -> None:
+    k = platform.n_internal
+    still = np.hstack([states.internal[:, :k], 0 * states.internal[:, k:]])
+    kinetic, _ = platform.energy(states.pose, states.twist, internal=still)
+    mass = platform.mass_matrix(states.pose, internal=still)
+    close(kinetic, 0.5 * np.einsum("ki,kij,kj->k", states.twist, mass, states.twist))
+
+
+def rounding_of(platform: Platform, states: Any, forces: Array, acceleration: Array) -> Any:
+    """Return what rounding of the terms of the equations of motion does to their solutions.
+
+    Args:
+        platform: the machine.
+        states: where it is.
+        forces: `(k, n)` of its actuators.
+        acceleration: `(k, 6)` of its platform.
+
+    Returns:
+        `(k, 6)` for accelerations and `(k, n)` for forces: the sizes of all terms, which cancel,
+        through the entries' sizes of the matrices solved with.
+    """
+    mass = platform.mass_matrix(states.pose, internal=states.internal)
+    jacobian = platform.jacobian(states.pose)
+    terms = np.abs(jacobian).transpose(0, 2, 1) @ np.abs(forces)[..., None]
+    terms += np.abs(mass) @ np.abs(acceleration)[..., None] + np.abs(states.wrench)[..., None]
+    for i, leg in enumerate(platform.parameters.legs):
+        if platform.kind == "strut":
+            stretch = platform.inverse_kinematics(states.pose)[:, i] - platform.home_coordinates[i]
+            pull = np.abs(leg.axial.stiffness * stretch)[:, None] * np.abs(jacobian[:, i])
+            terms += pull[..., None]
+    inverse = np.abs(np.linalg.pinv(jacobian.transpose(0, 2, 1)))
+    return (np.abs(np.linalg.inv(mass)) @ terms)[..., 0], (inverse @ terms)[..., 0]
+
+
+def test_forward_and_inverse_dynamics_are_inverse(platform: Platform, states: Any) -> None:
+    pose, twist, acceleration, forces, wrench, internal = states
+    needed = platform.inverse_dynamics(pose, twist, acceleration, wrench, internal=internal)
+    found = platform.forward_dynamics(pose, twist, needed, wrench, internal=internal)[:, :6]
+    largest, _ = rounding_of(platform, states, needed, acceleration)
+    assert (np.abs(found - acceleration) <= TERMS * largest).all()
+    reached = platform.forward_dynamics(pose, twist, forces, wrench, internal=internal)[:, :6]
+    again = platform.inverse_dynamics(pose, twist, reached, wrench, internal=internal)
+    accelerating, pushing = rounding_of(platform, states, forces, reached)
+    if platform.n_actuators == platform.dof:
+        assert (np.abs(again - forces) <= TERMS * pushing).all()
+    else:
+        assert (np.linalg.norm(again, axis=1) <= np.linalg.norm(forces, axis=1)).all()
+        same = platform.forward_dynamics(pose, twist, again, wrench, internal=internal)[:, :6]
+        assert (np.abs(same - reached) <= TERMS * accelerating).all()
+
+
+def test_virtual_work(platform: Platform, states: Any) -> None:
+    """Actuator forces and the wrench J^T f they are equal to do the same thing."""
+    pose, twist, _, forces, _, internal = states
+    wrench = np.einsum("kij,ki->kj", platform.jacobian(pose), forces)
+    close(
+        platform.forward_dynamics(pose, twist, forces, internal=internal)[:, :6],
+        platform.forward_dynamics(pose, twist, 0 * forces, wrench, internal=internal)[:, :6],
+    )
+
+
+@pytest.mark.parametrize("field", [None, LEANING])
+def test_power_of_all_forces_is_the_rate_of_the_energy(
+    platform: Platform, states: Any, derivative: Any, scale: Scale, field: Any
+) -> None:
+    platform = in_field(platform, field)
+    pose, twist, _, forces, wrench, internal = states
+    k = platform.n_internal
+    reached = platform.forward_dynamics(pose, twist, forces, wrench, internal=internal)
+    acceleration, inner = reached[:, :6], reached[:, 6:]
+
+    def energy(time: float) -> Array:
+        place = moved(platform, pose, twist, acceleration, time)
+        motion = platform.constrain(place, twist + acceleration * time)
+        springs = internal[:, :k] + internal[:, k:] * time + 0.5 * inner * time**2
+        inside = np.hstack([springs, internal[:, k:] + inner * time])
+        kinetic, potential = platform.energy(motion.pose, motion.twist, internal=inside)
+        return np.asarray(kinetic + potential)
+
+    # Stiff springs accelerate a machine out of all proportion to its own time.
+    sizes = np.repeat([scale.length, 1.0], 3)
+    time = min(scale.time, float(1.0 / np.sqrt(np.abs(acceleration / sizes).max())))
+    rate = derivative(energy, 2e-3 * time)
+    rates = np.einsum("kij,kj->ki", platform.jacobian(pose), twist)
+    if k:
+        rates -= internal[:, k:]
+    power = np.einsum("ki,ki->k", forces, rates) + np.einsum("ki,ki->k", wrench, twist)
+    power -= platform.dissipation(pose, twist, internal=internal)
+    # Rounding of the energies and of the lengths in them, over the smallest step.
+    largest = np.abs(platform.energy(pose, twist, internal=internal)).sum(axis=0).max()
+    error = 4e-15 * largest / (5e-4 * time) + 1e-10 * np.abs(power).max()
+    np.testing.assert_allclose(rate, power, rtol=0, atol=error)
+
+
+@pytest.mark.parametrize("field", [None, LEANING])
+def test_static_forces_are_the_gradient_of_the_potential(
+    platform: Platform, states: Any, derivative: Any, scale: Scale, field: Any
+) -> None:
+    platform = in_field(platform, field)
+    rest = np.zeros_like(states.twist)
+    still = np.zeros_like(states.internal)
+    still[:, : platform.n_internal] = states.internal[:, : platform.n_internal]
+    forces = platform.inverse_dynamics(states.pose, rest, rest, internal=still)
+    held = np.einsum("kij,ki->kj", platform.jacobian(states.pose), forces)
+    sizes = np.repeat([scale.length, 1.0], 3)
+    for direction in np.diag(sizes):
+        twist = platform.constrain(states.pose, np.tile(direction, (len(rest), 1))).twist
+
+        def potential(share: float, twist: Array = twist) -> Array:
+            place = moved(platform, states.pose, twist, rest, share)
+            return np.asarray(platform.energy(place, rest, internal=still)[1])
+
+        step = 2e-3
+        gradient = derivative(potential, step)
+        expected = np.einsum("ki,ki->k", twist, held)
+        # Rounding of the potentials, over the smallest step.
+        error = 1e-15 * np.abs(potential(0.0)).max() / (step / 4) + 1e-10 * np.abs(held).max()
+        np.testing.assert_allclose(gradient, expected, rtol=0, atol=error)
+
+
+def test_without_gravity_a_machine_at_rest_stays(platform: Platform) -> None:
+    content = platform.parameters.model_dump()
+    content["gravity"] = 0.0
+    floating = Platform(MachineParameters.model_validate(content))
+    rest, none = np.zeros(6), np.zeros(platform.n_actuators)
+    np.testing.assert_array_equal(floating.inverse_dynamics(platform.home, rest, rest), 0.0)
+    np.testing.assert_array_equal(floating.forward_dynamics(platform.home, rest, none), 0.0)
+    assert floating.energy(platform.home, rest)[1] == 0.0
+
+
+def test_velocity_terms_are_quadratic(platform: Platform, states: Any) -> None:
+    """Forces that hold all rates of the freedoms, less what dampers take of them."""
+    pose, twist, zero = states.pose, states.twist, np.zeros_like(states.twist)
+
+    def held(factor: float) -> Array:
+        motion = platform.constrain(pose, factor * twist, zero)
+        forces = platform.inverse_dynamics(*motion)
+        if platform.kind == "strut":
+            damping = np.array([leg.axial.damping for leg in platform.parameters.legs])
+            rates = np.einsum("kij,kj->ki", platform.jacobian(pose), motion.twist)
+            forces = forces - damping * rates
+        return forces
+
+    rest = held(0.0)
+    once, twice, back = (held(factor) - rest for factor in (1.0, 2.0, -1.0))
+    scale = np.abs(rest).max() + np.abs(twice).max()
+    np.testing.assert_allclose(twice, 4 * once, rtol=0, atol=ROUNDING * scale)
+    np.testing.assert_allclose(back, once, rtol=0, atol=ROUNDING * scale)
+
+
+def test_round_legs_are_the_limit_of_legs_that_are_not(srspm: Platform) -> None:
+    """Legs of round bodies take a shorter way through the formulas; a hair's breadth ends it."""
+
+    def dynamics(difference: float) -> Array:
+        content = srspm.parameters.model_dump()
+        moments = [1.0, 1.0 + difference, 0.02]
+        for part in ("housing", "rod"):
+            body = {"source": "Test", "kind": "rigid", "mass": 5.0, "inertia": moments}
+            content["leg"][part] = body
+        platform = Platform(MachineParameters.model_validate(content))
+        pose = np.array([0.1, -0.1, 1.1, 0.98, 0.1, 0.1, 0.14])
+        pose[3:] /= np.linalg.norm(pose[3:])
+        return platform.inverse_dynamics(pose, np.arange(6.0), -np.arange(6.0))
+
+    exact, near = dynamics(0.0), dynamics(1e-6)
+    change = np.abs(near - exact).max() / np.abs(exact).max()
+    assert 1e-9 < change < 1e-5  # of the order of the difference itself
+
+
+@pytest.fixture(scope="module", params=["ups", "strut", "viscoelastic"])
+def straight(request: pytest.FixtureRequest) -> Platform:
+    """A machine on straight legs of each kind."""
+    return Platform(machine_without_symmetry(request.param))
+
+
+def test_leg_along_its_first_axis_is_an_error(straight: Platform) -> None:
+    start, joint = straight.base_joints[0], straight.platform_joints[0]
+    pose = np.r_[start - joint + 0.5 * straight.first_axes[0], 1.0, 0.0, 0.0, 0.0]
+    zero = np.zeros(6)
+    for call in (
+        lambda: straight.mass_matrix(pose),
+        lambda: straight.forward_dynamics(pose, zero, zero),
+        lambda: straight.inverse_dynamics(pose, zero, zero),
+    ):
+        with pytest.raises(SingularPoseError) as caught:
+            call()
+        np.testing.assert_array_equal(caught.value.data["pose"], pose)
+
+
+def test_leg_without_length_is_an_error(srspm: Platform) -> None:
+    pose = np.r_[srspm.base_joints[0] - srspm.platform_joints[0], 1.0, 0.0, 0.0, 0.0]
+    with pytest.raises(SingularPoseError):
+        srspm.forward_dynamics(pose, np.zeros(6), np.zeros(6))
+    with pytest.raises(SingularPoseError):
+        srspm.jacobian(pose)
+    assert srspm.inverse_kinematics(pose)[0] < 1e-15

@@ -1,0 +1,172 @@
+"""Dynamics against Pinocchio, an independent multibody library.
+
+The loops of the open tree are closed by projecting its equations on the six freedoms of the
+platform, with Jacobians from Pinocchio, and a second time by its own constraint solver.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from fields import LEANING, in_field
+from paths import poses_within_limits
+from scales import scale_of
+from unsymmetric import content_without_symmetry
+
+from twin.machine.catalogue import parameters_path
+from twin.machine.read import parameters_from
+from twin.simulation.platform import Platform
+
+pinocchio = pytest.importorskip("pinocchio")
+
+from pinocchio_tree import KINDS, Tree  # noqa: E402
+
+CLOSE = 1e-9
+"""Relative to the largest entry: the project's bar."""
+
+COUNT = 200
+
+
+class States(NamedTuple):
+    """Random states of one machine, one per row."""
+
+    pose: Any
+    twist: Any
+    acceleration: Any
+    forces: Any
+    wrench: Any
+
+
+MACHINES = ("srspm", "stewart", "rss", "micro_hexapod", *(f"lopsided_{kind}" for kind in KINDS))
+"""Shipped machines on the kinds of legs that Pinocchio's tree knows, and one each without
+symmetry."""
+
+
+@pytest.fixture(scope="module", params=MACHINES)
+def description(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """Return what is written in the file of every machine."""
+    if request.param.startswith("lopsided"):
+        return content_without_symmetry(request.param.removeprefix("lopsided_"))
+    return tomllib.loads(parameters_path(request.param).read_text())
+
+
+@pytest.fixture(scope="module")
+def platform(description: dict[str, Any]) -> Platform:
+    """The machine here."""
+    return Platform(parameters_from(description, "platform.toml"))
+
+
+@pytest.fixture(scope="module")
+def tree(description: dict[str, Any]) -> Tree:
+    """The machine in Pinocchio."""
+    return Tree(description)
+
+
+@pytest.fixture(scope="module")
+def states(platform: Platform) -> States:
+    """States inside the limits, fast enough for all velocity terms to matter."""
+    scale, random = scale_of(platform), np.random.default_rng(20240)
+    return States(
+        poses_within_limits(platform, COUNT, 20241),
+        0.3 * scale.twist * random.normal(size=(COUNT, 6)),
+        0.5 * scale.twist / scale.time * random.normal(size=(COUNT, 6)),
+        0.5 * scale.effort * random.normal(size=(COUNT, 6)),
+        0.1 * scale.wrench * random.normal(size=(COUNT, 6)),
+    )
+
+
+def test_masses_and_points(tree: Tree, platform: Platform) -> None:
+    np.testing.assert_allclose(tree.base, platform.base_joints, rtol=0, atol=1e-15)  # rounding
+    np.testing.assert_allclose(tree.top, platform.platform_joints, rtol=0, atol=1e-15)
+    assert len(tree.model.names) == 1 + 1 + 18
+
+
+def test_mass_matrix(tree: Tree, platform: Platform, states: Any) -> None:
+    for pose in states.pose[::4]:
+        q = tree.close(pose)
+        transform, _, _ = tree.motion(q, np.zeros(6))
+        expected = transform.T @ pinocchio.crba(tree.model, tree.data, q) @ transform
+        found = platform.mass_matrix(pose)
+        assert np.abs(found - expected).max() <= CLOSE * np.abs(expected).max()
+
+
+def test_energies(tree: Tree, platform: Platform, states: Any) -> None:
+    for pose, twist in zip(states.pose[::4], states.twist[::4], strict=True):
+        q = tree.close(pose)
+        _, v, _ = tree.motion(q, twist)
+        kinetic, potential = platform.energy(pose, twist)
+        expected = pinocchio.computeKineticEnergy(tree.model, tree.data, q, v)
+        assert kinetic == pytest.approx(expected, rel=CLOSE)
+        expected = pinocchio.computePotentialEnergy(tree.model, tree.data, q)
+        expected += tree.spring_energy(q)
+        assert potential == pytest.approx(expected, rel=CLOSE)
+
+
+def test_forward_and_inverse_dynamics(tree: Tree, platform: Platform, states: Any) -> None:
+    found = platform.forward_dynamics(*states[:2], states.forces, states.wrench)
+    needed = platform.inverse_dynamics(*states[:3], states.wrench)
+    jacobian = platform.jacobian(states.pose)
+    for k, (pose, twist, acceleration, forces, wrench) in enumerate(zip(*states, strict=True)):
+        q = tree.close(pose)
+        transform, v, bias = tree.motion(q, twist)
+        actuators = transform[tree.actuated]
+        rounding = 1e-12 * max(1.0, np.abs(jacobian[k]).max())
+        np.testing.assert_allclose(actuators, jacobian[k], rtol=0, atol=rounding)
+        mass = pinocchio.crba(tree.model, tree.data, q)
+        mass = np.triu(mass) + np.triu(mass, 1).T
+        rest = mass @ bias + pinocchio.nonLinearEffects(tree.model, tree.data, q, v)
+        rest -= tree.passive(q, v)
+        reduced = transform.T @ mass @ transform
+        pull = actuators.T @ forces + wrench - transform.T @ rest
+        expected = np.linalg.solve(reduced, pull)
+        assert np.abs(found[k] - expected).max() <= CLOSE * np.abs(expected).max()
+        loads = reduced @ acceleration + transform.T @ rest - wrench
+        expected = np.linalg.solve(actuators.T, loads)
+        assert np.abs(needed[k] - expected).max() <= CLOSE * np.abs(expected).max()
+
+
+def test_gravity_in_another_direction(
+    description: dict[str, Any], platform: Platform, states: Any
+) -> None:
+    tree, leaning = Tree(description), in_field(platform, LEANING)
+    tree.model.gravity.linear[:] = LEANING
+    needed = leaning.inverse_dynamics(*states[:3], states.wrench)
+    for k in range(0, len(states.pose), 8):
+        pose, twist, acceleration, _, wrench = (rows[k] for rows in states)
+        q = tree.close(pose)
+        transform, v, bias = tree.motion(q, twist)
+        a = transform @ acceleration + bias
+        loads = pinocchio.rnea(tree.model, tree.data, q, v, a) - tree.passive(q, v)
+        loads = transform.T @ loads - wrench
+        expected = np.linalg.solve(transform[tree.actuated].T, loads)
+        assert np.abs(needed[k] - expected).max() <= CLOSE * np.abs(expected).max()
+        expected = pinocchio.computePotentialEnergy(tree.model, tree.data, q)
+        expected += tree.spring_energy(q)
+        assert leaning.energy(pose, twist)[1] == pytest.approx(expected, rel=CLOSE)
+
+
+def test_forward_dynamics_with_its_own_constraint_solver(
+    tree: Tree, platform: Platform, states: Any
+) -> None:
+    """Nothing of the projection above is used here: Pinocchio closes the loops itself."""
+    contacts, contact_data = tree.contacts()
+    settings = pinocchio.ProximalSettings(1e-14, 1e-12, 100)
+    found = platform.forward_dynamics(*states[:2], states.forces, states.wrench)
+    for k in range(0, len(states.pose), 4):
+        pose, twist, _, forces, wrench = (rows[k] for rows in states)
+        q = tree.close(pose)
+        _, v, _ = tree.motion(q, twist)
+        rotation = pinocchio.Quaternion(pose[3], *pose[4:]).toRotationMatrix()
+        torque = np.zeros(24)
+        torque[:6] = np.concatenate([rotation.T @ wrench[:3], rotation.T @ wrench[3:]])
+        torque[tree.actuated] = forces
+        torque += tree.passive(q, v)
+        a = pinocchio.constraintDynamics(
+            tree.model, tree.data, q, v, torque, contacts, contact_data, settings
+        )
+        linear = rotation @ a[:3] + np.cross(twist[3:], twist[:3])
+        expected = np.concatenate([linear, rotation @ a[3:6]])
+        assert np.abs(found[k] - expected).max() <= CLOSE * np.abs(expected).max()

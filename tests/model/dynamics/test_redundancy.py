@@ -1,0 +1,116 @@
+"""More actuators than freedoms: forces of smallest norm, and forces that only strain."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from paths import poses_near
+from redundant import redundant_machine
+from scales import scale_of
+from unsymmetric import machine_without_symmetry
+
+import twin
+from twin.simulation.platform import Platform
+
+Array = NDArray[np.float64]
+
+CLOSE = 1e-11
+"""Relative to the largest entry: condition numbers below 1e2, squared by least squares."""
+
+MAKERS: dict[str, Any] = {
+    "seven legs": lambda: redundant_machine(7),
+    "eight legs": lambda: redundant_machine(8),
+    "driving_simulator": lambda: twin.load("driving_simulator"),
+    "hardware": lambda: twin.load("driving_simulator", preset="hardware"),
+    "lopsided pillars": lambda: Platform(machine_without_symmetry("pillar")),
+}
+
+
+class Sample(NamedTuple):
+    """States of a machine, forces that give their accelerations, and the rows of its freedoms."""
+
+    platform: Platform
+    pose: Array
+    twist: Array
+    acceleration: Array
+    wrench: Array
+    needed: Array
+    rows: Array
+    """`(k, n, dof)`: actuator rates from independent rates of the freedoms"""
+
+    @property
+    def strains(self) -> Array:
+        """Orthonormal forces `(k, n - dof, n)` that do no work in any motion."""
+        return np.linalg.svd(self.rows.transpose(0, 2, 1))[2][:, self.platform.dof :]
+
+
+@pytest.fixture(scope="module", params=MAKERS)
+def sample(request: pytest.FixtureRequest) -> Sample:
+    """Every machine with more actuators than freedoms."""
+    platform = MAKERS[request.param]()
+    scale, random = scale_of(platform), np.random.default_rng(82)
+    motion = platform.constrain(
+        poses_near(platform, 100, 81),
+        0.3 * scale.twist * random.normal(size=(100, 6)),
+        0.5 * scale.twist / scale.time * random.normal(size=(100, 6)),
+    )
+    wrench = 0.1 * scale.wrench * random.normal(size=(100, 6))
+    needed = platform.inverse_dynamics(*motion, wrench)
+    rows = platform.jacobian(motion.pose)
+    if platform.dof < 6:
+        free = np.linalg.svd(platform.conditions(motion.pose))[2][:, 6 - platform.dof :]
+        rows = rows @ free.transpose(0, 2, 1)
+    return Sample(platform, *motion, wrench, needed, rows)
+
+
+def close(found: Array, expected: Array) -> None:
+    assert np.abs(found - expected).max() <= CLOSE * np.abs(expected).max()
+
+
+def test_forces_give_the_acceleration(sample: Sample) -> None:
+    found = sample.platform.forward_dynamics(
+        sample.pose, sample.twist, sample.needed, sample.wrench
+    )
+    close(found, sample.acceleration)
+
+
+def test_no_forces_are_smaller(sample: Sample) -> None:
+    """They have no part along forces that do no work: those could be left out."""
+    extra = sample.platform.n_actuators - sample.platform.dof
+    assert sample.strains.shape[1] == extra >= 1
+    along = np.einsum("kij,kj->ki", sample.strains, sample.needed)
+    assert np.abs(along).max() <= CLOSE * np.abs(sample.needed).max()
+
+
+def test_they_are_those_of_the_pseudoinverse(sample: Sample) -> None:
+    """Any forces that give the acceleration, projected."""
+    random = np.random.default_rng(83)
+    strain = np.einsum("kij,ki->kj", sample.strains, random.normal(size=sample.strains.shape[:2]))
+    other = sample.needed + strain * np.abs(sample.needed).max()
+    pushed = np.einsum("kij,ki->kj", sample.rows, other)
+    close(np.einsum("kji,kj->ki", np.linalg.pinv(sample.rows), pushed), sample.needed)
+
+
+def test_strains_move_nothing(sample: Sample) -> None:
+    size = np.abs(sample.needed).max()
+    for strain in sample.strains.transpose(1, 0, 2):
+        found = sample.platform.forward_dynamics(
+            sample.pose, sample.twist, sample.needed + size * strain, sample.wrench
+        )
+        close(found, sample.acceleration)
+
+
+def test_pillars_on_a_rectangle_strain_in_pairs() -> None:
+    """+1, -1, +1, -1 around the plate: what opposite corners share does not move it."""
+    platform = twin.load("driving_simulator")
+    poses = poses_near(platform, 50, 84)
+    zero = np.zeros(6)
+    held = platform.inverse_dynamics(poses, zero, zero)
+    strain = np.array([1.0, -1.0, 1.0, -1.0])
+    np.testing.assert_allclose(held @ strain, 0.0, rtol=0, atol=CLOSE * np.abs(held).max())
+    # Level, all carry the same: plate and upper masses, 150 + 4 * 28 kg.
+    level = platform.inverse_dynamics(platform.home, zero, zero)
+    np.testing.assert_allclose(level, 262.0 * 9.81 / 4.0, rtol=1e-13)

@@ -1,0 +1,118 @@
+"""Struts are UPS legs with a spring and a damper beside the actuator, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from paths import poses_near
+from scales import scale_of
+from unsymmetric import machine_without_symmetry
+
+import twin
+from twin.machine import MachineParameters
+from twin.simulation.platform import Platform
+
+Array = NDArray[np.float64]
+
+CLOSE = 1e-13
+"""Relative to the largest of the forces that are added."""
+
+
+class Pair(NamedTuple):
+    """A machine on struts, and one of the same bodies on legs without springs."""
+
+    struts: Platform
+    plain: Platform
+    pose: Array
+    twist: Array
+
+    def axial(self, name: str) -> Array:
+        """Return a number of each leg's spring `(n,)`."""
+        return np.array([getattr(leg.axial, name) for leg in self.struts.parameters.legs])
+
+    @property
+    def rest_lengths(self) -> Array:
+        """Lengths `(n,)` without spring force: those at home unless the file gives them."""
+        given = [leg.axial.rest_length for leg in self.struts.parameters.legs]
+        pairs = zip(given, self.struts.home_coordinates, strict=True)
+        return np.array([home if rest is None else rest for rest, home in pairs])
+
+    @property
+    def pull(self) -> Array:
+        """Forces `(k, n)` of springs and dampers on the rods: k (l0 - l) - c l'."""
+        lengths = self.struts.inverse_kinematics(self.pose)
+        rates = np.einsum("kij,kj->ki", self.struts.jacobian(self.pose), self.twist)
+        stretch = self.rest_lengths - lengths
+        return self.axial("stiffness") * stretch - self.axial("damping") * rates
+
+
+@pytest.fixture(scope="module", params=["catalogue", "lopsided"])
+def pair(request: pytest.FixtureRequest) -> Pair:
+    """The positioning hexapod, and a machine whose springs differ and are not relaxed at home."""
+    struts = twin.load("micro_hexapod")
+    if request.param == "lopsided":
+        struts = Platform(machine_without_symmetry("strut"))
+    content: dict[str, Any] = struts.parameters.model_dump()
+    for table in (content["leg"], *(variant["leg"] for variant in content["variant"])):
+        del table["axial"]
+        table["kind"] = "ups"
+    plain = Platform(MachineParameters.model_validate(content))
+    pose = poses_near(struts, 100, 71)
+    twist = 0.3 * scale_of(struts).twist * np.random.default_rng(72).normal(size=(100, 6))
+    return Pair(struts, plain, pose, twist)
+
+
+def close(found: Array, expected: Array, scale: float) -> None:
+    assert np.abs(found - expected).max() <= CLOSE * scale
+
+
+def test_forward_dynamics_is_that_under_the_springs_forces(pair: Pair) -> None:
+    """The forces are added in another order: rounding of the sum, through the mass matrix."""
+    forces = scale_of(pair.struts).effort * np.random.default_rng(73).normal(size=(100, 6))
+    found = pair.struts.forward_dynamics(pair.pose, pair.twist, forces)
+    expected = pair.plain.forward_dynamics(pair.pose, pair.twist, forces + pair.pull)
+    inverse = np.abs(np.linalg.inv(pair.struts.mass_matrix(pair.pose)))
+    jacobian = np.abs(pair.struts.jacobian(pair.pose)).transpose(0, 2, 1)
+    terms = inverse @ jacobian @ np.abs(pair.pull)[..., None]
+    assert (np.abs(found - expected) <= CLOSE * terms[..., 0]).all()
+
+
+def test_inverse_dynamics_leaves_the_springs_share_out(pair: Pair) -> None:
+    acceleration = np.random.default_rng(74).normal(size=(100, 6))
+    found = pair.struts.inverse_dynamics(pair.pose, pair.twist, acceleration)
+    expected = pair.plain.inverse_dynamics(pair.pose, pair.twist, acceleration) - pair.pull
+    condition = pair.struts.condition_number(pair.pose).max()
+    close(found, expected, condition * np.abs(pair.pull).max())
+
+
+def test_energy_and_mass(pair: Pair) -> None:
+    np.testing.assert_array_equal(
+        pair.struts.mass_matrix(pair.pose), pair.plain.mass_matrix(pair.pose)
+    )
+    kinetic, potential = pair.struts.energy(pair.pose, pair.twist)
+    plain_kinetic, plain_potential = pair.plain.energy(pair.pose, pair.twist)
+    np.testing.assert_array_equal(kinetic, plain_kinetic)
+    stretch = pair.struts.inverse_kinematics(pair.pose) - pair.rest_lengths
+    stored = 0.5 * (pair.axial("stiffness") * stretch**2).sum(axis=1)
+    close(potential, plain_potential + stored, np.abs(potential).max())
+    rates = np.einsum("kij,kj->ki", pair.struts.jacobian(pair.pose), pair.twist)
+    lost = (pair.axial("damping") * rates**2).sum(axis=1)
+    close(pair.struts.dissipation(pair.pose, pair.twist), lost, lost.max())
+    np.testing.assert_array_equal(pair.plain.dissipation(pair.pose, pair.twist), 0.0)
+
+
+def test_commanded_rest_length_is_a_force() -> None:
+    """A strut commanded to rest at length r is pushed with k (r - l0) and comes to rest there."""
+    content: dict[str, Any] = twin.load("micro_hexapod").parameters.model_dump()
+    content["gravity"] = 0.0
+    platform = Platform(MachineParameters.model_validate(content))
+    pose = platform.home + np.array([1e-3, -2e-3, 1.5e-3, 0.0, 0.002, -0.001, 0.003])
+    pose[3:] /= np.linalg.norm(pose[3:])
+    commanded = platform.inverse_kinematics(pose)
+    forces = 2e7 * (commanded - platform.home_coordinates)
+    still = platform.inverse_dynamics(pose, np.zeros(6), np.zeros(6))
+    # Rounding of lengths, 1e-16 of them, times the stiffness and the condition number.
+    np.testing.assert_allclose(forces, still, rtol=0, atol=2e7 * 1e-16 * 15)

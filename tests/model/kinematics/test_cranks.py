@@ -1,0 +1,263 @@
+"""RSS legs: the chain of crank, elbow and rod, its two branches, and poses out of reach."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from paths import poses_near
+from scipy.spatial.transform import Rotation
+from unsymmetric import machine_without_symmetry
+
+import twin
+from twin.errors import SingularPoseError, UnreachablePoseError
+from twin.machine.machine import MachineParameters
+from twin.simulation.platform import Platform
+
+ROUNDING = 4e-15
+"""[m] of angles and products, times lengths about one metre."""
+
+
+@pytest.fixture(scope="module")
+def rss() -> Platform:
+    """The catalogue's machine, of which a paper speaks."""
+    return twin.load("rss")
+
+
+@pytest.fixture(scope="module", params=["catalogue", "lopsided"])
+def machine(request: pytest.FixtureRequest, rss: Platform) -> Platform:
+    """A machine of one kind of leg, and one whose legs differ in lengths, axes and branch."""
+    return rss if request.param == "catalogue" else Platform(machine_without_symmetry("rss"))
+
+
+@pytest.fixture(scope="module")
+def motion(machine: Platform) -> tuple[Any, Any]:
+    """Poses and twists."""
+    return poses_near(machine, 100, 51, 0.1), np.random.default_rng(52).normal(size=(100, 6))
+
+
+def column(platform: Platform, name: str) -> Any:
+    """Return a number of each leg `(n,)`."""
+    return np.array([getattr(leg, name) for leg in platform.parameters.legs])
+
+
+def zeros(platform: Platform) -> Any:
+    """Return where each crank points at angle zero: its `zero` made perpendicular to its axis."""
+    directions = column(platform, "zero")
+    along = (directions * platform.first_axes).sum(axis=1)
+    across = directions - along[:, None] * platform.first_axes
+    return across / np.linalg.norm(across, axis=1)[:, None]
+
+
+def tips_of(platform: Platform, poses: Any) -> tuple[Any, Any]:
+    """Return the platform joints `(k, n, 3)` and their arms in the base frame."""
+    turn = Rotation.from_quat(poses[:, [4, 5, 6, 3]]).as_matrix()
+    arms = platform.platform_joints @ turn.transpose(0, 2, 1)
+    return poses[:, None, :3] + arms, arms
+
+
+def chain(platform: Platform, values: Any) -> tuple[Any, ...]:
+    """Return elbows, second axes, rod directions and tips by turning about one joint after another.
+
+    The home frames are those of the joints' definition: the elbow's first axis is the crank's, its
+    second one normalise(axis x rod).
+    """
+    poses = platform.home[None]
+    homes = platform.inverse_kinematics(poses)[0]
+    zero, axes = zeros(platform), platform.first_axes
+    cranks = np.cos(homes)[:, None] * zero + np.sin(homes)[:, None] * np.cross(axes, zero)
+    elbows = column(platform, "crank_length")[:, None] * cranks
+    rods = tips_of(platform, poses)[0][0] - platform.base_joints - elbows
+    second = np.cross(axes, rods)
+    second /= np.linalg.norm(second, axis=1)[:, None]
+
+    def about(angles: Any, directions: Any) -> Any:
+        vectors = (angles[..., None] * directions).reshape(-1, 3)
+        return Rotation.from_rotvec(vectors).as_matrix().reshape(*angles.shape, 3, 3)
+
+    crank = about(values[..., 0], axes)
+    first = crank @ about(values[..., 1], axes)
+    rod = first @ about(values[..., 2], second)
+    turned = [
+        np.einsum("...ij,...j->...i", *pair)
+        for pair in ((crank, elbows), (first, second), (rod, rods))
+    ]
+    places = platform.base_joints + turned[0]
+    along = turned[2] / np.linalg.norm(turned[2], axis=-1)[..., None]
+    return places, turned[1], along, places + turned[2]
+
+
+def test_chain_ends_at_the_platform_joints(machine: Platform, motion: Any) -> None:
+    poses, _ = motion
+    _, _, _, tips = chain(machine, machine.leg_coordinates(poses).values)
+    np.testing.assert_allclose(tips, tips_of(machine, poses)[0], rtol=0, atol=ROUNDING)
+
+
+def test_elbow_is_one_crank_and_one_rod_away(machine: Platform, motion: Any) -> None:
+    poses, _ = motion
+    angles = machine.inverse_kinematics(poses)[..., None]
+    zero, axes = zeros(machine), machine.first_axes
+    cranks = np.cos(angles) * zero + np.sin(angles) * np.cross(axes, zero)
+    elbows = machine.base_joints + column(machine, "crank_length")[:, None] * cranks
+    np.testing.assert_allclose(
+        np.linalg.norm(tips_of(machine, poses)[0] - elbows, axis=-1),
+        np.broadcast_to(column(machine, "rod_length"), elbows.shape[:-1]),
+        rtol=0,
+        atol=ROUNDING,
+    )
+    places = chain(machine, machine.leg_coordinates(poses).values)[0]
+    np.testing.assert_allclose(places, elbows, rtol=0, atol=ROUNDING)
+
+
+def test_second_axis_is_perpendicular_to_crank_axis_and_rod(machine: Platform, motion: Any) -> None:
+    values = machine.leg_coordinates(motion[0]).values
+    _, second, along, _ = chain(machine, values)
+    expected = np.cross(machine.first_axes, along)
+    expected /= np.linalg.norm(expected, axis=-1)[..., None]
+    np.testing.assert_allclose(second, expected, rtol=0, atol=ROUNDING)
+
+
+def test_rates_are_those_of_the_chain(machine: Platform, motion: Any) -> None:
+    poses, twists = motion
+    legs = machine.leg_coordinates(poses, twists)
+    places, second, _, tips = chain(machine, legs.values)
+    crank = legs.rates[..., :1] * machine.first_axes
+    rod = crank + legs.rates[..., 1:2] * machine.first_axes + legs.rates[..., 2:] * second
+    velocities = np.cross(crank, places - machine.base_joints) + np.cross(rod, tips - places)
+    expected = twists[:, None, :3] + np.cross(twists[:, None, 3:], tips_of(machine, poses)[1])
+    # Rounding times rates below fifty.
+    np.testing.assert_allclose(velocities, expected, rtol=0, atol=1e-12)
+
+
+def test_crank_points_up_at_zero_and_outwards_at_positive_angles(rss: Platform) -> None:
+    outward = rss.base_joints * [1.0, 1.0, 0.0]
+    outward /= np.linalg.norm(outward, axis=1)[:, None]
+    for height in (0.35, 1.1):
+        angles = rss.inverse_kinematics([0.0, 0.0, height, 1.0, 0.0, 0.0, 0.0])
+        assert (angles > 0.0).all()
+        cranks = np.cos(angles)[:, None] * [0.0, 0.0, 1.0] + np.sin(angles)[:, None] * outward
+        tips = rss.platform_joints + np.array([0.0, 0.0, height])
+        rods = tips - rss.base_joints - 0.82 * cranks
+        np.testing.assert_allclose(np.linalg.norm(rods, axis=1), 0.70, rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize(("height", "angle", "digits"), [(1.1, 0.17443, 5), (0.35, 0.0169, 4)])
+def test_angles_of_the_published_machine(
+    rss: Platform, height: float, angle: float, digits: int
+) -> None:
+    """Extended-configuration-space paper and its code, section 6: start and task."""
+    found = rss.inverse_kinematics([0.0, 0.0, height, 1.0, 0.0, 0.0, 0.0])
+    np.testing.assert_allclose(found, angle, rtol=0, atol=0.51 * 10.0**-digits)
+
+
+def with_branch(platform: Platform, branch: str) -> Platform:
+    """Return the machine with all elbows on one side."""
+    content: dict[str, Any] = platform.parameters.model_dump()
+    content["leg"] |= {"branch": branch}
+    content["leg"]["actuator"] |= {"minimum": -3.0, "maximum": 3.0}
+    return Platform(MachineParameters.model_validate(content))
+
+
+def test_both_branches_reach_every_pose(rss: Platform) -> None:
+    """Rods are equally long on both, and between the two angles the crank points at the tip."""
+    outward, inward = (with_branch(rss, branch) for branch in ("outward", "inward"))
+    poses = poses_near(rss, 100, 53, 0.1)
+    up, down = outward.inverse_kinematics(poses), inward.inverse_kinematics(poses)
+    np.testing.assert_allclose(up, rss.inverse_kinematics(poses), rtol=0, atol=ROUNDING)
+    assert (up - down > 0.1).all()
+    for machine, angles in ((outward, up), (inward, down)):
+        np.testing.assert_allclose(
+            chain(machine, machine.leg_coordinates(poses).values)[3],
+            tips_of(machine, poses)[0],
+            rtol=0,
+            atol=ROUNDING,
+        )
+        # A branch is never left: coordinates lead back to the pose.
+        found = machine.forward_kinematics(angles)
+        np.testing.assert_allclose(found[:, :3], poses[:, :3], rtol=0, atol=1e-12)
+    # A turn of the crank at the middle of the two angles points at the tip's projection.
+    middle = 0.5 * (up + down)[..., None]
+    axes, zero = rss.first_axes, zeros(rss)
+    pointing = np.cos(middle) * zero + np.sin(middle) * np.cross(axes, zero)
+    vectors = tips_of(rss, poses)[0] - rss.base_joints
+    vectors -= (vectors * axes).sum(axis=-1)[..., None] * axes
+    vectors /= np.linalg.norm(vectors, axis=-1)[..., None]
+    np.testing.assert_allclose(pointing, vectors, rtol=0, atol=ROUNDING)
+
+
+def test_leg_variants_choose_their_branch() -> None:
+    """Legs 2 and 5 lean to the other side; see `unsymmetric`."""
+    machine = Platform(machine_without_symmetry("rss"))
+    signs = {"outward": 1.0, "inward": -1.0}
+    vectors = machine.parameters.home_leg_vectors
+    zero, axes = zeros(machine), machine.first_axes
+    pointing = np.arctan2((vectors * np.cross(axes, zero)).sum(1), (vectors * zero).sum(1))
+    beyond = np.angle(np.exp(1j * (machine.home_coordinates - pointing)))
+    np.testing.assert_array_equal(
+        np.sign(beyond), [signs[leg.branch] for leg in machine.parameters.legs]
+    )
+    assert set(np.sign(beyond)) == {-1.0, 1.0}
+
+
+def test_unreachable_poses_name_their_legs(rss: Platform) -> None:
+    far = np.array([0.0, 0.0, 1.6, 1.0, 0.0, 0.0, 0.0])
+    aside = rss.home + np.array([0.9, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    zero = np.zeros(6)
+    for pose in (far, aside):
+        tips = tips_of(rss, pose[None])[0][0] - rss.base_joints
+        across = np.hypot((tips * rss.first_axes).sum(1), 0.0)
+        # The crank moves in a plane: what the rod must bridge is the rest of the way.
+        gaps = np.hypot(np.sqrt((tips**2).sum(1) - across**2) - 0.82, across)
+        expected = [int(i) + 1 for i in np.flatnonzero(gaps > 0.70)]
+        assert expected
+        for call in (
+            lambda p: rss.inverse_kinematics(p),
+            lambda p: rss.jacobian(p),
+            lambda p: rss.jacobian_derivative(p, zero),
+            lambda p: rss.leg_coordinates(p),
+            lambda p: rss.mass_matrix(p),
+            lambda p: rss.forward_dynamics(p, zero, zero),
+            lambda p: rss.inverse_dynamics(p, zero, zero),
+            lambda p: rss.energy(p, zero),
+            lambda p: rss.condition_number(p),
+        ):
+            with pytest.raises(UnreachablePoseError) as caught:
+                call(np.stack([rss.home, pose]))
+            assert caught.value.data["legs"] == expected
+            assert caught.value.data["index"] == 1
+            np.testing.assert_array_equal(caught.value.data["pose"], pose)
+    np.testing.assert_array_equal(rss.within_limits([rss.home, far, aside]), [True, False, False])
+
+
+def test_stretched_leg_is_singular(rss: Platform) -> None:
+    """Crank and rod of leg 1 in one line, exactly: its crank cannot move the tip along it."""
+    content: dict[str, Any] = rss.parameters.model_dump()
+    for table, first in (("base", [1.0, 0.0, 0.0]), ("platform", [0.5, 0.0, 0.0])):
+        points = getattr(rss.parameters, table).joints.points.copy()
+        points[0] = first
+        content[table]["joints"] = {"source": "Test", "coordinates": points.tolist()}
+    content["home"]["position"] = [0.5, 0.0, 1.3]
+    content["leg"] |= {"crank_length": 0.75, "rod_length": 0.75}
+    content["leg"]["actuator"] |= {"minimum": -3.0, "maximum": 3.0}
+    long = content["leg"] | {"crank_length": 1.2, "rod_length": 0.9}
+    content["variant"] = [{"legs": [2, 3, 4, 5, 6], "source": "Test", "leg": long}]
+    machine = Platform(MachineParameters.model_validate(content))
+    pose = np.array([0.5, 0.0, 1.5, 1.0, 0.0, 0.0, 0.0])
+    zero = np.zeros(6)
+    assert machine.inverse_kinematics(pose)[0] == 0.0
+    for call in (
+        lambda: machine.jacobian(pose),
+        lambda: machine.leg_coordinates(pose),
+        lambda: machine.forward_dynamics(pose, zero, zero),
+        lambda: machine.inverse_dynamics(pose, zero, zero),
+    ):
+        with pytest.raises(SingularPoseError):
+            call()
+    with pytest.raises(UnreachablePoseError, match="leg 1 "):
+        machine.inverse_kinematics(pose + 1e-9 * np.eye(7)[2])
+    # On the way there the drive grows as the inverse root of what is left.
+    left = np.array([1e-4, 1e-6, 1e-8])
+    near = pose - left[:, None] * np.eye(7)[2]
+    sizes = np.linalg.norm(machine.jacobian(near)[:, 0, :3], axis=1)
+    np.testing.assert_allclose(sizes[1:] / sizes[:-1], 10.0, rtol=1e-3)

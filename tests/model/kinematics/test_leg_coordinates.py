@@ -1,0 +1,121 @@
+"""Joint coordinates of straight legs: a chain of rotations that must end at the platform joints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from paths import poses_near
+from scipy.spatial.transform import Rotation
+from unsymmetric import machine_without_symmetry
+
+import twin
+from twin.errors import SingularPoseError
+from twin.machine.derived import home_leg_frames
+from twin.simulation.platform import Platform
+
+STRAIGHT = ("ups", "strut", "viscoelastic")
+MACHINES = [name for name in twin.machine_names() if twin.load(name).kind in STRAIGHT]
+assert len(MACHINES) == 4
+
+
+@pytest.fixture(scope="module", params=[*MACHINES, *(f"lopsided {kind}" for kind in STRAIGHT)])
+def straight(request: pytest.FixtureRequest) -> Platform:
+    """Every machine whose legs are straight lines, and such without symmetry."""
+    name, _, kind = request.param.partition(" ")
+    return Platform(machine_without_symmetry(kind)) if kind else twin.load(name)
+
+
+@pytest.fixture(scope="module")
+def motion(straight: Platform) -> tuple[Any, Any]:
+    """Poses and twists."""
+    return poses_near(straight, 100, 41, 0.15), np.random.default_rng(42).normal(size=(100, 6))
+
+
+def lengths(platform: Platform, values: Any) -> Any:
+    """Return the legs' lengths: home and what slides in the leg, spring and actuator together."""
+    return values[..., 2:].sum(axis=-1) + platform.home_coordinates
+
+
+def leg_rotations(platform: Platform, angles: Any) -> Any:
+    """Return `(k, n, 3, 3)` leg to base by turning about the first, then the second axis."""
+    frames = home_leg_frames(platform.parameters)
+    first = Rotation.from_rotvec((angles[..., :1] * platform.first_axes).reshape(-1, 3)).as_matrix()
+    second = Rotation.from_rotvec((angles[..., 1:2] * frames[:, :, 0]).reshape(-1, 3)).as_matrix()
+    return (first @ second).reshape(*angles.shape[:-1], 3, 3) @ frames
+
+
+def test_values_are_zero_at_home(platform: Platform) -> None:
+    legs = platform.leg_coordinates(platform.home)
+    # Rounding of the home frames, and of the angle of a crank.
+    np.testing.assert_allclose(legs.values, 0.0, rtol=0, atol=5e-15)
+    np.testing.assert_array_equal(legs.rates, 0.0)
+    np.testing.assert_array_equal(legs.accelerations, 0.0)
+
+
+def test_chain_ends_at_the_platform_joints(straight: Platform, motion: Any) -> None:
+    poses, _ = motion
+    values = straight.leg_coordinates(poses).values
+    along = leg_rotations(straight, values)[..., 2]
+    tips = straight.base_joints + lengths(straight, values)[..., None] * along
+    turn = Rotation.from_quat(poses[:, [4, 5, 6, 3]]).as_matrix()
+    expected = poses[:, None, :3] + straight.platform_joints @ turn.transpose(0, 2, 1)
+    # Rounding of angles and products, times lengths about one metre.
+    np.testing.assert_allclose(tips, expected, rtol=0, atol=3e-15)
+
+
+def test_leg_frame_is_s2_and_the_leg(straight: Platform, motion: Any) -> None:
+    rotations = leg_rotations(straight, straight.leg_coordinates(motion[0]).values)
+    second = np.cross(straight.first_axes, rotations[..., 2])
+    second /= np.linalg.norm(second, axis=-1)[..., None]
+    np.testing.assert_allclose(rotations[..., 0], second, rtol=0, atol=3e-15)  # rounding
+    # The second axis stays perpendicular to the first: it is a universal joint.
+    np.testing.assert_allclose(
+        (rotations[..., 0] * straight.first_axes).sum(-1), 0.0, rtol=0, atol=3e-15
+    )
+
+
+def test_angular_velocity_is_the_sum_over_the_joints(straight: Platform, motion: Any) -> None:
+    poses, twists = motion
+    legs = straight.leg_coordinates(poses, twists)
+    rotations = leg_rotations(straight, legs.values)
+    omega = legs.rates[..., :1] * straight.first_axes
+    omega = omega + legs.rates[..., 1:2] * rotations[..., 0]
+    along = rotations[..., 2]
+    tips = legs.rates[..., 2:].sum(axis=-1)[..., None] * along
+    tips = tips + np.cross(omega, lengths(straight, legs.values)[..., None] * along)
+    turn = Rotation.from_quat(poses[:, [4, 5, 6, 3]]).as_matrix()
+    arms = straight.platform_joints @ turn.transpose(0, 2, 1)
+    expected = twists[:, None, :3] + np.cross(twists[:, None, 3:], arms)
+    # Rounding, enlarged by 1 / cos(psi) below two.
+    np.testing.assert_allclose(tips, expected, rtol=0, atol=2e-14)
+
+
+def test_springs_and_actuators_share_the_leg(straight: Platform, motion: Any) -> None:
+    poses, twists = motion
+    k = straight.n_internal
+    if k == 0:
+        assert straight.leg_coordinates(poses).values.shape[-1] == 3
+        return
+    random = np.random.default_rng(43)
+    internal, second = random.normal(size=(100, 2 * k)), random.normal(size=(100, k))
+    still = straight.leg_coordinates(poses, twists, twists)
+    legs = straight.leg_coordinates(
+        poses, twists, twists, internal=internal, internal_acceleration=second
+    )
+    for part, rest, spring in zip(legs, still, (*np.split(internal, 2, 1), second), strict=True):
+        np.testing.assert_array_equal(rest[..., 2], 0.0)
+        np.testing.assert_array_equal(part[..., 2], spring)
+        np.testing.assert_array_equal(part[..., :2], rest[..., :2])
+        np.testing.assert_allclose(part[..., 2:].sum(-1), rest[..., 3], rtol=0, atol=1e-14)
+
+
+def test_leg_along_its_first_axis_is_an_error(srspm: Platform) -> None:
+    # The first axis is y: put the platform so that leg 1 lies along it.
+    start, joint = srspm.base_joints[0], srspm.platform_joints[0]
+    pose = np.r_[start - joint + np.array([0.0, 0.5, 0.0]), 1.0, 0.0, 0.0, 0.0]
+    with pytest.raises(SingularPoseError) as caught:
+        srspm.leg_coordinates(np.stack([srspm.home, pose]))
+    assert caught.value.data["index"] == 1
+    np.testing.assert_array_equal(caught.value.data["pose"], pose)

@@ -1,0 +1,98 @@
+"""Limits of the actuators and the distance from singular poses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from paths import poses_about_home, stroke_length
+
+import twin
+from twin.errors import ForwardKinematicsError, SingularPoseError, UnreachablePoseError
+from twin.simulation.platform import Platform
+
+
+def test_limits_are_those_of_every_leg(platform: Platform) -> None:
+    reach = 0.7 * stroke_length(platform)
+    poses = poses_about_home(platform, reach, reach, 500, 3)
+    expected = []
+    for pose in poses:
+        try:
+            row = platform.inverse_kinematics(pose)
+        except UnreachablePoseError:
+            expected.append(False)
+            continue
+        limits = zip(platform.minimum_coordinates, row, platform.maximum_coordinates, strict=True)
+        expected.append(all(low <= value <= high for low, value, high in limits))
+    assert 0 < sum(expected) < len(expected), "the draw must hold poses on both sides"
+    np.testing.assert_array_equal(platform.within_limits(poses), expected)
+
+
+def test_limits_themselves_are_inside(platform: Platform) -> None:
+    for limit in (platform.minimum_coordinates, platform.maximum_coordinates):
+        pose = platform.forward_kinematics(limit)
+        assert platform.within_limits(pose)
+    outside = platform.forward_kinematics(platform.maximum_coordinates + 1e-9)
+    assert not platform.within_limits(outside)
+
+
+def test_condition_number_does_not_depend_on_the_unit_of_length(
+    platform: Platform, states: Any
+) -> None:
+    """Over all twists that the platform can have, moments divided by the joints' mean radius."""
+    size = np.linalg.norm(platform.platform_joints, axis=1).mean()
+    units = np.r_[1, 1, 1, size, size, size]
+    scaled = platform.jacobian(states.pose) / units
+    if platform.dof < 6:
+        free = np.linalg.svd(platform.conditions(states.pose) / units)[2][:, 6 - platform.dof :]
+        scaled = scaled @ free.transpose(0, 2, 1)
+    # Two ways through LAPACK: rounding times the condition number, below 100.
+    np.testing.assert_allclose(
+        platform.condition_number(states.pose), np.linalg.cond(scaled), rtol=1e-12
+    )
+    assert (platform.condition_number(states.pose) >= 1.0).all()
+
+
+def test_flat_srspm_is_singular(srspm: Platform) -> None:
+    """With the platform in the plane of the base the legs cannot hold it: no vertical force."""
+    flat = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+    numbers = srspm.condition_number([[0, 0, z, 1, 0, 0, 0] for z in (1.0, 0.1, 0.01, 0.001)])
+    assert (np.diff(numbers) > 0).all()
+    # Near the singular pose the smallest singular value is proportional to the height.
+    assert numbers[3] / numbers[2] == pytest.approx(10.0, rel=1e-2)
+    assert srspm.condition_number(flat) > 1e15
+    with pytest.raises(SingularPoseError):
+        srspm.inverse_dynamics(flat, np.zeros(6), np.zeros(6))
+
+
+def test_free_fall_of_srspm_meets_the_singular_pose_at_048_seconds(srspm: Platform) -> None:
+    """Paper, section 5: the actuator-space model fails at 0.48 s of the free fall."""
+    from twin.model.integrate import integrate
+
+    time = np.linspace(0.4, 0.55, 151)
+    pose, _ = integrate(srspm, 0.6)(time)
+    determinant = np.linalg.det(srspm.jacobian(pose))
+    assert determinant[0] * determinant[-1] < 0, "no singular pose was crossed"
+    crossing = time[np.argmax(srspm.condition_number(pose))]
+    # The paper's solver stops at the last of its 5 ms steps that it can do.
+    assert 0.48 <= crossing <= 0.49
+
+
+def test_limits_of_the_hexapod_reach_a_singular_pose() -> None:
+    """Its adopted range of 250 to 360 mm is wider than its workspace without singular poses.
+
+    Between home and a corner of the range the condition number grows without bound; the project's
+    test of forward kinematics leaves such corners out.
+    """
+    platform = twin.load("micro_hexapod")
+    low, high = platform.minimum_coordinates[0], platform.maximum_coordinates[0]
+    corner = np.array([high, low, low, high, high, high])
+    way = platform.home_coordinates + np.linspace(0.0, 0.975, 196)[:, None] * (
+        corner - platform.home_coordinates
+    )
+    numbers = platform.condition_number(platform.forward_kinematics(way))
+    assert (np.diff(numbers[-50:]) > 0.0).all()
+    assert numbers[-1] > 100.0
+    with pytest.raises(ForwardKinematicsError):
+        platform.forward_kinematics(corner)

@@ -1,0 +1,310 @@
+"""Machines on pillars: where the feet stand, what the fixed one forbids, and closed forms."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from paths import moved
+from scipy.spatial.transform import Rotation
+from unsymmetric import machine_without_symmetry
+
+import twin
+from twin.errors import InputError
+from twin.simulation.platform import Platform
+
+ROUNDING = 2e-15
+"""[m] of angles and products, times lengths about one metre."""
+
+SOLVED = 1e-13
+"""Rounding of six equations solved for accelerations of the order of ten."""
+
+
+class Plate(NamedTuple):
+    """A machine on pillars at random heights, rolls and pitches."""
+
+    platform: Platform
+    height: Any
+    roll: Any
+    pitch: Any
+    pose: Any
+    twist: Any
+    acceleration: Any
+
+    @property
+    def fixed(self) -> int:
+        """Index of the fixed foot."""
+        return int(self.platform.parameters.leg.fixed_foot) - 1
+
+    @property
+    def normal(self) -> Any:
+        """Unit vectors `(k, 3)` perpendicular to the plate."""
+        return Rotation.from_quat(self.pose[:, [4, 5, 6, 3]]).apply([0.0, 0.0, 1.0])
+
+    @property
+    def corners(self) -> Any:
+        """Corners of the plate `(k, n, 3)` in the base."""
+        turn = Rotation.from_quat(self.pose[:, [4, 5, 6, 3]]).as_matrix()
+        corners = self.platform.platform_joints @ turn.transpose(0, 2, 1)
+        return self.pose[:, None, :3] + corners
+
+    @property
+    def feet(self) -> Any:
+        """Where the pillars end `(k, n, 3)`: their length below the corners, along the normal."""
+        lengths = self.platform.inverse_kinematics(self.pose)
+        return self.corners - lengths[..., None] * self.normal[:, None]
+
+
+@pytest.fixture(scope="module", params=["catalogue", "lopsided"])
+def plate(request: pytest.FixtureRequest) -> Plate:
+    """The driving simulator, and a machine with uneven corners whose second foot is fixed."""
+    if request.param == "catalogue":
+        platform = twin.load("driving_simulator")
+    else:
+        platform = Platform(machine_without_symmetry("pillar"))
+    random = np.random.default_rng(61)
+    height = platform.home[2] + random.uniform(-0.05, 0.05, 100)
+    roll, pitch = random.uniform(-0.3, 0.3, (2, 100))
+    turn = Rotation.from_euler("XY", np.stack([roll, pitch], 1)).as_quat()[:, [3, 0, 1, 2]]
+    wanted = np.column_stack([random.normal(size=(100, 2)), height, turn])
+    motion = platform.constrain(wanted, *random.normal(size=(2, 100, 6)))
+    return Plate(platform, height, roll, pitch, *motion)
+
+
+def test_feet_stand_on_the_floor_below_their_corners(plate: Plate) -> None:
+    feet, base = plate.feet, plate.platform.base_joints
+    np.testing.assert_allclose(
+        feet[..., 2], np.broadcast_to(base[:, 2], feet.shape[:2]), rtol=0, atol=ROUNDING
+    )
+    # Square to the plate: no part of a pillar lies along its sides.
+    turn = Rotation.from_quat(plate.pose[:, [4, 5, 6, 3]]).as_matrix()
+    across = np.einsum("kji,knj->kni", turn, plate.corners - feet)[..., :2]
+    np.testing.assert_allclose(across, 0.0, rtol=0, atol=ROUNDING)
+
+
+def test_the_fixed_foot_does_not_move(plate: Plate) -> None:
+    held = plate.feet[:, plate.fixed]
+    wanted = np.broadcast_to(plate.platform.base_joints[plate.fixed], held.shape)
+    np.testing.assert_allclose(held, wanted, rtol=0, atol=ROUNDING)
+    others = np.delete(plate.feet - plate.platform.base_joints, plate.fixed, axis=1)
+    assert np.linalg.norm(others, axis=-1).max() > 0.01, "nothing slides"
+
+
+def test_constrain_keeps_height_roll_and_pitch(plate: Plate) -> None:
+    np.testing.assert_allclose(plate.pose[:, 2], plate.height, rtol=0, atol=ROUNDING)
+    roll, pitch, yaw = Rotation.from_quat(plate.pose[:, [4, 5, 6, 3]]).as_euler("XYZ").T
+    np.testing.assert_allclose(roll, plate.roll, rtol=0, atol=ROUNDING)
+    np.testing.assert_allclose(pitch, plate.pitch, rtol=0, atol=ROUNDING)
+    np.testing.assert_allclose(yaw, 0.0, rtol=0, atol=ROUNDING)
+
+
+def test_constrain_keeps_the_motion_of_height_and_normal(plate: Plate) -> None:
+    """Whatever the given motion does about the normal, which no pillar machine can follow."""
+    random = np.random.default_rng(62)
+    twist, acceleration = random.normal(size=(2, 100, 6))
+    found = plate.platform.constrain(plate.pose, twist, acceleration)
+    normal = Rotation.from_quat(plate.pose[:, [4, 5, 6, 3]]).apply([0.0, 0.0, 1.0])
+    np.testing.assert_allclose(found.pose, plate.pose, rtol=0, atol=4e-16)
+
+    def turning(twist: Any, acceleration: Any) -> Any:
+        spin = np.cross(twist[:, 3:], normal)
+        return spin, np.cross(acceleration[:, 3:], normal) + np.cross(twist[:, 3:], spin)
+
+    for before, after in zip(
+        turning(twist, acceleration), turning(found.twist, found.acceleration), strict=True
+    ):
+        np.testing.assert_allclose(after, before, rtol=0, atol=SOLVED)
+    for before, after in ((twist, found.twist), (acceleration, found.acceleration)):
+        np.testing.assert_allclose(after[:, 2], before[:, 2], rtol=0, atol=SOLVED)
+
+
+def test_constrain_follows_a_motion_that_yaws(plate: Plate, derivative: Any) -> None:
+    """The motion found is that of the constrained poses, also where the given ones have yaw."""
+    random = np.random.default_rng(64)
+    twist, acceleration = random.normal(size=(2, 100, 6))
+    turned = Rotation.from_rotvec([0.0, 0.0, 0.4]) * Rotation.from_quat(plate.pose[:, [4, 5, 6, 3]])
+    pose = np.hstack([plate.pose[:, :3] + 0.01, turned.as_quat()[:, [3, 0, 1, 2]]])
+    found = plate.platform.constrain(pose, twist, acceleration)
+
+    def place(time: float) -> Any:
+        return moved(plate.platform, pose, twist, acceleration, time)[:, :3]
+
+    # Rounding 1e-16 over the smallest step, 2.5e-4, and over its square.
+    np.testing.assert_allclose(derivative(place, 1e-3), found.twist[:, :3], rtol=0, atol=1e-11)
+    steps = (8e-3, 4e-3, 2e-3)
+    second = [(place(h) - 2 * place(0.0) + place(-h)) / h**2 for h in steps]
+    first = [(4 * fine - coarse) / 3 for coarse, fine in itertools.pairwise(second)]
+    extrapolated = (16 * first[1] - first[0]) / 15
+    np.testing.assert_allclose(extrapolated, found.acceleration[:, :3], rtol=0, atol=1e-8)
+
+
+def test_constrain_leaves_possible_motions_alone(plate: Plate) -> None:
+    motion = (plate.pose, plate.twist, plate.acceleration)
+    for found, given in zip(plate.platform.constrain(*motion), motion, strict=True):
+        np.testing.assert_allclose(found, given, rtol=0, atol=SOLVED)
+
+
+def test_constrain_changes_nothing_on_machines_with_six_freedoms(stewart: Platform) -> None:
+    random = np.random.default_rng(63)
+    twist, acceleration = random.normal(size=(2, 6))
+    found = stewart.constrain(stewart.home, twist, acceleration)
+    np.testing.assert_array_equal(found.pose, stewart.home)
+    np.testing.assert_array_equal(found.twist, twist)
+    np.testing.assert_array_equal(found.acceleration, acceleration)
+
+
+def test_constrained_motion_is_the_derivative_of_the_constrained_pose(
+    plate: Plate, derivative: Any
+) -> None:
+    """Velocities and accelerations of a motion through the pose, by differences."""
+    platform, pose = plate.platform, plate.pose
+
+    def place(time: float) -> Any:
+        return moved(platform, pose, plate.twist, plate.acceleration, time)[:, :3]
+
+    # Rounding 1e-16 over the smallest step, 2.5e-4.
+    np.testing.assert_allclose(derivative(place, 1e-3), plate.twist[:, :3], rtol=0, atol=1e-11)
+
+    def velocity(time: float) -> Any:
+        path = plate.twist + plate.acceleration * time
+        return platform.constrain(
+            moved(platform, pose, plate.twist, plate.acceleration, time), path
+        ).twist
+
+    np.testing.assert_allclose(derivative(velocity, 1e-3), plate.acceleration, rtol=0, atol=1e-10)
+
+
+def test_lengths_in_closed_form(plate: Plate) -> None:
+    """h_i - h_fixed = -tan(pitch) dx + tan(roll) / cos(pitch) dy + dz, from corner to corner."""
+    lengths = plate.platform.inverse_kinematics(plate.pose)
+    arms = plate.platform.platform_joints - plate.platform.platform_joints[plate.fixed]
+    slope_x, slope_y = -np.tan(plate.pitch), np.tan(plate.roll) / np.cos(plate.pitch)
+    expected = slope_x[:, None] * arms[:, 0] + slope_y[:, None] * arms[:, 1] + arms[:, 2]
+    found = lengths - lengths[:, [plate.fixed]]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=2 * ROUNDING)
+
+
+def test_pillars_on_a_rectangle_differ_by_equal_amounts() -> None:
+    """Front right + rear left = front left + rear right, which four actuators must respect."""
+    platform = twin.load("driving_simulator")
+    random = np.random.default_rng(64)
+    pose = np.tile(platform.home, (100, 1))
+    pose[:, 2] += random.uniform(-0.05, 0.05, 100)
+    turn = Rotation.from_euler("XY", random.uniform(-0.3, 0.3, (100, 2)))
+    pose[:, 3:] = turn.as_quat()[:, [3, 0, 1, 2]]
+    lengths = platform.inverse_kinematics(platform.constrain(pose).pose)
+    front_right, front_left, rear_left, rear_right = lengths.T
+    assert np.ptp(lengths, axis=1).max() > 0.1
+    np.testing.assert_allclose(
+        front_right + rear_left, front_left + rear_right, rtol=0, atol=ROUNDING
+    )
+
+
+def test_joints_are_places_of_the_feet_and_angles_of_the_fixed_one(plate: Plate) -> None:
+    platform, fixed = plate.platform, plate.fixed
+    legs = platform.leg_coordinates(plate.pose, plate.twist, plate.acceleration)
+    lengths = platform.inverse_kinematics(plate.pose)
+    np.testing.assert_allclose(
+        legs.values[..., 2], lengths - platform.home_coordinates, rtol=0, atol=ROUNDING
+    )
+    sliding = np.delete(np.arange(platform.n_actuators), fixed)
+    np.testing.assert_allclose(
+        legs.values[:, sliding, :2],
+        (plate.feet - platform.base_joints)[:, sliding, :2],
+        rtol=0,
+        atol=ROUNDING,
+    )
+    w, x, y, z = platform.home[3:]
+    home = Rotation.from_quat([x, y, z, w]).as_euler("XYZ")
+    angles = np.stack([plate.roll - home[0], plate.pitch - home[1]], axis=1)
+    np.testing.assert_allclose(legs.values[:, fixed, :2], angles, rtol=0, atol=ROUNDING)
+    side = Rotation.from_quat(plate.pose[:, [4, 5, 6, 3]]).apply([0.0, 1.0, 0.0])
+    rates = np.stack([plate.twist[:, 3], (plate.twist[:, 3:] * side).sum(axis=1)], axis=1)
+    np.testing.assert_allclose(legs.rates[:, fixed, :2], rates, rtol=0, atol=ROUNDING)
+
+
+def test_conditions_forbid_sliding_and_yawing(plate: Plate) -> None:
+    """Of six twists, C leaves three: the feet's rates and the turning about the vertical vanish."""
+    rows = plate.platform.conditions(plate.pose)
+    assert rows.shape == (100, 3, 6)
+    assert (np.linalg.matrix_rank(rows) == 3).all()
+    free = np.linalg.svd(rows)[2][:, 3:]
+    for k in range(3):
+        legs = plate.platform.leg_coordinates(plate.pose, free[:, k])
+        others = np.delete(legs.rates, plate.fixed, axis=1)
+        assert np.abs(others[..., :2]).max() > 0.01
+        # Where the foot is held, its universal joint and its actuator are all that moves.
+        moving = free[:, k, :3] + np.cross(
+            free[:, k, 3:], plate.platform.base_joints[plate.fixed] - plate.pose[:, :3]
+        )
+        rise = legs.rates[:, plate.fixed, 2, None] * plate.normal
+        np.testing.assert_allclose(moving, rise, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("off", [1e-8, 1e-3, -0.2])
+def test_motions_that_are_impossible_are_refused(plate: Plate, off: float) -> None:
+    """The fixed foot aside, the plate turned about the vertical; the same of their rates."""
+    platform, zero = plate.platform, np.zeros(6)
+    pose, twist, acceleration = plate.pose[0], plate.twist[0], plate.acceleration[0]
+    forces = np.zeros(platform.n_actuators)
+    yawed = pose.copy()
+    turn = Rotation.from_rotvec([0.0, 0.0, off]) * Rotation.from_quat(pose[[4, 5, 6, 3]])
+    yawed[3:] = turn.as_quat()[[3, 0, 1, 2]]
+    for wrong in (pose + off * np.eye(7)[0], pose + off * np.eye(7)[1], yawed):
+        for call in (
+            lambda p: platform.inverse_kinematics(p),
+            lambda p: platform.jacobian(p),
+            lambda p: platform.leg_coordinates(p),
+            lambda p: platform.mass_matrix(p),
+            lambda p: platform.energy(p, zero),
+            lambda p: platform.forward_dynamics(p, zero, forces),
+            lambda p: platform.inverse_dynamics(p, zero, zero),
+            lambda p: platform.condition_number(p),
+        ):
+            with pytest.raises(InputError, match="constrain") as caught:
+                call(np.stack([pose, wrong]))
+            assert caught.value.field == "pose"
+            assert "entry 1" in str(caught.value)
+    for direction in (0, 1, 5):
+        wrong = twist + off * np.eye(6)[direction]
+        for call in (
+            lambda t: platform.leg_coordinates(pose, t),
+            lambda t: platform.energy(pose, t),
+            lambda t: platform.forward_dynamics(pose, t, forces),
+            lambda t: platform.inverse_dynamics(pose, t, zero),
+        ):
+            with pytest.raises(InputError) as caught:
+                call(wrong)
+            assert caught.value.field == "twist"
+        wrong = acceleration + off * np.eye(6)[direction]
+        for call in (
+            lambda a: platform.leg_coordinates(pose, twist, a),
+            lambda a: platform.inverse_dynamics(pose, twist, a),
+        ):
+            with pytest.raises(InputError) as caught:
+                call(wrong)
+            assert caught.value.field == "acceleration"
+
+
+def test_rounding_is_not_refused(plate: Plate) -> None:
+    platform = plate.platform
+    random = np.random.default_rng(65)
+    noise = [1e-12 * random.normal(size=(100, size)) for size in (7, 6, 6)]
+    motion = (plate.pose, plate.twist, plate.acceleration)
+    noisy = [given + added for given, added in zip(motion, noise, strict=True)]
+    platform.inverse_dynamics(*noisy)
+    platform.leg_coordinates(*noisy)
+
+
+def test_default_acceleration_keeps_the_rates(plate: Plate) -> None:
+    """Without one given, that of constant rates of height, roll and pitch is taken."""
+    platform = plate.platform
+    found = platform.leg_coordinates(plate.pose, plate.twist)
+    still = platform.constrain(plate.pose, plate.twist).acceleration
+    np.testing.assert_array_equal(
+        found.accelerations,
+        platform.leg_coordinates(plate.pose, plate.twist, still).accelerations,
+    )
+    assert np.abs(still[:, :2]).max() > 0.1, "the fixed foot asks for nothing"

@@ -1,0 +1,327 @@
+"""The page of a machine in a real browser, used as a person uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from browser_rig import TABLET, Visitor, background, changed, colours
+from live_rig import Live
+from numpy.typing import NDArray
+from playwright.sync_api import Browser, Locator
+
+from twin.page.replay_page import replay_page
+from twin.page.server import PageServer
+from twin.simulation.live.replay import Replay
+from twin.simulation.trajectory import Trajectory
+
+MACHINE = "stewart"
+
+POSITION_GAIN = "position_gain [1/s]"
+
+SMALL = (800, 600)
+"""Of windows whose scene is not looked at: less to draw."""
+
+
+@pytest.fixture(scope="module")
+def live() -> Iterator[Live]:
+    """A machine that runs behind a page."""
+    opened = Live(MACHINE)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def window(chromium: Browser, live: Live) -> Iterator[Visitor]:
+    """A browser window with the page, for all tests of this file."""
+    visitor = Visitor(chromium).open(live.url)
+    visitor.dismiss("Software WebGL rendering detected")
+    yield visitor
+    visitor.close()
+
+
+@pytest.fixture
+def desk(live: Live, window: Visitor) -> Iterator[Visitor]:
+    """The window, with the machine at home and all settings as at the beginning."""
+    live.begin_anew()
+    window.turn_to("Drive")
+    window.press("Home")
+    yield window
+    assert not window.problems
+
+
+def state(visitor: Visitor) -> str:
+    """Return the word for the run's state."""
+    return visitor.page.locator(".twin-state").inner_text()
+
+
+def is_rising(live: Live, to: float, within: float = 0.5) -> Callable[[], bool]:
+    """Return what tells whether the platform has come to a height [mm] above home."""
+    return lambda: abs(live.height - to) < within
+
+
+def test_machine_is_seen(desk: Visitor, live: Live) -> None:
+    desk.wait(lambda: len(colours(desk.scene())) > 500, "the machine is drawn")
+    before = desk.scene()
+    assert background(before) < 0.9
+    # Blue legs on grey ground.
+    blue = before[..., 2].astype(int) - before[..., 0] > 60
+    assert 0.01 < blue.mean() < 0.3
+    desk.enter("z [mm]", -60)
+    desk.wait(is_rising(live, -60.0), "the platform is down")
+    desk.wait(lambda: changed(before, desk.scene()) > 0.01, "the picture follows")
+
+
+def test_typed_value_moves_the_machine(desk: Visitor, live: Live) -> None:
+    desk.enter("z [mm]", 12.5)
+    desk.wait(is_rising(live, 12.5, 0.1), "the platform is up")
+    desk.press("Home")
+    desk.wait(is_rising(live, 0.0, 0.1), "the platform is home")
+    desk.wait(lambda: desk.number("z [mm]") == 0.0, "the slider follows")
+
+
+def test_slider_moves_the_machine(desk: Visitor, live: Live) -> None:
+    desk.slide("z [mm]", 0.75)
+    wanted = desk.number("z [mm]")
+    assert wanted > 10.0
+    desk.wait(is_rising(live, wanted), "the platform is up")
+
+
+def test_motion_is_started_and_stopped(desk: Visitor, live: Live) -> None:
+    desk.choose("Kind", "sine")
+    desk.choose("Axis", "z")
+    desk.enter("Amplitude [mm]", 15)
+    desk.enter("Frequency [Hz]", 1)
+    desk.enter("Duration [s]", 2)
+    desk.tick("Loop")
+    desk.press("Start motion")
+    heights: list[float] = []
+
+    def has_swung() -> bool:
+        heights.append(live.height)
+        return max(heights) > 8.0 and min(heights) < -8.0
+
+    desk.wait(has_swung, "the platform swings")
+    assert max(np.abs(heights)) < 17.0
+    desk.press("Stop motion")
+    desk.wait(lambda: not live.ask(lambda: live.session.playing), "the motion ends")
+    desk.tick("Loop", on=False)
+
+
+def test_run_is_paused_and_stepped(desk: Visitor, live: Live) -> None:
+    desk.press("Pause")
+    desk.wait(lambda: state(desk) == "paused", "it says so")
+    before = live.time
+    desk.press("Step")
+    desk.wait(lambda: live.time > before, "one step is made")
+    assert live.time == pytest.approx(before + live.session.period, abs=1e-9)
+    desk.press("Run")
+    desk.wait(lambda: live.time > before + 0.5, "it goes on")
+    desk.wait(lambda: state(desk) == "running", "it says so")
+    desk.press("Reset")
+    desk.wait(lambda: live.time < before, "it begins anew")
+
+
+def test_push_moves_the_platform(desk: Visitor, live: Live) -> None:
+    desk.turn_to("Push")
+    for place, value in enumerate((0, 0, -1500)):
+        desk.enter("Force [N]", value, place)
+    desk.enter("For [s]", 0.5)
+    desk.press("Push")
+    lowest: list[float] = [0.0]
+
+    def went_down() -> bool:
+        lowest.append(live.height)
+        return min(lowest) < -0.01
+
+    desk.wait(went_down, "the platform gives way")
+
+
+def test_engine_is_switched(desk: Visitor, live: Live) -> None:
+    desk.enter("z [mm]", 14)
+    desk.wait(is_rising(live, 14.0), "the platform is up")
+    desk.turn_to("Machine")
+    for engine in ("analytic", "bullet"):
+        desk.choose("Engine", engine)
+        desk.has_text(f"{MACHINE} \u00b7 {engine} \u00b7 cascade")
+        assert live.session.settings.engine == engine
+        before = live.time
+        desk.wait(lambda before=before: live.time > before + 0.2, "it goes on")  # type: ignore[misc]
+        assert live.height == pytest.approx(14.0, abs=1.0)
+
+
+def test_gain_is_typed(desk: Visitor, live: Live) -> None:
+    desk.turn_to("Machine")
+    wanted = 0.5 * live.session.gains["position_gain"]
+    desk.enter(POSITION_GAIN, wanted)
+    desk.wait(lambda: live.session.gains["position_gain"] == wanted, "the gain is used")
+
+
+def test_second_engine_is_drawn_over_the_first(desk: Visitor, live: Live) -> None:
+    desk.turn_to("Compare")
+    desk.wait(lambda: abs(live.height) < 0.1, "the platform is home")
+    before = desk.scene()
+    assert np.isnan(live.difference)
+    desk.choose("Second engine", "mujoco")
+    desk.tick("MuJoCo defaults")
+    desk.wait(lambda: live.difference > 0.01, "MuJoCo's own settings differ")
+    shown = desk.page.locator(".twin-difference")
+    desk.wait(lambda: "\u00b5m" in shown.inner_text(), "the difference is told")
+    # Without a controller of its own it goes far away.
+    desk.choose("Same input", "forces")
+    desk.wait(lambda: live.difference > 50.0, "it is far away")
+    desk.wait(lambda: changed(before, desk.scene()) > 0.01, "the second machine is seen")
+    assert live.height == pytest.approx(0.0, abs=0.1)
+    desk.choose("Second engine", "off")
+    desk.wait(lambda: changed(before, desk.scene()) < 0.002, "it is gone")
+
+
+def test_charts_move_and_stand_still(desk: Visitor, live: Live) -> None:
+    charts = desk.page.locator(".uplot")
+    assert charts.count() >= 2
+    chart = charts.first
+
+    def moves(chart: Locator) -> bool:
+        before = desk.picture_of(chart)
+        desk.page.wait_for_timeout(400.0)
+        return changed(before, desk.picture_of(chart)) > 0.0
+
+    desk.enter("z [mm]", 25)
+    desk.wait(lambda: moves(chart), "the chart moves")
+    desk.press("Pause")
+    desk.wait(lambda: not moves(chart), "the chart stands still")
+
+
+def test_run_is_saved_and_replayed(
+    desk: Visitor, live: Live, visit: Callable[..., Visitor], tmp_path: Path
+) -> None:
+    desk.enter("z [mm]", 18)
+    desk.wait(is_rising(live, 18.0), "the platform is up")
+    desk.turn_to("Save")
+    desk.enter("File name", "my run")
+    with desk.page.expect_download() as download:
+        desk.press("Save run")
+    assert download.value.suggested_filename == "my run.npz"
+    file = tmp_path / "run.npz"
+    download.value.save_as(file)
+    run = Trajectory.load(file)
+    heights = 1e3 * (run.pose[:, 2] - live.session.platform.home[2])
+    assert abs(heights[0]) < 1.0
+    assert heights[-1] == pytest.approx(18.0, abs=0.5)
+
+    replay = Replay(run)
+    with PageServer(port=0, title="replay") as server:
+        page = replay_page(server.viser, replay)
+        page.runner.start()
+        visitor = visit(server.url)
+        visitor.has_text("replay \u00b7 stewart")
+        visitor.press("Pause")
+        visitor.wait(lambda: state(visitor) in ("paused", "stopped"), "it stands still")
+        visitor.enter("Time [s]", 0)
+        visitor.wait(lambda: replay.time == replay.start, "it is at its beginning")
+        visitor.wait(lambda: len(colours(visitor.scene())) > 500, "the machine is drawn")
+        first = visitor.scene()
+        visitor.enter("Time [s]", round(replay.end, 2))
+        visitor.wait(lambda: replay.time > replay.end - 0.1, "it is at its end")
+        visitor.wait(lambda: changed(first, visitor.scene()) > 0.005, "the machine is up")
+        page.close()
+
+
+def test_reload_restores_the_page(desk: Visitor, live: Live) -> None:
+    desk.enter("z [mm]", 21)
+    desk.wait(is_rising(live, 21.0), "the platform is up")
+    before = live.time
+    desk.page.reload()
+    desk.wait_connected()
+    desk.wait(lambda: desk.number("z [mm]") == 21.0, "the slider is where it was")
+    assert live.time > before
+    assert live.height == pytest.approx(21.0, abs=0.5)
+    desk.wait(lambda: len(colours(desk.scene())) > 500, "the machine is drawn")
+    desk.enter("z [mm]", 5)
+    desk.wait(is_rising(live, 5.0), "it is still driven from here")
+
+
+def test_three_windows_show_the_same(
+    desk: Visitor, live: Live, visit: Callable[..., Visitor]
+) -> None:
+    two, three = (visit(live.url, size=SMALL) for _ in range(2))
+    desk.wait(lambda: live.clients == 3, "three are connected")
+    two.enter("z [mm]", 9)
+    desk.wait(is_rising(live, 9.0), "the platform is up")
+    for visitor in (desk, three):
+        visitor.wait(lambda visitor=visitor: visitor.number("z [mm]") == 9.0, "all show it")  # type: ignore[misc]
+    three.page.close()
+    desk.wait(lambda: live.clients == 2, "one has gone")
+    desk.enter("z [mm]", -9)
+    desk.wait(is_rising(live, -9.0), "the others go on")
+    two.wait(lambda: two.number("z [mm]") == -9.0, "the others go on")
+
+
+def is_stopped(desk: Visitor, live: Live) -> bool:
+    """Return whether the run has stopped, and the page says so and why."""
+    reason = live.ask(lambda: live.session.stopped)
+    banner = desk.page.locator(".twin-banner")
+    return bool(
+        reason
+        and banner.is_visible()
+        and reason in banner.inner_text()
+        and state(desk) == "stopped"
+    )
+
+
+def is_well(desk: Visitor, live: Live) -> bool:
+    """Return whether the machine runs at home, and the page says nothing else."""
+    quiet = not desk.page.locator(".twin-banner").is_visible()
+    return quiet and state(desk) == "running" and abs(live.height) < 0.1
+
+
+def test_unstable_machine_stops_and_says_why(desk: Visitor, live: Live) -> None:
+    gain = live.session.gains["position_gain"]
+    desk.turn_to("Machine")
+    desk.enter(POSITION_GAIN, 3000)
+    desk.wait(lambda: live.session.gains["position_gain"] == 3000.0, "the gain is used")
+    desk.turn_to("Drive")
+    desk.enter("z [mm]", 40)
+    desk.wait(lambda: is_stopped(desk, live), "it stops")
+    desk.turn_to("Machine")
+    desk.enter(POSITION_GAIN, gain)
+    desk.wait(lambda: is_well(desk, live), "it begins anew")
+
+
+def test_stopped_machine_is_reset(desk: Visitor, live: Live) -> None:
+    desk.turn_to("Push")
+    desk.enter("Force [N]", 300000)
+    desk.enter("For [s]", 1)
+    desk.press("Push")
+    desk.wait(lambda: is_stopped(desk, live), "it stops")
+    desk.press("Reset and run")
+    desk.wait(lambda: is_well(desk, live), "it begins anew")
+    assert not desk.page.get_by_role("button", name="Reset and run").is_visible()
+
+
+def is_within(visitor: Visitor, label: str, size: tuple[int, int]) -> bool:
+    """Return whether the line of an input is seen as a whole in a window of a size."""
+    row = visitor.row(label)
+    box = row.bounding_box() if row.is_visible() else None
+    if box is None:
+        return False
+    right, bottom = box["x"] + box["width"], box["y"] + box["height"]
+    return min(box["x"], box["y"]) >= 0.0 and right <= size[0] and bottom <= size[1]
+
+
+def test_tablet_shows_scene_and_controls(live: Live, visit: Callable[..., Visitor]) -> None:
+    live.begin_anew()
+    visitor = visit(live.url, size=TABLET)
+    for label in ("z [mm]", "Speed"):
+        visitor.wait(lambda label=label: is_within(visitor, label, TABLET), label)  # type: ignore[misc]
+    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= TABLET[0]
+    visitor.wait(lambda: machine_share(visitor.scene()) > 0.02, "the machine is drawn")
+    visitor.enter("z [mm]", 11)
+    visitor.wait(is_rising(live, 11.0), "the platform is up")
+
+
+def machine_share(picture: NDArray[np.uint8]) -> float:
+    """Return the share of a picture that is not like its upper corner, which is background."""
+    return float((np.abs(picture.astype(int) - picture[0, 0]).max(axis=-1) > 60).mean())

@@ -1,0 +1,508 @@
+"""Controls of the page without a browser: what people do with them, and what they show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("viser")
+
+from twin.errors import InputError
+from twin.page.axis_sliders import AxisSliders
+from twin.page.compare_panel import ComparePanel
+from twin.page.gain_numbers import GainNumbers
+from twin.page.machine_panel import MachinePanel
+from twin.page.motion_panel import MotionPanel
+from twin.page.orders import Orders
+from twin.page.push_panel import PushPanel
+from twin.page.record_panel import RecordPanel
+from twin.page.replay_page import ReplayPanel
+from twin.page.run_panel import RunPanel
+from twin.page.server import PageServer
+from twin.page.view_panel import ViewPanel
+from twin.simulation.live.machine_session import MachineSession
+from twin.simulation.live.replay import Replay
+from twin.simulation.live.runner import Runner
+from twin.simulation.trajectory import Trajectory
+
+
+class Client:
+    """Somebody at the page, who keeps what is said and sent."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self.files: dict[str, bytes] = {}
+
+    def add_notification(self, title: str, body: str, **_: Any) -> None:
+        """Keep what is said."""
+        self.said.append(f"{title}: {body}")
+
+    def send_file_download(self, filename: str, content: bytes, **_: Any) -> None:
+        """Keep what is sent."""
+        self.files[filename] = content
+
+
+class Gone(Client):
+    """Somebody who has closed the page."""
+
+    def add_notification(self, *_: Any, **__: Any) -> None:
+        """Fail as a closed connection may."""
+        raise ConnectionError("closed")
+
+
+class Desk:
+    """viser's controls, and hands that use them as a browser would."""
+
+    def __init__(self, gui: Any) -> None:
+        self.gui = gui
+        self.client = Client()
+        self.orders = Orders(lambda function: function())
+
+    def find(self, label: str) -> Any:
+        """Return the newest control with a label."""
+        handles = self.gui._gui_input_handle_from_uuid.values()
+        return [handle for handle in handles if getattr(handle, "label", None) == label][-1]
+
+    def use(self, label: str, value: Any = True, client: Any = None) -> None:
+        """Change a control's value, or press a button."""
+        handle = self.find(label)
+        handle._impl.value = value
+        event = SimpleNamespace(client=client or self.client, client_id=0, target=handle)
+        for callback in tuple(handle._impl.update_cb):
+            callback(event)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PageServer]:
+    with PageServer(port=0) as opened:
+        yield opened
+
+
+@pytest.fixture
+def desk(server: PageServer) -> Iterator[Desk]:
+    yield Desk(server.viser.gui)
+    server.viser.gui.reset()
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[MachineSession]:
+    session = MachineSession("stewart")
+    yield session
+    session.close()
+
+
+@pytest.fixture
+def session(shared: MachineSession) -> MachineSession:
+    shared.configure(
+        engine="mujoco", controller="cascade", gains={}, comparison=None, machine_preset=None
+    )
+    shared.reset()
+    return shared
+
+
+def later(monkeypatch: pytest.MonkeyPatch, module: str, seconds: float) -> None:
+    """Let a module's clock be ahead."""
+    from time import monotonic
+
+    monkeypatch.setattr(f"twin.page.{module}.monotonic", lambda: monotonic() + seconds)
+
+
+def test_a_slider_moves_the_platform(desk: Desk, session: MachineSession) -> None:
+    AxisSliders(desk.gui, desk.orders, session)
+    desk.use("z [mm]", 40.0)
+    np.testing.assert_allclose(session.target, [0, 0, 40, 0, 0, 0], rtol=0, atol=1e-9)
+    session.advance(3.0)
+    assert session.scene.pose[2] - session.platform.home[2] == pytest.approx(0.04, abs=1e-3)
+
+
+def test_sliders_have_the_machine_s_ranges(desk: Desk, session: MachineSession) -> None:
+    AxisSliders(desk.gui, desk.orders, session)
+    for axis in session.axes:
+        slider = desk.find(f"{axis.name} [{axis.unit}]")
+        assert (slider.min, slider.max) == (axis.low, axis.high)
+        assert 100 <= (slider.max - slider.min) / slider.step <= 1001
+
+
+def test_a_number_that_is_being_typed_may_lie_outside(desk: Desk, session: MachineSession) -> None:
+    AxisSliders(desk.gui, desk.orders, session)
+    desk.use("z [mm]", 4000.0)
+    assert 0.0 < session.target[2] <= session.axes[2].high
+
+
+def test_sliders_follow_without_asking_for_anything(
+    desk: Desk, session: MachineSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sliders = AxisSliders(desk.gui, desk.orders, session)
+    asked: list[Any] = []
+    session.move_to([0, 0, 30, 0, 5, 0])
+    monkeypatch.setattr(session, "move_to", asked.append)
+    sliders.refresh()
+    assert desk.find("z [mm]").value == 30.0
+    assert desk.find("pitch [deg]").value == 5.0
+    assert not asked
+
+
+def test_sliders_do_not_pull_at_a_hand(
+    desk: Desk, session: MachineSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sliders = AxisSliders(desk.gui, desk.orders, session)
+    desk.use("x [mm]", 50.0)
+    session.home()
+    sliders.refresh()
+    assert desk.find("x [mm]").value == 50.0
+    later(monkeypatch, "axis_sliders", 2.0)
+    sliders.refresh()
+    assert desk.find("x [mm]").value == 0.0
+
+
+def test_sliders_follow_a_motion(desk: Desk, session: MachineSession) -> None:
+    sliders = AxisSliders(desk.gui, desk.orders, session)
+    MotionPanel(desk.gui, desk.orders, session)
+    desk.use("Start motion")
+    session.advance(2.3)
+    sliders.refresh()
+    assert session.playing
+    assert desk.find("z [mm]").value == pytest.approx(session.demanded[2], abs=1.0)
+    assert desk.find("z [mm]").value != 0.0
+    desk.use("Stop motion")
+    session.advance(2.0)
+    assert not session.playing
+
+
+@pytest.mark.parametrize("kind", ["sine", "step", "lift", "chirp", "tank"])
+def test_every_kind_of_motion_plays(desk: Desk, session: MachineSession, kind: str) -> None:
+    MotionPanel(desk.gui, desk.orders, session)
+    desk.use("Kind", kind)
+    assert desk.find("Axis").disabled == (kind == "tank")
+    assert desk.find("Frequency [Hz]").disabled == (kind not in ("sine", "chirp"))
+    desk.use("Start motion")
+    assert not desk.client.said
+    assert session.playing
+
+
+def test_the_proposed_amplitude_is_of_the_axis(desk: Desk, session: MachineSession) -> None:
+    MotionPanel(desk.gui, desk.orders, session)
+    assert desk.find("Amplitude [mm]").value > 5.0
+    desk.use("Axis", "pitch")
+    assert 0.5 < desk.find("Amplitude [deg]").value < 10.0
+    desk.use("Start motion")
+    session.advance(1.3)
+    assert abs(session.demanded[4]) > 0.01
+    np.testing.assert_allclose(session.demanded[:3], 0.0, rtol=0, atol=1e-9)
+
+
+def test_a_motion_out_of_reach_is_told(desk: Desk, session: MachineSession) -> None:
+    MotionPanel(desk.gui, desk.orders, session)
+    desk.use("Amplitude [mm]", 5000.0)
+    desk.use("Start motion")
+    assert len(desk.client.said) == 1
+    assert desk.client.said[0].startswith("Not possible: ")
+    assert not session.playing
+
+
+def upload(desk: Desk, name: str, content: str) -> None:
+    desk.use("Motion from CSV", SimpleNamespace(name=name, content=content.encode()))
+
+
+def test_an_uploaded_motion_plays(desk: Desk, session: MachineSession) -> None:
+    MotionPanel(desk.gui, desk.orders, session)
+    times = np.linspace(0.0, 2.0, 41)
+    rows = [f"{time},{10.0 * np.sin(np.pi * time) ** 3}" for time in times]
+    upload(desk, "C:/rides/bump.csv", "\n".join(["time [s],z [mm]", *rows]))
+    assert desk.client.said == ["bump.csv: 2 s; Start motion plays it."]
+    assert desk.find("Kind").value == "bump.csv"
+    desk.use("Start motion")
+    session.advance(0.8)
+    assert session.demanded[2] == pytest.approx(10.0, abs=2.0)
+
+
+def test_a_bad_upload_is_told_and_loses_nothing(desk: Desk, session: MachineSession) -> None:
+    MotionPanel(desk.gui, desk.orders, session)
+    upload(desk, "bad.csv", "time [s],z [mm]\n0,1\n1,oops\n")
+    assert desk.client.said[0].startswith("Not possible: bad.csv: line 3")
+    assert desk.find("Kind").value == "sine"
+    desk.use("Start motion")
+    assert session.playing
+
+
+def test_a_push_acts(desk: Desk, session: MachineSession, server: PageServer) -> None:
+    begun: list[Any] = []
+    view: Any = SimpleNamespace(push=SimpleNamespace(begin=lambda *a, **k: begun.append((a, k))))
+    panel = PushPanel(desk.gui, desk.orders, session, view)
+    desk.use("Point [mm]", (100.0, 0.0, 0.0))
+    desk.use("Push")
+    assert session.push_acting is not None
+    np.testing.assert_array_equal(session.push_acting.point, [0.1, 0.0, 0.0])
+    assert session.push_acting.force[0] > 0.0
+    assert len(begun) == 1
+    panel.refresh()
+    session.advance(0.3)
+    assert session.push_acting is None
+
+
+def test_another_engine_takes_over(desk: Desk, session: MachineSession) -> None:
+    panel = MachinePanel(desk.gui, desk.orders, session)
+    session.move_to([0, 0, 30, 0, 0, 0])
+    session.advance(2.0)
+    before = session.time
+    desk.use("Engine", "analytic")
+    assert session.settings.engine == "analytic"
+    assert session.time == before
+    panel.refresh()
+    assert desk.find("Engine").value == "analytic"
+    assert not desk.client.said
+
+
+def test_choices_made_while_the_run_is_busy_all_count(desk: Desk, session: MachineSession) -> None:
+    """What is done for the first sets the controls back before the second has its turn."""
+    waiting: list[Any] = []
+    MachinePanel(desk.gui, Orders(waiting.append), session)
+    compare = ComparePanel(desk.gui, Orders(waiting.append), session)
+    for label, value in (("Engine", "bullet"), ("Controller", "computed_torque")):
+        desk.use(label, value)
+    desk.use("Second engine", "analytic")
+    for order in waiting:
+        order()
+    found = session.settings
+    assert (found.engine, found.controller) == ("bullet", "computed_torque")
+    assert found.comparison == "analytic"
+    compare.refresh()
+
+
+def test_the_largest_difference_begins_anew_with_the_run(
+    desk: Desk, session: MachineSession
+) -> None:
+    panel = ComparePanel(desk.gui, desk.orders, session)
+    desk.use("Second engine", "mujoco")
+    desk.use("MuJoCo defaults", True)
+    session.advance(0.5)
+    panel.refresh()
+    assert panel._largest[0] > 1.0
+    session.reset()
+    panel.refresh()
+    assert panel._largest[0] < 1.0
+
+
+def test_a_refused_choice_is_told_and_taken_back(desk: Desk, session: MachineSession) -> None:
+    MachinePanel(desk.gui, desk.orders, session)
+    desk.use("Controller", "iff")
+    assert desk.client.said[0].startswith("Not possible: ")
+    assert desk.find("Controller").value == "cascade"
+    assert session.settings.controller == "cascade"
+
+
+def test_a_gain_counts_when_typing_has_paused(
+    desk: Desk, session: MachineSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = GainNumbers(desk.gui, desk.orders, session)
+    numbers.refresh()
+    before = session.gains["position_gain"]
+    desk.use("position_gain [1/s]", 1.0)
+    numbers.refresh()
+    assert session.gains["position_gain"] == before
+    desk.use("position_gain [1/s]", 12.0)
+    later(monkeypatch, "typing_pause", 1.0)
+    numbers.refresh()
+    assert session.gains["position_gain"] == 12.0
+    assert desk.find("position_gain [1/s]").value == 12.0
+
+
+def test_a_refused_gain_is_taken_back(
+    desk: Desk, session: MachineSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = GainNumbers(desk.gui, desk.orders, session)
+    numbers.refresh()
+    before = session.gains
+    desk.use("position_gain [1/s]", -3.0)
+    later(monkeypatch, "typing_pause", 1.0)
+    numbers.refresh()
+    assert len(desk.client.said) == 1
+    assert session.gains == before
+    assert desk.find("position_gain [1/s]").value == pytest.approx(
+        before["position_gain"], rel=1e-5
+    )
+
+
+def test_another_controller_brings_its_gains(desk: Desk, session: MachineSession) -> None:
+    panel = MachinePanel(desk.gui, desk.orders, session)
+    desk.use("Controller", "computed_torque")
+    panel.refresh()
+    labels = {"bandwidth": "bandwidth [rad/s]", "damping": "damping"}
+    for name, label in labels.items():
+        assert desk.find(label).value == pytest.approx(session.gains[name], rel=1e-5)
+
+
+def test_a_second_engine_is_compared(desk: Desk, session: MachineSession) -> None:
+    panel = ComparePanel(desk.gui, desk.orders, session)
+    assert desk.find("MuJoCo defaults").disabled
+    desk.use("Second engine", "mujoco")
+    assert not desk.find("MuJoCo defaults").disabled
+    desk.use("MuJoCo defaults", True)
+    assert session.settings.comparison_defaults
+    session.advance(0.5)
+    panel.refresh()
+    assert session.difference is not None
+    desk.use("Difference drawn", "100 times")
+    assert session.exaggeration == 100.0
+    desk.use("Second engine", "off")
+    assert session.difference is None
+
+
+def test_a_run_is_saved_for_who_asks(desk: Desk, session: MachineSession, tmp_path: Path) -> None:
+    RecordPanel(desk.gui, desk.orders, "stewart", session.trajectory)
+    session.advance(0.2)
+    desk.use("File name", "my run")
+    desk.use("Save run")
+    assert list(desk.client.files) == ["my run.npz"]
+    file = tmp_path / "run.npz"
+    file.write_bytes(desk.client.files["my run.npz"])
+    run = Trajectory.load(file)
+    assert (run.machine, len(run)) == ("stewart", 200)
+
+
+@pytest.mark.parametrize("name", ["", "../run", "a" * 200, "C:run"])
+def test_a_name_that_is_none_is_told(desk: Desk, session: MachineSession, name: str) -> None:
+    RecordPanel(desk.gui, desk.orders, "stewart", session.trajectory)
+    session.advance(0.2)
+    desk.use("File name", name)
+    desk.use("Save run")
+    assert desk.client.said[0].startswith("Not possible: file name")
+    assert not desk.client.files
+
+
+def test_the_run_is_paused_stepped_and_slowed(desk: Desk, session: MachineSession) -> None:
+    runner = Runner(session)
+    panel = RunPanel(desk.gui, desk.orders, runner, session.home)
+    desk.use("Run", "Pause")
+    assert runner.paused
+    assert desk.find("Run").options[0] == "Run"
+    desk.use("Run", "Run")
+    assert not runner.paused
+    desk.use("Run", "Step")
+    assert runner.paused
+    desk.use("Speed", 0.05)
+    assert runner.speed == 0.05
+    desk.use("Speed", 0.0)
+    assert runner.speed == 0.01
+    session.advance(0.1)
+    desk.use("Run", "Reset")
+    assert session.time == 0.0
+    panel.refresh()
+    assert not desk.find("Reset and run").visible
+
+
+def test_an_unstable_machine_offers_a_new_beginning(desk: Desk, session: MachineSession) -> None:
+    runner = Runner(session)
+    panel = RunPanel(desk.gui, desk.orders, runner, session.home)
+    session.configure(gains={"position_gain": 3000.0})
+    session.push(force=(2000.0, 0.0, 0.0), duration=0.5)
+    session.advance(5.0)
+    assert session.stopped
+    panel.refresh()
+    assert desk.find("Reset and run").visible
+    session.configure(gains={})
+    desk.use("Reset and run")
+    session.advance(0.2)
+    panel.refresh()
+    assert not session.stopped
+    assert not desk.find("Reset and run").visible
+
+
+def test_layers_and_points_are_chosen(
+    desk: Desk, session: MachineSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[Any] = []
+    view: Any = SimpleNamespace(
+        shown=lambda name: False,
+        show=lambda name, shown: done.append((name, shown)),
+        look=lambda name, clients: done.append((name, clients)),
+        colour_legs=lambda kind, values=None: done.append((kind, values)),
+        trace=SimpleNamespace(follow=lambda point: done.append(point)),
+    )
+    panel = ViewPanel(desk.gui, desk.orders, session, view)
+    desk.use("Joint frames", True)
+    desk.use("Look from", "top")
+    assert done == [("joint_frames", True), ("top", [desk.client])]
+    done.clear()
+    desk.use("Trace of", "joint 2")
+    np.testing.assert_allclose(done[0], session.platform.platform_joints[1], rtol=0, atol=1e-9)
+    desk.use("Trace point [mm]", (10.0, 0.0, 0.0))
+    later(monkeypatch, "typing_pause", 1.0)
+    panel.refresh()
+    assert done[1] == [0.01, 0.0, 0.0]
+    done.clear()
+    desk.use("Leg colour", "force")
+    panel.draw()
+    np.testing.assert_array_equal(done[0][1], session.utilisation)
+
+
+def test_a_recording_is_sought(
+    desk: Desk, session: MachineSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session.advance(1.0)
+    replay = Replay(session.trajectory(), session.platform)
+    panel = ReplayPanel(desk.gui, desk.orders, replay)
+    desk.use("Time [s]", 0.5)
+    assert replay.time == 0.5
+    desk.use("Loop", True)
+    assert replay.loop
+    replay.advance(0.25)
+    later(monkeypatch, "replay_page", 2.0)
+    panel.refresh()
+    assert desk.find("Time [s]").value == pytest.approx(0.75, abs=2e-3)
+
+
+def failing(error: Exception) -> Callable[[Any], None]:
+    def work(_: Any) -> None:
+        raise error
+
+    return work
+
+
+def test_errors_reach_who_asked_and_nobody_else(desk: Desk) -> None:
+    button, other = desk.gui.add_button("Try"), Client()
+    desk.orders.on(button.on_click, failing(InputError("gain", "must be above 0")))
+    desk.use("Try")
+    assert desk.client.said == ["Not possible: gain: must be above 0"]
+    assert not other.said
+
+
+def test_faults_of_the_program_are_told_and_logged(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
+    button = desk.gui.add_button("Try")
+    desk.orders.on(button.on_click, failing(ZeroDivisionError("by zero")))
+    desk.use("Try")
+    assert desk.client.said == ["Error of the program: ZeroDivisionError: by zero"]
+    assert "could not do" in caplog.text
+
+
+def test_who_has_gone_harms_nobody(desk: Desk) -> None:
+    button = desk.gui.add_button("Try")
+    desk.orders.on(button.on_click, failing(InputError("gain", "must be above 0")))
+    desk.use("Try", client=Gone())
+
+
+def test_what_the_page_sets_itself_is_no_order(desk: Desk) -> None:
+    done: list[Any] = []
+    box = desk.gui.add_checkbox("Box", False)
+    desk.orders.on(box.on_update, done.append)
+    box.value = True
+    assert not done
+    desk.use("Box", False)
+    assert len(done) == 1
+
+
+def test_no_file_of_the_server_is_read(desk: Desk, session: MachineSession, tmp_path: Path) -> None:
+    file = tmp_path / "secret.csv"
+    file.write_text("time [s],z [mm]\n0,0\n1,1\n2,0\n")
+    MotionPanel(desk.gui, desk.orders, session)
+    desk.use("Kind", str(file))
+    desk.use("Start motion")
+    assert desk.client.said[-1].startswith("Not possible: kind: ")
+    assert not session.playing

@@ -1,0 +1,210 @@
+"""Stiff springs: the machine tends to the rigid one, with an error of order 1 / k."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from twin.machine.machine import MachineParameters
+from twin.papers.compliant_legs.equilibrium import held_equilibrium, locked_equilibrium
+from twin.papers.compliant_legs.linear import locked_linearisation
+from twin.papers.compliant_legs.machine import CompliantMachine
+from twin.papers.compliant_legs.motion import free_motion
+from twin.papers.compliant_legs.solve import solve_free, solve_locked
+from twin.papers.compliant_legs.state import leg_state
+from twin.simulation.platform import Platform
+
+STIFFNESSES = (1e6, 1e7, 1e8)
+"""[N/m] For each of them the error must be ten times that of the next."""
+
+
+def rigid_machine(machine: CompliantMachine) -> Platform:
+    """Return the machine with relaxed, locked springs as rigid legs of the `ups` kind.
+
+    m1 and m2 are one rigid housing, m3 is the rod; what no point mass has, a moment about the leg,
+    is too small to be seen.
+    """
+    legs = {name: getattr(machine, name)[0] for name in ("spring_mass", "housing_mass")}
+    m1, m2 = legs.values()
+    middle, end = machine.spring_length[0] / 2, machine.spring_length[0] + machine.housing_length[0]
+    center = (m1 * middle + m2 * end) / (m1 + m2)
+    transverse = m1 * (middle - center) ** 2 + m2 * (end - center) ** 2
+    home = np.linalg.norm(machine.home[:3] + machine.platform_joints - machine.base_joints, axis=1)
+
+    def body(mass: float, place: float, inertia: float) -> dict[str, object]:
+        tensor = [inertia, inertia, 1e-12]
+        return {"source": "Test", "kind": "rigid", "mass": mass, "inertia": tensor} | {
+            "center_of_mass": [0.0, 0.0, place]
+        }
+
+    return Platform(
+        MachineParameters.model_validate(
+            {
+                "source": "Test",
+                "name": "rigid",
+                "title": "The compliant machine with rigid legs",
+                "gravity": machine.gravity,
+                "base": {
+                    "source": "Test",
+                    "joints": {"source": "Test", "coordinates": machine.base_joints.tolist()},
+                },
+                "platform": {
+                    "source": "Test",
+                    "joints": {"source": "Test", "coordinates": machine.platform_joints.tolist()},
+                    "body": {
+                        "source": "Test",
+                        "kind": "rigid",
+                        "mass": machine.platform_mass,
+                        "center_of_mass": machine.platform_center.tolist(),
+                        "inertia": machine.platform_inertia.tolist(),
+                    },
+                },
+                "home": {"source": "Test", "position": machine.home[:3].tolist()},
+                "leg": {
+                    "source": "Test",
+                    "kind": "ups",
+                    "first_axis": "horizontal",
+                    "housing": body(m1 + m2, center, transverse),
+                    "rod": body(machine.follower_mass[0], -machine.follower_length[0], 1e-12),
+                    "actuator": {
+                        "source": "Test",
+                        "minimum": 0.5 * home.min(),
+                        "maximum": 2.0 * home.max(),
+                    },
+                },
+            }
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def rigid(shipped: CompliantMachine) -> Platform:
+    """The shipped machine without compliance."""
+    return rigid_machine(shipped)
+
+
+def with_stiffness(machine: CompliantMachine, stiffness: float) -> CompliantMachine:
+    # Damping grows with the root of the stiffness: the damping ratio stays.
+    factor = stiffness / machine.stiffness
+    return replace(
+        machine,
+        stiffness=machine.stiffness * factor,
+        damping=machine.damping * np.sqrt(factor),
+    )
+
+
+def is_first_order(errors: list[float]) -> bool:
+    ratios = np.array(errors[:-1]) / errors[1:]
+    return bool((np.abs(ratios - 10.0) < 0.5).all())
+
+
+def test_relaxed_springs_leave_the_platform_its_rigid_acceleration(shipped, rigid) -> None:
+    """Forces reach the platform through m3 only: what the spring does meanwhile is not felt."""
+    random = np.random.default_rng(11)
+    for _ in range(10):
+        turn = Rotation.from_rotvec(random.uniform(-0.2, 0.2, 3)).as_quat()[[3, 0, 1, 2]]
+        pose = np.concatenate([shipped.home[:3] + random.uniform(-0.05, 0.05, 3), turn])
+        twist, forces = random.normal(size=6), random.normal(size=6) * 200.0
+        wrench = random.normal(size=6) * 50.0
+        # A rigid leg does not deflect: zero rates, and any acceleration of the spring.
+        ours = solve_free(shipped, pose, twist, None, forces, wrench)
+        expected = rigid.forward_dynamics(pose, twist, forces, wrench)
+        assert ours.acceleration == pytest.approx(expected, abs=1e-9)
+
+
+def quasi_static(machine: CompliantMachine, pose, twist, forces) -> np.ndarray:
+    """Return the deflections at which springs do not accelerate, rates left out."""
+    pushed = solve_free(machine, pose, twist, None, forces).deflection_acceleration
+    deflection = pushed * machine.deflecting_mass / machine.stiffness
+    return np.concatenate([deflection, np.zeros(machine.n_legs)])
+
+
+def test_accelerations_tend_to_the_rigid_machine(shipped, rigid) -> None:
+    random = np.random.default_rng(12)
+    twist, forces = random.normal(size=6), random.normal(size=6) * 200.0
+    expected = rigid.forward_dynamics(shipped.home, twist, forces)
+    errors = []
+    for stiffness in STIFFNESSES:
+        machine = with_stiffness(shipped, stiffness)
+        internal = quasi_static(machine, machine.home, twist, forces)
+        found = solve_free(machine, machine.home, twist, internal, forces)
+        errors.append(float(np.abs(found.acceleration - expected).max()))
+    assert is_first_order(errors)
+    assert errors[-1] < 1e-4
+
+
+@pytest.mark.parametrize("relaxed", [True, False])
+def test_motions_tend_to_the_rigid_machine(shipped, rigid, relaxed: bool) -> None:
+    """Actuators push, springs start relaxed or loaded: the platform's path in 0.1 s."""
+    from twin.model.integrate import integrate
+
+    forces = np.array([250.0, 200.0, 260.0, 240.0, 220.0, 270.0])
+    twist = np.array([0.1, -0.1, 0.2, 0.1, 0.2, -0.1])
+    expected = integrate(rigid, 0.1, twist=twist, forces=forces).pose[-1, :3]
+    errors = []
+    for stiffness in (1e5, 1e6, 1e7):
+        machine = with_stiffness(shipped, stiffness)
+        internal = None if relaxed else quasi_static(machine, machine.home, twist, forces)
+        motion = free_motion(machine, [0.0, 0.1], machine.home, twist, internal, forces)
+        errors.append(float(np.abs(motion.pose[-1, :3] - expected).max()))
+    ratios = np.array(errors[:-1]) / errors[1:]
+    # The springs still swing at the end: the phase of that is in the error, not only its size.
+    assert (ratios > 5.0).all()
+    assert errors[-1] < 1e-6
+
+
+def test_locked_machine_tends_to_a_structure(shipped, rigid) -> None:
+    """It stays where it is, with the actuator forces of the rigid machine at rest."""
+    expected = rigid.inverse_dynamics(rigid.home, np.zeros(6), np.zeros(6))
+    sags, errors = [], []
+    for stiffness in STIFFNESSES:
+        machine = with_stiffness(shipped, stiffness)
+        at = locked_equilibrium(machine, machine.home_extension)
+        sags.append(float(np.abs(at.pose - machine.home).max()))
+        errors.append(float(np.abs(at.forces - expected).max()))
+    assert is_first_order(sags)
+    assert is_first_order(errors)
+    held = held_equilibrium(with_stiffness(shipped, 1e12), shipped.home)
+    assert held.forces == pytest.approx(expected, abs=1e-6)
+
+
+def test_locked_forces_are_those_of_the_rigid_inverse_dynamics(shipped, rigid) -> None:
+    """Given an acceleration, the forces through a leg do not know how stiff its spring is."""
+    random = np.random.default_rng(13)
+    twist, wrench = random.normal(size=6) * 0.3, random.normal(size=6) * 50.0
+    for stiffness in STIFFNESSES:
+        machine = with_stiffness(shipped, stiffness)
+        locked = solve_locked(machine, machine.home, twist, None, wrench)
+        # With relaxed springs at zero rate the same platform acceleration needs the same forces.
+        expected = rigid.inverse_dynamics(rigid.home, twist, locked.acceleration, wrench)
+        assert locked.forces == pytest.approx(expected, abs=1e-8)
+
+
+def test_stiffness_without_preload_is_that_of_the_springs(machine: CompliantMachine) -> None:
+    weightless = replace(machine, gravity=0.0)
+    at = locked_equilibrium(weightless, weightless.home_extension)
+    assert np.abs(at.deflection).max() < 1e-14
+    legs = leg_state(weightless, at.pose[None], np.zeros((1, 6)), np.zeros((1, 2 * machine.n_legs)))
+    jacobian = np.hstack([legs.direction[0], np.cross(legs.arm[0], legs.direction[0])])
+    expected = jacobian.T @ np.diag(machine.stiffness) @ jacobian
+    found = locked_linearisation(weightless, at).stiffness
+    assert found == pytest.approx(expected, abs=1e-9 * np.abs(expected).max())
+
+
+def test_preload_stiffness_does_not_depend_on_the_springs(shipped: CompliantMachine) -> None:
+    """What gravity adds at a fixed pose is that of the forces there, whatever the springs are."""
+    added = []
+    for stiffness in (1e6, 1e7, 1e8):
+        machine = with_stiffness(shipped, stiffness)
+        at = held_equilibrium(machine, machine.home)
+        legs = leg_state(machine, at.pose[None], np.zeros((1, 6)), np.zeros((1, 12)))
+        jacobian = np.hstack([legs.direction[0], np.cross(legs.arm[0], legs.direction[0])])
+        springs = jacobian.T @ np.diag(machine.stiffness) @ jacobian
+        added.append(locked_linearisation(machine, at).stiffness - springs)
+    # Only the place of the masses follows the deflections, which vanish as 1 / k.
+    assert np.abs(added[0]).max() > 100.0
+    distances = [float(np.abs(one - added[-1]).max()) for one in added[:-1]]
+    assert distances[1] < 0.2 * distances[0] < 0.1 * np.abs(added[-1]).max()

@@ -1,0 +1,145 @@
+"""Load cases: frames, quasi-static displacement, peaks of the step response."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from twin.papers.compliant_legs.equilibrium import locked_equilibrium
+from twin.papers.compliant_legs.linear import locked_linearisation
+from twin.papers.compliant_legs.load_cases import (
+    LoadCase,
+    displacement,
+    run_load_cases,
+    standard_load_cases,
+)
+from twin.papers.compliant_legs.loads import load, wrench_in_base
+from twin.papers.compliant_legs.machine import CompliantMachine
+from twin.papers.compliant_legs.motion import locked_motions
+from twin.papers.compliant_legs.solve import rest_lengths
+from twin.papers.compliant_legs.vectors import rotation_matrix
+from twin.rotations import pose_from_angles
+
+TILTED = pose_from_angles([0.02, -0.03, 0.87], [0.1, -0.15, 0.2], "compliant")
+"""beta, alpha, gamma of the paper: Ry(beta) Rx(alpha) Rz(gamma)."""
+
+
+def test_the_twelve_cases_are_all_there() -> None:
+    cases = standard_load_cases(80.0, 15.0)
+    assert len(cases) == 12
+    assert len({(case.kind, case.frame, case.axis) for case in cases}) == 12
+    for case in cases:
+        size = np.linalg.norm(case.load.wrench)
+        assert size == (80.0 if case.kind == "force" else 15.0)
+        assert case.load.frame == case.frame
+
+
+def test_the_papers_angles_turn_platform_axes_into_base_axes() -> None:
+    beta, alpha, gamma = 0.1, -0.15, 0.2
+    c, s = np.cos, np.sin
+    # Equation (49).
+    printed = np.array(
+        [
+            [
+                c(beta) * c(gamma) + s(alpha) * s(beta) * s(gamma),
+                c(gamma) * s(alpha) * s(beta) - c(beta) * s(gamma),
+                c(alpha) * s(beta),
+            ],
+            [c(alpha) * s(gamma), c(alpha) * c(gamma), -s(alpha)],
+            [
+                c(beta) * s(alpha) * s(gamma) - c(gamma) * s(beta),
+                s(beta) * s(gamma) + c(beta) * c(gamma) * s(alpha),
+                c(alpha) * c(beta),
+            ],
+        ]
+    )
+    assert rotation_matrix(TILTED) == pytest.approx(printed, abs=1e-15)
+    force, moment = np.array([1.0, 2.0, 3.0]), np.array([-2.0, 1.0, 0.5])
+    turned = wrench_in_base(load(force, moment, "platform"), TILTED)
+    assert turned == pytest.approx([*(printed @ force), *(printed @ moment)], abs=1e-14)
+    assert np.array_equal(wrench_in_base(load(force, moment), TILTED), [*force, *moment])
+
+
+@pytest.fixture(scope="module")
+def tilted(shipped: CompliantMachine) -> CompliantMachine:
+    """The machine with rest lengths that hold it at the tilted pose with the actuators of home."""
+    answer = rest_lengths(shipped, TILTED, shipped.home_extension)
+    return replace(shipped, spring_length=answer.rest_lengths)
+
+
+@pytest.fixture(scope="module")
+def responses(shipped: CompliantMachine, tilted: CompliantMachine):
+    start = locked_equilibrium(tilted, shipped.home_extension, guess=TILTED)
+    assert start.pose == pytest.approx(TILTED, abs=1e-10)
+    return start, run_load_cases(tilted, standard_load_cases(), start)
+
+
+def test_small_loads_move_by_the_stiffness_matrix(responses) -> None:
+    for response in responses[1]:
+        size = np.abs(response.quasi_static).max()
+        # Second order in a displacement of a few millimetres on a machine of a metre.
+        assert response.quasi_static == pytest.approx(response.linear, abs=0.02 * size)
+
+
+def test_frames_differ_where_the_platform_is_tilted(responses) -> None:
+    start, answers = responses
+    rotation = rotation_matrix(start.pose)
+    for kind in ("force", "moment"):
+        by_frame = {
+            frame: np.array([one.linear for one in answers if one.case[:2] == (kind, frame)])
+            for frame in ("base", "platform")
+        }
+        assert by_frame["base"].shape == (3, 6)
+        # To first order the cases of one frame are sums of those of the other.
+        expected = rotation.T @ by_frame["base"]
+        assert by_frame["platform"] == pytest.approx(expected, abs=1e-12)
+        assert np.abs(by_frame["platform"] - by_frame["base"]).max() > 1e-4
+
+
+def test_a_step_swings_beyond_its_end(responses) -> None:
+    for response in responses[1]:
+        assert 0.1 < response.overshoot < 1.0
+        # Without damping a linear system would just reach twice the quasi-static displacement.
+        along = np.abs(response.quasi_static).argmax()
+        assert abs(response.quasi_static[along]) < response.peak[along]
+        assert response.peak[along] < 2.0 * abs(response.quasi_static[along])
+        assert 0.0 < response.deflection < 0.01
+        assert response.reaction > 100.0
+
+
+def test_the_step_response_ends_at_the_quasi_static_displacement(responses, tilted) -> None:
+    start, answers = responses
+    chosen = [answers[0], answers[4], answers[11]]
+    motion = locked_motions(
+        tilted, [0.0, 6.0], start.extension, start.pose, [one.case.load for one in chosen]
+    )
+    for k, response in enumerate(chosen):
+        # The slowest mode decays as exp(-1.2 t / s): 7e-4 of some millimetres is left.
+        end = displacement(start.pose, motion.pose[k])[-1]
+        assert end == pytest.approx(response.quasi_static, abs=5e-6)
+
+
+def test_a_follower_force_turns_with_the_platform(shipped: CompliantMachine) -> None:
+    """A large sideways force tilts the platform; in platform axes it then points up a little."""
+    start = locked_equilibrium(shipped, shipped.home_extension)
+    cases = [
+        LoadCase("force", frame, "x", load([800.0, 0.0, 0.0], frame=frame))
+        for frame in ("base", "platform")
+    ]
+    base, platform = run_load_cases(shipped, cases, start, duration=0.1)
+    assert base.linear == pytest.approx(platform.linear, abs=1e-15)
+    stiffness = locked_linearisation(shipped, start).stiffness
+    up = -800.0 * np.sin(platform.quasi_static[4])
+    assert up > 0.5
+    lifted = (platform.quasi_static - base.quasi_static)[2]
+    assert lifted == pytest.approx(up / stiffness[2, 2], rel=0.02)
+
+
+def test_cases_run_together_or_alone(shipped: CompliantMachine) -> None:
+    cases = standard_load_cases()[:2]
+    together = run_load_cases(shipped, cases, duration=0.3)
+    alone = run_load_cases(shipped, cases[1:], duration=0.3)[0]
+    assert together[1].peak == pytest.approx(alone.peak, abs=1e-9)
+    assert np.array_equal(together[1].quasi_static, alone.quasi_static)

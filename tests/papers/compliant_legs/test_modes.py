@@ -1,0 +1,194 @@
+"""Equilibria and small motions, against differences and against motions in time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import curve_fit
+
+from twin.errors import StateError
+from twin.papers.compliant_legs.equilibrium import displaced, held_equilibrium, locked_equilibrium
+from twin.papers.compliant_legs.linear import (
+    Linearisation,
+    held_linearisation,
+    locked_linearisation,
+)
+from twin.papers.compliant_legs.load_cases import displacement
+from twin.papers.compliant_legs.loads import NO_LOAD, load, wrench_in_base
+from twin.papers.compliant_legs.machine import CompliantMachine
+from twin.papers.compliant_legs.modes import modes_of
+from twin.papers.compliant_legs.motion import free_motion, locked_internal, locked_motions
+from twin.papers.compliant_legs.solve import rest_lengths, solve_free, solve_locked
+from twin.papers.compliant_legs.statics import locked_deflection
+
+LOADS = (
+    NO_LOAD,
+    load([100.0, 50.0, -30.0], [10.0, -20.0, 5.0]),
+    load([100.0, 50.0, -30.0], [10.0, -20.0, 5.0], "platform"),
+)
+
+
+@pytest.mark.parametrize("given", LOADS, ids=["none", "base", "platform"])
+def test_nothing_accelerates_at_an_equilibrium(machine: CompliantMachine, given) -> None:
+    at = locked_equilibrium(machine, machine.home_extension + 0.01, given)
+    internal = np.concatenate([at.deflection, np.zeros(machine.n_legs)])
+    wrench = wrench_in_base(given, at.pose)
+    found = solve_locked(machine, at.pose, None, internal, wrench)
+    assert np.abs(found.acceleration).max() < 1e-9
+    assert np.abs(found.deflection_acceleration).max() < 1e-9
+    assert found.forces == pytest.approx(at.forces, abs=1e-8)
+    assert found.reactions == pytest.approx(at.reactions, abs=1e-8)
+    held = held_equilibrium(machine, at.pose, given)
+    internal = np.concatenate([held.deflection, np.zeros(machine.n_legs)])
+    free = solve_free(machine, held.pose, None, internal, held.forces, wrench)
+    assert np.abs(free.acceleration).max() < 1e-9
+    assert np.abs(free.deflection_acceleration).max() < 1e-9
+    if machine.n_legs == 6:
+        assert held.forces == pytest.approx(at.forces, abs=1e-7)
+
+
+def test_the_machine_sags_by_what_its_springs_yield(shipped: CompliantMachine) -> None:
+    at = locked_equilibrium(shipped, shipped.home_extension)
+    assert at.pose[2] < shipped.home[2] - 5e-3
+    assert at.deflection == pytest.approx(
+        locked_deflection(shipped, at.pose, shipped.home_extension), abs=1e-15
+    )
+    # Three-fold symmetry: straight down, all springs alike.
+    assert at.pose[[0, 1, 4, 5, 6]] == pytest.approx(np.zeros(5), abs=1e-12)
+    assert np.ptp(at.deflection) < 1e-12
+    # Rest lengths chosen by the paper's third system: no sag.
+    answer = rest_lengths(shipped, shipped.home, shipped.home_extension)
+    longer = answer.rest_lengths - shipped.spring_length
+    designed = replace(shipped, spring_length=answer.rest_lengths)
+    there = locked_equilibrium(designed, shipped.home_extension)
+    assert there.pose == pytest.approx(shipped.home, abs=1e-12)
+    assert there.deflection == pytest.approx(-longer, abs=1e-12)
+
+
+@pytest.mark.parametrize("given", LOADS, ids=["none", "base", "platform"])
+@pytest.mark.parametrize("locked", [True, False], ids=["locked", "held"])
+def test_linearisation_is_the_derivative(machine, derivative, given, locked: bool) -> None:
+    """M x'' + C x' + K x with the accelerations of the full model at displaced states."""
+    n = machine.n_legs
+    if locked:
+        at = locked_equilibrium(machine, machine.home_extension, given)
+        linear, size = locked_linearisation(machine, at), 6
+    else:
+        at = held_equilibrium(machine, machine.home, given)
+        linear, size = held_linearisation(machine, at), 6 + n
+
+    def answer(place, speed):
+        pose = displaced(at.pose, place[:6])
+        wrench = wrench_in_base(given, pose)
+        if locked:
+            internal = locked_internal(machine, pose[None], speed[None], at.extension)[0]
+            return solve_locked(machine, pose, speed, internal, wrench).acceleration
+        internal = np.concatenate([at.deflection + place[6:], speed[6:]])
+        found = solve_free(machine, pose, speed[:6], internal, at.forces, wrench)
+        return np.concatenate([found.acceleration, found.deflection_acceleration])
+
+    zero = np.zeros(size)
+    by_place = np.stack(
+        [derivative(lambda h, e=e: answer(h * e, zero), 1e-3) for e in np.eye(size)], axis=1
+    )
+    by_speed = np.stack(
+        [derivative(lambda h, e=e: answer(zero, h * e), 1e-3) for e in np.eye(size)], axis=1
+    )
+    largest = np.abs(linear.stiffness).max()
+    assert linear.mass @ by_place == pytest.approx(-linear.stiffness, abs=1e-8 * largest)
+    assert linear.mass @ by_speed == pytest.approx(
+        -linear.damping, abs=1e-8 * np.abs(linear.damping).max()
+    )
+
+
+def test_stiffness_is_symmetric_without_a_moment_of_fixed_direction(machine) -> None:
+    at = locked_equilibrium(machine, machine.home_extension)
+    stiffness = locked_linearisation(machine, at).stiffness
+    assert stiffness == pytest.approx(stiffness.T, abs=1e-8)
+    moment = np.array([10.0, -20.0, 5.0])
+    at = locked_equilibrium(machine, machine.home_extension, load(moment=moment))
+    stiffness = locked_linearisation(machine, at).stiffness
+    skew = (stiffness - stiffness.T)[3:, 3:]
+    # A constant moment has no potential: half of its cross product is left.
+    assert [skew[2, 1], skew[0, 2], skew[1, 0]] == pytest.approx(-moment, abs=1e-7)
+
+
+def test_modes_of_one_spring_in_closed_form() -> None:
+    mass, damping, stiffness = np.diag([2.0]), np.diag([6.0]), np.diag([50.0])
+    found = modes_of(Linearisation(mass, damping, stiffness))
+    assert found.frequencies == pytest.approx([5.0 / (2 * np.pi)], rel=1e-14)
+    assert found.damping_ratios == pytest.approx([0.3], rel=1e-14)
+    assert found.damped_frequencies == pytest.approx(
+        [5.0 * np.sqrt(1 - 0.09) / (2 * np.pi)], rel=1e-14
+    )
+    assert found.settling_time == pytest.approx(np.log(50.0) / 1.5, rel=1e-14)
+    falling = modes_of(Linearisation(mass, 0 * damping, -stiffness))
+    assert falling.frequencies == pytest.approx([0.0])
+    assert falling.growth == pytest.approx([5.0], rel=1e-14)
+    assert falling.settling_time == float("inf")
+
+
+def test_modes_satisfy_their_equation(machine: CompliantMachine) -> None:
+    at = locked_equilibrium(machine, machine.home_extension)
+    linear = locked_linearisation(machine, at)
+    found = modes_of(linear)
+    squares = (2 * np.pi * found.frequencies) ** 2
+    residual = linear.stiffness @ found.shapes - linear.mass @ found.shapes * squares
+    assert np.abs(residual).max() < 1e-9 * np.abs(linear.stiffness).max()
+    assert (found.eigenvalues.real < 0.0).all()
+    assert len(found.damping_ratios) == 6
+
+
+def test_held_forces_do_not_hold(shipped: CompliantMachine) -> None:
+    """Constant forces: springs swing for themselves, the platform has no stiffness and tips."""
+    at = held_equilibrium(shipped, shipped.home)
+    found = modes_of(held_linearisation(shipped, at))
+    alone = np.sqrt(shipped.stiffness / shipped.deflecting_mass) / (2 * np.pi)
+    assert found.frequencies[6:] == pytest.approx(alone, rel=1e-6)
+    assert (found.growth[:6] > 1.0).all()
+    assert found.settling_time == float("inf")
+    slow = float(found.eigenvalues.real.max())
+    # The tipping seen in time: a small displacement grows as the fastest mode says.
+    fastest = found.shapes[:6, found.growth.argmax()]
+    start = displaced(at.pose, 1e-7 * fastest)
+    internal = np.concatenate([at.deflection, np.zeros(6)])
+    times = np.linspace(0.0, 0.8, 9)
+    motion = free_motion(shipped, times, start, 1e-7 * slow * fastest, internal, at.forces)
+    size = np.linalg.norm(displacement(at.pose, motion.pose), axis=1)
+    assert np.log(size[-1] / size[0]) / 0.8 == pytest.approx(slow, rel=1e-3)
+
+
+def test_the_machine_settles_where_newton_says(shipped: CompliantMachine) -> None:
+    at = locked_equilibrium(shipped, shipped.home_extension)
+    found = modes_of(locked_linearisation(shipped, at))
+    times = np.linspace(0.0, 3.0, 1501)
+    motion = locked_motions(shipped, times, shipped.home_extension, shipped.home)
+    path = displacement(at.pose, motion.pose[0])[:, 2]
+    # Released at home it swings in heave, one mode: log decrement and frequency of the late part.
+    late = times > 0.4
+    heave = int(np.argmax(np.abs(found.shapes[2])))
+    assert abs(found.shapes[2, heave]) == pytest.approx(1.0)
+
+    def decay(t, size, rate, frequency, phase):
+        return size * np.exp(-rate * t) * np.cos(frequency * t + phase)
+
+    guess = (1e3 * path[0], 6.0, 2 * np.pi * found.frequencies[heave], 0.0)
+    (_, rate, frequency, _), _ = curve_fit(decay, times[late], 1e3 * path[late], guess)
+    measured = complex(-rate, abs(frequency))
+    distances = np.abs(found.eigenvalues - measured)
+    assert distances.min() < 1e-3 * abs(measured)
+    nearest = found.eigenvalues[distances.argmin()]
+    ratio = -nearest.real / abs(nearest)
+    assert ratio == pytest.approx(0.188, abs=2e-3)
+    decrement = 2 * np.pi * rate / abs(frequency)
+    assert decrement == pytest.approx(2 * np.pi * ratio / np.sqrt(1 - ratio**2), rel=1e-3)
+    assert np.abs(path[-1]) < 1e-8
+
+
+def test_no_equilibrium_is_said(shipped: CompliantMachine) -> None:
+    soft = replace(shipped, stiffness=np.full(6, 200.0))
+    with pytest.raises(StateError, match="no equilibrium") as caught:
+        locked_equilibrium(soft, soft.home_extension)
+    assert {"pose", "residual", "iterations"} <= set(caught.value.data)

@@ -1,0 +1,122 @@
+"""The tables of docs/compliant_legs.md hold what the code gives."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import twin
+from twin.machine.payload import Occupant, Wheelchair
+from twin.papers.compliant_legs import (
+    CompliantMachine,
+    held_equilibrium,
+    held_linearisation,
+    locked_equilibrium,
+    locked_linearisation,
+    modes_of,
+    occupant_study,
+    rest_lengths,
+    run_load_cases,
+    standard_load_cases,
+)
+from twin.rotations import pose_from_angles
+
+PAGE = (Path(twin.__file__).parents[1] / "docs" / "compliant_legs.md").read_text(encoding="utf-8")
+
+
+def table(name: str) -> list[list[str]]:
+    """Return the cells of the table after a comment of that name."""
+    lines = PAGE.split(f"<!-- {name} -->\n")[1].split("\n\n")[0].splitlines()
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def agrees(cell: str, number: float) -> bool:
+    """Return whether a printed number is the number to its last digit."""
+    digits = len(cell.partition(".")[2])
+    return abs(float(cell) - number) <= 0.51 * 10.0**-digits
+
+
+def test_modes_are_as_printed(shipped: CompliantMachine) -> None:
+    at = locked_equilibrium(shipped, shipped.home_extension)
+    found = modes_of(locked_linearisation(shipped, at))
+    rows = table("modes")
+    assert len(rows) == 6
+    columns = (found.frequencies, found.damped_frequencies, found.damping_ratios)
+    for row, *numbers in zip(rows, *columns, strict=True):
+        assert all(map(agrees, row[1:], numbers)), row
+    assert f"Below 2 % after {found.settling_time:.2f} s." in PAGE
+    sag = (shipped.home - at.pose)[2]
+    assert (
+        f"settles {1e3 * sag:.2f} mm lower, every spring {-1e3 * at.deflection[0]:.2f} mm" in PAGE
+    )
+    assert f"{at.forces[0]:.1f} N in every actuator" in PAGE
+    held = modes_of(held_linearisation(shipped, held_equilibrium(shipped, shipped.home)))
+    assert f"at {held.frequencies[-1]:.2f} Hz" in PAGE
+    assert f"damping ratio {held.damping_ratios[-1]:.3f}" in PAGE
+    tipping = held.growth[held.growth > 0.0]
+    assert f"at rates of {tipping.min():.1f} to {tipping.max():.1f} 1/s" in PAGE
+    longer = rest_lengths(shipped, shipped.home, shipped.home_extension).rest_lengths
+    assert f"With {longer[0]:.4f} m instead of 0.16 m" in PAGE
+
+
+def test_load_cases_are_as_printed(shipped: CompliantMachine) -> None:
+    pose = pose_from_angles([0.02, -0.03, 0.87], [0.1, -0.15, 0.2], "compliant")
+    extension = shipped.home_extension
+    designed = rest_lengths(shipped, pose, extension).rest_lengths
+    machine = replace(shipped, spring_length=designed)
+    start = locked_equilibrium(machine, extension, guess=pose)
+    rows = table("load cases")
+    responses = run_load_cases(machine, standard_load_cases(), start)
+    for row, response in zip(rows, responses, strict=True):
+        assert tuple(row[:3]) == response.case[:3]
+        numbers = [*(1e3 * response.quasi_static), response.overshoot]
+        numbers += [1e3 * response.deflection, response.reaction]
+        assert all(map(agrees, row[3:], numbers)), row
+
+
+def test_occupants_are_as_printed() -> None:
+    chair = Wheelchair()
+    occupants = {
+        "none": None,
+        "man, 1.75 m, 75 kg": Occupant(1.75, 75.0),
+        "the same in a wheelchair": Occupant(1.75, 75.0, wheelchair=chair),
+        "woman, 1.62 m, 60 kg, in a wheelchair": Occupant(1.62, 60.0, "female", wheelchair=chair),
+    }
+    parameters = twin.load("compliant_stewart").parameters
+    cases = [standard_load_cases()[0], standard_load_cases()[6]]
+    rows = table("occupants")
+    effects = occupant_study(parameters, occupants, cases)
+    for row, effect in zip(rows, effects, strict=True):
+        assert row[0] == effect.name
+        force, moment = effect.responses
+        numbers = [effect.mass, effect.center[2], -1e3 * effect.sag[2], *effect.modes.frequencies]
+        numbers += [effect.modes.damping_ratios[0], effect.modes.settling_time]
+        numbers += [1e3 * force.peak[0], 1e3 * moment.peak[3]]
+        assert all(map(agrees, row[1:], numbers)), row
+
+
+def test_an_occupant_makes_the_platform_slower() -> None:
+    occupants = {"none": None, "some": Occupant(1.75, 75.0)}
+    parameters = twin.load("compliant_stewart").parameters
+    empty, loaded = occupant_study(parameters, occupants, standard_load_cases()[:1], 0.1)
+    assert (loaded.modes.frequencies < empty.modes.frequencies).all()
+    assert loaded.modes.settling_time > empty.modes.settling_time
+    assert loaded.sag[2] < empty.sag[2] < 0.0
+    added = loaded.mass - empty.mass
+    assert added == pytest.approx(75.0)
+    assert -loaded.settled.reactions[:, 2].sum() == pytest.approx(loaded.mass * 9.81, rel=1e-10)
+    shorter = empty.settled.deflection - loaded.settled.deflection
+    pushed = loaded.settled.forces - empty.settled.forces
+    # The spring's own masses hang a little less steeply: a percent.
+    assert 5e4 * shorter == pytest.approx(pushed, rel=0.01)
+
+
+def test_every_function_named_on_the_page_exists() -> None:
+    import twin.papers.compliant_legs as package
+
+    named = set(re.findall(r"`((?:solve|run|rest|locked|held)_\w+)`", PAGE))
+    assert named
+    assert named <= set(package.__all__)

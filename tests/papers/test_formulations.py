@@ -1,0 +1,290 @@
+"""The five formulations: one motion, loop closure, energy, singular poses, bad input."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from paths import poses_within_limits
+from redundant import redundant_machine
+from scales import scale_of
+from unsymmetric import machine_without_symmetry
+
+import twin
+from twin.errors import InputError, IntegrationError, SingularPoseError, TwinError
+from twin.model.integrate import integrate
+from twin.papers.formulations import (
+    Formulation,
+    FormulationRun,
+    formulation_names,
+    simulate_formulation,
+)
+from twin.simulation.platform import Platform
+
+NAMES = formulation_names()
+assert len(NAMES) == 5
+TRACKING = ["actuator", "extended_to_actuator"]
+PASSING = [name for name in NAMES if name not in TRACKING]
+
+SINGULAR_TIME = 0.48754751
+"""[s] at which the determinant of the Jacobian first vanishes in the benchmark's fall."""
+
+TWIST = np.array([0.05, -0.04, 0.1, 0.2, -0.15, 0.1])
+
+
+@pytest.fixture(scope="module")
+def falls(srspm: Platform) -> dict[str, FormulationRun]:
+    """The benchmark's fall, as far as each formulation carries it."""
+    runs = {}
+    for name in NAMES:
+        try:
+            runs[name] = simulate_formulation(srspm, name, 1.0)
+        except IntegrationError as error:
+            runs[name] = error.data["run"]
+    return runs
+
+
+@pytest.fixture(scope="module", params=["srspm", "stewart", "lopsided"])
+def machine(request: pytest.FixtureRequest) -> Platform:
+    """Every machine on six UPS legs, and one without symmetry."""
+    if request.param == "lopsided":
+        return Platform(machine_without_symmetry("ups"))
+    return twin.load(request.param)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_accelerations_agree_with_the_reference(machine: Platform, name: str) -> None:
+    formulation = Formulation(machine, name)
+    scale, random = scale_of(machine), np.random.default_rng(92)
+    poses = poses_within_limits(machine, 60, 93)
+    twists = 0.3 * scale.twist * random.normal(size=(60, 6))
+    forces = 0.5 * scale.effort * random.normal(size=(60, 6))
+    accelerations = machine.forward_dynamics(poses, twists, forces)
+    legs = machine.leg_coordinates(poses, twists, accelerations)
+    for k in range(60):
+        y = formulation.state_from(poses[k], twists[k])
+        dy = formulation.derivative(y, forces[k], guess=poses[k])
+        assert dy.shape == y.shape == (formulation.size,)
+        if name.endswith("task"):
+            wanted, got = accelerations[k], dy[7:]
+        elif name == "configuration":
+            wanted, got = legs.accelerations[k].reshape(18), dy[18:]
+        else:
+            wanted, got = legs.accelerations[k, :, 2], dy[6:]
+        # The bar for two independent derivations; inverse matrices cost a few digits.
+        assert np.abs(got - wanted).max() <= 1e-9 * np.abs(wanted).max()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_motion_agrees_with_the_reference(machine: Platform, name: str) -> None:
+    forces = 0.9 * machine.inverse_dynamics(machine.home, np.zeros(6), np.zeros(6))
+    run = simulate_formulation(machine, name, 0.1, 0.05, twist=TWIST, forces=forces)
+    reference = integrate(machine, 0.1, twist=TWIST, forces=forces, relative_tolerance=1e-13)
+    # Errors of 1e-13 and 1e-12 per step, a few tens of steps.
+    np.testing.assert_allclose(run.pose[-1], reference.pose[-1], rtol=0, atol=1e-11)
+    np.testing.assert_allclose(run.twist[-1], reference.twist[-1], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_other_machines_are_refused(name: str) -> None:
+    others = [twin.load(other) for other in twin.machine_names()]
+    others = [platform for platform in others if platform.kind != "ups"]
+    assert len(others) == 4
+    for platform in [*others, redundant_machine(7)]:
+        with pytest.raises(InputError, match="6 legs of kind 'ups'"):
+            Formulation(platform, name)
+
+
+def test_falls_agree_before_the_singular_pose(
+    srspm: Platform, falls: dict[str, FormulationRun]
+) -> None:
+    reference = integrate(srspm, 0.3)
+    for run in falls.values():
+        assert run.time[30] == pytest.approx(0.3, abs=1e-15)
+        # What the reference's own tolerance of 1e-12 a step adds up to.
+        np.testing.assert_allclose(run.pose[30], reference.pose[-1], rtol=0, atol=1e-11)
+        np.testing.assert_allclose(run.twist[30], reference.twist[-1], rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", TRACKING)
+@pytest.mark.parametrize("method", ["dormand_prince", "rk4"])
+def test_actuator_spaces_stop_at_the_singular_pose(srspm: Platform, name: str, method: str) -> None:
+    with pytest.raises(IntegrationError, match="singular pose") as caught:
+        simulate_formulation(srspm, name, 1.0, method=method)
+    data = pickle.loads(pickle.dumps(caught.value)).data
+    assert data["formulation"] == name
+    assert data["reason"] == "singular pose"
+    assert data["run"].time[-1] == pytest.approx(0.48, abs=1e-12)  # the paper's table 6
+    assert len(data["run"]) == 49
+    assert np.isfinite([*data["pose"], *data["twist"]]).all()
+    if method == "dormand_prince":
+        # Up to the last step that could be tried.
+        assert SINGULAR_TIME - 1e-5 < data["time"] <= SINGULAR_TIME
+        assert data["condition_number"] > 1e4
+    else:
+        assert data["time"] == pytest.approx(0.48, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", PASSING)
+def test_others_pass_the_singular_pose(
+    srspm: Platform, falls: dict[str, FormulationRun], name: str
+) -> None:
+    run = falls[name]
+    # Printed with seven digits.
+    assert run.pose[-1, 0] == pytest.approx(5.068193e-3, abs=5.1e-10)
+    assert run.pose[-1, 2] == pytest.approx(-2.133568, abs=5.1e-7)
+    assert len(run.crossings) == 1
+    assert 0.48 < run.crossings[0] < 0.49
+    assert (np.diff(run.pose[:, 2])[1:] < 0.0).all(), "it turned back"
+
+
+def test_loop_closure_of_the_extended_models_is_at_rounding(
+    falls: dict[str, FormulationRun],
+) -> None:
+    for name in ("extended_to_task", "task"):
+        run = falls[name]
+        # The rounding of the terms themselves, plus that of the few operations between them.
+        assert (run.e1 <= 2.0 * run.resolution[:, 0]).all()
+        assert (run.e2 <= 2.0 * run.resolution[:, 1] + 1e-17).all()
+        assert (run.e3 <= 4.0 * run.resolution[:, 2]).all()
+    extended = falls["extended_to_task"]
+    assert extended.e1.max() < 1e-15
+    assert extended.e2.max() < 1e-14
+    assert extended.e3.max() < 1e-13
+
+
+@pytest.mark.parametrize(
+    ("name", "printed"),
+    [
+        ("configuration", (1e-7, 1e-6, 1e-4, 1e-8)),
+        ("actuator", (1e-15, 1e-15, 1e-13, 1e-7)),
+        ("task", (1e-15, 1e-14, 1e-13, 1e-6)),
+        ("extended_to_task", (1e-16, 1e-21, 1e-20, 1e-8)),
+        ("extended_to_actuator", (1e-16, 1e-15, 1e-13, 1e-7)),
+    ],
+)
+def test_energy_and_closure_beside_table_7(
+    falls: dict[str, FormulationRun], name: str, printed: tuple[float, ...]
+) -> None:
+    run = falls[name]
+    assert np.abs(run.energy_error).max() <= printed[3] / 100.0
+    for error, order, least in zip(
+        (run.e1, run.e2, run.e3), printed, run.resolution.max(axis=0), strict=False
+    ):
+        # Orders, that is up to ten times the power; never below what float64 resolves.
+        assert error.max() <= max(10.0 * order, 10.0 * least)
+
+
+def test_loop_closure_of_the_configuration_space_is_as_good_as_the_integration(
+    srspm: Platform,
+) -> None:
+    coarse, fine = (
+        simulate_formulation(srspm, "configuration", 0.4, h, method="rk4") for h in (0.02, 0.01)
+    )
+    for error in ("e1", "e2"):
+        large, small = (vars(run)[error].max() for run in (coarse, fine))
+        assert large > 1e-9, "the measure shows nothing"
+        assert 3.0 < np.log2(large / small) < 6.0  # order four, or five where errors cancel
+    # Accelerations fulfil the constraints at any state.
+    assert (coarse.e3 <= 10.0 * coarse.resolution[:, 2]).all()
+
+
+def test_energy_is_that_of_the_platform(srspm: Platform, falls: dict[str, FormulationRun]) -> None:
+    for run in falls.values():
+        kinetic, potential = srspm.energy(run.pose, run.twist)
+        # The configuration space drifts off the closed loops by 1e-13 m and 1e-12 m/s.
+        np.testing.assert_allclose(run.kinetic, kinetic, rtol=1e-11, atol=1e-12)
+        np.testing.assert_allclose(run.potential, potential, rtol=1e-12, atol=1e-10)
+        assert np.ptp(run.kinetic) > 10.0, "nothing moves: the test shows nothing"
+
+
+def test_configuration_is_that_of_the_platform(
+    srspm: Platform, falls: dict[str, FormulationRun]
+) -> None:
+    for run in falls.values():
+        legs = srspm.leg_coordinates(run.pose, run.twist, run.acceleration)
+        lengths = run.configuration.reshape(-1, 6, 3)[..., 2] - srspm.home_coordinates
+        np.testing.assert_allclose(lengths, legs.values[..., 2], rtol=0, atol=1e-12)
+        angles = run.configuration.reshape(-1, 6, 3)[..., :2] - legs.values[..., :2]
+        np.testing.assert_allclose(np.sin(angles), 0.0, rtol=0, atol=1e-12)
+        rates = run.rates.reshape(-1, 6, 3)
+        np.testing.assert_allclose(rates, legs.rates, rtol=0, atol=1e-10)
+        second = run.accelerations.reshape(-1, 6, 3)[..., 2]
+        np.testing.assert_allclose(second, legs.accelerations[..., 2], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_runge_kutta_is_of_order_four(srspm: Platform, name: str) -> None:
+    exact = simulate_formulation(srspm, name, 0.2, 0.2).pose[-1]
+    errors = [
+        np.abs(simulate_formulation(srspm, name, 0.2, h, method="rk4").pose[-1] - exact).max()
+        for h in (0.02, 0.01, 0.005)
+    ]
+    orders = np.log2(errors[:-1]) - np.log2(errors[1:])
+    assert np.abs(orders - 4.0).max() < 0.5  # the next order still shows at these steps
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_runs_are_deterministic(srspm: Platform, name: str) -> None:
+    first, second = (simulate_formulation(srspm, name, 0.2, twist=TWIST) for _ in range(2))
+    for field, value in vars(first).items():
+        np.testing.assert_array_equal(value, vars(second)[field])
+
+
+@pytest.mark.parametrize("name", TRACKING)
+def test_singular_state_and_lost_track_are_errors(srspm: Platform, name: str) -> None:
+    formulation = Formulation(srspm, name)
+    flat = [0.0, 0.0, 0.0, *srspm.home[3:]]
+    with pytest.raises(SingularPoseError) as caught:
+        formulation.derivative(formulation.state_from(flat), guess=flat)
+    assert caught.value.data["formulation"] == name
+    short = formulation.state_from()
+    short[:6] = 0.1
+    with pytest.raises(SingularPoseError):
+        formulation.derivative(short)
+
+
+def test_leg_along_its_first_axis_is_an_error(srspm: Platform) -> None:
+    along = srspm.base_joints[0] + [0.0, 1.0, 0.0] - srspm.platform_joints[0]
+    for name in NAMES:
+        with pytest.raises(TwinError):
+            formulation = Formulation(srspm, name)
+            formulation.derivative(formulation.state_from([*along, 1.0, 0.0, 0.0, 0.0]))
+
+
+JUNK = st.sampled_from(
+    [None, "", "1", -1.0, 0.0, np.nan, np.inf, 1e300, [], {}, object(), [1.0] * 5, [np.nan] * 7]
+)
+
+
+@given(value=JUNK, name=st.sampled_from(NAMES))
+def test_bad_input_is_a_twin_error(value: Any, name: str) -> None:
+    machine = twin.load("srspm")
+    formulation = Formulation(machine, name)
+    for call in (
+        lambda: Formulation(value, name),
+        lambda: Formulation(machine, value),
+        lambda: formulation.derivative(value),
+        lambda: formulation.integrate(value),
+        lambda: formulation.integrate(0.01, method=value),
+        lambda: simulate_formulation(machine, name, 0.01, colour=value),
+    ):
+        if value == 0.01:
+            continue
+        with pytest.raises(TwinError):
+            call()
+    for option in ("timestep", "pose", "twist", "forces", "relative_tolerance"):
+        try:
+            run = formulation.integrate(**{"duration": 0.01, option: value})
+        except TwinError:
+            continue
+        assert np.isfinite(run.pose).all()
+
+
+def test_step_must_divide_the_duration(srspm: Platform) -> None:
+    with pytest.raises(InputError, match="divide"):
+        simulate_formulation(srspm, "task", 0.05, 0.02)

@@ -1,0 +1,258 @@
+"""The demanded course: continuous however it is steered, within the actuators' limits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import MACHINES
+from hypothesis import given
+from hypothesis import strategies as some
+
+import twin
+from twin.errors import InputError
+from twin.motion import SineMotion, StepMotion
+from twin.motion.words import motion_of
+from twin.simulation.live.axes import Axes
+from twin.simulation.live.course import Course
+from twin.simulation.live.steering import AHEAD, BEFORE, Steering
+from twin.simulation.live.transfer import Pace, Rest, at_rest, through
+from twin.simulation.platform import Platform
+
+PERIOD = 1e-3
+
+
+def steering_of(name: str) -> Steering:
+    return Steering(twin.load(name), PERIOD)
+
+
+numbers = some.floats(-2.0, 2.0)
+states = some.lists(numbers, min_size=6, max_size=6)
+
+
+@given(states, states, some.floats(0.1, 5.0))
+def test_a_transfer_has_the_states_at_its_ends(first: list, last: list, duration: float) -> None:
+    start = Rest(*np.array(first).reshape(3, 2))
+    end = Rest(*np.array(last).reshape(3, 2))
+    transfer = through(start, end, duration)
+    ends = transfer.axes(np.array([0.0, duration]))
+    for part, a, b in zip(ends, start, end, strict=True):
+        np.testing.assert_allclose(part, [a, b], rtol=1e-9, atol=1e-9 * max(1.0, duration**-2))
+
+
+@given(states, states)
+def test_rates_of_a_transfer_are_its_slopes(first: list, last: list) -> None:
+    start, end = (Rest(*np.array(part).reshape(3, 2)) for part in (first, last))
+    transfer, step = through(start, end, 1.0), 1e-5
+    time = np.linspace(0.1, 0.9, 9)
+    before, now, after = (transfer.axes(time + shift) for shift in (-step, 0.0, step))
+    slopes = (after.values - before.values) / (2.0 * step)
+    np.testing.assert_allclose(slopes, now.rates, rtol=1e-6, atol=1e-6)
+    curves = (after.rates - before.rates) / (2.0 * step)
+    np.testing.assert_allclose(curves, now.accelerations, rtol=1e-6, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_the_course_is_continuous_however_it_is_steered(name: str) -> None:
+    """Orders come at random times, also in the middle of transfers and motions."""
+    steering = steering_of(name)
+    generator = np.random.default_rng(5)
+    high = np.array([axis.high for axis in steering.axes.ranges])
+    motion = motion_of(steering.platform, "sine", "z", None, 1.0, 0.7)
+    assert motion is not None
+    rows, time = [], 0.0
+    for k in range(12):
+        order = generator.integers(4)
+        if order == 0:
+            steering.play(time, motion, bool(k % 2))
+        elif order == 1:
+            steering.stop(time)
+        else:
+            steering.move_to(time, 0.3 * high * generator.uniform(-1.0, 1.0, len(high)))
+        steps = int(generator.integers(20, 700))
+        times = time + PERIOD * np.arange(steps)
+        sample = steering._course.sample(times)
+        rows.append(np.hstack(sample))
+        time = float(times[-1] + PERIOD)
+    values, rates, accelerations = np.split(np.concatenate(rows), 3, axis=1)
+    # A jump would show as a change that the rates before and after do not explain.
+    unexplained = np.diff(values, axis=0) - 0.5 * PERIOD * (rates[1:] + rates[:-1])
+    assert np.abs(unexplained).max() < 1e-5 * np.abs(values).max()
+    turned = np.diff(rates, axis=0) - 0.5 * PERIOD * (accelerations[1:] + accelerations[:-1])
+    assert np.abs(turned).max() < 1e-2 * np.abs(rates).max()
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_transfers_keep_the_actuators_speed(name: str) -> None:
+    steering = steering_of(name)
+    platform = steering.platform
+    limits = [leg.actuator.speed for leg in platform.parameters.legs]
+    if any(limit is None for limit in limits):
+        pytest.skip(f"no speed limit of {name} is known")
+    steering.move_to(0.0, [0.6 * axis.high for axis in steering.axes.ranges])
+    reference = steering.reference(0)
+    fastest = np.abs(reference.rates).max(axis=0) / np.array(limits, dtype=float)
+    assert 0.2 < fastest.max() < 1.0
+
+
+def test_a_course_at_rest_stays_and_ends_where_it_was_sent() -> None:
+    steering = steering_of("stewart")
+    assert not steering.target.any()
+    steering.move_to(1.0, [10.0, -20.0, 30.0, 1.0, 2.0, -3.0])
+    np.testing.assert_allclose(steering.target, [10.0, -20.0, 30.0, 1.0, 2.0, -3.0], rtol=1e-12)
+    assert not steering.demanded(1.0).any()
+    np.testing.assert_allclose(steering.demanded(60.0), steering.target, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_what_the_legs_cannot_reach_is_approached(name: str) -> None:
+    steering = steering_of(name)
+    wanted = np.array([3.0 * axis.high for axis in steering.axes.ranges])
+    steering.move_to(0.0, wanted)
+    share = steering.target / wanted
+    np.testing.assert_allclose(share, share[0], rtol=1e-9)
+    assert 0.0 < share[0] < 1.0
+    axes, platform = steering.axes, steering.platform
+    inside, beyond = (
+        platform.within_limits(axes.poses(axes.whole(factor * steering.target)[None]))[0]
+        for factor in (1.0 - 1e-9, 1.001)
+    )
+    assert inside
+    assert not beyond
+
+
+def test_a_slider_that_is_thrown_against_its_end_stays_inside() -> None:
+    """Targets change faster than transfers end: the moving platform may not swing out."""
+    steering = steering_of("stewart")
+    top = steering.axes.ranges[2].high
+    for k, time in enumerate(np.arange(0.0, 2.0, 0.05)):
+        steering.move_to(float(time), [0.0, 0.0, top if k > 3 else -0.5 * top, 0.0, 0.0, 0.0])
+        assert steering.reference(round(time / PERIOD)).reachable.all()
+
+
+def test_a_loop_repeats_and_stops_when_told() -> None:
+    steering = steering_of("stewart")
+    motion = StepMotion(steering.platform.home, displacement={"z": 0.02}, duration=0.5, rise=0.1)
+    steering.play(0.0, motion, True)
+    times = np.arange(0.0, 5.0, 0.01)
+    height = steering._course.sample(times).values[:, 2]
+    assert np.count_nonzero(np.diff((height > 0.01).astype(int)) == 1) >= 4
+    assert steering.playing(4.9)
+    steering.stop(5.0)
+    assert not steering.playing(5.0)
+    assert not np.any(steering._course.state(8.0).rates)
+
+
+def test_a_motion_without_loop_ends_at_rest() -> None:
+    steering = steering_of("stewart")
+    motion = SineMotion(steering.platform.home, amplitude={"z": 0.01}, frequency=1.0, duration=1.0)
+    steering.play(0.0, motion, False)
+    assert steering.playing(0.5)
+    assert not steering.playing(3.0)
+    last = steering._course.state(5.0)
+    assert not last.rates.any()
+    assert abs(last.values[2]) < 0.02
+
+
+def test_motions_that_do_not_fit_are_refused_and_change_nothing() -> None:
+    steering = steering_of("stewart")
+    home = steering.platform.home
+    steering.move_to(0.0, [10.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    refused = {
+        "limits": SineMotion(home, amplitude={"z": 1.0}, frequency=1.0, duration=1.0),
+        "axes": SineMotion(
+            home, amplitude={"z": 0.01}, frequency=1.0, duration=1.0, convention="fixed_xyz"
+        ),
+        "home": SineMotion(home[:3] + 0.1, amplitude={"z": 0.01}, frequency=1.0, duration=1.0),
+        "twin.motion": "sine",
+    }
+    for reason, motion in refused.items():
+        with pytest.raises(InputError, match=reason):
+            steering.play(0.1, motion, False)  # type: ignore[arg-type]
+    np.testing.assert_allclose(steering.target, [10.0, 0.0, 0.0, 0.0, 0.0, 0.0], rtol=1e-12)
+    assert not steering.playing(0.2)
+
+
+def test_references_reach_ahead_and_are_renewed_in_time(stewart: Platform) -> None:
+    steering = Steering(stewart, PERIOD)
+    assert steering.due(0.0)
+    reference = steering.reference(0)
+    assert reference.begin == -BEFORE
+    assert len(reference.time) == BEFORE + round(AHEAD / PERIOD)
+    assert not steering.due(0.4)
+    assert steering.due(0.6)
+    steering.move_to(0.1, np.ones(6))
+    assert steering.due(0.1)
+
+
+@pytest.mark.parametrize("order", ["move_to", "play", "stop"])
+def test_a_new_order_does_not_change_the_past(order: str) -> None:
+    """Slopes at the present are differences to what has been demanded before."""
+    steering = steering_of("stewart")
+    motion = motion_of(steering.platform, "sine", "z", None, 1.0, 4.0)
+    assert motion is not None
+    steering.play(0.0, motion, True)
+    now = 1_300
+    before = steering.reference(now)
+    if order == "move_to":
+        steering.move_to(now * PERIOD, np.zeros(6))
+    elif order == "play":
+        steering.play(now * PERIOD, motion, False)
+    else:
+        steering.stop(now * PERIOD)
+    after = steering.reference(now)
+    past = slice(0, BEFORE + 1)
+    assert np.ptp(before.pose[past, 2]) > 1e-4
+    for one, other in zip(before[1:-1], after[1:-1], strict=True):
+        np.testing.assert_allclose(other[past], one[past], rtol=0.0, atol=1e-12)
+    assert np.abs(after.pose - before.pose).max() > 1e-3
+
+
+def test_what_rested_before_an_order_is_part_of_the_past() -> None:
+    steering = steering_of("stewart")
+    steering.move_to(0.0, [0.0, 0.0, 10.0, 0.0, 0.0, 0.0])
+    steering.reference(100)
+    rested = steering._course.sample(np.array([4.9, 5.0])).values
+    steering.move_to(5.0, np.zeros(6))
+    np.testing.assert_array_equal(steering._course.sample(np.array([4.9, 5.0])).values, rested)
+    assert rested[0, 2] == pytest.approx(0.01)
+
+
+def test_a_motion_that_is_hardly_one_is_not_repeated() -> None:
+    steering = steering_of("stewart")
+    motion = StepMotion(steering.platform.home, displacement={"z": 1e-9}, duration=1e-4, rise=1e-5)
+    with pytest.raises(InputError, match="to be repeated"):
+        steering.play(0.0, motion, True)
+    assert not steering.playing(0.0)
+    steering.play(0.0, motion, False)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_ranges_are_where_the_limits_are(name: str) -> None:
+    platform = twin.load(name)
+    axes = Axes(platform)
+    assert len(axes.ranges) == platform.dof
+    for k, axis in enumerate(axes.ranges):
+        assert axis.low < 0.0 < axis.high
+        for end in (axis.low, axis.high):
+            shown = np.zeros(len(axes.ranges))
+            shown[k] = end
+            inside = platform.within_limits(axes.poses(axes.whole(shown)[None]))[0]
+            assert inside, f"{axis.name} {end}"
+            limited = axis.unit == "mm" or abs(end) < 79.0
+            shown[k] = 1.03 * end
+            assert not (limited and platform.within_limits(axes.poses(axes.whole(shown)[None]))[0])
+
+
+def test_a_course_of_one_axis_needs_no_machine() -> None:
+    class OneActuator:
+        parameters = type(
+            "P", (), {"legs": [type("L", (), {"actuator": type("A", (), {"speed": 0.5})})]}
+        )
+        minimum_coordinates, maximum_coordinates = np.zeros(1), np.ones(1)
+
+    pace = Pace(OneActuator(), np.ones((1, 1)))  # type: ignore[arg-type]
+    course = Course(pace, 1)
+    course.move_to(0.0, np.array([0.3]))
+    rates = course.sample(np.linspace(0.0, 3.0, 301)).rates
+    assert 0.9 * 0.3 < rates.max() <= 0.3 + 1e-9
+    assert at_rest(course.target).values == pytest.approx([0.3])

@@ -1,0 +1,52 @@
+"""The history of a run: the last rows in order, gaps, other charts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from twin.simulation.live.chart import Chart
+from twin.simulation.live.history import History
+
+CHARTS = (Chart("position", "Position", "mm", ("x", "y"), 1e3), Chart("gap", "Gap", "nm", ("gap",)))
+
+
+@pytest.mark.parametrize("count", [0, 1, 4, 5, 6, 13])
+def test_the_last_rows_are_kept_in_order(count: int) -> None:
+    history = History(CHARTS, 5)
+    for k in range(count):
+        history.append(0.1 * k, {"position": [k, -k], "gap": k})
+    kept = np.arange(max(0, count - 5), count)
+    assert len(history) == len(kept)
+    np.testing.assert_allclose(history.time(), 0.1 * kept)
+    np.testing.assert_array_equal(history.values("position"), np.stack([kept, -kept], axis=1))
+    np.testing.assert_array_equal(history.values("gap"), kept[:, None])
+
+
+def test_charts_without_values_have_a_gap() -> None:
+    history = History(CHARTS, 5)
+    history.append(0.0, {"position": [1.0, 2.0]})
+    history.append(0.1, {"gap": 3.0})
+    np.testing.assert_array_equal(history.values("position"), [[1.0, 2.0], [np.nan, np.nan]])
+    np.testing.assert_array_equal(history.values("gap"), [[np.nan], [3.0]])
+
+
+def test_what_is_returned_is_not_touched_by_later_rows() -> None:
+    history = History(CHARTS, 3)
+    for k in range(3):
+        history.append(k, {"gap": k})
+    time, gap = history.time(), history.values("gap")
+    history.append(3, {"gap": 3})
+    np.testing.assert_array_equal(time, [0.0, 1.0, 2.0])
+    np.testing.assert_array_equal(gap[:, 0], [0.0, 1.0, 2.0])
+
+
+def test_every_change_counts() -> None:
+    history, counts = History(CHARTS, 2), [0]
+    for k in range(4):
+        history.append(k, {})
+        counts.append(history.count)
+    history.clear()
+    counts.append(history.count)
+    assert len(history) == 0
+    assert len(set(counts)) == len(counts)

@@ -1,0 +1,374 @@
+"""Live runs: the same dynamics as simulated ones, whatever is changed on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import MACHINES
+
+import twin
+from twin.control import make_controller
+from twin.errors import InputError, StateError
+from twin.motion import AxisSample, Motion
+from twin.motion.words import motion_of
+from twin.simulation.live.gains import gain_unit, gains_of
+from twin.simulation.live.machine_session import MachineSession
+from twin.simulation.live.push import as_push
+
+ENGINES = twin.engine_names() if hasattr(twin, "engine_names") else ("analytic", "mujoco", "bullet")
+
+
+@contextmanager
+def session(machine: str = "stewart", **settings: Any) -> Iterator[MachineSession]:
+    made = MachineSession(machine, **settings)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def some_target(run: MachineSession, share: float = 0.2) -> Any:
+    high = np.array([axis.high for axis in run.axes])
+    return share * high * np.where(np.arange(len(high)) % 2, -1.0, 1.0)
+
+
+def poses(run: MachineSession) -> Any:
+    return run.trajectory().pose
+
+
+class Travelled(Motion):
+    """The course of a session, as a motion that is known from the start."""
+
+    def __init__(self, run: MachineSession, duration: float) -> None:
+        super().__init__(run.platform.home, duration, run._live.steering.axes.convention)
+        self._set(course=run._live.steering._course)
+
+    def _axes(self, time: Any) -> AxisSample:
+        return self.course.sample(time)
+
+
+@pytest.mark.parametrize("controller", ["cascade", "computed_torque"])
+def test_a_live_run_is_the_simulated_one(controller: str) -> None:
+    """References in windows, renewed on the way, against one reference known from the start."""
+    with session(engine="analytic", controller=controller) as run:
+        run.move_to(some_target(run))
+        whole = Travelled(run, 2.0)
+        law = make_controller(controller, run.platform, whole)
+        wanted = run.platform.simulate(1.5, controller=law, preset="fast")
+        run.advance(1.5)
+        # Rows made anew by finite differences at their edges differ by rounding.
+        np.testing.assert_allclose(poses(run), wanted.pose[:-1], rtol=0.0, atol=1e-11)
+        np.testing.assert_allclose(
+            run.trajectory().signals["demand"], wanted.signals["demand"], rtol=0.0, atol=1e-12
+        )
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_every_machine_goes_where_it_is_sent(name: str) -> None:
+    with session(name) as run:
+        run.move_to(some_target(run))
+        run.advance(3.0)
+        assert not run.message
+        np.testing.assert_allclose(run.demanded, run.target, rtol=1e-9)
+        last = {chart: run.history.values(chart)[-1] for chart in ("position", "rotation")}
+        for values in last.values():
+            wanted, measured = np.split(values, 2)
+            np.testing.assert_allclose(measured, wanted, rtol=0.05, atol=2e-4)
+        for push in ([50.0, 0.0, 20.0], [0.0, -50.0, 20.0]):
+            run.push(0.1 * np.array(push), duration=0.05)
+            run.advance(0.3)
+        assert not run.stopped
+
+
+@pytest.mark.parametrize("kind", ["demand", "forces"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_engine_beside_itself_is_the_same(engine: str, kind: str) -> None:
+    """Begun in the middle of a motion, with drives and a controller that have a past."""
+    with session(engine=engine, machine_preset="hardware") as run:
+        run.move_to(some_target(run))
+        run.advance(0.2)
+        run.configure(comparison=engine, comparison_input=kind)
+        run.push([200.0, 0.0, 0.0], duration=0.05)
+        run.advance(0.3)
+        assert np.array_equal(run.difference, [0.0, 0.0])
+
+
+def test_default_constraint_settings_show_at_once() -> None:
+    """What the viewer is for: the reference against MuJoCo's loops, held well and as shipped."""
+    with session(engine="analytic", engine_preset="validation", comparison="mujoco") as run:
+        run.move_to(some_target(run))
+        run.advance(0.5)
+        good = run.difference[0]
+        run.configure(comparison_defaults=True)
+        run.advance(0.5)
+        assert run.difference[0] > 1e3 * good
+        assert run.difference[0] > 1e-4
+        gaps = run.history.values("loop_gap")[-1]
+        assert gaps[1] > 1e-4
+        assert run.comparison_scene is not None
+        run.configure(comparison=None)
+        assert run.difference is None
+        assert run.comparison_scene is None
+
+
+def test_engines_change_under_a_motion() -> None:
+    with session(engine="analytic", controller="computed_torque") as run:
+        motion = motion_of(run.platform, "sine", "z", 0.01, 1.0, 2.0)
+        assert motion is not None
+        run.play(motion, loop=True)
+        errors = []
+        for engine in ("mujoco", "bullet", "analytic"):
+            run.advance(0.5)
+            before = run.scene.pose
+            run.configure(engine=engine)
+            np.testing.assert_allclose(run.scene.pose, before, rtol=0.0, atol=1e-7)
+            run.advance(0.5)
+            assert len(run.trajectory()) == 500
+            assert run.trajectory().engine == engine
+            history = run.history.values("position")
+            errors.append(np.abs(history[-10:, 2] - history[-10:, 5]).max())
+        assert max(errors) < 1e-4
+        assert run.time == pytest.approx(3.0)
+
+
+def test_controllers_and_gains_change_under_a_motion() -> None:
+    with session(engine="analytic") as run:
+        usual = run.gains
+        assert usual["position_gain"] > 0.0
+        run.move_to(some_target(run))
+        run.advance(0.3)
+        run.configure(gains={"position_gain": 2.0 * usual["position_gain"]})
+        assert run.gains["position_gain"] == pytest.approx(2.0 * usual["position_gain"])
+        run.advance(0.3)
+        run.configure(controller="computed_torque")
+        assert set(run.gains) == {"bandwidth", "damping", "integral_share"}
+        run.advance(1.0)
+        assert not run.message
+        jumps = np.abs(np.diff(run.trajectory().twist[:, :3], axis=0)).max()
+        assert jumps < 0.01
+        run.configure(controller="cascade")
+        assert run.gains == pytest.approx(usual)
+
+
+def test_a_gain_that_hardly_changes_hardly_shows() -> None:
+    """The machine's file lets feedforward rise when the loop begins, and only then."""
+
+    def largest_error(run: MachineSession) -> float:
+        run.advance(0.6)
+        shown = run.history.values("position")[-18:]
+        return float(np.abs(shown[:, :3] - shown[:, 3:]).max())
+
+    with session(engine="analytic") as run:
+        motion = motion_of(run.platform, "sine", "z", None, 1.0, 2.0)
+        assert motion is not None
+        run.play(motion, loop=True)
+        run.advance(2.0)
+        usual = largest_error(run)
+        run.configure(gains={"position_gain": 1.0001 * run.gains["position_gain"]})
+        assert largest_error(run) < 2.0 * usual
+        assert usual < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"engine": "newton"}, "engine"),
+        ({"controller": "pid"}, "controller"),
+        ({"gains": {"nonsense": 1.0}}, "gains"),
+        ({"gains": {"position_gain": float("nan")}}, "gains"),
+        ({"gains": {"velocity_gain": 1e12}}, "controller"),
+        ({"gains": {"velocity_gain": -1.0}}, "velocity_gain"),
+        ({"machine_preset": "nonsense"}, "preset"),
+        ({"comparison": "newton"}, "comparison"),
+        ({"comparison_input": "wishes"}, "comparison_input"),
+        ({"colour": "red"}, "colour"),
+    ],
+)
+def test_refused_changes_change_nothing(changes: dict[str, Any], field: str) -> None:
+    with session(engine="analytic") as run, session(engine="analytic") as other:
+        for each in (run, other):
+            each.move_to(some_target(each))
+            each.advance(0.05)
+        settings = run.settings
+        with pytest.raises(InputError) as refused:
+            run.configure(**changes)
+        assert refused.value.field.partition(".")[0] == field
+        assert run.settings == settings
+        for each in (run, other):
+            each.advance(0.05)
+        assert np.array_equal(poses(run), poses(other))
+
+
+def test_a_second_engine_that_cannot_begin_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the cause: the machine itself goes on."""
+
+    def fail(*_: Any) -> None:
+        raise MemoryError("no room for a second engine")
+
+    with session(engine="analytic", comparison="analytic") as run:
+        run.advance(0.01)
+        with monkeypatch.context() as changed:
+            changed.setattr("twin.simulation.live.live_machine._comparison", fail)
+            with pytest.raises(MemoryError):
+                run.configure(comparison_input="forces")
+        run.advance(0.01)
+        assert run.time == pytest.approx(0.02)
+        assert run.comparison_scene is None
+
+
+def test_a_machine_driven_unstable_stops_says_why_and_begins_anew() -> None:
+    with session() as run:
+        run.configure(gains={"position_gain": 3000.0})
+        run.push([2000.0, 0.0, 0.0], duration=0.2)
+        run.advance(4.0)
+        assert "at their limits" in run.stopped or "unstable" in run.stopped
+        assert run.message == run.stopped
+        assert run.trajectory().stopped == run.stopped
+        time = run.time
+        run.advance(1.0)
+        assert run.time == time
+        run.configure(gains={})
+        assert not run.stopped
+        assert run.time == 0.0
+        run.advance(0.5)
+        assert not run.message
+
+
+def test_loops_that_open_stop_the_engine_and_not_the_program() -> None:
+    with session("rss", comparison="mujoco", comparison_defaults=True) as run:
+        run.push([1e6, 0.0, 0.0], duration=0.5)
+        run.advance(2.0)
+        assert run.stopped
+        assert np.isfinite(run.scene.pose).all()
+        assert run.comparison_scene is not None
+        run.reset()
+        assert not run.stopped
+        assert len(run.history) == 0
+
+
+def test_resets_give_the_same_run() -> None:
+    with session(engine="mujoco", machine_preset="hardware") as run:
+        runs = []
+        for _ in range(2):
+            run.reset()
+            run.move_to(some_target(run))
+            run.advance(0.2)
+            runs.append(poses(run))
+        assert np.array_equal(*runs)
+
+
+def test_time_is_advanced_in_whole_periods_and_none_is_lost() -> None:
+    with session(engine="analytic") as run:
+        for _ in range(300):
+            run.advance(1.0 / 3000.0)
+        assert run.time == pytest.approx(0.1, abs=1e-3 + 1e-9)
+        assert len(run.history) == pytest.approx(3, abs=1)
+
+
+def test_a_push_ends_and_moves_the_machine() -> None:
+    with session(engine="analytic") as run:
+        run.push([300.0, 0.0, 0.0], duration=0.02)
+        assert run.push_acting is not None
+        run.advance(0.01)
+        assert run.push_acting is not None
+        run.advance(0.02)
+        assert run.push_acting is None
+        assert np.abs(run.trajectory().twist[:, 0]).max() > 1e-4
+        with pytest.raises(InputError, match="duration"):
+            run.push([1.0, 0.0, 0.0], duration=0.0)
+        with pytest.raises(InputError, match="force"):
+            run.push([1.0, 0.0], duration=1.0)
+
+
+def test_the_power_of_a_push_is_that_at_its_point() -> None:
+    generator = np.random.default_rng(3)
+    quaternion = generator.normal(size=4)
+    pose = np.concatenate([[0.1, 0.2, 0.3], quaternion / np.linalg.norm(quaternion)])
+    force, moment, point, velocity, turning = generator.normal(size=(5, 3))
+    push = as_push(force, moment, point, 0.1)
+    w, x, y, z = pose[3:]
+    arm = (
+        np.array(
+            [
+                [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+                [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+            ]
+        )
+        @ point
+    )
+    power = force @ (velocity + np.cross(turning, arm)) + moment @ turning
+    np.testing.assert_allclose(push.wrench(pose) @ [*velocity, *turning], power, rtol=1e-12)
+
+
+def test_margins_and_loads_are_shares() -> None:
+    with session("stewart") as run:
+        run.advance(0.1)
+        assert run.utilisation.shape == run.loads.shape == (6,)
+        assert ((run.utilisation > 0.0) & (run.utilisation < 1.0)).all()
+        assert ((run.stroke_margin > 0.8) & (run.stroke_margin <= 1.0)).all()
+        run.move_to([0.0, 0.0, run.axes[2].high, 0.0, 0.0, 0.0])
+        run.advance(3.0)
+        assert run.stroke_margin.min() < 0.05
+
+
+def test_what_was_recorded_replays_and_saves(tmp_path: Any) -> None:
+    with session(engine="mujoco") as run:
+        with pytest.raises(StateError, match="recorded"):
+            run.trajectory()
+        run.move_to(some_target(run))
+        run.advance(0.2)
+        saved = run.trajectory().save(tmp_path / "run.npz")
+    found = twin.Trajectory.load(saved)
+    assert len(found) == 200
+    assert found.parameters_hash == run.platform.hash
+    np.testing.assert_allclose(np.diff(found.time), 1e-3, rtol=1e-9)
+    signals = found.signals
+    assert {"demand", "measured", "command", "reference_pose", "time"} <= set(signals)
+    np.testing.assert_allclose(signals["measured"], found.lengths, rtol=0.0, atol=1e-9)
+
+
+def test_an_occupant_weighs_on_the_legs_and_stays() -> None:
+    with session("driving_simulator", engine="analytic") as run:
+        run.advance(0.2)
+        empty, mass = run.loads.sum(), run.platform.parameters.platform.body.mass
+        run.configure(payload="wheelchair")
+        assert run.payload is not None
+        run.advance(0.2)
+        added = run.platform.parameters.platform.body.mass - mass
+        assert added == pytest.approx(75.0 + run.payload.wheelchair.mass)
+        weight = added * run.platform.parameters.gravity
+        assert run.loads.sum() - empty == pytest.approx(weight, rel=1e-6)
+        run.reset()
+        assert run.platform.parameters.platform.body.mass == pytest.approx(mass + added)
+
+
+@pytest.mark.parametrize("name", ["cascade", "iff", "dvf", "hac_lac"])
+def test_gains_can_be_read_and_given_back(name: str) -> None:
+    """What a controller tells of its gains makes the same controller, and each has a known unit."""
+    platform = twin.load("compliant_stewart")
+    gains = gains_of(make_controller(name, platform))
+    assert gains
+    again = gains_of(make_controller(name, platform, **gains))
+    assert again == pytest.approx(gains, rel=1e-12)
+    assert all(gain_unit(name, gain, platform) for gain in gains)
+
+
+@pytest.mark.parametrize("name", ["stewart", "driving_simulator"])
+def test_a_difference_can_be_drawn_larger(name: str) -> None:
+    with session(name, engine="analytic", comparison="mujoco", comparison_defaults=True) as run:
+        run.advance(0.3)
+        assert run.difference is not None
+        drawn = []
+        for factor in (1.0, 4.0, 1e6):
+            run.exaggeration = factor
+            assert run.comparison_scene is not None
+            drawn.append(np.linalg.norm(run.comparison_scene.pose[:3] - run.scene.pose[:3]))
+        assert drawn[0] == pytest.approx(run.difference[0], rel=1e-9)
+        # Pillars: what is drawn has its fixed foot in place, what soft loops leave does not.
+        assert drawn[1] == pytest.approx(4.0 * drawn[0], rel=1e-2)
+        assert drawn[2] == drawn[0], "no machine moves that far"

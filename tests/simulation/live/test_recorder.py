@@ -1,0 +1,34 @@
+"""The recorder keeps the last minutes, in order, in bounded memory."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twin.model.engine import State
+from twin.simulation.live import recorder
+from twin.simulation.live.recorder import Recorder
+
+
+def row(k: int) -> tuple[State, dict[str, np.ndarray]]:
+    pose = np.array([k, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+    state = State(1e-3 * k, pose, np.full(6, k), np.full(2, k), np.full(2, -k), np.empty(0))
+    told = {name: np.full(2, k + 0.5) for name in ("demand", "measured", "command")}
+    return state, told | {"reference_pose": pose}
+
+
+def test_the_oldest_block_goes_first() -> None:
+    kept = Recorder(2, 0)
+    assert len(kept) == 0
+    assert kept.rows().shape == (0, 33)
+    total = recorder.ROWS + 10
+    for k in range(total):
+        kept.append(row(k)[0], np.full(2, 2 * k), row(k)[1])
+    assert len(kept) == total
+    rows = kept.rows()
+    assert np.array_equal(rows[:, 0], 1e-3 * np.arange(total))
+    assert kept._blocks.maxlen == recorder.BLOCKS
+    kept.clear()
+    assert len(kept) == 0
+    kept.append(row(7)[0], np.zeros(2), row(7)[1])
+    assert len(kept) == 1
+    assert kept.rows()[0, 0] == 7e-3

@@ -1,0 +1,151 @@
+"""The runner keeps pace with the clock, and survives what its source and its callers do."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from twin.errors import InputError
+from twin.simulation.live.runner import LONGEST, Runner
+
+
+class Clockwork:
+    """A source that only counts."""
+
+    period = 1e-3
+
+    def __init__(self, cost: float = 0.0) -> None:
+        self.time = 0.0
+        self.stopped = ""
+        self.real_time_factor = float("nan")
+        self.closed = False
+        self.threads: set[str] = set()
+        self._cost = cost
+
+    def advance(self, duration: float) -> None:
+        """Count."""
+        self.threads.add(threading.current_thread().name)
+        time.sleep(self._cost * duration)
+        self.time += duration
+
+    def reset(self) -> None:
+        """Begin anew."""
+        self.time = 0.0
+
+    def close(self) -> None:
+        """Take note."""
+        self.closed = True
+
+
+@contextmanager
+def running(source: Any, **options: Any) -> Iterator[Runner]:
+    runner = Runner(source, **options)
+    runner.start()
+    try:
+        yield runner
+    finally:
+        runner.close()
+
+
+def wait(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20.0
+    while not condition():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.005)
+
+
+def test_a_run_keeps_pace_with_the_clock() -> None:
+    source = Clockwork()
+    with running(source):
+        wait(lambda: source.time > 0.0)
+        began, before = time.perf_counter(), source.time
+        wait(lambda: source.time > before + 0.5)
+        passed = time.perf_counter() - began
+    # Never ahead of the clock but for what was owed; late only as far as this machine is busy.
+    assert source.time - before <= passed + 2.0 * LONGEST
+    assert source.closed
+    assert source.threads == {"twin-runner"}
+
+
+def test_slow_motion_is_slow() -> None:
+    source = Clockwork()
+    with running(source) as runner:
+        runner.set_speed(0.1)
+        before, began = source.time, time.perf_counter()
+        wait(lambda: source.time > before + 0.05)
+        assert time.perf_counter() - began > 0.3
+        with pytest.raises(InputError, match="speed"):
+            runner.set_speed(0.0)
+
+
+def test_a_source_that_is_too_slow_tells_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("twin.simulation.live.runner.LONGEST", 0.01)
+    source = Clockwork(cost=4.0)
+    with running(source) as runner:
+        wait(lambda: runner.real_time_factor == runner.real_time_factor)
+        wait(lambda: runner.real_time_factor < 0.5)
+        assert source.real_time_factor < 0.6
+
+
+def test_paused_it_stands_and_steps() -> None:
+    source, shown = Clockwork(), []
+    with running(source, shown=lambda: shown.append(source.time)) as runner:
+        runner.paused = True
+        count = len(shown)
+        wait(lambda: len(shown) > count + 2)
+        stood = source.time
+        wait(lambda: len(shown) > count + 5)
+        assert source.time == stood
+        for _ in range(3):
+            runner.single_step()
+        wait(lambda: source.time > stood + 2.5e-3)
+        assert source.time == pytest.approx(stood + 3e-3)
+        runner.paused = False
+        wait(lambda: source.time > stood + 0.1)
+
+
+def test_a_stopped_source_is_left_alone_until_it_is_reset() -> None:
+    source = Clockwork()
+    with running(source) as runner:
+        wait(lambda: source.time > 0.0)
+        runner.do(lambda: setattr(source, "stopped", "it broke"))
+        wait(lambda: source.stopped != "" and runner.real_time_factor != runner.real_time_factor)
+        stood = source.time
+        runner.single_step()
+        served = threading.Event()
+        runner.do(served.set)
+        assert served.wait(10.0)
+        assert source.time == stood
+        runner.do(lambda: setattr(source, "stopped", ""))
+        runner.paused = False
+        wait(lambda: source.time > stood)
+
+
+def test_errors_of_callers_and_pages_do_not_end_it(caplog: pytest.LogCaptureFixture) -> None:
+    source, calls = Clockwork(), []
+
+    def shown() -> None:
+        calls.append(1)
+        if len(calls) < 3:
+            raise RuntimeError("the page is gone")
+
+    with running(source, shown=shown) as runner:
+        runner.do(lambda: 1 / 0)
+        wait(lambda: len(calls) > 5)
+        assert source.time > 0.0
+    assert "division by zero" in caplog.text
+    assert "the page is gone" in caplog.text
+
+
+def test_closing_twice_is_allowed_and_ends_the_thread() -> None:
+    source = Clockwork()
+    runner = Runner(source)
+    runner.start()
+    runner.close()
+    runner.close()
+    assert "twin-runner" not in {thread.name for thread in threading.enumerate()}

@@ -1,0 +1,190 @@
+"""Trajectories: there and back through a file, damaged files, files that survive a failed write."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import twin
+from twin.basics.files import write_atomically, write_text
+from twin.errors import InputError
+from twin.simulation.platform import Platform
+from twin.simulation.trajectory import Trajectory
+from twin.simulation.trajectory_data import ARRAYS
+
+
+@pytest.fixture(scope="module")
+def trajectory(stewart: Platform) -> Trajectory:
+    """A short motion with forces that differ from step to step."""
+    forces = np.random.default_rng(4).normal(size=(10, 6)) * 100.0
+    return stewart.simulate(0.01, twist=[0.0, 0.0, 0.1, 0.0, 0.0, 0.2], forces=forces)
+
+
+def test_saves_and_loads_bit_for_bit(trajectory: Trajectory, tmp_path: Path) -> None:
+    file = trajectory.save(tmp_path / "motion.npz")
+    again = Trajectory.load(file)
+    for field in dataclasses.fields(Trajectory):
+        np.testing.assert_array_equal(getattr(again, field.name), getattr(trajectory, field.name))
+    assert Trajectory.load(str(file)).machine == "stewart"
+    assert len(again) == 11
+
+
+def test_knows_where_it_comes_from(trajectory: Trajectory, stewart: Platform) -> None:
+    assert (trajectory.machine, trajectory.engine) == ("stewart", "analytic")
+    assert trajectory.parameters_hash == stewart.hash
+    assert trajectory.timestep == 1e-3
+    assert trajectory.preset == "validation"
+    assert trajectory.versions["platform-twin"] == twin.__version__
+    assert trajectory.versions["numpy"] == np.__version__
+
+
+def test_shows_itself_on_one_line(trajectory: Trajectory) -> None:
+    assert repr(trajectory) == "<Trajectory of 'stewart' in analytic: 11 times, 0 to 0.01 s>"
+
+
+def test_missing_files_are_called_missing(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="does not exist"):
+        Trajectory.load(tmp_path / "none.npz")
+
+
+def test_arrays_cannot_be_changed(trajectory: Trajectory, tmp_path: Path) -> None:
+    loaded = Trajectory.load(trajectory.save(tmp_path / "motion.npz"))
+    for motion in (trajectory, loaded):
+        for name in ARRAYS:
+            with pytest.raises(ValueError, match="read-only"):
+                getattr(motion, name)[...] = 0.0
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        trajectory.machine = "other"  # type: ignore[misc]
+
+
+def test_arrays_are_copies(trajectory: Trajectory) -> None:
+    pose = trajectory.pose.copy()
+    motion = dataclasses.replace(trajectory, pose=pose)
+    pose[:] = 0.0
+    np.testing.assert_array_equal(motion.pose, trajectory.pose)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("pose", np.zeros((11, 6))),
+        ("pose", np.full((11, 7), np.nan)),
+        ("twist", np.zeros((10, 6))),
+        ("rates", np.zeros((11, 5))),
+        ("forces", None),
+        ("forces", "many"),
+        ("time", 0.0),
+        ("time", np.zeros((11, 1))),
+        ("lengths", 1.0),
+        ("lengths", [[1.0], [1.0, 2.0]]),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(trajectory: Trajectory, field: str, value: Any) -> None:
+    with pytest.raises(InputError):
+        dataclasses.replace(trajectory, **{field: value})
+
+
+def content(file: Path) -> dict[str, Any]:
+    with np.load(file) as data:
+        return {name: data[name] for name in data.files}
+
+
+def test_damaged_files_are_refused(trajectory: Trajectory, tmp_path: Path) -> None:
+    good = trajectory.save(tmp_path / "good.npz").read_bytes()
+    whole = content(tmp_path / "good.npz")
+    metadata = json.loads(str(whole["metadata"]))
+    bad = tmp_path / "bad.npz"
+    for raw in (b"", b"text", good[: len(good) // 2], good[:-30], good[:200] + good[300:]):
+        bad.write_bytes(raw)
+        with pytest.raises(InputError, match="not a saved trajectory"):
+            Trajectory.load(bad)
+    changes: list[dict[str, Any]] = [
+        {"pose": np.zeros((3, 7))},
+        {"pose": np.full((11, 7), np.inf)},
+        {"time": np.array(["a"] * 11)},
+        {"metadata": "no JSON"},
+        {"metadata": "[]"},
+        {"metadata": json.dumps({**metadata, "format": 999})},
+        {"metadata": json.dumps({"format": 1})},
+        {"metadata": json.dumps({**metadata, "colour": "red"})},
+        {"metadata": None},
+        {"extra": np.zeros(3)},
+        {"pose": np.array([{}], dtype=object)},
+    ]
+    for change in changes:
+        np.savez(bad, **{**whole, **change})
+        with pytest.raises(InputError):
+            Trajectory.load(bad)
+    del whole["twist"]
+    np.savez(bad, **whole)
+    with pytest.raises(InputError):
+        Trajectory.load(bad)
+
+
+@pytest.mark.parametrize("path", ["/no/such/file.npz", "", None, 5, "/", b"motion.npz", "a\0b.npz"])
+def test_paths_that_cannot_be_read(path: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        Trajectory.load(path)
+    assert caught.value.field == "path"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["motion.csv", "motion", "", None, 5, b"motion.npz", "/no/such/folder/m.npz", "a\0b.npz"],
+)
+def test_paths_that_cannot_be_written(trajectory: Trajectory, path: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        trajectory.save(path)
+    assert caught.value.field == "path"
+
+
+def test_folder_in_place_of_the_file(trajectory: Trajectory, tmp_path: Path) -> None:
+    folder = tmp_path / "motion.npz"
+    folder.mkdir()
+    with pytest.raises(InputError):
+        trajectory.save(folder)
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_failed_write_leaves_the_old_file(
+    trajectory: Trajectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = trajectory.save(tmp_path / "motion.npz")
+    before = file.read_bytes()
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez_compressed", full)
+    with pytest.raises(InputError, match="No space left"):
+        trajectory.save(file)
+    assert file.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [file], "a temporary file is left behind"
+
+
+def test_interrupted_write_leaves_the_old_file(tmp_path: Path) -> None:
+    file = write_text(tmp_path / "report.txt", "old")
+
+    def stop(stream: Any) -> None:
+        stream.write(b"half of the new")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_atomically(file, stop)
+    assert file.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_written_files_have_the_usual_permissions(tmp_path: Path) -> None:
+    mask = os.umask(0o022)
+    try:
+        file = write_text(tmp_path / "report.txt", "new")
+    finally:
+        os.umask(mask)
+    assert file.stat().st_mode & 0o777 == 0o644

@@ -1,0 +1,120 @@
+"""Times of the main functions and of the engines' steps, measured within seconds."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.engines import engine_names, make_engine
+from twin.engines.stability import suitable_timestep
+from twin.errors import MissingDependencyError
+from twin.model.engine import PRESETS
+from twin.model.machine_model import MachineModel
+from twin.model.motions import REST, PlatformMotion
+from twin.rotations import quaternion_from_angles
+
+BATCH = 4096
+"""States in one batched call."""
+
+ROUNDS = 5
+"""The fastest of so many rounds counts: what slows a round down is other work on the machine."""
+
+ROUND = 0.03
+"""[s] that one round lasts at least."""
+
+STEPS = 200
+"""Engine steps in one round, from home."""
+
+
+class FunctionTime(NamedTuple):
+    """What one function of a machine takes."""
+
+    name: str
+    one: float
+    """[s] for one state, the call from Python included"""
+    batch: float
+    """[s] per state in a batch of `BATCH`"""
+
+
+class StepTime(NamedTuple):
+    """What one step of an engine takes."""
+
+    engine: str
+    preset: str
+    step: float | None
+    """[s]; None: the engine is not installed"""
+
+
+def function_times(platform: MachineModel) -> Iterator[FunctionTime]:
+    """Yield the times of kinematics and dynamics at poses around home."""
+    generator = np.random.default_rng(0)
+    pose, twist, acceleration = _motion(platform, generator)
+    forces = generator.normal(0.0, 10.0, (BATCH, platform.n_actuators))
+    lengths = platform.inverse_kinematics(pose)
+    calls: dict[str, tuple[Callable[..., object], tuple[FloatArray, ...]]] = {
+        "inverse kinematics": (platform.inverse_kinematics, (pose,)),
+        "forward kinematics": (platform.forward_kinematics, (lengths,)),
+        "Jacobian": (platform.jacobian, (pose,)),
+        "mass matrix": (platform.mass_matrix, (pose,)),
+        "forward dynamics": (platform.forward_dynamics, (pose, twist, forces)),
+        "inverse dynamics": (platform.inverse_dynamics, (pose, twist, acceleration)),
+        "energy": (platform.energy, (pose, twist)),
+    }
+    for name, (function, arrays) in calls.items():
+        first = [array[0] for array in arrays]
+        one = _seconds(lambda f=function, a=first: f(*a))  # type: ignore[misc]
+        batch = _seconds(lambda f=function, a=arrays: f(*a))  # type: ignore[misc]
+        yield FunctionTime(name, one, batch / BATCH)
+
+
+def step_times(platform: MachineModel) -> Iterator[StepTime]:
+    """Yield the time of a step of every engine and preset, under the forces that hold home."""
+    forces = platform.inverse_dynamics(platform.home, REST, REST)
+    for name in engine_names():
+        for preset in PRESETS:
+            yield StepTime(name, preset, _step_seconds(platform, name, preset, forces))
+
+
+def _step_seconds(
+    platform: MachineModel, name: str, preset: str, forces: FloatArray
+) -> float | None:
+    try:
+        engine = make_engine(name, platform, suitable_timestep(platform), preset)
+    except MissingDependencyError:
+        return None
+    fastest = np.inf
+    for _ in range(ROUNDS):
+        engine.reset()
+        start = clock.perf_counter()
+        for _ in range(STEPS):
+            engine.step(forces)
+        fastest = min(fastest, (clock.perf_counter() - start) / STEPS)
+    engine.close()
+    return float(fastest)
+
+
+def _motion(platform: MachineModel, generator: np.random.Generator) -> PlatformMotion:
+    reach = 0.02 * float(platform.home_reaches.mean())
+    poses = np.tile(platform.home, (BATCH, 1))
+    poses[:, :3] += generator.uniform(-reach, reach, (BATCH, 3))
+    poses[:, 3:] = quaternion_from_angles(generator.uniform(-0.03, 0.03, (BATCH, 3)))
+    return platform.constrain(poses, *generator.normal(0.0, 0.1, (2, BATCH, 6)))
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    """Return the time of one call [s]: compiled first, then the fastest round."""
+    call()
+    start = clock.perf_counter()
+    call()
+    count = max(1, int(ROUND / max(clock.perf_counter() - start, 1e-9)))
+    fastest = np.inf
+    for _ in range(ROUNDS):
+        start = clock.perf_counter()
+        for _ in range(count):
+            call()
+        fastest = min(fastest, (clock.perf_counter() - start) / count)
+    return float(fastest)

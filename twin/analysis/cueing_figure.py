@@ -1,0 +1,80 @@
+"""Figures of motion cueing: what is perceived, where the platform goes, what its legs need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.charts.panels import Axes, Line, panels_figure
+from twin.errors import InputError
+from twin.model.machine_model import MachineModel, as_model
+from twin.motion.cueing import Outcome
+from twin.motion.cueing.perceived_error import THRESHOLDS
+
+SENSED = ("surge", "sway", "heave", "roll rate", "pitch rate", "yaw rate")
+"""Names of what is perceived, in the order of `PerceivedError`."""
+
+
+def cueing_figure(platform: MachineModel, outcomes: Mapping[str, Outcome]) -> Any:
+    """Return a plotly figure of one ride cued by some algorithms, over time [s].
+
+    Panels: the two perceived quantities in which the vehicle moves most, vehicle against platform
+    [m/s2], [deg/s]; tilt [deg] of the platform; the share of the actuators' range and, where the
+    machine has a limit, of their speed that is taken, the largest of all actuators.
+
+    Args:
+        platform: the machine.
+        outcomes: name of the algorithm -> outcome, all of the same ride.
+
+    Raises:
+        InputError: no machine, no outcomes.
+        MissingDependencyError: plotly is not installed.
+    """
+    machine = as_model(platform)
+    if not outcomes or not all(isinstance(value, Outcome) for value in outcomes.values()):
+        raise InputError("outcomes", "must map names to at least one Outcome")
+    first = next(iter(outcomes.values()))
+    size = np.abs(np.hstack(first.error.vehicle)).max(axis=0) / THRESHOLDS
+    panels = [_sensed(outcomes, column) for column in sorted(np.argsort(-size)[:2].tolist())]
+    panels.append(Axes("pitch (line), roll (dash) [deg]", _tilts(outcomes)))
+    low, high = machine.minimum_coordinates, machine.maximum_coordinates
+    lengths = {
+        name: np.abs(2.0 * one.use.coordinates - low - high) / (high - low)
+        for name, one in outcomes.items()
+    }
+    panels.append(Axes("share of actuator range", _shares(outcomes, lengths)))
+    limit = machine.parameters.leg.actuator.speed
+    if limit is not None:
+        speeds = {name: np.abs(one.use.rates) / limit for name, one in outcomes.items()}
+        panels.append(Axes("share of actuator speed", _shares(outcomes, speeds)))
+    title = f"{machine.name}: {first.cue.ride.name}"
+    return panels_figure(panels, "time [s]", title=title)
+
+
+def _sensed(outcomes: Mapping[str, Outcome], column: int) -> Axes:
+    factor, unit = (1.0, "m/s2") if column < 3 else (180.0 / np.pi, "deg/s")
+    first = next(iter(outcomes.values())).error
+    lines = [Line("vehicle", first.time, factor * np.hstack(first.vehicle)[:, column])]
+    lines += [
+        Line(name, one.error.time, factor * np.hstack(one.error.platform)[:, column])
+        for name, one in outcomes.items()
+    ]
+    return Axes(f"perceived {SENSED[column]} [{unit}]", lines)
+
+
+def _tilts(outcomes: Mapping[str, Outcome]) -> list[Line]:
+    lines = []
+    for column, style in ((4, "line"), (5, "dash")):
+        for name, one in outcomes.items():
+            angles = np.degrees(one.cue.motion.axes(one.use.time).values[:, column])
+            lines.append(Line(name, one.use.time, angles, style))
+    return lines
+
+
+def _shares(outcomes: Mapping[str, Outcome], values: Mapping[str, FloatArray]) -> list[Line]:
+    lines = [Line(name, outcomes[name].use.time, each.max(axis=1)) for name, each in values.items()]
+    time = next(iter(outcomes.values())).use.time[[0, -1]]
+    return [*lines, Line("limit", time, np.ones(2), "dot")]

@@ -1,0 +1,166 @@
+"""What a machine's numbers mean for its user: ranges, conditioning and static load at home."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.machine.derived import cranks
+from twin.model.machine_model import MachineModel
+from twin.model.motions import REST
+from twin.rotations import angles_from_quaternion, quaternion_from_angles
+
+SAMPLES = 2001
+"""Poses tried along each half axis; gaps in a range shorter than 1/2000 of it may be missed."""
+
+BISECTIONS = 30
+"""Halvings of the last step: the end of a range is exact to nine digits of it."""
+
+LEG_POINTS = 1001
+"""Points tried along a leg; crossing legs are found to a thousandth of their length."""
+
+LARGEST_ANGLE = np.radians(89.0)
+"""Rotations are searched up to a quarter turn, where yaw, pitch and roll stop being unique and a
+plate on pillars stands on edge."""
+
+
+class Fact(NamedTuple):
+    """One derived number or list of numbers."""
+
+    name: str
+    value: Any
+    unit: str
+    note: str
+
+
+def machine_facts(platform: MachineModel) -> list[Fact]:
+    """Return derived figures of a machine at its home pose."""
+    unit, legs = platform.coordinate_unit, platform.parameters.legs
+    strokes = sorted({leg.actuator.stroke for leg in legs})
+    facts = [
+        Fact("freedoms", platform.dof, "", "of the platform; the others are held by the legs"),
+        Fact(
+            f"{platform.parameters.leg.coordinate}s at home",
+            platform.home_coordinates.tolist(),
+            unit,
+            "actuator coordinates",
+        ),
+        Fact("stroke", strokes[0] if len(strokes) == 1 else strokes, unit, "of the actuators"),
+        Fact("mass of the platform", platform.parameters.platform.body.mass, "kg", "without legs"),
+        Fact("mass of the legs", sum(leg.mass for leg in legs), "kg", "all legs"),
+        Fact(
+            "condition number at home",
+            float(platform.condition_number(platform.home)),
+            "",
+            "of the Jacobian, moments scaled; 1 is the best, infinite at a singular pose",
+        ),
+        Fact(
+            "forces at rest",
+            platform.inverse_dynamics(platform.home, REST, REST).tolist(),
+            platform.force_unit,
+            "of the actuators that carry the machine at home"
+            + (", the smallest of many" if platform.n_actuators > platform.dof else ""),
+        ),
+    ]
+    if platform.n_actuators > platform.dof:
+        numbers = ", ".join(map(str, platform.parameters.redundant_legs))
+        note = "can push against each other without moving the platform"
+        facts.append(Fact("redundant legs", numbers, "", note))
+    distance, first, second = closest_legs(platform)
+    facts.append(
+        Fact(
+            "closest legs at home",
+            distance,
+            "m",
+            f"between the axes of legs {first} and {second}; less than a leg's width: they "
+            "collide, are the joints in the right order?",
+        )
+    )
+    note = "from home, inside the actuators' limits, with the other coordinates as at home"
+    for name, unit, (low, high) in axis_ranges(platform):
+        facts.append(Fact(f"{name} range", [low, high], unit, note))
+    return facts
+
+
+def closest_legs(platform: MachineModel) -> tuple[float, int, int]:
+    """Return the smallest distance [m] between two legs at home, and their numbers from 1.
+
+    Legs are the straight lines from base joint to platform joint, those with cranks two lines.
+    """
+    legs = _lines(platform)
+    along = np.linspace(0.0, 1.0, LEG_POINTS)[:, None]
+    best = (np.inf, 0, 0)
+    for j, other in enumerate(legs):
+        points = np.concatenate([start + along * vector for start, vector in other])
+        for i in range(j):
+            for start, vector in legs[i]:
+                shares = (points - start) @ vector / (vector @ vector)
+                feet = start + np.clip(shares, 0.0, 1.0)[:, None] * vector
+                distance = float(np.linalg.norm(points - feet, axis=1).min())
+                best = min(best, (distance, i + 1, j + 1))
+    return best
+
+
+def _lines(platform: MachineModel) -> list[list[tuple[FloatArray, FloatArray]]]:
+    """Return the lines (start, vector) that each leg consists of at home."""
+    base = platform.base_joints
+    if platform.kind == "rss":
+        geometry = cranks(platform.parameters)
+        parts = zip(base, geometry.elbows, geometry.rods, strict=True)
+        return [[(foot, crank), (foot + crank, rod)] for foot, crank, rod in parts]
+    vectors = platform.parameters.home_leg_vectors
+    return [[(foot, vector)] for foot, vector in zip(base, vectors, strict=True)]
+
+
+def axis_ranges(platform: MachineModel) -> list[tuple[str, str, tuple[float, float]]]:
+    """Return (axis, unit, (lowest, highest)) of moves from home along one coordinate at a time.
+
+    x, y and z [m] in the base frame from home; yaw, pitch and roll [deg] added to those at home;
+    of a machine with three freedoms, z, pitch and roll. The range is the connected one around home.
+    """
+    reach = 2.0 * float(platform.home_reaches.max())
+    if platform.coordinate_unit == "m":
+        reach = float((2.0 * platform.maximum_coordinates - platform.minimum_coordinates).max())
+    axes = [(name, "m", reach, 1.0) for name in ("x", "y", "z")]
+    axes += [(name, "deg", LARGEST_ANGLE, 180.0 / np.pi) for name in ("yaw", "pitch", "roll")]
+    ranges = []
+    for column, (name, unit, span, scale) in enumerate(axes):
+        if platform.dof < 6 and name in ("x", "y", "yaw"):
+            continue
+        low, high = (scale * _last_inside(platform, column, side * span) for side in (-1.0, 1.0))
+        ranges.append((name, unit, (low, high)))
+    return ranges
+
+
+def _last_inside(platform: MachineModel, column: int, span: float) -> float:
+    """Return the largest offset towards `span` up to which all poses tried are inside the limits.
+
+    The first sample outside is found on a grid, the limit between it and the last by bisection.
+    """
+    offsets = np.linspace(0.0, span, SAMPLES)
+    outside = np.flatnonzero(~platform.within_limits(_moved(platform, column, offsets)))
+    if not outside.size:
+        return float(span)
+    if outside[0] == 0:
+        return 0.0
+    low, high = offsets[outside[0] - 1], offsets[outside[0]]
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (low + high)
+        if platform.within_limits(_moved(platform, column, np.array([middle])))[0]:
+            low = middle
+        else:
+            high = middle
+    return float(low)
+
+
+def _moved(platform: MachineModel, column: int, offsets: FloatArray) -> FloatArray:
+    poses = np.tile(platform.home, (len(offsets), 1))
+    if column < 3:
+        poses[:, column] += offsets
+    else:
+        angles = np.tile(angles_from_quaternion(platform.home[3:]), (len(offsets), 1))
+        angles[:, column - 3] += offsets
+        poses[:, 3:] = quaternion_from_angles(angles)
+    return platform.constrain(poses).pose

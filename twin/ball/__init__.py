@@ -1,1 +1,0 @@
-"""A ball that rolls on the platform: its numbers, its equations, and where it is."""

@@ -1,0 +1,1 @@
+"""Basics without physics: checks of arrays, atomic files, progress bars, optional libraries."""

@@ -1,0 +1,155 @@
+"""Checks at the boundary: shape, finite values, unit quaternions, batch dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import isfinite, prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from twin.errors import InputError
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.int64]
+
+QUATERNION_TOLERANCE = 1e-6
+"""How far the norm of a given quaternion may be from one before it is refused."""
+
+
+def as_floats(value: Any, field: str, last: int | None = None) -> FloatArray:
+    """Return `value` as a finite, contiguous, writeable float64 array.
+
+    Args:
+        value: anything numpy can read.
+        field: name of the argument, for the message.
+        last: wanted size of the last axis; None leaves the shape open.
+
+    Raises:
+        InputError: not numeric, complex, empty last axis, wrong size, NaN or infinite.
+    """
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "fiu":
+            raise TypeError(f"values of type {array.dtype}")
+        if array.dtype != np.float64 or not array.flags.carray:
+            array = np.require(array, dtype=np.float64, requirements=["C", "W"])
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(field, f"must be numbers in a regular array ({error})") from None
+    if last is not None and (array.ndim == 0 or array.shape[-1] != last):
+        raise InputError(field, f"last axis must have size {last}, got shape {array.shape}")
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise InputError(field, f"must be finite, entry {where} is {array[where]}")
+    return array
+
+
+def as_vector(value: Any, field: str, size: int) -> FloatArray:
+    """Return `value` as a finite vector `(size,)`; raises InputError otherwise."""
+    if (
+        type(value) is np.ndarray
+        and value.shape == (size,)
+        and value.dtype == np.float64
+        and value.flags.carray
+        and all(map(isfinite, value.tolist()))
+    ):
+        return value  # what engines are given at every step
+    array = as_floats(value, field, size)
+    if array.ndim != 1:
+        raise InputError(field, f"must be one vector of size {size}, got shape {array.shape}")
+    return array
+
+
+def quaternion_norm(quaternion: FloatArray, field: str) -> FloatArray:
+    """Return the norms `(...)` of quaternions `(..., 4)`; raises InputError if one is not one."""
+    with np.errstate(over="ignore"):
+        norm = np.asarray(np.sqrt(np.sum(quaternion**2, axis=-1)))
+    if norm.size and not np.abs(norm - 1.0).max() <= QUATERNION_TOLERANCE:
+        worst = norm.flat[int(np.abs(norm - 1.0).argmax())]
+        raise InputError(
+            field,
+            "the quaternion (scalar first; the last four entries of a pose) must have norm 1, got "
+            f"{worst:.9g}; divide it by its norm",
+        )
+    return norm
+
+
+def as_pose(value: Any, field: str = "pose") -> FloatArray:
+    """Return poses `(..., 7)` with quaternions normalised to rounding error.
+
+    Raises:
+        InputError: wrong shape, not finite, or a quaternion whose norm is not one.
+    """
+    pose = as_floats(value, field, 7)
+    norm = quaternion_norm(pose[..., 3:], field)
+    pose = pose.copy()
+    pose[..., 3:] /= norm[..., None]
+    return pose
+
+
+def positive(value: Any, field: str) -> float:
+    """Return `value` as a finite number above zero; raises InputError otherwise."""
+    number = as_floats(value, field)
+    if number.ndim or number <= 0:
+        raise InputError(field, f"must be one number above zero, got {value!r}")
+    return float(number)
+
+
+def not_negative(value: Any, field: str) -> float:
+    """Return a finite number that is zero or more; raises InputError otherwise."""
+    number = as_floats(value, field)
+    if number.shape != () or not number >= 0.0:
+        raise InputError(field, f"must be zero or more, got {value!r}")
+    return float(number)
+
+
+def as_flag(value: Any, field: str) -> bool:
+    """Return `value` if it is True or False; raises InputError otherwise."""
+    if not isinstance(value, bool):
+        raise InputError(field, f"must be True or False, not {value!r}")
+    return value
+
+
+def one_of(value: Any, field: str, known: Iterable[str]) -> str:
+    """Return `value` if it is among the `known` names; raises InputError listing them otherwise."""
+    names = tuple(known)
+    if not isinstance(value, str) or value not in names:
+        raise InputError(field, f"unknown {field} {value!r}; known: {', '.join(names)}")
+    return value
+
+
+def flatten_batch(**arrays: FloatArray) -> tuple[tuple[int, ...], list[FloatArray]]:
+    """Broadcast the leading axes of all arrays and flatten them to one.
+
+    Returns:
+        The common batch shape, and the arrays as contiguous `(batch, last)`.
+
+    Raises:
+        InputError: leading axes that do not broadcast, naming the arguments.
+    """
+    shape = next(iter(arrays.values())).shape[:-1]
+    if all(array.shape[:-1] == shape for array in arrays.values()):
+        size = prod(shape)
+        return shape, [array.reshape(size, array.shape[-1]) for array in arrays.values()]
+    try:
+        shape = np.broadcast_shapes(*(array.shape[:-1] for array in arrays.values()))
+    except ValueError:
+        given = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        raise InputError(
+            ", ".join(arrays), f"leading axes must broadcast against each other, got {given}"
+        ) from None
+    return shape, [
+        np.require(
+            np.broadcast_to(array, shape + array.shape[-1:]).reshape(prod(shape), array.shape[-1]),
+            requirements=["C", "W"],
+        )
+        for array in arrays.values()
+    ]
+
+
+def read_only(array: Any) -> FloatArray:
+    """Return a float64 copy that cannot be written to, for arrays that are shared."""
+    copy = np.array(array, dtype=np.float64)
+    copy.flags.writeable = False
+    return copy

@@ -1,0 +1,1 @@
+"""Charts of plotly in the style of the project."""

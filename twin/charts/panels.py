@@ -1,0 +1,199 @@
+"""Figures of panels one above the other with a common x axis: the one builder all plots share."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.basics.files import write_text
+from twin.basics.optional import report_library
+from twin.charts.style import CONFIG, TITLE_SIZE, axis, curve_color, layout, legend
+
+LARGEST_POINTS = 2000
+"""Points drawn per curve: more than a screen has columns."""
+
+PANEL_HEIGHT = 200
+"""[pixels] of one panel among others."""
+
+ALONE_HEIGHT = 320
+"""[pixels] of a panel that is the only one."""
+
+HEAD = 28
+"""[pixels] above the first legend, for the title and plotly's buttons."""
+
+GAP = 44
+"""[pixels] above each panel: room for two rows of its legend."""
+
+FOOT = 66
+"""[pixels] for tick labels, axis title and margins below the last panel."""
+
+DECADES_SHOWN = 2.5
+"""Axes that span fewer decades get ticks at 1, 2 and 5 instead of at powers of ten."""
+
+LOG_TICKS = 5
+"""About so many ticks at powers of ten."""
+
+ROUNDING = 1e-11
+"""Spread per size, or in units below size one, that is rounding and no motion: some hundred steps
+of an engine leave 1e-15 to 1e-13, the smallest motion shown on purpose is 1e-7."""
+
+FLAT_RANGE = 1e-3
+"""Half the range drawn around values that are equal, per size."""
+
+LOG_TICK_SIZE = 11
+"""Plotly enlarges the base of a power."""
+
+
+class Line(NamedTuple):
+    """One curve: `x` and `y` `(k,)`, drawn as in `validation.results.Curve`, or as "steps"."""
+
+    name: str
+    x: FloatArray
+    y: FloatArray
+    style: str = "line"
+
+
+class Axes(NamedTuple):
+    """What is drawn against one y axis."""
+
+    y_label: str
+    lines: Sequence[Line]
+    log_y: bool = False
+
+
+def panels_figure(
+    panels: Sequence[Axes], x_label: str, *, log_x: bool = False, title: str = ""
+) -> Any:
+    """Return a plotly figure of panels above each other.
+
+    Lines of one name have one colour, and a legend entry above the panel where the name comes
+    first and above those that add other names. Values are stored as float32 and thinned out to
+    `LARGEST_POINTS`.
+
+    Raises:
+        MissingDependencyError: plotly is not installed.
+    """
+    figures = report_library("plotly.graph_objects", "Plotting")
+    size = ALONE_HEIGHT if len(panels) == 1 else PANEL_HEIGHT
+    inner = len(panels) * (size + GAP) - GAP
+    top = GAP + HEAD
+    figure = figures.Figure(layout=layout(inner + top + FOOT, top))
+    if title:
+        text = {"text": html.escape(title), "font": {"size": TITLE_SIZE}}
+        figure.layout.title = {**text, "x": 0.01, "y": 0.99, "yanchor": "top"}
+    colors: dict[str, str] = {}
+    last = len(panels) - 1
+    for k, panel in enumerate(panels):
+        number = "" if k == 0 else str(k + 1)
+        high = 1.0 - k * (size + GAP) / inner
+        low = max(0.0, high - size / inner)
+        x_axis = axis(html.escape(x_label) if k == last else "") | _scale(panel, 1, log_x)
+        y_axis = axis(html.escape(panel.y_label)) | _scale(panel, 2, panel.log_y)
+        if k != last:
+            x_axis |= {"showticklabels": False, "matches": f"x{last + 1}"}
+        figure.layout[f"xaxis{number}"] = x_axis | {"anchor": f"y{number}"}
+        figure.layout[f"yaxis{number}"] = y_axis | {"anchor": f"x{number}", "domain": [low, high]}
+        figure.layout[f"legend{number}"] = legend(high + 3 / inner)
+        complete = any(line.name not in colors for line in panel.lines)
+        told: set[str] = set()
+        for line in panel.lines:
+            if line.name not in colors:
+                colors[line.name] = _next_color(panel, colors)
+            trace = _trace(line, colors[line.name], complete and line.name not in told)
+            told.add(line.name)
+            place = {"xaxis": f"x{number}", "yaxis": f"y{number}", "legend": f"legend{number}"}
+            figure.add_trace(figures.Scatter(**trace, **place))
+    return figure
+
+
+def write_figure(figure: Any, path: str | Path) -> Path:
+    """Write a figure as one HTML page that loads nothing, atomically; returns the path.
+
+    Raises:
+        InputError: the place cannot be written to.
+    """
+    # Plotly takes entries out of the settings it is given.
+    return write_text(path, figure.to_html(include_plotlyjs=True, config=dict(CONFIG)))
+
+
+def thin_out(x: FloatArray, y: FloatArray, count: int = LARGEST_POINTS) -> Any:
+    """Return the indices of at most `count` points that keep the ends and every visible peak.
+
+    The curve is cut into equal stretches; the smallest and the largest y of each stay.
+    """
+    size = len(x)
+    if size <= count:
+        return np.arange(size)
+    edges = np.linspace(1, size - 1, (count - 2) // 2 + 1).astype(int)
+    finite = np.isfinite(y)
+    known = np.where(finite, y, np.median(y[finite]) if finite.any() else 0.0)
+    kept = [0, size - 1]
+    for start, stop in pairwise(edges):
+        stretch = known[start:stop]
+        kept += [start + int(stretch.argmin()), start + int(stretch.argmax())]
+    return np.unique(kept)
+
+
+def _next_color(panel: Axes, colors: dict[str, str]) -> str:
+    """Return the first colour that no line of this panel has yet."""
+    taken = {colors[line.name] for line in panel.lines if line.name in colors}
+    for k in range(len(panel.lines)):
+        if curve_color(k) not in taken:
+            return curve_color(k)
+    return curve_color(len(taken))
+
+
+def _scale(panel: Axes, column: int, log: bool) -> dict[str, Any]:
+    """Return the settings of a linear axis, or of one in decades with readable ticks."""
+    values = np.concatenate([np.ravel(line[column]) for line in panel.lines] or [np.ones(1)])
+    values = values[np.isfinite(values)]
+    if not log:
+        return _flat(values) if values.size else {}
+    values = values[values > 0.0]
+    low, high = (values.min(), values.max()) if values.size else (1.0, 1.0)
+    settings: dict[str, Any] = {"type": "log", "tickfont": {"size": LOG_TICK_SIZE}}
+    decades = np.log10(high) - np.log10(low)
+    if decades >= DECADES_SHOWN:
+        return settings | {"dtick": max(1, round(decades / LOG_TICKS))}
+    powers = 10.0 ** np.arange(np.floor(np.log10(low)) - 1, np.ceil(np.log10(high)) + 1)
+    ticks = [float(f"{step * power:.1g}") for power in powers for step in (1, 2, 5)]
+    return settings | {"tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}
+
+
+def _flat(values: FloatArray) -> dict[str, Any]:
+    """Return the range of an axis whose values differ by rounding only, so that they look equal."""
+    low, high = float(values.min()), float(values.max())
+    size = max(1.0, abs(low), abs(high))
+    if high - low > ROUNDING * size:
+        return {}
+    middle, half = 0.5 * (low + high), FLAT_RANGE * size
+    return {"range": [middle - half, middle + half]}
+
+
+def _trace(line: Line, color: str, told: bool) -> dict[str, Any]:
+    kept = thin_out(line.x, line.y)
+    modes = {"markers": "markers", "line+markers": "lines+markers"}
+    dashes = {"dash": "dash", "dot": "dot"}
+    return {
+        "x": np.asarray(line.x, dtype=np.float32)[kept],
+        "y": np.asarray(line.y, dtype=np.float32)[kept],
+        "name": html.escape(line.name),
+        "legendgroup": line.name,
+        "showlegend": told,
+        "mode": modes.get(line.style, "lines"),
+        "line": {
+            "color": color,
+            "width": 1.8,
+            "dash": dashes.get(line.style, "solid"),
+            "shape": "hv" if line.style == "steps" else "linear",
+            "simplify": False,
+        },
+        "marker": {"color": color, "size": 7},
+        "hovertemplate": "%{y:.6~g}",
+    }

@@ -1,1 +1,0 @@
-"""Dynamics of parallel platforms: leg tips, assembly, energy, integration."""

@@ -1,0 +1,1 @@
+"""The analytic engine: the reference behind the protocol of engines."""

@@ -1,0 +1,128 @@
+"""The analytic reference as an engine: task-space equations, integrated over each step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.engines.base import BaseEngine
+from twin.engines.guard import LARGEST_GAP
+from twin.engines.stability import check_timestep
+from twin.kernels.dynamics.assembly import GRAVITY
+from twin.kernels.dynamics.state import STATE_SIZE
+from twin.kernels.integrators.dormand_prince import DONE, dormand_prince
+from twin.kernels.integrators.runge_kutta import runge_kutta
+from twin.kernels.kinematics.inverse import coordinates_and_rates
+from twin.model.ball.ball import Ball
+from twin.model.engine import Preset, State
+from twin.model.machine_model import MachineModel
+from twin.model.motions import LegCoordinates
+
+if TYPE_CHECKING:
+    from twin.engines.analytic.ball import RollingBall
+
+TOLERANCE = 1e-13
+"""Relative and absolute tolerance of the validation preset: the last digits float64 can hold."""
+
+LARGEST_SUBSTEPS = 4096
+
+
+class AnalyticEngine(BaseEngine):
+    """Forward dynamics in task space; loops are closed by construction.
+
+    Presets: "validation" integrates each step with Dormand-Prince to 1e-13, "fast" with one
+    Runge-Kutta step of order four. With a ball "validation" takes eight Runge-Kutta steps.
+
+    Attributes:
+        rolling: what is known of the ball, its status included; None without one.
+    """
+
+    name = "analytic"
+
+    def __init__(
+        self,
+        platform: MachineModel,
+        timestep: float = 1e-3,
+        preset: Preset = "validation",
+        *,
+        ball: Any = None,
+        largest_gap: float = LARGEST_GAP,
+    ) -> None:
+        """Prepare the engine; `largest_gap` is accepted for symmetry, its loops cannot open.
+
+        `ball` rolls on the platform: a `Ball`, or True for one in proportion to the machine.
+
+        Raises:
+            InputError: an argument that cannot be used, or a time step too long for the machine.
+        """
+        super().__init__(platform, timestep, preset, largest_gap, ball)
+        if preset == "fast":
+            check_timestep(self.platform, self.timestep, self.name, "rk4")
+        self._identify()
+        self._body = self.platform.constants.body.copy()
+        size = STATE_SIZE + 2 * platform.n_internal
+        self._y = np.empty(size)
+        self.rolling: RollingBall | None = None
+        if self._ball is not None:
+            from twin.engines.analytic.ball import RollingBall
+
+            self.rolling = RollingBall(self._ball, size, self.timestep, preset)
+            self._y = self.rolling.y[:size]
+        self._constant = np.zeros(platform.n_actuators)
+        self._clock = np.empty(2)
+        capacity = 1 if preset == "fast" else LARGEST_SUBSTEPS
+        self._times = np.empty(capacity)
+        self._states = np.empty((capacity, size))
+        self._dense = np.empty((capacity, 5, size))
+
+    def _place(
+        self, pose: FloatArray, twist: FloatArray, internal: FloatArray, legs: LegCoordinates
+    ) -> None:
+        self._y[:] = np.concatenate([pose, twist, internal])
+
+    def _feel(self) -> None:
+        self._body[GRAVITY : GRAVITY + 3] = self._field
+
+    def _advance(self, forces: FloatArray, wrench: FloatArray) -> tuple[float, str]:
+        legs = self.platform.constants.legs
+        arguments = (self._body, legs, self._y, forces, self._constant, wrench)
+        buffers = (self._times, self._states)
+        if self.rolling is not None:
+            done = self.rolling.advance(arguments[:2], forces, wrench)
+        elif self.preset == "fast":
+            done = runge_kutta(*arguments, self.timestep, *buffers, self._dense[0]) == 1
+        else:
+            self._clock[:] = 0.0, self.timestep
+            span = (self._clock, self.timestep, TOLERANCE, TOLERANCE)
+            done = dormand_prince(*arguments, *span, *buffers, self._dense)[0] == DONE
+        return 0.0, "" if done else "the state is singular or overflows"
+
+    def _read(self) -> State:
+        n = self.platform.n_actuators
+        y, lengths, rates = self._y.copy(), np.empty(n), np.empty(n)
+        pose, twist, internal = y[:7], y[7:STATE_SIZE], y[STATE_SIZE:]
+        coordinates_and_rates(self.platform.constants.legs, pose, twist, lengths, rates)
+        return State(self._steps * self.timestep, pose, twist, lengths, rates, internal)
+
+    def _gap(self) -> float:
+        """Return zero: leg states follow from the pose."""
+        return 0.0
+
+    def _content(self) -> bytes:
+        return self._y.tobytes() if self.rolling is None else self.rolling.content()
+
+    def _load(self, content: bytes) -> None:
+        if self.rolling is None:
+            self._y[:] = np.frombuffer(content)
+        else:
+            self.rolling.load(content)
+
+    def _place_ball(self, ball: Ball, pose: FloatArray, twist: FloatArray, start: Any) -> None:
+        assert self.rolling is not None
+        self.rolling.place(pose, twist, start)
+
+    def _read_ball(self, ball: Ball) -> FloatArray:
+        assert self.rolling is not None
+        return self.rolling.read()

@@ -1,0 +1,208 @@
+"""PyBullet behind the engine protocol; loops closed by point-to-point constraints.
+
+Presets: `fast` takes one Bullet step per time step (first order in the time step), `validation`
+runs three copies with steps of 1, 1/2 and 1/4 of the time step, each from its own state under the
+same held forces, and extrapolates their trajectories to third order. The copies see forces that
+were computed from the extrapolated state, not from their own; so that they cannot run away from it,
+all start again from it now and then (`join_time`).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from importlib.metadata import version
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, as_flag
+from twin.engines.base import BaseEngine
+from twin.engines.bullet.world import World
+from twin.engines.guard import LARGEST_GAP
+from twin.engines.mechanism.assembly import make_mechanism
+from twin.engines.mechanism.joint_motion import joint_motion
+from twin.engines.mechanism.payload import as_segments, plain
+from twin.engines.stability import check_timestep
+from twin.model.ball.ball import Ball
+from twin.model.ball.places import place_on_plate
+from twin.model.engine import Preset, State
+from twin.model.machine_model import MachineModel
+from twin.model.motions import LegCoordinates
+
+WEIGHTS: dict[Preset, tuple[float, ...]] = {
+    "fast": (1.0,),
+    "validation": (1.0 / 3.0, -2.0, 8.0 / 3.0),
+}
+"""Of the copies with 1, 2 and 4 steps: (4 X2 - X1) / 3 with X = 2 x(half step) - x(step), which
+removes the errors of first and second order in the time step (Richardson extrapolation)."""
+
+EARTH = 9.81
+"""[m/s2]"""
+
+
+def join_time(platform: MachineModel) -> float:
+    """Return after how long [s] copies start again from the extrapolated state.
+
+    It is twice the time to fall over the mean distance between a leg's joints: errors of copies
+    that run away have grown by less than a hundred times then, and a restart, whose own error is of
+    third order, is rare.
+    """
+    return 2.0 * sqrt(float(platform.home_reaches.mean()) / EARTH)
+
+
+class BulletEngine(BaseEngine):
+    """One machine in PyBullet."""
+
+    name = "bullet"
+
+    def __init__(
+        self,
+        platform: MachineModel,
+        timestep: float = 1e-3,
+        preset: Preset = "validation",
+        *,
+        engine_defaults: bool = False,
+        payload: Any = None,
+        ball: Any = None,
+        largest_gap: float = LARGEST_GAP,
+    ) -> None:
+        """Load the machine; call `reset` before `step`.
+
+        Args:
+            platform: the machine.
+            timestep: step [s].
+            preset: "validation" or "fast".
+            engine_defaults: keep Bullet's own solver, iterations, damping and limits, to see what
+                they cost.
+            payload: what rides on the platform: an `Occupant`, or segments.
+            ball: that rolls on the platform: a `Ball`, or True for one in proportion to the
+                machine.
+            largest_gap: loop gap [m] that stops the engine.
+
+        Raises:
+            InputError: an argument that cannot be used, a time step too long for the machine, or a
+                machine Bullet refuses.
+        """
+        super().__init__(platform, timestep, preset, largest_gap, ball)
+        check_timestep(platform, self.timestep, self.name, "explicit")
+        segments = as_segments(payload, platform.parameters.gravity)
+        options = {
+            "engine_defaults": as_flag(engine_defaults, "engine_defaults"),
+            "payload": plain(segments) or None,
+        }
+        self._identify(f"PyBullet {version('pybullet')}", options)
+        self._machine = make_mechanism(platform.parameters, segments, self._ball)
+        sizes = [7, 6, platform.n_actuators, platform.n_actuators]
+        sizes += [2 * platform.n_internal, 2 * len(self._machine.carried)]
+        ends = np.cumsum(sizes).tolist()
+        self._parts = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
+        self._weights = np.array(WEIGHTS[preset])
+        self._join_steps = max(1, round(join_time(platform) / self.timestep))
+        self._readings = np.empty((len(self._weights), sum(sizes)))
+        self._reading = np.empty(sum(sizes))
+        self._make = partial(World, self._machine, engine_defaults=engine_defaults)
+        self._worlds: list[World] = []
+        self._open()
+
+    def _place(
+        self, pose: FloatArray, twist: FloatArray, internal: FloatArray, legs: LegCoordinates
+    ) -> None:
+        self._open()
+        for world in self._worlds:
+            world.place(pose, twist, joint_motion(self._machine, legs))
+        self._combine(pose[3:])
+
+    def _feel(self) -> None:
+        for world in self._worlds:
+            world.feel(self._field)
+
+    def _advance(self, forces: FloatArray, wrench: FloatArray) -> tuple[float, str]:
+        """Step all copies; Bullet applies the wrench before each of its own steps."""
+        if len(self._worlds) > 1 and self._steps and self._steps % self._join_steps == 0:
+            self._join()
+        load = wrench.tolist()
+        for halvings, world in enumerate(self._worlds):
+            for _ in range(2**halvings):
+                world.advance(forces, load if any(load) else None)
+        self._combine(self._reading[3:7])
+        return max(self._gaps), ""
+
+    def _read(self) -> State:
+        """Return the state; lengths and rates are those of the actuated joints."""
+        reading = self._reading.copy()
+        pose, twist, lengths, rates, internal, _ = (reading[part] for part in self._parts)
+        lengths = self.platform.home_coordinates + lengths
+        return State(self._steps * self.timestep, pose, twist, lengths, rates, internal)
+
+    def _gap(self) -> float:
+        """Return the gap in the copy of smallest step."""
+        return self._gaps[-1]
+
+    def _content(self) -> bytes:
+        """Return the records of all copies, with the quaternion, whose sign Bullet may change."""
+        worlds = [world.save() for world in self._worlds]
+        sizes = np.array([len(world) for world in worlds])
+        return b"".join([self._reading[3:7].tobytes(), sizes.tobytes(), *worlds])
+
+    def _load(self, content: bytes) -> None:
+        self._open()
+        quaternion = np.frombuffer(content, np.float64, 4)
+        sizes = np.frombuffer(content, np.int64, len(self._worlds), quaternion.nbytes)
+        start = quaternion.nbytes + sizes.nbytes
+        for world, size in zip(self._worlds, sizes.tolist(), strict=True):
+            world.restore(content[start : start + size])
+            start += size
+        self._feel()  # new worlds and Bullet's records know of gravity alone
+        self._combine(quaternion)
+
+    def _place_ball(self, ball: Ball, pose: FloatArray, twist: FloatArray, start: Any) -> None:
+        place = place_on_plate(ball, pose, twist, start)
+        for world in self._worlds:
+            world.place_ball(place)
+
+    def _read_ball(self, ball: Ball) -> FloatArray:
+        """Return the extrapolated place of the ball; all quaternions take the first one's sign."""
+        places = np.stack([world.read_ball() for world in self._worlds])
+        places[places[:, 3:7] @ places[0, 3:7] < 0.0, 3:7] *= -1.0
+        place: FloatArray = self._weights @ places
+        place[3:7] /= sqrt(place[3:7].dot(place[3:7]))
+        return place
+
+    def _join(self) -> None:
+        """Put all copies at the extrapolated state, loops closed."""
+        parts = (self._reading[part] for part in self._parts)
+        pose, twist, _, _, internal, carried = parts
+        legs = self.platform.leg_coordinates(pose, twist, internal=internal)
+        place = None if self._ball is None else self._read_ball(self._ball)
+        for world in self._worlds:
+            world.place(pose, twist, joint_motion(self._machine, legs, carried))
+            if place is not None:
+                world.place_ball(place)
+
+    def _combine(self, quaternion: FloatArray) -> None:
+        """Extrapolate the copies' states, all quaternions with the sign of the one given."""
+        self._gaps = [
+            world.read(reading) for world, reading in zip(self._worlds, self._readings, strict=True)
+        ]
+        for reading in self._readings:
+            if reading[3:7].dot(quaternion) < 0.0:
+                reading[3:7] *= -1.0
+        self._reading = self._weights @ self._readings
+        turn = self._reading[3:7]
+        turn /= sqrt(turn.dot(turn))
+        if self.platform.dof < 6 and np.isfinite(self._reading).all():
+            # Sums of poses that meet the platform's conditions meet them to the order of the sum.
+            motion = self.platform.constrain(self._reading[:7], self._reading[7:13])
+            self._reading[:7], self._reading[7:13] = motion.pose, motion.twist
+
+    def _open(self) -> None:
+        if not self._worlds:
+            halvings = range(len(self._weights))
+            self._worlds = [self._make(timestep=self.timestep / 2**k) for k in halvings]
+
+    def _free(self) -> None:
+        """Close the copies: what has gone wrong in them stays in Bullet's memory."""
+        for world in self._worlds:
+            world.close()
+        self._worlds = []

@@ -1,0 +1,182 @@
+"""PyBullet's open tree of a machine: its own inverse dynamics and Jacobians, no constraints.
+
+Bullet offers these on fixed-base trees of one-dof joints only, which is why `robot_urdf` hangs
+a free platform on three slides and three hinges.
+"""
+
+from __future__ import annotations
+
+import weakref
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.engines.bullet.library import bullet, connect, disconnect, load
+from twin.engines.mechanism.assembly import make_mechanism
+from twin.engines.mechanism.joint_forces import JointForces
+from twin.engines.mechanism.joint_motion import joint_motion
+from twin.engines.mechanism.mechanism import PLATFORM, Point
+from twin.engines.projection import OpenTree
+from twin.engines.urdf.robot import FREEDOMS, robot_urdf
+from twin.errors import SingularPoseError
+from twin.model.machine_model import MachineModel
+
+SMALLEST_COSINE = 1e-6
+"""Of the second hinge's angle: beyond it the first and the third hinge turn about one axis."""
+
+
+def open_tree(
+    platform: MachineModel,
+    pose: FloatArray,
+    twist: FloatArray,
+    acceleration: FloatArray,
+    internal: FloatArray | None = None,
+    internal_acceleration: FloatArray | None = None,
+) -> OpenTree:
+    """Return the tree's generalised forces and Jacobians for one motion `(7,)`, `(6,)`, `(6,)`.
+
+    `internal` `(2k,)` and `internal_acceleration` `(k,)` are those of the legs' internal joints.
+
+    Raises:
+        InputError: Bullet refuses the machine, or the platform cannot have the motion.
+        SingularPoseError: a leg has no joint coordinates in this pose, or a free platform has
+            turned by 90 deg about the y axis from home, where the tree's hinges are singular.
+    """
+    tree = _tree(platform)
+    legs = platform.leg_coordinates(
+        pose, twist, acceleration, internal=internal, internal_acceleration=internal_acceleration
+    )
+    motion = joint_motion(tree.machine, legs)
+    if not tree.machine.floats:
+        return OpenTree(tree.torques(*motion), tree.closure(motion.values))
+    free = _platform_motion(platform, pose, twist, acceleration)
+    whole = [np.concatenate(pair) for pair in zip(free[:3], motion, strict=True)]
+    torques, closure = tree.torques(*whole), tree.closure(whole[0])
+    from_twist = np.linalg.inv(free.to_twist)
+    torques[:6] = from_twist.T @ torques[:6]
+    closure[:, :6] = closure[:, :6] @ from_twist
+    return OpenTree(torques, closure)
+
+
+class _PlatformMotion(NamedTuple):
+    """Coordinates `(6,)` of the joints that carry the platform, and two time derivatives."""
+
+    places: FloatArray
+    rates: FloatArray
+    seconds: FloatArray
+    to_twist: FloatArray
+    """`(6, 6)`: twist = to_twist @ rates"""
+
+
+def _platform_motion(
+    platform: MachineModel, pose: FloatArray, twist: FloatArray, acceleration: FloatArray
+) -> _PlatformMotion:
+    home = platform.parameters.home_rotation
+    # home to platform = Rx(a) Ry(b) Rz(c): angles about moving axes
+    turn = home.T @ _matrix(pose[3:])
+    a, b = np.arctan2(-turn[1, 2], turn[2, 2]), np.arctan2(turn[0, 2], np.hypot(*turn[0, :2]))
+    c = np.arctan2(-turn[0, 1], turn[0, 0])
+    if np.cos(b) < SMALLEST_COSINE:
+        raise SingularPoseError(
+            "the platform has turned by 90 deg about the y axis from home, where the hinges of "
+            "Bullet's tree are singular; choose another pose",
+            {"pose": pose.copy()},
+        )
+    first = np.array([1.0, 0.0, 0.0])
+    second = np.array([0.0, np.cos(a), np.sin(a)])
+    third = np.array([np.sin(b), -np.sin(a) * np.cos(b), np.cos(a) * np.cos(b)])
+    axes = home @ np.column_stack([first, second, third])
+    angle_rates = np.linalg.solve(axes, twist[3:])
+    spin = first * angle_rates[0]
+    turning = np.cross(spin, second), np.cross(spin + second * angle_rates[1], third)
+    drift = home @ (turning[0] * angle_rates[1] + turning[1] * angle_rates[2])
+    to_twist = np.eye(6)
+    to_twist[3:, 3:] = axes
+    return _PlatformMotion(
+        np.array([*pose[:3] - platform.home[:3], a, b, c]),
+        np.concatenate([twist[:3], angle_rates]),
+        np.concatenate([acceleration[:3], np.linalg.solve(axes, acceleration[3:] - drift)]),
+        to_twist,
+    )
+
+
+class _Tree:
+    """The tree in a physics client; vectors are those of the platform's joints, then all others."""
+
+    def __init__(self, platform: MachineModel) -> None:
+        self.machine = make_mechanism(platform.parameters)
+        self._client = connect()
+        weakref.finalize(self, disconnect, self._client)
+        bullet.setGravity(0.0, 0.0, -self.machine.gravity, physicsClientId=self._client)
+        self._body = load(robot_urdf(platform), self._client, fixed=True)
+        count = bullet.getNumJoints(self._body, physicsClientId=self._client)
+        joints = [
+            bullet.getJointInfo(self._body, i, physicsClientId=self._client) for i in range(count)
+        ]
+        self._links = {joint[12].decode(): i for i, joint in enumerate(joints)}
+        names = [joint[1].decode() for joint in joints if joint[2] != bullet.JOINT_FIXED]
+        carriers = FREEDOMS if self.machine.floats else ()
+        wanted = [f"{PLATFORM}_{freedom}" for freedom in carriers] + [*self.machine.joint_names]
+        self._from_bullet = [names.index(name) for name in wanted]
+        self._to_bullet = np.argsort(self._from_bullet)
+        self._own = JointForces(self.machine)
+        self._own_places = len(carriers) + self._own.joints
+
+    def torques(self, *motion: FloatArray) -> FloatArray:
+        """Return the joints' forces for values, rates and accelerations, gravity included.
+
+        Springs, dampers, friction and extra weights are no part of Bullet's tree.
+        """
+        sorted_motion = [values[self._to_bullet].tolist() for values in motion]
+        found = bullet.calculateInverseDynamics(
+            self._body, *sorted_motion, physicsClientId=self._client
+        )
+        torques = np.array(found)[self._from_bullet]
+        own = self._own_places
+        torques[own] -= self._own(motion[0][own], motion[1][own])
+        for body in self.machine.bodies:
+            if body.extra_weight:
+                lift = self._jacobian(body.name, motion[0])[2]
+                torques += self.machine.gravity * body.extra_weight * lift
+        return torques
+
+    def closure(self, values: FloatArray) -> FloatArray:
+        """Return `(3 loops, joints)` velocities of first against second points, base axes."""
+        openings = [
+            self._jacobian(_link(first), values) - self._jacobian(_link(second), values)
+            for first, second in self.machine.loop_points()
+        ]
+        return np.concatenate(openings)
+
+    def _jacobian(self, link: str, values: FloatArray) -> FloatArray:
+        """Return `(3, joints)` velocities of a link's origin per joint rates, base axes."""
+        sorted_values = values[self._to_bullet].tolist()
+        rest = [0.0] * len(sorted_values)
+        linear, _ = bullet.calculateJacobian(
+            self._body,
+            self._links[link],
+            (0.0, 0.0, 0.0),
+            sorted_values,
+            rest,
+            rest,
+            physicsClientId=self._client,
+        )
+        return np.array(linear)[:, self._from_bullet]
+
+
+def _link(point: Point) -> str:
+    """Return the link whose origin is a point of a loop."""
+    return point.name if point.position.any() else point.body
+
+
+@lru_cache(maxsize=8)
+def _tree(platform: MachineModel) -> _Tree:
+    return _Tree(platform)
+
+
+def _matrix(quaternion: FloatArray) -> FloatArray:
+    """Return the rotation matrix `(3, 3)` of a quaternion, scalar first."""
+    w, x, y, z = quaternion
+    return np.array(bullet.getMatrixFromQuaternion((x, y, z, w))).reshape(3, 3)

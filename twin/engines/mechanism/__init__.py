@@ -1,0 +1,1 @@
+"""Bodies, joints and loops of a machine, as the engines need them."""

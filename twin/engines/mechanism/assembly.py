@@ -1,0 +1,110 @@
+"""The whole machine as a mechanism: base, platform, and one leg after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.engines.mechanism import pillar, rss, ups, viscoelastic
+from twin.engines.mechanism.appearance import Drawing, drawing
+from twin.engines.mechanism.mechanism import BASE, PLATFORM, Body, Mass, Mechanism, Point
+from twin.engines.mechanism.payload import carried_bodies
+from twin.engines.mechanism.shapes import Box, Cylinder, Plate, Shape
+from twin.machine.machine import MachineParameters
+from twin.machine.payload.segments import Segment
+from twin.model.ball.ball import Ball
+
+KINDS: dict[str, Any] = {
+    "ups": ups,
+    "strut": ups,
+    "rss": rss,
+    "viscoelastic": viscoelastic,
+    "pillar": pillar,
+}
+"""Kind of leg -> the module that describes it: `ends`, `reach`, `make_leg`, and `carry`
+where the legs carry the platform on joints."""
+
+
+def make_mechanism(
+    parameters: MachineParameters, payload: Sequence[Segment] = (), ball: Ball | None = None
+) -> Mechanism:
+    """Return the mechanism of a machine, with a payload and a ball on its platform if given."""
+    kind = KINDS[parameters.leg.kind]
+    look = drawing(parameters, kind.ends(parameters.leg))
+    legs = [kind.make_leg(parameters, i, leg, look) for i, leg in enumerate(parameters.legs)]
+    platform = Body(
+        PLATFORM,
+        BASE,
+        np.array(parameters.home.position),
+        parameters.home_rotation,
+        mass=_platform_mass(parameters),
+        shapes=_platform_shapes(look),
+        free=True,
+    )
+    if hasattr(kind, "carry"):
+        platform = kind.carry(parameters, platform)
+    own = (body for leg in legs for body in leg.bodies)
+    bodies = [platform, *own, *carried_bodies(payload)]
+    return Mechanism(
+        name=parameters.name,
+        gravity=parameters.gravity,
+        home=np.array([*parameters.home.position, *parameters.home.orientation]),
+        reach=max(kind.reach(leg) for leg in parameters.legs),
+        base_plate=_base_plate(look),
+        base_shapes=tuple(shape for leg in legs for shape in leg.base_shapes),
+        bodies=_parents_first(bodies),
+        points=(
+            *_platform_points(parameters.platform.joints.points),
+            *(point for leg in legs for point in leg.points),
+        ),
+        loops=tuple(loop for leg in legs for loop in leg.loops),
+        actuators=tuple(leg.actuator for leg in legs),
+        leg_joints=tuple(leg.joints for leg in legs),
+        internal=tuple(name for leg in legs for name in leg.internal),
+        frictions=tuple(friction for leg in legs for friction in leg.frictions),
+        ball=ball,
+    )
+
+
+def _parents_first(bodies: list[Body]) -> tuple[Body, ...]:
+    """Return bodies in their order, but none before its parent."""
+    ordered: list[Body] = []
+    known = {BASE}
+    while bodies:
+        following = next(body for body in bodies if body.parent in known)
+        bodies.remove(following)
+        ordered.append(following)
+        known.add(following.name)
+    return tuple(ordered)
+
+
+def _platform_mass(parameters: MachineParameters) -> Mass:
+    body = parameters.platform.body
+    return Mass(body.mass, body.center_of_mass_vector, body.inertia_tensor)
+
+
+def _platform_points(joints: FloatArray) -> tuple[Point, ...]:
+    middle = (Point(name, PLATFORM, np.zeros(3)) for name in ("reference", "imu"))
+    corners = (
+        Point(f"leg_{number}_platform_joint", PLATFORM, joint)
+        for number, joint in enumerate(joints, start=1)
+    )
+    return (*middle, *corners)
+
+
+def _base_plate(look: Drawing) -> Cylinder:
+    bottom, top = np.array([0.0, 0.0, look.floor]), np.array([0.0, 0.0, look.base_top])
+    return Cylinder("base_plate", "base", look.base_radius, bottom, top)
+
+
+def _platform_shapes(look: Drawing) -> tuple[Shape, ...]:
+    bottom, top = look.platform_bottom, look.platform_bottom + look.platform_thickness
+    inner, width = 0.4 * look.platform_radius, 0.04 * look.platform_radius
+    plate = Plate(
+        "platform_plate", "platform", look.platform_outline, look.platform_radius, bottom, top
+    )
+    size = np.array([inner, 2.0 * width, 0.004])
+    return plate, Box("platform_heading", "heading", np.array([inner, 0.0, top]), size)

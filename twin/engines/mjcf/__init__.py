@@ -1,0 +1,1 @@
+"""MJCF documents of a machine."""

@@ -1,0 +1,186 @@
+"""MJCF of a machine: every body of its mechanism, loops closed by `connect` constraints.
+
+The machine is at home where all joints are zero; a free joint's frame is the platform frame.
+"""
+
+from __future__ import annotations
+
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from twin.engines.mechanism.appearance import COLORS
+from twin.engines.mechanism.assembly import make_mechanism
+from twin.engines.mechanism.mechanism import BASE, PLATFORM, Body, Joint, Mechanism
+from twin.engines.mechanism.shapes import Plate
+from twin.engines.mjcf.ball import (
+    add_ball,
+    add_ball_materials,
+    add_ball_options,
+    add_ball_plate,
+    home_place,
+)
+from twin.engines.mjcf.elements import add, add_inertial, add_mesh, add_shape, document, text
+from twin.engines.stability import suitable_timestep
+from twin.model.machine_model import MachineModel
+
+LOOP_SOLIMP = (0.9999, 0.9999, 0.001, 0.5, 2.0)
+"""Constant impedance at MuJoCo's upper limit: a loop yields as little as it can."""
+
+REFERENCE = "platform_reference"
+"""Body without mass at the platform's reference point: a wrench on it acts on the platform there,
+at every stage of the integrator."""
+
+
+def loop_solref(timestep: float) -> tuple[float, float]:
+    """Return time constant [s] and damping ratio: the stiffest that MuJoCo takes at a time step."""
+    return 2.0 * timestep, 1.0
+
+
+def robot_xml(platform: MachineModel) -> str:
+    """Return the MJCF of a machine at home; the same machine gives the same text."""
+    return mechanism_xml(make_mechanism(platform.parameters), suitable_timestep(platform))
+
+
+def mechanism_xml(machine: Mechanism, timestep: float) -> str:
+    """Return the MJCF of a mechanism at home, for a time step [s]."""
+    root = Element("mujoco", model=machine.name)
+    add(root, "compiler", angle="radian", autolimits="false", inertiafromgeom="false")
+    _add_options(root, machine, timestep)
+    _add_defaults(root, timestep)
+    _add_assets(root, machine)
+    world = add(root, "worldbody")
+    for shape in (machine.base_plate, *machine.base_shapes):
+        add_shape(world, shape)
+    _add_points(world, machine, BASE)
+    _add_bodies(world, machine, BASE)
+    home = [*(machine.home if machine.floats else ()), *np.zeros(len(machine.joint_names))]
+    if machine.ball is not None:
+        place = home_place(machine.ball, machine.home)
+        contact = text(loop_solref(timestep)), text(LOOP_SOLIMP)
+        add_ball(world, machine.ball, place, contact)
+        home += place.tolist()
+    _add_loops_and_motors(root, machine)
+    add(add(root, "keyframe"), "key", name="home", qpos=text(home))
+    return document(root)
+
+
+def _add_options(root: Element, machine: Mechanism, timestep: float) -> None:
+    solver = {"solver": "Newton", "iterations": "100", "tolerance": "1e-14", "jacobian": "dense"}
+    option = add(
+        root,
+        "option",
+        gravity=text([0.0, 0.0, -machine.gravity]),
+        timestep=text([timestep]),
+        integrator="RK4",
+        **solver,
+    )
+    if machine.ball is not None:
+        add_ball_options(option)
+
+
+def _add_defaults(root: Element, timestep: float) -> None:
+    default = add(root, "default")
+    loop = {"solref": text(loop_solref(timestep)), "solimp": text(LOOP_SOLIMP)}
+    add(default, "equality", **loop)
+    drawn = add(default, "default", **{"class": "drawn"})
+    add(drawn, "geom", contype="0", conaffinity="0", mass="0", group="2")
+    add(default, "site", size="0.005", group="4")
+
+
+def _add_assets(root: Element, machine: Mechanism) -> None:
+    asset = add(root, "asset")
+    shine = {"specular": "0.4", "shininess": "0.5"}
+    for name, color in COLORS.items():
+        if name in machine.colors:
+            add(asset, "material", name=name, rgba=text(color), **shine)
+    for body in machine.bodies:
+        for shape in body.shapes:
+            if isinstance(shape, Plate):
+                add_mesh(asset, shape)
+    if machine.ball is not None:
+        add_ball_materials(asset)
+
+
+def _add_bodies(parent: Element, machine: Mechanism, name: str) -> None:
+    """Add the bodies that hang on a body, each with those that hang on it."""
+    for body in machine.bodies:
+        if body.parent == name:
+            element = _add_body(parent, machine, body)
+            _add_points(element, machine, body.name)
+            _add_bodies(element, machine, body.name)
+
+
+def _add_body(parent: Element, machine: Mechanism, body: Body) -> Element:
+    place = {"pos": text(body.position)}
+    if body.free:
+        place["quat"] = text(machine.home[3:])
+    elif body.rotation is not None:
+        place["xyaxes"] = text(np.ravel(body.rotation[:, :2].T))
+    if body.extra_weight:
+        place["gravcomp"] = text([-body.extra_weight / body.mass.mass])
+    element = add(parent, "body", name=body.name, **place)
+    if body.free:
+        add(element, "freejoint", name=body.name)
+    for joint in body.joints:
+        _add_joint(element, joint, machine.viscosity(joint.name))
+    add_inertial(element, body.mass)
+    for shape in body.shapes:
+        add_shape(element, shape)
+    if body.name == PLATFORM:
+        _add_reference(element, machine)
+        if machine.ball is not None:
+            add_ball_plate(element, machine.ball)
+    return element
+
+
+def _add_joint(body: Element, joint: Joint, viscosity: float) -> None:
+    options = {}
+    if joint.limits is not None:
+        span = (joint.limits.minimum, joint.limits.maximum)
+        options = {"limited": "false", "range": text(span)}
+    if joint.spring is not None:
+        options |= {
+            "stiffness": text([joint.spring.stiffness]),
+            "springref": text([joint.spring.zero]),
+        }
+    if viscosity:
+        options["damping"] = text([viscosity])
+    add(body, "joint", name=joint.name, type=joint.kind, axis=text(joint.axis), **options)
+
+
+def _add_reference(platform: Element, machine: Mechanism) -> None:
+    """Add the body that wrenches act on.
+
+    MuJoCo looks at negative compensation of gravity, which is how extra weight is written, only
+    in models that have a positive one somewhere: here, of a body without weight.
+    """
+    heavy = any(body.extra_weight for body in machine.bodies)
+    add(platform, "body", name=REFERENCE, **({"gravcomp": "1"} if heavy else {}))
+
+
+def _add_points(element: Element, machine: Mechanism, body: str) -> None:
+    for point in machine.points_on(body):
+        add(element, "site", name=point.name, pos=text(point.position))
+
+
+def _add_loops_and_motors(root: Element, machine: Mechanism) -> None:
+    equality, motor, sensor = (add(root, tag) for tag in ("equality", "actuator", "sensor"))
+    for loop in machine.loops:
+        add(equality, "connect", name=loop.name, site1=loop.first, site2=loop.second)
+    for number, actuator in enumerate(machine.actuators, start=1):
+        leg = f"leg_{number}"
+        add(motor, "motor", name=actuator.name, joint=actuator.joint, gear="1")
+        add(sensor, "jointpos", name=f"{leg}_position", joint=actuator.joint)
+        add(sensor, "jointvel", name=f"{leg}_rate", joint=actuator.joint)
+        add(sensor, "actuatorfrc", name=f"{leg}_measured_force", actuator=actuator.name)
+    for joint in machine.internal:
+        add(sensor, "jointpos", name=f"{joint}_position", joint=joint)
+        add(sensor, "jointvel", name=f"{joint}_rate", joint=joint)
+    frame = {"objtype": "site", "objname": "reference"}
+    add(sensor, "framepos", name="platform_position", **frame)
+    add(sensor, "framequat", name="platform_quaternion", **frame)
+    add(sensor, "framelinvel", name="platform_velocity", **frame)
+    add(sensor, "frameangvel", name="platform_angular_velocity", **frame)
+    add(sensor, "accelerometer", name="imu_acceleration", site="imu")
+    add(sensor, "gyro", name="imu_angular_velocity", site="imu")

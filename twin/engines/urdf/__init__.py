@@ -1,0 +1,1 @@
+"""URDF documents of a machine."""

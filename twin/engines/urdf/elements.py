@@ -1,0 +1,155 @@
+"""Elements of a URDF file, and the angles and principal axes it asks for."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Collection, Iterable
+from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.engines.mechanism.appearance import COLORS
+from twin.engines.mechanism.mechanism import MASSLESS, Mass
+from twin.engines.mechanism.shapes import Ball, Box, Cylinder, Shape
+
+ORIGIN = (0.0, 0.0, 0.0)
+
+NOISE = 1e-15
+"""Smaller numbers are rounding errors of sines and cosines and are written as zero."""
+
+
+def principal_frame(tensor: FloatArray) -> FloatArray:
+    """Return the rotation `(3, 3)` principal axes to body axes that is closest to the identity."""
+    if np.abs(tensor - np.diag(np.diag(tensor))).max() <= 1e-15 * np.abs(tensor).max():
+        return np.eye(3)
+    axes = np.linalg.eigh(tensor)[1]
+    orders = [list(order) for order in itertools.permutations(range(3))]
+    axes = axes[:, max(orders, key=lambda order: float(np.abs(axes[[0, 1, 2], order]).sum()))]
+    axes = axes * np.where(np.diag(axes) < 0.0, -1.0, 1.0)
+    if np.linalg.det(axes) < 0.0:
+        axes[:, np.argmin(np.diag(axes))] *= -1.0
+    return np.asarray(axes)
+
+
+def roll_pitch_yaw(rotation: FloatArray) -> tuple[float, float, float]:
+    """Return the angles [rad] with Rz(yaw) Ry(pitch) Rx(roll) = `rotation` `(3, 3)`.
+
+    Roll is measured with the yaw taken out, which keeps the product exact at a pitch of 90 deg.
+    """
+    yaw = math.atan2(rotation[1, 0], rotation[0, 0])
+    sine, cosine = math.sin(yaw), math.cos(yaw)
+    pitch = math.atan2(-rotation[2, 0], cosine * rotation[0, 0] + sine * rotation[1, 0])
+    roll = math.atan2(
+        sine * rotation[0, 2] - cosine * rotation[1, 2],
+        cosine * rotation[1, 1] - sine * rotation[0, 1],
+    )
+    return roll, pitch, yaw
+
+
+def text(values: Iterable[float]) -> str:
+    """Return numbers as the shortest text that reads back to the same values.
+
+    Fewer digits would do for the machine, but Bullet wants axes of length one to 1e-15.
+    """
+    return " ".join(repr(0.0 if abs(value) < NOISE else float(value)) for value in values)
+
+
+def origin(place: Iterable[float] = ORIGIN, turn: FloatArray | None = None) -> Element:
+    """Return a frame's place [m] and orientation (a rotation `(3, 3)`) in its parent."""
+    angles = ORIGIN if turn is None else roll_pitch_yaw(turn)
+    return Element("origin", xyz=text(place), rpy=text(angles))
+
+
+def inertial(mass: Mass) -> Element:
+    """Return mass, centre and tensor of a link.
+
+    The tensor is written along its principal axes, because Bullet ignores off-diagonal terms.
+    """
+    axes = principal_frame(mass.tensor)
+    moments = np.diag(axes.T @ mass.tensor @ axes)
+    element = Element("inertial")
+    element.append(origin(mass.center, axes))
+    SubElement(element, "mass", value=text([mass.mass]))
+    values = {f"i{axis}{axis}": text([m]) for axis, m in zip("xyz", moments, strict=True)}
+    SubElement(element, "inertia", values, ixy="0", ixz="0", iyz="0")
+    return element
+
+
+def link(name: str, mass: Mass = MASSLESS, shapes: Iterable[Shape] = ()) -> Element:
+    """Return a link; one without mass says so, for readers take a missing inertial for 1 kg."""
+    element = Element("link", name=name)
+    element.append(inertial(mass))
+    element.extend(visual(shape) for shape in shapes)
+    return element
+
+
+def joint(
+    name: str,
+    kind: str,
+    links: tuple[str, str],
+    place: Element,
+    axis: Iterable[float] | None = None,
+    limit: dict[str, float] | None = None,
+) -> Element:
+    """Return a joint from parent to child; `axis` in the joint's own frame, None if it is fixed."""
+    element = Element("joint", name=name, type=kind)
+    SubElement(element, "parent", link=links[0])
+    SubElement(element, "child", link=links[1])
+    element.append(place)
+    if axis is not None:
+        SubElement(element, "axis", xyz=text(axis))
+    if limit is not None:
+        SubElement(element, "limit", {key: text([value]) for key, value in limit.items()})
+    return element
+
+
+def visual(shape: Shape) -> Element:
+    """Return a shape for drawing; the format has no outlines, so plates are round."""
+    element = Element("visual", name=f"{shape.name}_visual")
+    place, kind, sizes = _geometry(shape)
+    element.append(place)
+    values = {key: text(np.atleast_1d(size)) for key, size in sizes.items()}
+    SubElement(SubElement(element, "geometry"), kind, values)
+    SubElement(element, "material", name=shape.color)
+    return element
+
+
+def _geometry(shape: Shape) -> tuple[Element, str, dict[str, Any]]:
+    """Return a shape's place, kind and sizes [m]."""
+    if isinstance(shape, Ball):
+        return origin(shape.center), "sphere", {"radius": shape.radius}
+    if isinstance(shape, Box):
+        return origin(shape.center), "box", {"size": shape.size}
+    if isinstance(shape, Cylinder):
+        start, end = shape.start, shape.end
+    else:
+        start, end = np.array([0.0, 0.0, shape.bottom]), np.array([0.0, 0.0, shape.top])
+    length = float(np.linalg.norm(end - start))
+    place = origin(0.5 * (start + end), _turned_to((end - start) / length))
+    return place, "cylinder", {"radius": shape.radius, "length": length}
+
+
+def _turned_to(direction: FloatArray) -> FloatArray | None:
+    """Return a rotation that turns the z axis to a direction `(3,)`; None if it is there."""
+    x, y, _ = direction
+    if np.hypot(x, y) < NOISE:
+        return None
+    across = np.array([y, -x, 0.0]) / np.hypot(x, y)
+    return np.column_stack([across, np.cross(direction, across), direction])
+
+
+def document(name: str, colors: Collection[str], *elements: Element) -> str:
+    """Return the text of a robot whose parts have some of `COLORS`."""
+    robot = Element("robot", name=name)
+    for color, channels in COLORS.items():
+        if color in colors:
+            SubElement(SubElement(robot, "material", name=color), "color", rgba=text(channels))
+    robot.extend(elements)
+    ElementTree.indent(robot)
+    note = "<!-- Generated from platform.toml; do not edit. -->"
+    content = ElementTree.tostring(robot, encoding="unicode")
+    return f'<?xml version="1.0"?>\n{note}\n{content}\n'

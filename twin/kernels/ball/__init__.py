@@ -1,0 +1,1 @@
+"""A ball that rolls on the platform or flies above it."""

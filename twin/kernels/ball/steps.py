@@ -1,0 +1,68 @@
+"""Kernels of the rolling ball that Python calls: one evaluation, and steps of ball and platform."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twin.kernels.ball.contact import (
+    arms,
+    contact_bias,
+    contact_force,
+    contact_frame,
+    contact_status,
+    resisting_moment,
+)
+from twin.kernels.ball.motion import ball_rate, rolling_move
+from twin.kernels.dynamics.work import make_work
+from twin.kernels.jit import compiled
+from twin.kernels.vectors import rotation
+
+
+@compiled
+def rolling_rate(ball, gravity, pose, twist, acceleration, state, rate, push):
+    """Fill `rate` (17,) of a ball's state and `push` (6,) on it, the plate's motion given.
+
+    `gravity` is a vector `(3,)`; `push` holds the plate's force on the ball and its moment of
+    rolling resistance. Returns the ball's status.
+    """
+    matrix = rotation(pose[3], pose[4], pose[5], pose[6])
+    omega = (twist[3], twist[4], twist[5])
+    pull = (gravity[0], gravity[1], gravity[2])
+    normal, contact = contact_frame(matrix)[0], arms(ball, state, matrix)[0]
+    bias, moment = contact_bias(ball, state, matrix, omega, pull)
+    force = contact_force(ball, normal, contact, bias, acceleration)
+    rate[:] = 0.0
+    ball_rate(ball, state, matrix, omega, force, moment, normal, rate)
+    for k in range(3):
+        push[k] = force[k]
+        push[3 + k] = moment[k]
+    return contact_status(ball, state, normal, force)
+
+
+@compiled
+def rolling_resistance(ball, gravity, normal, spin, moment):
+    """Fill `moment` (3,) of rolling resistance on a ball that turns at `spin` against the plate."""
+    moment[0], moment[1], moment[2] = resisting_moment(
+        ball,
+        (normal[0], normal[1], normal[2]),
+        (spin[0], spin[1], spin[2]),
+        (gravity[0], gravity[1], gravity[2]),
+    )
+
+
+@compiled
+def rolling_steps(body, legs, ball, status, y, forces, wrench, step, count):
+    """Advance `y` (m,) in place by `count` steps under constant forces.
+
+    Returns the steps done, and the ball's status at the start of the last one.
+    """
+    size = y.shape[0]
+    trial, rates, work = np.empty(size), np.empty((4, size)), make_work(legs)
+    slope = np.zeros(forces.shape[0])
+    for k in range(count):
+        moved, status = rolling_move(
+            body, legs, ball, status, y, forces, slope, 0.0, step, wrench, trial, rates, work
+        )
+        if not moved:
+            return k, status
+    return count, status

@@ -1,0 +1,122 @@
+"""The analytic fleet: drives and Runge-Kutta steps of every row over one control period."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twin.kernels.dynamics.state import derivative
+from twin.kernels.dynamics.work import make_work
+from twin.kernels.integrators.runge_kutta import runge_kutta_move
+from twin.kernels.jit import by_kind, compiled, device
+from twin.kernels.kinematics.inverse import coordinates_and_rates
+from twin.kernels.plant.drives import drive_row, issue, read_row
+
+
+def row_legs(legs, i):
+    """Return the legs of row i of `legs`, whose rows `(N, n, ...)` are those of many machines."""
+    raise NotImplementedError
+
+
+@by_kind(row_legs, counting=True)
+def _row_legs(legs, i):
+    kind = legs.instance_class
+
+    def pick(legs, i):
+        return kind(legs.rows[i])
+
+    return pick
+
+
+@device
+def load(machines, i, y):
+    """Fill the state `y` (m,) of row i."""
+    inside = machines.internal.shape[1]
+    for j in range(7):
+        y[j] = machines.pose[i, j]
+    for j in range(6):
+        y[7 + j] = machines.twist[i, j]
+    for j in range(inside):
+        y[13 + j] = machines.internal[i, j]
+
+
+@device
+def store(machines, i, y, before, step):
+    """Take over the state `y` (m,) into row i; `before` (6,) is the twist one `step` [s] ago."""
+    inside = machines.internal.shape[1]
+    for j in range(7):
+        machines.pose[i, j] = y[j]
+    for j in range(6):
+        machines.twist[i, j] = y[7 + j]
+        machines.acceleration[i, j] = (y[7 + j] - before[j]) / step
+    for j in range(inside):
+        machines.internal[i, j] = y[13 + j]
+
+
+@device
+def actuated(legs, y, places, rates):
+    """Fill coordinates and rates `(n,)` of what the actuators move; springs in series left out."""
+    coordinates_and_rates(legs, y[:7], y[7:13], places, rates)
+    inside = (y.shape[0] - 13) // 2
+    for j in range(inside):
+        places[j] -= y[13 + j]
+        rates[j] -= y[13 + inside + j]
+
+
+@compiled
+def advance_rows(bodies, legs, bank, machines, inputs, shaken, ratio, mode, step, down):
+    """Advance all rows that have not failed by one control period.
+
+    Args:
+        bodies: `(N, BODY_SIZE)` constants of the platforms.
+        legs: constants of the legs, rows `(N, n, LEG_SIZE)`.
+        bank: `DriveBank` of the rows.
+        machines: `Machines`, overwritten.
+        inputs: `Inputs`.
+        shaken: whether the bases are shaken.
+        ratio: steps of the engine in the period.
+        mode: of the commands, `VELOCITY` or 0.
+        step: [s] of the engine.
+        down: entry of a body's constants where gravity begins.
+    """
+    n, size = inputs.demand.shape[1], 13 + machines.internal.shape[1]
+    y, trial, slopes = np.empty(size), np.empty(size), np.empty((4, size))
+    before, constant, body = np.zeros(6), np.zeros(n), np.empty(bodies.shape[1])
+    work = make_work(row_legs(legs, 0))
+    for i in range(inputs.demand.shape[0]):
+        if machines.failed[i]:
+            continue
+        own = row_legs(legs, i)
+        load(machines, i, y)
+        body[:] = bodies[i]
+        places, rates, forces = machines.coordinates[i], machines.rates[i], machines.forces[i]
+        wrench = inputs.wrench[i]
+        drives, states, gains = bank.constants[i], bank.states[i], bank.gains[i]
+        counters, queue, first = bank.counters[i], bank.queue[i], bank.first[i]
+        if not issue(counters, queue, inputs.demand[i], inputs.feedforward[i]):
+            machines.failed[i] = True
+            continue
+        for part in range(ratio):
+            if shaken:
+                for k in range(3):
+                    body[down + k] = bodies[i, down + k] - inputs.shaking[i, part, k]
+            drive_row(
+                drives, states, gains, counters, queue, first, bank.none, ratio, mode, step,
+                places, rates, forces,
+            )  # fmt: skip
+            for k in range(6):
+                before[k] = y[7 + k]
+            if not (
+                derivative(body, own, y, forces, constant, 0.0, wrench, slopes[0], work)
+                and runge_kutta_move(
+                    body, own, y, forces, constant, 0.0, step, wrench, trial, slopes, work
+                )
+            ):
+                machines.failed[i] = True
+                break
+            actuated(own, y, places, rates)
+        store(machines, i, y, before, step)
+        read_row(
+            drives, states, bank.digits[i], bank.before[i], ratio * step, places, rates,
+            bank.told[i], machines.measured[i], machines.measured_rates[i],
+            machines.effort[i],
+        )  # fmt: skip

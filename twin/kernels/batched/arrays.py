@@ -1,0 +1,49 @@
+"""Arrays of many machines that kernels read and write: states, and what acts on them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from twin.basics.arrays import FloatArray
+
+
+class Machines(NamedTuple):
+    """States of all rows after the last control period; first axis rows."""
+
+    pose: FloatArray
+    """`(N, 7)`"""
+    twist: FloatArray
+    """`(N, 6)`"""
+    internal: FloatArray
+    """`(N, 2k)` coordinates inside the legs, then their rates"""
+    acceleration: FloatArray
+    """`(N, 6)` mean over the last step of the engine; zero after a reset"""
+    coordinates: FloatArray
+    """`(N, n)` of what the actuators move, without springs in series"""
+    rates: FloatArray
+    """`(N, n)`"""
+    measured: FloatArray
+    """`(N, n)` coordinates as the encoders tell them"""
+    measured_rates: FloatArray
+    """`(N, n)` rates as the drives tell them"""
+    forces: FloatArray
+    """`(N, n)` on the legs over the last step of the engine"""
+    effort: FloatArray
+    """`(N, n)` of the motors"""
+    gap: FloatArray
+    """`(N,)` largest loop gap [m]"""
+    failed: Any
+    """`(N,)` True where the engine had to give up; such a row stays where it was"""
+
+
+class Inputs(NamedTuple):
+    """What acts on all rows over one control period."""
+
+    demand: FloatArray
+    """`(N, n)` speeds or forces"""
+    feedforward: FloatArray
+    """`(N, n)` forces added to those of the velocity loops"""
+    wrench: FloatArray
+    """`(N, 6)` on the platforms"""
+    shaking: FloatArray
+    """`(N, ratio, 3)` acceleration of the base in each step of the engine [m/s2]"""

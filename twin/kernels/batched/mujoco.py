@@ -1,0 +1,219 @@
+"""Between the steps of MuJoCo: drives and friction of all rows, and what their fields say."""
+
+from __future__ import annotations
+
+from math import isfinite, sqrt
+
+from twin.kernels.jit import compiled, device
+from twin.kernels.plant.drives import COUNT, drive_row, read_row
+from twin.kernels.vectors import add, cross, norm, rotate, rotation, row, subtract
+
+HUGE = 1e10
+"""Coordinates and speeds beyond which MuJoCo calls a state bad."""
+
+
+@device
+def usable(qpos, qvel, warning, i):
+    """Return whether the state of row i is one that MuJoCo can go on from."""
+    for j in range(qpos.shape[1]):
+        if not abs(qpos[i, j]) < HUGE:
+            return False
+    for j in range(qvel.shape[1]):
+        if not abs(qvel[i, j]) < HUGE:
+            return False
+    warnings = 0
+    for j in range(warning.shape[1]):
+        warnings += warning[i, j, 1]
+    return warnings == 0
+
+
+@device
+def sense(qpos, qvel, joints, springs, home, i, places, rates):
+    """Fill coordinates and rates `(n,)` of what the actuators of row i move, springs left out."""
+    for j in range(places.shape[0]):
+        value, rate = 0.0, 0.0
+        for part in range(joints.shape[1]):
+            value += qpos[i, joints[0, part, j]]
+            rate += qvel[i, joints[1, part, j]]
+        places[j], rates[j] = home[i, j] + value, rate
+    for j in range(springs.shape[1]):
+        places[j] -= qpos[i, springs[0, j]]
+        rates[j] -= qvel[i, springs[1, j]]
+
+
+@device
+def rub(cycle, i):
+    """Apply dry friction of the sliding feet of row i, held over the next step."""
+    for k in range(cycle.rubbing.shape[0]):
+        x, y = cycle.rubbing[k, 0], cycle.rubbing[k, 1]
+        u, v = cycle.qvel[i, x], cycle.qvel[i, y]
+        slow = cycle.dry[i, k, 1]
+        resistance = cycle.dry[i, k, 0] / sqrt(u * u + v * v + slow * slow)
+        cycle.applied[i, x], cycle.applied[i, y] = -resistance * u, -resistance * v
+
+
+@device
+def turn_of(fields, layout, sign, i):
+    """Return the platform's quaternion in row i, with the sign it was asked for."""
+    if layout.start >= 0:
+        quaternion, first, factor = fields.qpos, layout.start + 3, 1.0
+    else:
+        quaternion, first, factor = fields.turns, 0, sign[i]
+    return (
+        factor * quaternion[i, first],
+        factor * quaternion[i, first + 1],
+        factor * quaternion[i, first + 2],
+        factor * quaternion[i, first + 3],
+    )
+
+
+@device
+def twist_of(fields, layout, i):
+    """Return velocity and angular velocity of the platform in row i, in base axes.
+
+    A free joint has its angular velocity in platform axes; a platform on joints moves about the
+    centre of mass of its tree in MuJoCo's record.
+    """
+    if layout.start >= 0:
+        w, x, y, z = (
+            fields.qpos[i, layout.start + 3],
+            fields.qpos[i, layout.start + 4],
+            fields.qpos[i, layout.start + 5],
+            fields.qpos[i, layout.start + 6],
+        )
+        spin = rotate(rotation(w, x, y, z), row(fields.qvel, i, layout.start_rate + 3))
+        return row(fields.qvel, i, layout.start_rate), spin
+    spin = row(fields.motions, i, 0)
+    arm = subtract(row(fields.places, i, 0), row(fields.centers, i, 0))
+    return add(row(fields.motions, i, 3), cross(spin, arm)), spin
+
+
+@device
+def loop_gap(fields, layout, i):
+    """Return the largest distance [m] between the two points of a loop in row i."""
+    largest = 0.0
+    for k in range(layout.tips.shape[0]):
+        gap = norm(
+            subtract(
+                row(fields.sites[i], layout.tips[k], 0), row(fields.sites[i], layout.sockets[k], 0)
+            )
+        )
+        # Written so that a gap that is not a number is the largest.
+        if not gap <= largest:
+            largest = gap
+    return largest
+
+
+@compiled
+def before_step(cycle, ratio, mode, step, skipped):
+    """Fail rows in a bad state, let the drives of the others push for one step of the engine.
+
+    Args:
+        cycle: `Cycle`; failed, coordinates, rates, forces, controls and applied forces are
+            overwritten, states of the drives advanced.
+        ratio: steps of the engine in the period.
+        mode: of the commands, `VELOCITY` or 0.
+        step: [s] of the engine.
+        skipped: further steps that the forces will be held over.
+
+    Returns:
+        How many rows have failed just now.
+    """
+    fallen = 0
+    for i in range(cycle.failed.shape[0]):
+        if cycle.failed[i]:
+            continue
+        if not usable(cycle.qpos, cycle.qvel, cycle.warning, i):
+            cycle.failed[i] = True
+            fallen += 1
+            continue
+        places, rates, forces = cycle.coordinates[i], cycle.rates[i], cycle.forces[i]
+        sense(cycle.qpos, cycle.qvel, cycle.joints, cycle.springs, cycle.home, i, places, rates)
+        drive_row(
+            cycle.constants[i], cycle.states[i], cycle.gains[i], cycle.counters[i], cycle.queue[i],
+            cycle.first[i], cycle.none, ratio, mode, step, places, rates, forces,
+        )  # fmt: skip
+        cycle.counters[i, COUNT] += skipped
+        for j in range(forces.shape[0]):
+            cycle.ctrl[i, j] = forces[j]
+        rub(cycle, i)
+    return fallen
+
+
+@compiled
+def keep_twists(failed, fields, layout, before):
+    """Fill `before` (N, 6) with the twists of all rows that have not failed."""
+    for i in range(failed.shape[0]):
+        if not failed[i]:
+            velocity, spin = twist_of(fields, layout, i)
+            for k in range(3):
+                before[i, k], before[i, 3 + k] = velocity[k], spin[k]
+
+
+@compiled
+def after_period(bank, machines, fields, layout, home, sign, before, largest_gap, span, step):
+    """Take over the states of all rows at the end of a control period, and read their sensors.
+
+    A row whose state is not finite fails and keeps what it told last; one whose loops have opened
+    fails as well.
+
+    Args:
+        bank: `DriveBank`.
+        machines: `Machines`, overwritten.
+        fields: `Fields` of MuJoCo, positions and velocities of bodies current.
+        layout: `Layout`.
+        home: `(N, n)` coordinates of the actuators at home.
+        sign: `(N,)` 1 or -1, of quaternions of platforms on joints.
+        before: `(N, 6)` twists one step of the engine ago.
+        largest_gap: [m] that a row may have.
+        span: [s] of the period.
+        step: [s] of the engine.
+    """
+    for i in range(machines.failed.shape[0]):
+        if machines.failed[i]:
+            continue
+        gap = loop_gap(fields, layout, i)
+        if not (usable(fields.qpos, fields.qvel, fields.warning, i) and isfinite(gap)):
+            machines.failed[i] = True
+            continue
+        machines.gap[i] = gap
+        machines.failed[i] = gap > largest_gap
+        position = fields.qpos if layout.start >= 0 else fields.places
+        start = max(layout.start, 0)
+        turn, twist = turn_of(fields, layout, sign, i), twist_of(fields, layout, i)
+        for k in range(4):
+            machines.pose[i, 3 + k] = turn[k]
+        for k in range(3):
+            machines.pose[i, k] = position[i, start + k]
+            for part in range(2):
+                column = 3 * part + k
+                value = twist[part][k]
+                machines.acceleration[i, column] = (value - before[i, column]) / step
+                machines.twist[i, column] = value
+        inside = layout.springs.shape[1]
+        for k in range(inside):
+            machines.internal[i, k] = fields.qpos[i, layout.springs[0, k]]
+            machines.internal[i, inside + k] = fields.qvel[i, layout.springs[1, k]]
+        places, rates = machines.coordinates[i], machines.rates[i]
+        sense(fields.qpos, fields.qvel, layout.joints, layout.springs, home, i, places, rates)
+        read_row(
+            bank.constants[i], bank.states[i], bank.digits[i], bank.before[i], span, places, rates,
+            bank.told[i], machines.measured[i], machines.measured_rates[i], machines.effort[i],
+        )  # fmt: skip
+
+
+@compiled
+def read_balls(failed, fields, balls):
+    """Fill `balls` (N, 13) of all rows that have not failed; a free joint keeps each at the end."""
+    start, first = fields.qpos.shape[1] - 7, fields.qvel.shape[1] - 6
+    for i in range(failed.shape[0]):
+        if failed[i]:
+            continue
+        for j in range(7):
+            balls[i, j] = fields.qpos[i, start + j]
+        spin = rotate(
+            rotation(balls[i, 3], balls[i, 4], balls[i, 5], balls[i, 6]),
+            row(fields.qvel, i, first + 3),
+        )
+        for k in range(3):
+            balls[i, 7 + k], balls[i, 10 + k] = fields.qvel[i, first + k], spin[k]

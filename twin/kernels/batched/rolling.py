@@ -1,0 +1,91 @@
+"""The analytic fleet with a ball on every platform: both in the same Runge-Kutta steps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twin.kernels.ball.contact import BALL_SIZE, LOST, ROLLING
+from twin.kernels.ball.motion import rolling_move
+from twin.kernels.ball.places import fill_ball, put_ball
+from twin.kernels.batched.analytic import actuated, load, row_legs, store
+from twin.kernels.dynamics.work import make_work
+from twin.kernels.jit import compiled
+from twin.kernels.plant.drives import drive_row, issue, read_row
+
+
+@compiled
+def start_ball(ball, machines, balls, i, start):
+    """Put the ball of row i at a start `(4,)` on the plate."""
+    pose, twist = machines.pose[i], machines.twist[i]
+    put_ball(ball, pose, twist, start, balls.state[i])
+    fill_ball(ball, pose, twist, balls.state[i], balls.place[i])
+    balls.status[i], balls.lost[i] = ROLLING, False
+
+
+@compiled
+def advance_rolling_rows(
+    bodies, legs, bank, machines, inputs, balls, ball, shaken, ratio, mode, step, down
+):
+    """Advance machines and balls of all rows that have not failed by one control period.
+
+    Args:
+        bodies: `(N, BODY_SIZE)` constants of the platforms.
+        legs: constants of the legs, rows `(N, n, LEG_SIZE)`.
+        bank: `DriveBank` of the rows.
+        machines: `Machines`, overwritten.
+        inputs: `Inputs`.
+        balls: `Balls`, overwritten.
+        ball: constants of the ball.
+        shaken: whether the bases are shaken.
+        ratio: steps of the engine in the period.
+        mode: of the commands, `VELOCITY` or 0.
+        step: [s] of the engine.
+        down: entry of a body's constants where gravity begins.
+    """
+    n, size = inputs.demand.shape[1], 13 + machines.internal.shape[1]
+    full = size + BALL_SIZE
+    y, trial, slopes = np.empty(full), np.empty(full), np.empty((4, full))
+    before, constant, body = np.zeros(6), np.zeros(n), np.empty(bodies.shape[1])
+    work = make_work(row_legs(legs, 0))
+    for i in range(inputs.demand.shape[0]):
+        if machines.failed[i]:
+            continue
+        own, status = row_legs(legs, i), balls.status[i]
+        load(machines, i, y)
+        y[size:] = balls.state[i]
+        body[:] = bodies[i]
+        places, rates, forces = machines.coordinates[i], machines.rates[i], machines.forces[i]
+        wrench = inputs.wrench[i]
+        drives, states, gains = bank.constants[i], bank.states[i], bank.gains[i]
+        counters, queue, first = bank.counters[i], bank.queue[i], bank.first[i]
+        if not issue(counters, queue, inputs.demand[i], inputs.feedforward[i]):
+            machines.failed[i] = True
+            continue
+        for part in range(ratio):
+            if shaken:
+                for k in range(3):
+                    body[down + k] = bodies[i, down + k] - inputs.shaking[i, part, k]
+            drive_row(
+                drives, states, gains, counters, queue, first, bank.none, ratio, mode, step,
+                places, rates, forces,
+            )  # fmt: skip
+            for k in range(6):
+                before[k] = y[7 + k]
+            moved, status = rolling_move(
+                body, own, ball, status, y, forces, constant, 0.0, step, wrench, trial, slopes,
+                work,
+            )  # fmt: skip
+            if not moved:
+                machines.failed[i] = True
+                break
+            actuated(own, y[:size], places, rates)
+        store(machines, i, y, before, step)
+        for k in range(BALL_SIZE):
+            balls.state[i, k] = y[size + k]
+        balls.status[i], balls.lost[i] = status, status == LOST
+        fill_ball(ball, machines.pose[i], machines.twist[i], balls.state[i], balls.place[i])
+        read_row(
+            drives, states, bank.digits[i], bank.before[i], ratio * step, places, rates,
+            bank.told[i], machines.measured[i], machines.measured_rates[i],
+            machines.effort[i],
+        )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Parts of controllers that run at every sample."""

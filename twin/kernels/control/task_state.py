@@ -1,0 +1,112 @@
+"""Where the platform is and how it moves, from its actuators: one sample, compiled."""
+
+from __future__ import annotations
+
+from math import atan2, sqrt
+
+from twin.kernels.jit import device
+from twin.kernels.kinematics.forward import newton_step, residual
+from twin.kernels.legs.kinematics import condition_count, settle
+from twin.kernels.quaternions import turned
+
+NEWTON_STEPS = 4
+"""From the pose of the last sample two steps reach rounding error."""
+
+CONVERGED = 1e-14
+"""Newton step [m] or [rad] that is rounding error."""
+
+SINGULAR = 1e-12
+"""Ratio of the Jacobian's pivots below which no pose is found."""
+
+FITTING = 1e-3
+"""Residual in parts of the longest coordinate up to which readings belong to a pose: where there
+are more actuators than freedoms, encoder steps leave one."""
+
+
+@device
+def find_pose(legs, coordinates, y, work):
+    """Move the pose in `y` (13,) to that of `coordinates` (n,); return whether there is one.
+
+    By Newton from the last pose, in the least-squares sense where readings are more than freedoms.
+    """
+    size = 0.0
+    for i in range(legs.rows.shape[0]):
+        size = max(size, abs(coordinates[i]))
+    step = work.step
+    pose = y[:7]
+    for _ in range(NEWTON_STEPS):
+        residual(legs, pose, coordinates, work.right, work.matrix, work.rows)
+        if not abs(newton_step(work.matrix, work.right, step, work.normal)) > SINGULAR:
+            return False
+        largest = 0.0
+        for k in range(6):
+            largest = max(largest, abs(step[k]))
+        if not largest < 1.0:
+            return False
+        for k in range(3):
+            pose[k] += step[k]
+        pose[3], pose[4], pose[5], pose[6] = turned(
+            pose[3], pose[4], pose[5], pose[6], step[3], step[4], step[5]
+        )
+        if largest <= CONVERGED:
+            break
+    missed = residual(legs, pose, coordinates, work.right, work.matrix, work.rows)
+    return missed <= FITTING * max(size, 1.0)
+
+
+@device
+def find_twist(legs, rates, y, work):
+    """Fill the twist in `y` (13,) from actuator `rates` (n,) at its pose.
+
+    `work.matrix` holds the Jacobian there, as `find_pose` leaves it. Returns whether it is regular.
+    """
+    n = legs.rows.shape[0]
+    for i in range(n):
+        work.right[i] = rates[i]
+    for i in range(condition_count(legs)):
+        work.right[n + i] = 0.0
+    regular = abs(newton_step(work.matrix, work.right, work.step, work.normal)) > SINGULAR
+    for k in range(6):
+        y[7 + k] = work.step[k]
+    settle(legs, y)
+    return regular
+
+
+@device
+def moved(y, acceleration, span):
+    """Move a state `y` (13,) on by `span` [s] under an acceleration (6,) that does not change."""
+    half = 0.5 * span * span
+    turn = (
+        span * y[10] + half * acceleration[3],
+        span * y[11] + half * acceleration[4],
+        span * y[12] + half * acceleration[5],
+    )
+    for k in range(3):
+        y[k] += span * y[7 + k] + half * acceleration[k]
+    y[3], y[4], y[5], y[6] = turned(y[3], y[4], y[5], y[6], turn[0], turn[1], turn[2])
+    for k in range(6):
+        y[7 + k] += span * acceleration[k]
+
+
+@device
+def pose_error(wanted, pose, error):
+    """Fill `error` (6,) with displacement and rotation vector from `pose` to `wanted` (7,).
+
+    Both in base axes; turned by the rotation vector, the platform has the wanted attitude.
+    """
+    for k in range(3):
+        error[k] = wanted[k] - pose[k]
+    # wanted times the conjugate of pose
+    w, x, y, z = pose[3], -pose[4], -pose[5], -pose[6]
+    a, b, c, d = wanted[3], wanted[4], wanted[5], wanted[6]
+    scalar = a * w - b * x - c * y - d * z
+    turn = (
+        a * x + b * w + c * z - d * y,
+        a * y - b * z + c * w + d * x,
+        a * z + b * y - c * x + d * w,
+    )
+    sign = -1.0 if scalar < 0.0 else 1.0
+    sine = sqrt(turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2])
+    factor = 2.0 * atan2(sine, sign * scalar) / sine if sine > 1e-12 else 2.0
+    for k in range(3):
+        error[3 + k] = sign * factor * turn[k]

@@ -1,0 +1,1 @@
+"""Dynamics of parallel platforms: assembly, forward and inverse dynamics, state derivative."""

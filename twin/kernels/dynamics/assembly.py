@@ -1,0 +1,146 @@
+"""Equations of motion in task space: M(pose) a + h(pose, twist) = wrench + J^T forces.
+
+    M = M_platform + sum over legs and k of m_k g_k g_k^T,   g_k = (u_k, r x u_k)
+
+with the directions and effective masses of each leg where it acts on the platform.
+"""
+
+from __future__ import annotations
+
+from twin.kernels.jit import device
+from twin.kernels.legs.dynamics import leg_energy, response
+from twin.kernels.legs.kinematics import fill_conditions
+from twin.kernels.vectors import add, cross, dot, rotate, rotate_back, rotation, scale, subtract
+
+BODY_MASS = 0
+BODY_CENTER = 1
+BODY_TENSOR = 4
+"""About the reference point, platform frame: xx, yy, zz, xy, xz, yz."""
+GRAVITY = 10
+"""What every body feels [m/s2], base axes: gravity, less the acceleration of a base that moves."""
+BODY_SIZE = 13
+
+
+@device
+def field(body):
+    """Return what every body feels [m/s2], base axes."""
+    return body[GRAVITY], body[GRAVITY + 1], body[GRAVITY + 2]
+
+
+@device
+def body_tensor_times(body, matrix, a):
+    """Return the platform's tensor about the reference point times a, base frame."""
+    px, py, pz = rotate_back(matrix, a)
+    t = BODY_TENSOR
+    return rotate(
+        matrix,
+        (
+            body[t] * px + body[t + 3] * py + body[t + 4] * pz,
+            body[t + 3] * px + body[t + 1] * py + body[t + 5] * pz,
+            body[t + 4] * px + body[t + 5] * py + body[t + 2] * pz,
+        ),
+    )
+
+
+@device
+def add_body(body, matrix, omega, mass_matrix, bias):
+    """Write the platform's own mass matrix (lower triangle) and bias."""
+    mass = body[BODY_MASS]
+    center = rotate(matrix, (body[BODY_CENTER], body[BODY_CENTER + 1], body[BODY_CENTER + 2]))
+    moment = scale(mass, center)
+    gravity = field(body)
+    swing = cross(omega, cross(omega, moment))
+    turning = subtract(cross(omega, body_tensor_times(body, matrix, omega)), cross(moment, gravity))
+    for i in range(3):
+        for j in range(i):
+            mass_matrix[i, j] = 0.0
+        mass_matrix[i, i] = mass
+        mass_matrix[i + 3, i] = 0.0
+        bias[i] = swing[i] - mass * gravity[i]
+        bias[i + 3] = turning[i]
+    mass_matrix[4, 0] = moment[2]
+    mass_matrix[5, 0] = -moment[1]
+    mass_matrix[3, 1] = -moment[2]
+    mass_matrix[5, 1] = moment[0]
+    mass_matrix[3, 2] = moment[1]
+    mass_matrix[4, 2] = -moment[0]
+    first = body_tensor_times(body, matrix, (1.0, 0.0, 0.0))
+    second = body_tensor_times(body, matrix, (0.0, 1.0, 0.0))
+    third = body_tensor_times(body, matrix, (0.0, 0.0, 1.0))
+    mass_matrix[3, 3] = first[0]
+    mass_matrix[4, 3] = first[1]
+    mass_matrix[5, 3] = first[2]
+    mass_matrix[4, 4] = second[1]
+    mass_matrix[5, 4] = second[2]
+    mass_matrix[5, 5] = third[2]
+
+
+@device
+def add_direction(mass_matrix, mass, u, moment):
+    """Add mass * g g^T with g = (u, moment) to the lower triangle."""
+    g = (u[0], u[1], u[2], moment[0], moment[1], moment[2])
+    for i in range(6):
+        scaled = mass * g[i]
+        for j in range(i + 1):
+            mass_matrix[i, j] += scaled * g[j]
+
+
+@device
+def assemble(body, legs, pose, twist, internal, work):
+    """Fill mass matrix (lower triangle), bias, Jacobian and conditions of one state into `work`.
+
+    Returns -1, or a leg that is singular: one that lies along its universal joint's first axis,
+    has no length, or cannot reach the pose.
+    """
+    mass_matrix, bias, jacobian = work.mass_matrix, work.bias, work.jacobian
+    matrix = rotation(pose[3], pose[4], pose[5], pose[6])
+    position = (pose[0], pose[1], pose[2])
+    velocity, omega = (twist[0], twist[1], twist[2]), (twist[3], twist[4], twist[5])
+    gravity = field(body)
+    add_body(body, matrix, omega, mass_matrix, bias)
+    singular = -1
+    for i in range(legs.rows.shape[0]):
+        arm, drive, first, second, third, masses, force, regular = response(
+            legs, i, position, matrix, velocity, omega, gravity, internal
+        )
+        if not regular:
+            singular = i
+        add_direction(mass_matrix, masses[0], first, cross(arm, first))
+        add_direction(mass_matrix, masses[1], second, cross(arm, second))
+        add_direction(mass_matrix, masses[2], third, cross(arm, third))
+        turning, moment = cross(arm, force), cross(arm, drive)
+        for k in range(3):
+            bias[k] += force[k]
+            bias[k + 3] += turning[k]
+            jacobian[i, k] = drive[k]
+            jacobian[i, k + 3] = moment[k]
+    fill_conditions(legs, position, matrix, velocity, omega, work.conditions)
+    return singular
+
+
+@device
+def energy(body, legs, pose, twist, internal):
+    """Return kinetic and potential energy [J] and dissipated power [W].
+
+    Potential energy is zero at the base frame's origin and for springs at rest length.
+    """
+    matrix = rotation(pose[3], pose[4], pose[5], pose[6])
+    position = (pose[0], pose[1], pose[2])
+    velocity, omega = (twist[0], twist[1], twist[2]), (twist[3], twist[4], twist[5])
+    mass, gravity = body[BODY_MASS], field(body)
+    center = rotate(matrix, (body[BODY_CENTER], body[BODY_CENTER + 1], body[BODY_CENTER + 2]))
+    kinetic = 0.5 * (
+        mass * dot(velocity, velocity)
+        + 2.0 * mass * dot(velocity, cross(omega, center))
+        + dot(omega, body_tensor_times(body, matrix, omega))
+    )
+    potential = -mass * dot(gravity, add(position, center))
+    dissipated = 0.0
+    for i in range(legs.rows.shape[0]):
+        moving, height, lost = leg_energy(
+            legs, i, position, matrix, velocity, omega, gravity, internal
+        )
+        kinetic += moving
+        potential += height
+        dissipated += lost
+    return kinetic, potential, dissipated

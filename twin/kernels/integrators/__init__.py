@@ -1,0 +1,1 @@
+"""Integration over time: Runge-Kutta with fixed steps, Dormand-Prince with adapted steps."""

@@ -1,0 +1,1 @@
+"""Kinematics of parallel platforms: actuator coordinates, Jacobian, forward solution."""

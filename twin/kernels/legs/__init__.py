@@ -1,0 +1,1 @@
+"""Equations of the legs, one folder for each kind, chosen by the type of the constants."""

@@ -1,0 +1,1 @@
+"""Prismatic actuators perpendicular to the platform, their feet on the floor."""

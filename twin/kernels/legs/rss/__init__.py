@@ -1,0 +1,1 @@
+"""Crank, elbow and slender rod."""

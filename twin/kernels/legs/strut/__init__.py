@@ -1,0 +1,1 @@
+"""UPS legs with a spring and a damper beside the actuator."""

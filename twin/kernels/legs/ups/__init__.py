@@ -1,0 +1,1 @@
+"""Universal joint, prismatic actuator, spherical joint."""

@@ -1,0 +1,1 @@
+"""UPS legs with a viscoelastic element in series with the actuator."""

@@ -1,0 +1,130 @@
+"""Viscoelastic leg: three point masses on its axis, spring and actuator in series.
+
+Along the leg, from the base joint: spring housing of length 2 l_1 + delta_1 with m_1 in its middle,
+m_2 at its end plus l_2, m_3 at l_4 below the tip. In the coordinates (direction, length l, delta_1)
+the mass matrix is diagonal, because l moves m_3 alone and delta_1 only m_1 and m_2: the platform
+feels the transverse inertia of all three and the axial one of m_3, and
+
+    (m_1 / 4 + m_2) delta_1'' = (m_1 s_1 / 2 + m_2 s_2) |Z'|^2 + (m_1 / 2 + m_2) g . Z
+                                - k delta_1 - B delta_1' - F
+
+with the actuator force F, which acts on delta_2 = l - delta_1 - (2 l_1 + l_2 + l_3 + l_4).
+
+Reference: compliant-legs paper, sections 1.6 to 1.11, derived anew; see docs/compliant_legs.md.
+"""
+
+from __future__ import annotations
+
+from twin.kernels.jit import device
+from twin.kernels.legs.kinds import AXIS, BASE_JOINT, GEOMETRY_SIZE
+from twin.kernels.legs.ups.dynamics import SINGULAR_SINE
+from twin.kernels.legs.ups.kinematics import leg_frame, leg_line
+from twin.kernels.vectors import add, cross, dot, row, scale, subtract
+
+SPRING_LENGTH = GEOMETRY_SIZE
+HOUSING_LENGTH = GEOMETRY_SIZE + 1
+FOLLOWER_LENGTH = GEOMETRY_SIZE + 2
+SPRING_MASS = GEOMETRY_SIZE + 3
+HOUSING_MASS = GEOMETRY_SIZE + 4
+FOLLOWER_MASS = GEOMETRY_SIZE + 5
+STIFFNESS = GEOMETRY_SIZE + 6
+DAMPING = GEOMETRY_SIZE + 7
+LEG_SIZE = GEOMETRY_SIZE + 8
+
+
+@device
+def places(legs, i, length, spring):
+    """Return the distances [m] of the three masses from the base joint."""
+    end = legs[i, SPRING_LENGTH] + spring
+    return 0.5 * end, end + legs[i, HOUSING_LENGTH], length - legs[i, FOLLOWER_LENGTH]
+
+
+@device
+def moments(legs, i, length, rate, spring, spring_rate):
+    """Return sum m s^2, sum m s, and sum m s s'."""
+    near, middle, far = places(legs, i, length, spring)
+    m1, m2, m3 = legs[i, SPRING_MASS], legs[i, HOUSING_MASS], legs[i, FOLLOWER_MASS]
+    return (
+        m1 * near * near + m2 * middle * middle + m3 * far * far,
+        m1 * near + m2 * middle + m3 * far,
+        (0.5 * m1 * near + m2 * middle) * spring_rate + m3 * far * rate,
+    )
+
+
+@device
+def response(legs, i, position, matrix, velocity, omega, gravity, internal):
+    """Return how leg i answers the platform; see `twin.kernels.legs.dynamics`."""
+    count = legs.shape[0]
+    spring, spring_rate = internal[i], internal[count + i]
+    arm, along, length = leg_line(legs, i, position, matrix)
+    arm_rate = cross(omega, arm)
+    tip_velocity = add(velocity, arm_rate)
+    tip_acceleration = cross(omega, arm_rate)
+    rate = dot(along, tip_velocity)
+    inverse = 1.0 / length
+    turning = scale(inverse, subtract(tip_velocity, scale(rate, along)))
+    spin = dot(turning, turning)
+    axial = dot(along, tip_acceleration)
+    # Transverse acceleration of the leg's direction, and what of gravity crosses the leg.
+    bending = scale(
+        inverse,
+        subtract(subtract(tip_acceleration, scale(axial, along)), scale(2.0 * rate, turning)),
+    )
+    falling = dot(gravity, along)
+    across = subtract(scale(falling, along), gravity)
+    inertia, first_moment, coriolis = moments(legs, i, length, rate, spring, spring_rate)
+    force = add(
+        scale(inertia * inverse, bending),
+        add(scale(2.0 * coriolis * inverse, turning), scale(first_moment * inverse, across)),
+    )
+    mass = legs[i, FOLLOWER_MASS]
+    far = length - legs[i, FOLLOWER_LENGTH]
+    pull = mass * (axial + (length - far) * spin - falling)
+    x, y, _, cosine = leg_frame(row(legs, i, AXIS), along)
+    transverse = inertia * inverse * inverse
+    return (
+        arm,
+        along,
+        x,
+        y,
+        along,
+        (transverse, transverse, mass),
+        add(force, scale(pull, along)),
+        cosine > SINGULAR_SINE and length > 0.0,
+    )
+
+
+@device
+def internal_acceleration(
+    legs, i, position, matrix, velocity, omega, gravity, internal, actuator_force
+):
+    """Return the second rate of the spring's extension [m/s2]."""
+    count = legs.shape[0]
+    spring, spring_rate = internal[i], internal[count + i]
+    arm, along, length = leg_line(legs, i, position, matrix)
+    tip_velocity = add(velocity, cross(omega, arm))
+    sliding = dot(along, tip_velocity)
+    spin = (dot(tip_velocity, tip_velocity) - sliding * sliding) / (length * length)
+    near, middle, _ = places(legs, i, length, spring)
+    m1, m2 = legs[i, SPRING_MASS], legs[i, HOUSING_MASS]
+    force = (0.5 * m1 * near + m2 * middle) * spin + (0.5 * m1 + m2) * dot(gravity, along)
+    force -= legs[i, STIFFNESS] * spring + legs[i, DAMPING] * spring_rate + actuator_force
+    return force / (0.25 * m1 + m2)
+
+
+@device
+def leg_energy(legs, i, position, matrix, velocity, omega, gravity, internal):
+    """Return kinetic and potential energy and dissipated power; see `response`."""
+    count = legs.shape[0]
+    spring, spring_rate = internal[i], internal[count + i]
+    arm, along, length = leg_line(legs, i, position, matrix)
+    tip_velocity = add(velocity, cross(omega, arm))
+    rate = dot(along, tip_velocity)
+    spin = (dot(tip_velocity, tip_velocity) - rate * rate) / (length * length)
+    inertia, first_moment, _ = moments(legs, i, length, rate, spring, spring_rate)
+    m1, m2, m3 = legs[i, SPRING_MASS], legs[i, HOUSING_MASS], legs[i, FOLLOWER_MASS]
+    sliding = (0.25 * m1 + m2) * spring_rate * spring_rate + m3 * rate * rate
+    moment = add(scale(first_moment, along), scale(m1 + m2 + m3, row(legs, i, BASE_JOINT)))
+    stored = 0.5 * legs[i, STIFFNESS] * spring * spring
+    lost = legs[i, DAMPING] * spring_rate * spring_rate
+    return 0.5 * (inertia * spin + sliding), stored - dot(gravity, moment), lost

@@ -1,0 +1,1 @@
+"""Small dense linear algebra in place: Cholesky and LU."""

@@ -1,0 +1,99 @@
+"""Matrices factored once and solved for several right-hand sides: Cholesky and LU, in place."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from twin.kernels.jit import device
+
+
+@device
+def factor_positive(matrix, size):
+    """Overwrite the lower triangle by its Cholesky factor, diagonal inverted.
+
+    Returns False when the matrix is not positive definite.
+    """
+    for j in range(size):
+        diagonal = matrix[j, j]
+        for k in range(j):
+            diagonal -= matrix[j, k] * matrix[j, k]
+        if not diagonal > 0.0:
+            return False
+        inverse = 1.0 / sqrt(diagonal)
+        matrix[j, j] = inverse
+        for i in range(j + 1, size):
+            entry = matrix[i, j]
+            for k in range(j):
+                entry -= matrix[i, k] * matrix[j, k]
+            matrix[i, j] = entry * inverse
+    return True
+
+
+@device
+def solve_lower(factor, right, size):
+    """Overwrite `right` by L^-1 right for a factor of `factor_positive`."""
+    for i in range(size):
+        value = right[i]
+        for k in range(i):
+            value -= factor[i, k] * right[k]
+        right[i] = value * factor[i, i]
+
+
+@device
+def solve_upper(factor, right, size):
+    """Overwrite `right` by L^-T right for a factor of `factor_positive`."""
+    for i in range(size - 1, -1, -1):
+        value = right[i]
+        for k in range(i + 1, size):
+            value -= factor[k, i] * right[k]
+        right[i] = value * factor[i, i]
+
+
+@device
+def factor_general(matrix, pivots, size):
+    """Overwrite a matrix by its LU factors with row pivoting; `pivots` (size,) holds the rows.
+
+    Returns the ratio of smallest to largest pivot with the sign of the determinant: 0 when the
+    matrix is singular, small when it is nearly so.
+    """
+    smallest, largest, sign = 1e300, 0.0, 1.0
+    for j in range(size):
+        pivot, best = j, abs(matrix[j, j])
+        for i in range(j + 1, size):
+            if abs(matrix[i, j]) > best:
+                pivot, best = i, abs(matrix[i, j])
+        if not best > 0.0:
+            return 0.0
+        smallest, largest = min(smallest, best), max(largest, best)
+        pivots[j] = pivot
+        if pivot != j:
+            sign = -sign
+            for k in range(size):
+                matrix[j, k], matrix[pivot, k] = matrix[pivot, k], matrix[j, k]
+        inverse = 1.0 / matrix[j, j]
+        if inverse < 0.0:
+            sign = -sign
+        for i in range(j + 1, size):
+            factor = matrix[i, j] * inverse
+            matrix[i, j] = factor
+            for k in range(j + 1, size):
+                matrix[i, k] -= factor * matrix[j, k]
+    return sign * smallest / largest
+
+
+@device
+def solve_factored(factor, pivots, right, size):
+    """Overwrite `right` by the solution for a factor of `factor_general`."""
+    for j in range(size):
+        pivot = pivots[j]
+        right[j], right[pivot] = right[pivot], right[j]
+    for i in range(size):
+        value = right[i]
+        for k in range(i):
+            value -= factor[i, k] * right[k]
+        right[i] = value
+    for i in range(size - 1, -1, -1):
+        value = right[i]
+        for k in range(i + 1, size):
+            value -= factor[i, k] * right[k]
+        right[i] = value / factor[i, i]

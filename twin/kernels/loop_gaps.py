@@ -1,0 +1,46 @@
+"""Distances between the two points of every loop, measured at every step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, IndexArray
+from twin.kernels.jit import compiled, device
+from twin.kernels.vectors import add, norm, rotate, rotation, row, subtract
+
+
+@compiled
+def largest_distance(points: FloatArray, first: IndexArray, second: IndexArray) -> float:
+    """Return the largest distance [m] between `points[first[i]]` and `points[second[i]]` (3,)."""
+    largest = 0.0
+    for i in range(first.shape[0]):
+        apart = subtract(row(points, first[i], 0), row(points, second[i], 0))
+        largest = np.maximum(largest, norm(apart))  # keeps NaN, unlike max()
+    return largest
+
+
+@compiled
+def largest_gap(
+    frames: FloatArray, first: IndexArray, second: IndexArray, ends: FloatArray, sockets: FloatArray
+) -> float:
+    """Return the largest distance [m] between points of moving bodies.
+
+    Args:
+        frames: `(m, 7)` of the bodies in the base: position, quaternion (scalar last).
+        first: `(k,)` bodies of the first points.
+        second: `(k,)` bodies of the second points.
+        ends: `(k, 3)` the first points in their bodies' frames.
+        sockets: `(k, 3)` the second points, likewise.
+    """
+    largest = 0.0
+    for i in range(first.shape[0]):
+        end = _place(frames, first[i], row(ends, i, 0))
+        socket = _place(frames, second[i], row(sockets, i, 0))
+        largest = np.maximum(largest, norm(subtract(end, socket)))
+    return largest
+
+
+@device
+def _place(frames, body, point):
+    turn = rotation(frames[body, 6], frames[body, 3], frames[body, 4], frames[body, 5])
+    return add(row(frames, body, 0), rotate(turn, point))

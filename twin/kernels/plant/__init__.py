@@ -1,0 +1,1 @@
+"""Drives and sensors: actuation, encoders, limit switches, inertial sensor."""

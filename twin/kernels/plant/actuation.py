@@ -1,0 +1,217 @@
+"""One step of all drives: demand to motor effort, motor and transmission to force on the leg.
+
+The motor's side is integrated in small steps of its own within a step of the engine, against a leg
+that moves on at its rate; the leg takes the mean of the transmission's force, so that both sides
+exchange the same impulse. docs/plant.md derives the scheme.
+"""
+
+from __future__ import annotations
+
+from math import exp
+
+from twin.kernels.jit import compiled, device
+from twin.kernels.plant.limit_switch import gated
+
+(
+    INERTIA,
+    FRICTION,
+    BREAKAWAY,
+    STRIBECK,
+    VISCOUS,
+    HALF_PLAY,
+    STIFFNESS,
+    DAMPING,
+    LAG,
+    LAG_MEAN,
+    PEAK,
+    CONTINUOUS,
+    WARMING,
+    FASTEST,
+    LOWER,
+    UPPER,
+    LOWER_STOP,
+    UPPER_STOP,
+    STOP_STIFFNESS,
+    STOP_DAMPING,
+    BRAKE,
+    ENGAGING,
+    RELEASING,
+    SPEED_DIGIT,
+    EFFORT_DIGIT,
+) = range(25)
+"""Columns of a drive's constants; docs/plant.md says what each is."""
+
+CONSTANTS = 25
+
+EFFORT, INTEGRAL, POSITION, SPEED, HEAT, CLOSING, HOLDING, LIMITED = range(8)
+"""Columns of a drive's state: motor effort, velocity loop's integral, motor's coordinate and rate,
+mean square of the effort, how far the brake has closed, whether it holds, whether the effort is at
+its limit."""
+
+STATES = 8
+
+VELOCITY = 1
+"""Mode of a demand that is a speed; 0 for a force."""
+
+
+@device
+def between(value, low, high):
+    """Return `value` limited to `low` and `high`."""
+    return min(max(value, low), high)
+
+
+@device
+def converted(value, full, digit):
+    """Return `value` as a converter of range `full` puts it out in steps of `digit`; 0 for exact.
+
+    The codes of a converter end one below its full range: -2048 to 2047 with 12 bits.
+    """
+    if digit == 0.0:
+        return value
+    top = full / digit
+    return digit * round(between(value / digit, -top, top - 1.0))
+
+
+@device
+def contact(gap, closing, half_play, stiffness, damping):
+    """Return the force of the transmission for the motor ahead by `gap`, `closing` at a rate."""
+    if half_play == 0.0:
+        return stiffness * gap + damping * closing
+    if gap > half_play:
+        return max(stiffness * (gap - half_play) + damping * closing, 0.0)
+    if gap < -half_play:
+        return min(stiffness * (gap + half_play) + damping * closing, 0.0)
+    return 0.0
+
+
+@device
+def motor_demand(drive, state, velocity_mode, demand, feedforward, gain, rate_gain, step):
+    """Return the effort asked of a motor; the velocity loop's integral stops at the limits."""
+    at, speed = state[POSITION], state[SPEED]
+    most = drive[PEAK]
+    if state[HEAT] > drive[CONTINUOUS] * drive[CONTINUOUS]:
+        most = min(most, drive[CONTINUOUS])
+    if velocity_mode:
+        wanted = converted(demand, drive[FASTEST], drive[SPEED_DIGIT])
+        wanted = between(wanted, -drive[FASTEST], drive[FASTEST])
+        wanted = gated(wanted, at <= drive[LOWER], at >= drive[UPPER])
+        error = wanted - speed
+        added = converted(feedforward, drive[PEAK], drive[EFFORT_DIGIT])
+        asked = gain * error + state[INTEGRAL] + added
+        effort = between(asked, -most, most)
+        if effort == asked or (asked - effort) * error < 0.0:
+            state[INTEGRAL] += rate_gain * error * step
+    else:
+        asked = demand
+        effort = converted(demand, drive[PEAK], drive[EFFORT_DIGIT])
+        # At a limit switch no more outwards than what brings the motor to rest.
+        if at <= drive[LOWER]:
+            effort = max(effort, -gain * speed)
+        if at >= drive[UPPER]:
+            effort = min(effort, -gain * speed)
+        if abs(speed) > drive[FASTEST] and effort * speed > 0.0:
+            effort = 0.0
+        effort = between(effort, -most, most)
+        state[INTEGRAL] = effort
+    state[LIMITED] = 1.0 if abs(asked) > most else 0.0
+    return effort
+
+
+@device
+def brake(drive, state, wanted):
+    """Close or open a brake for one step; it holds from fully closed until fully open."""
+    change = drive[ENGAGING] if wanted > 0.0 else -drive[RELEASING]
+    state[CLOSING] = between(state[CLOSING] + change, 0.0, 1.0)
+    if state[CLOSING] == 1.0:
+        state[HOLDING] = 1.0
+    elif state[CLOSING] == 0.0:
+        state[HOLDING] = 0.0
+
+
+@device
+def transmit(drive, state, effort, coordinate, rate, step, parts):
+    """Move a motor under `effort` through one step of the engine; return its mean force."""
+    small, inertia = step / parts, drive[INERTIA]
+    holding = drive[BRAKE] * state[HOLDING]
+    at, speed, total = state[POSITION], state[SPEED], 0.0
+    for part in range(parts):
+        leg = coordinate + rate * (part + 0.5) * small
+        force = contact(
+            at + 0.5 * small * speed - leg,
+            speed - rate,
+            drive[HALF_PLAY],
+            drive[STIFFNESS],
+            drive[DAMPING],
+        )
+        level = drive[FRICTION] + holding
+        if drive[BREAKAWAY] > drive[FRICTION]:
+            part_speed = speed / drive[STRIBECK]
+            level += (drive[BREAKAWAY] - drive[FRICTION]) * exp(-part_speed * part_speed)
+        # Dry friction takes what speed there is, or stops the motor: it never turns it back.
+        free = speed + small * (effort - force) / inertia
+        loss = small * level / inertia
+        moved = 0.0 if abs(free) <= loss else free - (loss if free > 0.0 else -loss)
+        moved /= 1.0 + small * drive[VISCOUS] / inertia
+        at += small * 0.5 * (speed + moved)
+        speed = moved
+        total += force
+    state[POSITION], state[SPEED] = at, speed
+    return total / parts
+
+
+@device
+def end_stop(drive, at, rate):
+    """Return the force of an end stop on a leg `at` its coordinate; it pushes and never pulls."""
+    if at < drive[LOWER_STOP]:
+        depth = drive[LOWER_STOP] - at
+        return max(drive[STOP_STIFFNESS] * depth - drive[STOP_DAMPING] * rate, 0.0)
+    if at > drive[UPPER_STOP]:
+        depth = drive[UPPER_STOP] - at
+        return min(drive[STOP_STIFFNESS] * depth - drive[STOP_DAMPING] * rate, 0.0)
+    return 0.0
+
+
+@compiled
+def actuate(
+    drives, states, gains, demands, feedforward, brakes, coordinates, rates, mode, step, parts, out
+):
+    """Advance all drives by one `step` [s] of the engine; fill `out` (n,) with forces on the legs.
+
+    Args:
+        drives: `(n, CONSTANTS)`.
+        states: `(n, STATES)`, advanced in place.
+        gains: `(n, 2)` of the velocity loop: gain, and gain per integral time.
+        demands: `(n,)` speeds or forces.
+        feedforward: `(n,)` forces added to the velocity loop's.
+        brakes: `(n,)` 1 to hold.
+        coordinates: `(n,)` of the legs at the start of the step.
+        rates: `(n,)` theirs.
+        mode: `VELOCITY` or 0.
+        step: [s].
+        parts: steps of the motors within `step`.
+        out: `(n,)`, overwritten.
+    """
+    for i in range(drives.shape[0]):
+        drive, state = drives[i], states[i]
+        if drive[INERTIA] == 0.0:
+            state[POSITION], state[SPEED] = coordinates[i], rates[i]
+        effort = motor_demand(
+            drive,
+            state,
+            mode == VELOCITY,
+            demands[i],
+            feedforward[i],
+            gains[i, 0],
+            gains[i, 1],
+            step,
+        )
+        behind = state[EFFORT] - effort
+        mean = effort + drive[LAG_MEAN] * behind
+        state[EFFORT] = effort + drive[LAG] * behind
+        state[HEAT] += drive[WARMING] * (state[EFFORT] * state[EFFORT] - state[HEAT])
+        brake(drive, state, brakes[i])
+        if drive[INERTIA] > 0.0:
+            force = transmit(drive, state, mean, coordinates[i], rates[i], step, parts)
+        else:
+            force = mean - drive[VISCOUS] * rates[i]
+        out[i] = force + end_stop(drive, coordinates[i] + 0.5 * step * rates[i], rates[i])

@@ -1,0 +1,122 @@
+"""One step of the engine for the drives of a row: its delayed command to forces on the legs."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from twin.kernels.jit import compiled, device
+from twin.kernels.plant.actuation import EFFORT, VELOCITY, actuate
+from twin.kernels.plant.reading import COORDINATE, RATE, read_actuators
+
+LATE, PARTS, COUNT, ISSUED = range(4)
+"""Columns of a row's counters: delay and steps of the motors in steps of the engine, steps of the
+engine and commands since the reset."""
+
+COUNTERS = 4
+
+
+@device
+def issue(counters, queue, demand, feedforward):
+    """Put a command `(n,)` with its feedforward into the `queue` (capacity, 2, n) of a row.
+
+    Returns whether all of it is finite; what is not spoils the drives.
+    """
+    slot, finite = counters[ISSUED] % queue.shape[0], True
+    for j in range(demand.shape[0]):
+        queue[slot, 0, j] = demand[j]
+        queue[slot, 1, j] = feedforward[j]
+        finite = finite and isfinite(demand[j]) and isfinite(feedforward[j])
+    counters[ISSUED] += 1
+    return finite
+
+
+@device
+def drive_row(
+    constants, states, gains, counters, queue, first, none, ratio, mode, step, places, rates, forces
+):
+    """Advance the drives of one row by a step of the engine; fill `forces` (n,) on the legs.
+
+    Args:
+        constants: `(n, CONSTANTS)` of the drives.
+        states: `(n, STATES)`, advanced in place.
+        gains: `(n, 2)` of the velocity loops.
+        counters: `(COUNTERS,)`, advanced in place.
+        queue: `(capacity, 2, n)` commands and feedforward, as they were issued.
+        first: `(n,)` speeds at the reset, kept until the first command arrives.
+        none: `(n,)` zeros.
+        ratio: steps of the engine in a control period.
+        mode: `VELOCITY` or 0, of the commands.
+        step: [s] of the engine.
+        places: `(n,)` coordinates of what the actuators move.
+        rates: `(n,)` theirs.
+        forces: overwritten.
+    """
+    since, parts = counters[COUNT] - counters[LATE], counters[PARTS]
+    counters[COUNT] += 1
+    if since < 0:
+        actuate(
+            constants, states, gains, first, none, none, places, rates, VELOCITY, step, parts,
+            forces,
+        )  # fmt: skip
+        return
+    command = queue[(since // ratio) % queue.shape[0]]
+    actuate(
+        constants, states, gains, command[0], command[1], none, places, rates, mode, step, parts,
+        forces,
+    )  # fmt: skip
+
+
+@device
+def read_row(
+    constants, states, digits, before, span, places, rates, told, measured, speeds, effort
+):
+    """Fill what a row's sensors tell: `measured`, `speeds`, and the motors' `effort` (n,)."""
+    read_actuators(constants, states, digits, before, span, places, rates, told)
+    for j in range(places.shape[0]):
+        measured[j] = told[COORDINATE, j]
+        speeds[j] = told[RATE, j]
+        effort[j] = states[j, EFFORT]
+
+
+@compiled
+def issue_rows(counters, queue, demand, feedforward, failed):
+    """Put the commands `(N, n)` of all rows into their queues `(N, capacity, 2, n)`.
+
+    Rows whose command is not finite have `failed` (N,).
+    """
+    for i in range(demand.shape[0]):
+        if not issue(counters[i], queue[i], demand[i], feedforward[i]):
+            failed[i] = True
+
+
+@compiled
+def drive_rows(bank, failed, ratio, mode, step, places, rates, forces):
+    """Advance the drives of all rows that have not failed by one step of the engine.
+
+    Args:
+        bank: the arrays of a `DriveBank`.
+        failed: `(N,)` rows that stay as they are.
+        ratio: steps of the engine in a control period.
+        mode: `VELOCITY` or 0.
+        step: [s] of the engine.
+        places: `(N, n)` coordinates of what the actuators move.
+        rates: `(N, n)` theirs.
+        forces: `(N, n)`, overwritten.
+    """
+    for i in range(places.shape[0]):
+        if not failed[i]:
+            drive_row(
+                bank.constants[i], bank.states[i], bank.gains[i], bank.counters[i], bank.queue[i],
+                bank.first[i], bank.none, ratio, mode, step, places[i], rates[i], forces[i],
+            )  # fmt: skip
+
+
+@compiled
+def read_rows(bank, failed, span, places, rates, measured, speeds, effort):
+    """Read the sensors of all rows that have not failed after `span` [s]; arrays as `read_row`."""
+    for i in range(places.shape[0]):
+        if not failed[i]:
+            read_row(
+                bank.constants[i], bank.states[i], bank.digits[i], bank.before[i], span, places[i],
+                rates[i], bank.told[i], measured[i], speeds[i], effort[i],
+            )  # fmt: skip

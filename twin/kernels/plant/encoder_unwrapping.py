@@ -1,0 +1,102 @@
+"""From counter values back to positions: before the first index pulse, and after it.
+
+The two modes are those of the thesis: while homing the counter runs from power-up and one jump in
+it tells of the first index pulse; from then on it is a sawtooth over one turn.
+"""
+
+from __future__ import annotations
+
+from math import floor
+
+from twin.kernels.jit import compiled, device
+
+RAW, TRAVEL, SPEED, INDEXED, FAULT = 0, 1, 2, 3, 4
+"""Columns of the states `(n, DECODER)`: last counter value, counts since power-up, counts over the
+last sample, whether an index pulse was seen, and the first fault."""
+
+DECODER = 5
+
+FINE, TOO_FAST, NO_INDEX = 0, 1, 2
+"""Faults: none, more counts in a sample than can be told, a turn without index pulse."""
+
+DISAGREEMENT = 0.25
+"""Of a turn, between counted and expected travel: then whole turns were lost."""
+
+
+@device
+def _nearest(change, turn):
+    """Return the change less whole turns, from minus half a turn to below half a turn."""
+    return change - turn * floor(change / turn + 0.5)
+
+
+@device
+def homing_step(state, raw, slow):
+    """Return the counts over a sample before the first index pulse.
+
+    A jump larger than `slow` counts is the pulse; the counts up to it are lost, and taken to be
+    those of the sample before.
+    """
+    change = raw - state[RAW]
+    if abs(change) <= slow:
+        return change
+    state[INDEXED] = 1.0
+    if abs(raw) > slow:
+        state[FAULT] = TOO_FAST
+    return state[SPEED]
+
+
+@device
+def sawtooth_step(state, raw, turn, largest):
+    """Return the counts over a sample after the first index pulse.
+
+    Less than half a turn is told exactly. The counter is zero at a pulse, which must lie on the
+    way or be the one before.
+    """
+    change = _nearest(raw - state[RAW], turn)
+    pulse = change - raw + state[RAW]
+    place = pulse - state[RAW]
+    reached = min(0.0, change) - largest <= place <= max(0.0, change) + largest
+    if abs(change) > largest or (pulse != 0.0 and not reached):
+        state[FAULT] = TOO_FAST
+    return change
+
+
+@compiled
+def unwrap(states, raw, turns, largest, slow, expected, expecting):
+    """Take the decoders over a sample.
+
+    Args:
+        states: `(n, DECODER)`.
+        raw: counter values `(n,)`.
+        turns: counts over one turn `(n,)`.
+        largest: counts in a sample `(n,)` that are possible, below half a turn.
+        slow: counts in a sample `(n,)` that are possible while homing.
+        expected: `(n,)` counts over the sample as the drives' speeds have them.
+        expecting: whether to compare with them.
+    """
+    for i in range(len(raw)):
+        state, turn = states[i], turns[i]
+        before = state[FAULT]
+        if state[INDEXED] > 0.0:
+            change = sawtooth_step(state, raw[i], turn, largest[i])
+        else:
+            change = homing_step(state, raw[i], slow[i])
+        if expecting and abs(change - expected[i]) > DISAGREEMENT * turn:
+            state[FAULT] = TOO_FAST
+        if abs(raw[i]) >= turn:
+            state[FAULT] = NO_INDEX
+        if before > 0.0:
+            state[FAULT] = before
+        state[TRAVEL] += change
+        state[SPEED] = change
+        state[RAW] = raw[i]
+
+
+@compiled
+def unwrap_many(states, raw, turns, largest, slow, travel, faults):
+    """Take the decoders along rows `(k, n)` of counter values; fill travel and faults `(k, n)`."""
+    for k in range(len(raw)):
+        unwrap(states, raw[k], turns, largest, slow, raw[k], False)
+        for i in range(raw.shape[1]):
+            travel[k, i] = states[i, TRAVEL]
+            faults[k, i] = states[i, FAULT]

@@ -1,0 +1,47 @@
+"""Second-order low-pass with exact steps of any length, driven by means and by its own noise."""
+
+from __future__ import annotations
+
+from math import cos, exp, sin, sqrt
+
+from twin.kernels.jit import device
+
+
+@device
+def transition(frequency, damping, interval):
+    """Return the transition matrix over `interval` [s] of x'' = w^2 (u - x) - 2 d w x'.
+
+    Args:
+        frequency: natural frequency w [rad/s], where the phase is -90 degrees.
+        damping: ratio d, below one.
+        interval: [s].
+
+    Returns:
+        Entries 11, 12, 21, 22 for the state (x - u, x') with u constant over the interval.
+    """
+    decay = damping * frequency
+    ringing = frequency * sqrt(1.0 - damping * damping)
+    size = exp(-decay * interval)
+    even, odd = size * cos(ringing * interval), size * sin(ringing * interval) / ringing
+    return even + decay * odd, odd, -frequency * frequency * odd, even - decay * odd
+
+
+@device
+def noise_factor(frequency, step):
+    """Return the lower Cholesky factor 11, 21, 22 of what noise adds to the state over a step.
+
+    White noise at the input that makes x have unit variance makes x' have the variance w^2, and
+    the two are uncorrelated; the step's share is what the transition loses of that.
+
+    Args:
+        frequency: natural frequency w [rad/s].
+        step: entries of `transition`.
+    """
+    a, b, c, d = step
+    square = frequency * frequency
+    first = max(1.0 - a * a - b * b * square, 0.0)
+    mixed = -(a * c + b * d * square)
+    second = max(square - c * c - d * d * square, 0.0)
+    root = sqrt(first)
+    lower = mixed / root if root > 0.0 else 0.0
+    return root, lower, sqrt(max(second - lower * lower, 0.0))

@@ -1,0 +1,39 @@
+"""What encoders and limit switches tell at one instant."""
+
+from __future__ import annotations
+
+from twin.kernels.jit import compiled
+from twin.kernels.plant.actuation import INERTIA, LOWER, POSITION, SPEED, UPPER
+
+COORDINATE, RATE, AT_MINIMUM, AT_MAXIMUM = range(4)
+"""Rows of a reading."""
+
+ROWS = 4
+
+
+@compiled
+def read_actuators(drives, states, digits, before, span, coordinates, rates, out):
+    """Fill `out` (ROWS, n) with coordinates, rates and switches as the sensors tell them.
+
+    Args:
+        drives: `(n, CONSTANTS)`.
+        states: `(n, STATES)`; sensors sit on the motors. Those without inertia are where their legs
+            are, and are put there.
+        digits: `(n,)` one count in the actuator's coordinate; 0 for an exact sensor.
+        before: `(n,)` the last reading of the encoders, overwritten by this one.
+        span: [s] since then; 0 for none: rates of encoders are then zero.
+        coordinates: `(n,)` of the legs.
+        rates: `(n,)` theirs.
+        out: overwritten.
+    """
+    for i in range(drives.shape[0]):
+        if drives[i, INERTIA] == 0.0:
+            states[i, POSITION], states[i, SPEED] = coordinates[i], rates[i]
+        at, speed = states[i, POSITION], states[i, SPEED]
+        if digits[i] > 0.0:
+            at = digits[i] * round(at / digits[i])
+            speed = (at - before[i]) / span if span > 0.0 else 0.0
+            before[i] = at
+        out[COORDINATE, i], out[RATE, i] = at, speed
+        out[AT_MINIMUM, i] = 1.0 if at <= drives[i, LOWER] else 0.0
+        out[AT_MAXIMUM, i] = 1.0 if at >= drives[i, UPPER] else 0.0

@@ -1,0 +1,1 @@
+"""Ball balance: commands, observation, reward."""

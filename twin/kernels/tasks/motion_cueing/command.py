@@ -1,0 +1,235 @@
+"""From actions to leg speeds: the commanded pose, kept inside the actuators' range and speed."""
+
+from __future__ import annotations
+
+from math import cos, isfinite, sin, sqrt
+
+import numpy as np
+
+from twin.kernels.jit import compiled, device
+from twin.kernels.kinematics.inverse import inverse_kinematics
+from twin.kernels.legs.kinematics import settle
+
+INCREMENTS, ACCELERATIONS = 0, 1
+"""What actions on the pose mean."""
+
+CURVED = 1.001
+"""Excess of a way of the actuators over its straight estimate that is let pass."""
+
+
+@device
+def pose_of_axes(legs, home, axes, y):
+    """Fill `y` (13,) with the pose at `axes` (6,) about `home` (7,), at rest, that the legs allow.
+
+    Yaw, pitch, roll as in `twin.motion.cueing`: the platform turned from home by Rz Ry Rx.
+    """
+    cy, cp, cr = cos(0.5 * axes[3]), cos(0.5 * axes[4]), cos(0.5 * axes[5])
+    sy, sp, sr = sin(0.5 * axes[3]), sin(0.5 * axes[4]), sin(0.5 * axes[5])
+    w, x = cr * cp * cy + sr * sp * sy, sr * cp * cy - cr * sp * sy
+    v, z = cr * sp * cy + sr * cp * sy, cr * cp * sy - sr * sp * cy
+    a, b, c, d = home[3], home[4], home[5], home[6]
+    y[3] = w * a - x * b - v * c - z * d
+    y[4] = w * b + x * a + v * d - z * c
+    y[5] = w * c - x * d + v * a + z * b
+    y[6] = w * d + x * c - v * b + z * a
+    for j in range(3):
+        y[j] = home[j] + axes[j]
+    for j in range(7, 13):
+        y[j] = 0.0
+    settle(legs, y)
+
+
+@device
+def legs_at(machine, axes, offset, y, places):
+    """Fill `places` (n,) of the actuators at `axes`; False where a leg does not reach."""
+    pose_of_axes(machine.legs, machine.home, axes, y)
+    reached = inverse_kinematics(machine.legs, y[:7], places)
+    for j in range(places.shape[0]):
+        places[j] += offset[j]
+    return reached
+
+
+@device
+def allowance(machine, j, place, moved):
+    """Return how far actuator j may go on in a period from `place`, in the direction of `moved`.
+
+    No faster than it can, and so far that it can still stop before its end with the largest
+    deceleration of commands.
+    """
+    room = machine.high[j] - place if moved > 0.0 else place - machine.low[j]
+    room = max(room, 0.0)
+    stopping = machine.period * sqrt(2.0 * machine.brake[j] * room)
+    return min(room, stopping, machine.reach[j])
+
+
+@device
+def speed_share(machine, places, target):
+    """Return the largest share of its speed that an actuator needs from `target` to `places`."""
+    most = 0.0
+    for j in range(places.shape[0]):
+        most = max(most, abs(places[j] - target[j]) / machine.reach[j])
+    return most
+
+
+@device
+def keeps_range(machine, places, target):
+    """Return whether all actuators can go from `target` to `places` and stop before their ends."""
+    for j in range(places.shape[0]):
+        moved = places[j] - target[j]
+        if not abs(moved) <= CURVED * allowance(machine, j, target[j], moved):
+            return False
+    return True
+
+
+@device
+def kept_share(machine, places, last, target):
+    """Return the share of the way from `last` to `places` that keeps all actuators in range.
+
+    `last` lies already some way from `target`, where the period begins; the actuators' way is
+    taken as straight.
+    """
+    share = 1.0
+    for j in range(places.shape[0]):
+        moved = places[j] - last[j]
+        if not isfinite(moved):
+            return 0.0
+        total = places[j] - target[j]
+        if moved * total <= 0.0:
+            continue
+        most = allowance(machine, j, target[j], total)
+        if abs(total) > most:
+            room = most - abs(last[j] - target[j])
+            if (last[j] - target[j]) * total < 0.0:
+                room = most + abs(last[j] - target[j])
+            share = min(share, max(room, 0.0) / abs(moved))
+    return share
+
+
+@device
+def advance_command(machine, command, rates, offset, target, step, work):
+    """Move `command` (6,) by `step` (6,) as far as range and speed of the actuators allow.
+
+    A step that is too fast for an actuator is shortened as a whole. One after which an actuator
+    could not stop before its end is made axis by axis, each by the share that keeps the range, so
+    that the platform comes to its limits softly and slides along them.
+
+    Args:
+        machine: a `Command`.
+        command: axes about home, overwritten.
+        rates: `(6,)` of the axes, overwritten by those that are kept.
+        offset: `(n,)` of the actuators' coordinates from kinematics.
+        target: `(n,)` coordinates at the command, overwritten.
+        step: wanted, overwritten.
+        work: `(13,)`, `(6,)`, `(n,)`, `(n,)`, overwritten.
+    """
+    y, trial, places, last = work
+    kept = False
+    for _ in range(2):
+        for j in range(6):
+            trial[j] = command[j] + step[j]
+        kept = legs_at(machine, trial, offset, y, places)
+        share = speed_share(machine, places, target) if kept else 0.0
+        if not share > 1.0:
+            break
+        for j in range(6):
+            step[j] /= share
+            rates[j] /= share
+    if not (kept and keeps_range(machine, places, target)):
+        for j in range(6):
+            trial[j] = command[j]
+        for j in range(places.shape[0]):
+            last[j] = target[j]
+        for axis in machine.free:
+            trial[axis] = command[axis] + step[axis]
+            legs_at(machine, trial, offset, y, places)
+            part = kept_share(machine, places, last, target)
+            trial[axis] = command[axis] + part * step[axis]
+            rates[axis] *= part
+            legs_at(machine, trial, offset, y, last)
+        for j in range(places.shape[0]):
+            places[j] = last[j]
+    for j in range(6):
+        command[j] = trial[j]
+    for j in range(places.shape[0]):
+        target[j] = places[j]
+
+
+@compiled
+def command_rows(machine, actions, commands, rates, offsets, targets, measured, demand):
+    """Fill `demand` (N, n) with the actuators' speeds that follow actions on the pose.
+
+    The speeds are those of the command's own coordinates over the period, exact for any size of
+    step, and a correction in proportion to what the actuators were off it when the period began.
+
+    Args:
+        machine: a `Command`.
+        actions: `(N, k)` in -1 to 1.
+        commands: `(N, 6)` axes about home, advanced in place.
+        rates: `(N, 6)` of the axes at the end of the period, advanced in place.
+        offsets: `(N, n)` of the actuators' coordinates from kinematics.
+        targets: `(N, n)` coordinates at the command, advanced in place.
+        measured: `(N, n)` coordinates now.
+        demand: overwritten.
+    """
+    n = demand.shape[1]
+    work = (np.empty(13), np.empty(6), np.empty(n), np.empty(n))
+    step, start = np.empty(6), np.empty(n)
+    period = machine.period
+    for i in range(actions.shape[0]):
+        for j in range(6):
+            step[j] = 0.0
+        for k in range(machine.free.shape[0]):
+            axis = machine.free[k]
+            if machine.mode == ACCELERATIONS:
+                before = rates[i, axis]
+                wanted = before + period * machine.scale[axis] * actions[i, k]
+                most = machine.speed[axis]
+                rates[i, axis] = min(max(wanted, -most), most)
+                step[axis] = 0.5 * period * (before + rates[i, axis])
+            else:
+                rates[i, axis] = machine.scale[axis] * actions[i, k] / period
+                step[axis] = machine.scale[axis] * actions[i, k]
+        for j in range(n):
+            start[j] = targets[i, j]
+        advance_command(machine, commands[i], rates[i], offsets[i], targets[i], step, work)
+        for j in range(n):
+            moved = (targets[i, j] - start[j]) / period
+            most = machine.reach[j] / period
+            wanted = moved + machine.gain * (start[j] - measured[i, j])
+            demand[i, j] = min(max(wanted, -most), most)
+
+
+@compiled
+def begin_commands(machine, rows, commands, rates, offsets, targets, measured):
+    """Set the commands of some rows to home, at rest; the arrays are those of `command_rows`.
+
+    What the readings then differ from kinematics stays, as the calibration of a real machine.
+    """
+    y, places = np.empty(13), np.empty(measured.shape[1])
+    for i in rows:
+        for j in range(6):
+            commands[i, j] = 0.0
+            rates[i, j] = 0.0
+        pose_of_axes(machine.legs, machine.home, commands[i], y)
+        inverse_kinematics(machine.legs, y[:7], places)
+        for j in range(measured.shape[1]):
+            offsets[i, j] = measured[i, j] - places[j]
+            targets[i, j] = measured[i, j]
+
+
+@compiled
+def speed_rows(machine, actions, measured, demand):
+    """Fill `demand` (N, n) with the actuators' speeds of actions on them, stopped at the limits.
+
+    Args:
+        machine: a `Command`.
+        actions: `(N, n)` in -1 to 1.
+        measured: `(N, n)` coordinates now.
+        demand: overwritten.
+    """
+    for i in range(actions.shape[0]):
+        for j in range(demand.shape[1]):
+            least = min(machine.low[j] - measured[i, j], 0.0)
+            most = max(machine.high[j] - measured[i, j], 0.0)
+            wanted = actions[i, j] * machine.reach[j]
+            demand[i, j] = min(max(wanted, least), most) / machine.period

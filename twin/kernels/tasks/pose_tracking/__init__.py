@@ -1,0 +1,1 @@
+"""Pose tracking: commands, observation, reward."""

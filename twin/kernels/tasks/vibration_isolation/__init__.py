@@ -1,0 +1,1 @@
+"""Vibration isolation: commands, observation, reward."""

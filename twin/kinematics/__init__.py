@@ -1,1 +1,0 @@
-"""Kinematics of parallel platforms: lengths, Jacobians, forward solution, limits, singularity."""

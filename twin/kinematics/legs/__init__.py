@@ -1,1 +1,0 @@
-"""Geometry of the legs: one file per kind, and `drive`, which chooses by the constants' type."""

@@ -1,0 +1,128 @@
+"""Rigid bodies: given by mass, centre and tensor, or derived from a cylinder and its density."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from twin.basics.arrays import FloatArray, read_only
+from twin.machine.quantity import Density, Inertia, Length, Mass, Point
+from twin.machine.table import Table
+
+InertiaRow = tuple[Inertia, Inertia, Inertia]
+
+
+def expand_diagonal(value: Any) -> Any:
+    """Return three principal moments as rows of a tensor; anything else unchanged."""
+    if not isinstance(value, (list, tuple)) or len(value) != 3:
+        return value
+    if any(isinstance(entry, (list, tuple)) for entry in value):
+        return value
+    a, b, c = value
+    return [[a, 0.0, 0.0], [0.0, b, 0.0], [0.0, 0.0, c]]
+
+
+def check_inertia(rows: tuple[InertiaRow, InertiaRow, InertiaRow]) -> FloatArray:
+    """Return the tensor if a rigid body can have it.
+
+    Raises:
+        ValueError: not symmetric, not positive definite, or principal moments that break the
+            triangle inequality.
+    """
+    tensor = np.array(rows)
+    size = np.abs(tensor).max()
+    if not np.allclose(tensor, tensor.T, rtol=0.0, atol=1e-12 * size):
+        raise ValueError("must be symmetric: entry [i][j] equal to [j][i]")
+    moments = np.linalg.eigvalsh(tensor)
+    if not moments[0] > 0:
+        raise ValueError(f"must be positive definite, principal moments are {moments.tolist()}")
+    if moments[0] + moments[1] < moments[2] * (1 - 1e-9):
+        raise ValueError(
+            "no rigid body has these principal moments: the largest "
+            f"{moments[2]:.6g} exceeds the sum of the others {moments[0] + moments[1]:.6g}"
+        )
+    return tensor
+
+
+InertiaTensor = Annotated[
+    tuple[InertiaRow, InertiaRow, InertiaRow], BeforeValidator(expand_diagonal)
+]
+
+
+class RigidBody(Table):
+    """A body given by its mass, centre of mass and inertia tensor.
+
+    The frame is the one of the table that holds the body: platform frame, or the leg's body frame
+    with its origin at the base joint (housing) or at the tip (rod).
+    """
+
+    kind: Literal["rigid"] = Field("rigid", description="How the body is described")
+    mass: Mass = Field(gt=0, description="Mass")
+    center_of_mass: Point = Field((0.0, 0.0, 0.0), description="Centre of mass in the body's frame")
+    inertia: InertiaTensor = Field(
+        description="Tensor about the centre of mass, rows or three principal moments"
+    )
+
+    @field_validator("inertia")
+    @classmethod
+    def _physical(cls, rows: Any) -> Any:
+        check_inertia(rows)
+        return rows
+
+    @property
+    def center_of_mass_vector(self) -> FloatArray:
+        """Centre of mass `(3,)` [m] in the body's frame."""
+        return read_only(self.center_of_mass)
+
+    @property
+    def inertia_tensor(self) -> FloatArray:
+        """Tensor `(3, 3)` [kg m2] about the centre of mass, in the body's frame."""
+        return read_only(self.inertia)
+
+
+class Cylinder(Table):
+    """A solid or hollow cylinder along the leg; mass and tensor follow from the density.
+
+    Transverse moment m (3 (r_outer^2 + r_inner^2) + L^2) / 12, axial m (r_outer^2 + r_inner^2) / 2.
+    """
+
+    kind: Literal["cylinder"] = Field("cylinder", description="How the body is described")
+    density: Density = Field(gt=0, description="Density of the material")
+    outer_radius: Length = Field(gt=0, description="Outer radius")
+    inner_radius: Length = Field(0.0, ge=0, description="Inner radius, 0 for a solid rod")
+    length: Length = Field(gt=0, description="Length along the leg")
+    start: Length = Field(
+        0.0, description="Position of its lower end along the leg, from the body's origin"
+    )
+
+    @model_validator(mode="after")
+    def _hollow(self) -> Cylinder:
+        if self.inner_radius >= self.outer_radius:
+            raise ValueError("inner_radius must be smaller than outer_radius")
+        if not np.linalg.eigvalsh(self.inertia_tensor)[0] > 0:
+            raise ValueError("has no mass in float64; check the units of its dimensions")
+        return self
+
+    @property
+    def mass(self) -> float:
+        """Mass [kg]."""
+        area = math.pi * (self.outer_radius**2 - self.inner_radius**2)
+        return self.density * area * self.length
+
+    @property
+    def center_of_mass_vector(self) -> FloatArray:
+        """Centre of mass `(3,)` [m] in the body's frame."""
+        return read_only([0.0, 0.0, self.start + self.length / 2])
+
+    @property
+    def inertia_tensor(self) -> FloatArray:
+        """Tensor `(3, 3)` [kg m2] about the centre of mass, in the body's frame."""
+        radii = self.outer_radius**2 + self.inner_radius**2
+        transverse = self.mass * (3 * radii + self.length**2) / 12
+        return read_only(np.diag([transverse, transverse, self.mass * radii / 2]))
+
+
+LegBody = Annotated[RigidBody | Cylinder, Field(discriminator="kind")]

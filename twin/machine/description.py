@@ -1,0 +1,179 @@
+"""The tables of a platform.toml: base, platform, home pose and legs, and what follows from them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from pydantic import Field, field_validator, model_validator
+
+from twin.basics.arrays import FloatArray, read_only
+from twin.machine.body import RigidBody
+from twin.machine.control import CascadeGains
+from twin.machine.home.freedoms import dependent_rows, scaled
+from twin.machine.inertial_sensor import InertialSensor
+from twin.machine.joints import JointLayout
+from twin.machine.legs import AnyLeg, Leg, PillarLeg
+from twin.machine.legs.place import LegPlace
+from twin.machine.preset import Presets
+from twin.machine.quantity import Acceleration, Length, Number, Point
+from twin.machine.table import Table
+from twin.machine.variant import Variant, all_legs, complete_variants
+
+NAME = r"[a-z][a-z0-9_]{0,63}"
+"""Machine names: they become file, package and element names."""
+
+
+class Base(Table):
+    """The fixed side."""
+
+    joints: JointLayout = Field(description="Centres of the base joints in the base frame")
+
+
+class MovingPlatform(Table):
+    """The moving side: its body, and where the legs meet it."""
+
+    joints: JointLayout = Field(description="Centres of the platform joints in the platform frame")
+    body: RigidBody = Field(description="Platform with everything fixed to it; platform frame")
+    thickness: Length = Field(0.03, gt=0, description="Thickness of the plate, for drawing only")
+
+
+class Home(Table):
+    """The pose the machine starts from."""
+
+    position: Point = Field(description="Reference point in the base frame")
+    orientation: tuple[Number, Number, Number, Number] = Field(
+        (1.0, 0.0, 0.0, 0.0), description="Unit quaternion platform to base, scalar first"
+    )
+
+    @field_validator("orientation")
+    @classmethod
+    def _unit(cls, value: tuple[float, ...]) -> tuple[float, ...]:
+        norm = math.sqrt(sum(entry * entry for entry in value))
+        if abs(norm - 1.0) > 1e-6:
+            raise ValueError(f"must be a unit quaternion, its norm is {norm:.9g}")
+        return tuple(entry / norm for entry in value)
+
+
+class MachineDescription(Table):
+    """Everything a platform.toml says about one machine; its tables do not yet fit together."""
+
+    name: str = Field(description="Short name: lower-case letters, digits and underscores")
+    title: str = Field(min_length=1, description="One line that says what the machine is")
+    gravity: Acceleration = Field(ge=0, description="Gravity along -z of the base frame")
+    base: Base = Field(description="The fixed side")
+    platform: MovingPlatform = Field(description="The moving side")
+    home: Home = Field(description="Pose at rest")
+    leg: Leg = Field(description="The legs, or what most of them are")
+    variant: tuple[Variant, ...] = Field((), description="Legs that differ from the others")
+    control: CascadeGains | None = Field(
+        None, description="Gains of the machine's controller; leave out for derived ones"
+    )
+    imu: InertialSensor | None = Field(
+        None, description="Inertial sensor on the platform; leave out for none"
+    )
+    preset: Presets | None = Field(None, description="Presets of the file")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _complete(cls, content: Any) -> Any:
+        return complete_variants(content)
+
+    @field_validator("name")
+    @classmethod
+    def _plain(cls, value: str) -> str:
+        if not re.fullmatch(NAME, value):
+            raise ValueError("must be lower-case letters, digits and underscores, letter first")
+        return value
+
+    @property
+    def legs(self) -> tuple[AnyLeg, ...]:
+        """One complete leg per leg."""
+        return all_legs(self.leg, self.variant, len(self.base.joints.points))
+
+    def leg_table(self, number: int) -> str:
+        """Return the dotted path of the table that describes leg `number` (from 1)."""
+        tables = [i for i, variant in enumerate(self.variant) if number in variant.legs]
+        return f"variant.{tables[0]}" if tables else "leg"
+
+    def leg_tables(self) -> Iterator[tuple[str, AnyLeg]]:
+        """Yield the dotted path and the leg of `[leg]` and of every variant."""
+        yield "leg", self.leg
+        for i, variant in enumerate(self.variant):
+            yield f"variant.{i}", variant.leg
+
+    @property
+    def mean_arm(self) -> float:
+        """Mean distance [m] of the platform joints from the reference point."""
+        return float(np.linalg.norm(self.platform.joints.points, axis=1).mean())
+
+    @property
+    def home_rotation(self) -> FloatArray:
+        """Rotation matrix `(3, 3)` platform to base at home."""
+        w, x, y, z = self.home.orientation
+        return read_only(
+            [
+                [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+                [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+            ]
+        )
+
+    @property
+    def home_leg_vectors(self) -> FloatArray:
+        """Vectors `(n, 3)` [m] from base joint to platform joint at home, base frame."""
+        tips = np.array(self.home.position) + self.platform.joints.points @ self.home_rotation.T
+        return read_only(tips - self.base.joints.points)
+
+    @property
+    def home_places(self) -> tuple[LegPlace, ...]:
+        """Where each leg is at home."""
+        base, vectors, rotation = self.base.joints.points, self.home_leg_vectors, self.home_rotation
+        arms = self.platform.joints.points @ rotation.T
+        return tuple(
+            LegPlace(i + 1, base[i], arms[i], vectors[i], rotation[:, 2]) for i in range(len(base))
+        )
+
+    @property
+    def first_axes(self) -> FloatArray:
+        """Axes `(n, 3)` of the legs' first joints: unit vectors fixed in the base frame.
+
+        The first axis of a universal joint, or the axis of a crank.
+        """
+        return read_only([leg.home_axis(place) for leg, place in self._placed()])
+
+    @property
+    def home_coordinates(self) -> FloatArray:
+        """Actuator coordinates `(n,)` at home: lengths [m] or crank angles [rad]."""
+        return read_only([leg.home_coordinate(place) for leg, place in self._placed()])
+
+    @property
+    def home_jacobian(self) -> FloatArray:
+        """Jacobian `(n, 6)` at home: actuator rates = J @ twist."""
+        return read_only([leg.home_row(place) for leg, place in self._placed()])
+
+    @property
+    def home_constraints(self) -> FloatArray:
+        """Rows `(m, 6)` that every twist at home is perpendicular to; m = 3 for pillars, else 0."""
+        if not isinstance(self.leg, PillarLeg):
+            return read_only(np.empty((0, 6)))
+        place = self.home_places[self.leg.fixed_foot - 1]
+        return read_only(self.leg.home_constraints(place, self.home_rotation[:, 1]))
+
+    @property
+    def home_rows(self) -> FloatArray:
+        """Rows `(n + m, 6)` of the Jacobian at home and of the constraints below them."""
+        return read_only(np.vstack([self.home_jacobian, self.home_constraints]))
+
+    @property
+    def redundant_legs(self) -> tuple[int, ...]:
+        """Legs (from 1) that can push against each other without moving the platform at home."""
+        count = len(self.base.joints.points)
+        rows = dependent_rows(scaled(self.home_rows, self.mean_arm))
+        return tuple(i + 1 for i in rows if i < count)
+
+    def _placed(self) -> Iterator[tuple[AnyLeg, LegPlace]]:
+        return zip(self.legs, self.home_places, strict=True)

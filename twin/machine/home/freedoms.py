@@ -1,0 +1,75 @@
+"""What the legs hold at home: the motions left free, and the legs that hold the same."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+
+SINGULAR = 1e-6
+"""Singular values of the scaled Jacobian below this share of the largest are zero."""
+
+SAME = 1e-6
+"""Difference of two directions that are the same."""
+
+AXES = ("x", "y", "z")
+
+
+def scaled(rows: FloatArray, length: float) -> FloatArray:
+    """Return rows `(m, 6)` with moments divided by a `length` [m], each of norm one."""
+    result = rows / np.repeat([1.0, length], 3)
+    return np.asarray(result / np.linalg.norm(result, axis=1)[:, None])
+
+
+def free_motions(rows: FloatArray) -> FloatArray:
+    """Return `(k, 6)` orthonormal scaled twists that none of the scaled rows `(m, 6)` holds."""
+    _, sizes, twists = np.linalg.svd(rows)
+    rank = int((sizes >= SINGULAR * sizes.max()).sum())
+    return np.asarray(twists[rank:])
+
+
+def dependent_rows(rows: FloatArray) -> list[int]:
+    """Return the indices of the scaled rows `(m, 6)` that depend on each other."""
+    left, sizes, _ = np.linalg.svd(rows)
+    rank = int((sizes >= SINGULAR * sizes.max()).sum())
+    shares = np.linalg.norm(left[:, rank:], axis=1)
+    return [int(i) for i in np.flatnonzero(shares > SAME)]
+
+
+def in_words(motions: FloatArray, length: float) -> list[str]:
+    """Return what each of the scaled twists `(k, 6)` is: motions along and about the base axes.
+
+    A twist that is neither is a turn about a line given by its direction and a point, counted
+    from the reference point, with its advance along the line.
+    """
+    left = motions
+    words = []
+    for i in range(6):
+        unit = np.eye(6)[i]
+        share = left @ unit
+        if len(left) and np.linalg.norm(share) > 1.0 - SAME:
+            verb = "moving along" if i < 3 else "turning about"
+            words.append(f"{verb} {AXES[i % 3]}")
+            # What is left of the free motions is perpendicular to the one named.
+            left = np.linalg.svd(left - np.outer(share, unit))[2][: len(left) - 1]
+    return words + [_screw(motion, length) for motion in left]
+
+
+def _screw(motion: FloatArray, length: float) -> str:
+    velocity, turning = motion[:3], motion[3:] / length
+    speed = float(np.linalg.norm(turning))
+    if speed * length < SAME:
+        return f"moving along {_vector(velocity / np.linalg.norm(velocity))}"
+    axis = turning / speed
+    point = np.cross(turning, velocity) / speed**2
+    words = f"turning about the direction {_vector(axis)}"
+    if np.linalg.norm(point) > SAME * length:
+        words += f" through {_vector(point)} m from the reference point"
+    advance = float(velocity @ axis) / speed
+    if abs(advance) > SAME * length:
+        words += f" while moving {advance:.3g} m along it per radian"
+    return words
+
+
+def _vector(values: FloatArray) -> str:
+    return "[" + ", ".join(f"{value + 0.0:.3g}" for value in np.round(values, 9)) + "]"

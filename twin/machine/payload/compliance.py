@@ -1,0 +1,95 @@
+"""Springs and dampers of an occupant's joints, derived from frequencies and damping ratios.
+
+The primary resonance of a seated body under vertical vibration is published at 4.5 to 5.5 Hz
+(M. H. Pope, D. G. Wilder, M. Magnusson and others; also ISO 5982): the seat's spring has 5 Hz. All
+other frequencies and the damping ratios are adopted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import pi
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.machine.payload.segments import Segment, branch, combined, origins
+
+
+class JointTuning(NamedTuple):
+    """How one joint answers when all others are frozen and the platform stands still."""
+
+    frequency: float
+    """Natural frequency without damping [Hz], gravity included"""
+    damping_ratio: float
+    """Share of critical damping"""
+
+
+TUNING = {
+    "pelvis": JointTuning(5.0, 0.4),
+    "abdomen": JointTuning(2.5, 0.3),
+    "thorax": JointTuning(2.0, 0.3),
+    "head": JointTuning(3.0, 0.3),
+    "upper_arm": JointTuning(2.0, 0.3),
+    "forearm": JointTuning(3.0, 0.3),
+    "shank": JointTuning(3.0, 0.3),
+}
+"""Joints by the segment they carry; all others are fixed."""
+
+
+def tuned(
+    segments: Sequence[Segment], tuning: dict[str, JointTuning], gravity: float
+) -> tuple[Segment, ...]:
+    """Return the segments with stiffness, damping and rest coordinate of their joints.
+
+    Args:
+        segments: a tree in the seated posture.
+        tuning: by the names of the segments that the joints carry, without the side.
+        gravity: [m/s2] along -z of the level platform.
+
+    Raises:
+        InputError: no tree.
+    """
+    places = origins(segments)
+    weight = np.array([0.0, 0.0, -gravity])
+    answer = []
+    for segment in segments:
+        if segment.joint == "fixed":
+            answer.append(segment)
+            continue
+        carried = branch(segments, segment.name)
+        joint = places[segment.name]
+        inertia, push, stiffness = _carried(segment, carried, places, joint, weight)
+        frequency, ratio = tuning[segment.name.removesuffix("_left").removesuffix("_right")]
+        natural = 2.0 * pi * frequency
+        spring = inertia * natural**2 - stiffness
+        answer.append(
+            segment._replace(
+                stiffness=spring, damping=2.0 * ratio * inertia * natural, rest=-push / spring
+            )
+        )
+    return tuple(answer)
+
+
+def _carried(
+    segment: Segment,
+    carried: Sequence[Segment],
+    places: dict[str, FloatArray],
+    joint: FloatArray,
+    weight: FloatArray,
+) -> tuple[float, float, float]:
+    """Return inertia, push of gravity and stiffness of gravity along a joint's coordinate."""
+    total = combined(
+        np.array([one.mass for one in carried]),
+        np.array([places[one.name] + one.center - joint for one in carried]),
+        np.array([one.inertia for one in carried]),
+    )
+    axis = segment.axis
+    if segment.joint == "slide":
+        return total.mass, total.mass * float(axis @ weight), 0.0
+    lever = np.cross(axis, total.center)
+    inertia = float(axis @ total.inertia @ axis) + total.mass * float(lever @ lever)
+    push = total.mass * float(lever @ weight)
+    stiffness = -total.mass * float(np.cross(axis, lever) @ weight)
+    return inertia, push, stiffness

@@ -1,0 +1,168 @@
+"""A seated occupant: a tree of segments from stature, mass and posture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, as_vector, one_of, positive
+from twin.errors import InputError
+from twin.machine.payload import anthropometry
+from twin.machine.payload.anthropometry import BODIES, PAIRED, SEXES, Body, mass_sum
+from twin.machine.payload.compliance import TUNING, tuned
+from twin.machine.payload.posture import TRUNK, UPRIGHT, SeatedPosture
+from twin.machine.payload.segments import PLATFORM, Segment, rigid_sum
+from twin.machine.payload.wheelchair import Wheelchair
+
+SEAT_HEIGHT = 0.45
+"""Top of the seat above the platform [m] without a wheelchair, adopted."""
+
+ANKLE_FROM_HEEL = 0.25
+"""Share of the foot's length, adopted."""
+
+CARRIERS = {
+    "pelvis": PLATFORM,
+    "abdomen": "pelvis",
+    "thorax": "abdomen",
+    "head": "thorax",
+    "upper_arm": "thorax",
+    "forearm": "upper_arm",
+    "hand": "forearm",
+    "thigh": "pelvis",
+    "shank": "thigh",
+    "foot": "shank",
+}
+"""Which segment carries which, parents first."""
+
+JOINT_AXES = {
+    "pelvis": ("slide", (0.0, 0.0, 1.0)),
+    "abdomen": ("hinge", (0.0, 1.0, 0.0)),
+    "thorax": ("hinge", (1.0, 0.0, 0.0)),
+    "head": ("hinge", (0.0, 1.0, 0.0)),
+    "upper_arm": ("hinge", (0.0, 1.0, 0.0)),
+    "forearm": ("hinge", (0.0, 1.0, 0.0)),
+    "shank": ("hinge", (0.0, 1.0, 0.0)),
+}
+"""Seat cushion, trunk pitch, trunk roll, nod, shoulder, elbow, knee; all others are fixed."""
+
+
+@dataclass(frozen=True)
+class Occupant:
+    """A person seated on a platform, facing its x axis.
+
+    Raises:
+        InputError: numbers that no person can have, or an unknown sex.
+    """
+
+    stature: float
+    """[m]"""
+    mass: float
+    """[kg]"""
+    sex: str = "male"
+    """Whose fractions are taken: `male` or `female`"""
+    posture: SeatedPosture = field(default_factory=SeatedPosture)
+    """Angles of the segments"""
+    seat: tuple[float, float, float] | None = None
+    """Top of the seat under the hips, platform frame [m]; default: the centre of mass of occupant
+    and wheelchair above the reference point, the seat as high as the wheelchair's or 0.45 m"""
+    wheelchair: Wheelchair | None = None
+    """The chair, if the occupant brings one"""
+
+    def __post_init__(self) -> None:
+        one_of(self.sex, "sex", SEXES)
+        for name, low, high in (("stature", 0.8, 2.5), ("mass", 10.0, 300.0)):
+            if not low <= positive(getattr(self, name), name) <= high:
+                raise InputError(name, f"must be between {low} and {high}")
+        if not isinstance(self.posture, SeatedPosture):
+            raise InputError("posture", f"must be a SeatedPosture, not {self.posture!r}")
+        if not isinstance(self.wheelchair, Wheelchair | None):
+            raise InputError("wheelchair", f"must be a Wheelchair or None: {self.wheelchair!r}")
+        if self.seat is not None:
+            as_vector(self.seat, "seat", 3)
+
+    def segments(self, gravity: float = 9.81) -> tuple[Segment, ...]:
+        """Return the occupant as a tree of rigid segments, and the wheelchair if there is one.
+
+        Args:
+            gravity: [m/s2] that springs carry on a level platform.
+
+        Raises:
+            InputError: gravity that is not above zero.
+        """
+        weight = positive(gravity, "gravity")
+        if self.seat is not None:
+            return tuned(self._placed(np.array(self.seat)), TUNING, weight)
+        chair = self.wheelchair
+        height = SEAT_HEIGHT if chair is None else chair.seat_height
+        seat = np.array([0.0, 0.0, height])
+        seat[0] -= rigid_sum(self._placed(seat)).center[0]
+        return tuned(self._placed(seat), TUNING, weight)
+
+    def _placed(self, seat: FloatArray) -> tuple[Segment, ...]:
+        body = BODIES[self.sex]
+        shares = {name: part.mass / mass_sum(body) for name, part in body.segments.items()}
+        segments = []
+        for name, carrier in CARRIERS.items():
+            for side in ("_left", "_right") if name in PAIRED else ("",):
+                parent = carrier + side if carrier in PAIRED else carrier
+                sideways = 1.0 if side == "_left" else -1.0
+                position = self._joint(body, name, sideways)
+                if name == "pelvis":
+                    position = position + seat
+                segments.append(self._segment(body, name, side, parent, position, shares[name]))
+        if self.wheelchair is not None:
+            segments.append(self.wheelchair.segment(seat))
+        return tuple(segments)
+
+    def _joint(self, body: Body, name: str, sideways: float) -> FloatArray:
+        """Return a segment's joint `(3,)` [m] in the frame of the segment that carries it."""
+        scale = self.stature / body.stature
+        left = np.array([0.0, sideways, 0.0])
+        if name == "pelvis":
+            trunk = sum(body.segments[part].length for part in TRUNK)
+            height = anthropometry.SITTING_HEIGHT * self.stature
+            # The published sitting height is upright: what is left is the flesh under the hips.
+            return np.array([0.0, 0.0, height - scale * (trunk + body.segments["head"].length)])
+        if name == "thigh":
+            return anthropometry.HIP_BREADTH / 2.0 * self.stature * left
+        if name == "upper_arm":
+            below = body.segments["pelvis"].length + body.segments["abdomen"].length
+            rise = scale * (body.shoulder_height - below)
+            breadth = anthropometry.SHOULDER_BREADTH / 2.0 * self.stature
+            return breadth * left - rise * self.posture.direction("thorax")
+        carrier = CARRIERS[name]
+        length = scale * body.segments[carrier].length
+        upwards = -1.0 if carrier in UPRIGHT else 1.0
+        return np.asarray(upwards * length * self.posture.direction(carrier))
+
+    def _segment(
+        self, body: Body, name: str, side: str, parent: str, position: FloatArray, share: float
+    ) -> Segment:
+        part = body.segments[name]
+        length = part.length * self.stature / body.stature
+        along = self.posture.direction(name)
+        front = np.cross([0.0, 1.0, 0.0], along)
+        start = np.zeros(3)
+        if name in UPRIGHT:
+            start = -length * along
+        elif name == "foot":
+            height = anthropometry.ANKLE_HEIGHT * self.stature
+            start = np.array([-ANKLE_FROM_HEEL * length, 0.0, -height / 2.0])
+        axes = np.stack([front, [0.0, 1.0, 0.0], along], axis=1)
+        radii = length * np.array([part.sagittal, part.transverse, part.longitudinal])
+        joint, axis = JOINT_AXES.get(name, ("fixed", (0.0, 0.0, 0.0)))
+        return Segment(
+            name + side,
+            parent,
+            joint,
+            np.array(axis),
+            position,
+            0.0,
+            0.0,
+            0.0,
+            share * self.mass,
+            start + part.center * length * along,
+            axes @ np.diag(share * self.mass * radii**2) @ axes.T,
+            start if name in UPRIGHT else start + length * along,
+        )

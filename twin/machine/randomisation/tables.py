@@ -1,0 +1,104 @@
+"""Numbers inside the tables of a platform.toml: where they are, and tables with other ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+from twin.machine.table import Table
+
+STRUCTURE = frozenset(
+    {"source", "preset", "variant", "orientation", "shift", "mirrored", "fixed_foot"}
+)
+"""Fields that say which joint or leg is meant, or whose entries cannot change one by one."""
+
+AnyTable = TypeVar("AnyTable", bound=Table)
+
+Keys = tuple[str, ...]
+Changes = dict[str, Any]
+"""New numbers by key, in a dictionary for every table and list between."""
+
+
+def leaf(owner: Any, keys: Keys) -> int | float | None:
+    """Return the number at `keys` of a table, None if there is none."""
+    if _below_diagonal(keys):
+        return None
+    for key in keys:
+        owner = _child(owner, key)
+    return owner if _is_number(owner) else None
+
+
+def leaves(owner: Any, keys: Keys = ()) -> Iterator[str]:
+    """Yield the dotted path of every number inside a table; of tensors the upper triangle."""
+    if _is_number(owner) and not _below_diagonal(keys):
+        yield ".".join(keys)
+    names: Any = ()
+    if isinstance(owner, Table):
+        names = type(owner).model_fields
+    elif isinstance(owner, tuple):
+        names = map(str, range(len(owner)))
+    for name in names:
+        yield from leaves(_child(owner, name), (*keys, name))
+
+
+def note(changes: Changes, keys: Keys, value: float) -> None:
+    """Add a new number to `changes`, on both sides of the diagonal of a tensor."""
+    twins = [keys]
+    if keys[-3:-2] == ("inertia",):
+        twins.append((*keys[:-2], keys[-1], keys[-2]))
+    for twin in twins:
+        inner = changes
+        for key in twin[:-1]:
+            inner = inner.setdefault(key, {})
+        inner[twin[-1]] = value
+
+
+def changed(owner: Any, changes: Any) -> Any:
+    """Return a table as a dictionary, or a tuple as a list, with changes.
+
+    What is inside and does not change stays the object it is, which the models take as checked.
+    """
+    if isinstance(owner, tuple):
+        content: Any = list(owner)
+        for key, change in changes.items():
+            content[int(key)] = changed(owner[int(key)], change)
+        return content
+    if not isinstance(owner, Table):
+        return changes
+    content = fields(owner)
+    for key, change in changes.items():
+        content[key] = changed(content[key], change)
+    return content
+
+
+def fields(table: Table) -> Changes:
+    """Return the fields of a table by name, as they are."""
+    return {name: getattr(table, name) for name in type(table).model_fields}
+
+
+def replaced(table: AnyTable, update: Mapping[str, Any]) -> AnyTable:
+    """Return a table with other fields, not checked again.
+
+    It is made anew, so that nothing that was computed from the old fields goes along.
+    """
+    names = table.model_fields_set | update.keys()
+    made: Any = type(table).model_construct(names, **(fields(table) | dict(update)))
+    found: AnyTable = made
+    return found
+
+
+def _child(owner: Any, key: str) -> Any:
+    if isinstance(owner, Table):
+        inside = key in type(owner).model_fields and key not in STRUCTURE
+        return getattr(owner, key) if inside else None
+    if isinstance(owner, tuple) and key.isdecimal() and int(key) < len(owner):
+        return owner[int(key)] if key == str(int(key)) else None
+    return None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _below_diagonal(keys: Keys) -> bool:
+    return keys[-3:-2] == ("inertia",) and keys[-2] > keys[-1]

@@ -1,0 +1,1 @@
+"""One machine on arrays: kinematics, dynamics, integration, and the protocol of engines."""

@@ -1,0 +1,1 @@
+"""A ball on the platform: parameters, positions on the plate, rolling motion."""

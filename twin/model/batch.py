@@ -1,0 +1,70 @@
+"""Running a serial batch kernel on all cores: chunks of the batch on threads, no copies."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+
+SMALLEST_CHUNK = 256
+"""States below which handing work to a thread (some 20 us) costs more than it saves."""
+
+
+@lru_cache(maxsize=1)
+def _pool(process: int) -> ThreadPoolExecutor:
+    """Return the pool of a process; keyed by its id because threads do not survive a fork."""
+    del process
+    return ThreadPoolExecutor(max_workers=max(1, usable_cores() - 1), thread_name_prefix="twin")
+
+
+@lru_cache(maxsize=1)
+def usable_cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def on_threads(kernel: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """Return what `kernel` returns for each of `calls`, the first on this thread.
+
+    The kernel releases the GIL; what the calls write into must not overlap.
+    """
+    if len(calls) == 1:
+        return [kernel(*calls[0])]
+    futures = [_pool(os.getpid()).submit(kernel, *call) for call in calls[1:]]
+    return [kernel(*calls[0]), *(future.result() for future in futures)]
+
+
+def run_batch(
+    kernel: Callable[..., int],
+    constants: tuple[FloatArray, ...],
+    arrays: tuple[FloatArray, ...],
+) -> int:
+    """Run `kernel(*constants, *arrays)` over the first axis of `arrays`, split over the cores.
+
+    The kernel releases the GIL, writes its results into some of the arrays and returns the index
+    of the first state it could not handle, or -1. One state never depends on another, so the
+    result is the same for any number of threads.
+
+    Returns:
+        Index of the first state that failed, or -1.
+    """
+    size = len(arrays[0])
+    chunks = min(usable_cores(), size // SMALLEST_CHUNK)
+    if chunks < 2:
+        return int(kernel(*constants, *arrays))
+    edges: list[int] = np.linspace(0, size, chunks + 1).astype(int).tolist()
+    parts = [tuple(array[start:stop] for array in arrays) for start, stop in pairwise(edges)]
+    failures = on_threads(kernel, [(*constants, *part) for part in parts])
+    for start, failed in zip(edges[:-1], failures, strict=True):
+        if failed >= 0:
+            return start + int(failed)
+    return -1

@@ -1,0 +1,77 @@
+"""Conditions that legs put on the platform's motion: checking them, and meeting them.
+
+Only machines on pillars have some: their fixed foot leaves heave, roll and pitch.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.errors import InputError
+from twin.kernels.kinematics.constraints import COUNT, constrain_batch
+from twin.kernels.kinematics.jacobian import conditions_batch
+
+if TYPE_CHECKING:
+    from twin.kernels.legs.kinds import Legs
+
+TOLERANCE = 1e-9
+"""How far [m, rad; per s; per s2] a motion may be off, relative to its size above one."""
+
+
+def condition_rows(legs: Legs, poses: FloatArray, twists: FloatArray) -> FloatArray:
+    """Return `(batch, 3, 8)`: rows C of C twist = 0, drift of C a + drift = 0, how far off."""
+    rows = np.empty((len(poses), COUNT, 8))
+    conditions_batch(legs, poses, twists, rows)
+    return rows
+
+
+def check_conditions(
+    legs: Legs,
+    poses: FloatArray,
+    twists: FloatArray | None = None,
+    accelerations: FloatArray | None = None,
+) -> None:
+    """Raise InputError for poses, twists, accelerations `(batch, .)` that a fixed foot forbids."""
+    motion = np.zeros((len(poses), 6)) if twists is None else twists
+    rows = condition_rows(legs, poses, motion)
+    _check("pose", rows[:, :, 7], np.ones(len(poses)))
+    if twists is not None:
+        _check("twist", np.einsum("kij,kj->ki", rows[:, :, :6], twists), _sizes(twists))
+    if accelerations is not None:
+        off = np.einsum("kij,kj->ki", rows[:, :, :6], accelerations) + rows[:, :, 6]
+        _check("acceleration", off, _sizes(accelerations))
+
+
+def constrained(
+    legs: Legs, poses: FloatArray, twists: FloatArray, accelerations: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the motion that meets all conditions with the same height and normal of the platform.
+
+    Args:
+        legs: constants of pillars.
+        poses: `(batch, 7)`.
+        twists: `(batch, 6)`.
+        accelerations: `(batch, 6)`.
+    """
+    states, changed = np.concatenate([poses, twists], axis=1), accelerations.copy()
+    constrain_batch(legs, states, changed)
+    return states[:, :7].copy(), states[:, 7:].copy(), changed
+
+
+def _sizes(values: FloatArray) -> FloatArray:
+    return np.asarray(np.maximum(1.0, np.abs(values).max(axis=1, initial=0.0)))
+
+
+def _check(field: str, off: FloatArray, sizes: FloatArray) -> None:
+    worst = np.abs(off).max(axis=1, initial=0.0)
+    bad = np.flatnonzero(~(worst <= TOLERANCE * sizes))
+    if bad.size:
+        raise InputError(
+            field,
+            f"entry {bad[0]} moves the fixed foot or turns it about the vertical (by "
+            f"{worst[bad[0]]:.3g}): the machine has three freedoms, heave, roll and pitch. "
+            "platform.constrain(pose, twist, acceleration) returns what fits",
+        )

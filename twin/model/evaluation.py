@@ -1,0 +1,86 @@
+"""Running kernels over batches of states, and the errors of states that have no answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.errors import ForwardKinematicsError, SingularPoseError, UnreachablePoseError
+from twin.model.batch import run_batch
+
+
+def run(
+    kernel: Callable[..., int], constants: tuple[Any, ...], arrays: tuple[FloatArray, ...]
+) -> int:
+    """Run a batch kernel over `arrays`; return the first state that failed, or -1."""
+    return -1 if len(arrays[0]) == 0 else run_batch(kernel, constants, arrays)
+
+
+def run_checked(
+    kernel: Callable[..., int],
+    constants: tuple[Any, ...],
+    arrays: tuple[FloatArray, ...],
+    legs: Any,
+) -> None:
+    """Run a batch kernel; poses come first in `arrays`, results last.
+
+    Raises:
+        UnreachablePoseError: a leg cannot reach a pose.
+        SingularPoseError: a state without an answer, or one that overflows.
+    """
+    if len(arrays[0]) == 0:
+        return
+    failed = run(kernel, constants, arrays)
+    results = arrays[-1].reshape(len(arrays[-1]), -1)
+    if failed < 0 and np.isfinite(results).all():
+        return
+    bad = ~np.isfinite(results).all(axis=1)
+    index = failed if failed >= 0 else int(np.argmax(bad))
+    raise no_answer(legs, index, arrays[0][index])
+
+
+def no_answer(legs: Any, index: int, pose: FloatArray) -> SingularPoseError | UnreachablePoseError:
+    """Return the error of entry `index` of a batch, whose `pose` (7,) has no answer."""
+    from twin.kernels.kinematics.inverse import inverse_kinematics_batch
+
+    coordinates = np.empty((1, len(legs.rows)))
+    inverse_kinematics_batch(legs, pose[None], coordinates)
+    short = [int(i) + 1 for i in np.flatnonzero(np.isnan(coordinates[0]))]
+    data = {"index": index, "pose": pose.copy()}
+    if short and np.isfinite(pose).all():
+        numbers = ", ".join(map(str, short))
+        return UnreachablePoseError(
+            f"entry {index}: leg {numbers} cannot reach the pose {pose.tolist()}; move the "
+            "platform closer to home.",
+            data | {"legs": short},
+        )
+    return SingularPoseError(
+        f"entry {index} has no finite answer at pose {pose.tolist()}: the pose is singular (a leg "
+        "without length, along its joint's first axis or stretched, or legs that do not span the "
+        "platform's freedoms), or the numbers overflow. Move away from it.",
+        data,
+    )
+
+
+def unreachable(
+    index: int, wanted: FloatArray, pose: FloatArray, report: FloatArray, unit: str
+) -> ForwardKinematicsError:
+    """Return the error of coordinates without a pose: entry `index` of a batch and its report."""
+    data = {
+        "index": index,
+        "residual": float(report[0]),
+        "iterations": int(report[1]),
+        "pose": pose.copy(),
+        "lengths": wanted.copy(),
+    }
+    numbers = ", ".join(f"{value:.7g}" for value in wanted)
+    name = "lengths" if unit == "m" else "angles"
+    return ForwardKinematicsError(
+        f"no pose has the {name} {numbers} {unit} (entry {index}): residual {report[0]:.3g} {unit} "
+        f"after {int(report[1])} iterations. They cannot be reached from the guess without passing "
+        f"a singular pose, or contradict each other; change the {name} or the guess.",
+        data,
+    )

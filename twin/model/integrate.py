@@ -1,0 +1,205 @@
+"""Integrating the equations of motion of a platform over a time span."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, as_floats, as_pose, as_vector, one_of, positive
+from twin.errors import InputError, IntegrationError
+from twin.kernels.integrators.dormand_prince import COLLAPSED, DONE, FULL, dormand_prince
+from twin.kernels.integrators.runge_kutta import runge_kutta
+from twin.model.solution import Solution
+
+if TYPE_CHECKING:
+    from twin.model.machine_model import MachineModel
+
+METHODS = ("dormand_prince", "rk4")
+BUFFER = 512
+LARGEST_COUNT = 1_000_000
+"""Steps of one integration; more would not fit into memory with their continuous output."""
+
+
+class ForceTable(NamedTuple):
+    """Actuator forces over time: knots, and what happens between them.
+
+    Integrators never step across a knot, so that jumps do not spoil their order.
+    """
+
+    time: Any
+    """`(k,)` [s], increasing, the first is 0; the last value holds after the last knot"""
+    forces: Any
+    """`(k, n)` [N]"""
+    interpolation: str = "hold"
+    """"hold": constant to the next knot; "linear": straight lines"""
+
+
+def integrate(
+    platform: MachineModel,
+    duration: float,
+    pose: Any = None,
+    twist: Any = None,
+    forces: Any = None,
+    wrench: Any = None,
+    *,
+    internal: Any = None,
+    method: str = "dormand_prince",
+    timestep: float = 1e-3,
+    relative_tolerance: float = 1e-12,
+    absolute_tolerance: float = 1e-12,
+) -> Solution:
+    """Return the motion of a platform under given forces, compiled from end to end.
+
+    Args:
+        platform: the machine.
+        duration: [s].
+        pose: start `(7,)`, default home.
+        twist: start `(6,)`, default rest.
+        forces: `(n,)` [N] constant, a `ForceTable`, or None for free motion.
+        wrench: `(6,)` on the platform, constant in base axes [N, N m].
+        internal: start `(2k,)` of coordinates inside the legs, default zero.
+        method: "dormand_prince" (adaptive) or "rk4" (fixed `timestep`).
+        timestep: [s] of "rk4"; must divide the time between knots.
+        relative_tolerance: of "dormand_prince", per step.
+        absolute_tolerance: of "dormand_prince", per step.
+
+    Raises:
+        InputError: wrong shapes, not finite, unknown method, knots that do not increase.
+        IntegrationError: singular state or step size collapse; `data` holds reason, time, pose,
+            twist and step.
+    """
+    from twin.model.machine_model import as_model
+
+    as_model(platform)
+    end = positive(duration, "duration")
+    y = start_state(platform, pose, twist, internal)
+    load = as_vector(np.zeros(6) if wrench is None else wrench, "wrench", 6)
+    one_of(method, "method", METHODS)
+    tolerances = (
+        positive(relative_tolerance, "relative_tolerance"),
+        positive(absolute_tolerance, "absolute_tolerance"),
+    )
+    step = positive(timestep, "timestep")
+    if method == "rk4" and end / step > LARGEST_COUNT:
+        raise InputError("timestep", f"more than {LARGEST_COUNT} steps; use a larger one")
+    parts: list[tuple[FloatArray, FloatArray, FloatArray]] = []
+    buffers = (np.empty(BUFFER), np.empty((BUFFER, y.size)), np.empty((BUFFER, 5, y.size)))
+    start = y.copy()
+    for begin, stop, force, slope in _segments(platform, forces, end):
+        arguments = (*platform.constants[:2], y, force, slope, load)
+        if method == "rk4":
+            _fixed(arguments, begin, stop, step, parts)
+        else:
+            _adaptive(arguments, begin, stop, tolerances, buffers, parts)
+    time = np.concatenate([[0.0], *(part[0] for part in parts)])
+    states = np.concatenate([start[None], *(part[1] for part in parts)])
+    coefficients = np.concatenate([part[2] for part in parts])
+    return Solution(method, time, states, coefficients, platform.constants.legs)
+
+
+def start_state(platform: MachineModel, pose: Any, twist: Any, internal: Any) -> FloatArray:
+    """Return the checked state `(13 + 2k,)` at `pose`, `twist` and `internal`; None: home, rest.
+
+    Raises:
+        InputError: wrong shape, not finite, or a motion that the machine cannot have.
+    """
+    from twin.model.constraints import check_conditions
+
+    y = np.concatenate(
+        [
+            as_pose(as_vector(platform.home if pose is None else pose, "pose", 7)),
+            as_vector(np.zeros(6) if twist is None else twist, "twist", 6),
+            platform.as_internal(internal),
+        ]
+    )
+    if platform.dof < 6:
+        check_conditions(platform.constants.legs, y[None, :7], y[None, 7:13])
+    return y
+
+
+def _segments(
+    platform: MachineModel, forces: Any, end: float
+) -> list[tuple[float, float, FloatArray, FloatArray]]:
+    """Return (begin, stop, forces at begin, their slope) between the knots."""
+    n = platform.n_actuators
+    if not isinstance(forces, ForceTable):
+        constant = as_vector(np.zeros(n) if forces is None else forces, "forces", n)
+        return [(0.0, end, constant, np.zeros(n))]
+    time = as_floats(forces.time, "forces.time")
+    values = as_floats(forces.forces, "forces.forces", n)
+    if time.ndim != 1 or values.ndim != 2 or len(time) != len(values) or not len(time):
+        raise InputError(
+            "forces", f"needs one row of forces per knot: {time.size} knots, {values.shape} forces"
+        )
+    if time[0] != 0.0 or not (np.diff(time) > 0).all():
+        raise InputError("forces.time", "must start at 0 and increase")
+    one_of(forces.interpolation, "forces.interpolation", ("hold", "linear"))
+    segments = []
+    for k, begin in enumerate(time[time < end]):
+        following = time[k + 1] if k + 1 < len(time) else np.inf
+        slope = np.zeros(n)
+        if forces.interpolation == "linear" and np.isfinite(following):
+            slope = (values[k + 1] - values[k]) / (following - begin)
+        segments.append((float(begin), float(min(following, end)), values[k], slope))
+    return segments
+
+
+def _fixed(
+    arguments: tuple[Any, ...], begin: float, stop: float, step: float, parts: list[Any]
+) -> None:
+    count = round((stop - begin) / step)
+    if count < 1 or abs(count * step - (stop - begin)) > 1e-9 * max(step, stop):
+        raise InputError(
+            "timestep", f"{step:.9g} s does not divide the {stop - begin:.9g} s between knots"
+        )
+    y, step = arguments[2], (stop - begin) / count
+    before = y.copy()
+    rates = np.empty((count + 1, before.size))
+    times, states = np.empty(count), np.empty((count, before.size))
+    done = runge_kutta(*arguments, step, times, states, rates)
+    if done < count:
+        _stopped("singular", begin + done * step, states[done - 1] if done else before, step)
+    lower = np.concatenate([before[None], states[:-1]])
+    change = states - lower
+    left = step * rates[:-1] - change
+    dense = np.zeros((count, 5, before.size))
+    dense[:, 0], dense[:, 1], dense[:, 2] = lower, change, left
+    dense[:, 3] = change - step * rates[1:] - left
+    parts.append((begin + times, states, dense))
+
+
+def _adaptive(
+    arguments: tuple[Any, ...],
+    begin: float,
+    stop: float,
+    tolerances: tuple[float, float],
+    buffers: tuple[FloatArray, FloatArray, FloatArray],
+    parts: list[Any],
+) -> None:
+    clock = np.array([0.0, min(stop - begin, 1e-3)])
+    total = 0
+    while True:
+        reason, count = dormand_prince(*arguments, clock, stop - begin, *tolerances, *buffers)
+        times, states, dense = (buffer[:count].copy() for buffer in buffers)
+        parts.append((begin + times, states, dense))
+        total += count
+        if reason == DONE:
+            return
+        if reason != FULL or total > LARGEST_COUNT:
+            kind = {FULL: "too many steps", COLLAPSED: "step size collapse"}.get(reason, "singular")
+            _stopped(kind, begin + float(clock[0]), arguments[2], float(clock[1]))
+
+
+def _stopped(reason: str, time: float, y: FloatArray, step: float) -> None:
+    advice = {
+        "singular": "the state is singular there (a leg without length, stretched or along its "
+        "first axis) or overflows; change the start or the forces",
+        "step size collapse": "the forces change too fast or the tolerance is below rounding",
+        "too many steps": "use larger tolerances or a shorter duration",
+    }[reason]
+    state = {"pose": y[:7].copy(), "twist": y[7:13].copy(), "internal": y[13:].copy()}
+    raise IntegrationError(
+        f"stopped at t = {time:.9g} s ({reason}, last step {step:.3g} s): {advice}",
+        {"reason": reason, "time": time, "step": step, **state},
+    )

@@ -1,0 +1,378 @@
+"""Numeric model of one machine: checks arguments, and calls kinematics and dynamics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, as_floats, as_pose, flatten_batch, read_only
+from twin.errors import InputError
+from twin.kernels.dynamics.forward import energy_batch, forward_dynamics_batch, mass_matrix_batch
+from twin.kernels.dynamics.inverse import inverse_dynamics_batch
+from twin.kernels.kinematics.forward import forward_kinematics_batch
+from twin.kernels.kinematics.inverse import inverse_kinematics_batch, leg_coordinates_batch
+from twin.kernels.kinematics.jacobian import jacobian_batch, jacobian_derivative_batch
+from twin.kernels.legs.kinematics import JOINTS
+from twin.machine.machine import MachineParameters
+from twin.machine.read import parameters_hash
+from twin.model.conditioning import characteristic_length, condition_number
+from twin.model.constants import pack
+from twin.model.constraints import check_conditions, condition_rows, constrained
+from twin.model.evaluation import run, run_checked, unreachable
+from twin.model.motions import REST, LegCoordinates, PlatformMotion
+
+
+class MachineModel:
+    """A parallel platform with its kinematics and dynamics.
+
+    All numeric methods take leading batch axes. Poses are `(..., 7)`: position [m] and unit
+    quaternion (scalar first) of the platform in the base. Twists `(..., 6)`: velocity of the
+    reference point [m/s] and angular velocity [rad/s]; accelerations are their time derivatives;
+    wrenches `(..., 6)`: force [N] and moment about the reference point [N m]. All in base axes.
+
+    Actuator coordinates `(..., n)` are leg lengths [m] or crank angles [rad], their forces [N] or
+    [N m]. Legs with coordinates of their own (springs) take `internal` `(..., 2k)`: the
+    coordinates, then their rates; default at rest with springs at rest length.
+    """
+
+    def __init__(self, parameters: MachineParameters) -> None:
+        """Prepare the machine that `parameters` describe.
+
+        Raises:
+            InputError: not checked parameters.
+        """
+        if not isinstance(parameters, MachineParameters):
+            raise InputError("parameters", "must be MachineParameters; use twin.load(name or path)")
+        self.parameters = parameters
+        self.name = parameters.name
+        self.kind: str = parameters.leg.kind
+        self.hash = parameters_hash(parameters)
+        self.constants = pack(parameters)
+        self.base_joints = read_only(parameters.base.joints.points)
+        self.platform_joints = read_only(parameters.platform.joints.points)
+        self.first_axes = parameters.first_axes
+        self.home = read_only([*parameters.home.position, *parameters.home.orientation])
+        self.home_coordinates = parameters.home_coordinates
+        self.home_reaches = read_only(np.linalg.norm(parameters.home_leg_vectors, axis=1))
+        self.n_actuators = len(self.base_joints)
+        self.dof = parameters.leg.freedoms
+        self.n_internal = self.n_actuators if self.kind == "viscoelastic" else 0
+        actuators = [leg.actuator for leg in parameters.legs]
+        self.coordinate_unit = parameters.leg.actuator.coordinate_unit
+        self.force_unit = "N" if self.coordinate_unit == "m" else "N m"
+        self.minimum_coordinates = read_only([actuator.minimum for actuator in actuators])
+        self.maximum_coordinates = read_only([actuator.maximum for actuator in actuators])
+
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__} {self.name!r}: {self.n_actuators} actuators, {self.dof} dof>"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.parameters,)
+
+    def inverse_kinematics(self, pose: Any) -> FloatArray:
+        """Return actuator coordinates `(..., n)` of poses `(..., 7)`; limits are not checked.
+
+        Raises:
+            InputError: wrong shape, not finite, no unit quaternion, a pose the machine cannot have.
+            UnreachablePoseError: a leg cannot reach a pose.
+        """
+        shape, poses, coordinates = self._poses(pose, (self.n_actuators,))
+        self._run(inverse_kinematics_batch, (self.constants.legs,), (poses, coordinates))
+        return coordinates.reshape((*shape, self.n_actuators))
+
+    def forward_kinematics(self, lengths: Any, guess: Any = None) -> FloatArray:
+        """Return poses `(..., 7)` of actuator coordinates on the assembly branch of `guess`.
+
+        Args:
+            lengths: actuator coordinates `(..., n)`; limits are not checked. With more actuators
+                than freedoms they must fit together.
+            guess: pose `(..., 7)` to start from, default home.
+
+        Raises:
+            InputError: wrong shape, not finite, lengths that are not positive.
+            ForwardKinematicsError: no pose has these coordinates on this branch; `data` holds
+                index, residual, iterations, the last pose and the coordinates.
+        """
+        wanted = as_floats(lengths, "lengths", self.n_actuators)
+        if self.coordinate_unit == "m" and not (wanted > 0.0).all():
+            raise InputError("lengths", "must be above zero")
+        start = as_pose(self.home if guess is None else guess, "guess")
+        shape, (wanted, start) = flatten_batch(lengths=wanted, guess=start)
+        poses, reports = np.empty((len(wanted), 7)), np.empty((len(wanted), 2))
+        arrays = (wanted, start, poses, reports)
+        failed = run(forward_kinematics_batch, (self.constants.legs,), arrays)
+        if failed >= 0:
+            report = reports[failed]
+            raise unreachable(failed, wanted[failed], poses[failed], report, self.coordinate_unit)
+        return poses.reshape((*shape, 7))
+
+    def jacobian(self, pose: Any) -> FloatArray:
+        """Return Jacobians `(..., n, 6)`: actuator rates = J @ twist.
+
+        Raises:
+            InputError: wrong shape, not finite, no unit quaternion, a pose the machine cannot have.
+            UnreachablePoseError: a leg cannot reach a pose.
+            SingularPoseError: a crank and its rod are stretched or folded.
+        """
+        shape, poses, out = self._poses(pose, (self.n_actuators, 6))
+        self._run(jacobian_batch, (self.constants.legs,), (poses, out))
+        return out.reshape((*shape, self.n_actuators, 6))
+
+    def jacobian_derivative(self, pose: Any, twist: Any) -> FloatArray:
+        """Return dJ/dt `(..., n, 6)`: actuator accelerations = J @ acceleration + dJ/dt @ twist.
+
+        Raises:
+            InputError: wrong shape, not finite, no unit quaternion, a motion the machine cannot
+                have.
+            UnreachablePoseError: a leg cannot reach a pose.
+            SingularPoseError: a crank and its rod are stretched or folded.
+        """
+        shape, (poses, twists, _) = self._states(pose, twist, None)
+        out = np.empty((len(poses), self.n_actuators, 6))
+        self._run(jacobian_derivative_batch, (self.constants.legs,), (poses, twists, out))
+        return out.reshape((*shape, self.n_actuators, 6))
+
+    def conditions(self, pose: Any) -> FloatArray:
+        """Return rows C `(..., 6 - dof, 6)` of what the legs forbid: C @ twist = 0.
+
+        Raises:
+            InputError: wrong shape, not finite, no unit quaternion.
+        """
+        shape, (poses,) = flatten_batch(pose=as_pose(pose))
+        if self.dof == 6:
+            return np.empty((*shape, 0, 6))
+        rows = condition_rows(self.constants.legs, poses, np.zeros((len(poses), 6)))
+        return rows[:, :, :6].reshape((*shape, 6 - self.dof, 6))
+
+    def constrain(self, pose: Any, twist: Any = None, acceleration: Any = None) -> PlatformMotion:
+        """Return the nearest motion that the machine can have; the same where all are possible.
+
+        On pillars, the height and the direction of the platform's normal stay, with their rates and
+        accelerations (so roll and pitch do), and the rest follows from the fixed foot. Default at
+        rest.
+
+        Raises:
+            InputError: wrong shape, not finite, no unit quaternion.
+        """
+        shape, arrays = flatten_batch(
+            pose=as_pose(pose),
+            twist=as_floats(REST if twist is None else twist, "twist", 6),
+            acceleration=as_floats(
+                REST if acceleration is None else acceleration, "acceleration", 6
+            ),
+        )
+        if self.dof < 6 and len(arrays[0]):
+            arrays = list(constrained(self.constants.legs, *arrays))
+        return PlatformMotion(*(array.reshape((*shape, array.shape[-1])) for array in arrays))
+
+    def leg_coordinates(
+        self,
+        pose: Any,
+        twist: Any = None,
+        acceleration: Any = None,
+        *,
+        internal: Any = None,
+        internal_acceleration: Any = None,
+    ) -> LegCoordinates:
+        """Return the joint coordinates of the legs and their rates; default at rest.
+
+        Without an acceleration, none but what the conditions of the machine demand.
+
+        Raises:
+            InputError: wrong shape, not finite, no unit quaternion, a motion the machine cannot
+                have.
+            UnreachablePoseError: a leg cannot reach a pose.
+            SingularPoseError: a leg lies along its universal joint's first axis.
+        """
+        k = self.n_internal
+        motion = REST if twist is None else twist
+        if acceleration is None:
+            acceleration = self.constrain(pose, motion).acceleration
+        added = np.zeros(k) if internal_acceleration is None else internal_acceleration
+        shape, arrays = self._states(
+            pose,
+            motion,
+            internal,
+            acceleration=acceleration,
+            internal_acceleration=as_floats(added, "internal_acceleration", k),
+        )
+        poses, twists, inside, accelerations, inside_accelerations = arrays
+        joints = JOINTS[type(self.constants.legs)]
+        out = np.empty((len(poses), self.n_actuators, joints, 3))
+        constants = (self.constants.legs, self.constants.home)
+        self._run(leg_coordinates_batch, constants, (poses, twists, accelerations, out))
+        if k:
+            springs = np.stack([inside[:, :k], inside[:, k:], inside_accelerations], axis=2)
+            out[:, :, 2] += springs
+            out[:, :, 3] -= springs
+        out = out.reshape((*shape, self.n_actuators, joints, 3))
+        return LegCoordinates(out[..., 0], out[..., 1], out[..., 2])
+
+    def within_limits(self, pose: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Return `(...)` whether all actuators are inside their limits, rounding allowed.
+
+        False where a leg cannot reach.
+
+        Raises:
+            InputError: wrong shape, not finite, no unit quaternion, a pose the machine cannot have.
+        """
+        shape, poses, coordinates = self._poses(pose, (self.n_actuators,))
+        run(inverse_kinematics_batch, (self.constants.legs,), (poses, coordinates))
+        low, high = self.minimum_coordinates, self.maximum_coordinates
+        slack = 1e-12 * np.maximum(np.abs(low), np.abs(high))
+        inside = (coordinates >= low - slack) & (coordinates <= high + slack)
+        return np.asarray(inside.all(axis=-1)).reshape(shape)
+
+    def condition_number(self, pose: Any) -> FloatArray:
+        """Return condition numbers `(...)` of J with moments scaled by the joints' mean radius.
+
+        Of machines with fewer freedoms, over the twists that they can have.
+
+        Raises:
+            InputError: wrong shape, not finite, no unit quaternion, a pose the machine cannot have.
+            UnreachablePoseError: a leg cannot reach a pose.
+        """
+        length = characteristic_length(self.platform_joints)
+        return condition_number(self.jacobian(pose), self.conditions(pose), length)
+
+    def as_internal(self, internal: Any) -> FloatArray:
+        """Return checked coordinates inside the legs and rates `(..., 2k)`; None: zero.
+
+        Raises:
+            InputError: wrong shape or not finite.
+        """
+        if internal is None:
+            return np.zeros(2 * self.n_internal)
+        return as_floats(internal, "internal", 2 * self.n_internal)
+
+    def mass_matrix(self, pose: Any, *, internal: Any = None) -> FloatArray:
+        """Return task-space mass matrices `(..., 6, 6)`, legs included.
+
+        Raises:
+            InputError: wrong shape, not finite, no unit quaternion, a pose the machine cannot have.
+            UnreachablePoseError: a leg cannot reach a pose.
+            SingularPoseError: a leg lies along its universal joint's first axis.
+        """
+        shape, arrays = self._states(pose, REST, internal)
+        matrices = np.empty((len(arrays[0]), 6, 6))
+        self._run(mass_matrix_batch, self.constants[:2], (*arrays, matrices))
+        return matrices.reshape((*shape, 6, 6))
+
+    def forward_dynamics(
+        self, pose: Any, twist: Any, forces: Any, wrench: Any = None, *, internal: Any = None
+    ) -> FloatArray:
+        """Return accelerations `(..., 6 + k)` under actuator forces `(..., n)` and a wrench.
+
+        The last k are those of the coordinates inside the legs.
+
+        Raises:
+            InputError: wrong shape, not finite, no unit quaternion, a motion the machine cannot
+                have.
+            UnreachablePoseError: a leg cannot reach a pose.
+            SingularPoseError: a leg lies along its universal joint's first axis.
+        """
+        shape, arrays = self._states(
+            pose,
+            twist,
+            internal,
+            forces=as_floats(forces, "forces", self.n_actuators),
+            wrench=as_floats(REST if wrench is None else wrench, "wrench", 6),
+        )
+        out = np.empty((len(arrays[0]), 6 + self.n_internal))
+        self._run(forward_dynamics_batch, self.constants[:2], (*arrays, out))
+        return out.reshape((*shape, 6 + self.n_internal))
+
+    def inverse_dynamics(
+        self, pose: Any, twist: Any, acceleration: Any, wrench: Any = None, *, internal: Any = None
+    ) -> FloatArray:
+        """Return actuator forces `(..., n)` that give the acceleration `(..., 6)` against a wrench.
+
+        Where there are more actuators than freedoms, the forces of smallest norm.
+
+        Raises:
+            InputError: wrong shape, not finite, no unit quaternion, a motion the machine cannot
+                have.
+            UnreachablePoseError: a leg cannot reach a pose.
+            SingularPoseError: the Jacobian is singular, or a leg lies along its first axis.
+        """
+        shape, arrays = self._states(
+            pose,
+            twist,
+            internal,
+            acceleration=acceleration,
+            wrench=as_floats(REST if wrench is None else wrench, "wrench", 6),
+        )
+        out = np.empty((len(arrays[0]), self.n_actuators))
+        self._run(inverse_dynamics_batch, self.constants[:2], (*arrays, out))
+        return out.reshape((*shape, self.n_actuators))
+
+    def energy(
+        self, pose: Any, twist: Any, *, internal: Any = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return kinetic and potential energy `(...)` [J].
+
+        Potential energy is zero at z = 0 of the base and for springs at rest length.
+
+        Raises:
+            InputError: wrong shape, not finite, no unit quaternion, a motion the machine cannot
+                have.
+            UnreachablePoseError: a leg cannot reach a pose.
+        """
+        energies = self._energies(pose, twist, internal)
+        return energies[..., 0], energies[..., 1]
+
+    def dissipation(self, pose: Any, twist: Any, *, internal: Any = None) -> FloatArray:
+        """Return the power `(...)` [W] that dampers and friction of the legs turn into heat.
+
+        Raises:
+            InputError: wrong shape, not finite, no unit quaternion, a motion the machine cannot
+                have.
+            UnreachablePoseError: a leg cannot reach a pose.
+        """
+        return self._energies(pose, twist, internal)[..., 2]
+
+    def _poses(
+        self, pose: Any, row: tuple[int, ...]
+    ) -> tuple[tuple[int, ...], FloatArray, FloatArray]:
+        """Return batch shape, checked poses `(batch, 7)` and an empty `(batch, *row)`."""
+        shape, (poses,) = flatten_batch(pose=as_pose(pose))
+        if self.dof < 6 and len(poses):
+            check_conditions(self.constants.legs, poses)
+        return shape, poses, np.empty((len(poses), *row))
+
+    def _states(
+        self, pose: Any, twist: Any, internal: Any, **others: Any
+    ) -> tuple[tuple[int, ...], list[FloatArray]]:
+        """Return batch shape and checked arrays: poses, twists, internal, and the others."""
+        accelerating = "acceleration" in others
+        if accelerating:
+            others["acceleration"] = as_floats(others["acceleration"], "acceleration", 6)
+        shape, arrays = flatten_batch(
+            pose=as_pose(pose),
+            twist=as_floats(twist, "twist", 6),
+            internal=self.as_internal(internal),
+            **others,
+        )
+        if self.dof < 6 and len(arrays[0]):
+            acceleration = arrays[3 + list(others).index("acceleration")] if accelerating else None
+            check_conditions(self.constants.legs, arrays[0], arrays[1], acceleration)
+        return shape, arrays
+
+    def _run(self, kernel: Any, constants: tuple[Any, ...], arrays: tuple[FloatArray, ...]) -> None:
+        run_checked(kernel, constants, arrays, self.constants.legs)
+
+    def _energies(self, pose: Any, twist: Any, internal: Any) -> FloatArray:
+        shape, arrays = self._states(pose, twist, internal)
+        out = np.empty((len(arrays[0]), 3))
+        self._run(energy_batch, self.constants[:2], (*arrays, out))
+        return out.reshape((*shape, 3))
+
+
+def as_model(value: Any) -> MachineModel:
+    """Return `value` if it is a platform; raises InputError otherwise."""
+    if not isinstance(value, MachineModel):
+        raise InputError("platform", "must be a Platform; use twin.load(name or path)")
+    return value

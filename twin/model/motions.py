@@ -1,0 +1,41 @@
+"""Motions of the platform and of the joints of its legs, as arrays."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+
+REST = np.zeros(6)
+REST.flags.writeable = False
+"""Twist or acceleration of a platform at rest, or no wrench."""
+
+
+class LegCoordinates(NamedTuple):
+    """Joint coordinates of all legs with two time derivatives; zero at home.
+
+    The joints of each kind of leg, in order: UPS and strut: first and second universal angle,
+    extension; RSS: crank, first and second angle of the elbow; viscoelastic: first, second, spring,
+    actuator; pillar: place of the foot along x and y, extension (fixed foot: roll, pitch,
+    extension).
+    """
+
+    values: FloatArray
+    """`(..., n, joints)` [rad, m]"""
+    rates: FloatArray
+    """`(..., n, joints)`"""
+    accelerations: FloatArray
+    """`(..., n, joints)`"""
+
+
+class PlatformMotion(NamedTuple):
+    """A motion that meets the conditions of the platform."""
+
+    pose: FloatArray
+    """`(..., 7)`"""
+    twist: FloatArray
+    """`(..., 6)`"""
+    acceleration: FloatArray
+    """`(..., 6)`"""

@@ -1,0 +1,67 @@
+"""Pushes: a force at a point of the platform and a moment, for a while."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from twin.page.orders import Orders
+from twin.page.stage_view import StageView
+from twin.simulation.live.machine_session import MachineSession
+from twin.simulation.live.push import LONGEST
+
+STRENGTH = 2.0
+"""[m/s2] Adopted: what the proposed force would give the free platform."""
+
+
+class PushPanel:
+    """A push is described and given; it is seen in the charts and felt by the controller."""
+
+    def __init__(self, gui: Any, orders: Orders, session: MachineSession, view: StageView) -> None:
+        """Add the controls where the next ones come."""
+        self._session, self._view = session, view
+        axes = "x, y and z in base axes, held while it acts."
+        self._force = gui.add_vector3(
+            "Force [N]", (0.0, 0.0, 0.0), step=1.0, hint=f"In newtons along {axes}"
+        )
+        self._moment = gui.add_vector3(
+            "Moment [N m]", (0.0, 0.0, 0.0), step=1.0, hint=f"In newton metres about {axes}"
+        )
+        self._point = gui.add_vector3(
+            "Point [mm]",
+            (0.0, 0.0, 0.0),
+            step=1.0,
+            hint="Where the force acts, in millimetres from the platform's reference point along "
+            "the platform's axes.",
+        )
+        self._duration = gui.add_number(
+            "For [s]", 0.2, min=0.001, max=LONGEST, step=0.1, hint="How long it acts."
+        )
+        self._button = gui.add_button("Push", icon="arrow-big-right")
+        self._said = gui.add_html("")
+        for handle in (self._force, self._moment, self._point, self._duration):
+            handle.precision = 6
+        self._force.value = (usual_force(session), 0.0, 0.0)
+        orders.on(self._button.on_click, lambda _: self._push())
+
+    def refresh(self) -> None:
+        """Say whether a push acts; called on the run's thread."""
+        acting = self._session.push_acting is not None
+        text = "acting" if acting else "A push acts at once, or when the run goes on."
+        self._said.content = (
+            f'<div class="twin-push" style="padding: 0 0.75em; font-size: 0.85em">{text}</div>'
+        )
+
+    def _push(self) -> None:
+        point = 1e-3 * np.array(self._point.value)
+        force, moment, duration = self._force.value, self._moment.value, self._duration.value
+        self._session.push(force, moment, point, duration)
+        self._view.push.begin(force, moment, point, time=self._session.time, duration=duration)
+
+
+def usual_force(session: MachineSession) -> float:
+    """Return a force [N] of one digit that the machine feels."""
+    force = STRENGTH * float(session.platform.mass_matrix(session.platform.home)[0, 0])
+    digit = 10.0 ** np.floor(np.log10(force))
+    return float(round(np.round(force / digit) * digit, 9))

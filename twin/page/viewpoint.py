@@ -1,0 +1,79 @@
+"""Where pages look from: first, and after a click on a view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.page.stage_nodes import MachineScene
+from twin.viewer.view import View, as_view, framing
+
+OPENING = 35.0
+"""[deg] over the height of a page."""
+
+ASPECT = 0.75
+"""Width over height of what is free of controls and charts on a page of 1280 by 800 pixels."""
+
+NEAREST, FARTHEST = 0.01, 100.0
+"""[sizes of a machine] that are drawn, from the camera."""
+
+
+class Viewpoint(NamedTuple):
+    """A camera's place, in the room."""
+
+    position: FloatArray
+    """`(3,)` [m]"""
+    target: FloatArray
+    """`(3,)` [m]"""
+
+
+def viewpoint(
+    machine: MachineScene, view: str | View | tuple[float, float], aspect: float = ASPECT
+) -> Viewpoint:
+    """Return where a machine, as it stands, fills the page.
+
+    Args:
+        machine: the machine.
+        view: a name of `VIEWS`, or azimuth and elevation [deg].
+        aspect: width over height of the picture.
+
+    Raises:
+        InputError: no such view.
+    """
+    direction = as_view(view)
+    azimuth, elevation = np.radians(direction)
+    ahead = np.array([np.cos(azimuth), np.sin(azimuth), 0.0]) * np.cos(elevation)
+    ahead[2] = np.sin(elevation)
+    target, distance = framing(machine.stage.corners(), direction, OPENING, aspect)
+    target = target + machine.stage.displacement
+    return Viewpoint(target - distance * ahead, target)
+
+
+def start_looking(server: Any, machine: MachineScene, view: str = "overview") -> None:
+    """Set where pages that are opened from now on look from.
+
+    Raises:
+        InputError: no such view.
+    """
+    found = viewpoint(machine, view)
+    first = server.initial_camera
+    first.position, first.look_at, first.up = found.position, found.target, (0.0, 0.0, 1.0)
+    first.fov = np.radians(OPENING)
+    first.near, first.far = NEAREST * machine.size, FARTHEST * machine.size
+
+
+def look(clients: Iterable[Any], machine: MachineScene, view: str) -> None:
+    """Turn the cameras of pages, viser's clients, to a machine; it fills each of them.
+
+    Raises:
+        InputError: no such view.
+    """
+    for client in clients:
+        found = viewpoint(machine, view, client.camera.aspect)
+        with client.atomic():
+            client.camera.up_direction = (0.0, 0.0, 1.0)
+            client.camera.position = found.position
+            client.camera.look_at = found.target

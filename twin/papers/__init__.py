@@ -1,0 +1,1 @@
+"""Reproductions of the publications: nothing but the validation uses them."""

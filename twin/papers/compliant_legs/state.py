@@ -1,0 +1,144 @@
+"""Where the legs and their masses are, and how they move, at a state of the machine."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, as_floats, as_pose, flatten_batch
+from twin.errors import SingularPoseError
+from twin.papers.compliant_legs.machine import CompliantMachine, as_machine
+from twin.papers.compliant_legs.vectors import dot, rotation_matrix
+
+
+class LegState(NamedTuple):
+    """Legs of a batch of states, base frame; all rates are time derivatives."""
+
+    arm: FloatArray
+    """From the reference point to the platform joints `(batch, n, 3)` [m]"""
+    centripetal: FloatArray
+    """Acceleration of the platform joints at zero platform acceleration `(batch, n, 3)` [m/s2]"""
+    direction: FloatArray
+    """Unit vectors from base joint to tip `(batch, n, 3)`"""
+    length: FloatArray
+    """`(batch, n)` [m]"""
+    direction_rate: FloatArray
+    """`(batch, n, 3)` [1/s], perpendicular to the direction"""
+    length_rate: FloatArray
+    """`(batch, n)` [m/s]"""
+    deflection: FloatArray
+    """delta1 `(batch, n)` [m]"""
+    deflection_rate: FloatArray
+    """`(batch, n)` [m/s]"""
+    extension: FloatArray
+    """delta2 `(batch, n)` [m]"""
+    radii: FloatArray
+    """Distances of m1, m2, m3 from the base joint `(batch, n, 3)` [m]"""
+    radius_rates: FloatArray
+    """`(batch, n, 3)` [m/s]"""
+    masses: FloatArray
+    """m1, m2, m3 `(n, 3)` [kg]"""
+
+    @property
+    def inertia(self) -> FloatArray:
+        """Moments of inertia about the base joint `(batch, n)` [kg m2]."""
+        return np.asarray((self.masses * self.radii**2).sum(axis=-1))
+
+    @property
+    def first_moment(self) -> FloatArray:
+        """Sums of mass times radius `(batch, n)` [kg m]."""
+        return np.asarray((self.masses * self.radii).sum(axis=-1))
+
+    @property
+    def coriolis_moment(self) -> FloatArray:
+        """Sums of mass times radius times its rate `(batch, n)` [kg m2/s]."""
+        return np.asarray((self.masses * self.radii * self.radius_rates).sum(axis=-1))
+
+    @property
+    def turning_squared(self) -> FloatArray:
+        """Squares of the legs' angular velocities `(batch, n)` [1/s2]."""
+        return dot(self.direction_rate, self.direction_rate)
+
+
+def leg_state(
+    machine: CompliantMachine, pose: FloatArray, twist: FloatArray, internal: FloatArray
+) -> LegState:
+    """Return the legs of poses `(batch, 7)`, twists `(batch, 6)`, internal states `(batch, 2n)`.
+
+    Raises:
+        SingularPoseError: a tip coincides with its base joint.
+    """
+    legs = machine.n_legs
+    arm = machine.platform_joints @ np.swapaxes(rotation_matrix(pose), -1, -2)
+    vector = pose[:, None, :3] + arm - machine.base_joints
+    length = np.linalg.norm(vector, axis=-1)
+    if not (length > 0.0).all():
+        index = int(np.argwhere(~(length > 0.0))[0, 0])
+        data = {"index": index, "pose": pose[index].copy()}
+        raise SingularPoseError(f"entry {index}: a leg has no length. Move away from it.", data)
+    direction = vector / length[..., None]
+    omega = twist[:, None, 3:]
+    turning = np.cross(omega, arm)
+    velocity = twist[:, None, :3] + turning
+    length_rate = dot(direction, velocity)
+    direction_rate = (velocity - direction * length_rate[..., None]) / length[..., None]
+    deflection, rate = internal[:, :legs], internal[:, legs:]
+    middle = machine.spring_length / 2.0 + deflection / 2.0
+    housing = machine.spring_length + deflection + machine.housing_length
+    follower = length - machine.follower_length
+    masses = [machine.spring_mass, machine.housing_mass, machine.follower_mass]
+    return LegState(
+        arm,
+        np.cross(omega, turning),
+        direction,
+        length,
+        direction_rate,
+        length_rate,
+        deflection,
+        rate,
+        length - machine.fixed_length - deflection,
+        np.stack([middle, housing, follower], axis=-1),
+        np.stack([rate / 2.0, rate, length_rate], axis=-1),
+        np.stack(masses, axis=-1),
+    )
+
+
+def checked_pose(
+    machine: CompliantMachine, pose: Any, **others: tuple[Any, int]
+) -> tuple[tuple[int, ...], list[FloatArray]]:
+    """Return the batch shape and flat arrays of a pose and of what belongs to it.
+
+    Args:
+        machine: whose pose it is.
+        pose: `(..., 7)`.
+        others: name -> (value, size of its last axis); None is zero.
+
+    Raises:
+        InputError: wrong shapes, not finite, no unit quaternion, no machine.
+    """
+    as_machine(machine)
+    arrays = {
+        name: as_floats(np.zeros(size) if value is None else value, name, size)
+        for name, (value, size) in others.items()
+    }
+    return flatten_batch(pose=as_pose(pose), **arrays)
+
+
+def checked_state(
+    machine: CompliantMachine, pose: Any, twist: Any, internal: Any, **others: tuple[Any, int]
+) -> tuple[tuple[int, ...], list[FloatArray]]:
+    """Return the batch shape and flat arrays of a state and of what belongs to it.
+
+    Args:
+        machine: whose state it is.
+        pose: `(..., 7)`.
+        twist: `(..., 6)`; None is rest.
+        internal: `(..., 2n)` deflections and their rates; None is zero.
+        others: name -> (value, size of its last axis); None is zero.
+
+    Raises:
+        InputError: wrong shapes, not finite, no unit quaternion, no machine.
+    """
+    state = {"twist": (twist, 6), "internal": (internal, 2 * as_machine(machine).n_legs)}
+    return checked_pose(machine, pose, **state, **others)

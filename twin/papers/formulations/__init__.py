@@ -1,0 +1,13 @@
+"""Five Lagrangian formulations of one machine, to be compared; derivation in docs/formulations.md.
+
+Reference: extended-configuration-space paper.
+"""
+
+from twin.papers.formulations.formulation import (
+    Formulation,
+    formulation_names,
+    simulate_formulation,
+)
+from twin.papers.formulations.run import FormulationRun
+
+__all__ = ["Formulation", "FormulationRun", "formulation_names", "simulate_formulation"]

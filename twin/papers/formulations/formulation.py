@@ -1,0 +1,289 @@
+"""Formulation: equations of motion in one choice of coordinates, to be evaluated and integrated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, as_floats, as_pose, as_vector, one_of, positive
+from twin.errors import InputError, IntegrationError, SingularPoseError
+from twin.kernels.integrators.dormand_prince import COLLAPSED, DONE, SINGULAR
+from twin.papers.formulations.kernels import march
+from twin.papers.formulations.kernels import measures as columns
+from twin.papers.formulations.model import ACCELERATION, JOINTS, TWIST, make_work, pack_model
+from twin.papers.formulations.run import FormulationRun
+
+if TYPE_CHECKING:
+    from twin.model.machine_model import MachineModel
+
+KINDS = {
+    "configuration": march.CONFIGURATION,
+    "actuator": march.ACTUATOR,
+    "task": march.TASK,
+    "extended_to_task": march.EXTENDED_TO_TASK,
+    "extended_to_actuator": march.EXTENDED_TO_ACTUATOR,
+}
+METHODS = ("dormand_prince", "rk4")
+TRACKING = ("actuator", "extended_to_actuator")
+SINGULAR_CONDITION = 1e4
+"""Condition number of the legs' Jacobian above which it is what makes steps collapse."""
+LARGEST_COUNT = 100_000
+"""Times of one run."""
+
+
+def formulation_names() -> list[str]:
+    """Return the names of the formulations, in the order of the paper."""
+    return list(KINDS)
+
+
+class Formulation:
+    """The equations of motion of a machine with six UPS legs in one choice of coordinates.
+
+    State vectors: "configuration" `(36,)` joint coordinates and rates; "actuator" and
+    "extended_to_actuator" `(12,)` lengths and rates; "task" and "extended_to_task" `(13,)` pose
+    and twist. Joint coordinates are, leg by leg, first and second universal angle and length.
+
+    Reference: extended-configuration-space paper, sections 3 and 4.
+    """
+
+    def __init__(self, platform: MachineModel, name: str) -> None:
+        """Prepare a formulation.
+
+        Raises:
+            InputError: unknown name, no Platform, or one without six legs.
+        """
+        from twin.model.machine_model import as_model
+
+        self.platform = as_model(platform)
+        self.name = one_of(name, "formulation", KINDS)
+        self.model = pack_model(platform)
+        self.kind = KINDS[self.name]
+        self.size = {"configuration": 36, "task": 13, "extended_to_task": 13}.get(self.name, 12)
+
+    def __repr__(self) -> str:
+        return f"<Formulation {self.name!r} of {self.platform.name!r}>"
+
+    def state_from(self, pose: Any = None, twist: Any = None) -> FloatArray:
+        """Return the state vector of a pose `(7,)`, default home, and a twist `(6,)`, default rest.
+
+        Raises:
+            InputError: wrong shape, not finite, no unit quaternion.
+            SingularPoseError: a leg lies along its universal joint's first axis.
+        """
+        start, motion = self._checked(pose, twist)
+        if self.name.endswith("task"):
+            return np.concatenate([start, motion])
+        joints, rates = self._joints(start, motion)
+        if self.name == "configuration":
+            return np.concatenate([joints, rates])
+        return np.concatenate([joints[2::3], rates[2::3]])
+
+    def derivative(self, state: Any, forces: Any = None, *, guess: Any = None) -> FloatArray:
+        """Return the time derivative of a state vector under actuator forces `(6,)` [N].
+
+        Args:
+            state: `(size,)` as from `state_from`.
+            forces: on the lengths, default none.
+            guess: pose `(7,)` from which root tracking starts, default home; only the actuator
+                spaces have to know it.
+
+        Raises:
+            InputError: wrong shape or not finite.
+            SingularPoseError: the formulation is singular there or root tracking fails; `data`
+                holds formulation and state.
+        """
+        y = self._state(state)
+        load = as_vector(np.zeros(6) if forces is None else forces, "forces", 6)
+        track = self._track(self._checked(guess, None, "guess")[0])
+        record = np.empty((1, columns.RECORD_SIZE))
+        reason, _ = self._march(y, track, load, np.zeros(1), record)
+        if reason != DONE or not np.isfinite(record).all():
+            raise SingularPoseError(
+                f"{self.name} has no derivative at this state: the pose is singular for it, or "
+                "its pose cannot be tracked from the guess. Move away from it or give a guess.",
+                {"formulation": self.name, "state": y.copy()},
+            )
+        joints = record[0, columns.JOINT_ACCELERATIONS :][:JOINTS]
+        if self.name == "configuration":
+            return np.concatenate([y[JOINTS:], joints])
+        if self.name in TRACKING:
+            return np.concatenate([y[6:], joints[2::3]])
+        omega, vector = y[10:], y[4:7]
+        spin = [-omega @ vector, *(y[3] * omega + np.cross(omega, vector))]
+        return np.concatenate([y[7:10], 0.5 * np.array(spin), record[0, ACCELERATION:][:6]])
+
+    def integrate(
+        self,
+        duration: float,
+        timestep: float = 1e-2,
+        pose: Any = None,
+        twist: Any = None,
+        forces: Any = None,
+        *,
+        method: str = "dormand_prince",
+        relative_tolerance: float = 1e-13,
+        absolute_tolerance: float = 1e-13,
+    ) -> FormulationRun:
+        """Return the motion over `duration` [s].
+
+        Args:
+            duration: [s].
+            timestep: [s] between the times of the result; divides the duration. The step of "rk4".
+            pose: start `(7,)`, default home.
+            twist: start `(6,)`, default rest.
+            forces: `(6,)` [N] constant, default free motion.
+            method: "dormand_prince" (adaptive between the times) or "rk4".
+            relative_tolerance: of "dormand_prince", per step.
+            absolute_tolerance: of "dormand_prince", per step.
+
+        Raises:
+            InputError: wrong shapes, not finite, unknown method, a step that does not divide.
+            SingularPoseError: the start is singular for the leg's universal joint.
+            IntegrationError: the formulation meets its singular pose, or the step collapses;
+                `data` holds reason, time, pose, twist and step, and as `run` the motion until
+                there.
+        """
+        start, motion = self._checked(pose, twist)
+        load = as_vector(np.zeros(6) if forces is None else forces, "forces", 6)
+        grid = _grid(positive(duration, "duration"), positive(timestep, "timestep"))
+        one_of(method, "method", METHODS)
+        relative = positive(relative_tolerance, "relative_tolerance")
+        absolute = positive(absolute_tolerance, "absolute_tolerance")
+        y, track, clock = self.state_from(start, motion), self._track(start), np.zeros(2)
+        records = np.empty((len(grid), columns.RECORD_SIZE))
+        tolerances = (relative, absolute) if method == "dormand_prince" else (0.0, 0.0)
+        reason, count = self._march(y, track, load, grid, records, tolerances, clock)
+        run = self._run(method, grid[:count], records[:count])
+        if reason != DONE:
+            raise self._stopped(reason, run, records[count], clock)
+        return run
+
+    def _march(
+        self,
+        y: FloatArray,
+        track: FloatArray,
+        forces: FloatArray,
+        grid: FloatArray,
+        records: FloatArray,
+        tolerances: tuple[float, float] = (0.0, 0.0),
+        clock: FloatArray | None = None,
+    ) -> tuple[int, int]:
+        """Fill the records; tolerances of zero mean fixed steps."""
+        passed = np.zeros(2) if clock is None else clock
+        reason, count = march.march(
+            self.kind, self.model, y, track, forces, grid, *tolerances, make_work(), records, passed
+        )
+        return int(reason), int(count)
+
+    def _checked(self, pose: Any, twist: Any, field: str = "pose") -> tuple[FloatArray, FloatArray]:
+        start = as_pose(as_vector(self.platform.home if pose is None else pose, field, 7), field)
+        return start, as_vector(np.zeros(6) if twist is None else twist, "twist", 6)
+
+    def _state(self, state: Any) -> FloatArray:
+        y = as_vector(state, "state", self.size).copy()
+        if self.name.endswith("task"):
+            y[:7] = as_pose(y[:7], "state")
+        lengths = {"configuration": y[2:18:3], "task": y[:0], "extended_to_task": y[:0]}
+        if not (lengths.get(self.name, y[:6]) > 0.0).all():
+            raise InputError("state", "lengths must be above zero")
+        return y
+
+    def _joints(self, pose: FloatArray, twist: FloatArray) -> tuple[FloatArray, FloatArray]:
+        legs = self.platform.leg_coordinates(pose, twist)
+        joints = legs.values.copy()
+        joints[:, 2] += self.platform.home_coordinates
+        return joints.reshape(JOINTS), legs.rates.reshape(JOINTS)
+
+    def _track(self, pose: FloatArray) -> FloatArray:
+        """Return the root that tracking starts from, its first column or row filled."""
+        track = np.zeros((JOINTS, 7))
+        if self.name == "actuator":
+            track[:, 0] = self._joints(pose, np.zeros(6))[0]
+        else:
+            track[0] = pose
+        return track
+
+    def _run(self, method: str, time: FloatArray, records: FloatArray) -> FormulationRun:
+        from twin.model.conditioning import characteristic_length
+
+        pose = records[:, :7].copy()
+        turn = np.einsum("ij,ij->i", pose[1:, 3:], pose[:-1, 3:])
+        pose[1:, 3:] *= np.cumprod(np.where(turn < 0.0, -1.0, 1.0))[:, None]
+        jacobian = self.platform.jacobian(as_floats(pose, "pose"))
+        radius = characteristic_length(self.platform.platform_joints)
+        errors = records[:, columns.ERRORS : columns.ERRORS + 3]
+        return FormulationRun(
+            self.name,
+            method,
+            time.copy(),
+            pose,
+            records[:, TWIST : TWIST + 6].copy(),
+            records[:, ACCELERATION : ACCELERATION + 6].copy(),
+            records[:, columns.JOINTS : columns.JOINTS + JOINTS].copy(),
+            records[:, columns.JOINT_RATES : columns.JOINT_RATES + JOINTS].copy(),
+            records[:, columns.JOINT_ACCELERATIONS : columns.ERRORS].copy(),
+            errors[:, 0].copy(),
+            errors[:, 1].copy(),
+            errors[:, 2].copy(),
+            np.finfo(float).eps * records[:, columns.SIZES : columns.SIZES + 3],
+            records[:, columns.ENERGIES].copy(),
+            records[:, columns.ENERGIES + 1].copy(),
+            np.linalg.det(jacobian) / radius**3,
+        )
+
+    def _stopped(
+        self, reason: int, run: FormulationRun, last: FloatArray, clock: FloatArray
+    ) -> IntegrationError:
+        condition = float(self.platform.condition_number(as_pose(last[:7])))
+        if reason == COLLAPSED and self.name in TRACKING and condition > SINGULAR_CONDITION:
+            reason = SINGULAR
+        kind, advice = {
+            SINGULAR: (
+                "singular pose",
+                f"condition number of the Jacobian {condition:.3g}; the coordinates of this "
+                "formulation end there, those of a task-space formulation go on",
+            ),
+            COLLAPSED: (
+                "step size collapse",
+                "the accelerations grow without bound or the tolerance is below rounding",
+            ),
+        }.get(reason, ("too many steps", "use larger tolerances or a shorter duration"))
+        time, step = float(clock[0]), float(clock[1])
+        return IntegrationError(
+            f"{self.name} stopped at t = {time:.9g} s ({kind}, last step {step:.3g} s): {advice}",
+            {
+                "formulation": self.name,
+                "reason": kind,
+                "time": time,
+                "pose": last[:7].copy(),
+                "twist": last[7:13].copy(),
+                "step": step,
+                "condition_number": condition,
+                "run": run,
+            },
+        )
+
+
+def _grid(end: float, step: float) -> FloatArray:
+    if end / step > LARGEST_COUNT:
+        raise InputError("timestep", f"more than {LARGEST_COUNT} steps; use a larger one")
+    count = round(end / step)
+    if count < 1 or abs(count * step - end) > 1e-9 * max(step, end):
+        raise InputError("timestep", f"{step:.9g} s does not divide the {end:.9g} s")
+    return np.linspace(0.0, end, count + 1)
+
+
+def simulate_formulation(
+    platform: MachineModel, name: str, duration: float, timestep: float = 1e-2, **options: Any
+) -> FormulationRun:
+    """Return the motion by one formulation; see `Formulation.integrate` for the options.
+
+    Raises:
+        InputError: unknown names, wrong shapes, not finite.
+        IntegrationError: the formulation meets its singular pose.
+    """
+    known = ("pose", "twist", "forces", "method", "relative_tolerance", "absolute_tolerance")
+    for option in options:
+        one_of(option, "option", known)
+    return Formulation(platform, name).integrate(duration, timestep, **options)

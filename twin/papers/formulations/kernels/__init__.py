@@ -1,0 +1,1 @@
+"""Compiled equations of the five formulations."""

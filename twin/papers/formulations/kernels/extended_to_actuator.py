@@ -1,0 +1,92 @@
+"""Extended-to-actuator-space formulation: the pose is tracked, six equations in the leg lengths.
+
+y = (lengths, length rates). The root of the loop closure is followed by Newton from the last pose
+only; with the leg rows J of K, the extended rates are B = (J^-1, K J^-1).
+
+Reference: extended-configuration-space paper, section 4.3, equation (25).
+"""
+
+from __future__ import annotations
+
+from twin.kernels.jit import device
+from twin.kernels.kinematics.forward import newton
+from twin.kernels.legs.kinds import UpsLegs
+from twin.kernels.linear_algebra.factor import factor_general, solve_factored
+from twin.kernels.linear_algebra.solve import solve_positive
+from twin.papers.formulations.kernels.extended import (
+    joints_from_pose,
+    move_legs,
+    move_platform,
+    place_legs,
+)
+from twin.papers.formulations.kernels.reduction import (
+    expand,
+    fill_task_map,
+    reduce_extended,
+    task_rates,
+)
+from twin.papers.formulations.model import POSE, ROOT, TWIST
+
+SMALLEST_PIVOT = 1e-6
+"""Pivot ratio of the matrix to be inverted below which the pose counts as singular: accelerations
+have lost six digits there."""
+
+
+@device
+def extended_to_actuator(model, y, track, forces, accelerations, work):
+    """Fill `accelerations` (6,) of the lengths at `y` (12,); False at a singular pose.
+
+    `track` (7,) is the last pose; the scratch row ROOT becomes the pose of `y`.
+    """
+    for k in range(7):
+        work.platform[POSE + k] = track[k]
+    converged = newton(UpsLegs(model.legs), y[:6], work.platform, work.tracking)[0]
+    for k in range(7):
+        work.scratch[ROOT, k] = work.platform[POSE + k]
+    regular = joints_from_pose(model, work)
+    place_legs(model, work)
+    for k in range(6):
+        work.platform[TWIST + k] = 0.0
+    move_platform(model, work)
+    fill_task_map(model, work)
+    for i in range(6):
+        for k in range(6):
+            work.square[i, k] = work.task_map[3 * i + 2, k]
+            work.columns[k, i] = 1.0 if i == k else 0.0
+    ratio = factor_general(work.square, work.pivots, 6)
+    if not (converged and regular and abs(ratio) > SMALLEST_PIVOT):
+        return False
+    for k in range(6):
+        solve_factored(work.square, work.pivots, work.columns[k], 6)
+    for j in range(6):
+        for k in range(6):
+            work.platform[TWIST + j] += work.columns[k, j] * y[6 + k]
+    move_platform(model, work)
+    task_rates(model, work)
+    move_legs(model, work)
+    fill_task_map(model, work)
+    fill_actuator_map(work)
+    reduce_extended(work, forces, accelerations)
+    regular &= solve_positive(work.reduced, accelerations, 6)
+    expand(work, accelerations)
+    return regular
+
+
+@device
+def fill_actuator_map(work):
+    """Fill B and its bias from K and the columns of J^-1 in `columns`."""
+    for j in range(6):
+        work.mapping[j, 6] = 0.0
+        for k in range(6):
+            work.mapping[j, k] = work.columns[k, j]
+            work.mapping[j, 6] -= work.columns[k, j] * work.task_map[3 * k + 2, 6]
+    for index in range(18):
+        bias = work.task_map[index, 6]
+        for j in range(6):
+            bias += work.task_map[index, j] * work.mapping[j, 6]
+        work.mapping[6 + index, 6] = bias
+        for k in range(6):
+            total = 0.0
+            for j in range(6):
+                total += work.task_map[index, j] * work.columns[k, j]
+            work.mapping[6 + index, k] = total

@@ -1,0 +1,58 @@
+"""Extended-to-task-space formulation: inverse kinematics in closed form, equations in the twist.
+
+y = (pose, twist). The loop closure gives the joint rates K (v, omega); B = (1, K).
+
+Reference: extended-configuration-space paper, section 4.2, equations (22) to (24).
+"""
+
+from __future__ import annotations
+
+from twin.kernels.jit import device
+from twin.kernels.linear_algebra.solve import solve_positive
+from twin.papers.formulations.kernels.extended import (
+    joints_from_pose,
+    move_legs,
+    move_platform,
+    place_legs,
+)
+from twin.papers.formulations.kernels.reduction import (
+    expand,
+    fill_task_map,
+    reduce_extended,
+    task_rates,
+)
+from twin.papers.formulations.model import POSE, TWIST
+
+
+@device
+def read_task_state(model, y, work):
+    """Fill everything that position and velocity in task space determine; False where singular."""
+    for k in range(7):
+        work.platform[POSE + k] = y[k]
+    for k in range(6):
+        work.platform[TWIST + k] = y[7 + k]
+    regular = joints_from_pose(model, work)
+    place_legs(model, work)
+    move_platform(model, work)
+    task_rates(model, work)
+    move_legs(model, work)
+    fill_task_map(model, work)
+    return regular
+
+
+@device
+def extended_to_task(model, y, forces, accelerations, work):
+    """Fill `accelerations` (6,) of the twist at `y` (13,); False where they do not exist."""
+    regular = read_task_state(model, y, work)
+    for k in range(6):
+        for j in range(6):
+            work.mapping[k, j] = 1.0 if j == k else 0.0
+        work.mapping[k, 6] = 0.0
+    for index in range(18):
+        for k in range(6):
+            work.mapping[6 + index, k] = work.task_map[index, k]
+        work.mapping[6 + index, 6] = work.task_map[index, 6]
+    reduce_extended(work, forces, accelerations)
+    regular &= solve_positive(work.reduced, accelerations, 6)
+    expand(work, accelerations)
+    return regular

@@ -1,0 +1,248 @@
+"""The extended model with the platform carried by three tips: 18 joint coordinates are left.
+
+The platform's frame is that of the triangle a, b, c of tips. On the loop closure its twist is the
+rigid motion of the corners, (v, omega) = sum over corners of S_k t_k', so that
+
+    M = blockdiag(legs) + B^T M_platform B,   h = h_legs + B^T (h_platform + M_platform beta).
+
+Any other three tips give another M and h, and the same motion: they differ by constraint forces.
+
+Reference: extended-configuration-space paper, section 3.1, equation (5).
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from twin.kernels.jit import device
+from twin.kernels.legs.kinds import PLATFORM_JOINT
+from twin.kernels.vectors import (
+    cross,
+    dot,
+    norm,
+    rotate,
+    rotate_back,
+    rotation,
+    row,
+    scale,
+    subtract,
+)
+from twin.papers.formulations.kernels.extended import move_legs, move_platform
+from twin.papers.formulations.model import (
+    ACCELERATION,
+    ARM_BIAS,
+    BIAS,
+    BODY_BIAS,
+    CARRIER_BIAS,
+    RATE,
+    SECOND_RATE,
+    TIP,
+    TIP_BIAS,
+    TWIST,
+)
+
+
+@device
+def triangle_axes(a, b, c):
+    """Return the axes of a triangle: along a side, in its plane, across it."""
+    side = subtract(b, a)
+    x = scale(1.0 / norm(side), side)
+    normal = cross(x, subtract(c, a))
+    z = scale(1.0 / norm(normal), normal)
+    return x, cross(z, x), z
+
+
+@device
+def quaternion_from_axes(r):
+    """Return the unit quaternion of a rotation matrix; the largest entry is computed first."""
+    trace = r[0] + r[4] + r[8]
+    if trace > 0.0:
+        w = 0.5 * sqrt(1.0 + trace)
+        return w, (r[7] - r[5]) / (4.0 * w), (r[2] - r[6]) / (4.0 * w), (r[3] - r[1]) / (4.0 * w)
+    x = 0.5 * sqrt(max(0.0, 1.0 + r[0] - r[4] - r[8]))
+    y = 0.5 * sqrt(max(0.0, 1.0 - r[0] + r[4] - r[8]))
+    z = 0.5 * sqrt(max(0.0, 1.0 - r[0] - r[4] + r[8]))
+    w = 0.5 * sqrt(max(0.0, 1.0 + trace))
+    if x >= y and x >= z:
+        return (r[7] - r[5]) / (4.0 * x), x, (r[1] + r[3]) / (4.0 * x), (r[2] + r[6]) / (4.0 * x)
+    if y >= z:
+        return (r[2] - r[6]) / (4.0 * y), (r[1] + r[3]) / (4.0 * y), y, (r[5] + r[7]) / (4.0 * y)
+    return (r[3] - r[1]) / (4.0 * z), (r[2] + r[6]) / (4.0 * z), (r[5] + r[7]) / (4.0 * z), z
+
+
+@device
+def pose_from_tips(model, work):
+    """Fill `pose` with that of the triangle of tips."""
+    legs, corners = model.legs, model.triangle
+    now = triangle_axes(
+        row(work.legs, corners[0], TIP),
+        row(work.legs, corners[1], TIP),
+        row(work.legs, corners[2], TIP),
+    )
+    own = triangle_axes(
+        row(legs, corners[0], PLATFORM_JOINT),
+        row(legs, corners[1], PLATFORM_JOINT),
+        row(legs, corners[2], PLATFORM_JOINT),
+    )
+    matrix = (
+        now[0][0] * own[0][0] + now[1][0] * own[1][0] + now[2][0] * own[2][0],
+        now[0][0] * own[0][1] + now[1][0] * own[1][1] + now[2][0] * own[2][1],
+        now[0][0] * own[0][2] + now[1][0] * own[1][2] + now[2][0] * own[2][2],
+        now[0][1] * own[0][0] + now[1][1] * own[1][0] + now[2][1] * own[2][0],
+        now[0][1] * own[0][1] + now[1][1] * own[1][1] + now[2][1] * own[2][1],
+        now[0][1] * own[0][2] + now[1][1] * own[1][2] + now[2][1] * own[2][2],
+        now[0][2] * own[0][0] + now[1][2] * own[1][0] + now[2][2] * own[2][0],
+        now[0][2] * own[0][1] + now[1][2] * own[1][1] + now[2][2] * own[2][1],
+        now[0][2] * own[0][2] + now[1][2] * own[1][2] + now[2][2] * own[2][2],
+    )
+    state = work.platform
+    state[3], state[4], state[5], state[6] = quaternion_from_axes(matrix)
+    corner = rotate(matrix, row(legs, corners[0], PLATFORM_JOINT))
+    position = subtract(row(work.legs, corners[0], TIP), corner)
+    state[0], state[1], state[2] = position
+
+
+@device
+def carried(spread, matrix, k, change):
+    """Return the part of the platform's twist that a change of corner k gives: S_k t_k'."""
+    local = rotate_back(matrix, change)
+    start = 3 * k
+    linear = (
+        dot(row(spread, 0, start), local),
+        dot(row(spread, 1, start), local),
+        dot(row(spread, 2, start), local),
+    )
+    angular = (
+        dot(row(spread, 3, start), local),
+        dot(row(spread, 4, start), local),
+        dot(row(spread, 5, start), local),
+    )
+    return rotate(matrix, linear), rotate(matrix, angular)
+
+
+@device
+def move_joints(model, work):
+    """Fill all that joints and their rates determine, with the joint-space M (18, 18) and h (18,).
+
+    Needs `joints`, `joint_rates`, legs placed, and `pose`.
+    """
+    state = work.platform
+    matrix = rotation(state[3], state[4], state[5], state[6])
+    move_legs(model, work)
+    for k in range(6):
+        work.platform[TWIST + k] = 0.0
+        work.platform[CARRIER_BIAS + k] = 0.0
+    for k in range(3):
+        leg = model.triangle[k]
+        for j in range(3):
+            linear, angular = carried(model.spread, matrix, k, row(work.tip_columns[leg], j, 0))
+            for a in range(3):
+                work.carrier_map[a, 3 * k + j] = linear[a]
+                work.carrier_map[3 + a, 3 * k + j] = angular[a]
+            for a in range(6):
+                work.platform[TWIST + a] += (
+                    work.carrier_map[a, 3 * k + j] * work.legs[leg, RATE + j]
+                )
+    move_platform(model, work)
+    for k in range(3):
+        leg = model.triangle[k]
+        known = subtract(row(work.legs, leg, TIP_BIAS), row(work.legs, leg, ARM_BIAS))
+        linear, angular = carried(model.spread, matrix, k, known)
+        for a in range(3):
+            work.platform[CARRIER_BIAS + a] += linear[a]
+            work.platform[CARRIER_BIAS + 3 + a] += angular[a]
+    fill_joint_space(model, work)
+
+
+@device
+def fill_joint_space(model, work):
+    """Fill M and h of the joint coordinates from the blocks of the extended model."""
+    mass = work.mass
+    for leg in range(6):
+        for a in range(3):
+            place = 3 * leg + a
+            for k in range(18):
+                mass[place, k] = 0.0
+            for b in range(3):
+                mass[place, 3 * leg + b] = work.leg_mass[leg, a, b]
+            mass[place, 18] = work.legs[leg, BIAS + a]
+    carrier = work.carrier_map
+    for a in range(6):
+        load = work.platform[BODY_BIAS + a]
+        for b in range(6):
+            load += work.body_mass[a, b] * work.platform[CARRIER_BIAS + b]
+        for corner in range(3):
+            for j in range(3):
+                column, place = 3 * corner + j, 3 * model.triangle[corner] + j
+                mass[place, 18] += carrier[a, column] * load
+                moved = 0.0
+                for b in range(6):
+                    moved += work.body_mass[a, b] * carrier[b, column]
+                for other in range(3):
+                    target = 3 * model.triangle[other]
+                    for k in range(3):
+                        mass[target + k, place] += carrier[a, 3 * other + k] * moved
+
+
+@device
+def reduce_joint_space(work, forces, right):
+    """Fill the reduced mass matrix B^T M B and `right` = B^T (Q - h - M beta); forces on lengths.
+
+    The columns of the first 18 rows of `mapping` are B and beta.
+    """
+    for j in range(6):
+        right[j] = 0.0
+        for k in range(6):
+            work.reduced[j, k] = 0.0
+    for leg in range(6):
+        for a in range(3):
+            load = (forces[leg] if a == 2 else 0.0) - work.mass[3 * leg + a, 18]
+            add_dense_row(work.mass, 3 * leg + a, load, work.mapping, work.reduced, right)
+
+
+@device
+def add_dense_row(mass, index, load, mapping, matrix, right):
+    """Add what row `index` of the joint-space equations gives; `load` is Q - h."""
+    moved = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    for b in range(18):
+        entry, line = mass[index, b], mapping[b]
+        if entry == 0.0:
+            continue
+        load -= entry * line[6]
+        moved = (
+            moved[0] + entry * line[0],
+            moved[1] + entry * line[1],
+            moved[2] + entry * line[2],
+            moved[3] + entry * line[3],
+            moved[4] + entry * line[4],
+            moved[5] + entry * line[5],
+        )
+    for j in range(6):
+        factor = mapping[index, j]
+        right[j] += factor * load
+        for k in range(j, 6):
+            matrix[k, j] += factor * moved[k]
+
+
+@device
+def expand_joint_space(model, work, accelerations):
+    """Fill the joints' accelerations B y'' + beta from the reduced ones, then the platform's."""
+    for leg in range(6):
+        for a in range(3):
+            total = work.mapping[3 * leg + a, 6]
+            for k in range(6):
+                total += work.mapping[3 * leg + a, k] * accelerations[k]
+            work.legs[leg, SECOND_RATE + a] = total
+    carry_acceleration(model, work)
+
+
+@device
+def carry_acceleration(model, work):
+    """Fill the platform's acceleration from those of the triangle's legs."""
+    for a in range(6):
+        total = work.platform[CARRIER_BIAS + a]
+        for corner in range(3):
+            for j in range(3):
+                change = work.legs[model.triangle[corner], SECOND_RATE + j]
+                total += work.carrier_map[a, 3 * corner + j] * change
+        work.platform[ACCELERATION + a] = total

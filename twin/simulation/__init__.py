@@ -1,0 +1,1 @@
+"""Simulation: one machine, a batch of machines, a live session, and the recorded trajectory."""

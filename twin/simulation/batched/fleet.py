@@ -1,0 +1,280 @@
+"""What all fleets share: arrays of states, checked arguments, drives, resets of single rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, as_floats, as_pose, one_of, positive
+from twin.errors import ClosedEngineError, InputError
+from twin.kernels.kinematics.inverse import coordinates_and_rates
+from twin.model.ball.ball import as_ball
+from twin.model.engine import PRESETS, State
+from twin.model.machine_model import MachineModel, as_model
+from twin.model.motions import REST
+from twin.model.static_deflection import quiet_springs
+from twin.plant.command import MODES
+from twin.plant.plant import Plant
+from twin.simulation.batched.drive_bank import (
+    grown,
+    loop_gains,
+    make_bank,
+    place_row,
+    queue_capacity,
+)
+from twin.simulation.batched.machines import empty_inputs, empty_machines
+from twin.simulation.batched.ratio import suitable_timestep, whole_ratio
+
+LARGEST_SIZE = 1_000_000
+
+
+class Fleet(ABC):
+    """Machines of one kind with their drives and sensors, one per row, advanced together.
+
+    Rows do not know of each other: what one does is the same, bit for bit, in a fleet of any size.
+
+    Attributes:
+        platform: the machine as its parameters describe it.
+        platforms: that of each row; other ones where parameters were varied.
+        size: rows.
+        period: of control [s].
+        timestep: of the engine [s].
+        ratio: steps of the engine in a period.
+        mode: of the commands, "velocity" or "force".
+        machines: states of all rows; its arrays are also attributes of the fleet. Read only.
+        cargo: the `Ball` that rolls on every platform, or None.
+        ball: `(N, 13)` pose and twist of the balls in the base frame, where there are any.
+        ball_lost: `(N,)` True where they have left their plates.
+    """
+
+    name: ClassVar[str]
+    own_preset: ClassVar[str]
+
+    def __init__(
+        self,
+        platform: MachineModel,
+        size: int,
+        period: float = 0.01,
+        timestep: float | None = None,
+        *,
+        mode: str = "velocity",
+        preset: str | None = None,
+        ball: Any = None,
+    ) -> None:
+        """Prepare the rows; `reset` puts machines into them.
+
+        Args:
+            platform: the machine.
+            size: rows.
+            period: of control [s].
+            timestep: of the engine [s], default the longest that is allowed, at most 1 ms.
+            mode: "velocity" (the drives close velocity loops) or "force".
+            preset: of the engine, "validation" or "fast"; None for the usual one.
+            ball: what rolls on the platform, a `Ball`; None for nothing.
+
+        Raises:
+            InputError: an argument that cannot be used.
+        """
+        self.platform = as_model(platform)
+        if type(size) is not int or not 1 <= size <= LARGEST_SIZE:
+            raise InputError("size", f"must be a whole number from 1 to {LARGEST_SIZE}")
+        self.size = size
+        self.mode = one_of(mode, "mode", MODES)
+        self.preset = one_of(self.own_preset if preset is None else preset, "preset", PRESETS)
+        self.period = positive(period, "period")
+        self.cargo = as_ball(ball, platform.parameters)
+        if timestep is None:
+            timestep = suitable_timestep(platform, self.period, self._check_step)
+        self.ratio = whole_ratio(self.period, timestep)
+        self.timestep = self.period / self.ratio
+        self._check_step(platform, self.timestep)
+        self._gains = loop_gains(platform, self.timestep)
+        self.platforms = [platform] * size
+        plant = Plant(platform, inertial=False)
+        plant.prepare(self.timestep)
+        self._plants = [plant] * size
+        n, k = platform.n_actuators, platform.n_internal
+        self._shape = (size, n)
+        self.machines = empty_machines(size, n, k)
+        self._inputs = empty_inputs(size, n, self.ratio)
+        self._bank = make_bank(size, n, queue_capacity(plant.drives.late, self.ratio))
+        self._shaken = self._pushed = self._fed = self._closed = False
+        self._placed, self._ready = np.zeros(size, dtype=bool), False
+        machines = self.machines
+        self.pose, self.twist, self.internal = machines.pose, machines.twist, machines.internal
+        self.acceleration = machines.acceleration
+        self.coordinates, self.rates = machines.coordinates, machines.rates
+        self.measured, self.measured_rates = machines.measured, machines.measured_rates
+        self.forces, self.effort = machines.forces, machines.effort
+        self.gap, self.failed = machines.gap, machines.failed
+        balls = 0 if self.cargo is None else size
+        self.ball, self.ball_lost = np.zeros((balls, 13)), np.zeros(balls, dtype=bool)
+        self._prepare()
+
+    def reset(
+        self,
+        rows: Any,
+        *,
+        pose: Any = None,
+        twist: Any = None,
+        internal: Any = None,
+        platforms: Sequence[MachineModel] | None = None,
+        ball: Any = None,
+    ) -> None:
+        """Put machines into `rows`, loops closed, drives holding them.
+
+        Args:
+            rows: `(m,)` whole numbers, each once.
+            pose: `(m, 7)`, default home.
+            twist: `(m, 6)`, default rest.
+            internal: `(m, 2k)`, default where springs inside the legs rest.
+            platforms: m machines like the fleet's with other numbers; None to keep those there.
+            ball: `(m, ...)` start of the ball; as the fleet's `Ball` says.
+
+        Raises:
+            InputError: wrong shapes, not finite, a machine of another kind.
+            ClosedEngineError: the fleet is closed.
+        """
+        if self._closed:
+            raise ClosedEngineError("the fleet is closed; make a new one")
+        places = _rows(rows, self.size)
+        m, k = len(places), self.platform.n_internal
+        if platforms is not None and len(platforms) != m:
+            raise InputError("platforms", f"must be {m}, one per row, not {len(platforms)}")
+        for number, row in enumerate(places):
+            self._placed[row] = self._ready = False
+            if platforms is not None and platforms[number] is not self.platforms[row]:
+                self._adopt(row, as_model(platforms[number]))
+            machine = self.platforms[row]
+            at = machine.home if pose is None else as_pose(_entry(pose, "pose", number, m, 7))
+            moving = REST if twist is None else _entry(twist, "twist", number, m, 6)
+            if internal is not None:
+                inside = _entry(internal, "internal", number, m, 2 * k)
+            else:
+                inside = quiet_springs(machine, at, REST, REST) if k else np.empty(0)
+            start = None if ball is None else ball[number]
+            self._put(row, machine, (at, moving, inside), start)
+        self._ready = bool(self._placed.all())
+
+    def advance(
+        self, demand: Any, *, feedforward: Any = None, wrench: Any = None, shaking: Any = None
+    ) -> None:
+        """Advance all rows by one control period; rows that have failed stay where they are.
+
+        Args:
+            demand: `(N, n)` speeds [m/s, rad/s] or forces [N, N m].
+            feedforward: `(N, n)` forces added to those of the velocity loops; default none.
+            wrench: `(N, 6)` on the platforms, base axes, held; default none.
+            shaking: `(N, ratio, 3)` acceleration of the base [m/s2], held over each step of the
+                engine; default none.
+
+        Raises:
+            InputError: wrong shapes.
+            ClosedEngineError: the fleet is closed, or a row was never reset or its reset refused.
+        """
+        if self._closed or not self._ready:
+            raise ClosedEngineError("the fleet is closed, or has rows that were not reset")
+        inputs = self._inputs
+        _take(inputs.demand, demand, "demand")
+        if self._fed or feedforward is not None:
+            self._fed = _take(inputs.feedforward, feedforward, "feedforward", optional=True)
+        if self._pushed or wrench is not None:
+            self._pushed = _take(inputs.wrench, wrench, "wrench", optional=True)
+        if self._shaken or shaking is not None:
+            self._shaken = _take(inputs.shaking, shaking, "shaking", optional=True)
+        self._advance()
+
+    def close(self) -> None:
+        """Free the engines; calling it twice is allowed."""
+        self._closed = True
+
+    @abstractmethod
+    def _prepare(self) -> None:
+        """Make what the engine needs; all arguments are checked and kept.
+
+        Raises:
+            InputError: a machine that the engine refuses, or more rows than it holds.
+        """
+
+    @abstractmethod
+    def _advance(self) -> None:
+        """Advance all rows by one control period under `_inputs`."""
+
+    @abstractmethod
+    def _place(self, row: int, state: State, ball: Any) -> None:
+        """Put the machine of a row into the engine; states and drives are there already."""
+
+    def _adopt(self, row: int, platform: MachineModel) -> None:
+        """Take over another machine into a row."""
+        mine = self.platform
+        alike = (platform.kind, platform.n_actuators, platform.n_internal, platform.dof)
+        if alike != (mine.kind, mine.n_actuators, mine.n_internal, mine.dof):
+            raise InputError("platforms", f"{platform.name} is no machine like {mine.name}")
+        self._check_step(platform, self.timestep)
+        plant = Plant(platform, inertial=False)
+        plant.prepare(self.timestep)
+        capacity = queue_capacity(plant.drives.late, self.ratio)
+        if capacity > self._bank.queue.shape[1]:
+            self._bank = grown(self._bank, capacity)
+            self._take_bank()
+        self.platforms[row], self._plants[row] = platform, plant
+
+    def _take_bank(self) -> None:  # noqa: B027 (only some fleets keep what depends on it)
+        """Take note of a bank with other arrays."""
+
+    def _check_step(self, platform: MachineModel, timestep: float) -> None:
+        """Raise InputError where the engine cannot step a machine by `timestep` [s]."""
+        from twin.engines.stability import check_timestep
+
+        check_timestep(platform, timestep, self.name, "rk4")
+
+    def _put(self, row: int, machine: MachineModel, start: tuple[Any, Any, Any], ball: Any) -> None:
+        pose, twist, internal = start
+        lengths, rates = np.empty(machine.n_actuators), np.empty(machine.n_actuators)
+        coordinates_and_rates(machine.constants.legs, pose, twist, lengths, rates)
+        if not np.isfinite(lengths).all():
+            raise InputError("pose", f"{pose.tolist()} is out of reach of {machine.name}")
+        state = State(0.0, pose, twist, lengths, rates, internal)
+        place_row(self._bank, row, self._plants[row], self._gains, state)
+        at = self.machines
+        at.pose[row], at.twist[row], at.internal[row] = pose, twist, internal
+        at.coordinates[row], at.rates[row] = self._plants[row].actuated(state)
+        at.acceleration[row] = at.gap[row] = 0.0
+        at.forces[row] = self._plants[row].held
+        at.failed[row] = False
+        self._place(row, state, ball)
+        told = self._plants[row].measure(state)
+        at.measured[row], at.measured_rates[row] = told.coordinates, told.rates
+        at.effort[row] = self._plants[row].states[:, 0]
+        self._bank.before[row] = told.coordinates
+        self._placed[row] = True
+
+
+def _take(mine: FloatArray, given: Any, field: str, *, optional: bool = False) -> bool:
+    """Fill one of the inputs, with zeros where nothing is given; return whether something is."""
+    if given is None and optional:
+        mine[:] = 0.0
+        return False
+    if getattr(given, "shape", None) != mine.shape:
+        raise InputError(field, f"must be an array of shape {mine.shape}, got {np.shape(given)}")
+    mine[:] = given
+    return True
+
+
+def _rows(rows: Any, size: int) -> list[int]:
+    found = np.asarray(rows)
+    if found.ndim != 1 or found.dtype.kind not in "iu":
+        raise InputError("rows", "must be whole numbers of shape (m,)")
+    places: list[int] = found.tolist()
+    if len(set(places)) != len(places) or not all(0 <= place < size for place in places):
+        raise InputError("rows", f"must be different numbers from 0 to {size - 1}")
+    return places
+
+
+def _entry(values: Any, field: str, number: int, count: int, width: int) -> FloatArray:
+    if np.shape(values) != (count, width):
+        raise InputError(field, f"must have shape ({count}, {width}), got {np.shape(values)}")
+    return as_floats(values[number], field, width)

@@ -1,0 +1,242 @@
+"""Fleets in MuJoCo: one batch of simulations, stepped on all cores.
+
+Rows are bit for bit what single engines compute. Forces of drives and of dry friction are held over
+each step of the engine, so that MuJoCo is called once a step; where nothing changes within a
+period, it takes all but the last step at once.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, ClassVar
+
+import numpy as np
+
+from twin.engines.guard import LARGEST_GAP
+from twin.engines.mechanism.joint_motion import joint_motion
+from twin.engines.mujoco.ball import FreeBall
+from twin.engines.mujoco.engine import SAVED
+from twin.engines.mujoco.model import coordinates, mujoco, velocities
+from twin.engines.mujoco.platform import platform_of
+from twin.engines.stability import check_timestep
+from twin.errors import InputError
+from twin.kernels.batched.mujoco import after_period, before_step, keep_twists, read_balls
+from twin.kernels.plant.drives import issue_rows
+from twin.model.ball.places import is_lost, on_plate, place_on_plate
+from twin.model.batch import usable_cores
+from twin.model.engine import State
+from twin.model.machine_model import MachineModel
+from twin.simulation.batched.drive_bank import place_row
+from twin.simulation.batched.fleet import Fleet
+from twin.simulation.batched.mujoco_fields import (
+    alike,
+    cycle_of,
+    fields_of,
+    layout_of,
+    wrenches_of,
+)
+from twin.simulation.batched.mujoco_machine import (
+    CompiledMachine,
+    compile_machine,
+    has_drives,
+    scheme_of,
+)
+
+batches: Any = import_module("mujoco.batch")  # here, where a missing MuJoCo has been told of
+
+STEP_ONLY, POSITIONS, MOTIONS = (
+    int(stage)
+    for stage in (
+        mujoco.mjtStage.mjSTAGE_NONE,
+        mujoco.mjtStage.mjSTAGE_POS,
+        mujoco.mjtStage.mjSTAGE_VEL,
+    )
+)
+"""What is computed at the end of a call, beside the state."""
+
+
+class MujocoFleet(Fleet):
+    """Machines in one `mujoco.batch.Batch`.
+
+    The preset "validation" integrates with RK4, "fast" with Euler's method; see the engine. A
+    fleet of one gives what one of many gives, and both what `MujocoEngine` gives.
+    """
+
+    name: ClassVar[str] = "mujoco"
+    own_preset: ClassVar[str] = "validation"
+
+    def _prepare(self) -> None:
+        """Compile the machine."""
+        platform, size = self.platform, self.size
+        self._nominal = self._compile(platform)
+        self._compiled = [self._nominal] * size
+        self._models: list[Any] = []
+        self._gravity: list[Any] = []
+        machine, model = self._nominal
+        self._batch: Any = batches.Batch(model, size, min(size, usable_cores()))
+        self._layout = layout_of(machine, model)
+        self._joints = coordinates(model, machine.joint_names)
+        self._joint_rates = velocities(model, machine.joint_names)
+        self._fields = fields_of(self._batch)
+        self._wrenches = wrenches_of(self._batch)
+        self._home = np.tile(platform.home_coordinates, (size, 1))
+        self._dry = np.tile(self._nominal.dry_friction, (size, 1, 1))
+        self._before = np.zeros((size, 6))
+        self._sign = np.ones(size)
+        self._data = mujoco.MjData(model)
+        self._tilted = False
+        self._driven = np.full(size, has_drives(platform))
+        self._stage = POSITIONS if machine.floats else MOTIONS
+        self._take_bank()
+
+    def close(self) -> None:
+        """Free the batch; calling it twice is allowed."""
+        super().close()
+        self._batch = None
+        for own in (self._compiled, self._models, self._gravity):
+            own.clear()
+
+    def _check_step(self, platform: MachineModel, timestep: float) -> None:
+        check_timestep(platform, timestep, self.name, scheme_of(platform, timestep, self.preset))
+
+    def _compile(self, platform: MachineModel) -> CompiledMachine:
+        return compile_machine(platform, self.timestep, self.preset, self.cargo)
+
+    def _adopt(self, row: int, platform: MachineModel) -> None:
+        if platform is self.platform:
+            made = self._nominal._replace(model=copy.copy(self._nominal.model))
+        else:
+            made = self._compile(platform)
+        dry = made.dry_friction
+        if not alike(self._nominal.model, made.model) or dry.shape != self._dry.shape[1:]:
+            raise InputError(
+                "platforms", f"{platform.name} is no machine like {self.platform.name}"
+            )
+        super()._adopt(row, platform)
+        self._compiled[row], self._dry[row] = made, dry
+        self._home[row] = platform.home_coordinates
+        self._driven[row] = has_drives(platform)
+        self._set_models()
+
+    def _take_bank(self) -> None:
+        groups = (self._bank, self.machines, self._fields, self._layout)
+        self._cycle = cycle_of(self._home, self._dry, *groups)
+
+    def _set_models(self) -> None:
+        """Hand the rows' own models to the batch.
+
+        Raises:
+            InputError: one of them has other parts than the others.
+        """
+        self._models = [made.model for made in self._compiled]
+        self._gravity = [model.opt.gravity for model in self._models]
+        try:
+            self._batch.set_models(self._models)
+        except ValueError as error:
+            raise InputError("platforms", f"must all have the same parts ({error})") from None
+
+    def _place(self, row: int, state: State, ball: Any) -> None:
+        """Put the machine where its engine would, and its whole record into the batch."""
+        (machine, model), data = self._compiled[row], self._data
+        mujoco.mj_resetData(model, data)
+        legs = self.platforms[row].leg_coordinates(state.pose, state.twist, internal=state.internal)
+        joints = joint_motion(machine, legs)
+        data.qpos[self._joints] = joints.values
+        data.qvel[self._joint_rates] = joints.rates
+        platform = platform_of(machine, model, data)
+        platform.place(state.pose, state.twist)
+        self._sign[row] = platform.sign
+        if self.cargo is not None:
+            self.ball[row] = place_on_plate(self.cargo, state.pose, state.twist, ball)
+            self.ball_lost[row] = False
+            FreeBall(model, data).place(self.ball[row])
+        elif ball is not None:
+            raise InputError("ball", "this fleet was made without one")
+        self._batch.reset([row], stage=STEP_ONLY)  # warnings that were counted
+        mujoco.mj_getState(model, data, self._batch.state[row], SAVED)
+        places, speeds = self._layout.joints
+        lengths = self._home[row] + data.qpos[places].sum(axis=0)
+        rates = data.qvel[speeds].sum(axis=0)
+        self._hold(row, state._replace(lengths=lengths, rates=rates))
+
+    def _hold(self, row: int, state: State) -> None:
+        """Let the drives of a row start where MuJoCo's joints are, to the last bit."""
+        plant, machines = self._plants[row], self.machines
+        place_row(self._bank, row, plant, self._gains, state)
+        machines.coordinates[row], machines.rates[row] = plant.actuated(state)
+
+    def _advance(self) -> None:
+        bank, machines, inputs = self._bank, self.machines, self._inputs
+        issue_rows(bank.counters, bank.queue, inputs.demand, inputs.feedforward, machines.failed)
+        self._wrenches[:] = inputs.wrench
+        self._before[:] = machines.twist
+        settings = (self.ratio, int(self.mode == "velocity"), self.timestep)
+        rows, runs = self._going(), self._runs()
+        with _no_log():
+            for part, length in enumerate(runs, start=1):
+                self._tilt(part - 1)
+                if before_step(self._cycle, *settings, length - 1):
+                    rows = self._going()
+                if 1 < part == len(runs):
+                    keep_twists(machines.failed, self._fields, self._layout, self._before)
+                self._step(rows, length, self._stage if part >= len(runs) - 1 else STEP_ONLY)
+        ends = (self._home, self._sign, self._before, LARGEST_GAP, self.period, self.timestep)
+        after_period(bank, machines, self._fields, self._layout, *ends)
+        if self.cargo is not None:
+            read_balls(machines.failed, self._fields, self.ball)
+            lost = is_lost(self.cargo, on_plate(self.pose, self.twist, self.ball))
+            self.ball_lost |= lost & ~machines.failed
+
+    def _runs(self) -> list[int]:
+        """Return for how many steps of the engine forces are held, again and again."""
+        changing = self._shaken or self._dry.size or self._driven.any()
+        constant = self.mode == "force" and not changing
+        return [self.ratio - 1, 1] if constant and self.ratio > 1 else [1] * self.ratio
+
+    def _going(self) -> Any:
+        """Return the rows that have not failed; None for all."""
+        failed = self.machines.failed
+        return np.flatnonzero(~failed).astype(np.int32) if failed.any() else None
+
+    def _step(self, rows: Any, count: int, stage: int) -> None:
+        """Step rows; those in which MuJoCo gives up keep the state they had, and fail."""
+        try:
+            self._batch.step(rows, count, stage)
+        except batches.SimulationError as error:
+            self.machines.failed[error.ids] = True
+
+    def _tilt(self, part: int) -> None:
+        """Let the rows feel their base shaken in one step of the engine, or no longer."""
+        if not (self._shaken or self._tilted):
+            return
+        if not self._tilted:
+            for row, made in enumerate(self._compiled):
+                if made is self._nominal:
+                    self._compiled[row] = made._replace(model=copy.copy(made.model))
+            self._set_models()
+        felt = np.zeros((self.size, 3))
+        felt[:, 2] = [-made.machine.gravity for made in self._compiled]
+        if self._shaken:
+            felt -= self._inputs.shaking[:, part]
+        for own, field in zip(self._gravity, felt, strict=True):
+            own[:] = field
+        self._tilted = self._shaken
+        self._batch.set_models(self._models)  # asked for after any change
+
+
+@contextmanager
+def _no_log() -> Iterator[None]:
+    """Keep MuJoCo from writing warnings to a file: the batch counts them."""
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(_ignore)
+    try:
+        yield
+    finally:
+        mujoco.set_mju_user_warning(before)
+
+
+def _ignore(_: str) -> None:
+    """Let a warning pass."""

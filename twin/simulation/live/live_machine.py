@@ -1,0 +1,181 @@
+"""A live run from one reset to the next: machine, demand, comparison, and what is kept of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.control.reference import Reference
+from twin.errors import TwinError
+from twin.model.engine import Engine
+from twin.simulation.live.comparison import Comparison
+from twin.simulation.live.history import History
+from twin.simulation.live.machine_charts import (
+    DIFFERENCE,
+    LOOP_GAP,
+    REAL_TIME,
+    MachineCharts,
+    difference,
+)
+from twin.simulation.live.machine_run import MachineRun, make_engine_for, new_run
+from twin.simulation.live.push import Push
+from twin.simulation.live.recorder import Recorder
+from twin.simulation.live.settings import Settings
+from twin.simulation.live.source import KEPT, NOTE
+from twin.simulation.live.steering import Steering
+from twin.simulation.platform import Platform
+
+
+class LiveMachine:
+    """A machine from home on, advanced by control periods.
+
+    Attributes:
+        platform: the machine.
+        settings: what it is made of now.
+        period: of the controller [s].
+        steering: where it shall go.
+        run: the machine in its engine.
+        comparison: the same beside it, None for none.
+        charts: of the history.
+        history: the last 30 s.
+        recorder: the last minutes at every control period.
+        real_time_factor: for the history.
+    """
+
+    def __init__(self, platform: Platform, settings: Settings, period: float) -> None:
+        """Prepare the machine at home.
+
+        Raises:
+            InputError: the machine does not take the settings.
+            MissingDependencyError: a library is missing.
+        """
+        self.platform, self.settings, self.period = platform, settings, period
+        self.steering = Steering(platform, period)
+        reference = self.steering.reference(0)
+        self.run = new_run(platform, settings, reference)
+        self.comparison = _comparison(self.run, settings, reference, 0)
+        self.charts = MachineCharts(self.steering.axes)
+        charts = (*self.charts.charts, LOOP_GAP, REAL_TIME, DIFFERENCE)
+        self.history = History(charts, round(KEPT / NOTE))
+        self.recorder = Recorder(platform.n_actuators, 2 * platform.n_internal)
+        self.real_time_factor = float("nan")
+        self._push: Push | None = None
+        self._push_left = self._step = 0
+        self._noted = -NOTE
+
+    @property
+    def time(self) -> float:
+        """[s] since the beginning."""
+        return self._step * self.period
+
+    @property
+    def push(self) -> Push | None:
+        """The push that acts now; None for none."""
+        return self._push if self._push_left else None
+
+    @push.setter
+    def push(self, push: Push) -> None:
+        """Begin another push in place of the one that acts."""
+        self._push = push
+        self._push_left = max(1, round(push.duration / self.period))
+
+    @property
+    def difference(self) -> FloatArray | None:
+        """Distance [m] and angle [rad] to the second engine `(2,)`; None where there is none."""
+        if self.comparison is None:
+            return None
+        return difference(self.run.state.pose, self.comparison.run.state.pose)
+
+    def advance(self) -> None:
+        """Advance by one control period."""
+        if self.steering.due(self.time):
+            self._redirect()
+        push, before = self.push, self.run.state
+        self.run.advance(push)
+        if self.run.stopped and self.run.state is before:
+            self._note()
+            return
+        if self.comparison is not None:
+            self.comparison.advance(push, self.run.applied)
+        self.recorder.append(before, self.run.applied[0], self.run.told())
+        self._push_left = max(0, self._push_left - 1)
+        self._step += 1
+        if self.time >= self._noted + NOTE - 0.5 * self.period:
+            self._note()
+
+    def change(self, wanted: Settings) -> None:
+        """Exchange what differs from other settings of the same machine, while it goes on.
+
+        Raises:
+            InputError: the machine does not take them; nothing has changed.
+            MissingDependencyError: a library is missing; likewise.
+        """
+        now, step, run = self.settings, self._step, self.run
+        reference = self._redirect()
+        law, engine = None, None
+        if (wanted.controller, wanted.gains) != (now.controller, now.gains):
+            law = run.controller(wanted.controller, wanted.gains, reference)
+        if (wanted.engine, wanted.engine_preset) != (now.engine, now.engine_preset):
+            engine = make_engine_for(
+                self.platform, wanted.engine, wanted.engine_preset, self.period
+            )
+        try:
+            if wanted.comparison is not None:
+                # Whether it takes the machine is known before anything is changed.
+                Comparison(run, wanted, reference, step).close()
+            if law is not None:
+                run.loop.replace(law)
+            if engine is not None:
+                self._exchange(engine, wanted, reference)
+        except TwinError:
+            if engine is not None:
+                engine.close()
+            raise
+        former, self.comparison = self.comparison, None
+        if former is not None:
+            former.close()
+        self.settings = wanted
+        self.comparison = _comparison(self.run, wanted, reference, step)
+
+    def close(self) -> None:
+        """Free the engines; more calls do nothing."""
+        self.run.close()
+        if self.comparison is not None:
+            self.comparison.close()
+
+    def _exchange(self, engine: Engine, wanted: Settings, reference: Reference) -> None:
+        """Go on in another engine; where its step differs, with drives that begin anew."""
+        run = self.run
+        if engine.timestep == run.engine.timestep:
+            run.exchange(engine)
+        else:
+            self.run = new_run(
+                self.platform, wanted, reference, self._step, run.state, engine=engine
+            )
+            run.close()
+        self.recorder.clear()
+
+    def _redirect(self) -> Reference:
+        """Return a reference around the present, which the controllers follow from now on."""
+        reference = self.steering.reference(self._step)
+        self.run.redirect(reference)
+        if self.comparison is not None:
+            self.comparison.run.redirect(reference)
+        return reference
+
+    def _note(self) -> None:
+        """Add a row to the history."""
+        self._noted = self.time
+        run, other = self.run, None if self.comparison is None else self.comparison.run
+        values = self.charts.values(run.state, run.demanded_pose, run.applied[-1])
+        values["loop_gap"] = np.array([run.loop_gap, np.nan if other is None else other.loop_gap])
+        values["real_time"] = np.array([self.real_time_factor])
+        if other is not None and not other.stopped:
+            values["difference"] = difference(run.state.pose, other.state.pose)
+        self.history.append(self.time, values)
+
+
+def _comparison(
+    run: MachineRun, settings: Settings, reference: Reference, step: int
+) -> Comparison | None:
+    return None if settings.comparison is None else Comparison(run, settings, reference, step)

@@ -1,0 +1,146 @@
+"""The charts of a running machine, and their values at one instant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.errors import TwinError
+from twin.model.engine import State
+from twin.motion.quaternions import quaternion_product
+from twin.rotations import angle_between, angles_from_quaternion
+from twin.simulation.live.axes import Axes
+from twin.simulation.live.chart import Chart
+from twin.simulation.live.limits import ActuatorLimits, actuator_limits
+from twin.simulation.platform import Platform
+
+MICRO, NANO = 1e6, 1e9
+
+LEAST = 1e-3
+"""[m, rad, per s] Smallest range of a chart."""
+
+
+class MachineCharts:
+    """Charts of a machine that is driven along a demand.
+
+    Attributes:
+        charts: demanded and measured axes, lengths, speeds and forces with their limits, energy.
+        limits: of the actuators.
+    """
+
+    def __init__(self, axes: Axes) -> None:
+        """Describe the charts of the machine with these `axes`."""
+        self._platform, self._axes = axes.platform, axes
+        self.limits = actuator_limits(self._platform)
+        names = [axes.names[k] for k in axes.shown]
+        self._linear = [k for k in axes.shown if k < 3]
+        self._angles = [k for k in axes.shown if k >= 3]
+        split = len(self._linear)
+        self.charts = (
+            _axes_chart("position", "Position from home", "mm", 1e3, names[:split]),
+            _axes_chart("rotation", "Rotation from home", "deg", 180.0 / np.pi, names[split:]),
+            *_actuator_charts(self._platform, self.limits),
+            Chart("energy", "Energy", "J", ("kinetic", "potential", "total")),
+        )
+
+    def values(
+        self, state: State, demanded: FloatArray | None, forces: FloatArray
+    ) -> dict[str, FloatArray]:
+        """Return the charts' values.
+
+        Args:
+            state: of the machine.
+            demanded: `(7,)` pose, None where nothing is demanded.
+            forces: `(n,)` on the legs.
+        """
+        pose, twist, _ = self._platform.constrain(state.pose, state.twist)
+        measured = self._displacement(pose)
+        wanted = np.full_like(measured, np.nan)
+        if demanded is not None:
+            wanted = self._displacement(demanded)
+        return {
+            "position": np.concatenate([wanted[self._linear], measured[self._linear]]),
+            "rotation": np.concatenate([wanted[self._angles], measured[self._angles]]),
+            "lengths": state.lengths,
+            "speeds": state.rates,
+            "forces": forces,
+            "energy": self._energy(pose, twist, state.internal),
+        }
+
+    def _displacement(self, pose: FloatArray) -> FloatArray:
+        """Return a pose `(7,)` as axes `(k,)` from home [m], [rad]."""
+        home = self._platform.home
+        turn = quaternion_product(pose[None, 3:], home[None, 3:] * [1.0, -1.0, -1.0, -1.0])[0]
+        angles = angles_from_quaternion(turn / np.linalg.norm(turn), self._axes.convention)
+        return np.concatenate([pose[:3] - home[:3], angles])
+
+    def _energy(self, pose: FloatArray, twist: FloatArray, internal: FloatArray) -> FloatArray:
+        try:
+            kinetic, potential = self._platform.energy(pose, twist, internal=internal)
+        except TwinError:  # an engine has left the poses that the legs can reach
+            return np.full(3, np.nan)
+        return np.array([kinetic, potential, kinetic + potential], dtype=float)
+
+
+LOOP_GAP = Chart("loop_gap", "Loop gap", "nm", ("engine", "second engine"), NANO, logarithmic=True)
+REAL_TIME = Chart("real_time", "Real-time factor", "", ("factor",), limits=(1.0,))
+DIFFERENCE = Chart(
+    "difference",
+    "Difference to the second engine",
+    "um, urad",
+    ("position", "rotation"),
+    MICRO,
+    logarithmic=True,
+)
+
+
+def difference(first: Any, second: Any) -> FloatArray:
+    """Return distance [m] and angle [rad] between two poses `(7,)`."""
+    distance = float(np.linalg.norm(first[:3] - second[:3]))
+    return np.array([distance, float(angle_between(first[3:], second[3:]))])
+
+
+def _axes_chart(name: str, title: str, unit: str, scale: float, axes: list[str]) -> Chart:
+    wanted = tuple(f"{axis} demanded" for axis in axes)
+    return Chart(name, title, unit, (*wanted, *axes), scale, demanded=wanted, least=LEAST)
+
+
+def _actuator_charts(platform: Platform, limits: ActuatorLimits) -> tuple[Chart, ...]:
+    legs = tuple(f"leg {k + 1}" for k in range(platform.n_actuators))
+    rotary = platform.coordinate_unit == "rad"
+    unit, scale = ("deg", 180.0 / np.pi) if rotary else ("mm", 1e3)
+    force = platform.force_unit
+    return (
+        Chart(
+            "lengths",
+            f"Actuator {'angles' if rotary else 'lengths'}",
+            unit,
+            legs,
+            scale,
+            limits=_lines(limits.low, limits.high),
+        ),
+        Chart(
+            "speeds",
+            "Actuator speeds",
+            f"{unit}/s",
+            legs,
+            scale,
+            limits=_lines(-limits.speed, limits.speed),
+            least=LEAST,
+        ),
+        Chart(
+            "forces",
+            f"Actuator {'torques' if rotary else 'forces'}",
+            force,
+            legs,
+            limits=_lines(-limits.force, limits.force),
+        ),
+    )
+
+
+def _lines(*bounds: FloatArray) -> tuple[float, ...]:
+    """Return the different finite limits."""
+    values = np.unique(np.concatenate(bounds))
+    return tuple(values[np.isfinite(values)].tolist())

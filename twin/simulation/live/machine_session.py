@@ -1,0 +1,318 @@
+"""A machine that runs live: steered, pushed, reconfigured, compared, recorded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.control import controller_names
+from twin.control.controller import PERIOD
+from twin.engines import engine_names
+from twin.errors import StateError
+from twin.machine.payload import Occupant
+from twin.model.ball.ball import Ball
+from twin.motion import Motion
+from twin.simulation.live.axes import Axis
+from twin.simulation.live.exaggeration import exaggerated
+from twin.simulation.live.gains import gains_of
+from twin.simulation.live.history import History
+from twin.simulation.live.limits import ActuatorLimits
+from twin.simulation.live.live_machine import LiveMachine
+from twin.simulation.live.payloads import Payload, loaded_machine, occupant
+from twin.simulation.live.push import Push, as_push
+from twin.simulation.live.settings import Settings, as_settings
+from twin.simulation.platform import Platform
+from twin.simulation.scene import Scene
+from twin.simulation.trajectory import Trajectory
+
+
+class MachineSession:
+    """A machine under control, whose demand, engine, controller and surroundings change live.
+
+    Not for several threads at once: see `Runner`.
+
+    Attributes:
+        machine: name or path that it was made with.
+        period: of the controller [s].
+        exaggeration: how many times the difference to the second engine is drawn.
+    """
+
+    period = PERIOD
+
+    def __init__(self, machine: str | Path, **settings: Any) -> None:
+        """Prepare the machine at home; `advance` lets it run.
+
+        Args:
+            machine: name or path of a platform.toml.
+            settings: fields of `Settings` that differ from their defaults.
+
+        Raises:
+            InputError: a setting that cannot be used.
+            MachineNotFoundError: neither a known name nor a file.
+            ParameterError: the file cannot be used.
+            MissingDependencyError: a library of the engine or of the controller is missing.
+        """
+        self.machine = machine
+        wanted = as_settings(settings)
+        platform = loaded_machine(machine, wanted.machine_preset, wanted.payload)
+        self._live = LiveMachine(platform, wanted, self.period)
+        self._owed = 0.0
+        self.exaggeration = 1.0
+
+    # What it is.
+
+    @property
+    def platform(self) -> Platform:
+        """The machine with its preset."""
+        return self._live.platform
+
+    @property
+    def ball(self) -> Ball | None:
+        """None: there is no ball."""
+        return None
+
+    @property
+    def payload(self) -> Occupant | None:
+        """Who rides on the platform, whose mass is the platform's; None for nobody."""
+        return occupant(self.settings.payload)
+
+    @property
+    def settings(self) -> Settings:
+        """What it is made of now."""
+        return self._live.settings
+
+    @property
+    def limits(self) -> ActuatorLimits:
+        """What the actuators can do."""
+        return self._live.charts.limits
+
+    @property
+    def history(self) -> History:
+        """Of the charts, the last 30 s; another one after a reset."""
+        return self._live.history
+
+    @property
+    def real_time_factor(self) -> float:
+        """Told by who runs it, for the chart."""
+        return self._live.real_time_factor
+
+    @real_time_factor.setter
+    def real_time_factor(self, factor: float) -> None:
+        self._live.real_time_factor = factor
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The axes that the platform can be moved along, with their ranges about home."""
+        return self._live.steering.axes.ranges
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        """Names of engines."""
+        return engine_names()
+
+    @property
+    def controllers(self) -> tuple[str, ...]:
+        """Names of controllers; `configure` refuses those that do not fit the machine."""
+        return controller_names()
+
+    @property
+    def presets(self) -> tuple[str, ...]:
+        """Presets of the machine's file."""
+        known = self.platform.parameters.preset
+        return () if known is None else known.known
+
+    @property
+    def gains(self) -> dict[str, float]:
+        """The controller's gains at present, by name."""
+        return gains_of(self._live.run.loop.controller)
+
+    # How it is.
+
+    @property
+    def time(self) -> float:
+        """[s] since the last reset."""
+        return self._live.time
+
+    @property
+    def stopped(self) -> str:
+        """Why it stands still until a reset; empty where it goes on."""
+        return self._live.run.stopped
+
+    @property
+    def message(self) -> str:
+        """What the machine has to say: why it is being stopped, or why the comparison was."""
+        if self._live.run.message:
+            return self._live.run.message
+        other = self._live.comparison
+        return f"second engine: {other.run.message}" if other and other.run.message else ""
+
+    @property
+    def comparison_stopped(self) -> str:
+        """Why the second engine stands still; empty where it does not, or where there is none."""
+        return "" if self._live.comparison is None else self._live.comparison.run.stopped
+
+    @property
+    def scene(self) -> Scene:
+        """What is to be seen now; the ghost is the demanded pose."""
+        state = self._live.run.state
+        return Scene(state.pose, state.internal, ghost=self._live.run.demanded_pose)
+
+    @property
+    def comparison_scene(self) -> Scene | None:
+        """What is to be seen of the second engine; None where there is none.
+
+        Its difference to the first is drawn `exaggeration` times, within the actuators' limits.
+        """
+        if self._live.comparison is None:
+            return None
+        state = self._live.comparison.run.state
+        pose = exaggerated(self.platform, self._live.run.state.pose, state.pose, self.exaggeration)
+        return Scene(pose, state.internal)
+
+    @property
+    def difference(self) -> FloatArray | None:
+        """Distance [m] and angle [rad] to the second engine `(2,)`; None where there is none."""
+        return self._live.difference
+
+    @property
+    def loads(self) -> FloatArray:
+        """Forces on the legs `(n,)` [N, N m]."""
+        return np.array(self._live.run.applied[-1])
+
+    @property
+    def utilisation(self) -> FloatArray:
+        """Forces in parts of the largest ones `(n,)`, NaN where none is known."""
+        return self._live.charts.limits.utilisation(self.loads)
+
+    @property
+    def stroke_margin(self) -> FloatArray:
+        """Share of the stroke left to the nearer end `(n,)`."""
+        return self._live.charts.limits.stroke_margin(self._live.run.state.lengths)
+
+    @property
+    def push_acting(self) -> Push | None:
+        """The push that acts now; None for none."""
+        return self._live.push
+
+    # What one can do with it.
+
+    @property
+    def target(self) -> FloatArray:
+        """Where the platform comes to rest `(k,)`, in the axes' units."""
+        return self._live.steering.target
+
+    @property
+    def demanded(self) -> FloatArray:
+        """Where the platform is demanded now `(k,)`, in the axes' units."""
+        return self._live.steering.demanded(self.time)
+
+    @property
+    def playing(self) -> bool:
+        """Whether a motion is being played."""
+        return self._live.steering.playing(self.time)
+
+    def move_to(self, values: Any) -> None:
+        """Go to `values` `(k,)` in the axes' units, or as far on the way as the legs reach.
+
+        Raises:
+            InputError: wrong shape or not finite.
+        """
+        self._live.steering.move_to(self.time, values)
+
+    def home(self) -> None:
+        """Go home."""
+        self.move_to(np.zeros(len(self.axes)))
+
+    def play(self, motion: Motion, loop: bool = False) -> None:
+        """Play a motion about home, again and again with `loop`.
+
+        Raises:
+            InputError: no motion, one of another machine, or one that leaves the limits.
+        """
+        self._live.steering.play(self.time, motion, loop)
+
+    def stop_motion(self) -> None:
+        """End the motion that is played and come to rest."""
+        self._live.steering.stop(self.time)
+
+    def push(
+        self,
+        force: Any = (0.0, 0.0, 0.0),
+        moment: Any = (0.0, 0.0, 0.0),
+        point: Any = (0.0, 0.0, 0.0),
+        duration: float = 0.1,
+    ) -> None:
+        """Push the platform from now on, in place of the push that acts; see `Push`.
+
+        Raises:
+            InputError: wrong shapes, not finite, or a duration out of range.
+        """
+        self._live.push = as_push(force, moment, point, duration)
+
+    def configure(self, **changes: Any) -> None:
+        """Change settings while it runs.
+
+        Another machine preset or payload begins anew, and so does a stopped run.
+
+        Raises:
+            InputError: a setting that cannot be used; everything stays as it was.
+            MissingDependencyError: a library is missing; likewise.
+        """
+        wanted = self.settings.changed(**changes)
+        if self._live.run.message or _machine(wanted) != _machine(self.settings):
+            self._begin(wanted)
+        elif wanted != self.settings:
+            self._live.change(wanted)
+
+    def advance(self, duration: float) -> None:
+        """Go on by `duration` [s], rounded down to control periods; the rest is kept."""
+        self._owed += duration / self.period
+        periods = int(self._owed + 1e-9)
+        self._owed -= periods
+        for _ in range(periods):
+            if self.stopped:
+                self._owed = 0.0
+                break
+            self._live.advance()
+
+    def reset(self) -> None:
+        """Begin anew at home, with the same settings.
+
+        Raises:
+            InputError: the controller cannot begin with these gains.
+        """
+        self._begin(self.settings)
+
+    def trajectory(self) -> Trajectory:
+        """Return what was recorded since the last reset or change of engine: the last minutes.
+
+        Raises:
+            StateError: nothing yet.
+        """
+        if not len(self._live.recorder):
+            raise StateError("nothing was recorded yet: let the machine run")
+        return self._live.recorder.trajectory(
+            self.platform, self._live.run.engine, self._live.run.message
+        )
+
+    def close(self) -> None:
+        """Free the engines; more calls do nothing."""
+        self._live.close()
+
+    def _begin(self, settings: Settings) -> None:
+        """Begin anew at home; nothing changes where that fails."""
+        platform = self.platform
+        if _machine(settings) != _machine(self.settings):
+            platform = loaded_machine(self.machine, *_machine(settings))
+        former, self._live = self._live, LiveMachine(platform, settings, self.period)
+        former.close()
+        self._live.real_time_factor = former.real_time_factor
+        self._owed = 0.0
+
+
+def _machine(settings: Settings) -> tuple[str | None, Payload]:
+    """Return what makes another machine of it."""
+    return settings.machine_preset, settings.payload

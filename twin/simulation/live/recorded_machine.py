@@ -1,0 +1,90 @@
+"""Which machine a recorded run was made with: the one whose parameters have the same digest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple, get_args
+
+import numpy as np
+
+from twin.errors import InputError
+from twin.machine.catalogue import machine_names
+from twin.machine.payload import Occupant
+from twin.simulation.live.payloads import Payload, loaded_machine, occupant
+from twin.simulation.platform import Platform, load
+from twin.simulation.trajectory import Trajectory
+
+
+class RecordedMachine(NamedTuple):
+    """A machine as it was when a run was recorded."""
+
+    platform: Platform
+    payload: Occupant | None
+    """who rode on it"""
+    words: str
+    """how to ask for it"""
+
+
+def machine_of(trajectory: Trajectory, machine: str | Path | None = None) -> RecordedMachine:
+    """Return the machine that a trajectory is of, with the preset and the payload that it had.
+
+    Args:
+        trajectory: a run.
+        machine: name or path of its platform.toml; default: the shipped one of the trajectory's
+            name.
+
+    Raises:
+        InputError: the machine has other parameters with any preset and payload; says how to go on.
+        MachineNotFoundError: neither a known name nor a file.
+        ParameterError: the file cannot be used.
+    """
+    name = trajectory.machine if machine is None else machine
+    if machine is not None or name in machine_names():
+        for variant in _variants(name):
+            if variant.platform.hash == trajectory.parameters_hash:
+                return variant
+    asked = "no shipped machine has" if machine is None else f"{str(machine)!r} does not have"
+    raise InputError(
+        "trajectory",
+        f"is of a machine {trajectory.machine!r} with parameters that {asked}; give the "
+        "platform.toml that it was made with",
+    )
+
+
+def check_machine(trajectory: Trajectory, platform: Platform) -> None:
+    """Check that a trajectory was made with this machine.
+
+    Raises:
+        InputError: it was not; says with which it was, where that is known. Or rows that are no
+            run of any machine: times that fall, other numbers of actuators or springs.
+    """
+    if trajectory.parameters_hash != platform.hash:
+        raise InputError("machine", _difference(trajectory, platform))
+    widths = (trajectory.lengths.shape[1], trajectory.internal.shape[1])
+    if widths[0] != platform.n_actuators or widths[1] not in (0, 2 * platform.n_internal):
+        raise InputError("trajectory", f"has {widths[0]} actuators and {widths[1]} inner numbers")
+    for times in (trajectory.time, trajectory.signals.get("time")):
+        if times is not None and (np.diff(times) < 0.0).any():
+            raise InputError("trajectory.time", "must not fall")
+
+
+def _variants(machine: str | Path) -> Iterator[RecordedMachine]:
+    """Yield a machine with each preset and payload, the plain ones first."""
+    presets = load(machine).parameters.preset
+    payloads: tuple[Payload, ...] = get_args(Payload)
+    for payload in payloads:
+        for preset in (None, *(presets.known if presets else ())):
+            words = f"{machine}" if preset is None else f"{machine} with the preset {preset}"
+            if payload != "none":
+                words = f"{words} and the payload {payload}"
+            platform = loaded_machine(machine, preset, payload)
+            yield RecordedMachine(platform, occupant(payload), words)
+
+
+def _difference(trajectory: Trajectory, platform: Platform) -> str:
+    told = f"{platform.name!r} has other parameters than the machine that was recorded"
+    try:
+        return f"{told}, which is {machine_of(trajectory).words}"
+    except InputError as error:
+        return f"{told}, {trajectory.machine!r}; {error.message.partition('; ')[2]}"

@@ -1,0 +1,162 @@
+"""A recorded run that is played again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, as_floats
+from twin.errors import InputError
+from twin.machine.payload import Occupant
+from twin.model.engine import State
+from twin.simulation.live.axes import Axes
+from twin.simulation.live.history import History
+from twin.simulation.live.machine_charts import MachineCharts
+from twin.simulation.live.recorded_machine import check_machine, machine_of
+from twin.simulation.live.source import KEPT, NOTE
+from twin.simulation.platform import Platform
+from twin.simulation.recorded_scenes import RecordedScenes, row_at, rows_around
+from twin.simulation.scene import Scene
+from twin.simulation.trajectory import Trajectory
+
+
+class Replay:
+    """Plays a trajectory, straight between its rows; times are those of the recording.
+
+    Attributes:
+        trajectory: that is played.
+        platform: the machine.
+        payload: who rode on it, None where nobody did or nobody knows.
+        ball: None: trajectories have none.
+        history: of the charts, the 30 s before the present time.
+        period: mean time between two rows [s].
+        start: [s] of the first row.
+        end: [s] of the last row.
+        loop: whether it begins anew at its end.
+        real_time_factor: told by who runs it.
+    """
+
+    ball = None
+
+    def __init__(
+        self, trajectory: Trajectory, machine: Platform | str | Path | None = None
+    ) -> None:
+        """Begin at the first row.
+
+        Args:
+            trajectory: a run of any engine.
+            machine: that it was made with, or its name or file, whose presets and payloads are
+                tried; default: the shipped one of the trajectory's name.
+
+        Raises:
+            InputError: no trajectory, one without rows, or not of this machine; says of which.
+            MachineNotFoundError: neither a known name nor a file.
+            ParameterError: the file cannot be used.
+        """
+        self._scenes = RecordedScenes(trajectory)
+        self.payload: Occupant | None = None
+        if isinstance(machine, Platform):
+            self.platform = machine
+        else:
+            self.platform, self.payload, _ = machine_of(trajectory, machine)
+        check_machine(trajectory, self.platform)
+        self.trajectory = trajectory
+        self.start, self.end = self._scenes.start, self._scenes.end
+        span = self.end - self.start
+        self.period = span / (len(trajectory) - 1) if span > 0.0 else NOTE
+        self.loop = False
+        self.real_time_factor = float("nan")
+        self._charts = MachineCharts(Axes(self.platform))
+        self.history = History(self._charts.charts, round(KEPT / NOTE))
+        self._rows: dict[int, dict[str, FloatArray]] = {}
+        self._time, self._next = self.start, 0
+        self.reset()
+
+    @property
+    def time(self) -> float:
+        """[s] as recorded."""
+        return self._time
+
+    @property
+    def scene(self) -> Scene:
+        """What was to be seen; the ghost where a demanded pose was recorded."""
+        return self._scenes.at(self._time)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the last row is reached."""
+        return self._time >= self.end
+
+    @property
+    def stopped(self) -> str:
+        """Why the recorded run was stopped, told at its end."""
+        return self.trajectory.stopped if self.ended else ""
+
+    @property
+    def message(self) -> str:
+        """What there is to say: where the recording ends."""
+        return "end of the recording" if self.ended else ""
+
+    def advance(self, duration: float) -> None:
+        """Go on by `duration` [s] of the recording; at its end stay there, or begin anew."""
+        if self.ended and self.loop:
+            self.reset()
+            return
+        self._time = min(self._time + max(duration, 0.0), self.end)
+        while self._next <= self._row(self._time):
+            self._note()
+
+    def seek(self, time: Any) -> None:
+        """Go to a time [s] of the recording, or the nearest it has; the charts go along.
+
+        Raises:
+            InputError: no number.
+        """
+        wanted = as_floats(time, "time")
+        if wanted.ndim:
+            raise InputError("time", f"must be one number, got shape {wanted.shape}")
+        self._time = float(np.clip(wanted, self.start, self.end))
+        self.history.clear()
+        last = self._row(self._time)
+        self._next = max(0, last - self.history.capacity + 1)
+        while self._next <= last:
+            self._note()
+
+    def reset(self) -> None:
+        """Go back to the first row."""
+        self.seek(self.start)
+
+    def close(self) -> None:
+        """Free nothing: there is nothing to free."""
+
+    def _row(self, time: float) -> int:
+        """Return the last row of the charts up to a time [s]."""
+        return int((time - self.start) / NOTE + 1e-9)
+
+    def _note(self) -> None:
+        """Give the charts their next row."""
+        row = self._next
+        time = self.start + row * NOTE
+        if row not in self._rows:
+            self._rows[row] = self._values(time)
+        self.history.append(time, self._rows[row])
+        self._next = row + 1
+
+    def _values(self, time: float) -> dict[str, FloatArray]:
+        run = self.trajectory
+        first, second, share = rows_around(run.time, time)
+        # Forces hold from each row to the next.
+        forces = run.forces[second if share >= 1.0 else first]
+        scene = self._scenes.at(time)
+        inner = np.zeros(2 * self.platform.n_internal)
+        state = State(
+            time,
+            scene.pose,
+            row_at(run.time, run.twist, time),
+            row_at(run.time, run.lengths, time),
+            row_at(run.time, run.rates, time),
+            inner if scene.internal is None else scene.internal,
+        )
+        return self._charts.values(state, scene.ghost, forces)

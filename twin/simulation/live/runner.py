@@ -1,0 +1,141 @@
+"""A thread that lets a live run keep pace with the clock, and does what others ask of it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from twin.basics.arrays import positive
+from twin.simulation.live.source import Source
+
+RATE = 30.0
+"""Advances per second."""
+
+LONGEST = 0.1
+"""[s] of the run that are made up for at once; where the computer is slower, the run is late."""
+
+SMOOTHING = 0.1
+"""Weight of the newest of the real-time factors in their mean."""
+
+SLOWEST, FASTEST = 0.001, 10.0
+"""Speeds, in parts of real time."""
+
+PATIENCE = 10.0
+"""[s] to wait for the thread to end."""
+
+LOG = logging.getLogger(__name__)
+
+
+class Runner:
+    """Advances a `Source` on a thread of its own, the only one that touches it.
+
+    Attributes:
+        source: that runs.
+        paused: whether it stands still.
+        speed: of the run in parts of real time.
+        real_time_factor: seconds of the run per second of the clock, lately.
+    """
+
+    def __init__(
+        self, source: Source, *, shown: Callable[[], None] | None = None, rate: float = RATE
+    ) -> None:
+        """Prepare; `start` begins.
+
+        Args:
+            source: that shall run.
+            shown: called on the thread after every advance, also while paused.
+            rate: advances per second.
+        """
+        self.source = source
+        self.paused = False
+        self.speed = 1.0
+        self.real_time_factor = float("nan")
+        self._shown = shown or _nothing
+        self._period = 1.0 / positive(rate, "rate")
+        self._asked: SimpleQueue[Callable[[], Any]] = SimpleQueue()
+        self._ending = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._steps = 0
+
+    def start(self) -> None:
+        """Let the source run."""
+        self._thread = threading.Thread(target=self._run, name="twin-runner", daemon=True)
+        self._thread.start()
+
+    def do(self, function: Callable[[], Any]) -> None:
+        """Let the thread call a function before the next advance; its errors are logged."""
+        self._asked.put(function)
+
+    def single_step(self) -> None:
+        """Pause, and advance by one period of the source."""
+        self.paused = True
+        self._steps += 1
+
+    def set_speed(self, speed: Any) -> None:
+        """Let the run go at `speed` parts of real time, 0.001 to 10.
+
+        Raises:
+            InputError: no number above zero.
+        """
+        self.speed = min(max(positive(speed, "speed"), SLOWEST), FASTEST)
+
+    def close(self) -> None:
+        """End the thread, then the source; more calls do nothing."""
+        self._ending.set()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(PATIENCE)
+        self._thread = None
+        self.source.close()
+
+    def _run(self) -> None:
+        before = due = time.perf_counter()
+        while not self._ending.is_set():
+            began = time.perf_counter()
+            passed, before = began - before, began
+            self._guarded(self._serve)
+            self._guarded(partial(self._advance, passed))
+            self._guarded(self._shown)
+            now = time.perf_counter()
+            due = max(due + self._period, now)
+            self._ending.wait(due - now)
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                asked = self._asked.get_nowait()
+            except Empty:
+                return
+            self._guarded(asked)
+
+    def _advance(self, passed: float) -> None:
+        """Advance by what has `passed` on the clock [s], at most `LONGEST`."""
+        source, before = self.source, self.source.time
+        if self.paused or source.stopped:
+            steps, self._steps = self._steps, 0
+            if steps and not source.stopped:
+                source.advance(steps * source.period)
+            self.real_time_factor = float("nan")
+            return
+        self._steps = 0
+        source.advance(self.speed * min(passed, LONGEST))
+        # A run that was reset, or a recording that begins anew, goes back.
+        factor = max(0.0, source.time - before) / passed
+        known = self.real_time_factor
+        self.real_time_factor = factor if known != known else known + SMOOTHING * (factor - known)
+        source.real_time_factor = self.real_time_factor
+
+    def _guarded(self, function: Callable[[], Any]) -> None:
+        """Call a function; what it raises is logged, and the run goes on."""
+        try:
+            function()
+        except Exception:
+            LOG.exception("a live run goes on after an error")
+
+
+def _nothing() -> None:
+    """Show nothing."""

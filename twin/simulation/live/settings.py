@@ -1,0 +1,74 @@
+"""What a live run is made of; changed while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from twin.basics.arrays import one_of
+from twin.control import CONTROLLERS
+from twin.engines import ENGINES
+from twin.errors import InputError
+from twin.model.engine import Preset
+from twin.simulation.live.payloads import Payload
+
+ComparisonInput = Literal["demand", "forces"]
+"""What the second engine gets: the same demand through drives and a controller of its own, or the
+first machine's forces."""
+
+
+class Settings(BaseModel):
+    """How a machine is run; frozen."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    machine_preset: str | None = None
+    """of the machine's file; None for the file as it is"""
+    payload: Payload = "none"
+    """who rides on it, as rigid mass"""
+    engine: str = "mujoco"
+    engine_preset: Preset = "fast"
+    controller: str = "cascade"
+    gains: Mapping[str, Annotated[float, Field(allow_inf_nan=False)]] = Field(default_factory=dict)
+    """of the controller that differ from its own choice, by name"""
+    comparison: str | None = None
+    """engine that runs beside it; None for none"""
+    comparison_defaults: bool = False
+    """whether that engine, if it is MuJoCo, has MuJoCo's own constraint settings"""
+    comparison_input: ComparisonInput = "demand"
+
+    def model_post_init(self, _: object) -> None:
+        """Check the names."""
+        one_of(self.engine, "engine", ENGINES)
+        one_of(self.controller, "controller", CONTROLLERS)
+        if self.comparison is not None:
+            one_of(self.comparison, "comparison", ENGINES)
+
+    def changed(self, **changes: object) -> Settings:
+        """Return these settings with changes; another controller begins with gains of its own.
+
+        Raises:
+            InputError: a setting that does not exist or a value that it does not take.
+        """
+        if "controller" in changes and changes["controller"] != self.controller:
+            changes = {"gains": {}} | changes
+        return as_settings({**self.model_dump(), **changes})
+
+
+def as_settings(values: Mapping[str, object]) -> Settings:
+    """Return checked settings.
+
+    Raises:
+        InputError: a setting that does not exist or a value that it does not take.
+    """
+    try:
+        return Settings.model_validate(dict(values))
+    except ValidationError as error:
+        first = error.errors()[0]
+        known = first.get("ctx", {}).get("error")
+        if isinstance(known, InputError):
+            raise known from None
+        field = ".".join(map(str, first["loc"])) or "settings"
+        raise InputError(field, first["msg"]) from None

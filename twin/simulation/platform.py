@@ -1,0 +1,63 @@
+"""Platform: the object a user holds. It adds simulation to the numeric model of a machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from twin.machine.catalogue import parameters_path
+from twin.machine.read import read_parameters
+from twin.model.machine_model import MachineModel
+
+if TYPE_CHECKING:
+    from twin.model.engine import Engine
+    from twin.simulation.trajectory import Trajectory
+
+
+class Platform(MachineModel):
+    """A parallel platform with its kinematics and dynamics.
+
+    All numeric methods take leading batch axes. Poses are `(..., 7)`: position [m] and unit
+    quaternion (scalar first) of the platform in the base. Twists `(..., 6)`: velocity of the
+    reference point [m/s] and angular velocity [rad/s]; accelerations are their time derivatives;
+    wrenches `(..., 6)`: force [N] and moment about the reference point [N m]. All in base axes.
+
+    Actuator coordinates `(..., n)` are leg lengths [m] or crank angles [rad], their forces [N] or
+    [N m]. Legs with coordinates of their own (springs) take `internal` `(..., 2k)`: the
+    coordinates, then their rates; default at rest with springs at rest length.
+    """
+
+    def simulate(
+        self,
+        duration: float,
+        pose: Any = None,
+        twist: Any = None,
+        forces: Any = None,
+        engine: str | Engine = "analytic",
+        timestep: float = 1e-3,
+        **options: Any,
+    ) -> Trajectory:
+        """Return the motion over `duration` [s]; see `twin.simulate` for all options.
+
+        Raises:
+            InputError: wrong shapes, not finite, unknown options.
+            SimulationStoppedError: the engine left the range where its answer means anything.
+        """
+        from twin.simulation.simulate import simulate
+
+        return simulate(self, duration, pose, twist, forces, engine, timestep, **options)
+
+
+def load(machine: str | Path, preset: str | None = None) -> Platform:
+    """Return the machine of that name, or the one a platform.toml describes.
+
+    Args:
+        machine: name of a shipped machine, or path of a platform.toml.
+        preset: name of one of the file's presets to apply, None for the file as it is.
+
+    Raises:
+        InputError: not a name or path, or the file has no such preset.
+        MachineNotFoundError: neither a known name nor a file.
+        ParameterError: the file cannot be used; names file and field.
+    """
+    return Platform(read_parameters(parameters_path(machine), preset))

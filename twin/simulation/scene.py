@@ -1,0 +1,22 @@
+"""What is seen of a machine at one instant, whatever computed it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from twin.basics.arrays import FloatArray
+
+
+class Scene(NamedTuple):
+    """Places of all that moves, as `Stage.place` takes them."""
+
+    pose: FloatArray
+    """`(7,)` of the platform in the base frame"""
+    internal: FloatArray | None = None
+    """`(2k,)` coordinates inside the legs, then their rates"""
+    ghost: FloatArray | None = None
+    """`(7,)` pose that is demanded"""
+    ball: FloatArray | None = None
+    """`(7,)` pose of the ball in the base frame; what follows it, as its twist, is not seen"""
+    base_displacement: FloatArray | None = None
+    """`(3,)` [m] of the base in the room"""

@@ -1,0 +1,216 @@
+"""The one stepping loop: any engine, forces as an array or as a function of the state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from inspect import signature
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, as_floats, as_vector, positive
+from twin.basics.progress import Progress
+from twin.engines import make_engine
+from twin.errors import InputError, SimulationStoppedError
+from twin.model.engine import Engine, State
+from twin.model.machine_model import MachineModel, as_model
+from twin.model.motions import REST
+from twin.simulation.trajectory import Trajectory
+from twin.simulation.trajectory_data import library_versions
+
+if TYPE_CHECKING:
+    from twin.control.controller import Controller
+    from twin.control.loop import ClosedLoop
+    from twin.plant.plant import Plant
+
+LARGEST_COUNT = 100_000_000
+
+
+def simulate(
+    platform: MachineModel,
+    duration: float,
+    pose: Any = None,
+    twist: Any = None,
+    forces: Any = None,
+    engine: str | Engine = "analytic",
+    timestep: float = 1e-3,
+    *,
+    controller: Controller | None = None,
+    plant: Plant | None = None,
+    wrench: Any = None,
+    internal: Any = None,
+    preset: str = "validation",
+    every: int = 1,
+    progress: bool | None = None,
+    **options: Any,
+) -> Trajectory:
+    """Return the motion of a machine under actuator forces, held constant over each step.
+
+    The forces are given, or come from a controller through the machine's drives and sensors. A
+    controlled machine that cannot go on is stopped safely: the trajectory ends there and its
+    `stopped` says why.
+
+    Args:
+        platform: the machine.
+        duration: [s], a multiple of the time step.
+        pose: start `(7,)`, default home.
+        twist: start `(6,)`, default rest.
+        forces: `(n,)` [N] or [N m], constant; `(steps, n)` one row per step; a function
+            `(time, state) -> (n,)` called at the start of each step; None for zero.
+        engine: "analytic", "mujoco", "bullet", or an engine of this machine (it stays open and
+            keeps its own time step and preset).
+        timestep: [s].
+        controller: one of `twin.control`, in place of forces; the time step must divide its period.
+        plant: drives and sensors between controller and machine, default those of its parameters.
+        wrench: `(6,)` on the platform in base axes, constant, or a function `(time, state) -> (6,)`
+            called at the start of each step; default none.
+        internal: start `(2k,)` of coordinates inside the legs, then their rates; default zero, with
+            a controller the deflection at rest.
+        preset: "validation" or "fast".
+        every: keep every so many steps.
+        progress: show a progress bar; default: on a terminal when it takes longer than 2 s.
+        options: passed to the engine.
+
+    Raises:
+        InputError: wrong shapes, not finite, a duration that is no multiple of the step, or a
+            force function that returns something else than finite forces `(n,)`.
+        SimulationStoppedError: the engine left the range where its answer means anything.
+        MissingDependencyError: the engine's library is not installed.
+    """
+    as_model(platform)
+    machine = _engine(platform, engine, timestep, preset, options)
+    with ExitStack() as stack:
+        if isinstance(engine, str):
+            stack.callback(machine.close)
+        steps = _steps(duration, machine.timestep)
+        if type(every) is not int or every < 1 or steps % every:
+            raise InputError("every", f"must be a whole number that divides the {steps} steps")
+        load_at = _wrench_function(wrench)
+        loop = _closed_loop(platform, controller, plant, forces)
+        force_at = loop.step if loop else _force_function(forces, platform.n_actuators, steps)
+        if loop and internal is None:
+            internal = loop.springs(pose)
+        state = machine.reset(pose, twist, internal)
+        if loop:
+            loop.start(machine.timestep, state)
+        title = f"{platform.name} in {machine.name}"
+        tick = stack.enter_context(Progress(title, steps, progress)).tick
+        states, applied = [state], []
+        for k in range(steps):
+            try:
+                force = force_at(k, state)
+                if k % every == 0:
+                    applied.append(force.copy())  # a force function may reuse its array
+                state = machine.step(force, load_at(state))
+            except SimulationStoppedError as error:
+                if not loop:
+                    raise
+                loop.abandon(str(error))
+                break
+            if (k + 1) % every == 0:
+                states.append(state)
+            tick(k)
+            if loop and loop.finished:
+                break
+    return _trajectory(machine, states, applied, loop)
+
+
+def _trajectory(
+    machine: Engine, states: list[State], applied: list[FloatArray], loop: ClosedLoop | None
+) -> Trajectory:
+    """Return what was kept; the last forces stand twice, unless a stop fell between two rows."""
+    platform = machine.platform
+    last = applied[-1:] or [np.zeros(platform.n_actuators)]
+    held = [*applied[: len(states)], *last]
+    return Trajectory(
+        time=np.array([state.time for state in states]),
+        pose=np.array([state.pose for state in states]),
+        twist=np.array([state.twist for state in states]),
+        lengths=np.array([state.lengths for state in states]),
+        rates=np.array([state.rates for state in states]),
+        forces=np.array(held[: len(states)]),
+        internal=np.array([state.internal for state in states]),
+        machine=platform.name,
+        engine=machine.name,
+        preset=machine.preset,
+        timestep=machine.timestep,
+        parameters_hash=platform.hash,
+        versions=library_versions(),
+        coordinate_unit=platform.coordinate_unit,
+        signals=loop.signals() if loop else {},
+        stopped=loop.stopped if loop else "",
+    )
+
+
+def _closed_loop(
+    platform: MachineModel, controller: Any, plant: Any, forces: Any
+) -> ClosedLoop | None:
+    if controller is None:
+        if plant is not None:
+            raise InputError("plant", "is for a controller; give one, or forces without a plant")
+        return None
+    if forces is not None:
+        raise InputError("forces", "come from the controller; give one of the two")
+    from twin.control.loop import ClosedLoop
+
+    return ClosedLoop(platform, controller, plant)
+
+
+def _wrench_function(wrench: Any) -> Callable[[State], FloatArray]:
+    if callable(wrench):
+        _check_arguments(wrench, "wrench")
+        return lambda state: as_vector(wrench(state.time, state), "wrench(time, state)", 6)
+    load = as_vector(REST if wrench is None else wrench, "wrench", 6)
+    return lambda _: load
+
+
+def _engine(
+    platform: MachineModel, engine: Any, timestep: float, preset: str, options: dict[str, Any]
+) -> Engine:
+    """Return a new engine of that name, or the given one if it is of this machine."""
+    if isinstance(engine, str):
+        return make_engine(engine, platform, timestep, preset, **options)
+    if not (callable(getattr(engine, "step", None)) and hasattr(engine, "platform")):
+        raise InputError("engine", f"must be a name or an engine, not {engine!r}")
+    given: Engine = engine
+    if options or given.platform.hash != platform.hash:
+        raise InputError("engine", "must be of this machine, and takes no further options")
+    return given
+
+
+def _steps(duration: Any, timestep: float) -> int:
+    span = positive(duration, "duration")
+    if span / timestep > LARGEST_COUNT:
+        raise InputError("duration", f"takes more than {LARGEST_COUNT} steps")
+    steps = round(span / timestep)
+    if steps < 1 or abs(steps * timestep - span) > 1e-9 * span:
+        raise InputError(
+            "duration", f"{span:.9g} s must be a multiple of the time step {timestep:.9g} s"
+        )
+    return steps
+
+
+def _force_function(forces: Any, n: int, steps: int) -> Callable[[int, State], FloatArray]:
+    if callable(forces):
+        _check_arguments(forces)
+        return lambda _, state: as_vector(forces(state.time, state), "forces(time, state)", n)
+    table = as_floats(np.zeros(n) if forces is None else forces, "forces", n)
+    if table.ndim == 1:
+        return lambda _, __: table
+    if table.shape != (steps, n):
+        raise InputError("forces", f"must have shape ({n},) or ({steps}, {n}), got {table.shape}")
+    return lambda k, _: table[k]
+
+
+def _check_arguments(function: Callable[..., Any], field: str = "forces") -> None:
+    try:
+        given = signature(function)
+    except (TypeError, ValueError):  # some callables written in C do not tell
+        return
+    try:
+        given.bind(0.0, None)
+    except TypeError as error:
+        raise InputError(
+            field, f"is called with time and state: {field}(time, state) ({error})"
+        ) from None
