@@ -46,7 +46,7 @@ lint: $(INSTALLED)
 
 # A type checker does not follow the folder mapping of an editable install: check an installed copy.
 types: $(INSTALLED)
-	rm -rf build/types
+	rm -rf build/types build/lib build/bdist*
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --target build/types .
 	cd build/types && MYPYPATH=.:../../docs ../../$(BIN)/mypy --config-file ../../pyproject.toml -p twin -p handbook
 	cd build/types && MYPYPATH=. ../../$(BIN)/mypy --config-file ../../pyproject.toml --scripts-are-modules ../../examples/*.py

@@ -27,11 +27,11 @@ def states(platform: Platform) -> dict[str, np.ndarray]:
     motion = platform.constrain(
         pose, generator.normal(0.0, 0.5, (COUNT, 6)), generator.normal(0.0, 3.0, (COUNT, 6))
     )
-    k = platform.n_internal
+    k = platform.n_deflections
     return {
         "pose": motion.pose,
         "twist": motion.twist,
-        "internal": generator.normal(0.0, 0.005, (COUNT, 2 * k)),
+        "deflection": generator.normal(0.0, 0.005, (COUNT, 2 * k)),
         "acceleration": motion.acceleration,
         "forces": generator.normal(0.0, 300.0, (COUNT, platform.n_actuators)),
         "wrench": generator.normal(0.0, 30.0, (COUNT, 6)),

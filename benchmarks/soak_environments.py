@@ -57,7 +57,7 @@ def soak(
     env.close()
     rate = rounds * size / (perf_counter() - begin)
     good = inside and growth < GROWTH
-    used = env.unwrapped.task.fleet.period
+    used = env.unwrapped.task.batch.period
     print(
         f"{environment} {engine} {plant or 'ideal'}, period {used:g} s: {rounds * size:,} steps, "
         f"{ends} episodes, {rate:,.0f} steps/s, grown by {growth:.1f} MB, "

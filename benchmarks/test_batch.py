@@ -8,7 +8,7 @@ import pytest
 @pytest.mark.benchmark(group="Platform.forward_dynamics, 4096 states, all cores")
 def test_forward_dynamics(benchmark, platform, states):
     arguments = [states[name] for name in ("pose", "twist", "forces", "wrench")]
-    benchmark(platform.forward_dynamics, *arguments, internal=states["internal"])
+    benchmark(platform.forward_dynamics, *arguments, deflection=states["deflection"])
 
 
 @pytest.mark.benchmark(group="Platform.forward_kinematics, 4096 states, all cores")
@@ -20,4 +20,4 @@ def test_forward_kinematics(benchmark, platform, states):
 @pytest.mark.benchmark(group="Platform.forward_dynamics, one state")
 def test_single(benchmark, platform, states):
     arguments = [states[name][0] for name in ("pose", "twist", "forces", "wrench")]
-    benchmark(platform.forward_dynamics, *arguments, internal=states["internal"][0])
+    benchmark(platform.forward_dynamics, *arguments, deflection=states["deflection"][0])

@@ -13,10 +13,10 @@ STEP = 5e-4
 
 
 @pytest.mark.benchmark(group="one second of closed loop")
-@pytest.mark.parametrize("preset", [None, "hardware"])
+@pytest.mark.parametrize("configuration", [None, "hardware"])
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_second(benchmark, name, preset):
-    platform = twin.load(name, preset)
+def test_second(benchmark, name, configuration):
+    platform = twin.load(name, configuration)
     motion = SineMotion(
         platform.home,
         amplitude={"z": 1e-4 if platform.kind == "strut" else 0.01},
@@ -27,7 +27,7 @@ def test_second(benchmark, name, preset):
         convention="roll_pitch" if platform.dof < 6 else "yaw_pitch_roll",
     )
     controller = Cascade(platform, motion)
-    options = {"timestep": min(STEP, suitable_timestep(platform)), "preset": "fast"}
+    options = {"timestep": min(STEP, suitable_timestep(platform)), "configuration": "fast"}
 
     def second():
         return platform.simulate(1.0, controller=controller, progress=False, **options)

@@ -7,14 +7,14 @@ import pytest
 import twin
 from twin.engines import engine_names
 from twin.engines.stability import suitable_timestep
-from twin.model.engine import PRESETS
+from twin.model.engine import FIDELITIES
 
 
 @pytest.mark.benchmark(group="engine step")
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("fidelity", FIDELITIES)
 @pytest.mark.parametrize("name", engine_names())
-def test_step(benchmark, platform, name, preset):
-    engine = twin.make_engine(name, platform, suitable_timestep(platform), preset)
+def test_step(benchmark, platform, name, fidelity):
+    engine = twin.make_engine(name, platform, suitable_timestep(platform), fidelity)
     state = engine.reset()
     forces = platform.inverse_dynamics(state.pose, [0.0] * 6, [0.0] * 6)
     benchmark.pedantic(engine.step, args=(forces,), rounds=200, warmup_rounds=20)

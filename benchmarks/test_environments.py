@@ -68,7 +68,7 @@ def test_overhead_of_one_environment(benchmark, engine):
     """What a step takes beyond that of its engine and drives, alternating both in one run."""
     env = gym.make(ID, engine=engine, max_episode_steps=LONG, disable_env_checker=True)
     env.reset(seed=0)
-    fleet = env.unwrapped.task.fleet
+    batch = env.unwrapped.task.batch
     action, demand = np.zeros(6, dtype=np.float32), np.zeros((1, 6))
     rounds = 2000 if engine == "analytic" else 200
     whole, raw = [], []
@@ -76,7 +76,7 @@ def test_overhead_of_one_environment(benchmark, engine):
         begin = perf_counter()
         env.step(action)
         middle = perf_counter()
-        fleet.advance(demand)
+        batch.advance(demand)
         raw.append(perf_counter() - middle)
         whole.append(middle - begin)
     over = 1e6 * (median(whole) - median(raw))

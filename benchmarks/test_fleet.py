@@ -1,4 +1,4 @@
-"""One control period of 10 ms of whole fleets, default steps: 1 ms with ideal drives."""
+"""One control period of 10 ms of whole batched plants, default steps: 1 ms with ideal drives."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import twin
-from twin.simulation.batched import make_fleet
+from twin.simulation.batched import make_batched_plant
 
 FLEETS = [
     *(
-        (engine, preset, size)
-        for engine, preset in (("analytic", None), ("mujoco", None))
+        (engine, fidelity, size)
+        for engine, fidelity in (("analytic", None), ("mujoco", None))
         for size in (1, 64, 256)
     ),
     ("mujoco", "fast", 256),
@@ -19,19 +19,19 @@ FLEETS = [
 ]
 
 
-@pytest.mark.benchmark(group="control period of a fleet")
+@pytest.mark.benchmark(group="control period of a batched plant")
 @pytest.mark.parametrize("plant", [None, "hardware"])
-@pytest.mark.parametrize(("engine", "preset", "size"), FLEETS)
-def test_period(benchmark, engine, preset, size, plant):
+@pytest.mark.parametrize(("engine", "fidelity", "size"), FLEETS)
+def test_period(benchmark, engine, fidelity, size, plant):
     platform = twin.load("stewart") if plant is None else twin.load("stewart", plant)
-    fleet = make_fleet(engine, platform, size, preset=preset)
-    fleet.reset(np.arange(size))
+    batch = make_batched_plant(engine, platform, size, fidelity=fidelity)
+    batch.reset(np.arange(size))
     still = np.zeros((size, platform.n_actuators))
     rounds = max(5, 200 // size)
-    benchmark.pedantic(fleet.advance, args=(still,), rounds=rounds, warmup_rounds=2)
+    benchmark.pedantic(batch.advance, args=(still,), rounds=rounds, warmup_rounds=2)
     benchmark.extra_info["machine steps per second"] = round(size / benchmark.stats["min"])
-    assert not fleet.failed.any()
-    fleet.close()
+    assert not batch.failed.any()
+    batch.close()
 
 
 @pytest.mark.benchmark(group="reset of a row")
@@ -41,14 +41,14 @@ def test_reset(benchmark, engine, varied):
     """With another machine or the same."""
     platform = twin.load("stewart")
     other = twin.Platform(platform.parameters)
-    fleet = make_fleet(engine, platform, 2)
-    fleet.reset(np.arange(2))
+    batch = make_batched_plant(engine, platform, 2)
+    batch.reset(np.arange(2))
     machines = [other, platform]
 
     def reset():
         if varied:
             machines.reverse()
-        fleet.reset(np.array([0]), platforms=[machines[0]] if varied else None)
+        batch.reset(np.array([0]), platforms=[machines[0]] if varied else None)
 
     benchmark.pedantic(reset, rounds=30, warmup_rounds=2)
-    fleet.close()
+    batch.close()

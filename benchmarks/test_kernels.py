@@ -23,8 +23,8 @@ def per_state(benchmark, count):
 
 @pytest.mark.benchmark(group="forward dynamics, 4096 states, one core")
 def test_forward_dynamics(benchmark, platform, states):
-    out = np.empty((len(states["pose"]), 6 + platform.n_internal))
-    arrays = [states[name] for name in ("pose", "twist", "internal", "forces", "wrench")]
+    out = np.empty((len(states["pose"]), 6 + platform.n_deflections))
+    arrays = [states[name] for name in ("pose", "twist", "deflection", "forces", "wrench")]
     benchmark(forward_dynamics_batch, *platform.constants[:2], *arrays, out)
     per_state(benchmark, len(out))
 
@@ -32,7 +32,7 @@ def test_forward_dynamics(benchmark, platform, states):
 @pytest.mark.benchmark(group="inverse dynamics, 4096 states, one core")
 def test_inverse_dynamics(benchmark, platform, states):
     out = np.empty_like(states["forces"])
-    arrays = [states[name] for name in ("pose", "twist", "internal", "acceleration", "wrench")]
+    arrays = [states[name] for name in ("pose", "twist", "deflection", "acceleration", "wrench")]
     benchmark(inverse_dynamics_batch, *platform.constants[:2], *arrays, out)
     per_state(benchmark, len(out))
 

@@ -31,7 +31,7 @@ def platform(request):
 @GROUP
 def test_kernel(benchmark, platform, states):
     out = np.empty_like(states["twist"])
-    arrays = [states[name] for name in ("pose", "twist", "internal", "forces", "wrench")]
+    arrays = [states[name] for name in ("pose", "twist", "deflection", "forces", "wrench")]
     benchmark(forward_dynamics_batch, *platform.constants[:2], *arrays, out)
 
 

@@ -15,7 +15,7 @@ from twin.envs.rendering import Frames, check_render_mode
 from twin.envs.task import Task
 from twin.errors import ClosedEngineError, StateError
 from twin.kernels.tasks.observation import LARGEST
-from twin.simulation.batched.fleet import Fleet
+from twin.simulation.batched.batched_plant import BatchedPlant
 from twin.simulation.platform import Platform
 from twin.simulation.scene import Scene
 
@@ -36,14 +36,14 @@ def task_spaces(task: Task) -> tuple[spaces.Box, spaces.Box]:
 
 def frames_per_second(task: Task) -> int:
     """Return how many pictures show a second as it passes, at least one."""
-    fleet: Fleet = task.fleet
-    return max(1, round(1.0 / fleet.period))
+    batch: BatchedPlant = task.batch
+    return max(1, round(1.0 / batch.period))
 
 
 def make_frames(task: Task, render_mode: str) -> Frames:
     """Return what shows the machines of a task."""
-    fleet = task.fleet
-    return Frames(task.platform, render_mode, fleet.cargo, period=fleet.period)
+    batch = task.batch
+    return Frames(task.platform, render_mode, batch.cargo, period=batch.period)
 
 
 class PlatformEnv(gym.Env[Any, Any]):
@@ -60,7 +60,7 @@ class PlatformEnv(gym.Env[Any, Any]):
     def __init__(
         self,
         machine: str | Platform = "",
-        plant: str | None = None,
+        configuration: str | None = None,
         engine: str = "analytic",
         *,
         render_mode: str | None = None,
@@ -71,7 +71,8 @@ class PlatformEnv(gym.Env[Any, Any]):
 
         Args:
             machine: name, path of a platform.toml, or a Platform; default the task's usual one.
-            plant: preset of the machine's parameters, such as "hardware"; None for an ideal plant.
+            configuration: configuration of the machine's parameters, such as "hardware"; None for
+                an ideal plant.
             engine: "analytic", "mujoco" or "bullet".
             render_mode: "human" (a window), "rgb_array" or None; `gymnasium.make` also takes
                 "rgb_array_list".
@@ -86,11 +87,16 @@ class PlatformEnv(gym.Env[Any, Any]):
             MissingDependencyError: the engine's library is not installed.
         """
         self.render_mode = check_render_mode(render_mode, RENDER_MODES)
-        self._given = (machine or self.task_type.usual_machine, plant, engine, randomisation)
+        self._given = (
+            machine or self.task_type.usual_machine,
+            configuration,
+            engine,
+            randomisation,
+        )
         self._options = dict(options)
-        machine, plant, engine, randomisation = self._given
+        machine, configuration, engine, randomisation = self._given
         self._episodes = Episodes(
-            self.task_type, machine, plant, engine, 1, randomisation, self._options
+            self.task_type, machine, configuration, engine, 1, randomisation, self._options
         )
         self.task = self._episodes.task
         self.platform = self._episodes.platform
@@ -190,9 +196,14 @@ class PlatformEnv(gym.Env[Any, Any]):
 def _made(
     kind: type[PlatformEnv], given: tuple[Any, ...], render_mode: str | None, options: Any
 ) -> PlatformEnv:
-    machine, plant, engine, randomisation = given
+    machine, configuration, engine, randomisation = given
     return kind(
-        machine, plant, engine, render_mode=render_mode, randomisation=randomisation, **options
+        machine,
+        configuration,
+        engine,
+        render_mode=render_mode,
+        randomisation=randomisation,
+        **options,
     )
 
 

@@ -27,7 +27,7 @@ class Episodes:
         self,
         task_type: type[Task],
         machine: str | Platform,
-        plant: str | None,
+        configuration: str | None,
         engine: str,
         size: int,
         randomisation: Any,
@@ -38,7 +38,8 @@ class Episodes:
         Args:
             task_type: what is asked.
             machine: name, path of a platform.toml, or a Platform.
-            plant: preset of the machine's parameters, such as "hardware"; None for none.
+            configuration: configuration of the machine's parameters, such as "hardware"; None for
+                none.
             engine: "analytic", "mujoco" or "bullet".
             size: rows.
             randomisation: path -> distribution, a file, or a `Randomisation`; None for none.
@@ -50,7 +51,7 @@ class Episodes:
             ParameterError: a platform.toml that cannot be used.
             MissingDependencyError: the engine's library is not installed.
         """
-        self.platform = _platform(machine, plant)
+        self.platform = _platform(machine, configuration)
         settings = read_settings(task_type.settings_type, options)
         self.size = size
         self.task = task_type(self.platform, settings, engine, size)
@@ -78,11 +79,11 @@ class Episodes:
             starts.append(task.begin(row, generator, platform, {**values, **given}))
             platforms.append(platform)
         for row, platform, start in zip(rows, platforms, starts, strict=True):
-            task.fleet.reset(
+            task.batch.reset(
                 np.array([row]),
                 pose=_one(start.pose),
                 twist=_one(start.twist),
-                internal=_one(start.internal),
+                deflection=_one(start.deflection),
                 platforms=[platform],
                 ball=None if start.ball is None else [start.ball],
             )
@@ -126,12 +127,14 @@ class Episodes:
         return as_randomisation(given, self.platform.parameters, self.task.usual_values())
 
 
-def _platform(machine: Any, plant: str | None) -> Platform:
+def _platform(machine: Any, configuration: str | None) -> Platform:
     if isinstance(machine, Platform):
-        if plant is not None:
-            raise InputError("plant", "is for a machine given by name or path; load it with it")
+        if configuration is not None:
+            raise InputError(
+                "configuration", "is for a machine given by name or path; load it with it"
+            )
         return machine
-    return load(machine) if plant is None else load(machine, plant)
+    return load(machine) if configuration is None else load(machine, configuration)
 
 
 def _one(value: Any) -> Any:

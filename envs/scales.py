@@ -8,7 +8,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, read_only
 from twin.model.motions import REST
-from twin.model.static_deflection import quiet_springs
+from twin.model.static_deflection import static_deflection
 from twin.simulation.platform import Platform
 
 SHARE_OF_WEIGHT = 2.0
@@ -38,8 +38,10 @@ def machine_scales(platform: Platform) -> Scales:
     """Return the scales of a machine's actuators."""
     lower, upper = platform.minimum_coordinates, platform.maximum_coordinates
     half = 0.5 * (upper - lower)
-    inside = quiet_springs(platform, platform.home, REST, REST) if platform.n_internal else None
-    holding = platform.inverse_dynamics(platform.home, REST, REST, internal=inside)
+    inside = (
+        static_deflection(platform, platform.home, REST, REST) if platform.n_deflections else None
+    )
+    holding = platform.inverse_dynamics(platform.home, REST, REST, deflection=inside)
     weight = SHARE_OF_WEIGHT * max(float(np.abs(holding).max()), 1.0)
     actuators = [leg.actuator for leg in platform.parameters.legs]
     speeds = [

@@ -14,7 +14,7 @@ from twin.envs.channels import Channel, width
 from twin.envs.scales import machine_scales
 from twin.errors import InputError
 from twin.kernels.tasks.observation import count
-from twin.simulation.batched import make_fleet
+from twin.simulation.batched import make_batched_plant
 from twin.simulation.platform import Platform
 from twin.simulation.scene import Scene
 
@@ -33,7 +33,7 @@ class TaskSettings(BaseModel):
     timestep: float | None = Field(
         None, gt=0.0, description="of the engine [s]; default the longest allowed, at most 1 ms"
     )
-    preset: str | None = Field(None, description="of the engine; None for the usual one")
+    fidelity: str | None = Field(None, description="of the engine; None for the usual one")
     weights: Mapping[str, float] = Field(
         default_factory=dict, description="of the reward's terms, where others than the usual"
     )
@@ -46,21 +46,21 @@ class Start(NamedTuple):
     """`(7,)`, default home"""
     twist: FloatArray | None = None
     """`(6,)`, default rest"""
-    internal: FloatArray | None = None
+    deflection: FloatArray | None = None
     """`(2k,)`, default where springs rest"""
     ball: Any = None
     """start of the ball, where there is one"""
 
 
 class Task(ABC):
-    """Commands from actions, observations and rewards from states, for all rows of a fleet.
+    """Commands from actions, observations and rewards from states, for all rows of a batched plant.
 
     Arrays are overwritten by every step; whoever keeps them copies them.
 
     Attributes:
         platform: the machine as its parameters describe it; scales and tables are those of it.
         settings: the task's options.
-        fleet: the machines.
+        batch: the machines.
         actions: what the numbers of an action are; 1 is `scale`, and no number exceeds 1.
         observations: what those of an observation are.
         observation: `(N, o)`, float32.
@@ -87,7 +87,7 @@ class Task(ABC):
     signals: dict[str, Any]
 
     def __init__(self, platform: Platform, settings: Any, engine: str, size: int) -> None:
-        """Make the fleet and what all tasks have; children then call `_allocate`.
+        """Make the batched plant and what all tasks have; children then call `_allocate`.
 
         Raises:
             InputError: an option that cannot be used with this machine and engine.
@@ -96,19 +96,19 @@ class Task(ABC):
         self.settings = settings
         self.size = size
         self.scales = machine_scales(platform)
-        self.fleet = make_fleet(
+        self.batch = make_batched_plant(
             engine,
             platform,
             size,
             settings.period,
             settings.timestep,
-            preset=settings.preset,
-            **self._fleet_options(),
+            fidelity=settings.fidelity,
+            **self._batch_options(),
         )
         self.weights = self._weights(settings.weights)
 
-    def _fleet_options(self) -> dict[str, Any]:
-        """Return further options of the fleet: `mode`, `ball`."""
+    def _batch_options(self) -> dict[str, Any]:
+        """Return further options of the batched plant: `mode`, `ball`."""
         return {}
 
     def _allocate(self) -> None:
@@ -175,12 +175,12 @@ class Task(ABC):
 
     @abstractmethod
     def look(self, rows: Any) -> None:
-        """Fill observation, terms, reward, reason and signals of `rows` `(m,)` from the fleet."""
+        """Fill observation, terms, reward, reason and signals of `rows` `(m,)` from the plant."""
 
     def step(self, actions: FloatArray) -> None:
         """Do one control period under actions `(N, a)` within 1."""
         self.command(actions)
-        self.fleet.advance(
+        self.batch.advance(
             self.demand,
             feedforward=self.feedforward,
             wrench=self.wrench,
@@ -191,13 +191,13 @@ class Task(ABC):
 
     def scene(self, row: int) -> Scene:
         """Return what a picture of a row shows."""
-        fleet = self.fleet
-        ball = None if fleet.cargo is None else fleet.ball[row]
-        return Scene(fleet.pose[row], fleet.internal[row], ball=ball)
+        batch = self.batch
+        ball = None if batch.cargo is None else batch.ball[row]
+        return Scene(batch.pose[row], batch.deflection[row], ball=ball)
 
     def close(self) -> None:
         """Free the engines."""
-        self.fleet.close()
+        self.batch.close()
 
 
 def read_settings(settings_type: type[TaskSettings], options: Mapping[str, Any]) -> TaskSettings:

@@ -42,7 +42,7 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         self,
         num_envs: int = 1,
         machine: str | Platform = "",
-        plant: str | None = None,
+        configuration: str | None = None,
         engine: str = "analytic",
         *,
         max_episode_steps: int | None = None,
@@ -56,7 +56,8 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         Args:
             num_envs: rows.
             machine: name, path of a platform.toml, or a Platform; default the task's usual one.
-            plant: preset of the machine's parameters, such as "hardware"; None for an ideal plant.
+            configuration: configuration of the machine's parameters, such as "hardware"; None for
+                an ideal plant.
             engine: "analytic", "mujoco" or "bullet".
             max_episode_steps: control periods after which an episode is truncated.
             autoreset_mode: "NextStep", "SameStep" or "Disabled"; see Gymnasium's `AutoresetMode`.
@@ -75,10 +76,10 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         self.autoreset_mode = AutoresetMode(one_of(mode, "autoreset_mode", MODES))
         self.max_episode_steps = _steps(max_episode_steps)
         machine = machine or self.task_type.usual_machine
-        self._given = (num_envs, machine, plant, engine)
+        self._given = (num_envs, machine, configuration, engine)
         self._options = {"randomisation": randomisation, **options}
         self._episodes = Episodes(
-            self.task_type, machine, plant, engine, num_envs, randomisation, options
+            self.task_type, machine, configuration, engine, num_envs, randomisation, options
         )
         self.task, self.platform = self._episodes.task, self._episodes.platform
         self.num_envs = num_envs

@@ -20,7 +20,7 @@ folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 platform = twin.load("stewart", "hardware")
 ride = TankTrackMotion(platform.home, duration=4.0, peak_pitch=0.1)
 controller = make_controller("feedforward", platform, ride)
-run = platform.simulate(4.0, controller=controller, timestep=5e-4, preset="fast", every=2)
+run = platform.simulate(4.0, controller=controller, timestep=5e-4, fidelity="fast", every=2)
 assert not run.stopped, run.stopped
 
 look = Look(width=320, height=240, ghost=True)

@@ -20,9 +20,9 @@ from twin.cli.console import line
 DURATION = 0.2
 STEPS = np.array([4e-3, 2e-3, 1e-3, 5e-4, 2.5e-4])
 METHODS = {
-    "MuJoCo, validation": ("mujoco", "validation", "o-"),
+    "MuJoCo, accurate": ("mujoco", "accurate", "o-"),
     "MuJoCo, fast": ("mujoco", "fast", "s-"),
-    "PyBullet, validation": ("bullet", "validation", "o--"),
+    "PyBullet, accurate": ("bullet", "accurate", "o--"),
     "PyBullet, fast": ("bullet", "fast", "s--"),
 }
 
@@ -34,10 +34,10 @@ reference = platform.simulate(DURATION, forces=forces, timestep=DURATION).pose[-
 matplotlib.style.use(Path(__file__).with_name("plots.mplstyle"))
 figure = Figure(figsize=(9.0, 4.2))
 over_step, over_cost = figure.subplots(1, 2, sharey=True)
-for name, (engine, preset, style) in METHODS.items():
+for name, (engine, fidelity, style) in METHODS.items():
     errors, seconds = [], []
     for step in STEPS:
-        simulator = twin.make_engine(engine, platform, timestep=float(step), preset=preset)
+        simulator = twin.make_engine(engine, platform, timestep=float(step), fidelity=fidelity)
         simulator.reset()
         simulator.step(forces)  # what is compiled or loaded once does not count
         begin = process_time()

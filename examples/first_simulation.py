@@ -19,7 +19,7 @@ DURATION = 0.3
 RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     "analytic reference": ("analytic", {}),
     "MuJoCo": ("mujoco", {}),
-    "MuJoCo, preset fast": ("mujoco", {"preset": "fast"}),
+    "MuJoCo, fidelity fast": ("mujoco", {"fidelity": "fast"}),
     "MuJoCo, its default constraint settings": ("mujoco", {"engine_defaults": True}),
     "PyBullet": ("bullet", {}),
 }

@@ -31,8 +31,8 @@ matplotlib.style.use(Path(__file__).with_name("plots.mplstyle"))
 figure = Figure(figsize=(8.0, 5.4))
 above, below = figure.subplots(2, 1, sharex=True)
 rows = []
-for name, (preset, law) in RUNS.items():
-    platform = twin.load("stewart", preset)
+for name, (configuration, law) in RUNS.items():
+    platform = twin.load("stewart", configuration)
     controller = partial(make_controller, law)
     measured = measure_response(
         platform,
@@ -42,7 +42,7 @@ for name, (preset, law) in RUNS.items():
         length=5.0,
         speed=0.1,
         controller=controller,
-        preset="fast",
+        fidelity="fast",
         timestep=5e-4,
     )
     response = measured.platform.trusted

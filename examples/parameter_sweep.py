@@ -26,7 +26,7 @@ CONTROLLERS = [
 sweep = Sweep.model_validate(
     {
         "machine": "stewart",
-        "preset": "fast",
+        "fidelity": "fast",
         "controllers": CONTROLLERS,
         "motion": {"axis": "z", "amplitude": 0.02, "frequency": 1.0, "duration": 1.0},
         "parameters": {MASS: [67, 82, 97, 112, 127]},

@@ -1,7 +1,8 @@
 """Four controllers follow the same ride, on ideal actuators and on real ones.
 
-The preset `hardware` brings the drives: friction, backlash, delay, encoders. What a controller
-knows of them decides what is left of its lead. Errors are root mean squares of the platform.
+The configuration `hardware` brings the drives: friction, backlash, delay, encoders. What a
+controller knows of them decides what is left of its lead. Errors are root mean squares of the
+platform.
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ CONTROLLERS = {
 rows = []
 for name, idea in CONTROLLERS.items():
     row = [name, idea]
-    for preset in (None, "hardware"):
-        platform = twin.load("stewart", preset)
+    for configuration in (None, "hardware"):
+        platform = twin.load("stewart", configuration)
         ride = TankTrackMotion(platform.home, duration=DURATION, peak_pitch=0.03)
         controller = make_controller(name, platform, ride)
-        run = platform.simulate(DURATION, controller=controller, timestep=5e-4, preset="fast")
+        run = platform.simulate(
+            DURATION, controller=controller, timestep=5e-4, configuration="fast"
+        )
         assert not run.stopped, run.stopped
         position, rotation, _ = TrackingErrors(run).root_mean_square()
         row += [f"{1e3 * position:.4f}", f"{1e3 * rotation:.4f}"]

@@ -15,7 +15,7 @@ HEAVE = {"micro_hexapod": 1e-4, "compliant_stewart": 0.01, "rss": 0.01}
 
 
 def angles(platform: Platform) -> str:
-    """Return the angle convention that suits a machine's freedoms."""
+    """Return the angle convention that suits a machine's degrees of freedom."""
     return "roll_pitch" if platform.dof == 3 else "yaw_pitch_roll"
 
 
@@ -48,7 +48,7 @@ def run(platform: Platform, controller: Controller, duration: float, **options: 
     """Run a closed loop at a step that suits the machine, fast and without a progress bar."""
     settings: dict[str, Any] = {
         "timestep": min(5e-4, suitable_timestep(platform)),
-        "preset": "fast" if options.get("engine", "analytic") == "analytic" else "validation",
+        "fidelity": "fast" if options.get("engine", "analytic") == "analytic" else "accurate",
         "progress": False,
     }
     return platform.simulate(duration, controller=controller, **settings | options)

@@ -52,13 +52,13 @@ class Cloud(NamedTuple):
     """`(k, n, 3)`"""
 
 
-def cloud(machine: MachineParameters, position: Array, turn: Array, internal: Array) -> Cloud:
+def cloud(machine: MachineParameters, position: Array, turn: Array, deflection: Array) -> Cloud:
     """Return the masses at positions `(k, 3)`, rotations `(k, 3, 3)` and springs `(k, n)`."""
     masses, body = as_points(machine.platform.body)
     points = position[:, None] + body @ np.swapaxes(turn, 1, 2)
     tops = position[:, None] + machine.platform.joints.points @ np.swapaxes(turn, 1, 2)
     legs = [
-        LEGS[machine.leg.kind](machine, i, tops[:, i], turn, internal[:, i])
+        LEGS[machine.leg.kind](machine, i, tops[:, i], turn, deflection[:, i])
         for i in range(len(machine.legs))
     ]
     return Cloud(
@@ -98,7 +98,7 @@ def leg_frames(machine: MachineParameters, i: int, vector: Array) -> Array:
 
 
 def straight_leg(
-    machine: MachineParameters, i: int, tops: Array, turn: Array, internal: Array
+    machine: MachineParameters, i: int, tops: Array, turn: Array, deflection: Array
 ) -> Leg:
     """Return a leg of kind ups or strut: housing at the base joint, rod at the tip."""
     leg: Any = machine.legs[i]
@@ -116,22 +116,24 @@ def straight_leg(
 
 
 def viscoelastic_leg(
-    machine: MachineParameters, i: int, tops: Array, turn: Array, internal: Array
+    machine: MachineParameters, i: int, tops: Array, turn: Array, deflection: Array
 ) -> Leg:
-    """Return a leg of three point masses on its axis; `internal` is the spring's extension."""
+    """Return a leg of three point masses on its axis; `deflection` is the spring's extension."""
     leg: Any = machine.legs[i]
     base = machine.base.joints.points[i]
     along = unit(tops - base)
-    middle = 0.5 * (leg.spring_length + internal)
-    housing = leg.spring_length + internal + leg.housing_length
+    middle = 0.5 * (leg.spring_length + deflection)
+    housing = leg.spring_length + deflection + leg.housing_length
     points = [base + middle[:, None] * along, base + housing[:, None] * along]
     points.append(tops - leg.follower_length * along)
     masses = np.array([leg.spring_mass, leg.housing_mass, leg.follower_mass])
-    actuator = length_of(tops - base) - internal
-    return Leg(masses, np.stack(points, axis=1), actuator, internal, tops)
+    actuator = length_of(tops - base) - deflection
+    return Leg(masses, np.stack(points, axis=1), actuator, deflection, tops)
 
 
-def crank_leg(machine: MachineParameters, i: int, tops: Array, turn: Array, internal: Array) -> Leg:
+def crank_leg(
+    machine: MachineParameters, i: int, tops: Array, turn: Array, deflection: Array
+) -> Leg:
     """Return a leg of crank and rod: the elbow is where circle and sphere meet."""
     leg: Any = machine.legs[i]
     base, axis = machine.base.joints.points[i], machine.first_axes[i]
@@ -161,7 +163,7 @@ def crank_leg(machine: MachineParameters, i: int, tops: Array, turn: Array, inte
 
 
 def pillar_leg(
-    machine: MachineParameters, i: int, tops: Array, turn: Array, internal: Array
+    machine: MachineParameters, i: int, tops: Array, turn: Array, deflection: Array
 ) -> Leg:
     """Return a pillar: a mass at the plate's corner, another where its axis meets the floor."""
     leg: Any = machine.legs[i]

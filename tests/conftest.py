@@ -47,7 +47,7 @@ class States(NamedTuple):
     acceleration: NDArray[np.float64]
     forces: NDArray[np.float64]
     wrench: NDArray[np.float64]
-    internal: NDArray[np.float64]
+    deflection: NDArray[np.float64]
 
 
 @pytest.fixture(scope="session", params=[*MACHINES, GENERAL])
@@ -79,7 +79,7 @@ def states(platform: Platform, scale: Scale) -> States:
         random.normal(size=(STATES, 6)) * 0.3 * scale.twist,
         random.normal(size=(STATES, 6)) * 0.5 * scale.twist / scale.time,
     )
-    k = platform.n_internal
+    k = platform.n_deflections
     return States(
         *motion,
         random.normal(size=(STATES, platform.n_actuators)) * 0.5 * scale.effort,

@@ -1,4 +1,4 @@
-"""Machines with more actuators than freedoms: legs beside those of the Stewart simulator."""
+"""Machines with more actuators than dof: legs beside those of the Stewart simulator."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def driven(platform: Platform, controller: Controller, duration: float = 0.6) ->
         duration,
         controller=controller,
         timestep=5e-4,
-        preset="fast",
+        fidelity="fast",
         pose=controller.reference.pose[0],
         progress=False,
     )

@@ -8,7 +8,7 @@ from twin.sweep import Sweep
 
 SMALL: dict[str, Any] = {
     "machine": "srspm",
-    "preset": "fast",
+    "fidelity": "fast",
     "motion": {"word": "sine", "amplitude": 0.01, "frequency": 5.0, "duration": 0.06},
     "parameters": {"platform.body.mass": [1.0, 2.0, 3.0]},
 }

@@ -23,7 +23,7 @@ class Start(NamedTuple):
     pace: float
     """[s] in which its motion changes"""
     twist: Any
-    internal: Any
+    deflection: Any
     holding: Any
     """actuator forces that hold it at home"""
     wrench: Any
@@ -32,26 +32,26 @@ class Start(NamedTuple):
         """Return the motion over `duration` paces; `timestep` in paces."""
         if "timestep" in options:
             options["timestep"] *= self.pace
-        given = {"twist": self.twist, "internal": self.internal} | options
+        given = {"twist": self.twist, "deflection": self.deflection} | options
         return integrate(self.platform, duration * self.pace, **given)
 
     def energies(self, states: Any) -> tuple[Any, Any]:
         """Return kinetic and potential energies of states `(k, m)`."""
-        return self.platform.energy(states[:, :7], states[:, 7:13], internal=states[:, 13:])
+        return self.platform.energy(states[:, :7], states[:, 7:13], deflection=states[:, 13:])
 
     def power(self, states: Any, forces: Any, wrench: Any) -> Any:
         """Return what forces and wrench put in, less what springs and floor turn into heat."""
-        pose, twist, internal = states[:, :7], states[:, 7:13], states[:, 13:]
+        pose, twist, deflection = states[:, :7], states[:, 7:13], states[:, 13:]
         rates = np.einsum("kij,kj->ki", self.platform.jacobian(pose), twist)
-        if self.platform.n_internal:
-            rates = rates - internal[:, self.platform.n_internal :]
-        lost = self.platform.dissipation(pose, twist, internal=internal)
+        if self.platform.n_deflections:
+            rates = rates - deflection[:, self.platform.n_deflections :]
+        lost = self.platform.dissipation(pose, twist, deflection=deflection)
         return rates @ forces + twist @ wrench - lost
 
 
 def start_of(platform: Platform) -> Start:
     """Return a machine at home, its springs a little stretched."""
-    scale, k = scale_of(platform), platform.n_internal
+    scale, k = scale_of(platform), platform.n_deflections
     twist = SHARES * np.repeat([scale.length, 1.0], 3) / scale.pace
     random = np.random.default_rng(91)
     return Start(

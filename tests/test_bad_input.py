@@ -174,14 +174,14 @@ solution = integrate(stewart, 0.002)
 
 def numeric_calls(platform: twin.Platform) -> dict[str, Call]:
     """Return the numeric methods of a machine with arguments it can be asked with."""
-    n, k, home = platform.n_actuators, platform.n_internal, platform.home
+    n, k, home = platform.n_actuators, platform.n_deflections, platform.home
     joints = 4 if k else 3
     pose, twist, acceleration = (
         part.tolist() for part in platform.constrain(home, [0.1] * 6, [0.1] * 6)
     )
     forces = [10.0] * n
     # Only machines with springs take anything there.
-    inside = {"internal": [0.01] * 2 * k} if k else {}
+    inside = {"deflection": [0.01] * 2 * k} if k else {}
     state = {"pose": pose, "twist": twist}
     coordinates = platform.home_coordinates.tolist()
     calls = {
@@ -191,7 +191,7 @@ def numeric_calls(platform: twin.Platform) -> dict[str, Call]:
         ),
         "jacobian": Call(platform.jacobian, {"pose": pose}, ((n, 6),)),
         "jacobian_derivative": Call(platform.jacobian_derivative, state, ((n, 6),)),
-        "conditions": Call(platform.conditions, {"pose": pose}, ((6 - platform.dof, 6),)),
+        "constraints": Call(platform.constraints, {"pose": pose}, ((6 - platform.dof, 6),)),
         "constrain": Call(
             platform.constrain, state | {"acceleration": acceleration}, ((7,), (6,), (6,))
         ),
@@ -199,7 +199,7 @@ def numeric_calls(platform: twin.Platform) -> dict[str, Call]:
             platform.leg_coordinates,
             state
             | {"acceleration": acceleration}
-            | ({"internal_acceleration": [0.1] * k} if k else {})
+            | ({"deflection_acceleration": [0.1] * k} if k else {})
             | inside,
             ((n, joints),) * 3,
         ),
@@ -225,19 +225,19 @@ def numeric_calls(platform: twin.Platform) -> dict[str, Call]:
         "dissipation": Call(platform.dissipation, state | inside, ((),)),
     }
     if k:
-        calls["as_internal"] = Call(platform.as_internal, inside, ((2 * k,),))
+        calls["as_deflection"] = Call(platform.as_deflection, inside, ((2 * k,),))
     return {f"{name} of {platform.name}": call for name, call in calls.items()}
 
 
 def simulated(**options: Any) -> tuple[Any, ...]:
     result = twin.simulate(options.pop("platform", stewart), **options)
-    return result.pose, result.twist, result.lengths, result.forces, result.internal
+    return result.pose, result.twist, result.lengths, result.forces, result.deflection
 
 
 def integrated(time: Any = None, table: Any = None, **options: Any) -> tuple[Any, ...]:
     forces = options.pop("forces", None) if time is None else ForceTable(time, table)
     result = integrate(options.pop("platform", stewart), forces=forces, **options)
-    return result.pose, result.twist, result.internal
+    return result.pose, result.twist, result.deflection
 
 
 springs = twin.load("compliant_stewart")
@@ -274,7 +274,7 @@ CALLS = {
     ),
     "integrate with springs": Call(
         lambda **options: integrated(platform=springs, **options),
-        {"duration": 0.002, "internal": [0.01] * 12, "forces": SIX, "twist": TWIST},
+        {"duration": 0.002, "deflection": [0.01] * 12, "forces": SIX, "twist": TWIST},
         ((7,), (6,), (12,)),
     ),
     "force table": Call(
@@ -293,14 +293,14 @@ CALLS = {
             "engine": "analytic",
             "timestep": 1e-3,
             "wrench": SIX,
-            "preset": "fast",
+            "fidelity": "fast",
             "every": 1,
         },
         ((7,), (6,), (6,), (6,), (0,)),
     ),
     "simulate with springs": Call(
         lambda **options: simulated(platform=springs, **options),
-        {"duration": 0.002, "internal": [0.01] * 12, "forces": SIX},
+        {"duration": 0.002, "deflection": [0.01] * 12, "forces": SIX},
         ((7,), (6,), (6,), (6,), (12,)),
     ),
     "simulate with a function": Call(
@@ -348,7 +348,7 @@ def test_malformed_names_and_paths(value: Any) -> None:
 
 
 @given(
-    field=st.sampled_from(["time", "pose", "twist", "lengths", "rates", "forces", "internal"]),
+    field=st.sampled_from(["time", "pose", "twist", "lengths", "rates", "forces", "deflection"]),
     value=junk,
 )
 @checked
@@ -363,11 +363,13 @@ def test_malformed_trajectories(field: str, value: Any) -> None:
         assert np.isfinite(column).all()
 
 
-@given(platform=junk, name=junk, timestep=scalars, preset=junk, gap=scalars)
+@given(platform=junk, name=junk, timestep=scalars, fidelity=junk, gap=scalars)
 @checked
-def test_malformed_engines(platform: Any, name: Any, timestep: Any, preset: Any, gap: Any) -> None:
-    good = {"name": "analytic", "platform": stewart, "timestep": 1e-3, "preset": "fast"}
-    bad = {"name": name, "platform": platform, "preset": preset}
+def test_malformed_engines(
+    platform: Any, name: Any, timestep: Any, fidelity: Any, gap: Any
+) -> None:
+    good = {"name": "analytic", "platform": stewart, "timestep": 1e-3, "fidelity": "fast"}
+    bad = {"name": name, "platform": platform, "fidelity": fidelity}
     for key, value in bad.items():
         with pytest.raises(TwinError):
             twin.make_engine(**{**good, key: value})
@@ -405,9 +407,9 @@ def test_malformed_resets_and_steps(engine: Any, data: st.DataObject) -> None:
         engine.reset()
         return tuple(engine.step(**values)[1:])
 
-    inside = engine.platform.as_internal(None) + 0.001
+    inside = engine.platform.as_deflection(None) + 0.001
     shapes = ((7,), (6,), (6,), (6,), inside.shape)
-    given = {"pose": POSE, "twist": TWIST} | ({"internal": inside} if inside.size else {})
+    given = {"pose": POSE, "twist": TWIST} | ({"deflection": inside} if inside.size else {})
     resets = Call(reset, given, shapes)
     steps = Call(step, {"forces": SIX, "wrench": SIX}, shapes)
     for call in (resets, steps):

@@ -24,7 +24,7 @@ from twin.engines.mjcf.scene import scene_xml
 from twin.engines.urdf.robot import robot_urdf
 from twin.errors import InputError, ParameterError
 from twin.machine.template import LEG_KINDS
-from twin.model.engine import PRESETS
+from twin.model.engine import FIDELITIES
 from twin.validation import report
 from twin.validation.results import CaseResult, Measure
 
@@ -70,7 +70,7 @@ def test_every_command_and_option_is_documented() -> None:
 def test_choices_are_all_there_are() -> None:
     """The command line repeats them, so that `--help` need not import what they choose."""
     assert {choice.value for choice in application.EngineName} == set(engine_names())
-    assert {choice.value for choice in application.PresetName} == set(PRESETS)
+    assert {choice.value for choice in application.FidelityName} == set(FIDELITIES)
     assert {choice.value for choice in application.Format} == set(FORMATS)
     assert {choice.value for choice in application.LegKind} == set(LEG_KINDS)
 
@@ -112,11 +112,11 @@ def test_info_shows_parameters_and_facts(machine: str) -> None:
 
 def test_simulate_saves_and_plots(tmp_path: Path) -> None:
     file, page = tmp_path / "motion.npz", tmp_path / "motion.html"
-    options = ("--duration", 0.02, "--timestep", 0.002, "--engine", "mujoco", "--preset", "fast")
+    options = ("--duration", 0.02, "--timestep", 0.002, "--engine", "mujoco", "--fidelity", "fast")
     result = run("simulate", "stewart", *options, "--force", "hold", "--out", file, "--plot", page)
     assert result.exit_code == 0, result.output
     motion = twin.Trajectory.load(file)
-    assert (motion.engine, motion.preset, motion.timestep) == ("mujoco", "fast", 0.002)
+    assert (motion.engine, motion.fidelity, motion.timestep) == ("mujoco", "fast", 0.002)
     assert len(motion) == 11
     platform = twin.load("stewart")
     held = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))

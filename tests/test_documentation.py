@@ -29,7 +29,7 @@ from handbook.log_chart import log_chart
 from handbook.machine_page import machine_page, use
 from handbook.markdown import cell, plain, table
 from handbook.mathematics import ACCENTS, as_mathml
-from handbook.parameters import presets
+from handbook.parameters import configurations
 from handbook.report import machine_report, read_report
 from twin.cli import app
 from twin.envs import ENVIRONMENTS
@@ -111,10 +111,14 @@ def report() -> dict[str, Any]:
 def test_machine_pages_have_every_table_and_number(name: str, report: dict[str, Any]) -> None:
     platform = twin.load(name)
     text = machine_page(platform, machine_report(report, name), {"side": Path("side.png")})
-    known = presets(platform)
+    known = configurations(platform)
     rows = describe(platform.parameters)
-    rows += [row for preset in known for row in describe(twin.load(name, preset=preset).parameters)]
-    rows = [row for row in rows if (row.table, row.name) != ("preset", "applied")]
+    rows += [
+        row
+        for configuration in known
+        for row in describe(twin.load(name, configuration=configuration).parameters)
+    ]
+    rows = [row for row in rows if (row.table, row.name) != ("configuration", "applied")]
     assert len(rows) > 20
     for row in rows:
         assert not row.table or f"`[{row.table}]`" in text, row.table

@@ -14,7 +14,7 @@ from package_walk import MODULES, ROOT
 
 import twin
 from twin.engines import engine_names
-from twin.model.engine import PRESETS
+from twin.model.engine import FIDELITIES
 
 PAGES = {
     str(page.relative_to(ROOT)): page
@@ -97,7 +97,7 @@ def test_changelog_names_what_users_meet() -> None:
     ]
     assert len(commands) > 3
     changes = PAGES["CHANGELOG.md"].read_text()
-    for name in (*twin.machine_names(), *engine_names(), *PRESETS, *commands):
+    for name in (*twin.machine_names(), *engine_names(), *FIDELITIES, *commands):
         assert re.search(rf"\b{name}\b", changes), name
 
 

@@ -80,7 +80,7 @@ def test_jacobian_derivative(
 
 
 def test_conditions_hold_along_every_motion(platform: Platform, states: Any) -> None:
-    rows = platform.conditions(states.pose)
+    rows = platform.constraints(states.pose)
     assert rows.shape == (len(states.pose), 6 - platform.dof, 6)
     off = np.einsum("kij,kj->ki", rows, states.twist)
     np.testing.assert_allclose(off, np.zeros_like(off), rtol=0, atol=1e-14)
@@ -103,12 +103,12 @@ def test_actuator_accelerations_are_consistent(platform: Platform, states: Any) 
 def test_leg_coordinate_rates_and_accelerations(
     platform: Platform, states: Any, derivative: Any, scale: Scale
 ) -> None:
-    k = platform.n_internal
-    spring, rate = states.internal[:, :k], states.internal[:, k:]
+    k = platform.n_deflections
+    spring, rate = states.deflection[:, :k], states.deflection[:, k:]
     second_rate = 30.0 * spring
 
     def legs_at(time: float) -> LegCoordinates:
-        """Return the coordinates on a motion of constant acceleration of all freedoms."""
+        """Return the coordinates on a motion of constant acceleration of all degrees of freedom."""
         pose = moved(platform, states.pose, states.twist, states.acceleration, time)
         motion = platform.constrain(
             pose, states.twist + states.acceleration * time, states.acceleration
@@ -116,8 +116,8 @@ def test_leg_coordinate_rates_and_accelerations(
         place = spring + rate * time + 0.5 * second_rate * time**2
         return platform.leg_coordinates(
             *motion,
-            internal=np.hstack([place, rate + second_rate * time]),
-            internal_acceleration=second_rate,
+            deflection=np.hstack([place, rate + second_rate * time]),
+            deflection_acceleration=second_rate,
         )
 
     now = legs_at(0.0)

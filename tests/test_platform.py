@@ -20,14 +20,14 @@ KINDS = {
     "rss": ("rss", 6, 6, 0, "rad"),
     "micro_hexapod": ("strut", 6, 6, 0, "m"),
 }
-"""Kind of leg, actuators, freedoms, coordinates inside the legs, unit of the actuators."""
+"""Kind of leg, actuators, dof, coordinates inside the legs, unit of the actuators."""
 
 
 def test_tells_what_it_is(platform: Platform) -> None:
     assert platform.name in repr(platform)
     n = platform.n_actuators
     expected = KINDS.get(platform.name, KINDS["stewart"])
-    assert (platform.kind, n, platform.dof, platform.n_internal) == expected[:4]
+    assert (platform.kind, n, platform.dof, platform.n_deflections) == expected[:4]
     assert platform.coordinate_unit == expected[4]
     assert platform.force_unit == {"m": "N", "rad": "N m"}[expected[4]]
     assert platform.home.shape == (7,)
@@ -66,17 +66,17 @@ def test_pickles(platform: Platform, states: Any) -> None:
 
 
 def test_springs_are_relaxed_and_at_rest_unless_told(platform: Platform, states: Any) -> None:
-    k = platform.n_internal
-    inside = platform.as_internal(None)
+    k = platform.n_deflections
+    inside = platform.as_deflection(None)
     np.testing.assert_array_equal(inside, np.zeros(2 * k))
     arguments = (states.pose, states.twist, states.forces)
     np.testing.assert_array_equal(
         platform.forward_dynamics(*arguments),
-        platform.forward_dynamics(*arguments, internal=inside),
+        platform.forward_dynamics(*arguments, deflection=inside),
     )
     for wrong in (np.zeros(2 * k + 1), np.full(2 * k + 2, np.nan), "relaxed"):
-        with pytest.raises(InputError, match="internal"):
-            platform.forward_dynamics(*arguments, internal=wrong)
+        with pytest.raises(InputError, match="deflection"):
+            platform.forward_dynamics(*arguments, deflection=wrong)
 
 
 def test_loads_by_name_and_by_path(tmp_path: Any) -> None:

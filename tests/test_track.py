@@ -44,7 +44,7 @@ def test_motions(motion: str, tmp_path: Path) -> None:
     out, plot = tmp_path / "run.npz", tmp_path / "run.html"
     result = run(
         "track", "stewart", "--motion", motion, "--axis", "pitch", "--duration", 0.5,
-        "--preset", "fast", "--machine-preset", "hardware", "--out", out, "--plot", plot,
+        "--fidelity", "fast", "--configuration", "hardware", "--out", out, "--plot", plot,
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     saved = Trajectory.load(out)
@@ -57,12 +57,12 @@ def test_recordings_are_followed(tmp_path: Path) -> None:
     rows = [f"{t:.3f},{5 * np.sin(4 * np.pi * t) ** 2:.6f}" for t in time]
     file = tmp_path / "ride.csv"
     file.write_text("time [s],z [mm]\n" + "\n".join(rows) + "\n")
-    result = run("track", "srspm", "--motion", file, "--duration", 0.5, "--preset", "fast")
+    result = run("track", "srspm", "--motion", file, "--duration", 0.5, "--fidelity", "fast")
     assert result.exit_code == 0, result.output
 
 
 def test_a_safe_stop_ends_with_exit_code_1() -> None:
-    result = run("track", "stewart", "--axis", "z", "--amplitude", 0.3, "--preset", "fast")
+    result = run("track", "stewart", "--axis", "z", "--amplitude", 0.3, "--fidelity", "fast")
     assert result.exit_code == 1
     assert "stopped: " in result.output
 
@@ -93,8 +93,8 @@ def test_figures_need_a_closed_loop() -> None:
 def test_what_the_inertial_sensor_told_is_a_log_for_imu(tmp_path: Path) -> None:
     file = tmp_path / "ride.csv"
     result = run(
-        "track", "stewart", "--machine-preset", "hardware", "--motion", "sine", "--axis", "pitch",
-        "--frequency", 2, "--duration", 1, "--preset", "fast", "--log", file,
+        "track", "stewart", "--configuration", "hardware", "--motion", "sine", "--axis", "pitch",
+        "--frequency", 2, "--duration", 1, "--fidelity", "fast", "--log", file,
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     log = read_inertial_log(file)

@@ -21,7 +21,7 @@ BODY = {
 """Of machines of the size of `stewart`: off the reference point, axes tilted."""
 
 TURN = [0.9950376877284599, 0.05, -0.05, 0.07]
-"""Attitude at home of machines with six freedoms."""
+"""Attitude at home of machines with six degrees of freedom."""
 
 
 def machine_without_symmetry(kind: str) -> MachineParameters:

@@ -1,7 +1,7 @@
-"""Motions of a machine's freedoms through a state, at complex times, for clouds of point masses.
+"""Motions of a machine's dof through a state, at complex times, for clouds of point masses.
 
-Freedoms are the platform's six and the springs' extensions, with the twist and the rates of the
-springs as their rates; on pillars they are height, roll and pitch.
+Degrees of freedom are the platform's six and the springs' extensions, with the twist and the rates
+of the springs as their rates; on pillars they are height, roll and pitch.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ class Place(NamedTuple):
     """`(k, 3)`"""
     turn: Array
     """`(k, 3, 3)` platform to base"""
-    internal: Array
+    deflection: Array
     """`(k, n)` extensions of the springs"""
 
     def cloud(self, machine: MachineParameters) -> Cloud:
         """Return the masses."""
-        return cloud(machine, self.position, self.turn, self.internal)
+        return cloud(machine, self.position, self.turn, self.deflection)
 
 
 Motion = Callable[[Array], Place]
@@ -48,7 +48,7 @@ def turned(vector: Array) -> Array:
 
 
 def free_motion(pose: Any, springs: Any, rate: Any, acceleration: Any) -> Motion:
-    """Return the motion through `pose` (7,) and `springs` (n,), of six freedoms and the springs."""
+    """Return the motion through `pose` (7,) and `springs` (n,), of six dof and the springs."""
     start = Rotation.from_quat(np.asarray(pose)[[4, 5, 6, 3]]).as_matrix()
 
     def place(time: Array) -> Place:

@@ -37,7 +37,7 @@ COUNTS = 1e4
 PERIODS = 3
 
 STEP = 5e-4
-"""[s] Longest step of the engine: transmissions of the hardware presets need 0.67 ms."""
+"""[s] Longest step of the engine: transmissions of the hardware configurations need 0.67 ms."""
 
 BETTER = 2.0
 """Least damping with a law per damping without."""
@@ -93,7 +93,7 @@ def _driven(platform: Platform) -> Driven:
         "dvf": DirectVelocityFeedback(platform),
         "hac_lac": HacLac(platform, inner=force),
     }
-    passive = force.linear.locked() if platform.n_internal else force.linear
+    passive = force.linear.locked() if platform.n_deflections else force.linear
     modes = linear_modes(passive).swinging
     return Driven(
         platform, controllers, float(modes.damping_ratios[0]), float(modes.frequencies[0])
@@ -132,11 +132,11 @@ def _decay(
         platform,
         int(np.ceil(PERIODS / driven.frequency / controller.period)) * controller.period,
         displaced(platform.home, shape * (pull / stretch)),
-        internal=controller.linear.rest.internal,
+        deflection=controller.linear.rest.deflection,
         controller=controller,
         timestep=controller.period / parts,
         every=parts,
-        preset="fast",
+        fidelity="fast",
     )
     return ride.time, displacement(ride.pose, platform.home) @ row
 

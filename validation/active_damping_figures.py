@@ -28,8 +28,8 @@ def locus_plot(linear: LinearMachine, period: float) -> Plot:
         return velocity_feedback(platform, gain, period, stiffness=held)
 
     best = {
-        "iff": 100.0 if platform.n_internal else 4e3,
-        "dvf": 1e3 if platform.n_internal else 3e4,
+        "iff": 100.0 if platform.n_deflections else 4e3,
+        "dvf": 1e3 if platform.n_deflections else 3e4,
     }
     frequency, ratio = [], []
     for name, law_of in (("iff", by_force), ("dvf", by_rate)):

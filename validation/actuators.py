@@ -20,12 +20,12 @@ def coordinate_name(platform: Platform) -> str:
 
 
 def actuator_rates(
-    platform: Platform, pose: FloatArray, twist: FloatArray, internal: FloatArray
+    platform: Platform, pose: FloatArray, twist: FloatArray, deflection: FloatArray
 ) -> FloatArray:
     """Return rates `(m, n)` of what the actuators' forces move, of `m` states."""
     rates = np.asarray(np.einsum("kij,kj->ki", platform.jacobian(pose), twist))
     # A spring in series with the actuator takes its part of the leg's motion.
-    return rates - internal[:, platform.n_internal :] if platform.n_internal else rates
+    return rates - deflection[:, platform.n_deflections :] if platform.n_deflections else rates
 
 
 def leg_curves(time: FloatArray, values: FloatArray) -> tuple[Curve, ...]:

@@ -29,7 +29,7 @@ FULL_MOTION = 1e-2
 
 
 class EngineBar(NamedTuple):
-    """How close an engine's validation preset has to come to the reference."""
+    """How close an engine's accurate fidelity has to come to the reference."""
 
     engine: str
     label: str
@@ -82,7 +82,7 @@ def trajectory_comparison(
         duration: [s], a multiple of its compared step.
         title: of the plots.
         forces: as in `simulate`.
-        start: `pose`, `twist` and `internal` as in `simulate`.
+        start: `pose`, `twist` and `deflection` as in `simulate`.
     """
     options: dict[str, Any] = {
         **start,

@@ -11,7 +11,7 @@ from twin.control.cascade import Cascade
 from twin.engines import make_engine
 from twin.kernels.plant import actuation as column
 from twin.model.motions import REST
-from twin.model.static_deflection import quiet_springs
+from twin.model.static_deflection import static_deflection
 from twin.plant.command import Command
 from twin.plant.drives import drive_constants
 from twin.plant.plant import Plant
@@ -31,9 +31,11 @@ def response_of_electronics(machine: Platform) -> tuple[Measure, Plot]:
     """Return how a step of force arrives at the first motor, with several steps of an engine."""
     leg = machine.parameters.legs[0].drive
     assert leg is not None
-    springs = quiet_springs(machine, machine.home, REST, REST) if machine.n_internal else None
+    springs = (
+        static_deflection(machine, machine.home, REST, REST) if machine.n_deflections else None
+    )
     engine = make_engine("analytic", machine, STEP)
-    state = engine.reset(internal=springs)
+    state = engine.reset(deflection=springs)
     engine.close()
     error = 0.0
     runs: dict[float, tuple[FloatArray, FloatArray, FloatArray]] = {}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.model.static_deflection import quiet_springs
+from twin.model.static_deflection import static_deflection
 from twin.motion import Motion
 from twin.simulation.platform import Platform
 from twin.validation.actuators import actuator_rates, coordinate_name, force_name, leg_curves
@@ -40,7 +40,7 @@ class DrivenMotion(NamedTuple):
     pose: FloatArray
     twist: FloatArray
     acceleration: FloatArray
-    internal: FloatArray
+    deflection: FloatArray
     """`(k, 2m)` coordinates inside the legs and their rates"""
     coordinates: FloatArray
     """`(k, n)` of the actuators [m, rad]"""
@@ -61,16 +61,16 @@ def driven(platform: Platform, motion: Motion, time: FloatArray | None = None) -
     if time is None:
         time = np.arange(round(motion.duration / TIMESTEP) + 1.0) * TIMESTEP
     pose, twist, acceleration = platform.constrain(*motion(time))
-    internal = springs_along(platform, motion, time)
+    deflection = springs_along(platform, motion, time)
     return DrivenMotion(
         time,
         pose,
         twist,
         acceleration,
-        internal,
+        deflection,
         platform.inverse_kinematics(pose),
-        actuator_rates(platform, pose, twist, internal),
-        platform.inverse_dynamics(pose, twist, acceleration, internal=internal),
+        actuator_rates(platform, pose, twist, deflection),
+        platform.inverse_dynamics(pose, twist, acceleration, deflection=deflection),
     )
 
 
@@ -78,17 +78,17 @@ def springs_along(platform: Platform, motion: Motion, time: FloatArray) -> Float
     """Return coordinates inside the legs and rates `(k, 2m)` along a motion, quiet at its start."""
     from scipy.integrate import solve_ivp
 
-    count = platform.n_internal
+    count = platform.n_deflections
     if not count:
         return np.empty((len(time), 0))
 
     def slope(at: float, inside: FloatArray) -> FloatArray:
         state = platform.constrain(*motion(at))
-        forces = platform.inverse_dynamics(*state, internal=inside)
-        found = platform.forward_dynamics(state.pose, state.twist, forces, internal=inside)
+        forces = platform.inverse_dynamics(*state, deflection=inside)
+        found = platform.forward_dynamics(state.pose, state.twist, forces, deflection=inside)
         return np.concatenate([inside[count:], found[6:]])
 
-    start = quiet_springs(platform, *platform.constrain(*motion(0.0)))
+    start = static_deflection(platform, *platform.constrain(*motion(0.0)))
     span = (0.0, float(time[-1]))
     solution = solve_ivp(slope, span, start, "DOP853", time, rtol=1e-9, atol=1e-12)
     return np.asarray(solution.y.T)
@@ -103,10 +103,10 @@ def work_measure(platform: Platform, ride: DrivenMotion, tolerance: float) -> Me
     from scipy.interpolate import make_interp_spline
 
     power = np.einsum("ki,ki->k", ride.forces, ride.rates)
-    lost = platform.dissipation(ride.pose, ride.twist, internal=ride.internal)
+    lost = platform.dissipation(ride.pose, ride.twist, deflection=ride.deflection)
     spline = make_interp_spline(ride.time, np.column_stack([power, lost]), k=5)
     work, losses = spline.antiderivative()(ride.time).T
-    energies = platform.energy(ride.pose, ride.twist, internal=ride.internal)
+    energies = platform.energy(ride.pose, ride.twist, deflection=ride.deflection)
     total = np.sum(energies, axis=0)
     gain = total - total[0]
     largest = max(np.abs(work).max(), np.abs(gain).max())
@@ -123,9 +123,9 @@ def end_work_measure(platform: Platform, ride: DrivenMotion, tolerance: float) -
     from scipy.integrate import simpson
 
     power = np.einsum("ki,ki->k", ride.forces, ride.rates)
-    lost = platform.dissipation(ride.pose, ride.twist, internal=ride.internal)
+    lost = platform.dissipation(ride.pose, ride.twist, deflection=ride.deflection)
     ends = slice(None, None, len(ride.time) - 1)
-    energies = platform.energy(ride.pose[ends], ride.twist[ends], internal=ride.internal[ends])
+    energies = platform.energy(ride.pose[ends], ride.twist[ends], deflection=ride.deflection[ends])
     gain = float(np.diff(np.sum(energies, axis=0))[0])
     net = simpson(power - lost, x=ride.time) - gain
     exchanged = np.trapezoid(np.abs(power), ride.time)
@@ -136,7 +136,7 @@ def end_work_measure(platform: Platform, ride: DrivenMotion, tolerance: float) -
 def projection_along(platform: Platform, ride: DrivenMotion) -> tuple[list[Measure], list[Curve]]:
     """Return the engines' projection errors at states spread over the motion."""
     at = np.linspace(0, len(ride.time) - 1, PROJECTED).astype(int)
-    states = RandomStates(ride.pose[at], ride.twist[at], ride.acceleration[at], ride.internal[at])
+    states = RandomStates(ride.pose[at], ride.twist[at], ride.acceleration[at], ride.deflection[at])
     return projection_errors(platform, states, x=ride.time[at])
 
 
@@ -156,7 +156,7 @@ def follow(
         ride.forces[:-1],
         pose=ride.pose[0],
         twist=ride.twist[0],
-        internal=ride.internal[0],
+        deflection=ride.deflection[0],
     )
 
 

@@ -44,7 +44,7 @@ def free_motion(platform: Platform, duration: float, **start: Any) -> Solution:
     Args:
         platform: the machine.
         duration: [s] at most.
-        start: `pose`, `twist` and `internal` as in `integrate`.
+        start: `pose`, `twist` and `deflection` as in `integrate`.
     """
     try:
         solution = integrate(platform, duration, **start)
@@ -66,7 +66,9 @@ def _followed(platform: Platform, solution: Solution) -> bool:
 
 def balance_of(platform: Platform, solution: Solution) -> EnergyBalance:
     """Return the balance of a solution without actuator forces and wrench."""
-    kinetic, potential = platform.energy(solution.pose, solution.twist, internal=solution.internal)
+    kinetic, potential = platform.energy(
+        solution.pose, solution.twist, deflection=solution.deflection
+    )
     total = kinetic + potential
     lost = np.concatenate([[0.0], np.cumsum(_losses(platform, solution))])
     largest = kinetic.max() if kinetic.max() > 0.0 else 1.0
@@ -79,5 +81,5 @@ def _losses(platform: Platform, solution: Solution) -> FloatArray:
     widths = np.diff(solution.time)
     times = solution.time[:-1, None] + 0.5 * widths[:, None] * (places + 1.0)
     states = solution.at(times)
-    power = platform.dissipation(states[..., :7], states[..., 7:13], internal=states[..., 13:])
+    power = platform.dissipation(states[..., :7], states[..., 7:13], deflection=states[..., 13:])
     return np.asarray(0.5 * widths * (power @ weights))

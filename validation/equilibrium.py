@@ -9,7 +9,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.model.motions import REST
-from twin.model.static_deflection import quiet_springs
+from twin.model.static_deflection import static_deflection
 from twin.simulation.platform import Platform
 from twin.validation.sampling import moved, stroke
 
@@ -28,7 +28,7 @@ class Rest(NamedTuple):
 
     forces: FloatArray
     """`(n,)` of the actuators"""
-    internal: FloatArray
+    deflection: FloatArray
     """`(2k,)` coordinates inside the legs, and their rates, which are zero"""
 
 
@@ -39,9 +39,9 @@ def rest(platform: Platform) -> Rest:
     Raises:
         StateError: the springs inside the legs find no place to rest.
     """
-    internal = quiet_springs(platform, platform.home, REST, REST)
-    forces = platform.inverse_dynamics(platform.home, REST, REST, internal=internal)
-    return Rest(forces, internal)
+    deflection = static_deflection(platform, platform.home, REST, REST)
+    forces = platform.inverse_dynamics(platform.home, REST, REST, deflection=deflection)
+    return Rest(forces, deflection)
 
 
 def typical_force(platform: Platform) -> float:
@@ -61,7 +61,7 @@ def typical_force(platform: Platform) -> float:
 @lru_cache(maxsize=32)
 def fastest_rate(platform: Platform) -> float:
     """Return the largest eigenvalue [1/s] of the motion about rest at home, by its size."""
-    k = platform.n_internal
+    k = platform.n_deflections
     size = 6 + k
     start = rest(platform)
 
@@ -70,9 +70,9 @@ def fastest_rate(platform: Platform) -> float:
         shift, rate = push[:, :6], push[:, size : size + 6]
         home = np.tile(platform.home, (len(push), 1))
         motion = platform.constrain(moved(home, shift, 1.0), rate)
-        inside = start.internal + np.hstack([push[:, 6:size], push[:, size + 6 :]])
+        inside = start.deflection + np.hstack([push[:, 6:size], push[:, size + 6 :]])
         forces = np.tile(start.forces, (len(push), 1))
-        return platform.forward_dynamics(motion.pose, motion.twist, forces, internal=inside)
+        return platform.forward_dynamics(motion.pose, motion.twist, forces, deflection=inside)
 
     pushes = PUSH * np.eye(2 * size)
     slopes = (accelerations(pushes) - accelerations(-pushes)).T / (2.0 * PUSH)

@@ -29,8 +29,8 @@ mode has died away to exp(-21)."""
 
 ENGINE_STEP = 2e-4
 """[s] of the engines: twelve steps in a period of the fastest mode, 417 Hz, less than a third of
-the longest stable step. Where they settle depends on neither step nor preset, so the faster preset
-and twice the suitable step will do."""
+the longest stable step. Where they settle depends on neither step nor fidelity, so the faster
+fidelity and twice the suitable step will do."""
 
 SAMPLES = 500
 """Times kept of a simulation."""
@@ -49,7 +49,7 @@ def settle(floating: Platform, engine: str = "analytic") -> Trajectory:
         duration=SETTLED,
         convention="fixed_xyz",
     )
-    preset, timestep = ("validation", 1e-3) if engine == "analytic" else ("fast", ENGINE_STEP)
+    fidelity, timestep = ("accurate", 1e-3) if engine == "analytic" else ("fast", ENGINE_STEP)
     steps = round(SETTLED / timestep)
     path = floating.inverse_kinematics(command(np.linspace(0.0, SETTLED, steps)).pose)
     return floating.simulate(
@@ -57,7 +57,7 @@ def settle(floating: Platform, engine: str = "analytic") -> Trajectory:
         forces=rest_length_forces(floating, path),
         engine=engine,
         timestep=timestep,
-        preset=preset,
+        fidelity=fidelity,
         every=steps // SAMPLES,
         progress=False,
     )

@@ -36,10 +36,10 @@ DIFFERENCES = (
 
 def dynamic_laws(platform: Platform, states: RandomStates) -> Iterator[Measure]:
     """Yield how well forces, power and kinetic energy fit together."""
-    pose, twist, _, internal = states
+    pose, twist, _, deflection = states
     forces, wrench = _random_load(platform, states)
-    found = platform.forward_dynamics(pose, twist, forces, wrench, internal=internal)
-    again = platform.inverse_dynamics(pose, twist, found[:, :6], wrench, internal=internal)
+    found = platform.forward_dynamics(pose, twist, forces, wrench, deflection=deflection)
+    again = platform.inverse_dynamics(pose, twist, found[:, :6], wrench, deflection=deflection)
     effective = effective_forces(platform, pose, forces)
     yield Measure(
         "forces: inverse dynamics of forward dynamics",
@@ -51,13 +51,13 @@ def dynamic_laws(platform: Platform, states: RandomStates) -> Iterator[Measure]:
 
     def energy(time: float) -> FloatArray:
         at, rates, inside = later(platform, states, found, time)
-        return np.asarray(np.sum(platform.energy(at, rates, internal=inside), axis=0))
+        return np.asarray(np.sum(platform.energy(at, rates, deflection=inside), axis=0))
 
     shares = np.hstack(
         [
-            forces * actuator_rates(platform, pose, twist, internal),
+            forces * actuator_rates(platform, pose, twist, deflection),
             wrench * twist,
-            -platform.dissipation(pose, twist, internal=internal)[:, None],
+            -platform.dissipation(pose, twist, deflection=deflection)[:, None],
         ]
     )
     imbalance = np.abs(_rate(platform, states, energy) - shares.sum(axis=1)) / np.abs(shares).max(
@@ -70,10 +70,10 @@ def dynamic_laws(platform: Platform, states: RandomStates) -> Iterator[Measure]:
         1e-9,
         DIFFERENCES,
     )
-    still = internal.copy()
-    still[:, platform.n_internal :] = 0.0
-    kinetic = platform.energy(pose, twist, internal=still)[0]
-    mass = platform.mass_matrix(pose, internal=still)
+    still = deflection.copy()
+    still[:, platform.n_deflections :] = 0.0
+    kinetic = platform.energy(pose, twist, deflection=still)[0]
+    mass = platform.mass_matrix(pose, deflection=still)
     form = 0.5 * np.einsum("ki,kij,kj->k", twist, mass, twist)
     yield Measure(
         "kinetic energy against twist' M twist / 2",
@@ -91,7 +91,7 @@ def kinematic_laws(platform: Platform, states: RandomStates) -> Iterator[Measure
     jacobian = platform.jacobian(pose)
     drift = np.einsum("kij,kj->ki", platform.jacobian_derivative(pose, twist), twist)
     seconds = np.einsum("kij,kj->ki", jacobian, acceleration) + drift
-    whole = np.hstack([acceleration, np.zeros((len(pose), platform.n_internal))])
+    whole = np.hstack([acceleration, np.zeros((len(pose), platform.n_deflections))])
 
     def coordinates_at(time: float) -> FloatArray:
         return platform.inverse_kinematics(later(platform, states, whole, time)[0])
@@ -129,17 +129,17 @@ def effective_forces(platform: Platform, pose: FloatArray, forces: FloatArray) -
     """Return the forces `(m, n)` of smallest norm that act on the platform as the given ones."""
     if platform.dof == platform.n_actuators:
         return forces
-    forbidden = platform.conditions(pose)
-    freedoms = np.linalg.svd(forbidden)[2][:, 6 - platform.dof :]
-    rates = np.einsum("kij,kfj->kif", platform.jacobian(pose), freedoms)
+    forbidden = platform.constraints(pose)
+    dof = np.linalg.svd(forbidden)[2][:, 6 - platform.dof :]
+    rates = np.einsum("kij,kfj->kif", platform.jacobian(pose), dof)
     return np.asarray(np.einsum("kif,kfj,kj->ki", rates, np.linalg.pinv(rates), forces))
 
 
 def _random_load(platform: Platform, states: RandomStates) -> tuple[FloatArray, FloatArray]:
     """Return forces `(m, n)` and wrenches `(m, 6)` of the size that the states need."""
-    pose, twist, acceleration, internal = states
+    pose, twist, acceleration, deflection = states
     generator = np.random.default_rng(1)
-    needed = platform.inverse_dynamics(pose, twist, acceleration, internal=internal)
+    needed = platform.inverse_dynamics(pose, twist, acceleration, deflection=deflection)
     drives = np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1).mean()
     scale = float(np.abs(needed).max())
     forces = generator.uniform(-scale, scale, (len(pose), platform.n_actuators))

@@ -28,23 +28,23 @@ def projection_errors(
     Where legs have coordinates of their own, these move as the reference says, and what the
     engine's equations then leave in their rows counts as an error too.
     """
-    pose, twist, acceleration, internal = states
-    expected = platform.inverse_dynamics(pose, twist, acceleration, internal=internal)
-    inside = platform.forward_dynamics(pose, twist, expected, internal=internal)[:, 6:]
+    pose, twist, acceleration, deflection = states
+    expected = platform.inverse_dynamics(pose, twist, acceleration, deflection=deflection)
+    inside = platform.forward_dynamics(pose, twist, expected, deflection=deflection)[:, 6:]
     measures, curves = [], []
     for engine, label in LABELS.items():
         try:
             found = [
                 projection(engine, platform, *state)
-                for state in zip(pose, twist, acceleration, internal, inside, strict=True)
+                for state in zip(pose, twist, acceleration, deflection, inside, strict=True)
             ]
         except MissingDependencyError as error:
             measures.append(missing(label, error))
             continue
         errors = relative_error(np.array([each.forces for each in found]), expected)
-        if platform.n_internal:
+        if platform.n_deflections:
             left = [each.residual(row) for each, row in zip(found, expected, strict=True)]
-            rows = np.abs(np.array(left)[:, -platform.n_internal :]).max(axis=1)
+            rows = np.abs(np.array(left)[:, -platform.n_deflections :]).max(axis=1)
             errors = np.maximum(errors, rows / np.abs(expected).max(axis=1))
         name = f"{label}: largest relative error of projected forces, {len(found)} states"
         measures.append(Measure(name, float(errors.max()), "1", TOLERANCE, REASON))

@@ -29,7 +29,7 @@ STEWART_RETRACTED_HEIGHT = 0.740
 """[m] thesis, appendix A.1: height."""
 
 STEWART_FREEDOMS = 6
-"""Thesis, equation (2.1) with 14 links, 18 joints and 36 joint freedoms."""
+"""Thesis, equation (2.1) with 14 links, 18 joints and 36 joint degrees of freedom."""
 
 
 class PitchSine(NamedTuple):

@@ -31,7 +31,7 @@ class ResonantDrive(NamedTuple):
 
 
 def thesis_sensor() -> InertialSensor:
-    """Return the inertial sensor of the thesis' machine, from its hardware preset."""
+    """Return the inertial sensor of the thesis' machine, from its hardware configuration."""
     sensor = load("stewart", "hardware").parameters.imu
     return sensor or InertialSensor(source="none")
 

@@ -51,7 +51,7 @@ class RandomStates(NamedTuple):
     """`(count, 6)`"""
     acceleration: FloatArray
     """`(count, 6)`"""
-    internal: FloatArray
+    deflection: FloatArray
     """`(count, 2k)` coordinates inside the legs, then their rates"""
 
 
@@ -72,10 +72,10 @@ def later(
         acceleration: `(m, 6 + k)`.
         time: [s].
     """
-    k = platform.n_internal
-    pose, twist, _, internal = states
+    k = platform.n_deflections
+    pose, twist, _, deflection = states
     motion = platform.constrain(moved(pose, twist, time), twist + acceleration[:, :6] * time)
-    yields, rates = internal[:, :k], internal[:, k:]
+    yields, rates = deflection[:, :k], deflection[:, k:]
     inside = np.hstack([yields + rates * time, rates + acceleration[:, 6:] * time])
     return motion.pose, motion.twist, inside
 
@@ -95,7 +95,7 @@ def random_states(platform: Platform, count: int, seed: int = 0) -> RandomStates
         generator.uniform(-1.0, 1.0, (count, 6)) * twist,
         generator.uniform(-1.0, 1.0, (count, 6)) * LARGEST_ACCELERATION,
     )
-    k = platform.n_internal
+    k = platform.n_deflections
     inside = generator.uniform(-1.0, 1.0, (count, 2 * k))
     inside[:, :k] *= LARGEST_YIELD * stroke(platform)
     inside[:, k:] *= LARGEST_YIELD_RATE

@@ -40,13 +40,13 @@ def conventions(platform: Platform) -> str:
         f"- Legs are numbered from 1 to {n} as in the sketch, arrays in the same order.",
         f"- Actuator coordinate [{unit}]: {COORDINATES[platform.kind]}.",
         f"- Forces [{force}] are positive in the direction of growing coordinate.",
-        f"- The platform has {platform.dof} freedoms, {n} actuators drive them"
+        f"- The platform has {platform.dof} degrees of freedom, {n} actuators drive them"
         + (": `inverse_dynamics` gives the forces of smallest norm." if n > platform.dof else "."),
         f"- Angles are usually given as `{angles}` of `twin.rotations`.",
     ]
-    if platform.n_internal:
+    if platform.n_deflections:
         lines.append(
-            f"- `internal` `(..., {2 * platform.n_internal})`: coordinates of the springs [m], "
+            f"- `deflection` `(..., {2 * platform.n_deflections})`: spring deflections [m], "
             "then their rates [m/s]; zero where the springs are relaxed."
         )
     return "\n".join(lines) + "\n"

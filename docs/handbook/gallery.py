@@ -13,7 +13,7 @@ CARD = """:::{{container}} card
 
 **[{name}](_generated/machines/{name}.md)**
 
-{title}. {freedoms} freedoms, {actuators} actuators. {passed} of {judged} judged measures pass.
+{title}. {dof} degrees of freedom, {actuators} actuators. {passed} of {judged} judged measures pass.
 :::
 """
 
@@ -33,7 +33,7 @@ def gallery(machines: Sequence[Mapping[str, Any]], pictures: Mapping[str, Path])
                 name=machine["name"],
                 picture=pictures[machine["name"]].name,
                 title=plain(machine["title"]),
-                freedoms=machine["freedoms"],
+                dof=machine["degrees of freedom"],
                 actuators=machine["actuators"],
                 passed=counts["pass"],
                 judged=counts["pass"] + counts["fail"],

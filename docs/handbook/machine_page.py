@@ -11,7 +11,7 @@ from typing import Any
 from handbook.conventions import conventions
 from handbook.dimensions import dimensions_svg
 from handbook.markdown import fenced, plain
-from handbook.parameters import facts, parameters, presets
+from handbook.parameters import facts, configurations, parameters
 from handbook.validated import published, validated
 from twin.engines.stability import suitable_timestep
 from twin.simulation.platform import Platform
@@ -39,7 +39,7 @@ def machine_page(
         machine: what the report says of it, see `handbook.report.machine_report`.
         pictures: files by view.
     """
-    known = presets(platform)
+    known = configurations(platform)
     sections = [
         f"# {platform.name}\n\n{plain(platform.parameters.title)}.\n",
         _pictures(platform, pictures),
@@ -49,7 +49,7 @@ def machine_page(
         "## How to use it\n",
         fenced("python", use(platform)),
         fenced("console", COMMANDS.format(name=platform.name)),
-        (f"Presets: {', '.join(f'`{preset}`' for preset in known)}.\n" if known else ""),
+        (f"Fidelities: {', '.join(f'`{fidelity}`' for fidelity in known)}.\n" if known else ""),
         "## What follows from the numbers\n\n" + facts(platform),
         "## Conventions\n\n" + conventions(platform),
         f"## Validation: {machine['verdict']}\n\n" + validated(dict(machine)),

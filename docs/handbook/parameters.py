@@ -12,6 +12,8 @@ from twin.charts.text import value_text
 from twin.machine.describe import Parameter, describe
 from twin.simulation.platform import Platform
 
+CHANGES = "What it changes or adds.\n\n"
+
 COLUMNS = ("Name", "Value", "Unit", "Description")
 
 
@@ -25,19 +27,19 @@ def facts(platform: Platform) -> str:
 
 
 def parameters(platform: Platform) -> str:
-    """Return a table for each table of the machine's file, then those of its presets."""
+    """Return a table for each table of the machine's file, then those of its configurations."""
     plain_rows = describe(platform.parameters)
     text = _tables(plain_rows)
-    for preset in presets(platform):
-        changed = describe(twin.load(platform.name, preset=preset).parameters)
-        rows = [row for row in changed if row not in plain_rows and row.table != "preset"]
-        text += f"\n### Preset `{preset}`\n\nWhat it changes or adds.\n\n" + _tables(rows)
+    for configuration in configurations(platform):
+        changed = describe(twin.load(platform.name, configuration=configuration).parameters)
+        rows = [row for row in changed if row not in plain_rows and row.table != "configuration"]
+        text += f"\n### Configuration `{configuration}`\n\n" + CHANGES + _tables(rows)
     return text
 
 
-def presets(platform: Platform) -> tuple[str, ...]:
-    """Return the names of the presets of a machine's file."""
-    found = platform.parameters.preset
+def configurations(platform: Platform) -> tuple[str, ...]:
+    """Return the names of the configurations of a machine's file."""
+    found = platform.parameters.configuration
     return () if found is None else tuple(found.known)
 
 

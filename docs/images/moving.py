@@ -37,7 +37,7 @@ run = platform.simulate(
     controller=make_controller("computed_torque", platform, ride),
     engine="mujoco",
     timestep=5e-4,
-    preset="fast",
+    fidelity="fast",
     every=2,
 )
 assert not run.stopped, run.stopped

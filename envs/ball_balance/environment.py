@@ -92,7 +92,7 @@ class BallBalanceEnv(PlatformEnv):
     | --- | --- |
     | period | 0.01 |
     | timestep | None |
-    | preset | None |
+    | fidelity | None |
     | weights | {} |
     | action | tilt |
     | action_scale | 0.5 |

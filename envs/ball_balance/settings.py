@@ -25,7 +25,7 @@ class BallBalanceSettings(TaskSettings):
         gt=0.0,
         le=1.0,
         description="share of the travel by which the increments may add up, where only one of "
-        "the freedoms is displaced",
+        "the degrees of freedom is displaced",
     )
     largest_tilt: float = Field(0.1, gt=0.0, le=0.5, description="but no more than this [rad]")
     ball: Any = Field(

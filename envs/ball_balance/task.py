@@ -114,7 +114,7 @@ class BallBalance(Task):
         self._sizes = channel_scales(self.observations)
         self._make_arrays()
 
-    def _fleet_options(self) -> dict[str, Any]:
+    def _batch_options(self) -> dict[str, Any]:
         return {"mode": "velocity", "ball": self.ball}
 
     def _action_channel(self) -> Channel:
@@ -141,7 +141,7 @@ class BallBalance(Task):
         way[self._places >= 3] = np.minimum(way[self._places >= 3], settings.largest_tilt)
         self._bounds = way
         fastest = share * (scales.speed[:, None] / needed).min(axis=0)
-        step = read_only(fastest * self.fleet.period)
+        step = read_only(fastest * self.batch.period)
         if tilts:
             return Channel("tilt increment", 2, "rad", step)
         return Channel("pose increment", len(step), "m, rad", step)
@@ -168,7 +168,7 @@ class BallBalance(Task):
 
     def _make_arrays(self) -> None:
         size, n, radius = self.size, self.platform.n_actuators, self.ball.plate_radius
-        fleet, settings = self.fleet, self.settings
+        batch, settings = self.batch, self.settings
         self._aims = Aims(np.zeros((size, TARGETS, 2)), np.zeros((size, 3)), np.zeros((size, 4)))
         self._paths = Paths(
             np.zeros((size, len(self._places))),
@@ -181,10 +181,10 @@ class BallBalance(Task):
         self._signals = Signals(*(np.zeros((size, 2)) for _ in Signals._fields))
         self.signals = {
             **self._signals._asdict(),
-            "pose": fleet.pose,
-            "twist": fleet.twist,
-            "forces": fleet.forces,
-            "loop_gap": fleet.gap,
+            "pose": batch.pose,
+            "twist": batch.twist,
+            "forces": batch.forces,
+            "loop_gap": batch.gap,
         }
         self._limits = np.array(
             [
@@ -192,7 +192,7 @@ class BallBalance(Task):
                 2.0 * radius,
                 QUICK * radius,
                 settings.overtravel,
-                fleet.period,
+                batch.period,
                 settings.hold,
             ]
         )
@@ -243,15 +243,15 @@ class BallBalance(Task):
             return
         pose_command(
             self.platform.constants.legs, self.platform.home, self._places, actions, scale,
-            self._bounds, self._gain, self.fleet.period, self.fleet.measured, self._paths,
+            self._bounds, self._gain, self.batch.period, self.batch.measured, self._paths,
             self.demand,
         )  # fmt: skip
 
     def look(self, rows: Any) -> None:
         """Fill observation, terms, reward, reason and signals of `rows` `(m,)`."""
-        fleet = self.fleet
+        batch = self.batch
         look(
-            rows, self.steps, fleet.machines, fleet.ball, fleet.ball_lost, self._aims, self._paths,
+            rows, self.steps, batch.machines, batch.ball, batch.ball_lost, self._aims, self._paths,
             self._sizes, self._most, self._limits, self.weights, self.last_action, self._before,
             self.observation, self.term, self.reward, self.reason, self._signals,
         )  # fmt: skip

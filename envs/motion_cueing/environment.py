@@ -32,7 +32,7 @@ class MotionCueingEnv(PlatformEnv):
     Actions on the pose move a command: 1 is full speed along the axis alone within 0.1 s, or full
     speed. The command keeps the actuators' speeds and stops softly before the ends of their
     travel. Its coordinates are turned into speeds of the actuators, with a correction by `gain`.
-    Machines with more actuators than freedoms take no speeds of the actuators.
+    Machines with more actuators than degrees of freedom take no speeds of the actuators.
 
     Observations, each the physical value divided by the scale, clipped to 10 of it:
 
@@ -104,7 +104,7 @@ class MotionCueingEnv(PlatformEnv):
     | --- | --- |
     | period | 0.01 |
     | timestep | None |
-    | preset | None |
+    | fidelity | None |
     | weights | {} |
     | action | accelerations |
     | ride | drive |

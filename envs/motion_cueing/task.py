@@ -68,14 +68,14 @@ class MotionCueing(Task):
     def __init__(
         self, platform: Platform, settings: MotionCueingSettings, engine: str, size: int
     ) -> None:
-        """Make fleet and arrays.
+        """Make batch and arrays.
 
         Raises:
             InputError: an option that cannot be used with this machine and engine.
         """
         super().__init__(platform, settings, engine, size)
         self._check(platform, settings)
-        period = self.fleet.period
+        period = self.batch.period
         head = default_head(platform) if settings.head is None else settings.head
         self.head = as_vector(head, "head", 3)
         self.axes = machine_axes(platform)
@@ -100,7 +100,7 @@ class MotionCueing(Task):
     def _prepare(self, length: int) -> None:
         """Make the arrays of rides of so many periods and of what they are perceived as."""
         size, n = self.size, self.platform.n_actuators
-        self.models = perception_models(self.fleet.period)
+        self.models = perception_models(self.batch.period)
         self.senses, self._signals = make_senses(size, length), make_signals(size)
         self.frame = make_frame(
             self.platform,
@@ -108,7 +108,7 @@ class MotionCueing(Task):
             self.scales,
             size,
             head=self.head,
-            period=self.fleet.period,
+            period=self.batch.period,
             ahead=self._ahead,
             scale=channel_scales(self.observations),
             weights=self.weights,
@@ -131,10 +131,10 @@ class MotionCueing(Task):
             "score": self._signals.score,
             "false_cues": self._signals.false_cues,
             "intensity": self.intensity,
-            "pose": self.fleet.pose,
-            "twist": self.fleet.twist,
-            "forces": self.fleet.forces,
-            "loop_gap": self.fleet.gap,
+            "pose": self.batch.pose,
+            "twist": self.batch.twist,
+            "forces": self.batch.forces,
+            "loop_gap": self.batch.gap,
         }
 
     def begin(
@@ -166,11 +166,11 @@ class MotionCueing(Task):
         table = self.senses.table[row]
         if ride is None:
             ride = random_drive(generator, share).ride
-        elif ride.duration > (len(table) - 0.5) * self.fleet.period:
+        elif ride.duration > (len(table) - 0.5) * self.batch.period:
             raise InputError("ride", "is longer than that of the settings; give it to `make`")
         else:
             ride = ride.scaled(share)
-        fill_table(ride, self.fleet.period, table)
+        fill_table(ride, self.batch.period, table)
         self.intensity[row] = share
         self.frame.low[row] = platform.minimum_coordinates
         self.frame.high[row] = platform.maximum_coordinates
@@ -182,22 +182,22 @@ class MotionCueing(Task):
         if self.settings.action in POSE_ACTIONS:
             command_rows(
                 self.machine, actions, self.commands, self._rates, self._offsets, self._targets,
-                self.fleet.measured, self.demand,
+                self.batch.measured, self.demand,
             )  # fmt: skip
         else:
-            speed_rows(self.machine, actions, self.fleet.measured, self.demand)
+            speed_rows(self.machine, actions, self.batch.measured, self.demand)
 
     def look(self, rows: Any) -> None:
-        """Fill observation, terms, reward, reason and signals of `rows` from the fleet."""
-        fleet = self.fleet
+        """Fill observation, terms, reward, reason and signals of `rows` from the batched plant."""
+        batch = self.batch
         if self.steps[rows[0]] == 0:
             begin_commands(
                 self.machine, rows, self.commands, self._rates, self._offsets, self._targets,
-                fleet.measured,
+                batch.measured,
             )  # fmt: skip
         look_rows(
             rows, self.steps, self.models, self.senses, self._signals, self.frame, self._results,
-            (fleet.pose, fleet.twist, fleet.coordinates, fleet.measured, fleet.failed),
+            (batch.pose, batch.twist, batch.coordinates, batch.measured, batch.failed),
             self._seen, (self.last_action, self._before),
         )  # fmt: skip
 
@@ -215,7 +215,7 @@ class MotionCueing(Task):
             raise InputError(
                 "action",
                 f"the {platform.n_actuators} actuators of {platform.name} have {platform.dof} "
-                "freedoms and no speeds of their own; use increments or accelerations",
+                "degrees of freedom and no speeds of their own; use increments or accelerations",
             )
         intensity_bounds(
             as_ride(settings.ride) is None, settings.intensity, settings.lowest_intensity

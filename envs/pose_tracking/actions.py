@@ -15,7 +15,7 @@ from twin.kernels.tasks.pose_tracking.arrays import Tables
 from twin.kernels.tasks.pose_tracking.task import pose_command, velocity_command
 from twin.model.conditioning import characteristic_length
 from twin.motion.displacement import displacement
-from twin.simulation.batched.fleet import Fleet
+from twin.simulation.batched.batched_plant import BatchedPlant
 
 SHARE = 0.2
 """Of speed, effort or travel that an action of 1 means on top of the motion."""
@@ -25,16 +25,16 @@ CONTROLLER_PERIOD = 1e-3
 
 
 class TrackingActions:
-    """Demands of a fleet from actions.
+    """Demands of a batched plant from actions.
 
     Attributes:
         channel: what the numbers of an action are.
     """
 
-    def __init__(self, settings: PoseTrackingSettings, fleet: Fleet, scales: Scales) -> None:
+    def __init__(self, settings: PoseTrackingSettings, batch: BatchedPlant, scales: Scales) -> None:
         """Scale the actions to a machine."""
-        self._settings, self._fleet, self._scales = settings, fleet, scales
-        platform = fleet.platform
+        self._settings, self._batch, self._scales = settings, batch, scales
+        platform = batch.platform
         self._residual = settings.residual
         share = settings.action_scale or (SHARE if settings.residual else 1.0)
         n, unit = platform.n_actuators, platform.coordinate_unit
@@ -46,12 +46,12 @@ class TrackingActions:
             force = platform.force_unit
             self.channel = Channel("actuator force", n, force, share * scales.effort)
         else:
-            way = share * float(scales.half.min()) * fleet.period
+            way = share * float(scales.half.min()) * batch.period
             way *= 1.0 if unit == "m" else self._radius
             steps = np.array([way] * 3 + [way / self._radius] * 3)
             self.channel = Channel("pose increment", 6, "m, rad", steps)
-        self._offset = np.zeros((fleet.size, 6))
-        self._held = np.zeros((fleet.size, 3, n))
+        self._offset = np.zeros((batch.size, 6))
+        self._held = np.zeros((batch.size, 3, n))
         self._home = (np.array(platform.home), np.array(platform.home_coordinates))
         self._gain = suitable_position_loop(platform, CONTROLLER_PERIOD)[0]
         if settings.action == "velocities" and settings.position_gain is not None:
@@ -65,20 +65,20 @@ class TrackingActions:
 
     def fill(self, actions: FloatArray, steps: Any, tables: Tables, demand: FloatArray) -> None:
         """Fill `demand` (N, n) from actions `(N, a)` in control period `steps` (N,)."""
-        last, period = tables.pose.shape[1] - 1, self._fleet.period
+        last, period = tables.pose.shape[1] - 1, self._batch.period
         scale, kind = np.asarray(self.channel.scale), self._settings.action
         if kind == "velocities":
             velocity_command(
                 actions, scale, self._residual, self._gain, period, steps, last,
-                tables.coordinates, self._fleet.measured, demand,
+                tables.coordinates, self._batch.measured, demand,
             )  # fmt: skip
         elif kind == "forces":
             np.multiply(actions, scale, out=demand)
             if self._residual:
                 demand += self._scales.holding
         else:
-            legs = self._fleet.platform.constants.legs
+            legs = self._batch.platform.constants.legs
             pose_command(
                 legs, self._home, actions, scale, self._bounds, self._residual, self._gain, period,
-                steps, last, tables, self._fleet.measured, self._offset, self._held, demand,
+                steps, last, tables, self._batch.measured, self._offset, self._held, demand,
             )  # fmt: skip

@@ -88,7 +88,7 @@ class PoseTrackingEnv(PlatformEnv):
     | --- | --- |
     | period | 0.01 |
     | timestep | None |
-    | preset | None |
+    | fidelity | None |
     | weights | {} |
     | action | velocities |
     | residual | True |

@@ -69,30 +69,30 @@ class PoseTracking(Task):
         motion = settings.motion
         if motion is not None and not isinstance(motion, Motion):
             raise InputError("motion", f"must be a motion of twin.motion, not {motion!r}")
-        self._acting = TrackingActions(settings, self.fleet, self.scales)
+        self._acting = TrackingActions(settings, self.batch, self.scales)
         self.actions = (self._acting.channel,)
         self.observations = self._channels()
         self._allocate()
         self._sizes = channel_scales(self.observations)
         self._given = None if motion is None else self._sampled(motion)
         span = settings.duration if motion is None else motion.duration
-        self._last = int(np.ceil(span / self.fleet.period - 1e-9))
+        self._last = int(np.ceil(span / self.batch.period - 1e-9))
         self._tables = make_tables(size, self._last + 1, self.scales)
         self._signals = make_signals(size, platform.n_actuators)
         self.motions: list[Motion | None] = [None] * size
-        fleet = self.fleet
+        batch = self.batch
         self.signals = {
             **self._signals._asdict(),
-            "pose": fleet.pose,
-            "twist": fleet.twist,
-            "forces": fleet.forces,
-            "loop_gap": fleet.gap,
+            "pose": batch.pose,
+            "twist": batch.twist,
+            "forces": batch.forces,
+            "loop_gap": batch.gap,
         }
         scales = self.scales
         self._most = tuple(np.array(x) for x in (scales.lower, scales.upper, scales.effort))
         self._bounds = self._limits()
         self._before = np.zeros_like(self.last_action)
-        self._machines, self._shown = tuple(fleet.machines), tuple(self._signals)
+        self._machines, self._shown = tuple(batch.machines), tuple(self._signals)
 
     def begin(
         self,
@@ -131,7 +131,7 @@ class PoseTracking(Task):
     def look(self, rows: Any) -> None:
         """Fill observation, terms, reward, reason and signals of `rows` `(m,)`."""
         look(
-            rows, self.steps, self._last, self.settings.preview, self.fleet.period,
+            rows, self.steps, self._last, self.settings.preview, self.batch.period,
             tuple(self._tables), self._machines, self._sizes, self._most, self._bounds,
             self.weights, self.last_action, self._before, self.observation, self.term, self.reward,
             self.reason, self._shown,
@@ -141,7 +141,7 @@ class PoseTracking(Task):
         """Return what a picture of a row shows: the demanded pose as a ghost."""
         return super().scene(row)._replace(ghost=self._signals.reference_pose[row])
 
-    def _fleet_options(self) -> dict[str, Any]:
+    def _batch_options(self) -> dict[str, Any]:
         return self._options
 
     def _channels(self) -> tuple[Channel, ...]:
@@ -167,7 +167,7 @@ class PoseTracking(Task):
         settings, reach = self.settings, self._acting.reach
         radius = characteristic_length(self.platform.platform_joints)
         largest = settings.largest_position_error or 0.5 * reach
-        leak = float(np.exp(-self.fleet.period / FORGETTING))
+        leak = float(np.exp(-self.batch.period / FORGETTING))
         close, attitude = CLOSE * reach, settings.largest_attitude_error
         return np.array([close, close / radius, largest, attitude, settings.overtravel, leak])
 
@@ -190,11 +190,11 @@ class PoseTracking(Task):
             highest=drawn["highest_frequency"],
             lines=settings.lines,
             share=drawn["amplitude"],
-            period=self.fleet.period,
+            period=self.batch.period,
         )
 
     def _sampled(self, motion: Any) -> Reference:
-        reference = sample_reference(self.platform, motion, self.fleet.period)
+        reference = sample_reference(self.platform, motion, self.batch.period)
         if not reference.reachable.all():
             name = self.platform.name
             raise InputError("motion", f"leaves what the actuators of {name} can reach")

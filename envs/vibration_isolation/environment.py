@@ -93,7 +93,7 @@ class VibrationIsolationEnv(PlatformEnv):
     | --- | --- |
     | period | 0.005 |
     | timestep | None |
-    | preset | None |
+    | fidelity | None |
     | weights | {} |
     | action | velocities |
     | action_scale | None |

@@ -67,7 +67,7 @@ class IsolationLaw:
                 "task", "the law commands velocities; make it with action='velocities'"
             )
         jacobian = task.platform.jacobian(task.platform.home)[:, :3]
-        usual = BEHIND_SPRINGS if task.platform.n_internal else RIGID
+        usual = BEHIND_SPRINGS if task.platform.n_deflections else RIGID
         given = {
             name: usual[name] if value is None else float(as_vector([value], name, 1)[0])
             for name, value in zip(usual, (base, delay, velocity, acceleration), strict=True)

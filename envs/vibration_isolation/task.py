@@ -126,7 +126,7 @@ class VibrationIsolation(Task):
         self._sizes = channel_scales(self.observations)
         self._make_arrays()
 
-    def _fleet_options(self) -> dict[str, Any]:
+    def _batch_options(self) -> dict[str, Any]:
         return {"mode": "force" if self.settings.action == "forces" else "velocity"}
 
     def _action_channel(self, level: Spectrum) -> Channel:
@@ -160,11 +160,11 @@ class VibrationIsolation(Task):
         )
 
     def _make_arrays(self) -> None:
-        settings, fleet, size = self.settings, self.fleet, self.size
+        settings, batch, size = self.settings, self.batch, self.size
         n, scales = self.platform.n_actuators, self.scales
-        periods = int(np.ceil(settings.duration / fleet.period - 1e-9))
+        periods = int(np.ceil(settings.duration / batch.period - 1e-9))
         self._ride = Ride(
-            np.zeros((size, periods + 1, fleet.ratio, 3)),
+            np.zeros((size, periods + 1, batch.ratio, 3)),
             np.zeros((size, periods + 1, 3)),
             np.zeros((size, periods + 1, 9)),
         )
@@ -174,14 +174,14 @@ class VibrationIsolation(Task):
         self._signals = Signals(*[np.zeros(shape) for shape in shapes])
         self.signals = {
             **self._signals._asdict(),
-            "pose": fleet.pose,
-            "twist": fleet.twist,
-            "forces": fleet.forces,
-            "loop_gap": fleet.gap,
+            "pose": batch.pose,
+            "twist": batch.twist,
+            "forces": batch.forces,
+            "loop_gap": batch.gap,
         }
         self._numbers = np.array(
             [
-                fleet.period,
+                batch.period,
                 settings.forgetting,
                 self.platform.parameters.gravity,
                 settings.largest_attitude,
@@ -197,7 +197,7 @@ class VibrationIsolation(Task):
         usual = [QUIET * float(channel.scale) for channel in self.observations[:2]]
         linear, turning = (q if g is None else g for g, q in zip(given, usual, strict=True))
         self._noise = np.repeat([linear, turning, linear], 3)
-        self.shaking = np.zeros((size, fleet.ratio, 3))
+        self.shaking = np.zeros((size, batch.ratio, 3))
 
     def usual_values(self) -> dict[str, float]:
         """Return what those of `names` are where nothing varies them."""
@@ -224,8 +224,8 @@ class VibrationIsolation(Task):
             if not 0.0 < value < np.inf:
                 raise InputError(name, f"must be above zero and finite, got {value}")
         lines = random_lines(generator, acceleration, lowest, highest, self.settings.lines)
-        fleet, ride = self.fleet, self._ride
-        tables = shaking_tables(lines, ride.mean.shape[1] - 1, fleet.ratio, fleet.timestep)
+        batch, ride = self.batch, self._ride
+        tables = shaking_tables(lines, ride.mean.shape[1] - 1, batch.ratio, batch.timestep)
         ride.mean[row, :-1], ride.place[row] = tables
         ride.noise[row] = self._noise * generator.standard_normal(ride.noise.shape[1:])
         level, along = spectrum(acceleration, lowest, highest), np.sqrt(3.0)
@@ -240,13 +240,13 @@ class VibrationIsolation(Task):
         assert self.shaking is not None
         command(
             actions, np.asarray(self.actions[0].scale), self._centring, self.steps, self._ride,
-            self._kept.start, self.fleet.measured, self._offset, self.demand, self.shaking,
+            self._kept.start, self.batch.measured, self._offset, self.demand, self.shaking,
         )  # fmt: skip
 
     def look(self, rows: Any) -> None:
         """Fill observation, terms, reward, reason and signals of `rows` `(m,)`."""
         look(
-            rows, self.steps, self._numbers, self._ride, self.fleet.machines, self._kept,
+            rows, self.steps, self._numbers, self._ride, self.batch.machines, self._kept,
             self._sizes, self._most, self.weights, self.last_action, self.observation, self.term,
             self.reward, self.reason, self._signals,
         )  # fmt: skip

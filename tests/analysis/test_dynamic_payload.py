@@ -224,7 +224,7 @@ def test_parts_done_are_told(stewart: Platform) -> None:
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("driving_simulator", {"limit": 2000.0}, "3 freedoms"),
+        ("driving_simulator", {"limit": 2000.0}, "3 degrees of freedom"),
         ("compliant_stewart", {}, "give way"),
         ("rss", {}, "gives no largest N m"),
         ("stewart", {"samples": 4}, "samples"),

@@ -24,7 +24,7 @@ from twin.simulation.platform import Platform
 
 AXES = ("x", "y", "z", "yaw", "pitch", "roll")
 PILLARS = ("z", "pitch", "roll")
-"""Axes of a machine with three freedoms."""
+"""Axes of a machine with three degrees of freedom."""
 
 
 def moved(platform: Platform, axis: int, shift: float) -> Any:
@@ -117,7 +117,7 @@ def test_facts_agree_with_the_platform(platform: Platform) -> None:
     assert facts[name].unit == platform.coordinate_unit
     strokes = platform.maximum_coordinates - platform.minimum_coordinates
     assert facts["stroke"].value == pytest.approx(strokes[0], rel=1e-14)
-    assert facts["freedoms"].value == platform.dof
+    assert facts["degrees of freedom"].value == platform.dof
     forces = np.array(facts["forces at rest"].value)
     assert facts["forces at rest"].unit == platform.force_unit
     still = platform.forward_dynamics(platform.home, np.zeros(6), forces)
@@ -148,7 +148,7 @@ def test_every_field_of_the_file_is_described(
     fields = {
         name
         for name in written
-        if not name.endswith("source") and not name.startswith(("preset", "variant"))
+        if not name.endswith("source") and not name.startswith(("fidelity", "variant"))
     }
     assert len(fields) >= 20
     assert fields <= set(rows)
@@ -156,8 +156,8 @@ def test_every_field_of_the_file_is_described(
     for name, row in rows.items():
         assert row.description, name
         assert row.unit in si_units
-        if row.table.startswith("preset"):
-            continue  # names of presets, which no table of the file holds
+        if row.table.startswith("fidelity"):
+            continue  # names of fidelities, which no table of the file holds
         assert row.source == written[f"{row.table}.source".lstrip(".")], name
     given = [name for name in fields if isinstance(written[name], (int, float))]
     for name in given:

@@ -14,7 +14,7 @@ from twin.errors import InputError
 from twin.model.motions import REST
 from twin.motion import Motion, SineMotion, StepMotion
 
-MACHINES = [name for name in twin.machine_names() if not twin.load(name).n_internal]
+MACHINES = [name for name in twin.machine_names() if not twin.load(name).n_deflections]
 assert len(MACHINES) > 2
 
 

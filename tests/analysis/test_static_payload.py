@@ -158,7 +158,7 @@ def test_redundant_pillars_follow(driving: Platform) -> None:
 
 @pytest.fixture
 def driving() -> Platform:
-    """Return the machine with more actuators than freedoms."""
+    """Return the machine with more actuators than degrees of freedom."""
     return twin.load("driving_simulator")
 
 

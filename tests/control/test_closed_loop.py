@@ -20,7 +20,7 @@ from twin.plant.plant import Plant
 from twin.simulation.platform import Platform
 from twin.simulation.trajectory import Trajectory
 
-PRESETS = (None, "hardware")
+FIDELITIES = (None, "hardware")
 SLOW = {("stewart", None), ("stewart", "hardware"), ("rss", "hardware")}
 """The thesis begins without feedforward, and heavy cranks have light motors: they lag behind."""
 
@@ -39,14 +39,16 @@ class Held(Controller):
         return Command(self.platform.inverse_dynamics(self.platform.home, rest, rest), "force")
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("configuration", FIDELITIES)
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_every_machine_follows_with_its_own_or_derived_gains(name: str, preset: str | None) -> None:
-    platform = twin.load(name, preset)
+def test_every_machine_follows_with_its_own_or_derived_gains(
+    name: str, configuration: str | None
+) -> None:
+    platform = twin.load(name, configuration)
     motion = run(platform, Cascade(platform, heave(platform)), 0.5)
     demand, measured = motion.signals["demand"], motion.signals["measured"]
     assert not motion.stopped
-    share = 0.5 if (name, preset) in SLOW else 0.15
+    share = 0.5 if (name, configuration) in SLOW else 0.15
     assert np.abs(demand - measured).max() < share * np.ptp(demand)
 
 
@@ -78,17 +80,17 @@ def test_a_controller_can_be_used_again(stewart: Platform) -> None:
 def test_an_ideal_plant_passes_forces_on(stewart: Platform) -> None:
     rest = np.zeros(6)
     forces = stewart.inverse_dynamics(stewart.home, rest, rest)
-    given = stewart.simulate(0.1, forces=forces, timestep=5e-4, preset="fast", progress=False)
+    given = stewart.simulate(0.1, forces=forces, timestep=5e-4, fidelity="fast", progress=False)
     found = run(stewart, Held(stewart), 0.1)
     np.testing.assert_array_equal(found.pose, given.pose)
     np.testing.assert_array_equal(found.forces, given.forces)
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("configuration", FIDELITIES)
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_nothing_moves_at_the_start(name: str, preset: str | None) -> None:
+def test_nothing_moves_at_the_start(name: str, configuration: str | None) -> None:
     """Motors take over with the forces that hold the machine: it neither drops nor jumps."""
-    platform = twin.load(name, preset)
+    platform = twin.load(name, configuration)
     still = run(platform, Cascade(platform), 0.05)
     stroke = np.ptp([platform.minimum_coordinates, platform.maximum_coordinates], axis=0)
     moved = np.abs(still.lengths - still.lengths[0]).max(axis=0)

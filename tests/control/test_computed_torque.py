@@ -15,7 +15,7 @@ from twin.control.prediction import Prediction
 from twin.errors import InputError
 from twin.kernels.control.computed_torque import FOUND, predict, task_state, wanted_acceleration
 from twin.kernels.kinematics import forward
-from twin.kernels.legs.kinematics import CONDITIONS
+from twin.kernels.legs.kinematics import CONSTRAINTS
 from twin.plant.measurement import Measurement
 
 
@@ -59,7 +59,7 @@ def test_error_decays_as_the_oscillator_that_was_chosen() -> None:
     turn = np.array([0.02, -0.01, 0.015])
     start[3:] = Rotation.from_rotvec(turn).as_quat(scalar_first=True)
     ride = twin.simulate(
-        platform, 0.3, controller=controller, timestep=5e-4, preset="fast", pose=start
+        platform, 0.3, controller=controller, timestep=5e-4, fidelity="fast", pose=start
     )
     time = ride.time
     fast = bandwidth * np.sqrt(1.0 - damping**2)
@@ -79,7 +79,7 @@ def test_state_is_found_from_the_actuators(name: str) -> None:
     sample = sine(platform)(np.linspace(0.1, 0.4, 12))
     pose, twist, _ = platform.constrain(*sample)
     legs = platform.constants.legs
-    work = forward.make_work(platform.n_actuators, CONDITIONS.get(type(legs), 0))
+    work = forward.make_work(platform.n_actuators, CONSTRAINTS.get(type(legs), 0))
     state = np.concatenate([platform.home, np.zeros(6)])
     for where, motion in zip(pose, twist, strict=True):
         coordinates = platform.inverse_kinematics(where)
@@ -92,7 +92,7 @@ def test_state_is_found_from_the_actuators(name: str) -> None:
 def test_redundant_readings_that_do_not_fit_give_the_nearest_pose() -> None:
     platform = twin.load("driving_simulator")
     legs = platform.constants.legs
-    work = forward.make_work(4, CONDITIONS[type(legs)])
+    work = forward.make_work(4, CONSTRAINTS[type(legs)])
     rounded = platform.home_coordinates + 1e-5 * np.array([1.0, -1.0, 1.0, -1.0])
     state = np.concatenate([platform.home, np.zeros(6)])
     assert task_state(legs, rounded, np.zeros(4), state, work) == FOUND

@@ -45,15 +45,17 @@ def test_the_table_is_complete() -> None:
 
 
 def assert_held(
-    name: str, machine: str, preset: str | None, duration: float, engine: str = "analytic"
+    name: str, machine: str, configuration: str | None, duration: float, engine: str = "analytic"
 ) -> None:
     """Assert that the machine stays at home."""
-    platform = twin.load(machine, preset)
+    platform = twin.load(machine, configuration)
     controller = make_controller(name, platform)
     still = run(platform, controller, duration, engine=engine)
     assert still.stopped == ""
     stroke = platform.maximum_coordinates - platform.minimum_coordinates
-    assert (np.abs(still.lengths - still.lengths[0]).max(axis=0) < MOVED[preset] * stroke).all()
+    assert (
+        np.abs(still.lengths - still.lengths[0]).max(axis=0) < MOVED[configuration] * stroke
+    ).all()
 
 
 @pytest.mark.parametrize(("name", "machine"), PAIRS)

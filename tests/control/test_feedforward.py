@@ -93,8 +93,8 @@ def test_looking_ahead_is_what_the_delay_needs() -> None:
 
 
 def test_nothing_jumps_at_the_start() -> None:
-    for preset in (None, "hardware"):
-        platform = twin.load("stewart", preset)
+    for configuration in (None, "hardware"):
+        platform = twin.load("stewart", configuration)
         controller = InverseDynamicsFeedforward(platform)
         ride = driven(platform, controller, 0.05)
         assert np.abs(ride.lengths - platform.home_coordinates).max() < 2e-6

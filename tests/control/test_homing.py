@@ -37,7 +37,7 @@ def homing(machine: Platform, **options: float) -> HomingController:
 def test_the_machine_comes_home(hardware: Platform) -> None:
     controller = homing(hardware)
     ride = twin.simulate(
-        hardware, 3.6, retracted(hardware), timestep=5e-4, preset="fast",
+        hardware, 3.6, retracted(hardware), timestep=5e-4, fidelity="fast",
         controller=controller, plant=Plant(hardware, seed=SEED),
     )  # fmt: skip
     assert ride.stopped == ""
@@ -56,7 +56,7 @@ def test_the_machine_comes_home(hardware: Platform) -> None:
 def test_a_lost_reference_ends_in_a_safe_stop(hardware: Platform) -> None:
     controller = homing(hardware, stall_time=1e-2, release_time=1e-2)
     ride = twin.simulate(
-        hardware, 1.0, retracted(hardware), timestep=5e-4, preset="fast",
+        hardware, 1.0, retracted(hardware), timestep=5e-4, fidelity="fast",
         controller=controller, plant=Plant(hardware, seed=SEED),
     )  # fmt: skip
     # Within 10 ms, behind a delay of 2 ms, nothing has moved a quarter of its way.

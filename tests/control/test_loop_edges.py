@@ -82,11 +82,11 @@ def short_ride(platform: Platform, duration: float = 0.3) -> SineMotion:
 
 
 @pytest.mark.parametrize("time", [1e-320, 1e-9, 4e-4])
-@pytest.mark.parametrize("preset", [None, "hardware"])
+@pytest.mark.parametrize("configuration", [None, "hardware"])
 def test_integral_times_below_a_step_are_stopped_before_anything_moves(
-    time: float, preset: str | None
+    time: float, configuration: str | None
 ) -> None:
-    platform = twin.load("stewart", preset)
+    platform = twin.load("stewart", configuration)
     ride = run(platform, Cascade(platform, heave(platform), velocity_time=time), 1.0)
     assert "integral time" in ride.stopped
     assert "(at 0 s)" in ride.stopped
@@ -123,9 +123,9 @@ def test_stops_out_of_force_mode_do_not_add_unused_feedforward(hardware: Platfor
     np.testing.assert_allclose(ride.lengths[-1], ride.lengths[0], rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("preset", [None, "hardware"])
-def test_modes_can_be_switched_without_a_bump(preset: str | None) -> None:
-    platform = twin.load("stewart", preset)
+@pytest.mark.parametrize("configuration", [None, "hardware"])
+def test_modes_can_be_switched_without_a_bump(configuration: str | None) -> None:
+    platform = twin.load("stewart", configuration)
     held, added = holding(platform), np.full(6, 200.0)
     turns = (
         Command(held, "force", added),
@@ -162,9 +162,9 @@ def test_brakes_that_are_no_numbers_stop(hardware: Platform) -> None:
     assert "brake command is not finite" in ride.stopped
 
 
-@pytest.mark.parametrize("preset", [None, "hardware"])
-def test_controllers_may_use_their_arrays_again(preset: str | None) -> None:
-    platform = twin.load("stewart", preset)
+@pytest.mark.parametrize("configuration", [None, "hardware"])
+def test_controllers_may_use_their_arrays_again(configuration: str | None) -> None:
+    platform = twin.load("stewart", configuration)
     demand, told = np.zeros(6), np.zeros(2)
 
     def law(step: int, measurement: Measurement) -> Command:

@@ -25,16 +25,16 @@ def with_drive(**changes: float) -> twin.Platform:
     return twin.Platform(MachineParameters.model_validate(content))
 
 
-@pytest.mark.parametrize("preset", [None, "hardware"])
+@pytest.mark.parametrize("configuration", [None, "hardware"])
 @pytest.mark.parametrize("name", RIGID)
-def test_every_machine_stays_on_its_reference(name: str, preset: str | None) -> None:
-    platform = twin.load(name, preset)
+def test_every_machine_stays_on_its_reference(name: str, configuration: str | None) -> None:
+    platform = twin.load(name, configuration)
     controller = ObserverCascade(platform, sine(platform))
     ride = driven(platform, controller)
     assert not ride.stopped
     size = float(np.ptp(controller.reference.coordinates, axis=0).max())
     # Cranks whose motors are 66 times lighter than the heaviest motion leave slow loops only.
-    share = 0.5 if (name, preset) == ("rss", "hardware") else 0.1
+    share = 0.5 if (name, configuration) == ("rss", "hardware") else 0.1
     assert actuator_error(ride, controller) < share * size
 
 
@@ -78,7 +78,7 @@ def test_feedback_alone_closes_the_velocity_loop_at_the_control_period_as_drives
             0.6,
             controller=controller,
             timestep=1e-3,
-            preset="fast",
+            fidelity="fast",
             pose=alone.reference.pose[0],
             progress=False,
         )
@@ -187,7 +187,7 @@ def test_a_short_silence_is_bridged_by_the_model() -> None:
             controller=ObserverCascade(platform, motion),
             plant=Plant(platform, dropouts=dropouts),
             timestep=5e-4,
-            preset="fast",
+            fidelity="fast",
             progress=False,
         )
         for dropouts in ((), [(0.3, 0.305)])

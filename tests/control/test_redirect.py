@@ -31,7 +31,7 @@ PAIRS = [
     *[(name, "compliant_stewart") for name in ("cascade", "iff", "dvf", "hac_lac")],
     *[(name, "driving_simulator") for name in ("cascade", "computed_torque")],
 ]
-"""Controllers on rigid legs, struts, springs in series, and fewer freedoms than actuators."""
+"""Controllers on rigid legs, struts, springs in series, and fewer dof than actuators."""
 
 assert {name for name, _ in PAIRS} == set(controller_names())
 
@@ -75,7 +75,7 @@ def ride(
     """Run a loop; `steer(step, loop)` is called before every control period."""
     loop = ClosedLoop(platform, controller, **options)
     timestep = min(5e-4, suitable_timestep(platform))
-    engine = twin.make_engine("analytic", platform, timestep=timestep, preset="fast")
+    engine = twin.make_engine("analytic", platform, timestep=timestep, fidelity="fast")
     state = engine.reset(None, None, loop.springs(None))
     loop.start(timestep, state)
     forces, efforts = [], []
@@ -179,15 +179,15 @@ Options = tuple[tuple[str, float], ...]
 
 
 @cache
-def alone(preset: str | None, name: str, options: Options = ()) -> Ride:
+def alone(configuration: str | None, name: str, options: Options = ()) -> Ride:
     """Return a ride under one controller."""
-    platform = twin.load("stewart", preset)
+    platform = twin.load("stewart", configuration)
     motion = heave(platform, LENGTH + 0.2)
     return ride(platform, make_controller(name, platform, motion, **dict(options)), LENGTH)
 
 
 @pytest.mark.parametrize(
-    ("preset", "name", "other", "options"),
+    ("configuration", "name", "other", "options"),
     [
         (None, "cascade", "computed_torque", ()),
         ("hardware", "cascade", "computed_torque", ()),
@@ -200,7 +200,7 @@ def alone(preset: str | None, name: str, options: Options = ()) -> Ride:
     ],
 )
 def test_another_controller_takes_over_without_a_jump(
-    preset: str | None, name: str, other: str, options: Options
+    configuration: str | None, name: str, other: str, options: Options
 ) -> None:
     """In the first ten periods no larger change of effort than by either controller alone.
 
@@ -208,7 +208,7 @@ def test_another_controller_takes_over_without_a_jump(
     other would answer to with several hundred newtons is given up slowly; what friction and
     encoders give the motors just then moves the machine by hundredths of its way.
     """
-    platform = twin.load("stewart", preset)
+    platform = twin.load("stewart", configuration)
     motion = heave(platform, LENGTH + 0.2)
     new = make_controller(other, platform, motion, **dict(options))
     old = make_controller(name, platform, motion)
@@ -218,7 +218,7 @@ def test_another_controller_takes_over_without_a_jump(
             new.redirect(window(new.reference, step - PAST, len(new.reference.time)))
             loop.replace(new)
 
-    first, second = alone(preset, name), alone(preset, other, options)
+    first, second = alone(configuration, name), alone(configuration, other, options)
     both = ride(platform, old, LENGTH, steer)
     assert both.loop.stopped == ""
     assert both.loop.controller is new

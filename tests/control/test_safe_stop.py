@@ -26,7 +26,7 @@ AT_REST = {None: 1e-4, "hardware": 1e-6}
 """[m/s] of the actuators at the end: brakes hold still, loops nearly."""
 
 
-def assert_stopped(motion: Trajectory, reason: str, preset: str | None) -> None:
+def assert_stopped(motion: Trajectory, reason: str, fidelity: str | None) -> None:
     """Assert that a run ended at rest, early, finite, and for this reason."""
     assert reason in motion.stopped
     assert "(at " in motion.stopped
@@ -35,7 +35,7 @@ def assert_stopped(motion: Trajectory, reason: str, preset: str | None) -> None:
     for values in motion.signals.values():
         assert np.isfinite(values).all()
     assert len({len(values) for values in motion.signals.values()}) == 1
-    assert np.abs(motion.rates[-1]).max() < AT_REST[preset]
+    assert np.abs(motion.rates[-1]).max() < AT_REST[fidelity]
 
 
 class Broken(Controller):
@@ -59,13 +59,13 @@ class Broken(Controller):
         return Command(np.full(len(demand), np.nan))
 
 
-@pytest.mark.parametrize("preset", [None, "hardware"])
+@pytest.mark.parametrize("configuration", [None, "hardware"])
 @pytest.mark.parametrize("engine", engine_names())
-def test_sensor_dropout(engine: str, preset: str | None) -> None:
-    platform = twin.load("stewart", preset)
+def test_sensor_dropout(engine: str, configuration: str | None) -> None:
+    platform = twin.load("stewart", configuration)
     plant = Plant(platform, dropouts=[(0.1, 9.0)])
     motion = run(platform, Cascade(platform, heave(platform)), 1.5, plant=plant, engine=engine)
-    assert_stopped(motion, "sensor dropout", preset)
+    assert_stopped(motion, "sensor dropout", configuration)
     assert motion.time[-1] < 1.2
 
 
@@ -89,12 +89,12 @@ def test_unreachable_pose(engine: str) -> None:
 
 
 @pytest.mark.parametrize("gain", [{"velocity_gain": 1e7}, {"position_gain": 3e3}])
-@pytest.mark.parametrize("preset", [None, "hardware"])
-def test_unstable_gains(preset: str | None, gain: dict[str, float]) -> None:
-    platform = twin.load("stewart", preset)
+@pytest.mark.parametrize("configuration", [None, "hardware"])
+def test_unstable_gains(configuration: str | None, gain: dict[str, float]) -> None:
+    platform = twin.load("stewart", configuration)
     controller = Cascade(platform, lift(platform, 0.02), **gain)
     motion = run(platform, controller, 2.0)
-    assert_stopped(motion, "", preset)
+    assert_stopped(motion, "", configuration)
     assert any(
         word in motion.stopped for word in ("unstable", "following error", "overspeed", "saturated")
     )

@@ -16,7 +16,7 @@ import twin
 from twin.basics.arrays import FloatArray
 from twin.engines import engine_names, make_engine
 from twin.engines.stability import suitable_timestep
-from twin.model.engine import PRESETS, Engine, State
+from twin.model.engine import FIDELITIES, Engine, State
 from twin.model.motions import PlatformMotion
 from twin.simulation.platform import Platform
 
@@ -64,9 +64,9 @@ def engine_name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(scope="session", params=PRESETS)
-def preset(request: pytest.FixtureRequest) -> str:
-    """Return every preset in turn."""
+@pytest.fixture(scope="session", params=FIDELITIES)
+def fidelity(request: pytest.FixtureRequest) -> str:
+    """Return every fidelity in turn."""
     return str(request.param)
 
 
@@ -86,16 +86,16 @@ def make() -> Iterator[Callable[..., Engine]]:
 
 @pytest.fixture
 def fresh(
-    make: Callable[..., Engine], engine_name: str, platform: Platform, preset: str
+    make: Callable[..., Engine], engine_name: str, platform: Platform, configuration: str
 ) -> Callable[..., Engine]:
-    """Return a function that makes the engine under test anew, every preset and machine in turn.
+    """Return a function that makes the engine under test anew, every fidelity and machine in turn.
 
     Its time step is given in steps that suit the machine, one by default.
     """
 
     def engine(steps: float = 1.0, **options: Any) -> Engine:
         timestep = steps * suitable_timestep(platform)
-        return make(engine_name, platform, timestep, preset=preset, **options)
+        return make(engine_name, platform, timestep, fidelity=fidelity, **options)
 
     return engine
 
@@ -127,11 +127,11 @@ def random_motion() -> Any:
 def random_internal() -> Any:
     """Return a function of (platform, seed) that gives coordinates inside the legs and rates."""
 
-    def internal(platform: Platform, seed: int) -> FloatArray:
+    def deflection(platform: Platform, seed: int) -> FloatArray:
         random = np.random.default_rng(seed)
-        return 0.02 * random.normal(size=2 * platform.n_internal)
+        return 0.02 * random.normal(size=2 * platform.n_deflections)
 
-    return internal
+    return deflection
 
 
 class Push(NamedTuple):
@@ -157,7 +157,7 @@ def push() -> Callable[[Platform], Push]:
         hold = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
         mass = platform.parameters.platform.body.mass
         start = platform.constrain(platform.home, [0.1, -0.05, 0.1, 0.2, -0.1, 0.3])
-        inside = 1e-3 * np.arange(2.0 * platform.n_internal)
+        inside = 1e-3 * np.arange(2.0 * platform.n_deflections)
         return Push(
             hold * np.array([1.08, 0.97, 1.05, 1.02, 0.99, 1.04])[: platform.n_actuators],
             0.1 * mass * np.array([5.0, -3.0, 8.0, 1.0, 2.0, -1.0]),
@@ -172,7 +172,7 @@ def free_fall() -> Callable[[Platform], Push]:
     """Return a function that gives the fall from rest at home."""
 
     def motion(platform: Platform) -> Push:
-        start = (platform.home, np.zeros(6), np.zeros(2 * platform.n_internal))
+        start = (platform.home, np.zeros(6), np.zeros(2 * platform.n_deflections))
         return Push(np.zeros(platform.n_actuators), None, start)
 
     return motion
@@ -183,15 +183,15 @@ def still() -> Callable[..., FloatArray]:
     """Return a function that gives the state inside the legs in which forces can hold a pose."""
 
     def inside(platform: Platform, pose: FloatArray | None = None) -> FloatArray:
-        k, rest = platform.n_internal, np.zeros(6)
+        k, rest = platform.n_deflections, np.zeros(6)
         place = platform.home if pose is None else pose
         if not k:
             return np.empty(0)
 
         def acceleration(springs: FloatArray) -> FloatArray:
             state = np.concatenate([springs, np.zeros(k)])
-            forces = platform.inverse_dynamics(place, rest, rest, internal=state)
-            return platform.forward_dynamics(place, rest, forces, internal=state)[6:]
+            forces = platform.inverse_dynamics(place, rest, rest, deflection=state)
+            return platform.forward_dynamics(place, rest, forces, deflection=state)[6:]
 
         found = root(acceleration, np.zeros(k), tol=1e-15).x
         return np.concatenate([found, np.zeros(k)])

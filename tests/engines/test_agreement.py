@@ -18,12 +18,12 @@ Fresh = Callable[..., Engine]
 
 BARS = {
     # Rounding of both integrations, which the fall of 0.3 s magnifies.
-    ("analytic", "validation"): 1e-11,
+    ("analytic", "accurate"): 1e-11,
     # Order four: 1e-9 measured for cranks, which turn fastest, 1e-12 for lengths.
     ("analytic", "fast"): 1e-8,
     # The project's bars; 2e-8 and 1e-8 measured.
-    ("mujoco", "validation"): 1e-6,
-    ("bullet", "validation"): 1e-7,
+    ("mujoco", "accurate"): 1e-6,
+    ("bullet", "accurate"): 1e-7,
     # Half a step times the change of velocity, 5 m/s at most.
     ("mujoco", "fast"): 3e-3,
     ("bullet", "fast"): 3e-3,
@@ -39,9 +39,9 @@ LONGEST = 300
 
 ORDERS = {
     ("analytic", "fast"): (4, 20),
-    ("mujoco", "validation"): (2, 2),
+    ("mujoco", "accurate"): (2, 2),
     ("mujoco", "fast"): (1, 2),
-    ("bullet", "validation"): (3, 4),
+    ("bullet", "accurate"): (3, 4),
     ("bullet", "fast"): (1, 4),
 }
 """Order of convergence and the largest step, in milliseconds for machines without springs, at
@@ -53,7 +53,7 @@ loops (1e-8 measured)."""
 
 
 def bar_of(engine: Engine) -> float:
-    key = engine.name, engine.preset
+    key = engine.name, engine.fidelity
     return STRUT_BARS.get(key, BARS[key]) if engine.platform.kind == "strut" else BARS[key]
 
 
@@ -75,8 +75,8 @@ def reference() -> Callable[..., State]:
             turning = 0.5 * np.array([[-x, -y_, -z], [w, z, -y_], [-z, w, x], [y_, -x, w]])
             unit = np.r_[y[:3], y[3:7] / np.linalg.norm(y[3:7])]
             unit, twist, _ = platform.constrain(unit, y[7:13])
-            rates = platform.forward_dynamics(unit, twist, force, wrench, internal=y[13:])
-            inside = y[13 + platform.n_internal :]
+            rates = platform.forward_dynamics(unit, twist, force, wrench, deflection=y[13:])
+            inside = y[13 + platform.n_deflections :]
             return np.r_[y[7:10], turning @ y[10:13], rates[:6], inside, rates[6:]]
 
         y = np.concatenate(start)
@@ -124,7 +124,7 @@ def test_pushed_machine(fresh: Fresh, push: Any, reference: Any, pose_error: Any
     slack = (1000 if engine.platform.kind == "strut" else 10) * bar
     np.testing.assert_allclose(state.twist, wanted.twist, rtol=0, atol=slack)
     np.testing.assert_allclose(state.rates, wanted.rates, rtol=0, atol=slack)
-    np.testing.assert_allclose(state.internal, wanted.internal, rtol=0, atol=slack)
+    np.testing.assert_allclose(state.deflection, wanted.deflection, rtol=0, atol=slack)
 
 
 def test_forces_are_held_over_each_step(
@@ -142,7 +142,7 @@ def test_forces_are_held_over_each_step(
         state = engine.step(row)
     assert pose_error(state, wanted) < bar_of(engine)
     # The springs of struts hide alternating forces.
-    if engine.preset == "validation" and engine.platform.kind != "strut":
+    if engine.fidelity == "accurate" and engine.platform.kind != "strut":
         shifted = reference(engine, np.roll(forces, 1, axis=0), None, start)
         assert pose_error(shifted, wanted) > 10 * pose_error(state, wanted)
 
@@ -183,7 +183,7 @@ def test_every_axis_of_the_wrench(
         wanted = motion.run(exact, 50 * engine.timestep)
         effect = pose_error(wanted, exact.reset())
         # The first order counts 51 halves of a step squared for 50: an error of 2 %.
-        slack = 0.03 * effect if engine.preset == "fast" else bar_of(engine)
+        slack = 0.03 * effect if engine.fidelity == "fast" else bar_of(engine)
         if effect > 1e-12:
             acting += 1
             assert effect > 10 * slack
@@ -196,9 +196,9 @@ def test_holding_forces_hold(fresh: Fresh, pose_error: Any, still: Any) -> None:
     engine = fresh()
     platform = engine.platform
     inside = still(platform)
-    home = engine.reset(internal=inside)
+    home = engine.reset(deflection=inside)
     rest = np.zeros(6)
-    forces = platform.inverse_dynamics(platform.home, rest, rest, internal=inside)
+    forces = platform.inverse_dynamics(platform.home, rest, rest, deflection=inside)
     for _ in range(200):
         state = engine.step(forces)
     assert pose_error(state, home) < EQUILIBRIUM[engine.name]
@@ -212,7 +212,7 @@ def test_legs_follow_the_platform(fresh: Fresh, push: Any) -> None:
     state = run(motion, engine)
     # Softness of the loops; of the first order in the rates: 6e-7 and 2e-4 measured. The feet of
     # pillars are light and carry all, cranks turn by more than their tips move.
-    slack = 1e-7 if engine.preset == "validation" else 2e-6
+    slack = 1e-7 if engine.fidelity == "accurate" else 2e-6
     slack *= 10 if platform.kind in ("pillar", "rss") else 1
     lengths, rates = platform.inverse_kinematics(state.pose), platform.jacobian(state.pose)
     np.testing.assert_allclose(state.lengths, lengths, rtol=0, atol=slack)
@@ -238,23 +238,23 @@ def test_own_defaults_cost_accuracy(
     assert untuned > (10 if platform.kind == "strut" else 1e3) * tuned
 
 
-@pytest.mark.parametrize(("name", "preset"), ORDERS)
+@pytest.mark.parametrize(("name", "fidelity"), ORDERS)
 def test_order_of_convergence(
     make: Callable[..., Engine],
     platform: Platform,
     name: str,
-    preset: str,
+    fidelity: str,
     push: Any,
     pose_error: Any,
 ) -> None:
     pytest.importorskip("pybullet" if name == "bullet" else "numpy")
-    motion, (order, largest) = push(platform), ORDERS[name, preset]
+    motion, (order, largest) = push(platform), ORDERS[name, fidelity]
     # The fastest mode of struts and the turning of cranks have to be resolved well.
     step = {"strut": 8e-6, "rss": 2.5e-4}.get(platform.kind, 1e-3)
     wanted = motion.run(make("analytic", platform, step), 120 * step)
     errors = [
         pose_error(
-            motion.run(make(name, platform, largest * step / 2**k, preset), 120 * step), wanted
+            motion.run(make(name, platform, largest * step / 2**k, fidelity), 120 * step), wanted
         )
         for k in range(3)
     ]

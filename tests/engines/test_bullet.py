@@ -29,7 +29,7 @@ def test_acceleration_from_rest_is_exact(
     platform = any_platform
     pose, wrench, forces = random_motion(platform, seed)
     forces = forces[: platform.n_actuators]
-    engine = make_engine("bullet", platform, suitable_timestep(platform), preset="fast")
+    engine = make_engine("bullet", platform, suitable_timestep(platform), fidelity="fast")
     engine.reset(pose)
     state = engine.step(forces, wrench)
     rest = np.zeros(6)
@@ -39,7 +39,7 @@ def test_acceleration_from_rest_is_exact(
     slack = 1e-8 * np.abs(acceleration).max()
     error = np.abs(state.twist / engine.timestep - acceleration[:6])
     assert error.max() < slack + np.linalg.norm(state.twist) ** 2
-    inside = state.internal[platform.n_internal :] / engine.timestep
+    inside = state.deflection[platform.n_deflections :] / engine.timestep
     np.testing.assert_allclose(inside, acceleration[6:], rtol=0, atol=slack)
 
 

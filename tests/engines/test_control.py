@@ -33,9 +33,9 @@ def controller(platform: Platform, still: Any) -> Callable[[float, State], Float
     """
     rest, target = np.zeros(6), raised(platform)
     lengths = platform.inverse_kinematics(target)
-    hold = platform.inverse_dynamics(target, rest, rest, internal=still(platform, target))
-    conditions = platform.conditions(target)
-    free = np.linalg.svd(conditions, full_matrices=True)[2][len(conditions) :].T
+    hold = platform.inverse_dynamics(target, rest, rest, deflection=still(platform, target))
+    constraints = platform.constraints(target)
+    free = np.linalg.svd(constraints, full_matrices=True)[2][len(constraints) :].T
     from_actuators = np.linalg.pinv(platform.jacobian(target) @ free)
     masses = from_actuators.T @ free.T @ platform.mass_matrix(target) @ free @ from_actuators
 
@@ -48,7 +48,7 @@ def controller(platform: Platform, still: Any) -> Callable[[float, State], Float
 
 def test_position_control_holds_a_pose(
     engine_name: str,
-    preset: Any,
+    fidelity: Any,
     platform: Platform,
     controller: Callable[[float, State], FloatArray],
 ) -> None:
@@ -61,7 +61,7 @@ def test_position_control_holds_a_pose(
         1.0 if platform.kind == "strut" else 3.0,
         forces=controller,
         engine=engine_name,
-        preset=preset,
+        fidelity=fidelity,
         timestep=suitable_timestep(platform),
         progress=False,
     )

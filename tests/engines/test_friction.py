@@ -28,12 +28,12 @@ def machine(viscous: float, coulomb: float) -> Platform:
     return Platform(parameters_from(content, "platform.toml"))
 
 
-def rocked(make: Make, name: str, platform: Platform, timestep: float, preset: str) -> State:
+def rocked(make: Make, name: str, platform: Platform, timestep: float, fidelity: str) -> State:
     """Return the state after 0.1 s of rocking that the feet resist."""
     rest = np.zeros(6)
     hold = platform.inverse_dynamics(platform.home, rest, rest)
     start = platform.constrain(platform.home, [0.0, 0.0, 0.1, 0.8, -0.6, 0.0])
-    engine = make(name, platform, timestep, preset)
+    engine = make(name, platform, timestep, fidelity)
     engine.reset(start.pose, start.twist)
     for _ in range(round(0.1 / timestep)):
         state = engine.step(hold)
@@ -47,14 +47,14 @@ def test_engines_follow_the_reference(
 ) -> None:
     pytest.importorskip({"bullet": "pybullet"}.get(name, name))
     platform = machine(viscous, coulomb)
-    wanted = rocked(make, "analytic", platform, 1e-3, "validation")
-    error = pose_error(rocked(make, name, platform, 1e-3, "validation"), wanted)
+    wanted = rocked(make, "analytic", platform, 1e-3, "accurate")
+    error = pose_error(rocked(make, name, platform, 1e-3, "accurate"), wanted)
     # MuJoCo holds dry friction over a step: first order.
     assert error < (1e-4 if coulomb and name == "mujoco" else 1e-6)
     if coulomb and name == "mujoco":
-        half = pose_error(rocked(make, name, platform, 5e-4, "validation"), wanted)
+        half = pose_error(rocked(make, name, platform, 5e-4, "accurate"), wanted)
         assert error / half == pytest.approx(2.0, abs=0.4)
-    free = rocked(make, "analytic", machine(0.0, 0.0), 1e-3, "validation")
+    free = rocked(make, "analytic", machine(0.0, 0.0), 1e-3, "accurate")
     assert not (viscous or coulomb) or pose_error(free, wanted) > 1e-3
 
 

@@ -79,7 +79,7 @@ def test_forces_that_open_the_loops_stop(fresh: Fresh, own_folder: Path) -> None
 def test_settings_are_part_of_the_replay(
     fresh: Fresh, push: Any, same_bits: Any, own_folder: Path
 ) -> None:
-    """The engines' own defaults open the loops wider than the presets do."""
+    """The engines' own defaults open the loops wider than the fidelities do."""
     tuned, untuned = fresh(), fresh(engine_defaults=True, largest_gap=1.0)
     motion = push(tuned.platform)
     widest = []

@@ -46,7 +46,7 @@ def test_joints_are_those_of_the_leg_coordinates(
     np.testing.assert_allclose(values, 0.0, rtol=0, atol=1e-14)
     assert [len(leg) for leg in mechanism.leg_joints] == [values.shape[1]] * len(values)
     assert not mechanism.carried
-    assert len(mechanism.internal) == any_platform.n_internal
+    assert len(mechanism.deflection) == any_platform.n_deflections
     assert len(mechanism.actuators) == any_platform.n_actuators
     for joint in mechanism.joints:
         assert np.linalg.norm(joint.axis) == pytest.approx(1.0, abs=1e-14)
@@ -65,9 +65,9 @@ def test_loops_are_closed_at_home(mechanism: Mechanism, any_platform: Platform) 
 def test_loops_leave_the_freedoms_of_the_machine(
     mechanism: Mechanism, any_platform: Platform
 ) -> None:
-    """Three conditions for each loop, none of them redundant."""
+    """Three constraints for each loop, none of them redundant."""
     free = 6 * mechanism.floats + len(mechanism.joint_names) - 3 * len(mechanism.loops)
-    assert free == any_platform.dof + any_platform.n_internal
+    assert free == any_platform.dof + any_platform.n_deflections
     assert mechanism.floats == (any_platform.dof == 6)
     assert len(mechanism.carriers()) == (0 if mechanism.floats else any_platform.dof)
 
@@ -78,11 +78,11 @@ def test_measured_joints_give_the_actuator_coordinates(
     for seed in range(3):
         pose, twist, _ = random_motion(any_platform, seed)
         inside = random_internal(any_platform, seed)
-        legs = any_platform.leg_coordinates(pose, twist, internal=inside)
+        legs = any_platform.leg_coordinates(pose, twist, deflection=inside)
         found = legs.values.ravel()[mechanism.measured].sum(axis=0)
         wanted = any_platform.inverse_kinematics(pose) - any_platform.home_coordinates
         np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-13)
         rates = legs.rates.ravel()[mechanism.measured].sum(axis=0)
         np.testing.assert_allclose(rates, any_platform.jacobian(pose) @ twist, rtol=0, atol=1e-12)
-        springs = legs.values.ravel()[mechanism.indices(mechanism.internal)]
-        np.testing.assert_array_equal(springs, inside[: any_platform.n_internal])
+        springs = legs.values.ravel()[mechanism.indices(mechanism.deflection)]
+        np.testing.assert_array_equal(springs, inside[: any_platform.n_deflections])

@@ -46,7 +46,7 @@ def test_sensors_tell_the_state(
         sensed["platform_angular_velocity"], twist[3:], rtol=0, atol=ROUNDING
     )
     extensions, rates = state.lengths - platform.home_coordinates, state.rates
-    if platform.n_internal:
+    if platform.n_deflections:
         springs, spring_rates = np.split(inside, 2)
         extensions, rates = extensions - springs, rates - spring_rates
         for leg, (spring, rate) in enumerate(zip(springs, spring_rates, strict=True), start=1):
@@ -60,7 +60,7 @@ def test_sensors_tell_the_state(
         sensed["imu_angular_velocity"], to_platform @ twist[3:], rtol=0, atol=ROUNDING
     )
     acceleration = platform.forward_dynamics(
-        pose, twist, np.zeros(platform.n_actuators), internal=inside
+        pose, twist, np.zeros(platform.n_actuators), deflection=inside
     )[:3]
     acceleration[2] += platform.parameters.gravity
     felt = to_platform @ acceleration

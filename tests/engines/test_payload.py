@@ -23,7 +23,7 @@ Make = Callable[..., Engine]
 ENGINES = ("mujoco", "bullet")
 
 BARS = {"mujoco": 1e-6, "bullet": 1e-7}
-"""Of the validation presets, as without payload; 3e-9 and 2e-11 measured."""
+"""Of the accurate fidelitys, as without payload; 3e-9 and 2e-11 measured."""
 
 OCCUPANT = Occupant(1.75, 75.0, wheelchair=Wheelchair())
 
@@ -91,11 +91,13 @@ def test_weight_of_a_sitting_occupant(make: Make) -> None:
 
 @pytest.mark.parametrize("engine_name", ENGINES, indirect=True)
 def test_saved_state_holds_the_occupant(
-    make: Make, engine_name: str, preset: str, same_bits: Any
+    make: Make, engine_name: str, fidelity: str, same_bits: Any
 ) -> None:
     """Over a whole join time of PyBullet's copies."""
     platform = twin.load("stewart")
-    engine, other = (make(engine_name, platform, 4e-3, preset, payload=OCCUPANT) for _ in range(2))
+    engine, other = (
+        make(engine_name, platform, 4e-3, fidelity, payload=OCCUPANT) for _ in range(2)
+    )
     loaded = Platform(seated_on(platform.parameters, OCCUPANT))
     motion(engine, loaded, 20)
     rest = np.zeros(6)

@@ -38,7 +38,7 @@ def test_projection_equals_inverse_dynamics(
 ) -> None:
     platform = any_platform
     motion, inside = random_motion(platform, seed), random_internal(platform, seed)
-    wanted = platform.inverse_dynamics(*motion, internal=inside)
+    wanted = platform.inverse_dynamics(*motion, deflection=inside)
     found = projected_forces(engine, platform, *motion, inside)
     assert np.abs(found - wanted).max() < BAR * np.abs(wanted).max()
 
@@ -54,9 +54,9 @@ def test_all_equations_of_motion_hold(
     random = np.random.default_rng(seed)
     mass = platform.parameters.platform.body.mass
     forces = 5.0 * mass * random.normal(size=platform.n_actuators)
-    found = platform.forward_dynamics(pose, twist, forces, internal=inside)
+    found = platform.forward_dynamics(pose, twist, forces, deflection=inside)
     equations = projection(engine, platform, pose, twist, found[:6], inside, found[6:])
-    assert len(equations.load) == platform.dof + platform.n_internal
+    assert len(equations.load) == platform.dof + platform.n_deflections
     residual = equations.residual(forces)
     assert np.abs(residual).max() < BAR * np.abs(equations.load).max()
 
@@ -65,9 +65,9 @@ def test_smallest_forces_of_a_redundant_machine(engine: str, random_motion: Any)
     platform = twin.load("driving_simulator")
     equations = projection(engine, platform, *random_motion(platform, 0))
     assert equations.map.shape == (3, 4)
-    internal = np.linalg.svd(equations.map)[2][-1]
-    assert abs(internal @ equations.forces) < BAR * np.linalg.norm(equations.forces)
-    np.testing.assert_allclose(equations.map @ internal, 0.0, rtol=0, atol=1e-14)
+    deflection = np.linalg.svd(equations.map)[2][-1]
+    assert abs(deflection @ equations.forces) < BAR * np.linalg.norm(equations.forces)
+    np.testing.assert_allclose(equations.map @ deflection, 0.0, rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_bad_motions_are_refused(stewart: Platform, place: int, bad: Any) -> Non
         projected_forces("mujoco", stewart, *motion)
 
 
-@pytest.mark.parametrize("field", ["internal", "internal_acceleration"])
+@pytest.mark.parametrize("field", ["deflection", "deflection_acceleration"])
 def test_bad_states_inside_the_legs_are_refused(field: str) -> None:
     platform = twin.load("compliant_stewart")
     with pytest.raises(InputError) as caught:

@@ -25,15 +25,15 @@ def idle(engine: Engine) -> Any:
     return np.zeros(engine.platform.n_actuators)
 
 
-def check_reset(engine: Engine, pose: Any, twist: Any, internal: Any = None) -> None:
-    platform, state = engine.platform, engine.reset(pose, twist, internal)
+def check_reset(engine: Engine, pose: Any, twist: Any, deflection: Any = None) -> None:
+    platform, state = engine.platform, engine.reset(pose, twist, deflection)
     close = {"rtol": 0.0, "atol": ROUNDING}
     np.testing.assert_allclose(state.pose, pose, **close)
     np.testing.assert_allclose(state.twist, twist, **close)
     np.testing.assert_allclose(state.lengths, platform.inverse_kinematics(pose), **close)
     np.testing.assert_allclose(state.rates, platform.jacobian(pose) @ twist, **close)
-    inside = np.zeros(2 * platform.n_internal) if internal is None else internal
-    np.testing.assert_allclose(state.internal, inside, **close)
+    inside = np.zeros(2 * platform.n_deflections) if deflection is None else deflection
+    np.testing.assert_allclose(state.deflection, inside, **close)
     assert state.time == 0.0
     assert engine.loop_gap < ROUNDING
 
@@ -57,11 +57,11 @@ def test_default_start_is_home_at_rest(fresh: Fresh, same_bits: Any) -> None:
     assert same_bits(engine.state, wanted)
 
 
-def test_engine_tells_what_it_is(fresh: Fresh, engine_name: str, preset: str) -> None:
+def test_engine_tells_what_it_is(fresh: Fresh, engine_name: str, fidelity: str) -> None:
     engine = fresh(2)
     timestep = 2 * suitable_timestep(engine.platform)
-    assert (engine.name, engine.timestep, engine.preset) == (engine_name, timestep, preset)
-    words = (engine_name, engine.platform.name, preset, f"{1e3 * timestep:g} ms")
+    assert (engine.name, engine.timestep, engine.fidelity) == (engine_name, timestep, fidelity)
+    words = (engine_name, engine.platform.name, fidelity, f"{1e3 * timestep:g} ms")
     assert all(word in repr(engine) for word in words)
 
 
@@ -149,13 +149,13 @@ def test_wrench_lasts_one_step(fresh: Fresh, same_bits: Any) -> None:
 
 
 def test_engines_side_by_side_do_not_meet(
-    make: Callable[..., Engine], preset: str, push: Any, same_bits: Any
+    make: Callable[..., Engine], fidelity: str, push: Any, same_bits: Any
 ) -> None:
     pytest.importorskip("pybullet")
     machines = [twin.load(name) for name in ("stewart", "rss", "driving_simulator", "stewart")]
     plans = [(name, p) for name in engine_names() for p in machines]
-    alone = [push(p).run(make(name, p, preset=preset), 0.02) for name, p in plans]
-    engines = [make(name, p, preset=preset) for name, p in plans]
+    alone = [push(p).run(make(name, p, fidelity=fidelity), 0.02) for name, p in plans]
+    engines = [make(name, p, fidelity=fidelity) for name, p in plans]
     for engine in engines:
         engine.reset(*push(engine.platform).start)
     for _ in range(20):
@@ -177,20 +177,20 @@ def test_quaternion_keeps_its_sign_through_a_turn(fresh: Fresh, same_bits: Any) 
 
 
 def test_states_of_other_engines_and_damaged_ones_are_refused(
-    make: Callable[..., Engine], engine_name: str, preset: str, stewart: Platform
+    make: Callable[..., Engine], engine_name: str, fidelity: str, stewart: Platform
 ) -> None:
-    engine = make(engine_name, stewart, preset=preset)
+    engine = make(engine_name, stewart, fidelity=fidelity)
     engine.reset()
     saved = engine.save()
     strangers = [
-        (engine_name, stewart, 2e-3, preset),
-        (engine_name, stewart, 1e-3, {"fast": "validation"}.get(preset, "fast")),
-        (engine_name, twin.load("srspm"), 1e-3, preset),
-        *((name, stewart, 1e-3, preset) for name in engine_names() if name != engine_name),
+        (engine_name, stewart, 2e-3, fidelity),
+        (engine_name, stewart, 1e-3, {"fast": "accurate"}.get(fidelity, "fast")),
+        (engine_name, twin.load("srspm"), 1e-3, fidelity),
+        *((name, stewart, 1e-3, fidelity) for name in engine_names() if name != engine_name),
     ]
     others = [make(*stranger) for stranger in strangers]
     if engine_name != "analytic":
-        others.append(make(engine_name, stewart, preset=preset, engine_defaults=True))
+        others.append(make(engine_name, stewart, fidelity=fidelity, engine_defaults=True))
     bad: list[Any] = [None, 5, "text", b"", b"x" * 100, bytearray(saved), saved[:-8], saved + b"0"]
     bad += [saved[:k] + bytes([saved[k] ^ 1]) + saved[k + 1 :] for k in (0, 20, 60, -9)]
     for other in others:

@@ -28,10 +28,10 @@ BAD_ARGUMENTS = [
     ("timestep", "fast"),
     ("timestep", None),
     ("timestep", [1e-3, 1e-3]),
-    ("preset", "best"),
-    ("preset", ["fast"]),
-    ("preset", None),
-    ("preset", np.array(["fast", "fast"])),
+    ("fidelity", "best"),
+    ("fidelity", ["fast"]),
+    ("fidelity", None),
+    ("fidelity", np.array(["fast", "fast"])),
     ("platform", "stewart"),
     ("platform", None),
     ("largest_gap", 0.0),
@@ -113,7 +113,7 @@ def test_quaternions_must_have_norm_one(engine_name: str, bad: Any) -> None:
 
 @cache
 def shared_engine(name: str) -> tuple[Engine, bytes]:
-    engine = make_engine(name, twin.load("stewart"), preset="fast")
+    engine = make_engine(name, twin.load("stewart"), fidelity="fast")
     engine.reset()
     return engine, engine.save()
 
@@ -121,7 +121,7 @@ def shared_engine(name: str) -> tuple[Engine, bytes]:
 def test_forces_of_any_kind_that_numpy_reads(
     make: Callable[..., Engine], engine_name: str, stewart: Platform, same_bits: Any
 ) -> None:
-    engine = make(engine_name, stewart, preset="fast")
+    engine = make(engine_name, stewart, fidelity="fast")
     kinds: list[Any] = [np.arange(6.0), np.arange(6), list(range(6)), (0, 1, 2, 3, 4, 5)]
     kinds += [
         np.arange(6, dtype=np.float32),

@@ -20,7 +20,7 @@ Fresh = Callable[..., Engine]
 STEPS = 60
 
 BARS = {"analytic": 1e-8, "mujoco": 1e-6, "bullet": 1e-6}
-"""Largest error of the pose [m, rad] in the validation preset, and of runs that only differ in the
+"""Largest error of the pose [m, rad] in the accurate fidelity, and of runs that only differ in the
 way in which gravity is written."""
 
 
@@ -59,7 +59,7 @@ def test_engines_agree_on_a_swept_base(
         for each in (exact, engine)
     )
     effect = pose_error(shaken, still)
-    if engine.preset == "validation":
+    if engine.fidelity == "accurate":
         assert effect > 20.0 * BARS[engine.name]
         assert pose_error(found, shaken) < BARS[engine.name]
     # Errors of the first order are those of the push, and one step of the shaking.
@@ -75,13 +75,15 @@ def test_a_steady_acceleration_is_another_gravity(
     platform, motion = engine.platform, push(engine.platform)
     gravity = platform.parameters.gravity
     heavier = with_gravity(platform, 1.3 * gravity)
-    other = make(engine.name, heavier, engine.timestep, preset=engine.preset)
+    other = make(engine.name, heavier, engine.timestep, fidelity=engine.fidelity)
     wanted = ride(other, motion, np.zeros((STEPS, 3)))
     found = ride(engine, motion, np.tile([0.0, 0.0, 0.3 * gravity], (STEPS, 1)))
     assert pose_error(found, wanted) < BARS[engine.name] * 1e-3
     if engine.name == "analytic":
         field = gravity * np.array([0.4, -0.2, -1.3])
-        leaning = make("analytic", in_field(platform, field), engine.timestep, preset=engine.preset)
+        leaning = make(
+            "analytic", in_field(platform, field), engine.timestep, fidelity=engine.fidelity
+        )
         leaning.reset(*motion.start)
         leaning._body[:] = leaning.platform.constants.body
         for _ in range(STEPS):

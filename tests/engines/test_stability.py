@@ -62,25 +62,25 @@ def test_modes_of_the_hexapod_follow_from_its_stiffness() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "preset"),
-    [("analytic", "fast"), *((e, p) for e in ("mujoco", "bullet") for p in ("fast", "validation"))],
+    ("name", "fidelity"),
+    [("analytic", "fast"), *((e, p) for e in ("mujoco", "bullet") for p in ("fast", "accurate"))],
 )
 @pytest.mark.parametrize("machine", ["micro_hexapod", "compliant_stewart", "lopsided_strut"])
 def test_what_is_allowed_stays_together(
-    make: Make, machine: str, name: str, preset: Any, push: Any
+    make: Make, machine: str, name: str, fidelity: Any, push: Any
 ) -> None:
     """Just inside the limit a thousand steps go well; beyond it the engine is not made."""
     pytest.importorskip({"bullet": "pybullet"}.get(name, "numpy"))
     platform = lopsided() if machine == "lopsided_strut" else twin.load(machine)
-    scheme = "rk4" if (name, preset) in (("analytic", "fast"), ("mujoco", "validation")) else None
+    scheme = "rk4" if (name, fidelity) in (("analytic", "fast"), ("mujoco", "accurate")) else None
     allowed = MARGIN * longest_step(platform, scheme or "explicit")
-    engine = make(name, platform, 0.99 * allowed, preset)
+    engine = make(name, platform, 0.99 * allowed, fidelity)
     # Long steps end before what is not held has fallen through.
     steps = min(1000, round(0.2 / engine.timestep))
     state = push(platform).run(engine, steps * engine.timestep)
     assert np.abs(state.pose - platform.home).max() < 0.5
     with pytest.raises(InputError, match="too long") as caught:
-        make(name, platform, 1.01 * allowed, preset)
+        make(name, platform, 1.01 * allowed, fidelity)
     assert caught.value.field == "timestep"
     assert f"{suitable_timestep(platform):g} s is a good one" in str(caught.value)
 

@@ -152,19 +152,19 @@ def test_observation_is_what_it_says(machine: str) -> None:
     for _ in range(5):
         action = random.uniform(-1.0, 1.0, env.action_space.shape or ())
         observation, *_, info = env.step(action)
-    task, fleet = env.task, env.task.fleet
-    turn = Rotation.from_quat(fleet.pose[0, 3:], scalar_first=True)
-    arm = fleet.ball[0, :3] - fleet.pose[0, :3]
-    velocity = fleet.ball[0, 7:10] - fleet.twist[0, :3] - np.cross(fleet.twist[0, 3:], arm)
+    task, batch = env.task, env.task.batch
+    turn = Rotation.from_quat(batch.pose[0, 3:], scalar_first=True)
+    arm = batch.ball[0, :3] - batch.pose[0, :3]
+    velocity = batch.ball[0, 7:10] - batch.twist[0, :3] - np.cross(batch.twist[0, 3:], arm)
     position = turn.inv().apply(arm)[:2]
     wanted = {
         "target error": info["target"] - position,
         "ball position": position,
         "ball velocity": turn.inv().apply(velocity)[:2],
         "slope": [-turn.apply(axis)[2] for axis in np.eye(3)[:2]],
-        "tilt rate": turn.inv().apply(fleet.twist[0, 3:])[:2],
-        "coordinate": fleet.measured[0] - task.scales.middle,
-        "rate": fleet.measured_rates[0],
+        "tilt rate": turn.inv().apply(batch.twist[0, 3:])[:2],
+        "coordinate": batch.measured[0] - task.scales.middle,
+        "rate": batch.measured_rates[0],
         "target velocity": [0.0, 0.0],
     }
     where, scales = places(task.observations), channel_scales(task.observations)
@@ -240,7 +240,7 @@ def test_options_of_reset_and_of_the_ball() -> None:
 
 def test_the_usual_ball_suits_the_machine() -> None:
     env = make(machine="micro_hexapod")
-    assert env.task.fleet.cargo == ball_for(env.platform.parameters)
+    assert env.task.batch.cargo == ball_for(env.platform.parameters)
     env.close()
 
 

@@ -127,14 +127,14 @@ def test_perceived_and_score_follow_from_what_happened(action: str) -> None:
     environment.reset(seed=3)
     random = np.random.default_rng(0)
     places_, rates, found, errors = [], [], [], []
-    pose, twist = task.fleet.pose[0].copy(), task.fleet.twist[0].copy()
+    pose, twist = task.batch.pose[0].copy(), task.batch.twist[0].copy()
     for k in range(150):
         places_.append(pose)
         rates.append(twist)
         if k % 10 == 0:
             wanted = 0.3 * random.uniform(-1.0, 1.0, 6)
         *_, info = environment.step(wanted)
-        pose, twist = task.fleet.pose[0].copy(), task.fleet.twist[0].copy()
+        pose, twist = task.batch.pose[0].copy(), task.batch.twist[0].copy()
         found.append(info["felt"])
         errors.append(info["perceived_platform"] - info["perceived_vehicle"])
         np.testing.assert_array_equal(errors[-1], info["perceived_error"])
@@ -257,7 +257,7 @@ def test_leaving_the_range_ends_the_episode() -> None:
         if ended:
             break
     assert info["termination"] == "limit" and info["reward_terms"]["end"] == -1.0
-    legs, scales = environment.task.fleet.coordinates[0], environment.task.scales
+    legs, scales = environment.task.batch.coordinates[0], environment.task.scales
     assert (legs > scales.upper).any() or (legs < scales.lower).any()
     environment.close()
 
@@ -269,7 +269,7 @@ def test_commands_stay_in_the_workspace_for_any_action() -> None:
         *_, ended, _, info = environment.step(np.full(6, 1.0 if k % 200 < 120 else -1.0))
         assert not ended
     middle, half = environment.task.scales.middle, environment.task.scales.half
-    share = np.abs(environment.task.fleet.coordinates[0] - middle) / half
+    share = np.abs(environment.task.batch.coordinates[0] - middle) / half
     assert 0.3 < share.max() < 1.0
     assert np.isfinite(info["score"])
     environment.close()

@@ -188,7 +188,7 @@ def placed(environment: MotionCueingEnv, pose: FloatArray, twist: FloatArray) ->
     environment.reset(seed=0)
     rows = []
     for k in range(len(pose)):
-        task.fleet.pose[0], task.fleet.twist[0], task.steps[0] = pose[k], twist[k], k
+        task.batch.pose[0], task.batch.twist[0], task.steps[0] = pose[k], twist[k], k
         task.look(np.array([0]))
         rows.append(task.signals["perceived_platform"][0].copy())
     return np.array(rows)
@@ -226,7 +226,7 @@ def test_axes_are_those_of_the_cueing_package(name: str) -> None:
     poses = motion_of_axes(machine, AxisSample(values, still, still)).pose
     environment.reset(seed=0)
     for value, pose in zip(values, poses, strict=True):
-        task.fleet.pose[0] = pose
+        task.batch.pose[0] = pose
         task.look(np.array([0]))
         found = task.signals["axes"][0]
         if machine.dof == 6:
@@ -250,7 +250,7 @@ def test_command_keeps_range_and_speed(name: str, action: str) -> None:
     for k in range(400):
         if k % 25 == 0:
             actions[:] = random.choice([-1.0, 1.0], (1, width))
-        task.fleet.measured[0] = last
+        task.batch.measured[0] = last
         task.command(actions)
         now = task._targets[0]
         pose = motion_of_axes(machine, AxisSample(task.commands, still, still)).pose[0]

@@ -65,29 +65,29 @@ def test_observation_is_what_the_sensors_tell(name: str) -> None:
     env = make(machine=name, preview=2)
     env.reset(seed=5)
     task = env.unwrapped.task
-    n, fleet = task.platform.n_actuators, task.fleet
+    n, batch = task.platform.n_actuators, task.batch
     action = np.full(env.action_space.shape, 0.1, dtype=np.float32)
     observation, _, _, _, info = env.step(action)
     motion = task.motions[0]
     assert motion is not None
-    times = np.minimum(fleet.period * np.arange(1, 5), motion.duration)
+    times = np.minimum(batch.period * np.arange(1, 5), motion.duration)
     poses = task.platform.constrain(*motion.sample(times)).pose
     coordinates = task.platform.inverse_kinematics(poses)
-    if task.platform.n_internal:
-        coordinates = coordinates - (coordinates[0] - info["coordinate_error"] - fleet.measured[0])
-    rates = np.diff(coordinates, axis=0) / fleet.period
+    if task.platform.n_deflections:
+        coordinates = coordinates - (coordinates[0] - info["coordinate_error"] - batch.measured[0])
+    rates = np.diff(coordinates, axis=0) / batch.period
     scales = task.scales
     parts = {
-        0: (coordinates[0] - fleet.measured[0]) / (0.005 * scales.half),
-        3: (fleet.measured[0] - scales.middle) / scales.half,
-        4: fleet.measured_rates[0] / scales.speed,
+        0: (coordinates[0] - batch.measured[0]) / (0.005 * scales.half),
+        3: (batch.measured[0] - scales.middle) / scales.half,
+        4: batch.measured_rates[0] / scales.speed,
         5: rates[0] / scales.speed,
         6: (rates[1] - rates[0]) / (0.1 * scales.speed),
         7: (rates[2] - rates[1]) / (0.1 * scales.speed),
         8: action,
     }
     for place, wanted in parts.items():
-        if task.platform.n_internal and place in (5, 6, 7):
+        if task.platform.n_deflections and place in (5, 6, 7):
             continue  # the springs' own yield changes on the way
         found = observation[place * n : (place + 1) * n]
         np.testing.assert_allclose(
@@ -247,7 +247,7 @@ def test_motions_longer_than_random_ones_are_followed_to_their_end(action: str) 
 
 @pytest.mark.parametrize("machine", ["stewart", "driving_simulator"])
 def test_motions_may_begin_on_the_way(machine: str) -> None:
-    """A machine with three freedoms turns as it moves."""
+    """A machine with three degrees of freedom turns as it moves."""
     home = twin.load(machine).home
     motion = SineMotion(home, amplitude={"z": 0.01, "roll": 0.05}, frequency=0.5, duration=1.0)
     env = make(machine=machine, motion=motion)
@@ -332,8 +332,8 @@ def test_randomised_machines_differ_and_are_logged() -> None:
         _, info = env.reset(seed=seed)
         seen.append(info["randomised"])
         holding.append(info["forces"].copy())
-        fleet = env.unwrapped.task.fleet
-        mass = fleet.platforms[0].parameters.platform.body.mass
+        batch = env.unwrapped.task.batch
+        mass = batch.platforms[0].parameters.platform.body.mass
         assert mass == info["randomised"]["platform.body.mass"]
     assert len({entry["platform.body.mass"] for entry in seen}) == 3
     assert all(0.1 <= entry["task.amplitude"] <= 0.2 for entry in seen)

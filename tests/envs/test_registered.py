@@ -133,17 +133,17 @@ def test_everything_stays_in_its_space(name: str, engine: str, env: PlatformEnv)
 @every_combination
 def test_resets_close_the_loops(name: str, engine: str, env: PlatformEnv) -> None:
     """Coordinates are those of the pose, and the first step finds nothing to pull together."""
-    fleet = env.task.fleet
-    reach = float(np.max(fleet.platform.maximum_coordinates))
+    batch = env.task.batch
+    reach = float(np.max(batch.platform.maximum_coordinates))
     for seed in range(5):
         env.reset(seed=seed)
-        k = fleet.platform.n_internal
-        lengths = fleet.coordinates[0] + (fleet.internal[0, :k] if k else 0.0)
-        found = fleet.platforms[0].forward_kinematics(lengths, fleet.pose[0])
-        np.testing.assert_allclose(found, fleet.pose[0], rtol=1e-9, atol=1e-9)
-        assert fleet.gap[0] < 1e-9
+        k = batch.platform.n_deflections
+        lengths = batch.coordinates[0] + (batch.deflection[0, :k] if k else 0.0)
+        found = batch.platforms[0].forward_kinematics(lengths, batch.pose[0])
+        np.testing.assert_allclose(found, batch.pose[0], rtol=1e-9, atol=1e-9)
+        assert batch.gap[0] < 1e-9
         env.step(np.zeros(env.action_space.shape, dtype=np.float32))
-        assert fleet.gap[0] <= CLOSED[engine] * reach
+        assert batch.gap[0] <= CLOSED[engine] * reach
 
 
 @pytest.mark.parametrize("name", twin.envs.environment_ids())
@@ -182,7 +182,7 @@ def test_wrapped_environments_are_copied(name: str = "twin/PoseTracking-v0") -> 
     env = gym.make(name, machine="srspm", period=0.02)
     copy = pickle.loads(pickle.dumps(env))
     assert copy.unwrapped.platform.name == "srspm"
-    assert copy.unwrapped.task.fleet.period == 0.02
+    assert copy.unwrapped.task.batch.period == 0.02
     assert same(env.reset(seed=1), copy.reset(seed=1))
 
 
@@ -242,7 +242,7 @@ def test_pictures_of_all_kinds(name: str, monkeypatch: pytest.MonkeyPatch) -> No
     shown.step(shown.action_space.sample())
     assert shown.render() is None or Screen.shown
     assert Screen.shown >= 2
-    assert shown.metadata["render_fps"] == round(1.0 / shown.unwrapped.task.fleet.period)
+    assert shown.metadata["render_fps"] == round(1.0 / shown.unwrapped.task.batch.period)
     shown.close()
 
 
@@ -252,7 +252,7 @@ def test_steps_divide_the_control_period(name: str, engine: str) -> None:
         make(name, engine, period=0.01, timestep=0.003)
     assert caught.value.field == "timestep"
     env = make(name, engine, period=0.01, timestep=0.0005)
-    assert env.task.fleet.ratio == 20
+    assert env.task.batch.ratio == 20
     env.close()
 
 
@@ -262,7 +262,7 @@ def test_steps_divide_the_control_period(name: str, engine: str) -> None:
     [
         ("engine", {"engine": "newton"}),
         ("render_mode", {"render_mode": "ascii"}),
-        ("preset", {"preset": "exact"}),
+        ("fidelity", {"fidelity": "exact"}),
         ("period", {"period": -0.01}),
         ("timestep", {"timestep": np.nan}),
         ("weights", {"weights": {"no such term": 1.0}}),
@@ -289,12 +289,12 @@ def test_wrong_actions_are_refused(name: str, env: PlatformEnv) -> None:
     with pytest.raises(StateError, match="reset"):
         env.step(np.zeros(size))
     env.reset(seed=0)
-    before = env.task.fleet.pose.copy()
+    before = env.task.batch.pose.copy()
     for action in (np.full(size, np.nan), np.full(size, np.inf), np.zeros(size + 1), 0.0):
         with pytest.raises(InputError) as caught:
             env.step(action)
         assert caught.value.field == "action"
-    np.testing.assert_array_equal(env.task.fleet.pose, before)
+    np.testing.assert_array_equal(env.task.batch.pose, before)
     env.step(np.zeros(size))
 
 
@@ -348,6 +348,6 @@ def test_every_machine_tracks_poses(machine: str, engine: str) -> None:
     env = make("twin/PoseTracking-v0", engine, machine=machine)
     run = drive(env, 1, 10)
     assert all(each[0] in env.observation_space for each in run)
-    assert env.task.fleet.gap.max() < 1e-3
+    assert env.task.batch.gap.max() < 1e-3
     assert env.platform.name == twin.load(machine).name
     env.close()

@@ -94,37 +94,37 @@ def test_the_usual_shaking_stays_within_the_actuators(name: str) -> None:
 def test_observation_is_what_the_sensors_tell(name: str) -> None:
     env = VibrationIsolationEnv(name, **QUIET)
     task = env.task
-    fleet, where = task.fleet, places(task.observations)
+    batch, where = task.batch, places(task.observations)
     scale = {channel.name: np.asarray(channel.scale) for channel in task.observations}
     random = np.random.default_rng(4)
     env.reset(seed=2)
     start, gravity = (
-        fleet.measured[0].copy(),
+        batch.measured[0].copy(),
         np.array([0.0, 0.0, task.platform.parameters.gravity]),
     )
     twist, rate, moving = np.zeros(6), np.zeros(3), np.zeros((2, 3))
-    fade = np.exp(-fleet.period / 1.0)
+    fade = np.exp(-batch.period / 1.0)
     for _ in range(25):
         action = random.uniform(-1.0, 1.0, env.action_space.shape)
         observation, *_, info = env.step(action)
-        turn = Rotation.from_quat(fleet.pose[0, 3:], scalar_first=True)
-        linear = (fleet.twist[0, :3] - twist[:3]) / fleet.period + info["base_acceleration"]
+        turn = Rotation.from_quat(batch.pose[0, 3:], scalar_first=True)
+        linear = (batch.twist[0, :3] - twist[:3]) / batch.period + info["base_acceleration"]
         np.testing.assert_allclose(info["absolute_acceleration"], linear, rtol=1e-9, atol=1e-12)
         felt, spin = (
             turn.inv().apply(linear + gravity) - gravity,
-            turn.inv().apply(fleet.twist[0, 3:]),
+            turn.inv().apply(batch.twist[0, 3:]),
         )
-        moving = fade * moving + fleet.period * np.array([felt, info["base_acceleration"]])
+        moving = fade * moving + batch.period * np.array([felt, info["base_acceleration"]])
         wanted = {
             "platform acceleration": felt,
             "platform angular rate": spin,
-            "platform angular acceleration": (spin - rate) / fleet.period,
+            "platform angular acceleration": (spin - rate) / batch.period,
             "base acceleration": info["base_acceleration"],
             "platform velocity": moving[0],
             "base velocity": moving[1],
-            "coordinate": fleet.measured[0] - start,
-            "rate": fleet.measured_rates[0],
-            "effort": fleet.effort[0] - task.scales.holding,
+            "coordinate": batch.measured[0] - start,
+            "rate": batch.measured_rates[0],
+            "effort": batch.effort[0] - task.scales.holding,
             "last action": action,
         }
         for channel, value in wanted.items():
@@ -132,7 +132,7 @@ def test_observation_is_what_the_sensors_tell(name: str) -> None:
                 observation[where[channel]], np.clip(value / scale[channel], -10.0, 10.0),
                 rtol=1e-6, atol=1e-6, err_msg=channel,
             )  # fmt: skip
-        twist, rate = fleet.twist[0].copy(), spin
+        twist, rate = batch.twist[0].copy(), spin
     env.close()
 
 
@@ -191,7 +191,7 @@ def test_without_actions_the_drives_hold() -> None:
 def test_absolute_motion_is_that_of_base_and_platform() -> None:
     env = VibrationIsolationEnv(**QUIET)
     infos = run(env, np.zeros(6), 300, seed=0)
-    period, home = env.task.fleet.period, env.platform.home[:3]
+    period, home = env.task.batch.period, env.platform.home[:3]
     place = stacked(infos, "absolute_displacement")
     base = place - (stacked(infos, "pose")[:, :3] - home)
     rate = period * np.cumsum(stacked(infos, "base_acceleration"), axis=0)

@@ -216,20 +216,29 @@ LEG_FAULTS = {
         [{"source": "Test", "legs": [1], "fixed_foot": 1}],
         "variant.0.fixed_foot",
     ),
-    "presets are a list": Fault("stewart", "preset", [1]),
-    "preset is a number": Fault("stewart", "preset", {"hardware": 1}, "preset.hardware"),
-    "preset without source": Fault("stewart", "preset", {"hardware": {}}, "preset.hardware.source"),
-    "preset with a capital name": Fault("stewart", "preset", {"H": {"source": "Test"}}, "preset.H"),
-    "preset in a preset": Fault(
-        "stewart", "preset", {"a": {"source": "Test", "preset": {}}}, "preset.a.preset"
+    "configurations are a list": Fault("stewart", "configuration", [1]),
+    "configuration is a number": Fault(
+        "stewart", "configuration", {"hardware": 1}, "configuration.hardware"
     ),
-    "preset that cannot be": Fault(
+    "configuration without source": Fault(
+        "stewart", "configuration", {"hardware": {}}, "configuration.hardware.source"
+    ),
+    "configuration with a capital name": Fault(
+        "stewart", "configuration", {"H": {"source": "Test"}}, "configuration.H"
+    ),
+    "configuration in a configuration": Fault(
         "stewart",
-        "preset",
-        {"heavy": {"source": "Test", "platform": {"body": {"mass": -1.0}}}},
-        "preset.heavy.platform.body.mass",
+        "configuration",
+        {"a": {"source": "Test", "configuration": {}}},
+        "configuration.a.configuration",
     ),
-    "names of presets": Fault("stewart", "presets", ["hardware"]),
+    "configuration that cannot be": Fault(
+        "stewart",
+        "configuration",
+        {"heavy": {"source": "Test", "platform": {"body": {"mass": -1.0}}}},
+        "configuration.heavy.platform.body.mass",
+    ),
+    "names of configurations": Fault("stewart", "configurations", ["hardware"]),
 }
 
 

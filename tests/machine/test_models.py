@@ -103,7 +103,7 @@ def test_every_leg_answers_the_same_questions(name: str) -> None:
     assert parameters.legs
     for leg, place in zip(parameters.legs, parameters.home_places, strict=True):
         assert leg.kind in LEG_KINDS
-        assert leg.freedoms in (3, 6)
+        assert leg.dof in (3, 6)
         assert leg.home_problem(place) is None
         assert leg.home_row(place).shape == (6,)
         assert np.linalg.norm(leg.home_axis(place)) == pytest.approx(1.0, rel=1e-15)

@@ -12,7 +12,7 @@ from shipped import OF_KIND, machine_of_kind, shipped_content
 
 from twin.errors import ParameterError
 from twin.machine import MachineParameters
-from twin.machine.home.freedoms import dependent_rows, free_motions, in_words, scaled
+from twin.machine.home.mobility import dependent_rows, free_motions, in_words, scaled
 from twin.machine.read import parameters_from
 
 Array = NDArray[np.float64]
@@ -54,7 +54,8 @@ def test_too_few_legs_leave_freedoms(kind: str, count: int) -> None:
     field, message = refusal(with_joints(kind, *joints(kind, count)))
     assert field == "base.joints"
     assert (
-        f"{count} legs of kind '{kind}' leave {6 - count} of the platform's 6 freedoms" in message
+        f"{count} legs of kind '{kind}' leave {6 - count} of the platform's 6 degrees of freedom"
+        in message
     )
     assert message.count("turning about") + message.count("moving along") == 6 - count
     assert "6 are the least" in message

@@ -56,7 +56,7 @@ def test_what_templates_only_show_loads_too(legs: str) -> None:
     assert made.leg.appearance is not None
 
 
-def test_pillars_show_a_preset() -> None:
+def test_pillars_show_a_configuration() -> None:
     text = COMMENTED.sub(r"\1", template("mine", "pillar"))
     made = parameters_from(tomllib.loads(text), "mine.toml", "frictionless")
     assert made.leg.model_dump()["friction"]["viscous"] == 0.0

@@ -99,7 +99,7 @@ def shared() -> Iterator[MachineSession]:
 @pytest.fixture
 def session(shared: MachineSession) -> MachineSession:
     shared.configure(
-        engine="mujoco", controller="cascade", gains={}, comparison=None, machine_preset=None
+        engine="mujoco", controller="cascade", gains={}, comparison=None, configuration=None
     )
     shared.reset()
     return shared

@@ -76,10 +76,10 @@ def test_every_body_is_where_the_stage_has_it(server: Any, name: str) -> None:
     model = machine.stage.model
     drawn = {model.body(k).name for k in range(1, model.nbody) if model.body_geomnum[k]}
     assert set(machine.bodies) == drawn | {"base"}
-    internal = 0.002 * np.arange(2 * platform.n_internal)
+    deflection = 0.002 * np.arange(2 * platform.n_deflections)
     for k, pose in enumerate(poses_within_limits(platform, 4, 11)):
         shaken = np.array([0.01, -0.02, 0.03]) * k
-        assert machine.update(Scene(pose, internal, platform.home, base_displacement=shaken))
+        assert machine.update(Scene(pose, deflection, platform.home, base_displacement=shaken))
         assert_in_place(machine)
         np.testing.assert_allclose(machine.root.position, shaken, **CLOSE)
         np.testing.assert_allclose(machine.bodies["ghost"].position, platform.home[:3], **CLOSE)

@@ -25,7 +25,9 @@ from twin.plant.drives import (
 )
 from twin.simulation.platform import Platform
 
-HARDWARE = [name for name in twin.machine_names() if twin.load(name, "hardware").parameters.preset]
+HARDWARE = [
+    name for name in twin.machine_names() if twin.load(name, "hardware").parameters.configuration
+]
 assert "stewart" in HARDWARE
 
 MOTORS = [
@@ -128,7 +130,7 @@ def test_mobility_is_what_legs_do_under_forces(name: str) -> None:
     np.testing.assert_allclose(response, response.T, rtol=0, atol=1e-12 * values[-1])
     assert (np.abs(values) > 1e-9 * values[-1]).sum() == platform.dof
     assert values[0] > -1e-12 * values[-1]
-    if platform.dof == 6 and not platform.n_internal:
+    if platform.dof == 6 and not platform.n_deflections:
         jacobian = platform.jacobian(platform.home)
         mass = platform.mass_matrix(platform.home)
         expected = jacobian @ np.linalg.solve(mass, jacobian.T)
@@ -191,7 +193,7 @@ def test_too_long_steps_are_refused_and_the_longest_is_named(name: str) -> None:
         drive_constants(platform, 1.001 * longest)
 
 
-def calm(platform: Platform, step: float, preset: str) -> float:
+def calm(platform: Platform, step: float, fidelity: str) -> float:
     """Return the largest change of a force from step to step, after the motors were pushed."""
     controller = Cascade(platform, period=step)
     gentle = controller.velocity_gain * 0.01
@@ -201,16 +203,16 @@ def calm(platform: Platform, step: float, preset: str) -> float:
         twist=[0.0, 0.0, 0.01, 0.0, 0.0, 0.0],
         controller=controller,
         timestep=step,
-        engine="mujoco" if preset == "fast" else "analytic",
-        preset=preset,
+        engine="mujoco" if fidelity == "fast" else "analytic",
+        fidelity=fidelity,
         progress=False,
     )
     return float(np.abs(np.diff(run.forces[-30:], axis=0)).max())
 
 
-@pytest.mark.parametrize(("preset", "factor"), [("validation", 2.0), ("fast", 1.0)])
+@pytest.mark.parametrize(("fidelity", "factor"), [("accurate", 2.0), ("fast", 1.0)])
 def test_the_limit_is_where_machines_run_away(
-    preset: str, factor: float, monkeypatch: pytest.MonkeyPatch
+    fidelity: str, factor: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of the closed form at home: h^2 k/m + h c/m = 2, or twice that where engines take means."""
     plain = with_drive(
@@ -225,9 +227,9 @@ def test_the_limit_is_where_machines_run_away(
         mobility(plain), rows[:, column.STIFFNESS] / factor, rows[:, column.DAMPING]
     )
     monkeypatch.setattr(drives, "_check_step", lambda *given: None)
-    assert calm(plain, 0.93 * limit, preset) < 100.0
+    assert calm(plain, 0.93 * limit, fidelity) < 100.0
     with np.errstate(all="ignore"):
-        assert calm(plain, 1.07 * limit, preset) > 1000.0
+        assert calm(plain, 1.07 * limit, fidelity) > 1000.0
 
 
 def test_light_motors_take_more_steps_until_they_are_too_light() -> None:

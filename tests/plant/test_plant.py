@@ -20,13 +20,13 @@ from twin.errors import InputError
 from twin.kernels.plant import actuation as column
 from twin.machine.read import parameters_from
 from twin.model.engine import State
-from twin.model.static_deflection import quiet_springs
+from twin.model.static_deflection import static_deflection
 from twin.plant.command import Command
 from twin.plant.measurement import Measurement
 from twin.plant.plant import Plant
 from twin.simulation.platform import Platform
 
-PRESETS = (None, "hardware")
+FIDELITIES = (None, "hardware")
 REST = np.zeros(6)
 
 
@@ -50,7 +50,9 @@ def at_home(platform: Platform, twist: Any = None) -> State:
 
 def quiet(platform: Platform) -> Any:
     """Return where springs inside the legs rest, None without them."""
-    return quiet_springs(platform, platform.home, REST, REST) if platform.n_internal else None
+    return (
+        static_deflection(platform, platform.home, REST, REST) if platform.n_deflections else None
+    )
 
 
 def started(platform: Platform, step: float = 1e-4, twist: Any = None) -> tuple[Plant, State]:
@@ -84,12 +86,12 @@ class Swinging(Controller):
 # Start
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("configuration", FIDELITIES)
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_first_forces_are_those_that_hold(name: str, preset: str | None) -> None:
-    platform = twin.load(name, preset)
+def test_first_forces_are_those_that_hold(name: str, configuration: str | None) -> None:
+    platform = twin.load(name, configuration)
     plant, state = started(platform)
-    held = platform.inverse_dynamics(platform.home, REST, REST, internal=state.internal)
+    held = platform.inverse_dynamics(platform.home, REST, REST, deflection=state.deflection)
     size = np.abs(held).max() + 1.0
     controller, reading = Cascade(platform), plant.measure(state)
     controller.start(reading)
@@ -194,10 +196,10 @@ def test_an_ideal_plant_changes_no_bit(name: str) -> None:
     found = run(platform, controller, 40 * step, timestep=step)
     forces = np.array([controller.at(time) for time in found.time[:-1]])
     direct = platform.simulate(
-        40 * step, forces=forces, timestep=step, preset="fast", progress=False,
-        internal=found.internal[0],
+        40 * step, forces=forces, timestep=step, fidelity="fast", progress=False,
+        deflection=found.deflection[0],
     )  # fmt: skip
-    for part in ("pose", "twist", "lengths", "rates", "internal", "forces"):
+    for part in ("pose", "twist", "lengths", "rates", "deflection", "forces"):
         np.testing.assert_array_equal(getattr(found, part), getattr(direct, part))
 
 
@@ -234,7 +236,7 @@ def test_engines_agree_with_real_drives(name: str) -> None:
     platform = twin.load(name, "hardware")
     twist = np.array([0.0, 0.0, 0.01, 0.0, 0.0, 0.0])
     analytic, mujoco = (
-        run(platform, Cascade(platform), 0.05, twist=twist, engine=kind, preset="validation")
+        run(platform, Cascade(platform), 0.05, twist=twist, engine=kind, fidelity="accurate")
         for kind in ("analytic", "mujoco")
     )
     moved = np.abs(analytic.lengths - analytic.lengths[0]).max()
@@ -262,10 +264,12 @@ def test_readings_are_of_the_motor_and_whole_counts() -> None:
     assert not first.rates.any()
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("configuration", FIDELITIES)
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_readings_and_arrays_of_results_are_the_callers(name: str, preset: str | None) -> None:
-    platform = twin.load(name, preset)
+def test_readings_and_arrays_of_results_are_the_callers(
+    name: str, configuration: str | None
+) -> None:
+    platform = twin.load(name, configuration)
     plant, state = started(platform)
     reading = plant.measure(state)
     kept = [np.array(reading.coordinates), np.array(reading.rates), np.array(reading.forces)]
@@ -281,7 +285,7 @@ def test_springs_in_series_are_not_in_the_readings() -> None:
     platform = twin.load("compliant_stewart")
     plant, state = Plant(platform), at_home(platform)
     bent = np.array([1e-3] * 6 + [0.2] * 6)
-    state = state._replace(internal=bent)
+    state = state._replace(deflection=bent)
     plant.prepare(1e-4)
     plant.start(state, Cascade(platform).loop_gains)
     reading = plant.measure(state)

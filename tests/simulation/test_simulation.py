@@ -35,7 +35,7 @@ def step_of(platform: Platform) -> float:
 
 def assert_same(found: Trajectory, expected: Trajectory) -> None:
     """Assert that two motions are equal bit for bit."""
-    for name in ("time", "pose", "twist", "lengths", "rates", "forces", "internal"):
+    for name in ("time", "pose", "twist", "lengths", "rates", "forces", "deflection"):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
 
 
@@ -48,9 +48,9 @@ def test_shape_and_start(platform: Platform) -> None:
     np.testing.assert_allclose(motion.time, step * np.arange(11), rtol=1e-15)
     # A pose handed in is normalised once more: rounding.
     lengths = platform.inverse_kinematics(motion.pose)
-    if platform.n_internal:
-        assert motion.internal.shape == (11, 2 * platform.n_internal)
-        assert motion.internal[-1, 0] != 0.0
+    if platform.n_deflections:
+        assert motion.deflection.shape == (11, 2 * platform.n_deflections)
+        assert motion.deflection[-1, 0] != 0.0
     np.testing.assert_allclose(motion.lengths, lengths, rtol=0, atol=1e-15)
     rates = np.einsum("kij,kj->ki", platform.jacobian(motion.pose), motion.twist)
     np.testing.assert_allclose(motion.rates, rates, rtol=0, atol=1e-15)
@@ -68,13 +68,13 @@ def test_steps_are_the_integral_of_the_held_forces(platform: Platform) -> None:
     np.testing.assert_allclose(motion.twist[-1], solution.twist[-1], rtol=0, atol=1e-11)
 
 
-def test_fast_preset_is_one_runge_kutta_step(platform: Platform) -> None:
+def test_fast_fidelity_is_one_runge_kutta_step(platform: Platform) -> None:
     twist, step = start_twist(platform), step_of(platform)
-    motion = platform.simulate(50 * step, twist=twist, preset="fast", timestep=step)
+    motion = platform.simulate(50 * step, twist=twist, fidelity="fast", timestep=step)
     solution = integrate(platform, 50 * step, twist=twist, method="rk4", timestep=step)
     # The same arithmetic; 0.05 / 50 and 1e-3 may differ in the last digit.
     np.testing.assert_allclose(motion.pose, solution.pose, rtol=0, atol=1e-14)
-    assert motion.preset == "fast"
+    assert motion.fidelity == "fast"
 
 
 def test_constant_array_and_function_agree(platform: Platform) -> None:
@@ -146,7 +146,7 @@ def test_wrench_acts(stewart: Platform) -> None:
 
 
 def test_given_engine_stays_open_and_keeps_its_step(stewart: Platform) -> None:
-    engine = make_engine("analytic", stewart, timestep=2e-3, preset="fast")
+    engine = make_engine("analytic", stewart, timestep=2e-3, fidelity="fast")
     motion = stewart.simulate(0.02, twist=TWIST, engine=engine, timestep=1e-5)
     assert motion.timestep == 2e-3
     assert len(motion) == 11
@@ -174,7 +174,7 @@ def test_loaded_motion_can_be_continued(platform: Platform, tmp_path: Path) -> N
     twist = start_twist(platform)
     whole = platform.simulate(0.02, twist=twist)
     half = Trajectory.load(platform.simulate(0.01, twist=twist).save(tmp_path / "half.npz"))
-    state = {"pose": half.pose[-1], "twist": half.twist[-1], "internal": half.internal[-1]}
+    state = {"pose": half.pose[-1], "twist": half.twist[-1], "deflection": half.deflection[-1]}
     rest = platform.simulate(0.01, **state)
     # A pose handed in is normalised once more: rounding of the quaternion, which springs answer.
     np.testing.assert_allclose(rest.pose[-1], whole.pose[-1], rtol=0, atol=2e-15)
@@ -223,8 +223,8 @@ def test_progress_appears_only_when_asked_or_slow(
         ("engine", {"engine": "adams"}),
         ("engine", {"engine": None}),
         ("engine", {"engine": 5}),
-        ("preset", {"preset": "best"}),
-        ("preset", {"preset": ["fast"]}),
+        ("fidelity", {"fidelity": "best"}),
+        ("fidelity", {"fidelity": ["fast"]}),
         ("every", {"every": 0}),
         ("every", {"every": 3}),
         ("every", {"every": 2.0}),
@@ -247,9 +247,9 @@ def test_other_things_than_platforms_are_refused() -> None:
             twin.simulate(thing, 0.01)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("preset", ["validation", "fast"])
+@pytest.mark.parametrize("fidelity", ["accurate", "fast"])
 def test_absurd_forces_stop_and_replay(
-    platform: Platform, preset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    platform: Platform, fidelity: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     twist, step, n = start_twist(platform), step_of(platform), platform.n_actuators
@@ -257,7 +257,7 @@ def test_absurd_forces_stop_and_replay(
     def forces(time: float, state: State) -> Any:
         return np.full(n, 1e200 if time > 119.5 * step else 1.0)
 
-    options: dict[str, Any] = {"twist": twist, "preset": preset, "timestep": step}
+    options: dict[str, Any] = {"twist": twist, "fidelity": fidelity, "timestep": step}
     with pytest.raises(SimulationStoppedError) as caught:
         platform.simulate(200 * step, forces=forces, **options)
     dump = caught.value.data["dump"]
@@ -334,7 +334,7 @@ def test_states_of_another_engine_are_refused(stewart: Platform, srspm: Platform
         5,
     ]
     others = [make_engine("analytic", srspm), make_engine("analytic", stewart, timestep=2e-3)]
-    others.append(make_engine("analytic", stewart, preset="fast"))
+    others.append(make_engine("analytic", stewart, fidelity="fast"))
     for other in others:
         with pytest.raises(InputError, match="saved"):
             other.restore(saved)

@@ -39,7 +39,7 @@ def test_knows_where_it_comes_from(trajectory: Trajectory, stewart: Platform) ->
     assert (trajectory.machine, trajectory.engine) == ("stewart", "analytic")
     assert trajectory.parameters_hash == stewart.hash
     assert trajectory.timestep == 1e-3
-    assert trajectory.preset == "validation"
+    assert trajectory.fidelity == "accurate"
     assert trajectory.versions["platform-twin"] == twin.__version__
     assert trajectory.versions["numpy"] == np.__version__
 

@@ -14,11 +14,11 @@ from twin import cli
 from twin.commands.sweep import default_folder, described
 from twin.sweep import read_results
 
-SHORT = ("--duration", 0.06, "--preset", "fast", "--backend", "serial")
+SHORT = ("--duration", 0.06, "--fidelity", "fast", "--backend", "serial")
 
 FILE = """
 machine = "srspm"
-preset = "fast"
+fidelity = "fast"
 controllers = ["cascade", "feedforward"]
 [motion]
 duration = 0.06

@@ -15,9 +15,9 @@ from twin.sweep import ControllerChoice, PayloadChoice, Range, Sweep, read_sweep
 
 FILE = """
 machine = "stewart"
-machine_presets = ["", "hardware"]
+configurations = ["", "hardware"]
 engines = "mujoco"
-preset = "fast"
+fidelity = "fast"
 controllers = ["cascade", "computed torque", {name = "cascade", options = {position_gain = 4.0}}]
 payloads = [0, {mass = 50, center = [0, 0, 0.2]}, {occupant = {stature = 1.75, mass = 80}}]
 seeds = 3

@@ -43,7 +43,7 @@ def test_keys_are_the_same_in_every_process() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"preset": "validation"},
+        {"fidelity": "accurate"},
         {"timestep": 1e-4},
         {"seeds": [7]},
         {"motion": {"word": "still"}},
@@ -98,8 +98,8 @@ def test_what_a_machine_does_not_have_is_refused() -> None:
     with pytest.raises(InputError, match=r"platform\.body\.mass") as caught:
         plan(small(parameters={"platform.mass": 1.0}))
     assert caught.value.field == "platform.mass"
-    with pytest.raises(InputError, match="preset"):
-        plan(small(machine_presets="absent"))
+    with pytest.raises(InputError, match="fidelity"):
+        plan(small(configurations="absent"))
     with pytest.raises(MachineNotFoundError):
         plan(small(machine="absent"))
     with pytest.raises(InputError, match="imported"):

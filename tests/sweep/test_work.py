@@ -30,7 +30,7 @@ def row_of(**changes: Any) -> Row:
 def test_a_run_is_what_one_does_by_hand(engine: str) -> None:
     changes = {
         "machine": "stewart",
-        "machine_presets": "hardware",
+        "configurations": "hardware",
         "engines": engine,
         "controllers": "cascade:position_gain=4",
         "parameters": {"leg.drive.delay": 0.004},
@@ -50,7 +50,7 @@ def test_a_run_is_what_one_does_by_hand(engine: str) -> None:
         plant=Plant(platform, seed=3),
         engine=engine,
         timestep=5e-4,
-        preset="fast",
+        fidelity="fast",
     )
     assert row["status"] == "done", row["error"]
     assert row["leg.drive.delay"] == 0.004
@@ -64,13 +64,13 @@ def test_a_run_is_what_one_does_by_hand(engine: str) -> None:
 
 
 def test_a_run_again_gives_the_same_numbers() -> None:
-    task = plan(small(machine="stewart", machine_presets="hardware", parameters={}))[0]
+    task = plan(small(machine="stewart", configurations="hardware", parameters={}))[0]
     first, again = run_task(task), run_task(task)
     assert [first[name] for name in MEASURES] == [again[name] for name in MEASURES]
 
 
 def test_seeds_matter_where_sensors_err() -> None:
-    hardware = {"machine": "stewart", "machine_presets": "hardware", "parameters": {}}
+    hardware = {"machine": "stewart", "configurations": "hardware", "parameters": {}}
     told = [simulated(task)[0].signals["inertial"] for task in plan(small(**hardware, seeds=2))]
     assert (told[0] != told[1]).mean() > 0.9
 

@@ -114,7 +114,7 @@ def test_controllers_ride_the_environments_motions() -> None:
     env: Any = make_environments(TRACKING, 2, {**SHORT, "engine": "analytic"}, "next_step")
     env.reset(seed=seeds)
     task = env.unwrapped.task
-    platform, motion = task.fleet.platforms[1], task.motions[1]
+    platform, motion = task.batch.platforms[1], task.motions[1]
     law = make_controller("cascade", platform, motion)
     ride = simulate(
         platform, 0.4, controller=law, plant=Plant(platform, seed=22), timestep=5e-4, every=20

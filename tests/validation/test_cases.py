@@ -128,7 +128,7 @@ def test_trajectories_notice_an_engine_at_its_defaults(
 
     def at_defaults(*arguments: Any, **options: Any) -> Any:
         if options.get("engine") == engine:
-            options |= {"engine_defaults": True, "preset": "fast"}
+            options |= {"engine_defaults": True, "fidelity": "fast"}
         return honest(*arguments, **options)
 
     monkeypatch.setattr(comparison, "simulate", at_defaults)

@@ -42,14 +42,14 @@ def test_balance_counts_what_dampers_take(name: str, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("name", DAMPED)
 def test_losses_are_damping_times_rate_squared(name: str) -> None:
     platform = twin.load(name)
-    pose, twist, _, internal = random_states(platform, 20)
+    pose, twist, _, deflection = random_states(platform, 20)
     leg = platform.parameters.leg
-    if platform.n_internal:
-        expected = leg.damping * (internal[:, platform.n_internal :] ** 2).sum(axis=1)
+    if platform.n_deflections:
+        expected = leg.damping * (deflection[:, platform.n_deflections :] ** 2).sum(axis=1)
     else:
         rates = np.einsum("kij,kj->ki", platform.jacobian(pose), twist)
         expected = leg.axial.damping * (rates**2).sum(axis=1)
-    found = platform.dissipation(pose, twist, internal=internal)
+    found = platform.dissipation(pose, twist, deflection=deflection)
     assert found == pytest.approx(expected, rel=1e-13)
 
 
@@ -69,14 +69,14 @@ def test_laws_notice_forces_that_are_off(
 
 def test_states_move_as_their_rates_say(platform: Platform) -> None:
     states = random_states(platform, 20)
-    k, time = platform.n_internal, 1e-6
+    k, time = platform.n_deflections, 1e-6
     whole = np.hstack([states.acceleration, np.ones((20, k))])
     ahead, behind = later(platform, states, whole, time), later(platform, states, whole, -time)
     rates = [(after - before) / (2.0 * time) for after, before in zip(ahead, behind, strict=True)]
     # Differences over 2 us: rounding leaves 1e-9, what a wrong term leaves is of order one.
     assert rates[0][:, :3] == pytest.approx(states.twist[:, :3], abs=1e-8)
     assert rates[1] == pytest.approx(states.acceleration, abs=1e-6)
-    assert rates[2][:, :k] == pytest.approx(states.internal[:, k:], abs=1e-8)
+    assert rates[2][:, :k] == pytest.approx(states.deflection[:, k:], abs=1e-8)
     assert rates[2][:, k:] == pytest.approx(np.ones((20, k)), abs=1e-8)
 
 
@@ -108,7 +108,7 @@ def test_work_notices_scaled_forces_and_missing_velocity_terms(name: str) -> Non
     ride = driven(platform, motion, np.linspace(0.0, motion.duration, 4001))
     assert work_measure(platform, ride, 1e-9).verdict == "pass"
     held = platform.constrain(ride.pose, 0.0 * ride.twist, ride.acceleration)
-    slow = platform.inverse_dynamics(*held, internal=ride.internal)
+    slow = platform.inverse_dynamics(*held, deflection=ride.deflection)
     for forces in (1.5 * ride.forces, 1.001 * ride.forces, slow):
         off = work_measure(platform, ride._replace(forces=forces), 1e-9)
         assert off.verdict == "fail"

@@ -15,14 +15,14 @@ from twin.validation.equilibrium import fastest_rate, rest, typical_force
 def test_what_holds_a_machine_at_rest_keeps_it_there(platform: Platform) -> None:
     held = rest(platform)
     acceleration = platform.forward_dynamics(
-        platform.home, REST, held.forces, internal=held.internal
+        platform.home, REST, held.forces, deflection=held.deflection
     )
     assert np.abs(acceleration).max() < 1e-8
-    assert held.internal.shape == (2 * platform.n_internal,)
-    if platform.n_internal:
+    assert held.deflection.shape == (2 * platform.n_deflections,)
+    if platform.n_deflections:
         # Springs are pressed by the weight above them, and still.
-        assert (held.internal[: platform.n_internal] < 0.0).all()
-        assert not held.internal[platform.n_internal :].any()
+        assert (held.deflection[: platform.n_deflections] < 0.0).all()
+        assert not held.deflection[platform.n_deflections :].any()
 
 
 def test_fastest_rate_is_that_of_the_stiffest_mode() -> None:

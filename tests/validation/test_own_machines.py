@@ -1,4 +1,4 @@
-"""Machines of one's own: templates of every kind, unequal legs, more legs than freedoms."""
+"""Machines of one's own: templates of every kind, unequal legs, more legs than dof."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CHECKED = ("reference", "projection", "free_fall", "driven_motion")
 def unequal(name: str) -> Platform:
     """Return a machine of the catalogue two of whose legs are heavier than the others."""
     content = tomllib.loads(parameters_path(name).read_text(encoding="utf-8"))
-    content.pop("preset", None)
+    content.pop("fidelity", None)
     changes: dict[str, dict[str, Any]] = {
         "stewart": {"rod": {"mass": 14.0}},
         "rss": {"rod": {"radius": 0.008}},
@@ -37,7 +37,7 @@ def unequal(name: str) -> Platform:
 
 
 def eight_legs() -> Platform:
-    """Return `stewart` with eight legs: two more than it has freedoms."""
+    """Return `stewart` with eight legs: two more than it has degrees of freedom."""
     content = tomllib.loads(parameters_path("stewart").read_text(encoding="utf-8"))
     places = {
         "base": (0.63, [-25, -15, 65, 75, 155, 165, 245, 255]),

@@ -67,10 +67,10 @@ def test_the_stage_places_parts_where_an_engine_has_them(name: str) -> None:
     stage, engine = Stage(platform, ghost=True), MujocoEngine(platform, timestep=1e-4)
     drawn = [engine.model.geom(k).name for k in range(engine.model.ngeom)]
     assert len(drawn) > 10
-    internal = 0.01 * np.arange(2 * platform.n_internal)
+    deflection = 0.01 * np.arange(2 * platform.n_deflections)
     for pose in poses_within_limits(platform, 5, 7):
-        engine.reset(pose, internal=internal)
-        stage.place(pose, internal)
+        engine.reset(pose, deflection=deflection)
+        stage.place(pose, deflection)
         for part in drawn:
             mine, its = stage.data.geom(part), engine.data.geom(part)
             np.testing.assert_allclose(mine.xpos, its.xpos, err_msg=part, **EXACT)
@@ -239,7 +239,7 @@ def test_wrong_states_are_named(stewart: Platform) -> None:
     for field, options in (
         ("pose", {"pose": np.zeros(7)}),
         ("pose", {"pose": np.full(7, np.nan)}),
-        ("internal", {"internal": [1.0]}),
+        ("deflection", {"deflection": [1.0]}),
         ("ghost", {"ghost": stewart.home}),
         ("ball", {"ball": stewart.home}),
         ("base_displacement", {"base_displacement": [1.0, 2.0]}),

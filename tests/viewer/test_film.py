@@ -65,7 +65,7 @@ def lifted(
         forces=np.zeros((len(time), n)),
         machine=platform.name,
         engine="made up",
-        preset="",
+        fidelity="",
         timestep=0.02,
         parameters_hash=platform.hash,
         versions={},
@@ -312,7 +312,7 @@ def test_before_and_after_a_run_it_stands_still(rise: Trajectory) -> None:
         rise,
         signals={},
         **{name: getattr(rise, name)[:1] for name in ("time", "pose", "twist", "lengths")},
-        **{name: getattr(rise, name)[:1] for name in ("rates", "forces", "internal")},
+        **{name: getattr(rise, name)[:1] for name in ("rates", "forces", "deflection")},
     )
     np.testing.assert_array_equal(RecordedScenes(single).at(0.1).pose, rise.pose[0])
 
@@ -322,7 +322,7 @@ def test_springs_move_too() -> None:
     run = platform.simulate(0.02, timestep=1e-3)
     scene = RecordedScenes(run).at(0.0105)
     np.testing.assert_allclose(
-        scene.internal, 0.5 * (run.internal[10] + run.internal[11]), rtol=1e-12, atol=1e-15
+        scene.deflection, 0.5 * (run.deflection[10] + run.deflection[11]), rtol=1e-12, atol=1e-15
     )
 
 
@@ -478,7 +478,7 @@ def test_the_command_draws_a_motion(tmp_path: Path) -> None:
 
 
 def test_the_command_draws_a_saved_run(tmp_path: Path) -> None:
-    """The preset that it was made with is found."""
+    """The fidelity that it was made with is found."""
     platform = twin.load("stewart", "hardware")
     rise = lifted(platform, 0.08)
     saved, out = rise.save(tmp_path / "rise.npz"), tmp_path / "rise.png"

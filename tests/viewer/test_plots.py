@@ -45,9 +45,9 @@ def test_trajectory_figure_shows_the_trajectory(motion: Trajectory) -> None:
     legs = motion.lengths.shape[1]
     names = ["x", "y", "z", "yaw", "pitch", "roll"]
     names += 2 * [f"leg {k + 1}" for k in range(legs)]
-    springs = [f"leg {k + 1}" for k in range(motion.internal.shape[1] // 2)]
+    springs = [f"leg {k + 1}" for k in range(motion.deflection.shape[1] // 2)]
     assert [line.name for line in figure.data] == names + springs
-    for line, spring in zip(figure.data[len(names) :], motion.internal.T, strict=False):
+    for line, spring in zip(figure.data[len(names) :], motion.deflection.T, strict=False):
         np.testing.assert_allclose(values(line), spring, **SINGLE)
     for k in range(3):
         shift = motion.pose[:, k] - motion.pose[0, k]

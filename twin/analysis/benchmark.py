@@ -12,7 +12,7 @@ from twin.basics.arrays import FloatArray
 from twin.engines import engine_names, make_engine
 from twin.engines.stability import suitable_timestep
 from twin.errors import MissingDependencyError
-from twin.model.engine import PRESETS
+from twin.model.engine import FIDELITIES
 from twin.model.machine_model import MachineModel
 from twin.model.motions import REST, PlatformMotion
 from twin.rotations import quaternion_from_angles
@@ -44,7 +44,7 @@ class StepTime(NamedTuple):
     """What one step of an engine takes."""
 
     engine: str
-    preset: str
+    fidelity: str
     step: float | None
     """[s]; None: the engine is not installed"""
 
@@ -72,18 +72,18 @@ def function_times(platform: MachineModel) -> Iterator[FunctionTime]:
 
 
 def step_times(platform: MachineModel) -> Iterator[StepTime]:
-    """Yield the time of a step of every engine and preset, under the forces that hold home."""
+    """Yield the time of a step of every engine and fidelity, under the forces that hold home."""
     forces = platform.inverse_dynamics(platform.home, REST, REST)
     for name in engine_names():
-        for preset in PRESETS:
-            yield StepTime(name, preset, _step_seconds(platform, name, preset, forces))
+        for fidelity in FIDELITIES:
+            yield StepTime(name, fidelity, _step_seconds(platform, name, fidelity, forces))
 
 
 def _step_seconds(
-    platform: MachineModel, name: str, preset: str, forces: FloatArray
+    platform: MachineModel, name: str, fidelity: str, forces: FloatArray
 ) -> float | None:
     try:
-        engine = make_engine(name, platform, suitable_timestep(platform), preset)
+        engine = make_engine(name, platform, suitable_timestep(platform), fidelity)
     except MissingDependencyError:
         return None
     fastest = np.inf

@@ -40,7 +40,12 @@ def machine_facts(platform: MachineModel) -> list[Fact]:
     unit, legs = platform.coordinate_unit, platform.parameters.legs
     strokes = sorted({leg.actuator.stroke for leg in legs})
     facts = [
-        Fact("freedoms", platform.dof, "", "of the platform; the others are held by the legs"),
+        Fact(
+            "degrees of freedom",
+            platform.dof,
+            "",
+            "of the platform; the others are held by the legs",
+        ),
         Fact(
             f"{platform.parameters.leg.coordinate}s at home",
             platform.home_coordinates.tolist(),
@@ -118,7 +123,8 @@ def axis_ranges(platform: MachineModel) -> list[tuple[str, str, tuple[float, flo
     """Return (axis, unit, (lowest, highest)) of moves from home along one coordinate at a time.
 
     x, y and z [m] in the base frame from home; yaw, pitch and roll [deg] added to those at home;
-    of a machine with three freedoms, z, pitch and roll. The range is the connected one around home.
+    of a machine with three degrees of freedom, z, pitch and roll. The range is the connected one
+    around home.
     """
     reach = 2.0 * float(platform.home_reaches.max())
     if platform.coordinate_unit == "m":

@@ -113,7 +113,7 @@ def motor_requirement(
         raise InputError("motion", f"must be one of twin.motion, not {motion!r}")
     if isinstance(samples, bool) or not isinstance(samples, int) or samples < 2:
         raise InputError("samples", f"must be a whole number from 2 on, got {samples!r}")
-    if platform.n_internal:
+    if platform.n_deflections:
         raise InputError(
             "platform",
             f"{platform.name} has springs inside its legs, whose motion the task does not "

@@ -48,13 +48,13 @@ def springs_of(platform: MachineModel, stiffness: Any = None) -> Springs:
             machine without struts, such as position loops. Struts have their own.
 
     Raises:
-        InputError: machines whose legs deform inside or that have fewer than six freedoms, no
-            stiffness for a machine without struts, or one for a machine with struts.
+        InputError: machines whose legs deform inside or that have fewer than six degrees of
+            freedom, no stiffness for a machine without struts, or one for a machine with struts.
     """
-    if as_model(platform).dof != 6 or platform.n_internal:
+    if as_model(platform).dof != 6 or platform.n_deflections:
         raise InputError(
             "platform",
-            f"{platform.name} must have six freedoms and none inside its legs for its stiffness to "
+            f"{platform.name} must have six dof and none inside its legs for its stiffness to "
             "follow from that of its actuators",
         )
     own = strut_springs(platform)

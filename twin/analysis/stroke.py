@@ -60,7 +60,7 @@ def required_stroke(platform: MachineModel, wanted: Mobility) -> RequiredStroke:
 
     Corners and points inside start searches along the gradient, as the extremes of a leg can lie
     inside the box or on one of its faces. The same box always gives the same answer. Of machines
-    with fewer than six freedoms, x and y follow from the other axes.
+    with fewer than six degrees of freedom, x and y follow from the other axes.
 
     Raises:
         InputError: not a machine or mobility, a convention whose angles the machine cannot have,

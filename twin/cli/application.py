@@ -22,10 +22,10 @@ class EngineName(StrEnum):
     BULLET = "bullet"
 
 
-class PresetName(StrEnum):
-    """Engine presets."""
+class FidelityName(StrEnum):
+    """fidelities."""
 
-    VALIDATION = "validation"
+    ACCURATE = "accurate"
     FAST = "fast"
 
 
@@ -94,9 +94,9 @@ Machine = Annotated[
     ),
 ]
 
-MachinePreset = Annotated[
+Configuration = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="Preset of the machine's file, such as hardware."),
+    typer.Option(metavar="NAME", help="Configuration of the machine's file, such as hardware."),
 ]
 
 ConstantForce = Annotated[

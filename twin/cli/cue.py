@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from twin.cli.application import Machine, MachinePreset, app
+from twin.cli.application import Configuration, Machine, app
 
 
 class AlgorithmName(StrEnum):
@@ -66,14 +66,14 @@ def cue(
         ),
     ] = None,
     scale: Annotated[float, typer.Option(help="Factor of the ride's departure from rest.")] = 1.0,
-    machine_preset: MachinePreset = None,
+    configuration: Configuration = None,
 ) -> None:
     """Cue a ride: the platform's motion that lets its driver perceive it, within the limits."""
     from twin.commands import cue as commands
 
     commands.cue(
         machine,
-        machine_preset,
+        configuration,
         algorithm.value,
         None if manoeuvre is None else manoeuvre.value,
         source,

@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 
 from twin.cli.application import (
+    Configuration,
     ControllerName,
     EngineName,
+    FidelityName,
     Machine,
-    MachinePreset,
-    PresetName,
     app,
 )
 
@@ -54,13 +54,13 @@ def frequency(
     engine: Annotated[EngineName, typer.Option(help="What computes the motion.")] = (
         EngineName.ANALYTIC
     ),
-    preset: Annotated[PresetName, typer.Option(help="Preset of the engine.")] = (
-        PresetName.VALIDATION
+    fidelity: Annotated[FidelityName, typer.Option(help="Fidelity of the engine.")] = (
+        FidelityName.ACCURATE
     ),
     timestep: Annotated[
         float | None, typer.Option(help="Step of the engine in s; default 0.25 ms.")
     ] = None,
-    machine_preset: MachinePreset = None,
+    configuration: Configuration = None,
     low: Annotated[float | None, typer.Option(help="Lowest frequency in Hz; default 1.")] = None,
     high: Annotated[
         float | None, typer.Option(help="Highest frequency in Hz; default 300.")
@@ -86,7 +86,7 @@ def frequency(
     along = AxisName.Z if axis is None and actuator is None else axis
     run(
         machine,
-        machine_preset,
+        configuration,
         controller.value,
         json,
         plot,
@@ -94,7 +94,7 @@ def frequency(
         actuator=actuator,
         method=method.value,
         engine=engine.value,
-        preset=preset.value,
+        fidelity=fidelity.value,
         timestep=timestep,
         low=low,
         high=high,

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from twin.cli.application import MachinePreset, app
+from twin.cli.application import Configuration, app
 
 
 class LogLayout(StrEnum):
@@ -68,7 +68,7 @@ def imu(
     phase: Annotated[
         bool, typer.Option("--phase", help="Compensate phases too, not amplitudes alone.")
     ] = False,
-    machine_preset: MachinePreset = None,
+    configuration: Configuration = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the figures as one HTML page.")
     ] = None,
@@ -84,7 +84,7 @@ def imu(
     commands.imu(
         log,
         machine,
-        machine_preset,
+        configuration,
         motion,
         layout=layout.value,
         log_rate=log_rate,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from twin.cli.application import Format, LegKind, Machine, MachinePreset, app
+from twin.cli.application import Configuration, Format, LegKind, Machine, app
 
 
 @app.command("list")
@@ -19,11 +19,11 @@ def list_machines() -> None:
 
 
 @app.command()
-def info(machine: Machine, machine_preset: MachinePreset = None) -> None:
+def info(machine: Machine, configuration: Configuration = None) -> None:
     """Show a machine: parameters with unit and source, figures at home, ranges of motion."""
     from twin.commands import machines as commands
 
-    commands.info(machine, machine_preset)
+    commands.info(machine, configuration)
 
 
 @app.command()
@@ -49,9 +49,9 @@ def export(
         Format,
         typer.Option("--format", help="mjcf: robot.xml and scene.xml; urdf: robot.urdf."),
     ] = Format.MJCF,
-    machine_preset: MachinePreset = None,
+    configuration: Configuration = None,
 ) -> None:
     """Write a machine's engine models; replaces files of the same names, nothing else."""
     from twin.commands import machines as commands
 
-    commands.export(machine, machine_preset, form.value, out)
+    commands.export(machine, configuration, form.value, out)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from twin.cli.application import Machine, MachinePreset, app
+from twin.cli.application import Configuration, Machine, app
 
 
 class Sense(StrEnum):
@@ -51,14 +51,14 @@ def payload(
         bool,
         typer.Option("--unchecked", help="Shake even beyond the actuators' ends and speeds."),
     ] = False,
-    machine_preset: MachinePreset = None,
+    configuration: Configuration = None,
 ) -> None:
     """Find the largest payload that a machine holds at rest, and under shaking."""
     from twin.commands import payload as commands
 
     commands.payload(
         machine,
-        machine_preset,
+        configuration,
         json,
         plot,
         dynamic=dynamic,

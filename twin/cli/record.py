@@ -31,7 +31,7 @@ def record(
     ] = None,
     plant: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Preset of the machine's file, such as hardware."),
+        typer.Option(metavar="NAME", help="Configuration of the machine's file, such as hardware."),
     ] = None,
     engine: Annotated[
         EngineName | None, typer.Option(help="What computes the motion; default: analytic.")

@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 
 from twin.cli.application import (
+    Configuration,
     ControllerName,
     EngineName,
+    FidelityName,
     Machine,
-    MachinePreset,
-    PresetName,
     app,
 )
 from twin.cli.demand import Amplitude, AxisName, Duration, Frequency, MotionName
@@ -55,10 +55,10 @@ def render(
     engine: Annotated[
         EngineName, typer.Option(help="What computes the motion.")
     ] = EngineName.ANALYTIC,
-    preset: Annotated[
-        PresetName, typer.Option(help="Most accurate, or faster and less accurate.")
-    ] = PresetName.VALIDATION,
-    machine_preset: MachinePreset = None,
+    fidelity: Annotated[
+        FidelityName, typer.Option(help="Most accurate, or faster and less accurate.")
+    ] = FidelityName.ACCURATE,
+    configuration: Configuration = None,
     trajectory: Saved = None,
     size: Annotated[str, typer.Option(metavar="WIDTHxHEIGHT", help="In pixels.")] = "640x480",
     view: Annotated[
@@ -91,6 +91,6 @@ def render(
 
     asked = USUAL if motion is None and trajectory is None else motion
     demand = None if asked is None else Demand(asked, axis, amplitude, frequency, duration)
-    run = commands.Run(demand, controller.value, engine.value, preset.value, trajectory)
+    run = commands.Run(demand, controller.value, engine.value, fidelity.value, trajectory)
     film = commands.Film(size, view, quality.value, ghost, rate, speed, start, time)
-    commands.render(machine, machine_preset, run, film, out)
+    commands.render(machine, configuration, run, film, out)

@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 
 from twin.cli.application import (
+    Configuration,
     ConstantForce,
     EngineName,
+    FidelityName,
     Machine,
-    MachinePreset,
     Machines,
-    PresetName,
     app,
 )
 
@@ -58,9 +58,9 @@ def simulate(
         float | None,
         typer.Option(help="Time step in s; default: 1 ms, or shorter for stiff machines."),
     ] = None,
-    preset: Annotated[
-        PresetName, typer.Option(help="Most accurate, or faster and less accurate.")
-    ] = PresetName.VALIDATION,
+    fidelity: Annotated[
+        FidelityName, typer.Option(help="Most accurate, or faster and less accurate.")
+    ] = FidelityName.ACCURATE,
     force: ConstantForce = "0",
     pose: Annotated[
         str | None,
@@ -77,7 +77,7 @@ def simulate(
         ),
     ] = None,
     every: Annotated[int, typer.Option(min=1, help="Keep every so many steps.")] = 1,
-    machine_preset: MachinePreset = None,
+    configuration: Configuration = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Save the trajectory as .npz.")
     ] = None,
@@ -90,7 +90,7 @@ def simulate(
 
     commands.simulate(
         machine,
-        machine_preset,
+        configuration,
         force,
         pose,
         twist,
@@ -99,7 +99,7 @@ def simulate(
         duration=duration,
         engine=engine.value,
         timestep=timestep,
-        preset=preset.value,
+        fidelity=fidelity.value,
         every=every,
     )
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from twin.cli.application import EngineName, PresetName, app
+from twin.cli.application import EngineName, FidelityName, app
 
 
 class BackendName(StrEnum):
@@ -79,13 +79,13 @@ Engines = Annotated[
     typer.Option(help="What computes the motion; may be repeated."),
 ]
 
-Preset = Annotated[
-    PresetName | None, typer.Option(help="Most accurate, or faster and less accurate.")
+Fidelity = Annotated[
+    FidelityName | None, typer.Option(help="Most accurate, or faster and less accurate.")
 ]
 
-MachinePresets = Annotated[
+Configurations = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME", help="Preset of the machine's file; may be repeated."),
+    typer.Option(metavar="NAME", help="Configuration of the machine's file; may be repeated."),
 ]
 
 Timestep = Annotated[
@@ -156,8 +156,8 @@ def sweep(
     seeds: SeedCount = None,
     samples: SampleCount = None,
     engine: Engines = None,
-    preset: Preset = None,
-    machine_preset: MachinePresets = None,
+    fidelity: Fidelity = None,
+    configuration: Configurations = None,
     timestep: Timestep = None,
     motion: MotionName = None,
     axis: Axis = None,
@@ -178,9 +178,9 @@ def sweep(
     ride: dict[str, Any] = {"word": motion, "axis": axis, "amplitude": amplitude}
     ride |= {"frequency": frequency, "duration": duration}
     changes: dict[str, Any] = {"controllers": controller, "payloads": payload, "seeds": seeds}
-    changes |= {"machine_presets": machine_preset, "timestep": timestep, "measure": measure}
+    changes |= {"configurations": configuration, "timestep": timestep, "measure": measure}
     changes |= {"engines": [name.value for name in engine or ()] or None}
-    changes |= {"preset": preset and preset.value}
+    changes |= {"fidelity": fidelity and fidelity.value}
     whole = commands.sweep(
         subject,
         out,

@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from twin.cli.application import (
+    Configuration,
     ControllerName,
     EngineName,
+    FidelityName,
     Machine,
-    MachinePreset,
-    PresetName,
     app,
 )
 from twin.cli.demand import Amplitude, AxisName, Frequency
@@ -49,10 +49,10 @@ def track(
         float | None,
         typer.Option(help="Engine's step in s; default: half a control period, or shorter."),
     ] = None,
-    preset: Annotated[
-        PresetName, typer.Option(help="Most accurate, or faster and less accurate.")
-    ] = PresetName.VALIDATION,
-    machine_preset: MachinePreset = None,
+    fidelity: Annotated[
+        FidelityName, typer.Option(help="Most accurate, or faster and less accurate.")
+    ] = FidelityName.ACCURATE,
+    configuration: Configuration = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the sensors' errors.")] = 0,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Save the trajectory as .npz.")
@@ -67,7 +67,7 @@ def track(
 
     followed = commands.track(
         machine,
-        machine_preset,
+        configuration,
         motion,
         axis,
         amplitude,
@@ -76,7 +76,7 @@ def track(
         controller.value,
         engine.value,
         timestep,
-        preset.value,
+        fidelity.value,
         seed,
         out,
         plot,

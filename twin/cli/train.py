@@ -39,7 +39,7 @@ MachineOption = Annotated[
 
 PlantOption = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="Preset of the machine's file, such as hardware."),
+    typer.Option(metavar="NAME", help="Configuration of the machine's file, such as hardware."),
 ]
 
 RandomisationOption = Annotated[

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from twin.cli.application import EngineName, Machine, MachinePreset, PresetName, app
+from twin.cli.application import Configuration, EngineName, FidelityName, Machine, app
 
 
 class LoopName(StrEnum):
@@ -60,10 +60,10 @@ def tune(
     engine: Annotated[EngineName, typer.Option(help="What computes the responses.")] = (
         EngineName.ANALYTIC
     ),
-    preset: Annotated[PresetName, typer.Option(help="Preset of the engine.")] = (
-        PresetName.VALIDATION
+    fidelity: Annotated[FidelityName, typer.Option(help="Fidelity of the engine.")] = (
+        FidelityName.ACCURATE
     ),
-    machine_preset: MachinePreset = None,
+    configuration: Configuration = None,
     size: Size = None,
     carried: Carried = False,
     rise_time: Seconds = None,
@@ -95,7 +95,7 @@ def tune(
     }
     met = run(
         machine,
-        machine_preset,
+        configuration,
         loop.value,
         engine.value,
         {
@@ -108,7 +108,7 @@ def tune(
         },
         out,
         plot,
-        preset=preset.value,
+        fidelity=fidelity.value,
         size=size,
         carried=carried or None,
         margin=margin,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from twin.cli.application import ControllerName, EngineName, MachinePreset, app
+from twin.cli.application import Configuration, ControllerName, EngineName, app
 from twin.cli.demand import Amplitude, AxisName, Duration, Frequency, MotionName
 
 OptionalMachine = Annotated[
@@ -35,7 +35,7 @@ PolicyName = Annotated[
 @app.command()
 def view(
     machine: OptionalMachine = None,
-    machine_preset: MachinePreset = None,
+    configuration: Configuration = None,
     engine: Annotated[
         EngineName | None, typer.Option(help="What computes the motion; default: mujoco.")
     ] = None,
@@ -76,7 +76,7 @@ def view(
 
     commands.view(
         machine,
-        machine_preset=machine_preset,
+        configuration=configuration,
         engine=None if engine is None else engine.value,
         controller=None if controller is None else controller.value,
         compare=None if compare is None else compare.value,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from twin.cli.application import Machine, MachinePreset, app
+from twin.cli.application import Configuration, Machine, app
 
 
 @app.command()
@@ -27,7 +27,7 @@ def workspace(
             "own springs, else stiffness relative to that of an actuator."
         ),
     ] = None,
-    machine_preset: MachinePreset = None,
+    configuration: Configuration = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the plots as one HTML page.")
     ] = None,
@@ -44,4 +44,4 @@ def workspace(
     """Analyse the workspace: ranges, volumes, dexterity, singular poses, stiffness."""
     from twin.commands import workspace as commands
 
-    commands.workspace(machine, machine_preset, pose, stiffness, plot, json)
+    commands.workspace(machine, configuration, pose, stiffness, plot, json)

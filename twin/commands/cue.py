@@ -17,7 +17,7 @@ SENSED = ("surge", "sway", "heave", "roll rate", "pitch rate", "yaw rate")
 
 def cue(
     machine: str,
-    machine_preset: str | None,
+    configuration: str | None,
     algorithm: str,
     manoeuvre_name: str | None,
     source: Path | None,
@@ -36,7 +36,7 @@ def cue(
     check_files(out=(out, ".csv"), plot=(plot, PAGE))
     if (manoeuvre_name is None) == (source is None):
         raise InputError("input", "give either a manoeuvre or a file with a ride")
-    platform = load(machine, machine_preset)
+    platform = load(machine, configuration)
     if plot is not None:
         from twin.basics.optional import report_library
 

@@ -36,7 +36,7 @@ NONE = "-"
 
 def frequency(
     machine: str,
-    machine_preset: str | None,
+    configuration: str | None,
     controller: str,
     json: Path | None,
     plot: Path | None,
@@ -51,7 +51,7 @@ def frequency(
 
     Args:
         machine: name or path.
-        machine_preset: of its file.
+        configuration: of its file.
         controller: one of `twin.control.controller_names()`.
         json: file to write.
         plot: HTML file to write.
@@ -65,7 +65,7 @@ def frequency(
         from twin.basics.optional import report_library
 
         report_library("plotly", "Plotting")
-    platform = load(machine, machine_preset)
+    platform = load(machine, configuration)
     given = {name: value for name, value in options.items() if value is not None}
     make = partial(make_controller, controller)
     measured = measure_response(platform, controller=make, progress=None, **given)

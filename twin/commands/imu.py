@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def imu(
     log: Path,
     machine: str,
-    machine_preset: str | None,
+    configuration: str | None,
     motion: Path,
     *,
     layout: str,
@@ -44,7 +44,7 @@ def imu(
 
     check_files(plot=(plot, PAGE), compensated=(compensated, ""), json=(json, ""))
     width = None if bandwidth is None else positive(bandwidth, "bandwidth")
-    platform = load(machine, machine_preset)
+    platform = load(machine, configuration)
     own = getattr(platform.parameters, "imu", None)
     sensor: InertialSensor = own or InertialSensor(source="none: at the reference point")
     if width is not None:

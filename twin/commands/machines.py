@@ -18,18 +18,18 @@ def list_machines() -> None:
         platform = load(name)
         counts = (str(platform.dof), str(platform.n_actuators))
         rows.append((name, platform.parameters.title, *counts))
-    titles = (Column("machine"), Column("title"), Column("freedoms", True))
+    titles = (Column("machine"), Column("title"), Column("degrees of freedom", True))
     table((*titles, Column("actuators", True)), rows)
 
 
-def info(machine: str, machine_preset: str | None = None) -> None:
+def info(machine: str, configuration: str | None = None) -> None:
     """Print a machine's parameters with their sources, and figures that follow from them."""
     from twin.analysis.machine_summary import machine_facts
     from twin.machine.describe import describe
 
-    platform = load(machine, machine_preset)
+    platform = load(machine, configuration)
     line(f"{platform.name}: {platform.parameters.title}", bold=True)
-    line(f"{platform.dof} freedoms, {platform.n_actuators} actuators, parameters {platform.hash}")
+    line(f"{platform.dof} dof, {platform.n_actuators} actuators, parameters {platform.hash}")
     columns = [Column(name) for name in ("parameter", "value", "unit", "description")]
     for (path, source), group in groupby(
         describe(platform.parameters), lambda p: (p.table, p.source)
@@ -49,9 +49,9 @@ def new(path: Path, legs: str) -> None:
     line(f"wrote {written}; fill in your numbers, then check them with: twin info {written}")
 
 
-def export(machine: str, machine_preset: str | None, form: str, folder: Path) -> None:
+def export(machine: str, configuration: str | None, form: str, folder: Path) -> None:
     """Write a machine's model files and print their names."""
     from twin.engines.export import export as write_model
 
-    for path in write_model(load(machine, machine_preset), form, folder):
+    for path in write_model(load(machine, configuration), form, folder):
         line(f"wrote {path}")

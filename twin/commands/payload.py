@@ -41,7 +41,7 @@ Row = tuple[str, str, str]
 
 def payload(
     machine: str,
-    machine_preset: str | None,
+    configuration: str | None,
     json: Path | None,
     plot: Path | None,
     *,
@@ -67,7 +67,7 @@ def payload(
         InputError: as `static_payload` and `dynamic_payload`, or files that cannot be written.
     """
     check_files(json=(json, ""), plot=(plot, PAGE))
-    platform = load(machine, machine_preset)
+    platform = load(machine, configuration)
     with told_as(shares="grid"):
         still = static_payload(platform, start=START_KG if start is None else start, **options)
     _print_static(platform, still)

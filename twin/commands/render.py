@@ -29,7 +29,7 @@ class Run(NamedTuple):
     """the motion; None for a saved run"""
     controller: str
     engine: str
-    preset: str
+    fidelity: str
     trajectory: Path | None
     """a saved run, in place of a motion"""
 
@@ -52,7 +52,7 @@ class Film(NamedTuple):
     """[s]"""
 
 
-def render(machine: str, machine_preset: str | None, run: Run, film: Film, out: Path) -> None:
+def render(machine: str, configuration: str | None, run: Run, film: Film, out: Path) -> None:
     """Simulate the closed loop or load a run, and draw it.
 
     Raises:
@@ -71,7 +71,7 @@ def render(machine: str, machine_preset: str | None, run: Run, film: Film, out: 
         raise InputError("time", f"is for pictures, files that end in {PICTURE}")
     if picture and (film.start is not None or film.rate is not None):
         raise InputError("start, rate", "are for films; a picture takes --time")
-    platform, payload, shown = _shown(machine, machine_preset, run)
+    platform, payload, shown = _shown(machine, configuration, run)
     if picture:
         written = write_picture(shown, platform, out, look=look, payload=payload, time=film.time)
     else:
@@ -91,7 +91,7 @@ def render(machine: str, machine_preset: str | None, run: Run, film: Film, out: 
 
 
 def _shown(
-    machine: str, machine_preset: str | None, run: Run
+    machine: str, configuration: str | None, run: Run
 ) -> tuple[Platform, Occupant | None, Trajectory]:
     """Return the machine, who rides on it, and the run that is drawn."""
     if run.trajectory is not None:
@@ -99,11 +99,11 @@ def _shown(
             raise InputError("trajectory", "is drawn as it is: leave out --motion")
         with told_as(path="trajectory"):
             saved = Trajectory.load(run.trajectory)
-        if machine_preset is not None:
-            return load(machine, machine_preset), None, saved
+        if configuration is not None:
+            return load(machine, configuration), None, saved
         recorded = machine_of(saved, machine)
         return recorded.platform, recorded.payload, saved
-    platform, demand = load(machine, machine_preset), run.demand
+    platform, demand = load(machine, configuration), run.demand
     if demand is None:
         raise InputError("motion", "give one, or a saved run")
     law = make_controller(run.controller, platform, demand.motion_of(platform))
@@ -114,7 +114,7 @@ def _shown(
         plant=Plant(platform),
         engine=run.engine,
         timestep=step,
-        preset=run.preset,
+        fidelity=run.fidelity,
         every=round(law.period / step),
     )
     return platform, None, made

@@ -60,7 +60,7 @@ def validate(
 
 def simulate(
     machine: str,
-    machine_preset: str | None,
+    configuration: str | None,
     force: str,
     pose: str | None,
     twist: str | None,
@@ -70,7 +70,7 @@ def simulate(
 ) -> None:
     """Simulate, print the start and the end of the motion, and write what was asked for."""
     check_files(out=(out, ".npz"), plot=(plot, PAGE))
-    platform = load(machine, machine_preset)
+    platform = load(machine, configuration)
     if options["timestep"] is None:
         options["timestep"] = suitable_timestep(platform)
     start = None if pose is None else numbers(pose, "pose")
@@ -97,7 +97,7 @@ def simulate(
     table(titles, rows)
     steps = round(float(motion.time[-1]) / motion.timestep)
     line(f"{platform.name} in {motion.engine}: {steps} steps in {seconds:.3g} s")
-    # An engine's platform is off the conditions of its fixed foot by the loop gap.
+    # An engine's platform is off the constraints of its fixed foot by the loop gap.
     if not platform.within_limits(platform.constrain(motion.pose).pose).all():
         line("the actuators leave their limits on the way; the model has no end stops")
     if out is not None:
@@ -132,6 +132,6 @@ def bench(machines: Sequence[str] | None) -> None:
                     f"{timestep / time.step:.1f}",
                 )
             )
-            steps.append((time.engine, time.preset, *words))
-        titles_of_steps = [Column("engine"), Column("preset"), Column("step [us]", True)]
+            steps.append((time.engine, time.fidelity, *words))
+        titles_of_steps = [Column("engine"), Column("fidelity"), Column("step [us]", True)]
         table([*titles_of_steps, Column(f"times real time at {1e3 * timestep:g} ms", True)], steps)

@@ -19,7 +19,7 @@ from twin.sweep import Sweep, run_sweep
 from twin.sweep.description import read_content, sweep_from
 from twin.sweep.work import DONE, STOPPED, Row
 
-INPUTS = ("machine_preset", "engine", "controller", "payload")
+INPUTS = ("configuration", "engine", "controller", "payload")
 """Columns that are shown where they differ between runs; parameters are added."""
 
 SHOWN = (

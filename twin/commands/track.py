@@ -24,7 +24,7 @@ from twin.simulation.trajectory import Trajectory
 
 def track(
     machine: str,
-    machine_preset: str | None,
+    configuration: str | None,
     motion: str,
     axis: str,
     amplitude: float | None,
@@ -33,7 +33,7 @@ def track(
     controller: str,
     engine: str,
     timestep: float | None,
-    preset: str,
+    fidelity: str,
     seed: int,
     out: Path | None,
     plot: Path | None,
@@ -45,9 +45,9 @@ def track(
         InputError: an argument that cannot be used, or a log of a machine without such a sensor.
     """
     _check_places(out, plot, log)
-    platform = load(machine, machine_preset)
+    platform = load(machine, configuration)
     if log is not None and platform.parameters.imu is None:
-        raise InputError("log", f"{platform.name} has no inertial sensor; add [imu] or a preset")
+        raise InputError("log", f"{platform.name} has no inertial sensor; add [imu] or a fidelity")
     length = positive(duration, "duration")
     wanted = motion_of(platform, motion, axis, amplitude, frequency, length)
     law = make_controller(controller, platform, wanted)
@@ -61,7 +61,7 @@ def track(
         plant=Plant(platform, seed=seed),
         engine=engine,
         timestep=step,
-        preset=preset,
+        fidelity=fidelity,
     )
     seconds = clock.perf_counter() - began
     _print_errors(run, platform.coordinate_unit)

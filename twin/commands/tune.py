@@ -28,7 +28,7 @@ from twin.simulation.platform import load
 
 def tune(
     machine: str,
-    machine_preset: str | None,
+    configuration: str | None,
     loop: str,
     engine: str,
     specification: dict[str, float | None],
@@ -40,7 +40,7 @@ def tune(
 
     Args:
         machine: name or path.
-        machine_preset: of its file.
+        configuration: of its file.
         loop: "velocity" or "position".
         engine: name.
         specification: fields of `StepSpecification`; None keeps the default of the loop.
@@ -56,7 +56,7 @@ def tune(
         from twin.basics.optional import report_library
 
         report_library("plotly", "Plotting")
-    platform = load(machine, machine_preset)
+    platform = load(machine, configuration)
     default = VELOCITY_STEP if loop == "velocity" else SETTLING
     rule = _specification(default, specification)
     given = {name: value for name, value in options.items() if value is not None}

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def view(
     machine: str | None,
     *,
-    machine_preset: str | None,
+    configuration: str | None,
     engine: str | None,
     controller: str | None,
     compare: str | None,
@@ -50,7 +50,7 @@ def view(
         StateError: no free port, or no display for `desktop`.
     """
     live = {
-        "machine_preset": machine_preset,
+        "configuration": configuration,
         "engine": engine,
         "controller": controller,
         "comparison": compare,
@@ -87,9 +87,9 @@ def _check(
     """Refuse what does not go together."""
     if replay is not None and environment is not None:
         raise InputError("replay", "cannot be shown together with --env; give one of them")
-    if replay is not None and not given.keys() <= {"machine_preset"}:
+    if replay is not None and not given.keys() <= {"configuration"}:
         raise InputError("replay", "has its engine and controller; leave these options out")
-    if environment is not None and not given.keys() <= {"machine_preset", "engine"}:
+    if environment is not None and not given.keys() <= {"configuration", "engine"}:
         raise InputError("env", "has no controller and no second engine to choose; leave them out")
     if environment is None and policy is not None:
         raise InputError("policy", "is of an environment; give --env ID, too")
@@ -109,8 +109,10 @@ def _shown(
         from twin.page.replay_page import replay_page
         from twin.simulation.live.replay import Replay
 
-        preset = given.get("machine_preset")
-        known = machine if machine is None or preset is None else load(machine, preset)
+        configuration = given.get("configuration")
+        known = (
+            machine if machine is None or configuration is None else load(machine, configuration)
+        )
         with told_as(path="replay", trajectory="replay"):
             played = Replay(Trajectory.load(replay), known)
         return played, partial(replay_page, replay=played)
@@ -118,7 +120,7 @@ def _shown(
         from twin.page.environment_page import environment_page
         from twin.page.environment_session import EnvironmentSession
 
-        options = {"machine": machine, "plant": given.get("machine_preset")}
+        options = {"machine": machine, "plant": given.get("configuration")}
         options |= {"engine": given.get("engine")}
         chosen: dict[str, Any] = {
             name: value for name, value in options.items() if value is not None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def workspace(
     machine: str,
-    machine_preset: str | None,
+    configuration: str | None,
     pose: str | None,
     stiffness: float | None,
     plot: Path | None,
@@ -31,7 +31,7 @@ def workspace(
     JSON holds what `twin.analysis.workspace.content.workspace_content` returns.
     """
     check_files(plot=(plot, PAGE), json=(json_out, ""))
-    platform = load(machine, machine_preset)
+    platform = load(machine, configuration)
     center = None if pose is None else numbers(pose, "pose")
     if plot is not None:
         from twin.basics.optional import report_library

@@ -118,7 +118,7 @@ class ComputedTorque(Controller):
         self._state, self._ahead = np.zeros(13), np.zeros(13)
         self._integral, self._error, self._acceleration = (np.zeros(6) for _ in range(3))
         self._offset, self._legs, self._turning = (np.zeros(n) for _ in range(3))
-        self._internal, self._wrench = np.zeros(2 * known.n_internal), np.zeros(6)
+        self._internal, self._wrench = np.zeros(2 * known.n_deflections), np.zeros(6)
 
     def _prepare(self, reference: Reference) -> None:
         self._wanted = task_reference(

@@ -53,7 +53,7 @@ def feedforward_table(
         InputError: the model's actuators do not move the platform alone.
         SingularPoseError: the reference passes a singular pose.
     """
-    if platform.n_internal:
+    if platform.n_deflections:
         raise InputError("platform", "springs inside its legs: actuators alone do not move it")
     known = np.asarray(np.isfinite(reference.accelerations).all(axis=1))
     if not known.any():

@@ -17,7 +17,7 @@ from twin.control.supervisor import Supervisor
 from twin.errors import InputError, SimulationStoppedError, StateError
 from twin.model.machine_model import MachineModel
 from twin.model.motions import REST
-from twin.model.static_deflection import quiet_springs
+from twin.model.static_deflection import static_deflection
 from twin.plant.command import MODES, Command
 from twin.plant.measurement import Measurement
 from twin.plant.plant import Plant
@@ -95,10 +95,10 @@ class ClosedLoop:
 
     def springs(self, pose: Any) -> FloatArray | None:
         """Return where springs inside the legs rest `(2k,)` at a pose, default home; None: none."""
-        if not self.platform.n_internal:
+        if not self.platform.n_deflections:
             return None
         place = self.platform.home if pose is None else pose
-        return quiet_springs(self.platform, place, REST, REST)
+        return static_deflection(self.platform, place, REST, REST)
 
     def step(self, index: int, state: State) -> FloatArray:
         """Return the forces `(n,)` of step `index` of the engine; the array is used again.

@@ -105,7 +105,7 @@ class ObserverCascade(Cascade):
             StateError: the design has no steady gains (`kalman_gain.CovarianceError`).
         """
         known = as_model(platform if model is None else model)
-        if known.n_internal:
+        if known.n_deflections:
             raise InputError("platform", "springs inside its legs: no leg is a mass by itself")
         if known.kind == "strut":
             raise InputError(

@@ -10,7 +10,7 @@ from twin.basics.arrays import FloatArray, positive, read_only
 from twin.errors import InputError
 from twin.kernels.kinematics.inverse import inverse_kinematics_batch
 from twin.model.machine_model import MachineModel, as_model
-from twin.model.static_deflection import quiet_springs
+from twin.model.static_deflection import static_deflection
 from twin.motion import Motion
 
 LARGEST_COUNT = 10_000_000
@@ -111,7 +111,7 @@ def reference_of(
     if reached.any():
         motion = (part[reached] for part in (poses, twist, acceleration))
         rates[reached], accelerations[reached] = _derivatives(platform, *motion)
-    if platform.n_internal:
+    if platform.n_deflections:
         good = reached & within.all(axis=1)
         along = (coordinates, rates, accelerations)
         _leave_out_springs(platform, (poses, twist, acceleration), period, along, good)
@@ -140,10 +140,10 @@ def _leave_out_springs(
     The springs follow without swinging; what they do beyond that is the plant's to show. Rows that
     are not `good`, out of reach, keep the yield before them.
     """
-    k = platform.n_internal
+    k = platform.n_deflections
     yields: FloatArray = np.zeros((len(good), k))
     if good.any():
-        yields[good] = quiet_springs(platform, *(part[good] for part in motion))[:, :k]
+        yields[good] = static_deflection(platform, *(part[good] for part in motion))[:, :k]
     yields = _held(yields, good, np.zeros(k))
     for part in along:
         part -= yields

@@ -71,7 +71,7 @@ class ControllerActor(Actor):
         del seed
         task = self._task
         self.controller = make_controller(
-            self.name, task.platform, task.motions[0], period=task.fleet.period
+            self.name, task.platform, task.motions[0], period=task.batch.period
         )
         self.controller.start(self._measurement())
 
@@ -111,12 +111,12 @@ class ControllerActor(Actor):
         return np.asarray(np.clip(action, -1.0, 1.0))
 
     def _measurement(self) -> Measurement:
-        fleet = self._task.fleet
+        batch = self._task.batch
         return Measurement(
-            float(self._task.steps[0]) * fleet.period,
-            fleet.measured[0].copy(),
-            fleet.measured_rates[0].copy(),
-            fleet.forces[0].copy(),
+            float(self._task.steps[0]) * batch.period,
+            batch.measured[0].copy(),
+            batch.measured_rates[0].copy(),
+            batch.forces[0].copy(),
         )
 
     def _check_feedforward(self, feedforward: FloatArray | None) -> None:

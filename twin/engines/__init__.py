@@ -27,7 +27,7 @@ def make_engine(
     name: str,
     platform: MachineModel,
     timestep: float = 1e-3,
-    preset: str = "validation",
+    fidelity: str = "accurate",
     **options: Any,
 ) -> Engine:
     """Return an engine for a machine; call `reset` before `step`.
@@ -36,11 +36,11 @@ def make_engine(
         name: "analytic", "mujoco" or "bullet".
         platform: the machine.
         timestep: step [s]; forces are held constant over it.
-        preset: "validation" (most accurate) or "fast".
+        fidelity: "accurate" (most accurate) or "fast".
         options: further keyword arguments of that engine's class.
 
     Raises:
-        InputError: unknown engine, preset or option, or a step that is not above zero.
+        InputError: unknown engine, fidelity or option, or a step that is not above zero.
         MissingDependencyError: the engine's library is not installed; says how to install it.
     """
     from twin.basics.arrays import one_of
@@ -54,5 +54,5 @@ def make_engine(
         raise InputError(
             unknown[0], f"no option of the {name} engine; it takes: {', '.join(sorted(known))}"
         )
-    engine: Engine = engine_class(platform, timestep, preset, **options)
+    engine: Engine = engine_class(platform, timestep, fidelity, **options)
     return engine

@@ -14,7 +14,7 @@ from twin.engines.guard import Guard
 from twin.engines.saved import header, pack, unpack
 from twin.errors import ClosedEngineError, InputError, SimulationStoppedError
 from twin.model.ball.ball import Ball, as_ball
-from twin.model.engine import PRESETS, Preset, State
+from twin.model.engine import FIDELITIES, Fidelity, State
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.motions import REST, LegCoordinates
 
@@ -30,7 +30,7 @@ class BaseEngine(ABC):
         self,
         platform: MachineModel,
         timestep: float,
-        preset: Preset,
+        fidelity: Fidelity,
         largest_gap: float,
         ball: Any = None,
     ) -> None:
@@ -39,40 +39,40 @@ class BaseEngine(ABC):
         Raises:
             InputError: an argument that cannot be used.
         """
-        one_of(preset, "preset", PRESETS)
+        one_of(fidelity, "fidelity", FIDELITIES)
         self.platform = as_model(platform)
         self.timestep = positive(timestep, "timestep")
-        self.preset: Preset = preset
+        self.fidelity: Fidelity = fidelity
         self._largest_gap = positive(largest_gap, "largest_gap")
         self._ball = as_ball(ball, self.platform.parameters)
         self._no_wrench = np.zeros(6)
         self._shaking = np.zeros(3)
-        self._no_internal = np.zeros(2 * self.platform.n_internal)
+        self._no_internal = np.zeros(2 * self.platform.n_deflections)
         self._steps = 0
         self._ready = self._closed = False
 
     def __repr__(self) -> str:
         step = f"{1e3 * self.timestep:g} ms"
-        return f"<engine {self.name!r} of {self.platform.name!r}: {self.preset}, {step}>"
+        return f"<engine {self.name!r} of {self.platform.name!r}: {self.fidelity}, {step}>"
 
     def _identify(self, library: str = "", options: Mapping[str, Any] | None = None) -> None:
         """Say what else the future depends on: the simulator's version, and keyword arguments."""
-        made_of = (self.name, self.platform, self.timestep, self.preset)
+        made_of = (self.name, self.platform, self.timestep, self.fidelity)
         if self._ball is not None:
             options = {**(options or {}), "ball": asdict(self._ball)}
         self._guard = Guard(*made_of, self._largest_gap, options)
         self._header = header(*made_of, library, options)
 
     def reset(
-        self, pose: Any = None, twist: Any = None, internal: Any = None, *, ball: Any = None
+        self, pose: Any = None, twist: Any = None, deflection: Any = None, *, ball: Any = None
     ) -> State:
         """Put the machine at `pose` with `twist`, loops closed; see `Engine.reset`."""
         self._check_open()
         place = as_pose(as_vector(self.platform.home if pose is None else pose, "pose", 7))
         motion = as_vector(REST if twist is None else twist, "twist", 6)
-        inner = self._no_internal if internal is None else internal
-        inner = as_vector(inner, "internal", len(self._no_internal))
-        legs = self.platform.leg_coordinates(place, motion, internal=inner)
+        inner = self._no_internal if deflection is None else deflection
+        inner = as_vector(inner, "deflection", len(self._no_internal))
+        legs = self.platform.leg_coordinates(place, motion, deflection=inner)
         start = self._ball_start(ball)
         self._shaking = np.zeros(3)
         self._feel()
@@ -139,7 +139,7 @@ class BaseEngine(ABC):
         """Return to a saved state; the continuation is bit-identical.
 
         Raises:
-            InputError: damaged, or not of this engine, version, machine, step, preset, options.
+            InputError: damaged, or not of this engine, version, machine, step, fidelity, options.
             ClosedEngineError: the engine is closed.
         """
         self._check_open()
@@ -157,7 +157,7 @@ class BaseEngine(ABC):
 
     @abstractmethod
     def _place(
-        self, pose: FloatArray, twist: FloatArray, internal: FloatArray, legs: LegCoordinates
+        self, pose: FloatArray, twist: FloatArray, deflection: FloatArray, legs: LegCoordinates
     ) -> None:
         """Put the simulator's bodies where the arguments say."""
 

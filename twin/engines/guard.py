@@ -34,7 +34,7 @@ class Guard:
         engine: str,
         platform: MachineModel,
         timestep: float,
-        preset: str,
+        fidelity: str,
         largest_gap: float = LARGEST_GAP,
         options: Mapping[str, Any] | None = None,
     ) -> None:
@@ -44,14 +44,14 @@ class Guard:
             engine: its name.
             platform: the machine.
             timestep: [s].
-            preset: the engine's preset.
+            fidelity: the engine's fidelity.
             largest_gap: loop gap [m] that stops it.
             options: its further keyword arguments, for the replay; plain numbers, strings, lists.
         """
         self.engine = engine
         self.platform = platform
         self.timestep = timestep
-        self.preset = preset
+        self.fidelity = fidelity
         self.largest_gap = largest_gap
         self.options = dict(options or {})
         self._saved = b""
@@ -101,7 +101,7 @@ class Guard:
             kept = f"The last steps could not be written to the temporary folder ({error})."
         raise SimulationStoppedError(
             f"{self.engine} stopped at t = {state.time:.6g} s: {reason}. {kept} A smaller time "
-            "step, smaller forces or the 'validation' preset usually help.",
+            "step, smaller forces or the 'accurate' fidelity usually help.",
             {"reason": reason, "dump": path, "state": state},
         )
 
@@ -113,7 +113,7 @@ class Guard:
                 file,
                 engine=self.engine,
                 timestep=self.timestep,
-                preset=self.preset,
+                fidelity=self.fidelity,
                 options=json.dumps({"largest_gap": self.largest_gap, **self.options}),
                 parameters=self.platform.parameters.model_dump_json(),
                 saved=np.frombuffer(self._saved, dtype=np.uint8),
@@ -139,7 +139,7 @@ def replay(path: str | Path) -> list[State]:
         with np.load(path, allow_pickle=False) as data:
             content = {name: data[name] for name in data.files}
         parameters = MachineParameters.model_validate_json(str(content["parameters"]))
-        settings = (float(content["timestep"]), str(content["preset"]))
+        settings = (float(content["timestep"]), str(content["fidelity"]))
         options = dict(json.loads(str(content["options"])))
         name, saved = str(content["engine"]), content["saved"].tobytes()
         names = ("forces", "wrenches", "shaking")

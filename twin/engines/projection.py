@@ -4,9 +4,9 @@ The tree's inverse dynamics gives a generalised force at every joint, the passiv
 The loops tie all velocities of the tree to the independent ones, v = G w: the platform's twist, or
 the rates of the joints that carry it, and the rates of the legs' internal joints. By virtual work
 G^T (torques - forces of the actuators) = 0. The rows of the platform determine the actuators'
-forces, of the smallest norm where there are more of them than freedoms; the rows of the internal
-joints must hold by themselves. The result equals the inverse dynamics only if the engine's model
-has the right masses, tensors, springs and points.
+forces, of the smallest norm where there are more of them than degrees of freedom; the rows of the
+deflection joints must hold by themselves. The result equals the inverse dynamics only if the
+engine's model has the right masses, tensors, springs and points.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ class Projection(NamedTuple):
     """Equations of a motion in its independent velocities: load = map @ forces."""
 
     load: FloatArray
-    """`(freedoms,)` generalised forces of the motion; the platform's first"""
+    """`(degrees of freedom,)` generalised forces of the motion; the platform's first"""
     map: FloatArray
-    """`(freedoms, n)` generalised forces per actuator force"""
+    """`(degrees of freedom, n)` generalised forces per actuator force"""
     platform_freedoms: int
 
     @property
@@ -66,7 +66,7 @@ class Projection(NamedTuple):
         return np.asarray(forces)
 
     def residual(self, forces: FloatArray) -> FloatArray:
-        """Return what actuator forces `(n,)` leave of the load `(freedoms,)`."""
+        """Return what actuator forces `(n,)` leave of the load `(degrees of freedom,)`."""
         return np.asarray(self.load - self.map @ forces)
 
 
@@ -78,7 +78,7 @@ def project(tree: OpenTree, machine: Mechanism) -> Projection:
     """
     first = 6 if machine.floats else 0
     carriers = np.arange(6) if machine.floats else machine.indices(machine.carriers())
-    free = np.concatenate([carriers, first + machine.indices(machine.internal)])
+    free = np.concatenate([carriers, first + machine.indices(machine.deflection)])
     tied = np.setdiff1d(np.arange(len(tree.torques)), free)
     singular = np.linalg.svd(tree.closure[:, tied], compute_uv=False)
     if len(singular) < len(tied) or not singular[-1] > SINGULAR * singular[0]:
@@ -96,8 +96,8 @@ def projection(
     pose: Any,
     twist: Any,
     acceleration: Any,
-    internal: Any = None,
-    internal_acceleration: Any = None,
+    deflection: Any = None,
+    deflection_acceleration: Any = None,
 ) -> Projection:
     """Return the equations of one motion of a machine, from an engine's tree alone.
 
@@ -107,8 +107,8 @@ def projection(
         pose: one pose `(7,)`.
         twist: one twist `(6,)`.
         acceleration: one acceleration `(6,)`.
-        internal: `(2k,)` coordinates and rates of the legs' internal joints, default zero.
-        internal_acceleration: `(k,)` their accelerations, default zero; the forces that move the
+        deflection: `(2k,)` coordinates and rates of the legs' internal joints, default zero.
+        deflection_acceleration: `(k,)` their accelerations, default zero; the forces that move the
             platform do not depend on them.
 
     Raises:
@@ -119,16 +119,16 @@ def projection(
     """
     if not isinstance(engine, str) or engine not in TREES:
         raise InputError("engine", f"{engine!r} has no open tree; known: {', '.join(TREES)}")
-    k = platform.n_internal
+    k = platform.n_deflections
     tree = import_module(TREES[engine]).open_tree(
         platform,
         as_pose(as_vector(pose, "pose", 7)),
         as_vector(twist, "twist", 6),
         as_vector(acceleration, "acceleration", 6),
-        as_vector(np.zeros(2 * k) if internal is None else internal, "internal", 2 * k),
+        as_vector(np.zeros(2 * k) if deflection is None else deflection, "deflection", 2 * k),
         as_vector(
-            np.zeros(k) if internal_acceleration is None else internal_acceleration,
-            "internal_acceleration",
+            np.zeros(k) if deflection_acceleration is None else deflection_acceleration,
+            "deflection_acceleration",
             k,
         ),
     )
@@ -141,8 +141,8 @@ def projected_forces(
     pose: Any,
     twist: Any,
     acceleration: Any,
-    internal: Any = None,
-    internal_acceleration: Any = None,
+    deflection: Any = None,
+    deflection_acceleration: Any = None,
 ) -> FloatArray:
     """Return the actuator forces `(n,)` [N] or [N m] of a motion; see `projection`.
 
@@ -152,5 +152,5 @@ def projected_forces(
         MissingDependencyError: the engine's library is not installed.
         SingularPoseError: the pose is singular.
     """
-    motion = (pose, twist, acceleration, internal, internal_acceleration)
+    motion = (pose, twist, acceleration, deflection, deflection_acceleration)
     return projection(engine, platform, *motion).forces

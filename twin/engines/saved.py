@@ -22,7 +22,7 @@ class Header(NamedTuple):
     machine: str
     parameters: str
     timestep: float
-    preset: str
+    fidelity: str
     library: str
     options: str
 
@@ -31,7 +31,7 @@ def header(
     engine: str,
     platform: MachineModel,
     timestep: float,
-    preset: str,
+    fidelity: str,
     library: str = "",
     options: Mapping[str, Any] | None = None,
 ) -> Header:
@@ -41,12 +41,12 @@ def header(
         engine: its name.
         platform: the machine.
         timestep: [s].
-        preset: the engine's preset.
+        fidelity: the engine's fidelity.
         library: name and version of the simulator, whose content only itself can read.
         options: further settings that change the future; plain numbers, strings, lists.
     """
     settings = json.dumps(dict(options or {}), sort_keys=True)
-    return Header(engine, platform.name, platform.hash, timestep, preset, library, settings)
+    return Header(engine, platform.name, platform.hash, timestep, fidelity, library, settings)
 
 
 def pack(head: Header, steps: int, content: bytes) -> bytes:
@@ -61,7 +61,7 @@ def unpack(head: Header, saved: bytes) -> tuple[int, bytes]:
 
     Raises:
         InputError: no saved state, a damaged one, or one of another engine, machine, time step,
-            preset, library or options.
+            fidelity, library or options.
     """
     if not isinstance(saved, bytes) or not saved.startswith(MAGIC):
         raise InputError("saved", "is not a saved engine state; use what `save` returned")

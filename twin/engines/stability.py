@@ -116,17 +116,17 @@ def linearise(platform: MachineModel) -> Linearisation:
     """Return a machine's accelerations about home per displacement and velocity, no gravity."""
     floating = MachineModel(platform.parameters.model_copy(update={"gravity": 0.0}))
     no_forces = np.zeros(platform.n_actuators)
-    # Directions that the conditions leave free, from the singular value decomposition.
-    conditions = platform.conditions(platform.home)
-    free = np.linalg.svd(conditions, full_matrices=True)[2][len(conditions) :].T
-    size = free.shape[1] + platform.n_internal
+    # Directions that the constraints leave free, from the singular value decomposition.
+    constraints = platform.constraints(platform.home)
+    free = np.linalg.svd(constraints, full_matrices=True)[2][len(constraints) :].T
+    size = free.shape[1] + platform.n_deflections
 
     def acceleration(places: Any, rates: Any) -> FloatArray:
         moved, turning = free @ places[: free.shape[1]], free @ rates[: free.shape[1]]
         pose = np.concatenate([platform.home[:3] + moved[:3], _turn(platform.home[3:], moved[3:])])
         pose, twist, _ = platform.constrain(pose, turning)
         inside = np.concatenate([places[free.shape[1] :], rates[free.shape[1] :]])
-        found = floating.forward_dynamics(pose, twist, no_forces, internal=inside)
+        found = floating.forward_dynamics(pose, twist, no_forces, deflection=inside)
         return np.concatenate([free.T @ found[:6], found[6:]])
 
     none, steps = np.zeros(size), DIFFERENCE * np.eye(size)

@@ -76,8 +76,8 @@ def run_positions(
 ):
     """Fill `out` (k, 3) of centre poses (k, 7): largest mass [kg], leg from 1, what became of it.
 
-    For machines with six actuators and freedoms. `unit` is the body per kilogram, `empty` one
-    without mass. `shifts` (s, 7), `twists`, `accelerations` (s, 6): the motion about a level
+    For machines with six actuators and degrees of freedom. `unit` is the body per kilogram, `empty`
+    one without mass. `shifts` (s, 7), `twists`, `accelerations` (s, 6): the motion about a level
     origin. `limits` (4, n): lower and upper coordinates, speeds, forces. Singular poses hold
     nothing. Returns -1.
     """

@@ -12,13 +12,13 @@ from pydantic import Field, field_validator, model_validator
 
 from twin.basics.arrays import FloatArray, read_only
 from twin.machine.body import RigidBody
+from twin.machine.configuration import Configurations
 from twin.machine.control import CascadeGains
-from twin.machine.home.freedoms import dependent_rows, scaled
+from twin.machine.home.mobility import dependent_rows, scaled
 from twin.machine.inertial_sensor import InertialSensor
 from twin.machine.joints import JointLayout
 from twin.machine.legs import AnyLeg, Leg, PillarLeg
 from twin.machine.legs.place import LegPlace
-from twin.machine.preset import Presets
 from twin.machine.quantity import Acceleration, Length, Number, Point
 from twin.machine.table import Table
 from twin.machine.variant import Variant, all_legs, complete_variants
@@ -75,7 +75,7 @@ class MachineDescription(Table):
     imu: InertialSensor | None = Field(
         None, description="Inertial sensor on the platform; leave out for none"
     )
-    preset: Presets | None = Field(None, description="Presets of the file")
+    configuration: Configurations | None = Field(None, description="Configurations of the file")
 
     @model_validator(mode="before")
     @classmethod

@@ -12,9 +12,9 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from twin.errors import InputError, ParameterError
+from twin.machine.configuration import split_configurations, with_configuration
 from twin.machine.legs import LEG_KINDS
 from twin.machine.machine import MachineParameters
-from twin.machine.preset import split_presets, with_preset
 from twin.machine.table import field_names, tag_names
 
 LARGEST_FILE = 1_000_000
@@ -27,11 +27,11 @@ TAGS = {"rigid", "cylinder", "paired_circle", "points", *LEG_KINDS}
 """Names of the members of unions, which stand between field names in the path of a problem."""
 
 
-def read_parameters(path: str | Path, preset: str | None = None) -> MachineParameters:
-    """Return the checked parameters of a platform.toml, with one of its presets applied.
+def read_parameters(path: str | Path, configuration: str | None = None) -> MachineParameters:
+    """Return the checked parameters of a platform.toml, with one of its configurations applied.
 
     Raises:
-        InputError: the file has no preset of that name.
+        InputError: the file has no configuration of that name.
         ParameterError: unreadable, not UTF-8, not TOML, unknown or missing fields, or values that
             no machine can have; lists every problem with its field.
     """
@@ -54,35 +54,39 @@ def read_parameters(path: str | Path, preset: str | None = None) -> MachineParam
         raise ParameterError(file, [("file", f"has a number too long to read ({error})")]) from None
     except RecursionError:
         raise ParameterError(file, [("file", "is nested too deeply")]) from None
-    return parameters_from(content, file, preset)
+    return parameters_from(content, file, configuration)
 
 
 def parameters_from(
-    content: dict[str, Any], file: str | Path, preset: str | None = None
+    content: dict[str, Any], file: str | Path, configuration: str | None = None
 ) -> MachineParameters:
     """Return the checked parameters of the content of a platform.toml; `file` names it in errors.
 
-    All presets are checked, whichever is asked for.
+    All configurations are checked, whichever is asked for.
 
     Raises:
-        InputError: there is no preset of that name.
+        InputError: there is no configuration of that name.
         ParameterError: unknown or missing fields, or values that no machine can have.
     """
-    plain, presets, problems = split_presets(content)
+    plain, configurations, problems = split_configurations(content)
     if problems:
         raise ParameterError(file, problems)
     machines: dict[str | None, MachineParameters] = {}
-    for name in (None, *presets):
+    for name in (None, *configurations):
         try:
-            machines[name] = MachineParameters.model_validate(with_preset(plain, presets, name))
+            machines[name] = MachineParameters.model_validate(
+                with_configuration(plain, configurations, name)
+            )
         except ValidationError as error:
-            prefix = "" if name is None else f"preset.{name}."
+            prefix = "" if name is None else f"configuration.{name}."
             found = [(prefix + field, message) for field, message in _problems(error)]
             raise ParameterError(file, found) from None
-    if preset is not None and (not isinstance(preset, str) or preset not in machines):
-        known = f"known: {', '.join(presets)}" if presets else "this machine has none"
-        raise InputError("preset", f"unknown preset {preset!r}; {known}")
-    return machines[preset]
+    if configuration is not None and (
+        not isinstance(configuration, str) or configuration not in machines
+    ):
+        known = f"known: {', '.join(configurations)}" if configurations else "this machine has none"
+        raise InputError("configuration", f"unknown configuration {configuration!r}; {known}")
+    return machines[configuration]
 
 
 def _problems(error: ValidationError) -> list[tuple[str, str]]:

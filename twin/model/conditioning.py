@@ -16,7 +16,7 @@ def characteristic_length(platform_joints: FloatArray) -> float:
     return float(np.linalg.norm(platform_joints, axis=1).mean())
 
 
-def condition_number(jacobian: FloatArray, conditions: FloatArray, length: float) -> FloatArray:
+def condition_number(jacobian: FloatArray, constraints: FloatArray, length: float) -> FloatArray:
     """Return the condition numbers `(...)` of Jacobians `(..., n, 6)`, moments scaled by `length`.
 
     Conditions `(..., c, 6)` restrict the twists. 1 is the best a machine can have; infinite at a
@@ -24,14 +24,14 @@ def condition_number(jacobian: FloatArray, conditions: FloatArray, length: float
     """
     units = np.array([1.0, 1.0, 1.0, length, length, length])
     scaled = jacobian / units
-    if conditions.shape[-2]:
-        scaled = scaled @ null_space(conditions / units)
+    if constraints.shape[-2]:
+        scaled = scaled @ null_space(constraints / units)
     singular = np.linalg.svd(scaled, compute_uv=False)
     largest, smallest = singular[..., 0], singular[..., -1]
     return np.divide(largest, smallest, out=np.full_like(largest, np.inf), where=smallest > 0.0)
 
 
-def null_space(conditions: FloatArray) -> FloatArray:
-    """Return orthonormal vectors `(..., 6, 6 - c)` that meet the conditions `(..., c, 6)`."""
-    count = conditions.shape[-2]
-    return np.swapaxes(np.linalg.svd(conditions)[2][..., count:, :], -1, -2)
+def null_space(constraints: FloatArray) -> FloatArray:
+    """Return orthonormal vectors `(..., 6, 6 - c)` that meet the constraints `(..., c, 6)`."""
+    count = constraints.shape[-2]
+    return np.swapaxes(np.linalg.svd(constraints)[2][..., count:, :], -1, -2)

@@ -1,4 +1,4 @@
-"""Conditions that legs put on the platform's motion: checking them, and meeting them.
+"""Constraints that legs put on the platform's motion: checking them, and meeting them.
 
 Only machines on pillars have some: their fixed foot leaves heave, roll and pitch.
 """
@@ -12,7 +12,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.kernels.kinematics.constraints import COUNT, constrain_batch
-from twin.kernels.kinematics.jacobian import conditions_batch
+from twin.kernels.kinematics.jacobian import constraints_batch
 
 if TYPE_CHECKING:
     from twin.kernels.legs.kinds import Legs
@@ -21,14 +21,14 @@ TOLERANCE = 1e-9
 """How far [m, rad; per s; per s2] a motion may be off, relative to its size above one."""
 
 
-def condition_rows(legs: Legs, poses: FloatArray, twists: FloatArray) -> FloatArray:
+def constraint_rows(legs: Legs, poses: FloatArray, twists: FloatArray) -> FloatArray:
     """Return `(batch, 3, 8)`: rows C of C twist = 0, drift of C a + drift = 0, how far off."""
     rows = np.empty((len(poses), COUNT, 8))
-    conditions_batch(legs, poses, twists, rows)
+    constraints_batch(legs, poses, twists, rows)
     return rows
 
 
-def check_conditions(
+def check_constraints(
     legs: Legs,
     poses: FloatArray,
     twists: FloatArray | None = None,
@@ -36,7 +36,7 @@ def check_conditions(
 ) -> None:
     """Raise InputError for poses, twists, accelerations `(batch, .)` that a fixed foot forbids."""
     motion = np.zeros((len(poses), 6)) if twists is None else twists
-    rows = condition_rows(legs, poses, motion)
+    rows = constraint_rows(legs, poses, motion)
     _check("pose", rows[:, :, 7], np.ones(len(poses)))
     if twists is not None:
         _check("twist", np.einsum("kij,kj->ki", rows[:, :, :6], twists), _sizes(twists))
@@ -48,7 +48,7 @@ def check_conditions(
 def constrained(
     legs: Legs, poses: FloatArray, twists: FloatArray, accelerations: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the motion that meets all conditions with the same height and normal of the platform.
+    """Return the motion that meets all constraints with the same height and normal of the platform.
 
     Args:
         legs: constants of pillars.
@@ -72,6 +72,6 @@ def _check(field: str, off: FloatArray, sizes: FloatArray) -> None:
         raise InputError(
             field,
             f"entry {bad[0]} moves the fixed foot or turns it about the vertical (by "
-            f"{worst[bad[0]]:.3g}): the machine has three freedoms, heave, roll and pitch. "
+            f"{worst[bad[0]]:.3g}): the machine has three dof, heave, roll and pitch. "
             "platform.constrain(pose, twist, acceleration) returns what fits",
         )

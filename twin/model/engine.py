@@ -9,11 +9,11 @@ import numpy as np
 from twin.basics.arrays import FloatArray, read_only
 from twin.model.machine_model import MachineModel
 
-Preset = Literal["validation", "fast"]
-PRESETS: tuple[Preset, ...] = ("validation", "fast")
+Fidelity = Literal["accurate", "fast"]
+FIDELITIES: tuple[Fidelity, ...] = ("accurate", "fast")
 
-NO_INTERNAL = read_only(np.empty(0))
-"""Of machines whose legs have no freedoms of their own."""
+NO_DEFLECTION = read_only(np.empty(0))
+"""Of machines whose legs have no degrees of freedom of their own."""
 
 
 class State(NamedTuple):
@@ -29,7 +29,7 @@ class State(NamedTuple):
     """`(n,)` actuator coordinates, as the engine's own actuated joints measure them"""
     rates: FloatArray
     """`(n,)` their time derivatives, from the same joints"""
-    internal: FloatArray = NO_INTERNAL
+    deflection: FloatArray = NO_DEFLECTION
     """`(2k,)` coordinates of the legs' internal joints, then their rates; mostly empty"""
 
 
@@ -39,17 +39,17 @@ class Engine(Protocol):
     name: str
     platform: MachineModel
     timestep: float
-    preset: Preset
+    fidelity: Fidelity
 
     def reset(
-        self, pose: Any = None, twist: Any = None, internal: Any = None, *, ball: Any = None
+        self, pose: Any = None, twist: Any = None, deflection: Any = None, *, ball: Any = None
     ) -> State:
         """Put the machine at `pose` (default home) with `twist` (default rest), loops closed.
 
         Time returns to zero. Leg states follow from the kinematics, so that positions and
         velocities satisfy the loop closure to rounding error. Same input, same state, bit for bit.
         The base does not accelerate until `shake` says so.
-        `internal` `(2k,)` is what does not follow: coordinates and rates of the legs' internal
+        `deflection` `(2k,)` is what does not follow: coordinates and rates of the legs' deflection
         joints (default zero). `ball` `(4,)` is the place [m] and velocity [m/s] on its plate, in
         plate axes, of the ball of an engine that has one (default at rest in the middle).
 
@@ -114,7 +114,7 @@ class Engine(Protocol):
         """Return to a saved state; the continuation is bit-identical.
 
         Raises:
-            InputError: damaged, or of another engine, machine, time step, preset, library or
+            InputError: damaged, or of another engine, machine, time step, fidelity, library or
                 options.
             ClosedEngineError: the engine is closed.
         """

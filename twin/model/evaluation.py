@@ -60,7 +60,7 @@ def no_answer(legs: Any, index: int, pose: FloatArray) -> SingularPoseError | Un
     return SingularPoseError(
         f"entry {index} has no finite answer at pose {pose.tolist()}: the pose is singular (a leg "
         "without length, along its joint's first axis or stretched, or legs that do not span the "
-        "platform's freedoms), or the numbers overflow. Move away from it.",
+        "platform's degrees of freedom), or the numbers overflow. Move away from it.",
         data,
     )
 

@@ -43,7 +43,7 @@ def integrate(
     forces: Any = None,
     wrench: Any = None,
     *,
-    internal: Any = None,
+    deflection: Any = None,
     method: str = "dormand_prince",
     timestep: float = 1e-3,
     relative_tolerance: float = 1e-12,
@@ -58,7 +58,7 @@ def integrate(
         twist: start `(6,)`, default rest.
         forces: `(n,)` [N] constant, a `ForceTable`, or None for free motion.
         wrench: `(6,)` on the platform, constant in base axes [N, N m].
-        internal: start `(2k,)` of coordinates inside the legs, default zero.
+        deflection: start `(2k,)` of coordinates inside the legs, default zero.
         method: "dormand_prince" (adaptive) or "rk4" (fixed `timestep`).
         timestep: [s] of "rk4"; must divide the time between knots.
         relative_tolerance: of "dormand_prince", per step.
@@ -73,7 +73,7 @@ def integrate(
 
     as_model(platform)
     end = positive(duration, "duration")
-    y = start_state(platform, pose, twist, internal)
+    y = start_state(platform, pose, twist, deflection)
     load = as_vector(np.zeros(6) if wrench is None else wrench, "wrench", 6)
     one_of(method, "method", METHODS)
     tolerances = (
@@ -98,23 +98,23 @@ def integrate(
     return Solution(method, time, states, coefficients, platform.constants.legs)
 
 
-def start_state(platform: MachineModel, pose: Any, twist: Any, internal: Any) -> FloatArray:
-    """Return the checked state `(13 + 2k,)` at `pose`, `twist` and `internal`; None: home, rest.
+def start_state(platform: MachineModel, pose: Any, twist: Any, deflection: Any) -> FloatArray:
+    """Return the checked state `(13 + 2k,)` at `pose`, `twist` and `deflection`; None: home, rest.
 
     Raises:
         InputError: wrong shape, not finite, or a motion that the machine cannot have.
     """
-    from twin.model.constraints import check_conditions
+    from twin.model.constraints import check_constraints
 
     y = np.concatenate(
         [
             as_pose(as_vector(platform.home if pose is None else pose, "pose", 7)),
             as_vector(np.zeros(6) if twist is None else twist, "twist", 6),
-            platform.as_internal(internal),
+            platform.as_deflection(deflection),
         ]
     )
     if platform.dof < 6:
-        check_conditions(platform.constants.legs, y[None, :7], y[None, 7:13])
+        check_constraints(platform.constants.legs, y[None, :7], y[None, 7:13])
     return y
 
 
@@ -198,7 +198,7 @@ def _stopped(reason: str, time: float, y: FloatArray, step: float) -> None:
         "step size collapse": "the forces change too fast or the tolerance is below rounding",
         "too many steps": "use larger tolerances or a shorter duration",
     }[reason]
-    state = {"pose": y[:7].copy(), "twist": y[7:13].copy(), "internal": y[13:].copy()}
+    state = {"pose": y[:7].copy(), "twist": y[7:13].copy(), "deflection": y[13:].copy()}
     raise IntegrationError(
         f"stopped at t = {time:.9g} s ({reason}, last step {step:.3g} s): {advice}",
         {"reason": reason, "time": time, "step": step, **state},

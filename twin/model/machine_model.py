@@ -18,7 +18,7 @@ from twin.machine.machine import MachineParameters
 from twin.machine.read import parameters_hash
 from twin.model.conditioning import characteristic_length, condition_number
 from twin.model.constants import pack
-from twin.model.constraints import check_conditions, condition_rows, constrained
+from twin.model.constraints import check_constraints, constrained, constraint_rows
 from twin.model.evaluation import run, run_checked, unreachable
 from twin.model.motions import REST, LegCoordinates, PlatformMotion
 
@@ -32,7 +32,7 @@ class MachineModel:
     wrenches `(..., 6)`: force [N] and moment about the reference point [N m]. All in base axes.
 
     Actuator coordinates `(..., n)` are leg lengths [m] or crank angles [rad], their forces [N] or
-    [N m]. Legs with coordinates of their own (springs) take `internal` `(..., 2k)`: the
+    [N m]. Legs with coordinates of their own (springs) take `deflection` `(..., 2k)`: the
     coordinates, then their rates; default at rest with springs at rest length.
     """
 
@@ -56,8 +56,8 @@ class MachineModel:
         self.home_coordinates = parameters.home_coordinates
         self.home_reaches = read_only(np.linalg.norm(parameters.home_leg_vectors, axis=1))
         self.n_actuators = len(self.base_joints)
-        self.dof = parameters.leg.freedoms
-        self.n_internal = self.n_actuators if self.kind == "viscoelastic" else 0
+        self.dof = parameters.leg.dof
+        self.n_deflections = self.n_actuators if self.kind == "viscoelastic" else 0
         actuators = [leg.actuator for leg in parameters.legs]
         self.coordinate_unit = parameters.leg.actuator.coordinate_unit
         self.force_unit = "N" if self.coordinate_unit == "m" else "N m"
@@ -88,7 +88,7 @@ class MachineModel:
 
         Args:
             lengths: actuator coordinates `(..., n)`; limits are not checked. With more actuators
-                than freedoms they must fit together.
+                than degrees of freedom they must fit together.
             guess: pose `(..., 7)` to start from, default home.
 
         Raises:
@@ -135,7 +135,7 @@ class MachineModel:
         self._run(jacobian_derivative_batch, (self.constants.legs,), (poses, twists, out))
         return out.reshape((*shape, self.n_actuators, 6))
 
-    def conditions(self, pose: Any) -> FloatArray:
+    def constraints(self, pose: Any) -> FloatArray:
         """Return rows C `(..., 6 - dof, 6)` of what the legs forbid: C @ twist = 0.
 
         Raises:
@@ -144,7 +144,7 @@ class MachineModel:
         shape, (poses,) = flatten_batch(pose=as_pose(pose))
         if self.dof == 6:
             return np.empty((*shape, 0, 6))
-        rows = condition_rows(self.constants.legs, poses, np.zeros((len(poses), 6)))
+        rows = constraint_rows(self.constants.legs, poses, np.zeros((len(poses), 6)))
         return rows[:, :, :6].reshape((*shape, 6 - self.dof, 6))
 
     def constrain(self, pose: Any, twist: Any = None, acceleration: Any = None) -> PlatformMotion:
@@ -174,12 +174,12 @@ class MachineModel:
         twist: Any = None,
         acceleration: Any = None,
         *,
-        internal: Any = None,
-        internal_acceleration: Any = None,
+        deflection: Any = None,
+        deflection_acceleration: Any = None,
     ) -> LegCoordinates:
         """Return the joint coordinates of the legs and their rates; default at rest.
 
-        Without an acceleration, none but what the conditions of the machine demand.
+        Without an acceleration, none but what the constraints of the machine demand.
 
         Raises:
             InputError: wrong shape, not finite, no unit quaternion, a motion the machine cannot
@@ -187,17 +187,17 @@ class MachineModel:
             UnreachablePoseError: a leg cannot reach a pose.
             SingularPoseError: a leg lies along its universal joint's first axis.
         """
-        k = self.n_internal
+        k = self.n_deflections
         motion = REST if twist is None else twist
         if acceleration is None:
             acceleration = self.constrain(pose, motion).acceleration
-        added = np.zeros(k) if internal_acceleration is None else internal_acceleration
+        added = np.zeros(k) if deflection_acceleration is None else deflection_acceleration
         shape, arrays = self._states(
             pose,
             motion,
-            internal,
+            deflection,
             acceleration=acceleration,
-            internal_acceleration=as_floats(added, "internal_acceleration", k),
+            deflection_acceleration=as_floats(added, "deflection_acceleration", k),
         )
         poses, twists, inside, accelerations, inside_accelerations = arrays
         joints = JOINTS[type(self.constants.legs)]
@@ -229,26 +229,26 @@ class MachineModel:
     def condition_number(self, pose: Any) -> FloatArray:
         """Return condition numbers `(...)` of J with moments scaled by the joints' mean radius.
 
-        Of machines with fewer freedoms, over the twists that they can have.
+        Of machines with fewer degrees of freedom, over the twists that they can have.
 
         Raises:
             InputError: wrong shape, not finite, no unit quaternion, a pose the machine cannot have.
             UnreachablePoseError: a leg cannot reach a pose.
         """
         length = characteristic_length(self.platform_joints)
-        return condition_number(self.jacobian(pose), self.conditions(pose), length)
+        return condition_number(self.jacobian(pose), self.constraints(pose), length)
 
-    def as_internal(self, internal: Any) -> FloatArray:
+    def as_deflection(self, deflection: Any) -> FloatArray:
         """Return checked coordinates inside the legs and rates `(..., 2k)`; None: zero.
 
         Raises:
             InputError: wrong shape or not finite.
         """
-        if internal is None:
-            return np.zeros(2 * self.n_internal)
-        return as_floats(internal, "internal", 2 * self.n_internal)
+        if deflection is None:
+            return np.zeros(2 * self.n_deflections)
+        return as_floats(deflection, "deflection", 2 * self.n_deflections)
 
-    def mass_matrix(self, pose: Any, *, internal: Any = None) -> FloatArray:
+    def mass_matrix(self, pose: Any, *, deflection: Any = None) -> FloatArray:
         """Return task-space mass matrices `(..., 6, 6)`, legs included.
 
         Raises:
@@ -256,13 +256,13 @@ class MachineModel:
             UnreachablePoseError: a leg cannot reach a pose.
             SingularPoseError: a leg lies along its universal joint's first axis.
         """
-        shape, arrays = self._states(pose, REST, internal)
+        shape, arrays = self._states(pose, REST, deflection)
         matrices = np.empty((len(arrays[0]), 6, 6))
         self._run(mass_matrix_batch, self.constants[:2], (*arrays, matrices))
         return matrices.reshape((*shape, 6, 6))
 
     def forward_dynamics(
-        self, pose: Any, twist: Any, forces: Any, wrench: Any = None, *, internal: Any = None
+        self, pose: Any, twist: Any, forces: Any, wrench: Any = None, *, deflection: Any = None
     ) -> FloatArray:
         """Return accelerations `(..., 6 + k)` under actuator forces `(..., n)` and a wrench.
 
@@ -277,20 +277,26 @@ class MachineModel:
         shape, arrays = self._states(
             pose,
             twist,
-            internal,
+            deflection,
             forces=as_floats(forces, "forces", self.n_actuators),
             wrench=as_floats(REST if wrench is None else wrench, "wrench", 6),
         )
-        out = np.empty((len(arrays[0]), 6 + self.n_internal))
+        out = np.empty((len(arrays[0]), 6 + self.n_deflections))
         self._run(forward_dynamics_batch, self.constants[:2], (*arrays, out))
-        return out.reshape((*shape, 6 + self.n_internal))
+        return out.reshape((*shape, 6 + self.n_deflections))
 
     def inverse_dynamics(
-        self, pose: Any, twist: Any, acceleration: Any, wrench: Any = None, *, internal: Any = None
+        self,
+        pose: Any,
+        twist: Any,
+        acceleration: Any,
+        wrench: Any = None,
+        *,
+        deflection: Any = None,
     ) -> FloatArray:
         """Return actuator forces `(..., n)` that give the acceleration `(..., 6)` against a wrench.
 
-        Where there are more actuators than freedoms, the forces of smallest norm.
+        Where there are more actuators than degrees of freedom, the forces of smallest norm.
 
         Raises:
             InputError: wrong shape, not finite, no unit quaternion, a motion the machine cannot
@@ -301,7 +307,7 @@ class MachineModel:
         shape, arrays = self._states(
             pose,
             twist,
-            internal,
+            deflection,
             acceleration=acceleration,
             wrench=as_floats(REST if wrench is None else wrench, "wrench", 6),
         )
@@ -310,7 +316,7 @@ class MachineModel:
         return out.reshape((*shape, self.n_actuators))
 
     def energy(
-        self, pose: Any, twist: Any, *, internal: Any = None
+        self, pose: Any, twist: Any, *, deflection: Any = None
     ) -> tuple[FloatArray, FloatArray]:
         """Return kinetic and potential energy `(...)` [J].
 
@@ -321,10 +327,10 @@ class MachineModel:
                 have.
             UnreachablePoseError: a leg cannot reach a pose.
         """
-        energies = self._energies(pose, twist, internal)
+        energies = self._energies(pose, twist, deflection)
         return energies[..., 0], energies[..., 1]
 
-    def dissipation(self, pose: Any, twist: Any, *, internal: Any = None) -> FloatArray:
+    def dissipation(self, pose: Any, twist: Any, *, deflection: Any = None) -> FloatArray:
         """Return the power `(...)` [W] that dampers and friction of the legs turn into heat.
 
         Raises:
@@ -332,7 +338,7 @@ class MachineModel:
                 have.
             UnreachablePoseError: a leg cannot reach a pose.
         """
-        return self._energies(pose, twist, internal)[..., 2]
+        return self._energies(pose, twist, deflection)[..., 2]
 
     def _poses(
         self, pose: Any, row: tuple[int, ...]
@@ -340,32 +346,32 @@ class MachineModel:
         """Return batch shape, checked poses `(batch, 7)` and an empty `(batch, *row)`."""
         shape, (poses,) = flatten_batch(pose=as_pose(pose))
         if self.dof < 6 and len(poses):
-            check_conditions(self.constants.legs, poses)
+            check_constraints(self.constants.legs, poses)
         return shape, poses, np.empty((len(poses), *row))
 
     def _states(
-        self, pose: Any, twist: Any, internal: Any, **others: Any
+        self, pose: Any, twist: Any, deflection: Any, **others: Any
     ) -> tuple[tuple[int, ...], list[FloatArray]]:
-        """Return batch shape and checked arrays: poses, twists, internal, and the others."""
+        """Return batch shape and checked arrays: poses, twists, deflection, and the others."""
         accelerating = "acceleration" in others
         if accelerating:
             others["acceleration"] = as_floats(others["acceleration"], "acceleration", 6)
         shape, arrays = flatten_batch(
             pose=as_pose(pose),
             twist=as_floats(twist, "twist", 6),
-            internal=self.as_internal(internal),
+            deflection=self.as_deflection(deflection),
             **others,
         )
         if self.dof < 6 and len(arrays[0]):
             acceleration = arrays[3 + list(others).index("acceleration")] if accelerating else None
-            check_conditions(self.constants.legs, arrays[0], arrays[1], acceleration)
+            check_constraints(self.constants.legs, arrays[0], arrays[1], acceleration)
         return shape, arrays
 
     def _run(self, kernel: Any, constants: tuple[Any, ...], arrays: tuple[FloatArray, ...]) -> None:
         run_checked(kernel, constants, arrays, self.constants.legs)
 
-    def _energies(self, pose: Any, twist: Any, internal: Any) -> FloatArray:
-        shape, arrays = self._states(pose, twist, internal)
+    def _energies(self, pose: Any, twist: Any, deflection: Any) -> FloatArray:
+        shape, arrays = self._states(pose, twist, deflection)
         out = np.empty((len(arrays[0]), 3))
         self._run(energy_batch, self.constants[:2], (*arrays, out))
         return out.reshape((*shape, 3))

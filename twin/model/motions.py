@@ -31,7 +31,7 @@ class LegCoordinates(NamedTuple):
 
 
 class PlatformMotion(NamedTuple):
-    """A motion that meets the conditions of the platform."""
+    """A motion that meets the constraints of the platform."""
 
     pose: FloatArray
     """`(..., 7)`"""

@@ -28,7 +28,7 @@ class Solution:
     coefficients: FloatArray
     """`(k - 1, 5, 13 + 2m)` of the polynomial of each step"""
     legs: Legs
-    """constants of the legs, whose conditions interpolated states are put back on"""
+    """constants of the legs, whose constraints interpolated states are put back on"""
 
     @property
     def pose(self) -> FloatArray:
@@ -41,7 +41,7 @@ class Solution:
         return self.states[:, 7:13]
 
     @property
-    def internal(self) -> FloatArray:
+    def deflection(self) -> FloatArray:
         """Coordinates inside the legs and their rates `(k, 2m)` at the ends of the steps."""
         return self.states[:, 13:]
 

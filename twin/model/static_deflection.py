@@ -21,7 +21,9 @@ QUIET = 1e-9
 """[m/s2] of a spring that counts as standing still."""
 
 
-def quiet_springs(platform: MachineModel, pose: Any, twist: Any, acceleration: Any) -> FloatArray:
+def static_deflection(
+    platform: MachineModel, pose: Any, twist: Any, acceleration: Any
+) -> FloatArray:
     """Return coordinates inside the legs, with rates zero, `(..., 2k)` that do not accelerate.
 
     Newton with difference quotients; the forces are those of the inverse dynamics.
@@ -36,7 +38,7 @@ def quiet_springs(platform: MachineModel, pose: Any, twist: Any, acceleration: A
         InputError: wrong shapes or not finite.
         StateError: there are none.
     """
-    k = platform.n_internal
+    k = platform.n_deflections
     shape, motion = flatten_batch(
         pose=as_floats(pose, "pose", 7),
         twist=as_floats(twist, "twist", 6),
@@ -47,8 +49,8 @@ def quiet_springs(platform: MachineModel, pose: Any, twist: Any, acceleration: A
 
     def accelerations(trial: FloatArray) -> FloatArray:
         inside = np.hstack([trial, np.zeros((count, k))])
-        forces = platform.inverse_dynamics(*motion, internal=inside)
-        return platform.forward_dynamics(motion[0], motion[1], forces, internal=inside)[:, 6:]
+        forces = platform.inverse_dynamics(*motion, deflection=inside)
+        return platform.forward_dynamics(motion[0], motion[1], forces, deflection=inside)[:, 6:]
 
     for _ in range(ROUNDS):
         found = accelerations(yields)

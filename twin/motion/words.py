@@ -30,7 +30,7 @@ FADES = 0.1
 
 
 def convention_of(platform: MachineModel) -> str:
-    """Return the angle convention that suits a machine's freedoms."""
+    """Return the angle convention that suits a machine's degrees of freedom."""
     return "roll_pitch" if platform.dof < 6 else "yaw_pitch_roll"
 
 

@@ -1,18 +1,18 @@
-"""What runs: engine, presets, controller and its gains, exchanged while it runs."""
+"""What runs: engine, configurations, controller and its gains, exchanged while it runs."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Any, get_args
 
-from twin.model.engine import PRESETS
+from twin.model.engine import FIDELITIES
 from twin.page.gain_numbers import GainNumbers
 from twin.page.orders import Orders
 from twin.simulation.live.machine_session import MachineSession
 from twin.simulation.live.payloads import Payload
 
 AS_FILED = "none"
-"""Choice of no machine preset."""
+"""Choice of no configuration."""
 
 
 class MachinePanel:
@@ -21,19 +21,19 @@ class MachinePanel:
     def __init__(self, gui: Any, orders: Orders, session: MachineSession) -> None:
         """Add the controls where the next ones come."""
         self._session = session
-        presets = (AS_FILED, *session.presets)
+        configurations = (AS_FILED, *session.configurations)
         self._choices = {
             "engine": gui.add_dropdown(
                 "Engine", session.engines, hint="What computes the motion; the machine goes on."
             ),
-            "engine_preset": gui.add_dropdown(
-                "Engine preset", PRESETS, hint="Most accurate, or faster and less accurate."
+            "fidelity": gui.add_dropdown(
+                "Fidelity", FIDELITIES, hint="Most accurate, or faster and less accurate."
             ),
-            "machine_preset": gui.add_dropdown(
-                "Machine preset",
-                presets,
+            "configuration": gui.add_dropdown(
+                "Configuration",
+                configurations,
                 hint="Of the machine's file, such as its drives and sensors; begins anew.",
-                disabled=len(presets) == 1,
+                disabled=len(configurations) == 1,
             ),
             "payload": gui.add_dropdown(
                 "Payload",
@@ -64,7 +64,7 @@ class MachinePanel:
             choice.value = getattr(self._shown, name) or AS_FILED
 
     def _choose(self, name: str, chosen: str) -> None:
-        value = chosen if chosen != AS_FILED or name != "machine_preset" else None
+        value = chosen if chosen != AS_FILED or name != "configuration" else None
         try:
             self._session.configure(**{name: value})
         finally:

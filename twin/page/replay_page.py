@@ -38,7 +38,7 @@ class ReplayPanel:
         self._loop = gui.add_checkbox("Loop", False, hint="Begin again at the end.")
         gui.add_html(
             '<div class="twin-recording" style="padding: 0.2em 0.75em; font-size: 0.9em">'
-            f"{escape(run.machine)} in {escape(run.engine)} ({escape(run.preset)}), "
+            f"{escape(run.machine)} in {escape(run.engine)} ({escape(run.fidelity)}), "
             f"{len(run)} rows in {span:.4g} s</div>"
         )
         self._said = gui.add_html("")

@@ -122,11 +122,11 @@ class MachineScene:
         """
         ball = None if scene.ball is None else scene.ball[:7]
         seen = {"ghost": scene.ghost, "ball": ball, "base_displacement": scene.base_displacement}
-        given = (scene.pose, scene.internal, *seen.values())
+        given = (scene.pose, scene.deflection, *seen.values())
         if not all(np.isfinite(each).all() for each in given if each is not None):
             return False
         try:
-            self.stage.place(scene.pose, scene.internal, **seen)
+            self.stage.place(scene.pose, scene.deflection, **seen)
         except (UnreachablePoseError, SingularPoseError):
             return False
         data = self.stage.data

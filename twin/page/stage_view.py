@@ -98,7 +98,7 @@ class StageView:
         start_looking(server, self.machine)
 
     def replace(self, platform: Platform, *, ball: Ball | None = None, payload: Any = None) -> None:
-        """Show another machine, or the same of another preset; layers stay as they are switched.
+        """Show another machine, or the same of another fidelity; layers stay as they are switched.
 
         Cameras stay too; `look` turns them. Arguments and errors are those of the class.
         """

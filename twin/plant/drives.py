@@ -172,7 +172,7 @@ def mobility(platform: MachineModel) -> FloatArray:
     """Return accelerations of what the actuators move per force `(n, n)` at home.
 
     J M^-1 J^T in rigid legs; springs in series take their part away, and where the platform has
-    fewer freedoms than six, only its constrained motions count.
+    fewer degrees of freedom than six, only its constrained motions count.
     """
     rest = np.zeros(6)
     n = platform.n_actuators
@@ -180,7 +180,7 @@ def mobility(platform: MachineModel) -> FloatArray:
     found = platform.forward_dynamics(platform.home, rest, forces)
     change = found[1:] - found[0]
     response = change[:, :6] @ platform.jacobian(platform.home).T
-    if platform.n_internal:
+    if platform.n_deflections:
         response = response - change[:, 6:]
     return np.asarray(0.5 * (response + response.T))
 

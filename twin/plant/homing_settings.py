@@ -94,7 +94,7 @@ def homing_settings(
     if platform.dof != n:
         raise InputError(
             "platform",
-            f"has {n} actuators for {platform.dof} freedoms: they cannot move one by one, as "
+            f"has {n} actuators for {platform.dof} dof: they cannot move one by one, as "
             "homing does",
         )
     low, high = platform.minimum_coordinates, platform.maximum_coordinates

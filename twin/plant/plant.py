@@ -94,7 +94,7 @@ class Plant:
         self._states = np.zeros((n, column.STATES))
         self._forces = np.zeros(n)
         self._nothing = np.zeros(n)
-        self._internal = platform.n_internal
+        self._internal = platform.n_deflections
         self._step = 0.0
 
     @property
@@ -151,11 +151,11 @@ class Plant:
             gains: `(n, 2)` of the velocity loops: gain, and gain per integral time.
         """
         coordinates, rates = self.actuated(state)
-        inside = state.internal.copy()
+        inside = state.deflection.copy()
         inside[self._internal :] = 0.0
-        # A machine with three freedoms that moves has to turn as well.
+        # A machine with three degrees of freedom that moves has to turn as well.
         rest = self.platform.constrain(state.pose, state.twist, REST).acceleration
-        held = self.platform.inverse_dynamics(state.pose, state.twist, rest, internal=inside)
+        held = self.platform.inverse_dynamics(state.pose, state.twist, rest, deflection=inside)
         drives, states = self._drives, self._states
         states[:] = 0.0
         # What moves has to overcome friction as well; at rest friction gives way to no side.
@@ -279,7 +279,7 @@ class Plant:
         k = self._internal
         if not k:
             return state.lengths, state.rates
-        return state.lengths - state.internal[:k], state.rates - state.internal[k:]
+        return state.lengths - state.deflection[:k], state.rates - state.deflection[k:]
 
 
 def _digit(leg: Any) -> float:

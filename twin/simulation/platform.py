@@ -23,7 +23,7 @@ class Platform(MachineModel):
     wrenches `(..., 6)`: force [N] and moment about the reference point [N m]. All in base axes.
 
     Actuator coordinates `(..., n)` are leg lengths [m] or crank angles [rad], their forces [N] or
-    [N m]. Legs with coordinates of their own (springs) take `internal` `(..., 2k)`: the
+    [N m]. Legs with coordinates of their own (springs) take `deflection` `(..., 2k)`: the
     coordinates, then their rates; default at rest with springs at rest length.
     """
 
@@ -48,16 +48,17 @@ class Platform(MachineModel):
         return simulate(self, duration, pose, twist, forces, engine, timestep, **options)
 
 
-def load(machine: str | Path, preset: str | None = None) -> Platform:
+def load(machine: str | Path, configuration: str | None = None) -> Platform:
     """Return the machine of that name, or the one a platform.toml describes.
 
     Args:
         machine: name of a shipped machine, or path of a platform.toml.
-        preset: name of one of the file's presets to apply, None for the file as it is.
+        configuration: name of one of the file's configurations to apply, None for the file as it
+            is.
 
     Raises:
-        InputError: not a name or path, or the file has no such preset.
+        InputError: not a name or path, or the file has no such configuration.
         MachineNotFoundError: neither a known name nor a file.
         ParameterError: the file cannot be used; names file and field.
     """
-    return Platform(read_parameters(parameters_path(machine), preset))
+    return Platform(read_parameters(parameters_path(machine), configuration))

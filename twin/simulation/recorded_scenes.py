@@ -37,11 +37,11 @@ class RecordedScenes:
     def at(self, time: float) -> Scene:
         """Return what was to be seen at a time [s]; before the start and after the end, there."""
         run = self.trajectory
-        internal = row_at(run.time, run.internal, time) if run.internal.size else None
+        deflection = row_at(run.time, run.deflection, time) if run.deflection.size else None
         ghost = None
         if self._demanded is not None:
             ghost = pose_at(run.signals["time"], self._demanded, time)
-        return Scene(pose_at(run.time, run.pose, time), internal, ghost)
+        return Scene(pose_at(run.time, run.pose, time), deflection, ghost)
 
     def widest(self) -> float:
         """Return the time [s] at which the platform's joints are farthest from the start.

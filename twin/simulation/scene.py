@@ -12,7 +12,7 @@ class Scene(NamedTuple):
 
     pose: FloatArray
     """`(7,)` of the platform in the base frame"""
-    internal: FloatArray | None = None
+    deflection: FloatArray | None = None
     """`(2k,)` coordinates inside the legs, then their rates"""
     ghost: FloatArray | None = None
     """`(7,)` pose that is demanded"""

@@ -39,8 +39,8 @@ def simulate(
     controller: Controller | None = None,
     plant: Plant | None = None,
     wrench: Any = None,
-    internal: Any = None,
-    preset: str = "validation",
+    deflection: Any = None,
+    fidelity: str = "accurate",
     every: int = 1,
     progress: bool | None = None,
     **options: Any,
@@ -59,15 +59,15 @@ def simulate(
         forces: `(n,)` [N] or [N m], constant; `(steps, n)` one row per step; a function
             `(time, state) -> (n,)` called at the start of each step; None for zero.
         engine: "analytic", "mujoco", "bullet", or an engine of this machine (it stays open and
-            keeps its own time step and preset).
+            keeps its own time step and fidelity).
         timestep: [s].
         controller: one of `twin.control`, in place of forces; the time step must divide its period.
         plant: drives and sensors between controller and machine, default those of its parameters.
         wrench: `(6,)` on the platform in base axes, constant, or a function `(time, state) -> (6,)`
             called at the start of each step; default none.
-        internal: start `(2k,)` of coordinates inside the legs, then their rates; default zero, with
-            a controller the deflection at rest.
-        preset: "validation" or "fast".
+        deflection: start `(2k,)` of coordinates inside the legs, then their rates; default zero,
+            with a controller the deflection at rest.
+        fidelity: "accurate" or "fast".
         every: keep every so many steps.
         progress: show a progress bar; default: on a terminal when it takes longer than 2 s.
         options: passed to the engine.
@@ -79,7 +79,7 @@ def simulate(
         MissingDependencyError: the engine's library is not installed.
     """
     as_model(platform)
-    machine = _engine(platform, engine, timestep, preset, options)
+    machine = _engine(platform, engine, timestep, fidelity, options)
     with ExitStack() as stack:
         if isinstance(engine, str):
             stack.callback(machine.close)
@@ -89,9 +89,9 @@ def simulate(
         load_at = _wrench_function(wrench)
         loop = _closed_loop(platform, controller, plant, forces)
         force_at = loop.step if loop else _force_function(forces, platform.n_actuators, steps)
-        if loop and internal is None:
-            internal = loop.springs(pose)
-        state = machine.reset(pose, twist, internal)
+        if loop and deflection is None:
+            deflection = loop.springs(pose)
+        state = machine.reset(pose, twist, deflection)
         if loop:
             loop.start(machine.timestep, state)
         title = f"{platform.name} in {machine.name}"
@@ -130,10 +130,10 @@ def _trajectory(
         lengths=np.array([state.lengths for state in states]),
         rates=np.array([state.rates for state in states]),
         forces=np.array(held[: len(states)]),
-        internal=np.array([state.internal for state in states]),
+        deflection=np.array([state.deflection for state in states]),
         machine=platform.name,
         engine=machine.name,
-        preset=machine.preset,
+        fidelity=machine.fidelity,
         timestep=machine.timestep,
         parameters_hash=platform.hash,
         versions=library_versions(),
@@ -166,11 +166,11 @@ def _wrench_function(wrench: Any) -> Callable[[State], FloatArray]:
 
 
 def _engine(
-    platform: MachineModel, engine: Any, timestep: float, preset: str, options: dict[str, Any]
+    platform: MachineModel, engine: Any, timestep: float, fidelity: str, options: dict[str, Any]
 ) -> Engine:
     """Return a new engine of that name, or the given one if it is of this machine."""
     if isinstance(engine, str):
-        return make_engine(engine, platform, timestep, preset, **options)
+        return make_engine(engine, platform, timestep, fidelity, **options)
     if not (callable(getattr(engine, "step", None)) and hasattr(engine, "platform")):
         raise InputError("engine", f"must be a name or an engine, not {engine!r}")
     given: Engine = engine

@@ -19,7 +19,7 @@ FORMAT = 1
 SIGNAL = "signal: "
 """Before the names of a closed loop's signals in a file."""
 
-ARRAYS = ("time", "pose", "twist", "lengths", "rates", "forces", "internal")
+ARRAYS = ("time", "pose", "twist", "lengths", "rates", "forces", "deflection")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,14 +40,14 @@ class TrajectoryData:
     """`(k, n)` [N] or [N m] held from each time to the next; the last row repeats the one before"""
     machine: str
     engine: str
-    preset: str
+    fidelity: str
     timestep: float
     """[s] of the engine"""
     parameters_hash: str
     """digest of the machine's parameters"""
     versions: dict[str, str]
     """versions of the package and of the libraries that took part"""
-    internal: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
+    deflection: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     """`(k, 2m)` coordinates inside the legs, then their rates; `(k, 0)` for most machines"""
     coordinate_unit: str = "m"
     """of the actuator coordinates: "m", or "rad" for cranks"""
@@ -60,19 +60,19 @@ class TrajectoryData:
 
     def __post_init__(self) -> None:
         """Make the arrays read-only and check that they belong together."""
-        if np.size(self.internal) == 0:
-            object.__setattr__(self, "internal", np.empty((np.size(self.time), 0)))
+        if np.size(self.deflection) == 0:
+            object.__setattr__(self, "deflection", np.empty((np.size(self.time), 0)))
         for name in ARRAYS:
             object.__setattr__(self, name, read_only(as_floats(getattr(self, name), name)))
-        if self.time.ndim != 1 or self.lengths.ndim != 2 or self.internal.ndim != 2:
-            raise InputError("time, lengths, internal", "must have shapes (k,), (k, n), (k, 2m)")
+        if self.time.ndim != 1 or self.lengths.ndim != 2 or self.deflection.ndim != 2:
+            raise InputError("time, lengths, deflection", "must have shapes (k,), (k, n), (k, 2m)")
         signals = {name: read_only(as_floats(value, name)) for name, value in self.signals.items()}
         if len({np.shape(value)[:1] for value in signals.values()}) > 1:
             raise InputError("signals", "must all have one row per control period")
         object.__setattr__(self, "signals", signals)
         count, n = len(self.time), self.lengths.shape[1]
         shapes = {"pose": (7,), "twist": (6,), "lengths": (n,), "rates": (n,), "forces": (n,)}
-        shapes["internal"] = self.internal.shape[1:]
+        shapes["deflection"] = self.deflection.shape[1:]
         for name, shape in shapes.items():
             array = getattr(self, name)
             if array.shape != (count, *shape):

@@ -42,7 +42,7 @@ def trajectory_figure(trajectory: TrajectoryData) -> Any:
     )
     panels.append(Axes(coordinate, _lines(time, trajectory.lengths, names)))
     panels.append(Axes(force, _lines(time, trajectory.forces, names, "steps")))
-    springs = trajectory.internal[:, : trajectory.internal.shape[1] // 2]
+    springs = trajectory.deflection[:, : trajectory.deflection.shape[1] // 2]
     if springs.size:
         panels.append(Axes("spring extension [m]", _lines(time, springs, names)))
     return panels_figure(panels, "time [s]", title=_title(trajectory))
@@ -84,7 +84,7 @@ def _checked(trajectory: Any, field: str = "trajectory") -> TrajectoryData:
 def _title(trajectory: TrajectoryData) -> str:
     x, y, z = trajectory.pose[0, :3]
     return (
-        f"{trajectory.machine} in {trajectory.engine} ({trajectory.preset}, "
+        f"{trajectory.machine} in {trajectory.engine} ({trajectory.fidelity}, "
         f"{1e3 * trajectory.timestep:g} ms), start at ({x:.4g}, {y:.4g}, {z:.4g}) m"
     )
 

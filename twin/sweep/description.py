@@ -37,10 +37,10 @@ class Sweep(Part):
 
     machine: str = Field(min_length=1)
     """Name of a shipped machine or path of a platform.toml"""
-    machine_presets: Annotated[tuple[str, ...], Field(min_length=1), OneOrMore] = ("",)
-    """Presets of the machine's file; empty for the file as it is"""
+    configurations: Annotated[tuple[str, ...], Field(min_length=1), OneOrMore] = ("",)
+    """Configurations of the machine's file; empty for the file as it is"""
     engines: Annotated[tuple[EngineName, ...], Field(min_length=1), OneOrMore] = ("analytic",)
-    preset: Literal["validation", "fast"] = "validation"
+    fidelity: Literal["accurate", "fast"] = "accurate"
     """Of the engines"""
     timestep: float | None = Field(None, gt=0)
     """[s] of the engines; None: half a control period, or what a stiff machine needs"""

@@ -31,17 +31,17 @@ def plan(sweep: Sweep) -> list[Task]:
     """Return the runs of a sweep in order: the last list varies fastest, seeds last of all.
 
     Raises:
-        InputError: a path the machine does not have, a preset that its file does not have, a
+        InputError: a path the machine does not have, a configuration that its file does not have, a
             function that cannot be imported, a run that is listed twice, or too many of them.
         MachineNotFoundError: no such machine.
         ParameterError: the machine's file or the recording cannot be used.
     """
-    machines = {name: _machine(sweep, name) for name in sweep.machine_presets}
+    machines = {name: _machine(sweep, name) for name in sweep.configurations}
     names = list(sweep.parameters)
     for machine in machines.values():
         _check_paths(machine, names)
     points = _points(sweep)
-    lists = (sweep.machine_presets, sweep.engines, sweep.controllers, sweep.payloads)
+    lists = (sweep.configurations, sweep.engines, sweep.controllers, sweep.payloads)
     count = len(points) * len(sweep.seeds) * int(np.prod([len(entries) for entries in lists]))
     if count > LARGEST_COUNT:
         raise InputError("sweep", f"has {count} runs; at most {LARGEST_COUNT} are taken")
@@ -51,10 +51,10 @@ def plan(sweep: Sweep) -> list[Task]:
     tasks = [
         Task(
             index=index,
-            machine=machines[preset],
-            machine_preset=preset,
+            machine=machines[fidelity],
+            configuration=fidelity,
             engine=engine,
-            preset=sweep.preset,
+            fidelity=sweep.fidelity,
             timestep=sweep.timestep,
             motion=sweep.motion,
             controller=controller,
@@ -65,7 +65,7 @@ def plan(sweep: Sweep) -> list[Task]:
             measure=sweep.measure,
             measure_source=source,
         )
-        for index, (preset, engine, controller, payload, point, seed) in enumerate(combinations)
+        for index, (fidelity, engine, controller, payload, point, seed) in enumerate(combinations)
     ]
     seen: dict[str, Task] = {}
     for task in tasks:
@@ -74,8 +74,8 @@ def plan(sweep: Sweep) -> list[Task]:
     return tasks
 
 
-def _machine(sweep: Sweep, preset: str) -> MachineParameters:
-    return read_parameters(parameters_path(sweep.machine), preset or None)
+def _machine(sweep: Sweep, fidelity: str) -> MachineParameters:
+    return read_parameters(parameters_path(sweep.machine), fidelity or None)
 
 
 def _check_paths(machine: MachineParameters, names: list[str]) -> None:

@@ -24,10 +24,10 @@ class Task:
     index: int
     """Place in the sweep"""
     machine: MachineParameters
-    """With the machine's preset, without values and payload"""
-    machine_preset: str
+    """With the machine's fidelity, without values and payload"""
+    configuration: str
     engine: str
-    preset: str
+    fidelity: str
     """Of the engine"""
     timestep: float | None
     """[s]"""
@@ -55,7 +55,7 @@ class Task:
             "controller": self.controller.model_dump(mode="json"),
             "payload": self.payload.model_dump(mode="json"),
         }
-        names = ("engine", "preset", "timestep", "values", "seed", "recording", "measure")
+        names = ("engine", "fidelity", "timestep", "values", "seed", "recording", "measure")
         content |= {name: getattr(self, name) for name in (*names, "measure_source")}
         text = json.dumps(content, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:24]
@@ -65,7 +65,7 @@ class Task:
         """What the run is, in few words, for messages."""
         parts = [f"{path}={value:.6g}" for path, value in self.values.items()]
         parts += [f"payload {self.payload.title}"] if self.payload.title != "none" else []
-        words = (self.controller.title, self.engine, self.machine_preset, *parts)
+        words = (self.controller.title, self.engine, self.configuration, *parts)
         return f"run {self.index}: {', '.join(filter(None, words))}, seed {self.seed}"
 
     def columns(self) -> dict[str, Any]:
@@ -76,10 +76,10 @@ class Task:
             "run": self.index,
             "version": __version__,
             "machine": self.machine.name,
-            "machine_preset": self.machine_preset,
+            "configuration": self.configuration,
             "machine_hash": parameters_hash(self.machine),
             "engine": self.engine,
-            "preset": self.preset,
+            "fidelity": self.fidelity,
             "motion": self.motion.word,
             "axis": self.motion.axis,
             "controller": self.controller.title,

@@ -83,7 +83,7 @@ def simulated(task: Task) -> tuple[Trajectory, Platform]:
         plant=Plant(platform, seed=task.seed),
         engine=task.engine,
         timestep=step,
-        preset=task.preset,
+        fidelity=task.fidelity,
         progress=False,
     )
     return trajectory, platform

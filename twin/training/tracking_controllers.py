@@ -25,8 +25,8 @@ TRACKING = "twin/PoseTracking-v0"
 SIGNALS = ("position_error", "orientation_error")
 """What is known of a controller's ride: distance [m] and angle [rad] from the wanted pose."""
 
-USUAL_PRESETS = {"bullet": "fast"}
-"""Presets of engines in environments, where they are not "validation"."""
+USUAL_FIDELITIES = {"bullet": "fast"}
+"""Fidelities of engines in environments, where they are not "accurate"."""
 
 FINEST = 5e-4
 """[s] Longest step of the engine: half the control period of 1 ms, as everywhere else."""
@@ -58,9 +58,9 @@ def run_controller(
     try:
         env.reset(seed=list(seeds))
         task = env.unwrapped.task
-        known, period = task.platform, task.fleet.period
-        step = period / int(np.ceil(period / min(FINEST, task.fleet.timestep) - 1e-9))
-        rows = [(task.fleet.platforms[k], task.motions[k]) for k in range(len(seeds))]
+        known, period = task.platform, task.batch.period
+        step = period / int(np.ceil(period / min(FINEST, task.batch.timestep) - 1e-9))
+        rows = [(task.batch.platforms[k], task.motions[k]) for k in range(len(seeds))]
         limit = env.unwrapped.max_episode_steps
     finally:
         env.close()
@@ -78,7 +78,7 @@ def run_controller(
             controller=make_controller(name, known, motion),
             plant=Plant(platform, seed=seed),
             engine=engine,
-            preset=options.get("preset") or USUAL_PRESETS.get(engine, "validation"),
+            fidelity=options.get("fidelity") or USUAL_FIDELITIES.get(engine, "accurate"),
             timestep=step,
             every=round(period / step),
             progress=False,

@@ -117,7 +117,7 @@ class Camera:
         corners = []
         for scene in scenes:
             moved = scene.base_displacement
-            self._stage.place(scene.pose, scene.internal, base_displacement=moved)
+            self._stage.place(scene.pose, scene.deflection, base_displacement=moved)
             corners.append(self._stage.corners() + self._stage.displacement)
         if corners:
             everything = np.concatenate(corners)
@@ -128,7 +128,7 @@ class Camera:
     def image(
         self,
         pose: Any,
-        internal: Any = None,
+        deflection: Any = None,
         *,
         ghost: Any = None,
         ball: Any = None,
@@ -138,7 +138,7 @@ class Camera:
 
         Args:
             pose: `(7,)` of the platform in the base frame.
-            internal: `(2k,)` coordinates inside the legs and their rates; default: all zero.
+            deflection: `(2k,)` coordinates inside the legs and their rates; default: all zero.
             ghost: `(7,)` where the platform is demanded; default: not drawn.
             ball: `(7,)` pose of the ball in the base frame; default: not drawn.
             base_displacement: `(3,)` [m] of the base in the room, which stays where it is in the
@@ -154,7 +154,7 @@ class Camera:
         if self._drawing is None:
             raise StateError("the camera is closed: make a new one")
         stage = self._stage
-        stage.place(pose, internal, ghost=ghost, ball=ball, base_displacement=base_displacement)
+        stage.place(pose, deflection, ghost=ghost, ball=ball, base_displacement=base_displacement)
         self._camera.lookat = self._target - stage.displacement
         everything = mujoco.mjtCatBit.mjCAT_ALL
         mujoco.mjv_updateScene(

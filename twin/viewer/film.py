@@ -152,7 +152,7 @@ def _camera(
 
 def _image(camera: Camera, scenes: RecordedScenes, time: float, ghost: bool) -> Image:
     scene = scenes.at(time)
-    return camera.image(scene.pose, scene.internal, ghost=scene.ghost if ghost else None)
+    return camera.image(scene.pose, scene.deflection, ghost=scene.ghost if ghost else None)
 
 
 def _images(

@@ -101,7 +101,7 @@ class Stage:
     def place(
         self,
         pose: Any,
-        internal: Any = None,
+        deflection: Any = None,
         *,
         ghost: Any = None,
         ball: Any = None,
@@ -114,7 +114,7 @@ class Stage:
 
         Args:
             pose: `(7,)` of the platform in the base frame.
-            internal: `(2k,)` coordinates inside the legs and their rates; default: all zero.
+            deflection: `(2k,)` coordinates inside the legs and their rates; default: all zero.
             ghost: `(7,)` where the platform is demanded; None hides it.
             ball: `(7,)` pose of the ball in the base frame; None hides it.
             base_displacement: `(3,)` [m] of the base in the room; default: none.
@@ -128,7 +128,7 @@ class Stage:
         moved = np.zeros(3) if base_displacement is None else base_displacement
         self.displacement = as_vector(moved, "base_displacement", 3)
         fitting = self.platform.constrain(as_pose(pose)).pose
-        legs = self.platform.leg_coordinates(fitting, internal=internal)
+        legs = self.platform.leg_coordinates(fitting, deflection=deflection)
         self.data.qpos[self._joints] = joint_motion(self._machine, legs).values
         if self._machine.floats:
             first = self.model.joint(PLATFORM).qposadr[0]

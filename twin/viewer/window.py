@@ -85,7 +85,7 @@ class Window:
     def show(
         self,
         pose: Any,
-        internal: Any = None,
+        deflection: Any = None,
         *,
         ghost: Any = None,
         ball: Any = None,
@@ -99,7 +99,7 @@ class Window:
             return
         with self._handle.lock():
             self._stage.place(
-                pose, internal, ghost=ghost, ball=ball, base_displacement=base_displacement
+                pose, deflection, ghost=ghost, ball=ball, base_displacement=base_displacement
             )
         self._handle.sync()
         now = time.monotonic()

@@ -42,7 +42,7 @@ CASE = Case(
         "feedback, at the gains that damp the worst mode best. The slowest mode's free decay is "
         "measured on the nonlinear machine in the analytic engine and in MuJoCo, and held against "
         "the poles of the sampled linear loop. An outer loop on the pose then removes what the "
-        "local loops give way to. With the preset hardware all of it runs through delay, lag, "
+        "local loops give way to. With configuration hardware all of it runs through delay, lag, "
         "motors on transmissions, dry friction and encoders: what damping is left is measured."
     ),
     kinds=("strut", "viscoelastic"),
@@ -50,7 +50,7 @@ CASE = Case(
     cost=2.5,
 )
 
-ENGINES = (("analytic", "fast"), ("mujoco", "validation"))
+ENGINES = (("analytic", "fast"), ("mujoco", "accurate"))
 TESTED = {"iff": 0.15, "dvf": 0.15}
 """Gains at which struts' decays are measured, per best gain: at the best one nothing swings."""
 
@@ -74,7 +74,7 @@ def run(platform: Platform) -> CaseResult:
         "dvf": DirectVelocityFeedback(platform),
     }
     damped = Damped(platform, linear, controllers)
-    passive = linear.locked() if platform.n_internal else linear
+    passive = linear.locked() if platform.n_deflections else linear
     own = linear_modes(passive).swinging
     measures = [
         Measure(
@@ -82,7 +82,7 @@ def run(platform: Platform) -> CaseResult:
             float(own.damping_ratios.min()),
             "1",
             reason=f"modes from {own.frequencies[0]:.4g} to {own.frequencies[-1]:.4g} Hz"
-            + ("; actuators blocked" if platform.n_internal else ""),
+            + ("; actuators blocked" if platform.n_deflections else ""),
         )
     ]
     for name, controller in controllers.items():
@@ -115,7 +115,7 @@ def _all_gains(platform: Platform) -> Measure:
     for gain in GAINS:
         held = series_stiffness(linear)
         laws = [continuous_velocity_feedback(floating, gain, stiffness=held)]
-        if not platform.n_internal:
+        if not platform.n_deflections:
             laws.append(continuous_force_feedback(floating, gain, leak=suitable_leak(linear)))
         worst += [smallest_damping(closed_loop(linear, law).poles) for law in laws]
     return Measure(
@@ -134,9 +134,9 @@ def _decays(damped: Damped) -> tuple[list[Measure], Plot]:
         tested = _tested(damped, name, controller)
         rates = closed_loop(damped.linear, tested.law).rates
         curves = []
-        for engine, preset in ENGINES:
-            time, swing = _swing(tested, engine, preset)
-            order = 5 if damped.platform.n_internal else 3
+        for engine, fidelity in ENGINES:
+            time, swing = _swing(tested, engine, fidelity)
+            order = 5 if damped.platform.n_deflections else 3
             found = decay_poles(swing, tested.period, order)
             found = found[found.imag > 0.0][0]
             wanted = rates[np.argmin(np.abs(rates - found))]
@@ -159,7 +159,7 @@ def _decays(damped: Damped) -> tuple[list[Measure], Plot]:
 
 def _tested(damped: Damped, name: str, best: LocalFeedback) -> LocalFeedback:
     """Return a controller whose slowest mode still swings."""
-    if damped.platform.n_internal:
+    if damped.platform.n_deflections:
         return best
     fastest = -float(best.law.direct[0, 1])
     if name == "dvf":
@@ -169,22 +169,22 @@ def _tested(damped: Damped, name: str, best: LocalFeedback) -> LocalFeedback:
     return IntegralForceFeedback(damped.platform, gain=TESTED[name] * gain)
 
 
-def _swing(controller: LocalFeedback, engine: str, preset: str) -> tuple[FloatArray, FloatArray]:
+def _swing(controller: LocalFeedback, engine: str, fidelity: str) -> tuple[FloatArray, FloatArray]:
     """Return times and amplitudes `(k,)` of the slowest mode, released from a small start."""
     platform = controller.platform
     shape, row = slowest_shape(controller.linear)
     shape = shape / np.abs(shape).max()
-    soft = platform.n_internal > 0
+    soft = platform.n_deflections > 0
     start = displaced(platform.home, shape * (1e-4 if soft else 1e-7))
     ride = simulate(
         platform,
         (500 if soft else 150) * controller.period,
         start,
-        internal=controller.linear.rest.internal,
+        deflection=controller.linear.rest.deflection,
         controller=controller,
         engine=engine,
         timestep=controller.period,
-        preset=preset,
+        fidelity=fidelity,
     )
     return ride.time, displacement(ride.pose, platform.home) @ row
 
@@ -202,11 +202,11 @@ def _outer(damped: Damped) -> Iterator[Measure]:
         ride = simulate(
             platform,
             4000 * controller.period,
-            internal=damped.linear.rest.internal,
+            deflection=damped.linear.rest.deflection,
             controller=controller,
             wrench=LOAD,
             timestep=controller.period,
-            preset="fast",
+            fidelity="fast",
         )
         left.append(float(np.abs(displacement(ride.pose[-1], platform.home)).max()))
     yield Measure(

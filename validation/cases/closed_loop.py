@@ -32,8 +32,8 @@ CASE = Case(
     description=(
         "The machine follows a heave in closed loop: the position loops of the cascade at 1 kHz "
         "over a shorter engine step, its own gains or those derived from its masses. Without "
-        "drives all engines must show one behaviour; with the preset hardware (motors, friction, "
-        "delay, encoders) the errors inform. Then faults: each must end at rest, with a reason, "
+        "drives all engines must show one behaviour; in configuration hardware (motors, "
+        "friction, delay, encoders) the errors inform. Then faults: each must end at rest, with a reason, "
         "and without a number that is not finite."
     ),
     cost=2.5,
@@ -76,9 +76,9 @@ def run(platform: Platform) -> CaseResult:
 
 
 def with_drives(platform: Platform) -> Platform:
-    """Return the machine with its preset hardware, where it is shipped with one."""
-    preset = platform.parameters.preset
-    known = preset is not None and HARDWARE in preset.known
+    """Return the machine with its configuration hardware, where it is shipped with one."""
+    configuration = platform.parameters.configuration
+    known = configuration is not None and HARDWARE in configuration.known
     if not known or platform.name not in machine_names():
         return platform
     return load(platform.name, HARDWARE)
@@ -119,14 +119,14 @@ def _run(
 ) -> Trajectory:
     longest = min(ENGINE_STEP, suitable_timestep(platform))
     timestep = controller.period / int(np.ceil(controller.period / longest - 1e-9))
-    preset = "fast" if engine == "analytic" else "validation"
+    fidelity = "fast" if engine == "analytic" else "accurate"
     return simulate(
         platform,
         duration,
         controller=controller,
         engine=engine,
         timestep=timestep,
-        preset=preset,
+        fidelity=fidelity,
         progress=False,
         **more,
     )
@@ -166,8 +166,12 @@ def _duration(seconds: float) -> Measure:
 def _tracking(platform: Platform, ride: Trajectory) -> Iterator[Measure]:
     error = ride.signals["demand"] - ride.signals["measured"]
     size = float(np.ptp(ride.signals["demand"]))
-    preset = platform.parameters.preset
-    drives = "with the preset hardware" if preset and preset.applied else "without drives"
+    configuration = platform.parameters.configuration
+    drives = (
+        "with configuration hardware"
+        if configuration and configuration.applied
+        else "without drives"
+    )
     yield Measure(
         "largest error of an actuator along the heave, per its motion",
         float(np.abs(error).max()) / size,
@@ -205,8 +209,8 @@ def _stopped(platform: Platform, fault: Fault) -> Trajectory | None:
 def _stop_measures(platform: Platform, fault: Fault, run: Trajectory) -> Iterator[Measure]:
     stroke = platform.maximum_coordinates - platform.minimum_coordinates
     # Springs in series may swing on after their actuators are at rest.
-    k = platform.n_internal
-    rates = run.rates[-1] - run.internal[-1, k:] if k else run.rates[-1]
+    k = platform.n_deflections
+    rates = run.rates[-1] - run.deflection[-1, k:] if k else run.rates[-1]
     speed = float((np.abs(rates) / stroke).max()) if run.stopped else float("inf")
     yield Measure(
         f"{fault.name}: actuators' speed at the end, per stroke",

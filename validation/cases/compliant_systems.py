@@ -61,8 +61,8 @@ def run(platform: Platform) -> CaseResult:
     generator = np.random.default_rng(5)
     forces = generator.uniform(-500.0, 500.0, (STATES, platform.n_actuators))
     wrench = generator.uniform(-100.0, 100.0, (STATES, 6))
-    kernels = platform.forward_dynamics(*states[:2], forces, wrench, internal=states.internal)
-    found = solve_free(machine, *states[:2], states.internal, forces, wrench)
+    kernels = platform.forward_dynamics(*states[:2], forces, wrench, deflection=states.deflection)
+    found = solve_free(machine, *states[:2], states.deflection, forces, wrench)
     errors = relative_error(np.hstack([found.acceleration, found.deflection_acceleration]), kernels)
     measures = [
         Measure(
@@ -84,9 +84,9 @@ def run(platform: Platform) -> CaseResult:
 
 
 def _energies(platform: Platform, machine: CompliantMachine, states: RandomStates) -> Measure:
-    pose, twist, _, internal = states
-    ours = np.stack(energy(machine, pose, twist, internal), axis=1)
-    theirs = np.stack(platform.energy(pose, twist, internal=internal), axis=1)
+    pose, twist, _, deflection = states
+    ours = np.stack(energy(machine, pose, twist, deflection), axis=1)
+    theirs = np.stack(platform.energy(pose, twist, deflection=deflection), axis=1)
     error = float(relative_error(ours, theirs).max())
     return Measure("energies against the machine's", error, "1", 1e-10, DERIVED)
 
@@ -94,9 +94,9 @@ def _energies(platform: Platform, machine: CompliantMachine, states: RandomState
 def _locked(
     platform: Platform, machine: CompliantMachine, states: RandomStates, wrench: FloatArray
 ) -> Iterator[Measure]:
-    pose, twist, _, internal = states
-    found = solve_locked(machine, pose, twist, internal, wrench)
-    kernels = platform.forward_dynamics(pose, twist, found.forces, wrench, internal=internal)
+    pose, twist, _, deflection = states
+    found = solve_locked(machine, pose, twist, deflection, wrench)
+    kernels = platform.forward_dynamics(pose, twist, found.forces, wrench, deflection=deflection)
     ours = np.hstack([found.acceleration, found.deflection_acceleration])
     yield Measure(
         "locked system: its forces in the machine's dynamics give its accelerations",
@@ -122,8 +122,8 @@ def _still(platform: Platform, machine: CompliantMachine) -> Iterator[Measure]:
     found = rest_lengths(machine, platform.home, machine.home_extension)
     changed = replace(machine, spring_length=found.rest_lengths)
     deflection = machine.spring_length - found.rest_lengths
-    internal = np.concatenate([deflection, np.zeros(platform.n_actuators)])
-    moved = solve_locked(changed, platform.home, REST, internal)
+    deflection = np.concatenate([deflection, np.zeros(platform.n_actuators)])
+    moved = solve_locked(changed, platform.home, REST, deflection)
     gravity = platform.parameters.gravity or 1.0
     yield Measure(
         "platform with the rest lengths of the third system: acceleration at home",
@@ -148,7 +148,7 @@ def _extended(
     try:
         errors = []
         for k in range(EXTENDED_STATES):
-            pose, twist, inside = states.pose[k], states.twist[k], states.internal[k]
+            pose, twist, inside = states.pose[k], states.twist[k], states.deflection[k]
             ours = solve_free(machine, pose, twist, inside, forces[k], wrench[k])
             theirs = solve_extended(machine, pose, twist, inside, forces[k], wrench[k])
             errors += [

@@ -17,7 +17,7 @@ CASE = Case(
         "From rest at home, each actuator keeps its holding force plus a constant offset of its "
         "own, up to a tenth of the mean holding force (of what yields a hundredth of the stroke, "
         "where legs have stiff springs), for 0.3 s (less in small machines and in stiff ones). "
-        "The platform moves in all its freedoms."
+        "The platform moves in all its degrees of freedom."
     ),
     cost=0.4,
 )
@@ -30,8 +30,8 @@ def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     forces = constant_forces(platform)
     duration = duration_for(platform, DURATION)
-    internal = rest(platform).internal
+    deflection = rest(platform).deflection
     measures, plots = trajectory_comparison(
-        platform, duration, "Constant forces", forces, internal=internal
+        platform, duration, "Constant forces", forces, deflection=deflection
     )
     return CASE.result(platform, measures, plots)

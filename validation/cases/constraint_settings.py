@@ -1,4 +1,4 @@
-"""What the engines' own constraint settings cost, beside those of the presets."""
+"""What the engines' own constraint settings cost, beside those of the fidelities."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CASE = Case(
     title="Default and tuned constraint settings",
     description=(
         "The same motion under sinusoidal forces, with the constraint settings each engine comes "
-        "with and with those of the presets, time step 1 ms (less in a small machine or a stiff "
+        "with and with those of the fidelities, time step 1 ms (less in a small machine or a stiff "
         "one). The loop gap is the largest distance between two points that a constraint holds "
         "together: what the engine lets the closed loops come apart."
     ),
@@ -61,8 +61,8 @@ class Setting(NamedTuple):
 SETTINGS = (
     Setting("mujoco", "defaults", {"engine_defaults": True}),
     Setting("mujoco", "tuned", {}),
-    Setting("bullet", "defaults", {"engine_defaults": True, "preset": "fast"}),
-    Setting("bullet", "tuned, plain steps", {"preset": "fast"}),
+    Setting("bullet", "defaults", {"engine_defaults": True, "fidelity": "fast"}),
+    Setting("bullet", "tuned, plain steps", {"fidelity": "fast"}),
     Setting("bullet", "tuned, extrapolated", {}),
 )
 
@@ -82,7 +82,7 @@ def run(platform: Platform) -> CaseResult:
     duration = duration_for(platform, DURATION)
     step = step_for(platform, TIMESTEP)
     forces = sinusoidal_forces(platform, duration, step)
-    options: dict[str, Any] = {"internal": rest(platform).internal, "progress": False}
+    options: dict[str, Any] = {"deflection": rest(platform).deflection, "progress": False}
     reference = simulate(platform, duration, forces=forces, timestep=step, **options)
     measures: list[Measure] = []
     outcomes: list[Outcome] = []
@@ -133,7 +133,7 @@ def _outcome(
             reference.time[-1],
             forces=recording,
             engine=engine,
-            internal=rest(platform).internal,
+            deflection=rest(platform).deflection,
             progress=False,
         )
         gaps.append(engine.loop_gap)

@@ -63,24 +63,24 @@ class Errors(NamedTuple):
 
 METHODS = (
     Method(
-        "validation preset",
+        "accurate fidelity",
         "mujoco",
-        {"preset": "validation"},
+        {"fidelity": "accurate"},
         1.8,
         "second order: the integrator's fourth is hidden by the constraint springs, which stiffen "
         "with the step squared; 0.2 left for the fit",
     ),
     Method(
-        "fast preset",
+        "fast fidelity",
         "mujoco",
-        {"preset": "fast"},
+        {"fidelity": "fast"},
         0.9,
         "first order: semi-implicit Euler; 0.1 left for the fit",
     ),
     Method(
         "plain steps",
         "bullet",
-        {"preset": "fast"},
+        {"fidelity": "fast"},
         0.9,
         "first order: semi-implicit Euler; 0.1 left for the fit",
         "dash",
@@ -88,7 +88,7 @@ METHODS = (
     Method(
         "extrapolated",
         "bullet",
-        {"preset": "validation"},
+        {"fidelity": "accurate"},
         2.7,
         "third order: extrapolation removes the errors of first and second order; 0.3 left for "
         "the fit",
@@ -101,7 +101,7 @@ def run(platform: Platform) -> CaseResult:
     forces = constant_forces(platform)
     duration = duration_for(platform, DURATION)
     steps = STEPS * stiff_scale(platform)
-    start: dict[str, Any] = {"internal": rest(platform).internal, "progress": False}
+    start: dict[str, Any] = {"deflection": rest(platform).deflection, "progress": False}
     reference = simulate(platform, duration, forces=forces, timestep=steps[0], **start)
     share = motion_share(platform, reference)
     tiny = {bar.engine: TINY * bar.tolerance * share for bar in BARS}
@@ -138,12 +138,12 @@ def run(platform: Platform) -> CaseResult:
 
 
 def _integrator(method: Method) -> str:
-    """Return the integrator of a preset of MuJoCo, as it is set there."""
+    """Return the integrator of a fidelity of MuJoCo, as it is set there."""
     if method.engine != "mujoco":
         return ""
-    from twin.engines.mujoco.settings import PRESET_INTEGRATORS
+    from twin.engines.mujoco.settings import FIDELITY_INTEGRATORS
 
-    return f" ({PRESET_INTEGRATORS[method.options['preset']]})"
+    return f" ({FIDELITY_INTEGRATORS[method.options['fidelity']]})"
 
 
 def _order(
@@ -174,7 +174,7 @@ def _errors(
             engine=method.engine,
             timestep=step,
             every=round(steps[0] / step),
-            internal=rest(platform).internal,
+            deflection=rest(platform).deflection,
             progress=False,
             **method.options,
         )

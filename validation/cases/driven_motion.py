@@ -1,4 +1,4 @@
-"""Sines in all freedoms about home: actuator forces, their work, and engines driven by them."""
+"""Sines in all dof about home: actuator forces, their work, and engines driven by them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from twin.validation.sampling import platform_radius, stroke
 
 CASE = Case(
     key="driven_motion",
-    title="Sines in all freedoms about home",
+    title="Sines in all degrees of freedom about home",
     description=(
-        "The platform is carried through sines in all its freedoms at once, of 1 and 2 Hz and "
+        "The platform is carried through sines in all its dof at once, of 1 and 2 Hz and "
         "about half of the stroke together, less where actuators would be too slow. "
         "The work of the actuators' forces has to be the gain of energy and what dampers and "
         "friction take, each engine's own inverse dynamics has to give the forces along the "
@@ -70,7 +70,7 @@ def run(platform: Platform) -> CaseResult:
         *projected,
         *followed,
     ]
-    plots.insert(0, legs_plot(platform, ride, "Sines in all freedoms", curves, ""))
+    plots.insert(0, legs_plot(platform, ride, "Sines in all degrees of freedom", curves, ""))
     return CASE.result(platform, measures, plots)
 
 

@@ -53,7 +53,7 @@ SAMPLES = 2001
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
-    start = {"pose": start_pose(platform), "internal": rest(platform).internal}
+    start = {"pose": start_pose(platform), "deflection": rest(platform).deflection}
     fall = free_fall(platform)
     duration = duration_for(platform, ENGINE_TIME)
     if fall.time[-1] < duration:
@@ -61,7 +61,7 @@ def run(platform: Platform) -> CaseResult:
     measures, plots = trajectory_comparison(platform, duration, "Free fall", **start)
     time = np.linspace(0.0, fall.time[-1], SAMPLES)
     pose = fall(time)[0]
-    conditions = platform.condition_number(pose)
+    constraints = platform.condition_number(pose)
     balance = balance_of(platform, fall)
     crossing = singular_time(platform, fall)
     measures.append(
@@ -74,7 +74,7 @@ def run(platform: Platform) -> CaseResult:
         )
     )
     if crossing is not None:
-        told = f"condition number {conditions.max():.3g} near it, {conditions[0]:.3g} at home"
+        told = f"condition number {constraints.max():.3g} near it, {constraints[0]:.3g} at home"
         name = "singular pose: determinant of the Jacobian changes sign"
         measures.append(Measure(name, crossing, "s", reason=told))
     statements: tuple[Statement, ...] = ()
@@ -88,7 +88,7 @@ def run(platform: Platform) -> CaseResult:
         )
     panels = (
         Panel("height z [m]", (Curve("z", time, pose[:, 2]),)),
-        Panel("condition number", (Curve("condition number", time, conditions),), log_y=True),
+        Panel("condition number", (Curve("condition number", time, constraints),), log_y=True),
         Panel(
             "energy drift / largest kinetic energy",
             (log_curve("energy drift", fall.time[1:], balance.drift[1:]),),
@@ -119,7 +119,7 @@ def free_fall(platform: Platform) -> Solution:
     longest = FALL_TIME if platform.dof == 6 else ENGINE_TIME
     duration = longest * (time_scale(platform) if platform.dof < 6 else stiff_scale(platform))
     return free_motion(
-        platform, duration, pose=start_pose(platform), internal=rest(platform).internal
+        platform, duration, pose=start_pose(platform), deflection=rest(platform).deflection
     )
 
 

@@ -97,7 +97,7 @@ def _regulator(platform: Platform) -> tuple[list[Measure], Plot]:
     design, held = controller.design, platform.inverse_dynamics(platform.home, REST, REST)
     start = np.concatenate([SIZE * START, np.zeros(6)])
     pose = displaced(platform.home, start[:6])
-    ride = simulate(platform, PAID, pose, controller=controller, timestep=PERIOD, preset="fast")
+    ride = simulate(platform, PAID, pose, controller=controller, timestep=PERIOD, fidelity="fast")
     states, forces = ride.signals["error"], ride.signals["command"] - held
     promised = predicted_cost(design, start)
     paid = accumulated_cost(design, states, forces)
@@ -184,7 +184,7 @@ def _loop_shaping(platform: Platform, linear: LinearMachine) -> Iterator[Measure
         at_least=True,
     )
     pose = displaced(platform.home, 1e-3 * START)
-    ride = simulate(platform, 2.0, pose, controller=controller, timestep=PERIOD, preset="fast")
+    ride = simulate(platform, 2.0, pose, controller=controller, timestep=PERIOD, fidelity="fast")
     rest = float(np.abs(displacement(ride.pose[-1], platform.home)).max())
     yield Measure(
         "loop shaping: left of a millimetre after 2 s",

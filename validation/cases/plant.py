@@ -13,7 +13,7 @@ from twin.engines import make_engine
 from twin.kernels.plant import actuation as column
 from twin.machine.catalogue import machine_names
 from twin.model.motions import REST
-from twin.model.static_deflection import quiet_springs
+from twin.model.static_deflection import static_deflection
 from twin.plant.drives import drive_constants, equivalent_inertia, longest_drive_step
 from twin.plant.plant import Plant
 from twin.simulation.platform import Platform, load
@@ -40,17 +40,21 @@ HARDWARE = "hardware"
 
 def missing_hardware(platform: Platform) -> str:
     """Return why a machine has no drives to test; empty where it has."""
-    presets = platform.parameters.preset
-    if platform.name not in machine_names() or presets is None or HARDWARE not in presets.known:
-        return "the catalogue has no preset hardware of this machine"
+    configurations = platform.parameters.configuration
+    if (
+        platform.name not in machine_names()
+        or configurations is None
+        or HARDWARE not in configurations.known
+    ):
+        return "the catalogue has no configuration hardware of this machine"
     return ""
 
 
 CASE = Case(
     key="plant",
-    title="Drives of the hardware preset on a test bench",
+    title="Drives of the hardware configuration on a test bench",
     description=(
-        "The first leg's drive of the preset hardware, alone. Its motor shakes a free leg: both "
+        "The first leg's drive of configuration hardware, alone. Its motor shakes a free leg: both "
         "share their momentum, and converge to the exact motion of two masses on a spring as the "
         "engine's step falls. Friction at steady speed against its law, and the distance to rest; "
         "the width of the loop that play leaves behind; demands through delay, converter and "
@@ -92,14 +96,16 @@ def run(platform: Platform) -> CaseResult:
 
 def _takeover(machine: Platform, constants: FloatArray) -> Iterator[Measure]:
     """Yield what happens when the drives take over the machine at home."""
-    springs = quiet_springs(machine, machine.home, REST, REST) if machine.n_internal else None
+    springs = (
+        static_deflection(machine, machine.home, REST, REST) if machine.n_deflections else None
+    )
     engine = make_engine("analytic", machine, STEP, "fast")
     try:
-        state = engine.reset(internal=springs)
+        state = engine.reset(deflection=springs)
         plant = Plant(machine)
         plant.prepare(STEP)
         plant.start(state, Cascade(machine).loop_gains)
-        held = machine.inverse_dynamics(machine.home, REST, REST, internal=state.internal)
+        held = machine.inverse_dynamics(machine.home, REST, REST, deflection=state.deflection)
         first, at = plant.forces(state).copy(), state.lengths
         for _ in range(100):
             state = engine.step(plant.forces(state))

@@ -21,7 +21,7 @@ CASE = Case(
         "where the engine closes them by constraints). The tree's own inverse dynamics is "
         "projected through the loop-closure Jacobian onto the actuators and has to give the "
         "reference's actuator forces (those of smallest norm where there are more actuators than "
-        "freedoms). "
+        "degrees of freedom). "
         "No constraint solver and no time step take part: agreement proves that the engine's model "
         "has the right masses, inertias, centres of mass, points and axes."
     ),
@@ -35,8 +35,8 @@ def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     states = random_states(platform, STATES)
     measures, curves = projection_errors(platform, states, x=np.arange(1.0, STATES + 1.0))
-    pose, twist, acceleration, internal = states
-    spread = np.abs(platform.inverse_dynamics(pose, twist, acceleration, internal=internal))
+    pose, twist, acceleration, deflection = states
+    spread = np.abs(platform.inverse_dynamics(pose, twist, acceleration, deflection=deflection))
     name = f"largest {force_name(platform)} of an actuator among the states"
     measures.append(Measure(name, float(spread.max()), platform.force_unit, None, "scale"))
     points = [replace(curve, style="markers") for curve in curves]

@@ -25,7 +25,7 @@ CASE = Case(
     title="Printed numbers of the Stewart thesis",
     description=(
         "What the thesis prints as numbers is computed from platform.toml: joint positions and leg "
-        "lengths, and the count of freedoms."
+        "lengths, and the count of degrees of freedom."
     ),
     machines=("stewart",),
     because="the thesis gives these numbers for its own machine, stewart",
@@ -65,7 +65,7 @@ def _rank(platform: Platform) -> tuple[int, int]:
 def _freedoms(platform: Platform) -> Measure:
     coordinates, rank = _rank(platform)
     return Measure(
-        "freedoms of the closed MuJoCo model, off the printed 6 by",
+        "degrees of freedom of the closed MuJoCo model, off the printed 6 by",
         float(abs(coordinates - rank - STEWART_FREEDOMS)),
         "1",
         0.0,
@@ -76,14 +76,14 @@ def _freedoms(platform: Platform) -> Measure:
 def _mobility(platform: Platform) -> Statement:
     coordinates, rank = _rank(platform)
     legs = platform.n_actuators
-    links, joints, freedoms = 2 * legs + 2, 3 * legs, 6 * legs
-    mobility = 6 * (links - joints - 1) + freedoms
+    links, joints, dof = 2 * legs + 2, 3 * legs, 6 * legs
+    mobility = 6 * (links - joints - 1) + dof
     same = mobility == STEWART_FREEDOMS == coordinates - rank
     return Statement.judged(
         f"{THESIS}, section 2.1, equation (2.1)",
-        "14 links, 18 joints with 36 freedoms: F = 6 (14 - 18 - 1) + 36 = 6.",
-        f"F = 6 ({links} - {joints} - 1) + {freedoms} = {mobility}; the MuJoCo model has "
+        "14 links, 18 joints with 36 degrees of freedom: F = 6 (14 - 18 - 1) + 36 = 6.",
+        f"F = 6 ({links} - {joints} - 1) + {dof} = {mobility}; the MuJoCo model has "
         f"{coordinates} joint coordinates and loop closures of rank {rank}: "
-        f"{coordinates - rank} freedoms.",
+        f"{coordinates - rank} degrees of freedom.",
         same,
     )

@@ -39,7 +39,7 @@ def run(platform: Platform) -> CaseResult:
         platform,
         duration_for(platform, FREE_MOTION),
         twist=platform.constrain(platform.home, fall_scale(platform) * states.twist[0]).twist,
-        internal=rest(platform).internal,
+        deflection=rest(platform).deflection,
     )
     balance = balance_of(platform, motion)
     measures = (

@@ -41,9 +41,9 @@ CASE = Case(
     description=(
         "Equations of motion in heave, roll and pitch, derived with sympy from the energies, "
         "against the machine's own dynamics at random states, with and without friction under the "
-        "feet. Four actuators drive three freedoms: forces in the pattern (1, -1, 1, -1) move "
+        "feet. Four actuators drive three dof: forces in the pattern (1, -1, 1, -1) move "
         "nothing, and the case shows what a fourth actuator with a wrong force or a wrong length "
-        "does. Last, what friction (viscous as in the hardware preset, and dry) costs along the "
+        "does. Last, what friction (viscous as in configuration hardware, and dry) costs along the "
         "paper's sines."
     ),
     machines=("driving_simulator",),
@@ -72,7 +72,7 @@ def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     plate = PlateModel.from_parameters(platform.parameters)
     states = random_states(platform, STATES)
-    rubbing = load(platform.name, preset="hardware")
+    rubbing = load(platform.name, configuration="hardware")
     viscous = SlidingFriction.from_legs(rubbing.parameters.legs)
     assert viscous is not None
     frictions = {
@@ -124,10 +124,10 @@ def against_kernels(what: str, platform: Platform, states: RandomStates) -> Iter
 def _redundancy(platform: Platform, states: RandomStates) -> Iterator[Measure]:
     pose, twist, acceleration, _ = states
     forces = platform.inverse_dynamics(pose, twist, acceleration)
-    internal = split_forces(forces).internal
+    deflection = split_forces(forces).deflection
     yield Measure(
-        "internal part of the forces that inverse dynamics gives, per largest force",
-        float(np.abs(internal).max() / np.abs(forces).max()),
+        "deflection part of the forces that inverse dynamics gives, per largest force",
+        float(np.abs(deflection).max() / np.abs(forces).max()),
         "1",
         1e-12,
         "they are the smallest ones: no part of them twists the plate",
@@ -147,7 +147,7 @@ def _wrong(wrong: WrongLength) -> Iterator[Measure]:
     split = wrong_force(CORNERS[1], EXCESS)
     yield Measure(
         f"internal force when one actuator pushes {EXCESS:g} N too hard",
-        float(np.abs(split.internal).max()),
+        float(np.abs(split.deflection).max()),
         "N",
         reason="in all four actuators; the rest moves the plate",
     )

@@ -147,7 +147,7 @@ def _statements(
     return (
         Statement.judged(
             f"{PAPER}, dynamic modeling",
-            "Rank of Jacobian: 7; constraints: 7; generalized coordinates: 7; freedoms: 0.",
+            "Rank of Jacobian: 7; constraints: 7; generalized coordinates: 7; dof: 0.",
             f"Rank {rank}.",
             rank == RANK,
         ),

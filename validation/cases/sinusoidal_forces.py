@@ -35,7 +35,7 @@ def run(platform: Platform) -> CaseResult:
     step = compared_step(platform)
     forces = sinusoidal_forces(platform, duration, step)
     measures, plots = trajectory_comparison(
-        platform, duration, "Sinusoidal forces", forces, internal=rest(platform).internal
+        platform, duration, "Sinusoidal forces", forces, deflection=rest(platform).deflection
     )
     time = np.arange(float(len(forces))) * step
     curves = leg_curves(time, forces)

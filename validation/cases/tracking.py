@@ -90,7 +90,7 @@ def run(platform: Platform) -> CaseResult:
     }
     rides: dict[tuple[str, str], Tracked] = {}
     for plant, machine in machines.items():
-        engine = make_engine("mujoco", machine, TIMESTEP, "validation")
+        engine = make_engine("mujoco", machine, TIMESTEP, "accurate")
         for name in CONTROLLERS:
             controller = _controller(name, machine, references[plant])
             rides[plant, name] = tracked(machine, controller, engine, RIDE)
@@ -198,7 +198,7 @@ def _better(rides: dict[tuple[str, str], Tracked], wrong: dict[str, Tracked]) ->
 def _engines(platform: Platform, reference: Reference) -> Iterator[Measure]:
     duration = (SHORT[1] - SHORT[0]) * PERIOD
     engines = [
-        make_engine(name, platform, TIMESTEP, "validation")
+        make_engine(name, platform, TIMESTEP, "accurate")
         for name in ("analytic", "mujoco", "bullet")
     ]
     for name in CONTROLLERS:

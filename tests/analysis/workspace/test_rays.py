@@ -24,7 +24,7 @@ from twin.simulation.platform import Platform
 
 
 def own_chart(platform: Platform) -> Chart:
-    """Return the chart of a machine's first three freedoms."""
+    """Return the chart of a machine's first three degrees of freedom."""
     return Chart.about(platform, own_axes(platform)[:3])
 
 

@@ -50,11 +50,11 @@ def swing_of(controller: Any, periods: int, timestep: float, size: float) -> Any
         platform,
         periods * controller.period,
         displaced(platform.home, shape / np.abs(shape).max() * size),
-        internal=rest_at(platform).internal,
+        deflection=rest_at(platform).deflection,
         controller=controller,
         timestep=timestep,
         every=round(controller.period / timestep),
-        preset="fast",
+        fidelity="fast",
     )
     assert not ride.stopped
     return displacement(ride.pose, platform.home) @ row
@@ -134,7 +134,9 @@ def test_laws_damp_through_real_drives(name: str, kind: str) -> None:
     platform = twin.load(name, "hardware")
     controller = LAWS[kind](platform)
     linear = controller.linear
-    passive = (linear.locked() if platform.n_internal else linear).system("wrench", "twist").poles
+    passive = (
+        (linear.locked() if platform.n_deflections else linear).system("wrench", "twist").poles
+    )
     without = float((-passive.real / np.abs(passive)).min())
     assert structural_damping(linear, closed_loop(linear, controller.law).rates) > 3.0 * without
 
@@ -146,14 +148,14 @@ def test_outer_loop_brings_back_what_a_load_moves(name: str, inner: str) -> None
     platform = twin.load(name, "hardware")
     left = []
     for controller in (LAWS[inner](platform), HacLac(platform, inner=inner)):
-        soft = platform.n_internal > 0
+        soft = platform.n_deflections > 0
         ride = twin.simulate(
             platform,
             2.0 if soft else 0.1,
             controller=controller,
             wrench=np.array([0.0, 0.0, -300.0, 0.0, 0.0, 0.0]),
             timestep=5e-4 if soft else 1e-4,
-            preset="fast",
+            fidelity="fast",
         )
         assert not ride.stopped
         left.append(abs(displacement(ride.pose[-1], platform.home)[2]))

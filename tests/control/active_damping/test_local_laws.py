@@ -145,7 +145,7 @@ def test_load_cells_read_what_moves_the_platform(name: str) -> None:
     pushed = platform.jacobian(rest.pose).T @ read
     mass = platform.parameters.platform.body.mass
     assert pushed[2] > mass * platform.parameters.gravity
-    wanted = platform.inverse_dynamics(platform.home, REST, REST, internal=rest.internal)
+    wanted = platform.inverse_dynamics(platform.home, REST, REST, deflection=rest.deflection)
     np.testing.assert_allclose(read, wanted, rtol=0.0, atol=1e-6)
 
 
@@ -155,23 +155,23 @@ def test_load_cells_read_what_moves_the_platform(name: str) -> None:
 def test_free_decay_has_the_predicted_damping(name: str, kind: str, engine: str) -> None:
     """Slowest mode from a small displacement; MuJoCo's loops and first-order steps leave 1e-4."""
     platform = twin.load(name)
-    options = {} if platform.n_internal else {"gain": {"iff": 600.0, "dvf": 4500.0}[kind]}
+    options = {} if platform.n_deflections else {"gain": {"iff": 600.0, "dvf": 4500.0}[kind]}
     controller = LAWS[kind](platform, **options)
     shape, row = slowest_shape(controller.linear)
-    start = shape / np.abs(shape).max() * (1e-4 if platform.n_internal else 1e-7)
+    start = shape / np.abs(shape).max() * (1e-4 if platform.n_deflections else 1e-7)
     ride = twin.simulate(
         platform,
-        (500 if platform.n_internal else 150) * controller.period,
+        (500 if platform.n_deflections else 150) * controller.period,
         displaced(platform.home, start),
-        internal=rest_at(platform).internal,
+        deflection=rest_at(platform).deflection,
         controller=controller,
         engine=engine,
         timestep=controller.period,
-        preset="fast" if engine == "analytic" else "validation",
+        fidelity="fast" if engine == "analytic" else "accurate",
     )
     assert not ride.stopped
     swing = displacement(ride.pose, platform.home) @ row
-    found = decay_poles(swing, controller.period, 5 if platform.n_internal else 3)
+    found = decay_poles(swing, controller.period, 5 if platform.n_deflections else 3)
     found = found[found.imag > 0.0][0]
     rates = closed_loop(controller.linear, controller.law).rates
     wanted = rates[np.argmin(np.abs(rates - found))]
@@ -191,11 +191,11 @@ def test_outer_loop_holds_against_a_load(name: str, inner: str) -> None:
         ride = twin.simulate(
             platform,
             4000 * controller.period,
-            internal=rest_at(platform).internal,
+            deflection=rest_at(platform).deflection,
             controller=controller,
             wrench=np.array([0.0, 0.0, -20.0, 0.0, 0.0, 0.0]),
             timestep=controller.period,
-            preset="fast",
+            fidelity="fast",
         )
         assert not ride.stopped
         left.append(np.abs(displacement(ride.pose[-1], platform.home)).max())
@@ -207,7 +207,7 @@ def test_first_command_does_not_jump(kind: Any) -> None:
     platform = twin.load("micro_hexapod")
     controller = kind(platform)
     ride = twin.simulate(platform, 5 * controller.period, controller=controller,
-                         timestep=controller.period, preset="fast")  # fmt: skip
+                         timestep=controller.period, fidelity="fast")  # fmt: skip
     held = platform.inverse_dynamics(platform.home, REST, REST)
     np.testing.assert_allclose(ride.signals["command"] - held, 0.0, rtol=0.0, atol=1e-6)
 

@@ -34,7 +34,7 @@ def test_one_pose_is_displaced_many_ways(stewart: Platform) -> None:
 
 def test_nothing_moves_at_rest(platform: Platform) -> None:
     rest = rest_at(platform)
-    found = platform.forward_dynamics(rest.pose, REST, rest.forces, internal=rest.internal)
+    found = platform.forward_dynamics(rest.pose, REST, rest.forces, deflection=rest.deflection)
     np.testing.assert_allclose(found, 0.0, rtol=0.0, atol=1e-10)
 
 
@@ -50,11 +50,11 @@ def test_accelerations_of_a_small_state(platform: Platform, linear: LinearMachin
     errors = []
     for size in (1e-3, 1e-4):
         moved = displaced(linear.rest.pose, (linear.free @ q * size)[None])[0]
-        k = platform.n_internal
-        inner = linear.rest.internal + size * np.concatenate([q[6:], v[6:]])[: 2 * k]
+        k = platform.n_deflections
+        inner = linear.rest.deflection + size * np.concatenate([q[6:], v[6:]])[: 2 * k]
         motion = platform.constrain(moved, linear.free @ v * size)
         found = platform.forward_dynamics(
-            motion.pose, motion.twist, linear.rest.forces + size * forces, internal=inner
+            motion.pose, motion.twist, linear.rest.forces + size * forces, deflection=inner
         )
         right = linear.pushed @ forces - linear.stiffness @ q - linear.damping @ v
         slope = np.linalg.solve(linear.mass, right) * size
@@ -113,7 +113,7 @@ def test_compliant_legs_are_the_closed_form() -> None:
 def test_vertical_field_is_gravity(platform: Platform, linear: LinearMachine) -> None:
     rest, forces = linear.rest, np.zeros(platform.n_actuators)
     with_and_without = [
-        machine.forward_dynamics(rest.pose, REST, forces, internal=rest.internal)
+        machine.forward_dynamics(rest.pose, REST, forces, deflection=rest.deflection)
         for machine in (platform, with_gravity(platform, 0.0))
     ]
     wanted = (with_and_without[0] - with_and_without[1]) / platform.parameters.gravity
@@ -181,7 +181,7 @@ def test_nonlinear_simulation_of_a_small_motion(name: str) -> None:
         0.05,
         displaced(platform.home, start[None])[0],
         forces=linear.rest.forces,
-        internal=linear.rest.internal,
+        deflection=linear.rest.deflection,
         timestep=step,
     )
     model = sampled(linear.system("forces", "displacement"), step)

@@ -88,7 +88,7 @@ def test_step_is_taken_without_error() -> None:
     platform = twin.load("stewart")
     start = displaced(platform.home, [1e-3, 0.0, -1e-3, 0.0, 1e-3, 0.0])
     ride = twin.simulate(
-        platform, 2.0, start, controller=LoopShaping(platform), timestep=1e-3, preset="fast"
+        platform, 2.0, start, controller=LoopShaping(platform), timestep=1e-3, fidelity="fast"
     )
     assert not ride.stopped
     assert np.abs(displacement(ride.pose[-1], platform.home)).max() < 1e-6

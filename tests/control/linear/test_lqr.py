@@ -36,7 +36,7 @@ def test_simulated_cost_is_the_predicted_one(name: str) -> None:
         start = np.concatenate([size * START, np.zeros(6)])
         pose = displaced(platform.home, start[:6])
         ride = twin.simulate(
-            platform, 1.5, pose, controller=controller, timestep=1e-3, preset="fast"
+            platform, 1.5, pose, controller=controller, timestep=1e-3, fidelity="fast"
         )
         assert not ride.stopped
         paid = accumulated_cost(
@@ -70,7 +70,7 @@ def test_integral_removes_the_error_of_a_load() -> None:
         assert controller.design.closed_loop.stable
         load = np.array([0.0, 0.0, -100.0, 0.0, 0.0, 0.0])
         ride = twin.simulate(
-            platform, 2.0, controller=controller, wrench=load, timestep=1e-3, preset="fast"
+            platform, 2.0, controller=controller, wrench=load, timestep=1e-3, fidelity="fast"
         )
         errors.append(float(np.abs(displacement(ride.pose[-1], platform.home)).max()))
     assert errors[1] < 1e-3 * errors[0]
@@ -80,7 +80,7 @@ def test_first_force_does_not_jump() -> None:
     platform = twin.load("stewart")
     controller = Lqr(platform, integral=True)
     pose = displaced(platform.home, 1e-3 * START)
-    ride = twin.simulate(platform, 1e-3, pose, controller=controller, preset="fast")
+    ride = twin.simulate(platform, 1e-3, pose, controller=controller, fidelity="fast")
     held = platform.inverse_dynamics(platform.home, REST, REST)
     np.testing.assert_allclose(ride.signals["command"][0], held, rtol=0.0, atol=1e-6)
 
@@ -96,7 +96,7 @@ def test_a_motion_is_followed() -> None:
         start.twist,
         controller=Lqr(platform, motion),
         timestep=5e-4,
-        preset="fast",
+        fidelity="fast",
     )
     assert not ride.stopped
     errors = displacement(ride.pose[::2], motion(ride.time[::2]).pose)

@@ -47,8 +47,10 @@ MACHINES = {
 
 @pytest.fixture(params=MACHINES)
 def parameters(request: pytest.FixtureRequest) -> MachineParameters:
-    name, preset = MACHINES[request.param]
-    return unsymmetric(name) if preset == "" else read_parameters(SHIPPED[name], preset)
+    name, configuration = MACHINES[request.param]
+    return (
+        unsymmetric(name) if configuration == "" else read_parameters(SHIPPED[name], configuration)
+    )
 
 
 def dumped_numbers(value: Any, path: str = "") -> Iterator[str]:
@@ -79,7 +81,7 @@ def slightly_more(path: str, value: float) -> float:
 
 def edited(parameters: MachineParameters, path: str, value: float) -> MachineParameters:
     """Return the machine with one number changed in its plain data, read like a file."""
-    content = json.loads(parameters.model_dump_json(exclude={"preset"}))
+    content = json.loads(parameters.model_dump_json(exclude={"configuration"}))
     keys = path.split(".")
     tables = [content]
     if keys[0] == "leg":
@@ -136,8 +138,10 @@ def test_a_changed_number_is_read_like_a_changed_file(parameters: MachineParamet
                 with_values(parameters, {path: value})
             continue
         found = with_values(parameters, {path: value})
-        assert found.model_dump(exclude={"preset"}) == expected.model_dump(exclude={"preset"}), path
-        assert found.preset == parameters.preset
+        assert found.model_dump(exclude={"configuration"}) == expected.model_dump(
+            exclude={"configuration"}
+        ), path
+        assert found.configuration == parameters.configuration
         assert found != parameters
         changed += 1
     assert changed > 35

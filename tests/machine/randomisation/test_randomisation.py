@@ -31,8 +31,8 @@ UNIT: dict[str, Any] = {"kind": "uniform", "low": 0.0, "high": 1.0}
 HALF = Uniform(low=0.5, high=1.5, relative=True)
 
 
-def machine(name: str = "stewart", preset: str | None = "hardware") -> MachineParameters:
-    return read_parameters(SHIPPED[name], preset)
+def machine(name: str = "stewart", configuration: str | None = "hardware") -> MachineParameters:
+    return read_parameters(SHIPPED[name], configuration)
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -63,7 +63,9 @@ def test_machines_drawn_from_the_hardware_spread(name: str) -> None:
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_machines_without_drives_have_no_hardware_spread(name: str) -> None:
-    with pytest.raises(InputError, match="no drives; load it with one of its presets: hardware"):
+    with pytest.raises(
+        InputError, match="no drives; load it with one of its configurations: hardware"
+    ):
         hardware_spread(machine(name, None))
 
 

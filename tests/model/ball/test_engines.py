@@ -93,14 +93,14 @@ class Case(NamedTuple):
 
     machine: str
     resistance: float
-    preset: str
+    fidelity: str
     mujoco: float
     bullet: float
 
 
 CASES = (
     # Measured: MuJoCo 7.7e-8 m, Bullet 2.0e-7 m.
-    Case("stewart", 0.0, "validation", 5e-7, 1e-6),
+    Case("stewart", 0.0, "accurate", 5e-7, 1e-6),
     # MuJoCo resists softly, and under the load of the moment: 1.6e-5 m; Bullet 7.1e-6 m, of which
     # the platform's own error of first order in time is the most.
     Case("stewart", 1e-3, "fast", 5e-5, 5e-5),
@@ -115,14 +115,14 @@ CASES = (
 def test_engines_agree(case: Case, make: Callable[..., Engine]) -> None:
     platform = twin.load(case.machine)
     ball = ball_of(platform, case.resistance)
-    reference = drive(make("analytic", platform, 1e-3, case.preset, ball=ball), ball)
+    reference = drive(make("analytic", platform, 1e-3, case.fidelity, ball=ball), ball)
     assert np.ptp(reference.seen[:, 0]) > 0.05
     # Slip: measured 3.4e-7 m/s in MuJoCo and 6.0e-7 m/s in Bullet without resistance, which acts
     # softly in MuJoCo: 3.7e-4 m/s. Bullet lets bodies sink in by 1e-5 m, its slop.
     slipping = {"mujoco": 1e-6 if case.resistance == 0.0 else 1e-3, "bullet": 1e-5}
     for engine, limit in {"mujoco": case.mujoco, "bullet": case.bullet}.items():
         pytest.importorskip({"bullet": "pybullet"}.get(engine, engine))
-        course = drive(make(engine, platform, 1e-3, case.preset, ball=ball), ball)
+        course = drive(make(engine, platform, 1e-3, case.fidelity, ball=ball), ball)
         apart = np.abs(course.seen[:, :2] - reference.seen[:, :2]).max()
         assert apart < limit, f"{engine}: {apart:.2e} m"
         assert np.abs(course.slip[:, :2]).max() < slipping[engine]
@@ -152,8 +152,8 @@ def test_a_hop_is_a_hop(make: Callable[..., Engine]) -> None:
     platform = twin.load("stewart")
     ball = ball_of(platform)
     mine, other = (
-        throw(make(name, platform, 1e-3, preset, ball=ball))
-        for name, preset in (("analytic", "fast"), ("mujoco", "validation"))
+        throw(make(name, platform, 1e-3, fidelity, ball=ball))
+        for name, fidelity in (("analytic", "fast"), ("mujoco", "accurate"))
     )
     height = mine.seen[:, 2] - ball.plate_height - ball.radius
     flying = np.flatnonzero(height > 1e-7)

@@ -1,4 +1,4 @@
-"""What integrated motions keep: energy, its balance with work and heat, and conditions."""
+"""What integrated motions keep: energy, its balance with work and heat, and constraints."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from twin.model.solution import Solution
 from twin.simulation.platform import Platform
 
 DAMPED = {
-    "hardware": lambda: twin.load("driving_simulator", preset="hardware"),
+    "hardware": lambda: twin.load("driving_simulator", configuration="hardware"),
     "compliant_stewart": lambda: twin.load("compliant_stewart"),
     "micro_hexapod": lambda: twin.load("micro_hexapod"),
     "lopsided pillars": lambda: Platform(machine_without_symmetry("pillar")),
@@ -69,7 +69,9 @@ def test_energy_grows_by_the_work_done(start: Start) -> None:
 def test_energy_falls_by_what_is_turned_into_heat(damped: Start) -> None:
     forces = 0.95 * damped.holding
     solution = damped.run(0.7, forces=forces, wrench=damped.wrench)
-    lost = damped.platform.dissipation(solution.pose, solution.twist, internal=solution.internal)
+    lost = damped.platform.dissipation(
+        solution.pose, solution.twist, deflection=solution.deflection
+    )
     assert (lost >= 0.0).all()
     assert lost.max() * damped.pace > 1e-6 * np.abs(damped.energies(solution.states)[0]).max()
     balanced(damped, solution, 0.95)
@@ -104,5 +106,5 @@ def test_conditions_hold_along_the_motion() -> None:
                 settled = platform.constrain(pose, twist)
                 assert np.abs(settled.pose - pose).max() <= 1e-12
                 assert np.abs(settled.twist - twist).max() <= 1e-12
-                rates = np.einsum("kij,kj->ki", platform.conditions(pose), twist)
+                rates = np.einsum("kij,kj->ki", platform.constraints(pose), twist)
                 assert np.abs(rates).max() <= 1e-12

@@ -22,7 +22,7 @@ class States(NamedTuple):
     acceleration: Any
     forces: Any
     wrench: Any
-    internal: Any
+    deflection: Any
 
 
 CALLS: dict[str, Callable[[Platform, States], Any]] = {
@@ -30,18 +30,18 @@ CALLS: dict[str, Callable[[Platform, States], Any]] = {
     "forward_kinematics": lambda p, s: p.forward_kinematics(p.inverse_kinematics(s.pose)),
     "jacobian": lambda p, s: p.jacobian(s.pose),
     "jacobian_derivative": lambda p, s: p.jacobian_derivative(s.pose, s.twist),
-    "conditions": lambda p, s: p.conditions(s.pose),
+    "constraints": lambda p, s: p.constraints(s.pose),
     "constrain": lambda p, s: np.concatenate(p.constrain(*s[:3]), axis=-1),
     "leg_coordinates": lambda p, s: np.concatenate(
-        p.leg_coordinates(*s[:3], internal=s.internal), axis=-1
+        p.leg_coordinates(*s[:3], deflection=s.deflection), axis=-1
     ),
-    "mass_matrix": lambda p, s: p.mass_matrix(s.pose, internal=s.internal),
+    "mass_matrix": lambda p, s: p.mass_matrix(s.pose, deflection=s.deflection),
     "forward_dynamics": lambda p, s: p.forward_dynamics(
-        s.pose, s.twist, s.forces, s.wrench, internal=s.internal
+        s.pose, s.twist, s.forces, s.wrench, deflection=s.deflection
     ),
-    "inverse_dynamics": lambda p, s: p.inverse_dynamics(*s[:3], s.wrench, internal=s.internal),
-    "energy": lambda p, s: np.stack(p.energy(s.pose, s.twist, internal=s.internal), axis=-1),
-    "dissipation": lambda p, s: p.dissipation(s.pose, s.twist, internal=s.internal),
+    "inverse_dynamics": lambda p, s: p.inverse_dynamics(*s[:3], s.wrench, deflection=s.deflection),
+    "energy": lambda p, s: np.stack(p.energy(s.pose, s.twist, deflection=s.deflection), axis=-1),
+    "dissipation": lambda p, s: p.dissipation(s.pose, s.twist, deflection=s.deflection),
     "within_limits": lambda p, s: p.within_limits(s.pose),
     "condition_number": lambda p, s: p.condition_number(s.pose),
 }
@@ -95,15 +95,17 @@ def test_first_unreachable_pose_is_named_from_any_thread(monkeypatch: pytest.Mon
 
 
 def test_arguments_broadcast(platform: Platform, states: Any) -> None:
-    pose, _, _, forces, wrench, internal = states
+    pose, _, _, forces, wrench, deflection = states
     twist = np.zeros((1, 4, 6))
     grid = platform.forward_dynamics(
-        pose[:3, None], twist, forces[0], wrench[:4], internal=internal[:3, None]
+        pose[:3, None], twist, forces[0], wrench[:4], deflection=deflection[:3, None]
     )
-    assert grid.shape == (3, 4, 6 + platform.n_internal)
+    assert grid.shape == (3, 4, 6 + platform.n_deflections)
     np.testing.assert_array_equal(
         grid[2, 1],
-        platform.forward_dynamics(pose[2], np.zeros(6), forces[0], wrench[1], internal=internal[2]),
+        platform.forward_dynamics(
+            pose[2], np.zeros(6), forces[0], wrench[1], deflection=deflection[2]
+        ),
     )
 
 

@@ -33,22 +33,22 @@ def test_a_machine_that_leans_feels_gravity_lean(platform: Platform, states: Any
     """Turned with its base, all it does is turned, if gravity is turned as well."""
     if platform.kind == "pillar":
         pytest.skip("the floor of the pillars is horizontal")
-    pose, twist, acceleration, forces, wrench, internal = states
+    pose, twist, acceleration, forces, wrench, deflection = states
     machine = in_field(turned(platform, LEAN), LEAN.apply(np.array(LEANING)))
     straight = in_field(platform, LEANING)
     place = turned_pose(pose, LEAN)
     moving, pushing, gaining = (turned_vectors(x, LEAN) for x in (twist, wrench, acceleration))
-    found = machine.forward_dynamics(place, moving, forces, pushing, internal=internal)
-    wanted = straight.forward_dynamics(pose, twist, forces, wrench, internal=internal)
+    found = machine.forward_dynamics(place, moving, forces, pushing, deflection=deflection)
+    wanted = straight.forward_dynamics(pose, twist, forces, wrench, deflection=deflection)
     close(found[:, :6], turned_vectors(wanted[:, :6], LEAN))
     close(found[:, 6:], wanted[:, 6:])
     close(
-        machine.inverse_dynamics(place, moving, gaining, pushing, internal=internal),
-        straight.inverse_dynamics(pose, twist, acceleration, wrench, internal=internal),
+        machine.inverse_dynamics(place, moving, gaining, pushing, deflection=deflection),
+        straight.inverse_dynamics(pose, twist, acceleration, wrench, deflection=deflection),
     )
     for one, other in zip(
-        machine.energy(place, moving, internal=internal),
-        straight.energy(pose, twist, internal=internal),
+        machine.energy(place, moving, deflection=deflection),
+        straight.energy(pose, twist, deflection=deflection),
         strict=True,
     ):
         close(one, other)
@@ -56,28 +56,31 @@ def test_a_machine_that_leans_feels_gravity_lean(platform: Platform, states: Any
 
 def test_a_field_along_z_is_gravity(platform: Platform, states: Any) -> None:
     heavier, other = with_gravity(platform, 12.5), in_field(platform, (0.0, 0.0, -12.5))
-    pose, twist, _, forces, wrench, internal = states
+    pose, twist, _, forces, wrench, deflection = states
     np.testing.assert_array_equal(
-        heavier.forward_dynamics(pose, twist, forces, wrench, internal=internal),
-        other.forward_dynamics(pose, twist, forces, wrench, internal=internal),
+        heavier.forward_dynamics(pose, twist, forces, wrench, deflection=deflection),
+        other.forward_dynamics(pose, twist, forces, wrench, deflection=deflection),
     )
     np.testing.assert_array_equal(
-        heavier.energy(pose, twist, internal=internal), other.energy(pose, twist, internal=internal)
+        heavier.energy(pose, twist, deflection=deflection),
+        other.energy(pose, twist, deflection=deflection),
     )
 
 
 def test_a_falling_machine_is_weightless(platform: Platform, states: Any) -> None:
     weightless, pose = in_field(platform, (0.0, 0.0, 0.0)), states.pose
     pillars = platform.kind == "pillar"
-    rest, still = np.zeros_like(states.twist), np.zeros_like(states.internal)
+    rest, still = np.zeros_like(states.twist), np.zeros_like(states.deflection)
     idle = np.zeros_like(states.forces)
-    found = weightless.forward_dynamics(pose, rest, idle, internal=still)
+    found = weightless.forward_dynamics(pose, rest, idle, deflection=still)
     if platform.kind == "strut":
         assert (weightless.energy(pose, rest)[1] >= 0.0).all(), "springs alone"
     else:
         np.testing.assert_array_equal(found, 0.0 * found)
-        assert not np.abs(weightless.energy(pose, rest, internal=still)).any()
-    assert pillars or np.abs(platform.forward_dynamics(pose, rest, idle, internal=still)).max() > 1
+        assert not np.abs(weightless.energy(pose, rest, deflection=still)).any()
+    assert (
+        pillars or np.abs(platform.forward_dynamics(pose, rest, idle, deflection=still)).max() > 1
+    )
 
 
 @pytest.mark.parametrize("name", formulation_names())

@@ -23,17 +23,17 @@ def start(platform: Platform) -> Start:
 
 def independent(start: Start, forces: Any, end: float, breaks: Any) -> Any:
     """Return the state at `end` from scipy's integrator and `Platform.forward_dynamics`."""
-    platform, k = start.platform, start.platform.n_internal
+    platform, k = start.platform, start.platform.n_deflections
 
     def rate(time: float, y: Any) -> Any:
         pose = np.r_[y[:3], y[3:7] / np.linalg.norm(y[3:7])]
         pose, twist, _ = platform.constrain(pose, y[7:13])
         (w, v), omega = (pose[3], pose[4:]), twist[3:]
         spin = 0.5 * np.r_[-omega @ v, w * omega + np.cross(omega, v)]
-        found = platform.forward_dynamics(pose, twist, forces(time), internal=y[13:])
+        found = platform.forward_dynamics(pose, twist, forces(time), deflection=y[13:])
         return np.r_[twist[:3], spin, found[:6], y[13 + k :], found[6:]]
 
-    y = np.r_[platform.home, start.twist, start.internal]
+    y = np.r_[platform.home, start.twist, start.deflection]
     for begin, stop in zip(breaks, [*breaks[1:], end], strict=True):
         # Never read the other side of a jump.
         inside = (begin + 1e-12 * end, stop - 1e-12 * end)
@@ -50,7 +50,7 @@ def independent(start: Start, forces: Any, end: float, breaks: Any) -> Any:
 
 def sizes_of(start: Start) -> Any:
     """Return what the entries of a state are measured by: rates change within a pace."""
-    k = start.platform.n_internal
+    k = start.platform.n_deflections
     rate = 1.0 / start.pace
     return np.r_[np.ones(7), np.full(6, rate), np.ones(k), np.full(k, rate)]
 
@@ -115,7 +115,7 @@ def test_continuous_output(start: Start, method: str, order: int) -> None:
         assert gap(start, states, solution.states) <= 4e-15
         pose, twist = solution(solution.time)
         np.testing.assert_array_equal(np.hstack([pose, twist]), states[:, :13])
-        np.testing.assert_array_equal(solution.internal, solution.states[:, 13:])
+        np.testing.assert_array_equal(solution.deflection, solution.states[:, 13:])
     # A quarter of the step divides the error by about 4^(order + 1).
     assert errors[0] / errors[1] > 4**order
     assert errors[0] < 1e-3
@@ -127,7 +127,7 @@ def test_output_takes_any_shape_and_order(start: Start) -> None:
     pose, twist = solution(time)
     assert pose.shape == (2, 3, 7)
     assert twist.shape == (2, 3, 6)
-    assert solution.at(time).shape == (2, 3, 13 + 2 * start.platform.n_internal)
+    assert solution.at(time).shape == (2, 3, 13 + 2 * start.platform.n_deflections)
     for index in np.ndindex(time.shape):
         np.testing.assert_array_equal(pose[index], solution(time[index])[0])
     for outside in (-0.1 * start.pace, 1.1 * start.pace, np.nan, [0.0, 2.0]):
@@ -174,7 +174,7 @@ def test_springs_move_as_their_own_accelerations_say() -> None:
     solution = start.run(0.1, forces=start.holding, method="rk4", timestep=1e-4)
     states = solution.at(0.05 * start.pace + step * np.arange(-2, 3))
     found = platform.forward_dynamics(
-        states[2, :7], states[2, 7:13], start.holding, internal=states[2, 13:]
+        states[2, :7], states[2, 7:13], start.holding, deflection=states[2, 13:]
     )
     rates = (8 * (states[3] - states[1]) - (states[4] - states[0])) / (12 * step)
     # Differences of order four: rounding 1e-16 over the step.
@@ -222,7 +222,7 @@ def test_absurd_forces_stop_with_data(platform: Platform, method: str) -> None:
 def assert_complete(error: IntegrationError) -> None:
     """Assert that the error holds the last good state and names the reason."""
     data = error.data
-    assert set(data) == {"reason", "time", "pose", "twist", "internal", "step"}
+    assert set(data) == {"reason", "time", "pose", "twist", "deflection", "step"}
     assert data["reason"] in str(error)
     assert 0.0 <= data["time"] <= 1.0
     assert data["step"] > 0.0

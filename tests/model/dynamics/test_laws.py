@@ -31,16 +31,16 @@ def close(found: Any, expected: Any, tolerance: float = ROUNDING) -> None:
 
 
 def test_mass_matrix_is_symmetric_and_positive_definite(platform: Platform, states: Any) -> None:
-    mass = platform.mass_matrix(states.pose, internal=states.internal)
+    mass = platform.mass_matrix(states.pose, deflection=states.deflection)
     np.testing.assert_array_equal(mass, mass.transpose(0, 2, 1))
     assert np.linalg.eigvalsh(mass).min() > 0
 
 
 def test_kinetic_energy_is_half_twist_mass_twist(platform: Platform, states: Any) -> None:
-    k = platform.n_internal
-    still = np.hstack([states.internal[:, :k], 0 * states.internal[:, k:]])
-    kinetic, _ = platform.energy(states.pose, states.twist, internal=still)
-    mass = platform.mass_matrix(states.pose, internal=still)
+    k = platform.n_deflections
+    still = np.hstack([states.deflection[:, :k], 0 * states.deflection[:, k:]])
+    kinetic, _ = platform.energy(states.pose, states.twist, deflection=still)
+    mass = platform.mass_matrix(states.pose, deflection=still)
     close(kinetic, 0.5 * np.einsum("ki,kij,kj->k", states.twist, mass, states.twist))
 
 
@@ -57,7 +57,7 @@ def rounding_of(platform: Platform, states: Any, forces: Array, acceleration: Ar
         `(k, 6)` for accelerations and `(k, n)` for forces: the sizes of all terms, which cancel,
         through the entries' sizes of the matrices solved with.
     """
-    mass = platform.mass_matrix(states.pose, internal=states.internal)
+    mass = platform.mass_matrix(states.pose, deflection=states.deflection)
     jacobian = platform.jacobian(states.pose)
     terms = np.abs(jacobian).transpose(0, 2, 1) @ np.abs(forces)[..., None]
     terms += np.abs(mass) @ np.abs(acceleration)[..., None] + np.abs(states.wrench)[..., None]
@@ -71,29 +71,29 @@ def rounding_of(platform: Platform, states: Any, forces: Array, acceleration: Ar
 
 
 def test_forward_and_inverse_dynamics_are_inverse(platform: Platform, states: Any) -> None:
-    pose, twist, acceleration, forces, wrench, internal = states
-    needed = platform.inverse_dynamics(pose, twist, acceleration, wrench, internal=internal)
-    found = platform.forward_dynamics(pose, twist, needed, wrench, internal=internal)[:, :6]
+    pose, twist, acceleration, forces, wrench, deflection = states
+    needed = platform.inverse_dynamics(pose, twist, acceleration, wrench, deflection=deflection)
+    found = platform.forward_dynamics(pose, twist, needed, wrench, deflection=deflection)[:, :6]
     largest, _ = rounding_of(platform, states, needed, acceleration)
     assert (np.abs(found - acceleration) <= TERMS * largest).all()
-    reached = platform.forward_dynamics(pose, twist, forces, wrench, internal=internal)[:, :6]
-    again = platform.inverse_dynamics(pose, twist, reached, wrench, internal=internal)
+    reached = platform.forward_dynamics(pose, twist, forces, wrench, deflection=deflection)[:, :6]
+    again = platform.inverse_dynamics(pose, twist, reached, wrench, deflection=deflection)
     accelerating, pushing = rounding_of(platform, states, forces, reached)
     if platform.n_actuators == platform.dof:
         assert (np.abs(again - forces) <= TERMS * pushing).all()
     else:
         assert (np.linalg.norm(again, axis=1) <= np.linalg.norm(forces, axis=1)).all()
-        same = platform.forward_dynamics(pose, twist, again, wrench, internal=internal)[:, :6]
+        same = platform.forward_dynamics(pose, twist, again, wrench, deflection=deflection)[:, :6]
         assert (np.abs(same - reached) <= TERMS * accelerating).all()
 
 
 def test_virtual_work(platform: Platform, states: Any) -> None:
     """Actuator forces and the wrench J^T f they are equal to do the same thing."""
-    pose, twist, _, forces, _, internal = states
+    pose, twist, _, forces, _, deflection = states
     wrench = np.einsum("kij,ki->kj", platform.jacobian(pose), forces)
     close(
-        platform.forward_dynamics(pose, twist, forces, internal=internal)[:, :6],
-        platform.forward_dynamics(pose, twist, 0 * forces, wrench, internal=internal)[:, :6],
+        platform.forward_dynamics(pose, twist, forces, deflection=deflection)[:, :6],
+        platform.forward_dynamics(pose, twist, 0 * forces, wrench, deflection=deflection)[:, :6],
     )
 
 
@@ -102,17 +102,17 @@ def test_power_of_all_forces_is_the_rate_of_the_energy(
     platform: Platform, states: Any, derivative: Any, scale: Scale, field: Any
 ) -> None:
     platform = in_field(platform, field)
-    pose, twist, _, forces, wrench, internal = states
-    k = platform.n_internal
-    reached = platform.forward_dynamics(pose, twist, forces, wrench, internal=internal)
+    pose, twist, _, forces, wrench, deflection = states
+    k = platform.n_deflections
+    reached = platform.forward_dynamics(pose, twist, forces, wrench, deflection=deflection)
     acceleration, inner = reached[:, :6], reached[:, 6:]
 
     def energy(time: float) -> Array:
         place = moved(platform, pose, twist, acceleration, time)
         motion = platform.constrain(place, twist + acceleration * time)
-        springs = internal[:, :k] + internal[:, k:] * time + 0.5 * inner * time**2
-        inside = np.hstack([springs, internal[:, k:] + inner * time])
-        kinetic, potential = platform.energy(motion.pose, motion.twist, internal=inside)
+        springs = deflection[:, :k] + deflection[:, k:] * time + 0.5 * inner * time**2
+        inside = np.hstack([springs, deflection[:, k:] + inner * time])
+        kinetic, potential = platform.energy(motion.pose, motion.twist, deflection=inside)
         return np.asarray(kinetic + potential)
 
     # Stiff springs accelerate a machine out of all proportion to its own time.
@@ -121,11 +121,11 @@ def test_power_of_all_forces_is_the_rate_of_the_energy(
     rate = derivative(energy, 2e-3 * time)
     rates = np.einsum("kij,kj->ki", platform.jacobian(pose), twist)
     if k:
-        rates -= internal[:, k:]
+        rates -= deflection[:, k:]
     power = np.einsum("ki,ki->k", forces, rates) + np.einsum("ki,ki->k", wrench, twist)
-    power -= platform.dissipation(pose, twist, internal=internal)
+    power -= platform.dissipation(pose, twist, deflection=deflection)
     # Rounding of the energies and of the lengths in them, over the smallest step.
-    largest = np.abs(platform.energy(pose, twist, internal=internal)).sum(axis=0).max()
+    largest = np.abs(platform.energy(pose, twist, deflection=deflection)).sum(axis=0).max()
     error = 4e-15 * largest / (5e-4 * time) + 1e-10 * np.abs(power).max()
     np.testing.assert_allclose(rate, power, rtol=0, atol=error)
 
@@ -136,9 +136,9 @@ def test_static_forces_are_the_gradient_of_the_potential(
 ) -> None:
     platform = in_field(platform, field)
     rest = np.zeros_like(states.twist)
-    still = np.zeros_like(states.internal)
-    still[:, : platform.n_internal] = states.internal[:, : platform.n_internal]
-    forces = platform.inverse_dynamics(states.pose, rest, rest, internal=still)
+    still = np.zeros_like(states.deflection)
+    still[:, : platform.n_deflections] = states.deflection[:, : platform.n_deflections]
+    forces = platform.inverse_dynamics(states.pose, rest, rest, deflection=still)
     held = np.einsum("kij,ki->kj", platform.jacobian(states.pose), forces)
     sizes = np.repeat([scale.length, 1.0], 3)
     for direction in np.diag(sizes):
@@ -146,7 +146,7 @@ def test_static_forces_are_the_gradient_of_the_potential(
 
         def potential(share: float, twist: Array = twist) -> Array:
             place = moved(platform, states.pose, twist, rest, share)
-            return np.asarray(platform.energy(place, rest, internal=still)[1])
+            return np.asarray(platform.energy(place, rest, deflection=still)[1])
 
         step = 2e-3
         gradient = derivative(potential, step)
@@ -167,7 +167,7 @@ def test_without_gravity_a_machine_at_rest_stays(platform: Platform) -> None:
 
 
 def test_velocity_terms_are_quadratic(platform: Platform, states: Any) -> None:
-    """Forces that hold all rates of the freedoms, less what dampers take of them."""
+    """Forces that hold all rates of the degrees of freedom, less what dampers take of them."""
     pose, twist, zero = states.pose, states.twist, np.zeros_like(states.twist)
 
     def held(factor: float) -> Array:

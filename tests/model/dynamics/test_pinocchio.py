@@ -1,7 +1,7 @@
 """Dynamics against Pinocchio, an independent multibody library.
 
-The loops of the open tree are closed by projecting its equations on the six freedoms of the
-platform, with Jacobians from Pinocchio, and a second time by its own constraint solver.
+The loops of the open tree are closed by projecting its equations on the six degrees of freedom of
+the platform, with Jacobians from Pinocchio, and a second time by its own constraint solver.
 """
 
 from __future__ import annotations

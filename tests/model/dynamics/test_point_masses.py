@@ -36,7 +36,7 @@ class Sample(NamedTuple):
     platform: Platform
     pose: Array
     twist: Array
-    internal: Array
+    deflection: Array
     forces: Array
     wrench: Array
     answer: Array
@@ -50,31 +50,31 @@ class Sample(NamedTuple):
         return float(REACH * min(1.0 / rate, 1.0 / np.sqrt(acceleration)))
 
     @property
-    def freedoms(self) -> Array:
-        """Return `(2, freedoms)`: rates and accelerations."""
+    def dof(self) -> Array:
+        """Return `(2, degrees of freedom)`: rates and accelerations."""
         if self.platform.kind == "pillar":
             return height_roll_pitch(self.pose, self.twist, self.answer)[1:]
-        rates = np.concatenate([self.twist, self.internal[self.platform.n_internal :]])
+        rates = np.concatenate([self.twist, self.deflection[self.platform.n_deflections :]])
         return np.stack([rates, self.answer])
 
     def motion(self, rate: Array, acceleration: Array) -> Motion:
-        """Return a motion of the freedoms through the state."""
+        """Return a motion of the degrees of freedom through the state."""
         machine = self.platform.parameters
         if self.platform.kind == "pillar":
             start = height_roll_pitch(self.pose, self.twist, self.answer)[0]
             return pillar_motion(machine, start, rate, acceleration)
         springs = np.zeros(self.platform.n_actuators)
-        springs[: self.platform.n_internal] = self.internal[: self.platform.n_internal]
+        springs[: self.platform.n_deflections] = self.deflection[: self.platform.n_deflections]
         return free_motion(self.pose, springs, rate, acceleration)
 
     def follow(self, *names: str) -> Iterator[Taylor]:
         """Yield parts of the cloud along the state's own motion."""
-        motion, machine = self.motion(*self.freedoms), self.platform.parameters
+        motion, machine = self.motion(*self.dof), self.platform.parameters
         for name in names:
             yield taylor(lambda time, n=name: getattr(motion(time).cloud(machine), n), self.radius)
 
     def rates(self, direction: Array, *names: str) -> Iterator[Array]:
-        """Yield rates of parts of the cloud, or of the place, for freedoms that move at 1."""
+        """Yield rates of parts of the cloud, or of the place, for dof that move at 1."""
         motion, machine = self.motion(direction, 0.0 * direction), self.platform.parameters
         radius = REACH * scale_of(self.platform).length
         for name in names:
@@ -86,7 +86,7 @@ class Sample(NamedTuple):
             yield taylor(part, radius).rate
 
     def twist_of(self, direction: Array) -> Array:
-        """Return the twist `(6,)` of freedoms that move at 1."""
+        """Return the twist `(6,)` of degrees of freedom that move at 1."""
         velocity, turning = self.rates(direction, "position", "turn")
         start = Rotation.from_quat(self.pose[[4, 5, 6, 3]]).as_matrix()
         spin = turning @ start.T
@@ -95,13 +95,13 @@ class Sample(NamedTuple):
     @property
     def masses(self) -> Array:
         """Masses `(m,)` of the cloud."""
-        start = self.motion(*self.freedoms)(np.zeros(1))
+        start = self.motion(*self.dof)(np.zeros(1))
         return start.cloud(self.platform.parameters).masses
 
 
 def machine(name: str) -> Platform:
     if name == "hardware":
-        return twin.load("driving_simulator", preset="hardware")
+        return twin.load("driving_simulator", configuration="hardware")
     first, _, kind = name.partition(" ")
     return Platform(machine_without_symmetry(kind)) if kind else twin.load(first)
 
@@ -111,16 +111,16 @@ def samples(request: pytest.FixtureRequest) -> list[Sample]:
     """Random states of a machine of the catalogue, or of one without symmetry."""
     platform = machine(request.param)
     scale, random = scale_of(platform), np.random.default_rng(31)
-    k, found = platform.n_internal, []
+    k, found = platform.n_deflections, []
     for pose in poses_near(platform, COUNT, 32):
         start = platform.constrain(pose, 0.5 * scale.twist * random.normal(size=6))
-        internal = np.repeat([0.01, 0.01 / scale.time], k) * random.normal(size=2 * k)
+        deflection = np.repeat([0.01, 0.01 / scale.time], k) * random.normal(size=2 * k)
         forces = scale.effort * random.normal(size=platform.n_actuators)
         wrench = 0.3 * scale.wrench * random.normal(size=6)
         answer = platform.forward_dynamics(
-            start.pose, start.twist, forces, wrench, internal=internal
+            start.pose, start.twist, forces, wrench, deflection=deflection
         )
-        found.append(Sample(platform, start.pose, start.twist, internal, forces, wrench, answer))
+        found.append(Sample(platform, start.pose, start.twist, deflection, forces, wrench, answer))
     return found
 
 
@@ -156,7 +156,7 @@ def test_forward_dynamics(samples: list[Sample]) -> None:
         inertia = sample.masses[:, None] * (points.acceleration - gravity)
         pull = spring_forces(platform, springs.value, springs.rate)
         drag = friction(platform, feet.rate)
-        for direction in np.eye(len(sample.freedoms[0])):
+        for direction in np.eye(len(sample.dof[0])):
             names = ("points", "actuators", "springs", "feet")
             moving, driven, sprung, sliding = sample.rates(direction, *names)
             terms = np.concatenate(
@@ -174,13 +174,13 @@ def test_forward_dynamics(samples: list[Sample]) -> None:
 def test_mass_matrix(samples: list[Sample]) -> None:
     for sample in samples:
         platform = sample.platform
-        mass = platform.mass_matrix(sample.pose, internal=sample.internal)
-        directions = np.eye(len(sample.freedoms[0]))
+        mass = platform.mass_matrix(sample.pose, deflection=sample.deflection)
+        directions = np.eye(len(sample.dof[0]))
         moving = np.array([next(sample.rates(direction, "points")) for direction in directions])
         twists = np.array([sample.twist_of(direction) for direction in directions])
         expected = np.einsum("aij,i,bij->ab", moving, sample.masses, moving)
         found = twists @ mass @ twists.T
-        if platform.n_internal:
+        if platform.n_deflections:
             # The springs' own part is not asked for; there is none between them and the platform.
             assert np.abs(expected[:6, 6:]).max() <= CLOSE * np.abs(expected).max()
             expected, found = expected[:6, :6], found[:6, :6]
@@ -201,10 +201,10 @@ def test_energy_and_dissipation(samples: list[Sample]) -> None:
         damping = held - spring_forces(platform, springs.value, springs.rate)
         lost = damping @ springs.rate - (friction(platform, feet.rate) * feet.rate).sum()
         state = (sample.pose, sample.twist)
-        found = platform.energy(*state, internal=sample.internal)
+        found = platform.energy(*state, deflection=sample.deflection)
         assert found[0] == pytest.approx(kinetic, rel=CLOSE)
         assert found[1] == pytest.approx(weight + stored, abs=CLOSE * (abs(weight) + stored))
-        found = platform.dissipation(*state, internal=sample.internal)
+        found = platform.dissipation(*state, deflection=sample.deflection)
         # The damping is a difference: rounding of the springs' forces is left in it.
         assert found == pytest.approx(
             lost, rel=CLOSE, abs=CLOSE * np.abs(held * springs.rate).sum()
@@ -223,8 +223,8 @@ def test_actuator_coordinates(samples: list[Sample]) -> None:
             sample.pose,
             sample.twist,
             sample.answer[:6],
-            internal=sample.internal,
-            internal_acceleration=sample.answer[6:],
+            deflection=sample.deflection,
+            deflection_acceleration=sample.answer[6:],
         )
         column = 0 if platform.kind == "rss" else -1
         values, rates, accelerations = (part[:, column] for part in legs)

@@ -1,4 +1,4 @@
-"""More actuators than freedoms: forces of smallest norm, and forces that only strain."""
+"""More actuators than degrees of freedom: forces of smallest norm, and forces that only strain."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ MAKERS: dict[str, Any] = {
     "seven legs": lambda: redundant_machine(7),
     "eight legs": lambda: redundant_machine(8),
     "driving_simulator": lambda: twin.load("driving_simulator"),
-    "hardware": lambda: twin.load("driving_simulator", preset="hardware"),
+    "hardware": lambda: twin.load("driving_simulator", configuration="hardware"),
     "lopsided pillars": lambda: Platform(machine_without_symmetry("pillar")),
 }
 
 
 class Sample(NamedTuple):
-    """States of a machine, forces that give their accelerations, and the rows of its freedoms."""
+    """States of a machine, forces that give their accelerations, and the rows of its dof."""
 
     platform: Platform
     pose: Array
@@ -39,7 +39,7 @@ class Sample(NamedTuple):
     wrench: Array
     needed: Array
     rows: Array
-    """`(k, n, dof)`: actuator rates from independent rates of the freedoms"""
+    """`(k, n, dof)`: actuator rates from independent rates of the degrees of freedom"""
 
     @property
     def strains(self) -> Array:
@@ -49,7 +49,7 @@ class Sample(NamedTuple):
 
 @pytest.fixture(scope="module", params=MAKERS)
 def sample(request: pytest.FixtureRequest) -> Sample:
-    """Every machine with more actuators than freedoms."""
+    """Every machine with more actuators than degrees of freedom."""
     platform = MAKERS[request.param]()
     scale, random = scale_of(platform), np.random.default_rng(82)
     motion = platform.constrain(
@@ -61,7 +61,7 @@ def sample(request: pytest.FixtureRequest) -> Sample:
     needed = platform.inverse_dynamics(*motion, wrench)
     rows = platform.jacobian(motion.pose)
     if platform.dof < 6:
-        free = np.linalg.svd(platform.conditions(motion.pose))[2][:, 6 - platform.dof :]
+        free = np.linalg.svd(platform.constraints(motion.pose))[2][:, 6 - platform.dof :]
         rows = rows @ free.transpose(0, 2, 1)
     return Sample(platform, *motion, wrench, needed, rows)
 

@@ -34,7 +34,7 @@ class State(NamedTuple):
     pose: Array
     twist: Array
     forces: Array
-    internal: Array
+    deflection: Array
 
 
 def round_platform(name: str, **leg: Any) -> Platform:
@@ -53,7 +53,7 @@ def random_state(platform: Platform, seed: int) -> State:
     share = 1e-4 if platform.kind == "strut" else 0.03
     pose = platform.home + share * random.uniform(-1.0, 1.0, 7) * [*[scale.length] * 3, 1, 1, 1, 1]
     pose[3:] /= np.linalg.norm(pose[3:])
-    k = platform.n_internal
+    k = platform.n_deflections
     return State(
         pose,
         0.3 * scale.twist * random.normal(size=6),
@@ -84,8 +84,8 @@ def images(platform: Platform) -> list[tuple[Array, list[int]]]:
 
 def permuted(state: State, order: Any) -> tuple[Array, Array]:
     """Return forces and springs of legs in another order."""
-    k = len(state.internal) // 2
-    springs = state.internal.reshape(2, k)
+    k = len(state.deflection) // 2
+    springs = state.deflection.reshape(2, k)
     return state.forces[order], (springs[:, order] if k else springs).ravel()
 
 
@@ -104,7 +104,7 @@ def mirrored(mirror: Array, motion: Array) -> Array:
 
 def answer(platform: Platform, state: State) -> tuple[Array, Array]:
     """Return accelerations of platform and springs."""
-    found = platform.forward_dynamics(*state[:3], internal=state.internal)
+    found = platform.forward_dynamics(*state[:3], deflection=state.deflection)
     return found[:6], found[6:]
 
 
@@ -128,7 +128,8 @@ def test_mirror_image_moves_as_the_mirror_image(name: str) -> None:
             platform.inverse_kinematics(state.pose)[partner],
         )
         energies = [
-            np.array(platform.energy(*each[:2], internal=each.internal)) for each in (image, state)
+            np.array(platform.energy(*each[:2], deflection=each.deflection))
+            for each in (image, state)
         ]
         close(*energies)
         acceleration, springs = answer(platform, state)

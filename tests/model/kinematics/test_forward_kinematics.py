@@ -119,9 +119,9 @@ def test_all_corners_of_the_actuators(name: str) -> None:
 
 def test_random_box_stays_on_the_branch_of_home(platform: Platform, states: Any) -> None:
     def branch(pose: Any) -> Any:
-        """Return the sign of the determinant of actuator rates and conditions."""
-        jacobian, conditions = platform.jacobian(pose), platform.conditions(pose)
-        rows = np.concatenate([jacobian[..., : platform.dof, :], conditions], axis=-2)
+        """Return the sign of the determinant of actuator rates and constraints."""
+        jacobian, constraints = platform.jacobian(pose), platform.constraints(pose)
+        rows = np.concatenate([jacobian[..., : platform.dof, :], constraints], axis=-2)
         return np.sign(np.linalg.det(rows))
 
     found = platform.forward_kinematics(platform.inverse_kinematics(states.pose))

@@ -89,7 +89,7 @@ def test_shapes(platform: Platform) -> None:
         poses = np.broadcast_to(platform.home, (*shape, 7))
         assert platform.inverse_kinematics(poses).shape == (*shape, n)
         assert platform.jacobian(poses).shape == (*shape, n, 6)
-        assert platform.conditions(poses).shape == (*shape, 6 - platform.dof, 6)
+        assert platform.constraints(poses).shape == (*shape, 6 - platform.dof, 6)
         assert platform.within_limits(poses).shape == shape
         assert platform.condition_number(poses).shape == shape
         assert platform.constrain(poses).acceleration.shape == (*shape, 6)

@@ -94,17 +94,17 @@ def test_angular_velocity_is_the_sum_over_the_joints(straight: Platform, motion:
 
 def test_springs_and_actuators_share_the_leg(straight: Platform, motion: Any) -> None:
     poses, twists = motion
-    k = straight.n_internal
+    k = straight.n_deflections
     if k == 0:
         assert straight.leg_coordinates(poses).values.shape[-1] == 3
         return
     random = np.random.default_rng(43)
-    internal, second = random.normal(size=(100, 2 * k)), random.normal(size=(100, k))
+    deflection, second = random.normal(size=(100, 2 * k)), random.normal(size=(100, k))
     still = straight.leg_coordinates(poses, twists, twists)
     legs = straight.leg_coordinates(
-        poses, twists, twists, internal=internal, internal_acceleration=second
+        poses, twists, twists, deflection=deflection, deflection_acceleration=second
     )
-    for part, rest, spring in zip(legs, still, (*np.split(internal, 2, 1), second), strict=True):
+    for part, rest, spring in zip(legs, still, (*np.split(deflection, 2, 1), second), strict=True):
         np.testing.assert_array_equal(rest[..., 2], 0.0)
         np.testing.assert_array_equal(part[..., 2], spring)
         np.testing.assert_array_equal(part[..., :2], rest[..., :2])

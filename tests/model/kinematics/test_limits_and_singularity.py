@@ -45,7 +45,7 @@ def test_condition_number_does_not_depend_on_the_unit_of_length(
     units = np.r_[1, 1, 1, size, size, size]
     scaled = platform.jacobian(states.pose) / units
     if platform.dof < 6:
-        free = np.linalg.svd(platform.conditions(states.pose) / units)[2][:, 6 - platform.dof :]
+        free = np.linalg.svd(platform.constraints(states.pose) / units)[2][:, 6 - platform.dof :]
         scaled = scaled @ free.transpose(0, 2, 1)
     # Two ways through LAPACK: rounding times the condition number, below 100.
     np.testing.assert_allclose(

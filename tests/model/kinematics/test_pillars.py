@@ -227,7 +227,7 @@ def test_joints_are_places_of_the_feet_and_angles_of_the_fixed_one(plate: Plate)
 
 def test_conditions_forbid_sliding_and_yawing(plate: Plate) -> None:
     """Of six twists, C leaves three: the feet's rates and the turning about the vertical vanish."""
-    rows = plate.platform.conditions(plate.pose)
+    rows = plate.platform.constraints(plate.pose)
     assert rows.shape == (100, 3, 6)
     assert (np.linalg.matrix_rank(rows) == 3).all()
     free = np.linalg.svd(rows)[2][:, 3:]

@@ -22,7 +22,7 @@ class CompliantStates(NamedTuple):
 
     pose: NDArray[np.float64]
     twist: NDArray[np.float64]
-    internal: NDArray[np.float64]
+    deflection: NDArray[np.float64]
     forces: NDArray[np.float64]
     wrench: NDArray[np.float64]
 
@@ -61,7 +61,7 @@ def unequal(shipped: CompliantMachine) -> CompliantMachine:
 
 @pytest.fixture(scope="session")
 def seven(unequal: CompliantMachine) -> CompliantMachine:
-    """One leg more than freedoms, upright under the middle of the platform."""
+    """One leg more than degrees of freedom, upright under the middle of the platform."""
     values = {
         name: np.append(getattr(unequal, name), getattr(unequal, name)[0])
         for name in (

@@ -66,7 +66,7 @@ def test_a_machine_is_needed() -> None:
 CALLS: dict[str, tuple[Callable[[CompliantMachine], Any], str]] = {
     "pose": (lambda m: solve_free(m, np.zeros(6)), "pose"),
     "twist": (lambda m: solve_free(m, m.home, np.zeros(5)), "twist"),
-    "internal": (lambda m: solve_free(m, m.home, None, np.zeros(6)), "internal"),
+    "deflection": (lambda m: solve_free(m, m.home, None, np.zeros(6)), "deflection"),
     "forces": (lambda m: solve_free(m, m.home, None, None, np.full(6, NAN)), "forces"),
     "wrench": (lambda m: solve_locked(m, m.home, None, None, [1.0]), "wrench"),
     "batch": (lambda m: solve_locked(m, np.tile(m.home, (2, 1)), np.zeros((3, 6))), "leading axes"),

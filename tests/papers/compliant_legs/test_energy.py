@@ -20,13 +20,13 @@ from twin.papers.compliant_legs.vectors import rotation_matrix
 
 
 def moved(machine: CompliantMachine, state: Any, time: float) -> tuple[Any, Any, Any]:
-    """Return pose, twist and internal state after a time, exact to its second order."""
-    pose, twist, internal, *_ = state
+    """Return pose, twist and deflection state after a time, exact to its second order."""
+    pose, twist, deflection, *_ = state
     found = solve_free(machine, *state)
     n = machine.n_legs
     step = twist * time + found.acceleration * time**2 / 2
-    later = internal.copy()
-    later[:n] += internal[n:] * time + found.deflection_acceleration * time**2 / 2
+    later = deflection.copy()
+    later[:n] += deflection[n:] * time + found.deflection_acceleration * time**2 / 2
     later[n:] += found.deflection_acceleration * time
     return displaced(pose, step), twist + found.acceleration * time, later
 
@@ -34,11 +34,11 @@ def moved(machine: CompliantMachine, state: Any, time: float) -> tuple[Any, Any,
 def test_kinetic_energy_is_that_of_moving_points(machine, compliant_states, derivative) -> None:
     n = machine.n_legs
     for state in list(zip(*compliant_states, strict=True))[:5]:
-        pose, twist, internal, _, _ = state
+        pose, twist, deflection, _, _ = state
 
-        def points(time: float, pose=pose, twist=twist, internal=internal) -> Any:
-            later = internal.copy()
-            later[:n] += time * internal[n:]
+        def points(time: float, pose=pose, twist=twist, deflection=deflection) -> Any:
+            later = deflection.copy()
+            later[:n] += time * deflection[n:]
             place = displaced(pose, twist * time)
             legs = leg_state(machine, place[None], np.zeros((1, 6)), later[None])
             masses = legs.radii[0][..., None] * legs.direction[0][:, None]
@@ -46,13 +46,13 @@ def test_kinetic_energy_is_that_of_moving_points(machine, compliant_states, deri
             return np.vstack([masses.reshape(-1, 3), center[None]])
 
         speeds = derivative(points, 1e-2)
-        legs = leg_state(machine, pose[None], twist[None], internal[None])
+        legs = leg_state(machine, pose[None], twist[None], deflection[None])
         masses = np.append(legs.masses.ravel(), machine.platform_mass)
         body = rotation_matrix(pose).T @ twist[3:]
         expected = (masses * (speeds**2).sum(axis=1)).sum() / 2
         expected += body @ machine.platform_inertia @ body / 2
         # Differences of sixth order with steps of 10 ms.
-        assert energy(machine, pose, twist, internal)[0] == pytest.approx(expected, rel=1e-8)
+        assert energy(machine, pose, twist, deflection)[0] == pytest.approx(expected, rel=1e-8)
 
 
 def test_energy_changes_by_the_power(machine, compliant_states, derivative) -> None:
@@ -73,8 +73,8 @@ def test_energy_is_kept_without_damping_and_forces(unequal: CompliantMachine) ->
     start = np.concatenate([np.linspace(-0.01, 0.01, 6), np.zeros(6)])
     twist = [0.1, -0.2, 0.3, 0.2, 0.1, -0.3]
     motion = free_motion(machine, np.linspace(0.0, 0.1, 11), machine.home, twist, start)
-    total = sum(energy(machine, motion.pose, motion.twist, motion.internal))
-    assert np.ptp(motion.internal[:, :6]) > 0.01
+    total = sum(energy(machine, motion.pose, motion.twist, motion.deflection))
+    assert np.ptp(motion.deflection[:, :6]) > 0.01
     assert np.abs(total - total[0]).max() < 1e-10 * abs(total[0])
 
 
@@ -84,12 +84,12 @@ def test_energy_is_kept_without_damping_and_locked(unequal: CompliantMachine) ->
     motion = locked_motions(
         machine, np.linspace(0.0, 1.0, 21), machine.home_extension, machine.home, [NO_LOAD], twist
     )
-    total = sum(energy(machine, motion.pose[0], motion.twist[0], motion.internal[0]))
+    total = sum(energy(machine, motion.pose[0], motion.twist[0], motion.deflection[0]))
     assert np.abs(total - total[0]).max() < 1e-9 * abs(total[0])
     damped = locked_motions(
         unequal, np.linspace(0.0, 1.0, 21), unequal.home_extension, unequal.home, [NO_LOAD], twist
     )
-    lost = sum(energy(unequal, damped.pose[0], damped.twist[0], damped.internal[0]))
+    lost = sum(energy(unequal, damped.pose[0], damped.twist[0], damped.deflection[0]))
     assert lost[-1] < lost[0] - 1.0
 
 

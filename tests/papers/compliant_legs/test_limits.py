@@ -129,8 +129,8 @@ def test_accelerations_tend_to_the_rigid_machine(shipped, rigid) -> None:
     errors = []
     for stiffness in STIFFNESSES:
         machine = with_stiffness(shipped, stiffness)
-        internal = quasi_static(machine, machine.home, twist, forces)
-        found = solve_free(machine, machine.home, twist, internal, forces)
+        deflection = quasi_static(machine, machine.home, twist, forces)
+        found = solve_free(machine, machine.home, twist, deflection, forces)
         errors.append(float(np.abs(found.acceleration - expected).max()))
     assert is_first_order(errors)
     assert errors[-1] < 1e-4
@@ -147,8 +147,8 @@ def test_motions_tend_to_the_rigid_machine(shipped, rigid, relaxed: bool) -> Non
     errors = []
     for stiffness in (1e5, 1e6, 1e7):
         machine = with_stiffness(shipped, stiffness)
-        internal = None if relaxed else quasi_static(machine, machine.home, twist, forces)
-        motion = free_motion(machine, [0.0, 0.1], machine.home, twist, internal, forces)
+        deflection = None if relaxed else quasi_static(machine, machine.home, twist, forces)
+        motion = free_motion(machine, [0.0, 0.1], machine.home, twist, deflection, forces)
         errors.append(float(np.abs(motion.pose[-1, :3] - expected).max()))
     ratios = np.array(errors[:-1]) / errors[1:]
     # The springs still swing at the end: the phase of that is in the error, not only its size.

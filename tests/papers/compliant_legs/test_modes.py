@@ -33,16 +33,16 @@ LOADS = (
 @pytest.mark.parametrize("given", LOADS, ids=["none", "base", "platform"])
 def test_nothing_accelerates_at_an_equilibrium(machine: CompliantMachine, given) -> None:
     at = locked_equilibrium(machine, machine.home_extension + 0.01, given)
-    internal = np.concatenate([at.deflection, np.zeros(machine.n_legs)])
+    deflection = np.concatenate([at.deflection, np.zeros(machine.n_legs)])
     wrench = wrench_in_base(given, at.pose)
-    found = solve_locked(machine, at.pose, None, internal, wrench)
+    found = solve_locked(machine, at.pose, None, deflection, wrench)
     assert np.abs(found.acceleration).max() < 1e-9
     assert np.abs(found.deflection_acceleration).max() < 1e-9
     assert found.forces == pytest.approx(at.forces, abs=1e-8)
     assert found.reactions == pytest.approx(at.reactions, abs=1e-8)
     held = held_equilibrium(machine, at.pose, given)
-    internal = np.concatenate([held.deflection, np.zeros(machine.n_legs)])
-    free = solve_free(machine, held.pose, None, internal, held.forces, wrench)
+    deflection = np.concatenate([held.deflection, np.zeros(machine.n_legs)])
+    free = solve_free(machine, held.pose, None, deflection, held.forces, wrench)
     assert np.abs(free.acceleration).max() < 1e-9
     assert np.abs(free.deflection_acceleration).max() < 1e-9
     if machine.n_legs == 6:
@@ -83,10 +83,10 @@ def test_linearisation_is_the_derivative(machine, derivative, given, locked: boo
         pose = displaced(at.pose, place[:6])
         wrench = wrench_in_base(given, pose)
         if locked:
-            internal = locked_internal(machine, pose[None], speed[None], at.extension)[0]
-            return solve_locked(machine, pose, speed, internal, wrench).acceleration
-        internal = np.concatenate([at.deflection + place[6:], speed[6:]])
-        found = solve_free(machine, pose, speed[:6], internal, at.forces, wrench)
+            deflection = locked_internal(machine, pose[None], speed[None], at.extension)[0]
+            return solve_locked(machine, pose, speed, deflection, wrench).acceleration
+        deflection = np.concatenate([at.deflection + place[6:], speed[6:]])
+        found = solve_free(machine, pose, speed[:6], deflection, at.forces, wrench)
         return np.concatenate([found.acceleration, found.deflection_acceleration])
 
     zero = np.zeros(size)
@@ -153,9 +153,9 @@ def test_held_forces_do_not_hold(shipped: CompliantMachine) -> None:
     # The tipping seen in time: a small displacement grows as the fastest mode says.
     fastest = found.shapes[:6, found.growth.argmax()]
     start = displaced(at.pose, 1e-7 * fastest)
-    internal = np.concatenate([at.deflection, np.zeros(6)])
+    deflection = np.concatenate([at.deflection, np.zeros(6)])
     times = np.linspace(0.0, 0.8, 9)
-    motion = free_motion(shipped, times, start, 1e-7 * slow * fastest, internal, at.forces)
+    motion = free_motion(shipped, times, start, 1e-7 * slow * fastest, deflection, at.forces)
     size = np.linalg.norm(displacement(at.pose, motion.pose), axis=1)
     assert np.log(size[-1] / size[0]) / 0.8 == pytest.approx(slow, rel=1e-3)
 

@@ -431,12 +431,12 @@ def test_the_papers_azimuth_is_singular_for_a_vertical_leg(shipped: CompliantMac
 
     # (57) divides by cos^2 theta and (59) has no value; vectors know no such leg.
     upright = replace(shipped, base_joints=shipped.platform_joints)
-    internal = np.concatenate([np.full(6, -0.005), np.full(6, 0.1)])
+    deflection = np.concatenate([np.full(6, -0.005), np.full(6, 0.1)])
     forces, twist = np.full(6, 200.0), np.array([0.1, 0.2, 0.3, 0.1, -0.2, 0.3])
-    legs = leg_state(upright, upright.home[None], twist[None], internal[None])
+    legs = leg_state(upright, upright.home[None], twist[None], deflection[None])
     assert np.abs(np.hypot(*legs.direction[0, :, :2].T)).max() < 1e-15
-    ours = solve_free(upright, upright.home, twist, internal, forces)
-    reference = solve_extended(upright, upright.home, twist, internal, forces)
+    ours = solve_free(upright, upright.home, twist, deflection, forces)
+    reference = solve_extended(upright, upright.home, twist, deflection, forces)
     assert ours.acceleration == pytest.approx(reference.acceleration, abs=1e-9)
 
 
@@ -449,8 +449,8 @@ def test_equation_80_alone_does_not_keep_the_platform_still(shipped: CompliantMa
         length = shipped.fixed_length + extension
         chosen = length - deflection - (shipped.fixed_length - shipped.spring_length) - extension
         machine = replace(shipped, spring_length=chosen)
-        internal = np.concatenate([np.full(6, deflection), np.zeros(6)])
-        found = solve_locked(machine, machine.home, None, internal)
+        deflection = np.concatenate([np.full(6, deflection), np.zeros(6)])
+        found = solve_locked(machine, machine.home, None, deflection)
         assert np.abs(found.extension_acceleration).max() < 1e-9
         assert np.abs(found.acceleration[2]) > 0.5
 

@@ -28,7 +28,7 @@ def point_masses(
     machine: CompliantMachine,
     pose: FloatArray,
     twist: FloatArray,
-    internal: FloatArray,
+    deflection: FloatArray,
     forces: FloatArray,
     wrench: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
@@ -53,7 +53,7 @@ def point_masses(
     falling = machine.platform_mass * (g - np.cross(omega, np.cross(omega, center)))
     push[:6] = to_center.T @ falling + wrench
     push[3:6] -= np.cross(omega, inertia @ omega)
-    legs = leg_state(machine, pose[None], twist[None], internal[None])
+    legs = leg_state(machine, pose[None], twist[None], deflection[None])
     for i in range(n):
         first = 6 + 9 * i
         tips = tip_matrices(legs.arm[0, i])
@@ -67,7 +67,7 @@ def point_masses(
             own = slice(first + 3 * k, first + 3 * k + 3)
             mass[own, own] = legs.masses[i, k] * np.eye(3)
             push[own] = legs.masses[i, k] * g
-        deflection, rate = internal[i], internal[n + i]
+        deflection, rate = deflection[i], deflection[n + i]
         spring = machine.stiffness[i] * deflection + machine.damping[i] * rate
         push[first + 3 : first + 6] -= (spring + forces[i]) * legs.direction[0, i]
         push[first + 6 : first + 9] += forces[i] * legs.direction[0, i]
@@ -96,7 +96,7 @@ def point_masses(
                 curvature[row] += sign * (across / distance + unit @ drift[k])
             row += 1
     system = np.block([[mass, jacobian.T], [jacobian, np.zeros((rows, rows))]])
-    # Three rows of a cross product hold two conditions: the multipliers are not unique.
+    # Three rows of a cross product hold two constraints: the multipliers are not unique.
     found = np.linalg.lstsq(system, np.concatenate([push, -curvature]), rcond=1e-12)[0]
     springs = np.empty(n)
     for i in range(n):
@@ -107,9 +107,9 @@ def point_masses(
 
 
 def test_systems_have_the_sizes_of_the_paper(shipped: CompliantMachine) -> None:
-    pose, rest, internal = shipped.home[None], np.zeros((1, 6)), np.zeros((1, 12))
-    free = free_system(shipped, pose, rest, internal, rest, rest)
-    locked = locked_system(shipped, pose, rest, internal, rest)
+    pose, rest, deflection = shipped.home[None], np.zeros((1, 6)), np.zeros((1, 12))
+    free = free_system(shipped, pose, rest, deflection, rest, rest)
+    locked = locked_system(shipped, pose, rest, deflection, rest)
     still = still_system(shipped, pose, shipped.home_extension[None], rest)
     for system, size in ((free, 24), (locked, 30), (still, 36)):
         assert system.matrix.shape == (1, size, size)
@@ -140,17 +140,17 @@ def test_kernels_give_the_same() -> None:
     machine = from_parameters(platform.parameters)
     random = np.random.default_rng(8)
     twist, wrench = random.normal(size=(2, 30, 6))
-    internal = np.hstack([random.normal(size=(30, 6)) * 0.02, random.normal(size=(30, 6))])
+    deflection = np.hstack([random.normal(size=(30, 6)) * 0.02, random.normal(size=(30, 6))])
     forces = random.normal(size=(30, 6)) * 300.0
     pose = np.tile(platform.home, (30, 1))
     pose[:, :3] += random.uniform(-0.08, 0.08, (30, 3))
-    ours = solve_free(machine, pose, twist, internal, forces, wrench)
-    kernels = platform.forward_dynamics(pose, twist, forces, wrench, internal=internal)
+    ours = solve_free(machine, pose, twist, deflection, forces, wrench)
+    kernels = platform.forward_dynamics(pose, twist, forces, wrench, deflection=deflection)
     assert ours.acceleration == pytest.approx(kernels[:, :6], abs=AGREEMENT)
     assert ours.deflection_acceleration == pytest.approx(kernels[:, 6:], abs=AGREEMENT)
     parts = zip(
-        energy(machine, pose, twist, internal),
-        platform.energy(pose, twist, internal=internal),
+        energy(machine, pose, twist, deflection),
+        platform.energy(pose, twist, deflection=deflection),
         strict=True,
     )
     for mine, theirs in parts:
@@ -160,7 +160,7 @@ def test_kernels_give_the_same() -> None:
 def test_reactions_carry_platform_and_legs(machine, compliant_states) -> None:
     """Newton's law of the platform and of each leg as a whole, with the reactions between."""
     found = solve_free(machine, *compliant_states)
-    pose, twist, internal, forces, wrench = compliant_states
+    pose, twist, deflection, forces, wrench = compliant_states
     rotation = rotation_matrix(pose)
     omega, alpha = twist[:, 3:], found.acceleration[:, 3:]
     center = rotation @ machine.platform_center
@@ -170,7 +170,7 @@ def test_reactions_carry_platform_and_legs(machine, compliant_states) -> None:
     total = wrench[:, :3] + weight - found.reactions.sum(axis=1)
     assert total == pytest.approx(machine.platform_mass * center_acceleration, abs=1e-8)
     # About the base joint a leg's angular momentum changes by its weights and the reaction.
-    legs = leg_state(machine, pose, twist, internal)
+    legs = leg_state(machine, pose, twist, deflection)
     tips = (tip_matrices(legs.arm) @ found.acceleration[:, None, :, None])[..., 0]
     tips += legs.centripetal
     turning = np.cross(legs.direction, tips) / legs.length[..., None]
@@ -184,17 +184,17 @@ def test_reactions_carry_platform_and_legs(machine, compliant_states) -> None:
 
 
 def test_locked_actuators_do_not_accelerate(machine, compliant_states) -> None:
-    pose, twist, internal, _, wrench = compliant_states
-    locked = solve_locked(machine, pose, twist, internal, wrench)
+    pose, twist, deflection, _, wrench = compliant_states
+    locked = solve_locked(machine, pose, twist, deflection, wrench)
     assert np.abs(locked.extension_acceleration).max() < AGREEMENT
-    free = solve_free(machine, pose, twist, internal, locked.forces, wrench)
+    free = solve_free(machine, pose, twist, deflection, locked.forces, wrench)
     assert free.acceleration == pytest.approx(locked.acceleration, abs=AGREEMENT)
     assert free.deflection_acceleration == pytest.approx(
         locked.deflection_acceleration, abs=AGREEMENT
     )
     assert free.reactions == pytest.approx(locked.reactions, abs=10 * AGREEMENT)
     # The lock matters: with other forces the actuators move.
-    other = solve_free(machine, pose, twist, internal, 0.9 * locked.forces, wrench)
+    other = solve_free(machine, pose, twist, deflection, 0.9 * locked.forces, wrench)
     assert np.abs(other.extension_acceleration).max() > 1.0
 
 

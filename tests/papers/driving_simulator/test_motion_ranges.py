@@ -44,7 +44,7 @@ def overrun(kinematics: PlateKinematics, coordinates: Any) -> float:
 @pytest.mark.parametrize("axis", range(3))
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
 def test_ranges_end_at_the_stroke(model: type[PlateKinematics], axis: int, sign: float) -> None:
-    """Found by bisection on the lengths, with the other freedoms held at home."""
+    """Found by bisection on the lengths, with the other degrees of freedom held at home."""
     kinematics = model(PLATE)
     ranges = small_angle_ranges(PLATE) if model is SmallAngleKinematics else exact_ranges(PLATE)
     home, unit = np.array([PLATE.home_length, 0.0, 0.0]), sign * np.eye(3)[axis]

@@ -1,4 +1,4 @@
-"""Four actuators for three freedoms: internal force and wrong commands."""
+"""Four actuators for three dof: internal force and wrong commands."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_internal_force_moves_nothing() -> None:
 def test_smallest_forces_have_no_internal_part() -> None:
     q = coordinates()
     forces = MODEL.forces(q, np.zeros_like(q), np.ones_like(q))
-    np.testing.assert_allclose(split_forces(forces).internal, 0.0, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(split_forces(forces).deflection, 0.0, rtol=0, atol=1e-9)
     larger = forces + 10.0 * INTERNAL
     norms = np.linalg.norm(forces, axis=1) ** 2 + 100.0
     np.testing.assert_allclose(np.linalg.norm(larger, axis=1) ** 2, norms, rtol=1e-12, atol=0)
@@ -60,16 +60,16 @@ def test_smallest_forces_have_no_internal_part() -> None:
 def test_split_is_orthogonal_and_complete() -> None:
     forces = np.random.default_rng(5).normal(size=(7, 3, 4))
     split = split_forces(forces)
-    np.testing.assert_allclose(split.motion + split.internal, forces, rtol=0, atol=1e-15)
-    products = (split.motion * split.internal).sum(axis=-1)
+    np.testing.assert_allclose(split.motion + split.deflection, forces, rtol=0, atol=1e-15)
+    products = (split.motion * split.deflection).sum(axis=-1)
     np.testing.assert_allclose(products, 0.0, rtol=0, atol=1e-15)
-    np.testing.assert_allclose(split_forces(split.internal).motion, 0.0, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(split_forces(split.deflection).motion, 0.0, rtol=0, atol=1e-15)
 
 
 @pytest.mark.parametrize("corner", CORNERS)
 def test_one_wrong_force_is_a_quarter_internal(corner: str) -> None:
     split, number = wrong_force(corner, 100.0), CORNERS.index(corner)
-    np.testing.assert_array_equal(np.abs(split.internal), 25.0)
+    np.testing.assert_array_equal(np.abs(split.deflection), 25.0)
     assert split.motion[number] == 75.0
     q = coordinates(1)[0]
     alone = MODEL.accelerations(q, np.zeros(3), 100.0 * np.eye(4)[number])

@@ -342,8 +342,8 @@ def platform(request: pytest.FixtureRequest) -> Platform:
     """The driving simulator with its compiled kernels."""
     if request.param == "general":
         return general_machine()
-    preset = None if request.param == "reference" else request.param
-    return twin.load("driving_simulator", preset=preset)
+    configuration = None if request.param == "reference" else request.param
+    return twin.load("driving_simulator", configuration=configuration)
 
 
 def test_kernels_agree_with_the_derivation(platform: Platform) -> None:

@@ -54,7 +54,7 @@ def test_pillars_of_the_machine(machine: twin.Platform) -> None:
 
 def test_friction_of_the_machine(machine: twin.Platform) -> None:
     assert ExactModel.from_parameters(machine.parameters).friction is None
-    hardware = twin.load("driving_simulator", preset="hardware").parameters
+    hardware = twin.load("driving_simulator", configuration="hardware").parameters
     assert ExactModel.from_parameters(hardware).friction == SlidingFriction(200.0, 0.0, 1e-3)
 
 

@@ -47,7 +47,7 @@ def named(dae: SymbolicDae) -> dict[str, Any]:
 def test_seven_coordinates_and_seven_independent_constraints(dae: SymbolicDae) -> None:
     assert dae.jacobian.shape == (7, 7)
     assert dae.jacobian.rank() == 7
-    assert dae.jacobian[:4, :].rank() == 4, "the pillars alone leave three freedoms"
+    assert dae.jacobian[:4, :].rank() == 4, "the pillars alone leave three degrees of freedom"
 
 
 def test_constraints_as_printed(dae: SymbolicDae) -> None:

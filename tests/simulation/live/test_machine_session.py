@@ -58,7 +58,7 @@ def test_a_live_run_is_the_simulated_one(controller: str) -> None:
         run.move_to(some_target(run))
         whole = Travelled(run, 2.0)
         law = make_controller(controller, run.platform, whole)
-        wanted = run.platform.simulate(1.5, controller=law, preset="fast")
+        wanted = run.platform.simulate(1.5, controller=law, fidelity="fast")
         run.advance(1.5)
         # Rows made anew by finite differences at their edges differ by rounding.
         np.testing.assert_allclose(poses(run), wanted.pose[:-1], rtol=0.0, atol=1e-11)
@@ -88,7 +88,7 @@ def test_every_machine_goes_where_it_is_sent(name: str) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_engine_beside_itself_is_the_same(engine: str, kind: str) -> None:
     """Begun in the middle of a motion, with drives and a controller that have a past."""
-    with session(engine=engine, machine_preset="hardware") as run:
+    with session(engine=engine, configuration="hardware") as run:
         run.move_to(some_target(run))
         run.advance(0.2)
         run.configure(comparison=engine, comparison_input=kind)
@@ -99,7 +99,7 @@ def test_an_engine_beside_itself_is_the_same(engine: str, kind: str) -> None:
 
 def test_default_constraint_settings_show_at_once() -> None:
     """What the viewer is for: the reference against MuJoCo's loops, held well and as shipped."""
-    with session(engine="analytic", engine_preset="validation", comparison="mujoco") as run:
+    with session(engine="analytic", fidelity="accurate", comparison="mujoco") as run:
         run.move_to(some_target(run))
         run.advance(0.5)
         good = run.difference[0]
@@ -182,7 +182,7 @@ def test_a_gain_that_hardly_changes_hardly_shows() -> None:
         ({"gains": {"position_gain": float("nan")}}, "gains"),
         ({"gains": {"velocity_gain": 1e12}}, "controller"),
         ({"gains": {"velocity_gain": -1.0}}, "velocity_gain"),
-        ({"machine_preset": "nonsense"}, "preset"),
+        ({"configuration": "nonsense"}, "fidelity"),
         ({"comparison": "newton"}, "comparison"),
         ({"comparison_input": "wishes"}, "comparison_input"),
         ({"colour": "red"}, "colour"),
@@ -251,7 +251,7 @@ def test_loops_that_open_stop_the_engine_and_not_the_program() -> None:
 
 
 def test_resets_give_the_same_run() -> None:
-    with session(engine="mujoco", machine_preset="hardware") as run:
+    with session(engine="mujoco", configuration="hardware") as run:
         runs = []
         for _ in range(2):
             run.reset()

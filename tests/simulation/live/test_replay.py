@@ -40,7 +40,7 @@ def recorded(platform: twin.Platform = STEWART, rows: int = 41, **changes: Any) 
         "signals": {"time": time, "reference_pose": pose + np.array([0.001, 0, 0, 0, 0, 0, 0])},
         "machine": platform.name,
         "engine": "analytic",
-        "preset": "validation",
+        "fidelity": "accurate",
         "timestep": 1e-3,
         "parameters_hash": platform.hash,
         "versions": {},
@@ -162,10 +162,10 @@ def test_a_time_that_is_none_is_refused(wrong: Any) -> None:
 
 
 @pytest.mark.parametrize("name", twin.machine_names())
-def test_every_machine_with_any_preset_is_found_by_its_digest(name: str) -> None:
-    presets = twin.load(name).parameters.preset
-    for preset in (None, *(presets.known if presets else ())):
-        platform = twin.load(name, preset)
+def test_every_machine_with_any_fidelity_is_found_by_its_digest(name: str) -> None:
+    configurations = twin.load(name).parameters.configuration
+    for configuration in (None, *(configurations.known if configurations else ())):
+        platform = twin.load(name, configuration)
         replay = Replay(recorded(platform, rows=3))
         assert replay.platform.hash == platform.hash
         replay.advance(1.0)
@@ -189,7 +189,7 @@ def test_a_payload_and_a_file_of_ones_own_are_found(tmp_path: Path) -> None:
 
 def test_another_machine_is_refused_with_the_way_on() -> None:
     hardware = twin.load("stewart", "hardware")
-    with pytest.raises(InputError, match=r"which is stewart with the preset hardware"):
+    with pytest.raises(InputError, match=r"which is stewart with the configuration hardware"):
         Replay(recorded(hardware), STEWART)
     with pytest.raises(InputError, match=r"which is stewart$"):
         Replay(recorded(), twin.load("srspm"))
@@ -214,7 +214,7 @@ def test_rows_that_are_no_run_are_refused() -> None:
         )
 
 
-NAMES = ("time", "pose", "twist", "lengths", "rates", "forces", "internal")
+NAMES = ("time", "pose", "twist", "lengths", "rates", "forces", "deflection")
 
 
 def test_a_simulated_run_plays() -> None:

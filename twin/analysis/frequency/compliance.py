@@ -67,7 +67,7 @@ def measure_compliance(
     holding: Any = (0.0, 0.0),
     decay: float | None = None,
     engine: str = "analytic",
-    preset: str = "validation",
+    fidelity: str = "accurate",
     timestep: float = TIMESTEP,
 ) -> MeasuredCompliance:
     """Return the compliance at rest along one base axis, from a swept force or moment.
@@ -82,7 +82,7 @@ def measure_compliance(
         holding: stiffness and damping of springs at all actuators [N/m, N s/m].
         decay: [s] after the sweep until nothing moves; default from the slowest mode.
         engine: name.
-        preset: of the engine.
+        fidelity: of the engine.
         timestep: of the engine [s].
 
     Raises:
@@ -96,9 +96,9 @@ def measure_compliance(
     model = held(linearise(platform), stiffness, damping)
     sweep = sweep_between(low, high, length)
     direction = np.eye(6)[column]
-    k = platform.n_internal
+    k = platform.n_deflections
     rest = model.rest
-    start = rest.internal[:k]
+    start = rest.deflection[:k]
     if decay is None:
         slowest = -float(linear_modes(model).poles.real.max())
         decay = min(DECAY / slowest, LONGEST_DECAY) if slowest > 0.0 else LONGEST_DECAY
@@ -107,11 +107,11 @@ def measure_compliance(
         platform,
         steps * step,
         pose=rest.pose,
-        internal=np.concatenate([start, np.zeros(k)]) if k else None,
+        deflection=np.concatenate([start, np.zeros(k)]) if k else None,
         forces=holding_forces(platform, rest, stiffness, damping),
         wrench=lambda time, state: size * sweep(np.array([time]))[0] * direction,
         engine=engine,
-        preset=preset,
+        fidelity=fidelity,
         timestep=step,
         progress=False,
     )
@@ -148,14 +148,14 @@ def holding_forces(
     platform: MachineModel, rest: Rest, stiffness: float, damping: float
 ) -> Callable[[float, State], FloatArray]:
     """Return forces `(time, state) -> (n,)` of rest, with springs [N/m] and dampers [N s/m]."""
-    k = platform.n_internal
+    k = platform.n_deflections
     coordinates = platform.inverse_kinematics(rest.pose)
-    coordinates = coordinates - (rest.internal[:k] if k else 0.0)
+    coordinates = coordinates - (rest.deflection[:k] if k else 0.0)
 
     def forces(time: float, state: State) -> FloatArray:
         away, rates = state.lengths - coordinates, state.rates
         if k:
-            away, rates = away - state.internal[:k], rates - state.internal[k:]
+            away, rates = away - state.deflection[:k], rates - state.deflection[k:]
         return rest.forces - stiffness * away - damping * rates
 
     return forces

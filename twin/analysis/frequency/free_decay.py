@@ -52,11 +52,11 @@ def slowest_shape(linear: LinearMachine) -> tuple[NDArray[np.float64], NDArray[n
     one, and times the shapes of the other modes zero.
 
     Raises:
-        InputError: not a machine of six freedoms.
+        InputError: not a machine of six degrees of freedom.
     """
-    held = linear.locked() if linear.platform.n_internal else linear
+    held = linear.locked() if linear.platform.n_deflections else linear
     if held.size != 6:
-        raise InputError("linear", "must have six freedoms")
+        raise InputError("linear", "must have six degrees of freedom")
     from scipy.linalg import eigh
 
     stiffness = 0.5 * (held.stiffness + held.stiffness.T)

@@ -99,7 +99,7 @@ def measure_response(
     speed: float | None = None,
     controller: Make = Cascade,
     engine: str = "analytic",
-    preset: str = "validation",
+    fidelity: str = "accurate",
     timestep: float = TIMESTEP,
     progress: bool | None = False,
 ) -> MeasuredResponse:
@@ -118,7 +118,7 @@ def measure_response(
         speed: peak along the way [m/s], [rad/s]; default far within the drives' limits.
         controller: called with machine and reference; default the cascade.
         engine: name.
-        preset: of the engine.
+        fidelity: of the engine.
         timestep: of the engine [s].
         progress: as `twin.simulate`.
 
@@ -139,7 +139,7 @@ def measure_response(
         float(reference.time[-1]),
         controller=driver,
         engine=engine,
-        preset=preset,
+        fidelity=fidelity,
         timestep=timestep,
         every=round(PERIOD / timestep),
         progress=progress,

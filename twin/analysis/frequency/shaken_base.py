@@ -84,14 +84,14 @@ def measure_transmissibility(
         simulator.shake(along * sweep(np.array([time]))[0])
         return hold(time, state)
 
-    k = platform.n_internal
-    start = np.concatenate([model.rest.internal[:k], np.zeros(k)]) if k else None
+    k = platform.n_deflections
+    start = np.concatenate([model.rest.deflection[:k], np.zeros(k)]) if k else None
     try:
         run = simulate(
             platform,
             steps * step,
             pose=model.rest.pose,
-            internal=start,
+            deflection=start,
             forces=forces,
             engine=simulator,
             progress=False,

@@ -64,14 +64,14 @@ class _Ratio:
         self.offsets = DIFFERENCE * np.vstack([np.zeros(size), np.eye(size), -np.eye(size)])
 
     def poses(self, shares: FloatArray, guess: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return extensions `(k, n)` and poses `(k, 7)` of shares `(k, freedoms)`."""
+        """Return extensions `(k, n)` and poses `(k, 7)` of shares `(k, degrees of freedom)`."""
         leading = shares * self.stroke[self.followers.leading]
         extensions = self.followers.complete(leading)
         coordinates = self.machine.platform.minimum_coordinates + extensions
         return extensions, reachable_poses(self.machine.platform, coordinates, guess)
 
     def values(self, shares: FloatArray, guess: FloatArray) -> FloatArray:
-        """Return the ratios `(k,)` of shares `(k, freedoms)`; NaN where there is none."""
+        """Return the ratios `(k,)` of shares `(k, degrees of freedom)`; NaN where there is none."""
         _, poses = self.poses(shares, guess)
         if not np.isfinite(poses).all():
             return np.full(len(shares), np.nan)

@@ -83,7 +83,7 @@ def dynamic_payload(
     """Return the largest payload a machine moves as a criterion asks.
 
     Args:
-        platform: with six actuators and freedoms.
+        platform: with six actuators and degrees of freedom.
         criterion: accelerations, frequencies, phases.
         limit: largest force [N] or torque [N m] of the actuators, default what its file gives.
         shares: positions of every actuator in parts of its stroke.
@@ -95,8 +95,8 @@ def dynamic_payload(
         progress: told after every frequency.
 
     Raises:
-        InputError: a machine without six freedoms, legs that give way, no limit known, or numbers
-            out of range.
+        InputError: a machine without six degrees of freedom, legs that give way, no limit known, or
+            numbers out of range.
 
     Reference:
         Stewart thesis, section 4.2.2 and appendix A.6.

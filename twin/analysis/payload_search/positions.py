@@ -35,7 +35,7 @@ class Positions(NamedTuple):
 def grid_positions(platform: MachineModel, shares: Any) -> Positions:
     """Return all combinations of positions, the last actuator's changing fastest.
 
-    Where there are more actuators than freedoms, the last ones follow the others.
+    Where there are more actuators than degrees of freedom, the last ones follow the others.
 
     Args:
         platform: the machine.
@@ -70,7 +70,7 @@ class Followers(NamedTuple):
     leading: list[int]
     """actuators from 0"""
     matrix: FloatArray
-    """`(n, freedoms)` coordinates relative to home from those of the leading ones"""
+    """`(n, degrees of freedom)` coordinates relative to home from those of the leading ones"""
     home: FloatArray
     """`(n,)` home coordinates beyond the lower ends"""
 
@@ -78,14 +78,14 @@ class Followers(NamedTuple):
     def of(cls, platform: MachineModel) -> Followers:
         """Return them for a machine.
 
-        Coordinates of pillars are linear in as many numbers as there are freedoms
+        Coordinates of pillars are linear in as many numbers as there are degrees of freedom
         (docs/driving_simulator.md), so what holds for rates at home holds everywhere.
         """
         home = platform.home_coordinates - platform.minimum_coordinates
         n = platform.n_actuators
         if platform.dof == n:
             return cls(list(range(n)), np.eye(n), home)
-        forbidden = platform.conditions(platform.home)
+        forbidden = platform.constraints(platform.home)
         allowed = np.linalg.svd(forbidden)[2][len(forbidden) :].T
         rates = platform.jacobian(platform.home) @ allowed
         leading: list[int] = []
@@ -98,7 +98,7 @@ class Followers(NamedTuple):
         return cls(leading, rates @ np.linalg.inv(rates[leading]), home)
 
     def complete(self, leading: FloatArray) -> FloatArray:
-        """Return extensions `(k, n)` from those of the leading actuators `(k, freedoms)`."""
+        """Return extensions `(k, n)` from those of the leading actuators `(k, dof)`."""
         full = self.home + (leading - self.home[self.leading]) @ self.matrix.T
         full[:, self.leading] = leading
         return np.asarray(full)

@@ -52,7 +52,7 @@ class ShakenMachine:
         """Prepare the machine.
 
         Args:
-            platform: with six actuators and freedoms.
+            platform: with six actuators and degrees of freedom.
             limit: largest force [N] or torque [N m], default what the file gives.
             sense: "magnitude" or "signed".
             checked: whether runs beyond the actuators' ends or speeds are left out.
@@ -65,7 +65,7 @@ class ShakenMachine:
         if platform.dof != 6:
             raise InputError(
                 "platform",
-                f"{platform.name} has {platform.dof} freedoms; the criterion moves six axes. The "
+                f"{platform.name} has {platform.dof} dof; the criterion moves six axes. The "
                 "static search works for it",
             )
         actuators = [leg.actuator for leg in platform.parameters.legs]

@@ -100,7 +100,7 @@ def motor_response(
             DURATION,
             controller=controller,
             plant=plant,
-            preset="validation",
+            fidelity="accurate",
             timestep=timestep,
             progress=False,
         )
@@ -109,7 +109,7 @@ def motor_response(
     if run.stopped or len(run) != len(time):
         return MotorResponse(time, no_response(time), no_response(time))
     along = direction / float(direction @ direction) / speed
-    springs = run.internal[:, platform.n_internal :] if platform.n_internal else 0.0
+    springs = run.deflection[:, platform.n_deflections :] if platform.n_deflections else 0.0
     motors = run.signals["motor_speed"] @ along
     last = np.full(max(0, len(time) - len(motors)), motors[-1])
     return MotorResponse(

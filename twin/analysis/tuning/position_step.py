@@ -46,7 +46,7 @@ def position_response(
     engine: str = "analytic",
     size: float = SIZE,
     duration: float = DURATION,
-    preset: str = "validation",
+    fidelity: str = "accurate",
     timestep: float = TIMESTEP,
 ) -> tuple[FloatArray, FloatArray]:
     """Return time [s] and displacement per step `(k,)` of the actuators, the platform stepping up.
@@ -58,7 +58,7 @@ def position_response(
         engine: name.
         size: [m] upwards.
         duration: [s] after the step.
-        preset: of the engine.
+        fidelity: of the engine.
         timestep: of the engine [s].
 
     Raises:
@@ -83,7 +83,7 @@ def position_response(
             motion.duration,
             controller=controller,
             engine=engine,
-            preset=preset,
+            fidelity=fidelity,
             timestep=timestep,
             progress=False,
         )
@@ -92,7 +92,7 @@ def position_response(
     if run.stopped or len(run) <= span:
         return time, no_response(time)
     demanded = controller.reference.coordinates[-1] - controller.reference.coordinates[0]
-    springs = run.internal[:, : platform.n_internal] if platform.n_internal else 0.0
+    springs = run.deflection[:, : platform.n_deflections] if platform.n_deflections else 0.0
     moved = run.lengths - springs
     away = (moved - moved[0]) @ demanded / float(demanded @ demanded)
     return time, np.asarray(away[-span - 1 :])
@@ -104,7 +104,7 @@ def tune_position(
     specification: StepSpecification = SETTLING,
     engine: str = "analytic",
     size: float = SIZE,
-    preset: str = "validation",
+    fidelity: str = "accurate",
     timestep: float = TIMESTEP,
     start: Any = None,
     low: Any = None,
@@ -122,7 +122,7 @@ def tune_position(
         specification: of the response.
         engine: name.
         size: of the step [m], upwards.
-        preset: of the engine.
+        fidelity: of the engine.
         timestep: of the engine [s].
         start: gain [1/s] and integral [1/s2].
         low: smallest of both.
@@ -147,7 +147,7 @@ def tune_position(
             engine=engine,
             size=size,
             duration=duration,
-            preset=preset,
+            fidelity=fidelity,
             timestep=timestep,
         )[1]
 

@@ -92,7 +92,7 @@ def velocity_response(
     engine: str = "analytic",
     size: float = SIZE,
     carried: bool = False,
-    preset: str = "validation",
+    fidelity: str = "accurate",
     timestep: float = TIMESTEP,
 ) -> tuple[FloatArray, FloatArray]:
     """Return time [s] and speed per step `(k,)` of all actuators, the platform moving upwards.
@@ -108,7 +108,7 @@ def velocity_response(
         size: [m/s] or [rad/s].
         carried: whether the loop's integral carries the weight when the step comes. It did not in
             the thesis, or its response would overshoot more (docs/tuning.md).
-        preset: of the engine.
+        fidelity: of the engine.
         timestep: of the engine [s].
 
     Raises:
@@ -130,7 +130,7 @@ def velocity_response(
             DURATION,
             controller=controller,
             engine=engine,
-            preset=preset,
+            fidelity=fidelity,
             timestep=timestep,
             progress=False,
         )
@@ -138,7 +138,7 @@ def velocity_response(
         return time, no_response(time)
     if motion.stopped or len(motion) != len(time):
         return time, no_response(time)
-    springs = motion.internal[:, platform.n_internal :] if platform.n_internal else 0.0
+    springs = motion.deflection[:, platform.n_deflections :] if platform.n_deflections else 0.0
     per_step = (motion.rates - springs) @ direction / float(direction @ direction) / speed
     return time, np.asarray(per_step)
 
@@ -171,7 +171,7 @@ def tune_velocity(
     engine: str = "analytic",
     size: float = SIZE,
     carried: bool = False,
-    preset: str = "validation",
+    fidelity: str = "accurate",
     timestep: float = TIMESTEP,
     start: Any = None,
     low: Any = None,
@@ -188,7 +188,7 @@ def tune_velocity(
         engine: name.
         size: of the step [m/s] or [rad/s].
         carried: whether the loop's integral carries the weight at the step.
-        preset: of the engine.
+        fidelity: of the engine.
         timestep: of the engine [s].
         start: gain [N s/m] or [N m s/rad], integral time [s]; default as the thesis, by mass.
         low: smallest of both.
@@ -211,7 +211,7 @@ def tune_velocity(
             engine=engine,
             size=size,
             carried=carried,
-            preset=preset,
+            fidelity=fidelity,
             timestep=timestep,
         )[1]
 

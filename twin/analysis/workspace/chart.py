@@ -1,4 +1,4 @@
-"""Charts of poses: a few axes about a centre, of the machine's own freedoms."""
+"""Charts of poses: a few axes about a centre, of the machine's own degrees of freedom."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def own_convention(platform: MachineModel) -> str:
 
 
 def own_axes(platform: MachineModel) -> tuple[str, ...]:
-    """Return the names of a machine's freedoms: x, y, z, yaw, pitch, roll; or z, roll, pitch."""
+    """Return the names of a machine's dof: x, y, z, yaw, pitch, roll; or z, roll, pitch."""
     names = axis_names(own_convention(platform))
     return names if platform.dof == 6 else names[2:]
 

@@ -86,7 +86,7 @@ def _singular_values(platform: MachineModel, poses: FloatArray) -> FloatArray:
     finite = np.isfinite(scaled).all(axis=(1, 2))
     scaled = scaled[finite]
     if platform.dof < 6:
-        scaled = scaled @ null_space(platform.conditions(poses[finite]) / units)
+        scaled = scaled @ null_space(platform.constraints(poses[finite]) / units)
     found = np.full((len(poses), platform.dof), np.nan)
     if len(scaled):
         found[finite] = np.linalg.svd(scaled, compute_uv=False)

@@ -88,8 +88,8 @@ def reachable_set(
     """Return the positions reached with some attitude, seen from a pose (default home).
 
     Raises:
-        InputError: a machine with fewer than six freedoms, a centre not inside its limits, or
-            levels that are not two growing numbers or more.
+        InputError: a machine with fewer than six degrees of freedom, a centre not inside its
+            limits, or levels that are not two growing numbers or more.
     """
     if len(levels) < 2 or list(levels) != sorted(set(levels)) or levels[0] < 2:
         raise InputError("levels", "must be two growing numbers or more, from 2 on")

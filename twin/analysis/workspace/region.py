@@ -5,7 +5,7 @@ scales of the axes. It counts what rays see behind a gap; `visible` counts the f
 Three numbers of rays tell how far it has converged.
 
 Over x, y and z this is the constant-orientation workspace; on pillars z, roll and pitch are all
-freedoms, and the region is the whole workspace.
+degrees of freedom, and the region is the whole workspace.
 """
 
 from __future__ import annotations

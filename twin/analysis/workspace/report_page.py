@@ -60,7 +60,7 @@ def _sections(found: Workspace) -> list[tuple[str, str, Any]]:
         "Left: positions with the attitude held at the centre's (colour) inside those reached with "
         "some attitude (grey). Right: attitudes with the position held."
         if whole
-        else "All freedoms: height, roll and pitch."
+        else "All degrees of freedom: height, roll and pitch."
     )
     sections = [
         ("Workspace", places, surface_figure(found)),

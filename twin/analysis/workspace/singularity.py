@@ -1,8 +1,8 @@
 """Distance to singular poses along rays: where the determinant of the Jacobian changes sign.
 
 The actuators' limits do not count here: the question is how far they keep the machine away.
-Machines with more actuators than freedoms have no determinant; their smallest singular value
-(`twin.analysis.workspace.dexterity`) tells the same without naming a distance.
+Machines with more actuators than degrees of freedom have no determinant; their smallest singular
+value (`twin.analysis.workspace.dexterity`) tells the same without naming a distance.
 """
 
 from __future__ import annotations

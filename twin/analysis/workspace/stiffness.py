@@ -2,8 +2,8 @@
 
 The elastic part K = J^T diag(k) J of `twin.analysis.stiffness`, without what loads add. Blocks:
 translations with the attitude held, rotations about the reference point with its place held. Of
-machines with three freedoms, K is taken over unit rates of height and of the turning of the
-platform's normal about the base's x and y axes.
+machines with three degrees of freedom, K is taken over unit rates of height and of the turning of
+the platform's normal about the base's x and y axes.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.control.reference import Reference
 from twin.model.machine_model import MachineModel
-from twin.model.static_deflection import quiet_springs
+from twin.model.static_deflection import static_deflection
 
 
 def forward_forces(platform: MachineModel, reference: Reference) -> FloatArray:
@@ -24,5 +24,7 @@ def forward_forces(platform: MachineModel, reference: Reference) -> FloatArray:
     pose = np.where(good, reference.pose, platform.home)
     twist = np.where(good, reference.twist, 0.0)
     acceleration = np.where(good, reference.acceleration, 0.0)
-    inner = quiet_springs(platform, pose, twist, acceleration) if platform.n_internal else None
-    return platform.inverse_dynamics(pose, twist, acceleration, internal=inner)
+    inner = (
+        static_deflection(platform, pose, twist, acceleration) if platform.n_deflections else None
+    )
+    return platform.inverse_dynamics(pose, twist, acceleration, deflection=inner)

@@ -57,7 +57,7 @@ class HacLac(LocalFeedback):
         """Design both loops at home.
 
         Args:
-            platform: with struts or viscoelastic legs, and six freedoms.
+            platform: with struts or viscoelastic legs, and six degrees of freedom.
             motion: where it shall go; default: stay at home.
             inner: "iff" or "dvf"; or a controller whose law shall be taken.
             bandwidth: of the outer loop [Hz]; default half of the slowest mode, or what late

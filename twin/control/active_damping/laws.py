@@ -138,7 +138,7 @@ def position_force_feedback(
     Reference:
         Preumont, Vibration Control of Active Structures, section 6.3 (active strut).
     """
-    if not platform.n_internal:
+    if not platform.n_deflections:
         raise InputError("platform", f"{platform.name} has no springs in series")
     step, rates, lost = _checked(platform, gain, period, leak, springs=False)
     n = platform.n_actuators

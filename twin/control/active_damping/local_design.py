@@ -56,7 +56,7 @@ def slowest(linear: LinearMachine) -> float:
     Raises:
         InputError: nothing swings.
     """
-    held = linear.locked() if linear.platform.n_internal else linear
+    held = linear.locked() if linear.platform.n_deflections else linear
     poles = held.system("wrench", "twist").poles
     swinging = np.abs(poles[poles.imag > 0.0])
     if not swinging.size:
@@ -66,7 +66,7 @@ def slowest(linear: LinearMachine) -> float:
 
 def suitable_leak(linear: LinearMachine) -> float:
     """Return the default leak of force feedback [1/s]."""
-    return (SERIES_LEAK if linear.platform.n_internal else LEAK) * slowest(linear)
+    return (SERIES_LEAK if linear.platform.n_deflections else LEAK) * slowest(linear)
 
 
 def moved_masses(linear: LinearMachine) -> FloatArray:
@@ -84,7 +84,7 @@ def reaction(linear: LinearMachine, period: float) -> float:
 
 def series_stiffness(linear: LinearMachine) -> FloatArray:
     """Return the default k_p `(n,)` [N/m]: a quarter of springs in series, zero for struts."""
-    share = SERIES_SHARE if linear.platform.n_internal else 0.0
+    share = SERIES_SHARE if linear.platform.n_deflections else 0.0
     return np.asarray(share * spring_constants(linear.platform)[0])
 
 
@@ -95,7 +95,7 @@ def force_law(linear: LinearMachine, gain: Any, period: float, leak: float) -> L
         InputError: no such legs, or numbers that cannot be used.
     """
     platform = linear.platform
-    if not platform.n_internal:
+    if not platform.n_deflections:
         return force_feedback(platform, gain, period, leak=leak)
     rate, masses = TRACKING / reaction(linear, period), moved_masses(linear)
     return position_force_feedback(

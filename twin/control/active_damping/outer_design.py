@@ -66,7 +66,7 @@ def outer_loop(
     """Return the outer loop around a machine with local laws, drives and sensors included.
 
     Args:
-        linear: the machine, of six freedoms.
+        linear: the machine, of six degrees of freedom.
         law: in every leg.
         bandwidth: w_h / 2 pi [Hz].
         noise: of exact coordinates [m]; of the rates, that over 10 ms. Encoders have their steps'.
@@ -77,7 +77,7 @@ def outer_loop(
     """
     outer = 2.0 * np.pi * positive(bandwidth, "bandwidth")
     gain, regulated = _regulator(linear, law, outer)
-    d, n = linear.size - linear.platform.n_internal, linear.platform.n_actuators
+    d, n = linear.size - linear.platform.n_deflections, linear.platform.n_actuators
     plant = driven_plant(linear, law.period, ("wrench", "forces"), ("displacement",))
     drives = drive_model(linear.platform)
     shaken = plant.entering[:, n:] * np.concatenate(
@@ -109,7 +109,7 @@ def outer_loop(
 def _regulator(linear: LinearMachine, law: LocalLaw, outer: float) -> tuple[FloatArray, FloatArray]:
     """Return the gain `(n, s + n + 6)` on (x, z, s), and the matrix of the regulated loop."""
     inner = closed_loop(linear, law, outputs=("displacement",))
-    d, n = linear.size - linear.platform.n_internal, linear.platform.n_actuators
+    d, n = linear.size - linear.platform.n_deflections, linear.platform.n_actuators
     size = len(inner.dynamics)
     dynamics = np.zeros((size + 6, size + 6))
     dynamics[:size, :size], dynamics[size:, size:] = inner.dynamics, np.eye(6)

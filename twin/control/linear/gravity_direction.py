@@ -33,9 +33,9 @@ def _answer(platform: MachineModel, rest: Rest, field: FloatArray) -> FloatArray
     """Return accelerations `(6 + k,)` without forces where every body feels `field` [m/s2]."""
     body, legs = platform.constants.body.copy(), platform.constants.legs
     body[GRAVITY : GRAVITY + 3] = field
-    out = np.empty((1, 6 + platform.n_internal))
+    out = np.empty((1, 6 + platform.n_deflections))
     none = np.zeros((1, platform.n_actuators))
     still = np.zeros((1, 6))
-    arrays = (rest.pose[None].copy(), still, rest.internal[None].copy(), none, still.copy(), out)
+    arrays = (rest.pose[None].copy(), still, rest.deflection[None].copy(), none, still.copy(), out)
     run_checked(forward_dynamics_batch, (body, legs), arrays, legs)
     return np.asarray(out[0])

@@ -1,6 +1,6 @@
 """Small motions of any machine about a pose of rest.
 
-The state is (q, q'): displacement of the platform in the directions its conditions leave free,
+The state is (q, q'): displacement of the platform in the directions its constraints leave free,
 then the coordinates inside the legs. At rest the acceleration is zero, so that its slopes are
 those of the forces alone,
 
@@ -27,7 +27,7 @@ from twin.model.machine_model import MachineModel
 from twin.motion.displacement import displaced
 
 REDUCED = (2, 3, 4)
-"""Heave, roll and pitch: the displacements that machines with three freedoms keep."""
+"""Heave, roll and pitch: the displacements that machines with three degrees of freedom keep."""
 
 STEP = 4e-3
 """Differences of displacements in parts of the platform's radius, or [rad]."""
@@ -61,11 +61,11 @@ def linearise(platform: MachineModel, pose: Any = None, wrench: Any = None) -> L
     """
     rest = rest_at(platform, pose, wrench)
     free = free_directions(platform, rest.pose)
-    size, k = free.shape[1], platform.n_internal
+    size, k = free.shape[1], platform.n_deflections
     kept = list(range(6)) if size == 6 else list(REDUCED)
     mass = np.zeros((size + k, size + k))
-    inner = rest.internal
-    mass[:size, :size] = free.T @ platform.mass_matrix(rest.pose, internal=inner) @ free
+    inner = rest.deflection
+    mass[:size, :size] = free.T @ platform.mass_matrix(rest.pose, deflection=inner) @ free
     mass[size:, size:] = np.diag(internal_mass(platform))
     slope, rate_slope, accuracy = _slopes(platform, rest, free, kept)
 
@@ -98,12 +98,12 @@ def free_directions(platform: MachineModel, pose: FloatArray) -> FloatArray:
     All six, or those of a unit of heave, roll and pitch [m, rad, rad] in base axes.
 
     Raises:
-        InputError: a machine with other freedoms than six or these three.
+        InputError: a machine with other degrees of freedom than six or these three.
     """
-    conditions = platform.conditions(pose)
-    if not len(conditions):
+    constraints = platform.constraints(pose)
+    if not len(constraints):
         return np.eye(6)
-    null = np.linalg.svd(conditions, full_matrices=True)[2][len(conditions) :].T
+    null = np.linalg.svd(constraints, full_matrices=True)[2][len(constraints) :].T
     chosen = null[list(REDUCED)]
     if chosen.shape[0] != chosen.shape[1] or abs(np.linalg.det(chosen)) < 1e-9:
         raise InputError("platform", f"{platform.name} does not move in heave, roll and pitch")
@@ -114,7 +114,7 @@ def _slopes(
     platform: MachineModel, rest: Rest, free: FloatArray, kept: list[int]
 ) -> tuple[FloatArray, FloatArray, float]:
     """Return accelerations per displacement and per rate `(m, m)`, and how well they settle."""
-    size, k = free.shape[1], platform.n_internal
+    size, k = free.shape[1], platform.n_deflections
     radius = characteristic_length(platform.platform_joints)
     units = np.array([radius, radius, radius, 1.0, 1.0, 1.0])[kept]
 
@@ -122,9 +122,9 @@ def _slopes(
         moved = displaced(rest.pose, places[:, :size] @ free.T)
         if platform.dof < 6:
             moved = platform.constrain(moved).pose
-        inner = rest.internal + np.hstack([places[:, size:], rates[:, size:]])
+        inner = rest.deflection + np.hstack([places[:, size:], rates[:, size:]])
         twists = rates[:, :size] @ free.T
-        found = platform.forward_dynamics(moved, twists, rest.forces, rest.wrench, internal=inner)
+        found = platform.forward_dynamics(moved, twists, rest.forces, rest.wrench, deflection=inner)
         return np.hstack([found[:, kept], found[:, 6:]])
 
     none = np.zeros((size + k, size + k))

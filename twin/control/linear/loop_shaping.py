@@ -48,7 +48,7 @@ class LoopShaping(Controller):
         """Design the controller and compute the forces of the reference.
 
         Args:
-            platform: a rigid machine with as many actuators as freedoms.
+            platform: a rigid machine with as many actuators as degrees of freedom.
             motion: where it shall go; default: stay at home.
             period: of the controller [s].
             weights: of the design.

@@ -64,7 +64,8 @@ def loop_shaping(
     """Return the loop shaping design of a machine, with lag and delay of its drives.
 
     Args:
-        linear: a rigid machine with as many actuators as freedoms, `with_drives` or without.
+        linear: a rigid machine with as many actuators as degrees of freedom, `with_drives` or
+            without.
         weights: crossover, integral corner and lead of each actuator.
         margin: gamma per least gamma, above one.
 

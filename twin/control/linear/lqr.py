@@ -23,7 +23,7 @@ from twin.plant.measurement import Measurement
 
 
 class Lqr(Controller):
-    """Linear quadratic regulator of a rigid machine with six freedoms; commands forces.
+    """Linear quadratic regulator of a rigid machine with six degrees of freedom; commands forces.
 
         f = ID(reference) - K (d, v, z),   d = J^-1 (q - q_ref),  v = J^-1 (q' - q'_ref)
 

@@ -22,7 +22,7 @@ OUTPUTS = (
     "absolute_acceleration",
     "coordinates",
     "rates",
-    "internal",
+    "deflection",
     "leg_forces",
 )
 
@@ -32,7 +32,8 @@ class LinearMachine:
     """M q'' + C q' + K q = E_f f + E_w w + E_b a_b, all measured from the state of rest.
 
     The coordinates q `(m,)` are the displacement of the platform [m], [rad] in base axes (heave,
-    roll and pitch where there are three freedoms), then the deflections inside the legs [m].
+    roll and pitch where there are three degrees of freedom), then the deflections inside the legs
+    [m].
 
     Inputs (for `system`):
 
@@ -51,7 +52,7 @@ class LinearMachine:
     | displacement, twist, acceleration | 6 | of the platform relative to the base, base axes |
     | absolute_acceleration | 6 | the same plus that of the base |
     | coordinates, rates | n | of the actuators, springs in series excluded |
-    | internal | k | deflections inside the legs |
+    | deflection | k | deflections inside the legs |
     | leg_forces | n | what a load cell beside the actuator reads: see `leg_forces` |
     """
 
@@ -147,9 +148,9 @@ class LinearMachine:
                 "series with them",
                 {"index": 0, "pose": self.rest.pose},
             )
-        if self.platform.n_internal:
+        if self.platform.n_deflections:
             # The platform's displacement tells the deflections: delta = J d.
-            d = self.size - self.platform.n_internal
+            d = self.size - self.platform.n_deflections
             return self.reduced(np.vstack([np.eye(d), self.pushed[:d].T]))
         return self.reduced(left[:, rank:])
 
@@ -182,7 +183,7 @@ class LinearMachine:
     ) -> tuple[FloatArray, FloatArray]:
         """Return rows `(o, 2m)` and direct parts `(o, i)` of an output."""
         one_of(name, "output", OUTPUTS)
-        m, k = self.size, self.platform.n_internal
+        m, k = self.size, self.platform.n_deflections
         through = np.zeros((6, entering.shape[1]))
         still = np.zeros((6, m))
         if name == "displacement":
@@ -192,7 +193,7 @@ class LinearMachine:
         if name.endswith("acceleration"):
             through = self.free @ entering + (shake if name.startswith("absolute") else 0.0)
             return np.hstack([self.free @ slope for slope in self._slopes]), through
-        if name == "internal":
+        if name == "deflection":
             return np.eye(2 * m)[m - k : m], np.zeros((k, entering.shape[1]))
         own, none = self.pushed.T, np.zeros_like(self.pushed.T)
         if name == "leg_forces":

@@ -73,7 +73,7 @@ def regulator(
     weights: RegulatorWeights | None = None,
     integral: bool = False,
 ) -> Regulator:
-    """Return the regulator of a rigid machine with six freedoms.
+    """Return the regulator of a rigid machine with six degrees of freedom.
 
     Args:
         linear: the machine, with or without its drives' inertia.
@@ -86,8 +86,10 @@ def regulator(
         MissingDependencyError: python-control is not installed.
     """
     library = control_library("The linear quadratic regulator")
-    if linear.size != 6 or linear.platform.n_actuators != 6 or linear.platform.n_internal:
-        raise InputError("linear", "must have six freedoms, six actuators and none inside the legs")
+    if linear.size != 6 or linear.platform.n_actuators != 6 or linear.platform.n_deflections:
+        raise InputError(
+            "linear", "must have six degrees of freedom, six actuators and none inside the legs"
+        )
     chosen = RegulatorWeights() if weights is None else weights
     values = as_floats(
         [chosen.displacement, chosen.rate, chosen.integral, _force(linear, chosen)], "weights"

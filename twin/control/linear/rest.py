@@ -27,15 +27,15 @@ class Rest(NamedTuple):
     """`(n,)` of the actuators [N] or [N m]"""
     wrench: FloatArray
     """`(6,)` that acts on the platform meanwhile, base axes"""
-    internal: FloatArray
+    deflection: FloatArray
     """`(2k,)` coordinates inside the legs [m], then their rates, zero"""
 
 
 def rest_at(platform: MachineModel, pose: Any = None, wrench: Any = None) -> Rest:
     """Return what holds a machine still at a pose `(7,)`, default home, against a wrench `(6,)`.
 
-    Where there are more actuators than freedoms, the forces of smallest norm. Springs in series
-    with the actuators deflect as those forces and the legs' weights ask.
+    Where there are more actuators than degrees of freedom, the forces of smallest norm. Springs in
+    series with the actuators deflect as those forces and the legs' weights ask.
 
     Raises:
         InputError: wrong shape, not finite, a pose the machine cannot have.
@@ -45,19 +45,19 @@ def rest_at(platform: MachineModel, pose: Any = None, wrench: Any = None) -> Res
     machine = as_model(platform)
     place = as_pose(as_vector(machine.home if pose is None else pose, "pose", 7))
     load = as_vector(REST if wrench is None else wrench, "wrench", 6)
-    k = machine.n_internal
-    internal = np.zeros(2 * k)
-    forces = machine.inverse_dynamics(place, REST, REST, load, internal=internal)
+    k = machine.n_deflections
+    deflection = np.zeros(2 * k)
+    forces = machine.inverse_dynamics(place, REST, REST, load, deflection=deflection)
     if not k:
-        return Rest(place, forces, load, internal)
+        return Rest(place, forces, load, deflection)
     softness = internal_mass(machine) / spring_constants(machine)[0]
     for _ in range(ITERATIONS):
-        found = machine.forward_dynamics(place, REST, forces, load, internal=internal)
+        found = machine.forward_dynamics(place, REST, forces, load, deflection=deflection)
         change = softness * found[6:]
-        internal[:k] += change
-        forces = machine.inverse_dynamics(place, REST, REST, load, internal=internal)
+        deflection[:k] += change
+        forces = machine.inverse_dynamics(place, REST, REST, load, deflection=deflection)
         if np.abs(change).max() <= SETTLED:
-            return Rest(place, forces, load, internal)
+            return Rest(place, forces, load, deflection)
     raise StateError(
         f"the springs of {machine.name} do not settle at this pose: they are too soft for the "
         "load. Stiffen them or choose another pose.",
@@ -74,7 +74,7 @@ def internal_mass(platform: MachineModel) -> FloatArray:
     Reference:
         Compliant-legs paper, sections 1.6 to 1.11: m_1/4 + m_2; see docs/compliant_legs.md.
     """
-    if not as_model(platform).n_internal:
+    if not as_model(platform).n_deflections:
         return np.empty(0)
     legs: Any = platform.parameters.legs
     return np.array([0.25 * leg.spring_mass + leg.housing_mass for leg in legs])

@@ -27,7 +27,9 @@ class TaskErrors:
             InputError: a machine whose actuators do not tell its pose.
         """
         if platform.dof != 6 or platform.n_actuators != 6:
-            raise InputError("platform", f"{platform.name} must have six freedoms and actuators")
+            raise InputError(
+                "platform", f"{platform.name} must have six degrees of freedom and actuators"
+            )
         self._reference = reference
         good = reference.reachable > 0.0
         last = np.maximum.accumulate(np.where(good, np.arange(len(good)), -1))

@@ -13,8 +13,8 @@ from twin.kernels.ball.steps import rolling_steps
 from twin.model.ball.ball import Ball
 from twin.model.ball.places import CENTERED
 
-SUBSTEPS = {"fast": 1, "validation": 8}
-"""Runge-Kutta steps within one of the engine, by preset: eight leave rounding errors at 1 ms."""
+SUBSTEPS = {"fast": 1, "accurate": 8}
+"""Runge-Kutta steps within one of the engine, by fidelity: eight leave rounding errors at 1 ms."""
 
 
 class RollingBall:
@@ -26,10 +26,10 @@ class RollingBall:
             on the plate.
     """
 
-    def __init__(self, ball: Ball, size: int, timestep: float, preset: str) -> None:
+    def __init__(self, ball: Ball, size: int, timestep: float, fidelity: str) -> None:
         """Prepare a ball on a machine whose state has `size` entries."""
         self._constants, self._size = ball.constants, size
-        self._count = SUBSTEPS[preset]
+        self._count = SUBSTEPS[fidelity]
         self._step = timestep / self._count
         self.y = np.zeros(size + BALL_SIZE)
         self.status = ROLLING

@@ -16,7 +16,7 @@ from twin.kernels.integrators.dormand_prince import DONE, dormand_prince
 from twin.kernels.integrators.runge_kutta import runge_kutta
 from twin.kernels.kinematics.inverse import coordinates_and_rates
 from twin.model.ball.ball import Ball
-from twin.model.engine import Preset, State
+from twin.model.engine import Fidelity, State
 from twin.model.machine_model import MachineModel
 from twin.model.motions import LegCoordinates
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from twin.engines.analytic.ball import RollingBall
 
 TOLERANCE = 1e-13
-"""Relative and absolute tolerance of the validation preset: the last digits float64 can hold."""
+"""Relative and absolute tolerance of the accurate fidelity: the last digits float64 can hold."""
 
 LARGEST_SUBSTEPS = 4096
 
@@ -32,8 +32,8 @@ LARGEST_SUBSTEPS = 4096
 class AnalyticEngine(BaseEngine):
     """Forward dynamics in task space; loops are closed by construction.
 
-    Presets: "validation" integrates each step with Dormand-Prince to 1e-13, "fast" with one
-    Runge-Kutta step of order four. With a ball "validation" takes eight Runge-Kutta steps.
+    Fidelities: "accurate" integrates each step with Dormand-Prince to 1e-13, "fast" with one
+    Runge-Kutta step of order four. With a ball "accurate" takes eight Runge-Kutta steps.
 
     Attributes:
         rolling: what is known of the ball, its status included; None without one.
@@ -45,7 +45,7 @@ class AnalyticEngine(BaseEngine):
         self,
         platform: MachineModel,
         timestep: float = 1e-3,
-        preset: Preset = "validation",
+        fidelity: Fidelity = "accurate",
         *,
         ball: Any = None,
         largest_gap: float = LARGEST_GAP,
@@ -57,30 +57,30 @@ class AnalyticEngine(BaseEngine):
         Raises:
             InputError: an argument that cannot be used, or a time step too long for the machine.
         """
-        super().__init__(platform, timestep, preset, largest_gap, ball)
-        if preset == "fast":
+        super().__init__(platform, timestep, fidelity, largest_gap, ball)
+        if fidelity == "fast":
             check_timestep(self.platform, self.timestep, self.name, "rk4")
         self._identify()
         self._body = self.platform.constants.body.copy()
-        size = STATE_SIZE + 2 * platform.n_internal
+        size = STATE_SIZE + 2 * platform.n_deflections
         self._y = np.empty(size)
         self.rolling: RollingBall | None = None
         if self._ball is not None:
             from twin.engines.analytic.ball import RollingBall
 
-            self.rolling = RollingBall(self._ball, size, self.timestep, preset)
+            self.rolling = RollingBall(self._ball, size, self.timestep, fidelity)
             self._y = self.rolling.y[:size]
         self._constant = np.zeros(platform.n_actuators)
         self._clock = np.empty(2)
-        capacity = 1 if preset == "fast" else LARGEST_SUBSTEPS
+        capacity = 1 if fidelity == "fast" else LARGEST_SUBSTEPS
         self._times = np.empty(capacity)
         self._states = np.empty((capacity, size))
         self._dense = np.empty((capacity, 5, size))
 
     def _place(
-        self, pose: FloatArray, twist: FloatArray, internal: FloatArray, legs: LegCoordinates
+        self, pose: FloatArray, twist: FloatArray, deflection: FloatArray, legs: LegCoordinates
     ) -> None:
-        self._y[:] = np.concatenate([pose, twist, internal])
+        self._y[:] = np.concatenate([pose, twist, deflection])
 
     def _feel(self) -> None:
         self._body[GRAVITY : GRAVITY + 3] = self._field
@@ -91,7 +91,7 @@ class AnalyticEngine(BaseEngine):
         buffers = (self._times, self._states)
         if self.rolling is not None:
             done = self.rolling.advance(arguments[:2], forces, wrench)
-        elif self.preset == "fast":
+        elif self.fidelity == "fast":
             done = runge_kutta(*arguments, self.timestep, *buffers, self._dense[0]) == 1
         else:
             self._clock[:] = 0.0, self.timestep
@@ -102,9 +102,9 @@ class AnalyticEngine(BaseEngine):
     def _read(self) -> State:
         n = self.platform.n_actuators
         y, lengths, rates = self._y.copy(), np.empty(n), np.empty(n)
-        pose, twist, internal = y[:7], y[7:STATE_SIZE], y[STATE_SIZE:]
+        pose, twist, deflection = y[:7], y[7:STATE_SIZE], y[STATE_SIZE:]
         coordinates_and_rates(self.platform.constants.legs, pose, twist, lengths, rates)
-        return State(self._steps * self.timestep, pose, twist, lengths, rates, internal)
+        return State(self._steps * self.timestep, pose, twist, lengths, rates, deflection)
 
     def _gap(self) -> float:
         """Return zero: leg states follow from the pose."""

@@ -1,6 +1,6 @@
 """PyBullet behind the engine protocol; loops closed by point-to-point constraints.
 
-Presets: `fast` takes one Bullet step per time step (first order in the time step), `validation`
+Fidelities: `fast` takes one Bullet step per time step (first order in the time step), `accurate`
 runs three copies with steps of 1, 1/2 and 1/4 of the time step, each from its own state under the
 same held forces, and extrapolates their trajectories to third order. The copies see forces that
 were computed from the extrapolated state, not from their own; so that they cannot run away from it,
@@ -26,13 +26,13 @@ from twin.engines.mechanism.payload import as_segments, plain
 from twin.engines.stability import check_timestep
 from twin.model.ball.ball import Ball
 from twin.model.ball.places import place_on_plate
-from twin.model.engine import Preset, State
+from twin.model.engine import Fidelity, State
 from twin.model.machine_model import MachineModel
 from twin.model.motions import LegCoordinates
 
-WEIGHTS: dict[Preset, tuple[float, ...]] = {
+WEIGHTS: dict[Fidelity, tuple[float, ...]] = {
     "fast": (1.0,),
-    "validation": (1.0 / 3.0, -2.0, 8.0 / 3.0),
+    "accurate": (1.0 / 3.0, -2.0, 8.0 / 3.0),
 }
 """Of the copies with 1, 2 and 4 steps: (4 X2 - X1) / 3 with X = 2 x(half step) - x(step), which
 removes the errors of first and second order in the time step (Richardson extrapolation)."""
@@ -60,7 +60,7 @@ class BulletEngine(BaseEngine):
         self,
         platform: MachineModel,
         timestep: float = 1e-3,
-        preset: Preset = "validation",
+        fidelity: Fidelity = "accurate",
         *,
         engine_defaults: bool = False,
         payload: Any = None,
@@ -72,7 +72,7 @@ class BulletEngine(BaseEngine):
         Args:
             platform: the machine.
             timestep: step [s].
-            preset: "validation" or "fast".
+            fidelity: "accurate" or "fast".
             engine_defaults: keep Bullet's own solver, iterations, damping and limits, to see what
                 they cost.
             payload: what rides on the platform: an `Occupant`, or segments.
@@ -84,7 +84,7 @@ class BulletEngine(BaseEngine):
             InputError: an argument that cannot be used, a time step too long for the machine, or a
                 machine Bullet refuses.
         """
-        super().__init__(platform, timestep, preset, largest_gap, ball)
+        super().__init__(platform, timestep, fidelity, largest_gap, ball)
         check_timestep(platform, self.timestep, self.name, "explicit")
         segments = as_segments(payload, platform.parameters.gravity)
         options = {
@@ -94,10 +94,10 @@ class BulletEngine(BaseEngine):
         self._identify(f"PyBullet {version('pybullet')}", options)
         self._machine = make_mechanism(platform.parameters, segments, self._ball)
         sizes = [7, 6, platform.n_actuators, platform.n_actuators]
-        sizes += [2 * platform.n_internal, 2 * len(self._machine.carried)]
+        sizes += [2 * platform.n_deflections, 2 * len(self._machine.carried)]
         ends = np.cumsum(sizes).tolist()
         self._parts = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
-        self._weights = np.array(WEIGHTS[preset])
+        self._weights = np.array(WEIGHTS[fidelity])
         self._join_steps = max(1, round(join_time(platform) / self.timestep))
         self._readings = np.empty((len(self._weights), sum(sizes)))
         self._reading = np.empty(sum(sizes))
@@ -106,7 +106,7 @@ class BulletEngine(BaseEngine):
         self._open()
 
     def _place(
-        self, pose: FloatArray, twist: FloatArray, internal: FloatArray, legs: LegCoordinates
+        self, pose: FloatArray, twist: FloatArray, deflection: FloatArray, legs: LegCoordinates
     ) -> None:
         self._open()
         for world in self._worlds:
@@ -131,9 +131,9 @@ class BulletEngine(BaseEngine):
     def _read(self) -> State:
         """Return the state; lengths and rates are those of the actuated joints."""
         reading = self._reading.copy()
-        pose, twist, lengths, rates, internal, _ = (reading[part] for part in self._parts)
+        pose, twist, lengths, rates, deflection, _ = (reading[part] for part in self._parts)
         lengths = self.platform.home_coordinates + lengths
-        return State(self._steps * self.timestep, pose, twist, lengths, rates, internal)
+        return State(self._steps * self.timestep, pose, twist, lengths, rates, deflection)
 
     def _gap(self) -> float:
         """Return the gap in the copy of smallest step."""
@@ -172,8 +172,8 @@ class BulletEngine(BaseEngine):
     def _join(self) -> None:
         """Put all copies at the extrapolated state, loops closed."""
         parts = (self._reading[part] for part in self._parts)
-        pose, twist, _, _, internal, carried = parts
-        legs = self.platform.leg_coordinates(pose, twist, internal=internal)
+        pose, twist, _, _, deflection, carried = parts
+        legs = self.platform.leg_coordinates(pose, twist, deflection=deflection)
         place = None if self._ball is None else self._read_ball(self._ball)
         for world in self._worlds:
             world.place(pose, twist, joint_motion(self._machine, legs, carried))
@@ -192,7 +192,7 @@ class BulletEngine(BaseEngine):
         turn = self._reading[3:7]
         turn /= sqrt(turn.dot(turn))
         if self.platform.dof < 6 and np.isfinite(self._reading).all():
-            # Sums of poses that meet the platform's conditions meet them to the order of the sum.
+            # Sums of poses that meet the platform's constraints meet them to the order of the sum.
             motion = self.platform.constrain(self._reading[:7], self._reading[7:13])
             self._reading[:7], self._reading[7:13] = motion.pose, motion.twist
 

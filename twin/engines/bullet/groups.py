@@ -12,11 +12,11 @@ from twin.engines.mechanism.mechanism import Mechanism
 def reader_of(machine: Mechanism) -> FloatArray:
     """Return the matrix from values and rates of all joints to the joints' part of a reading."""
     own = np.eye(len(machine.joint_names))
-    internal, carried = (
-        own[machine.indices(machine.internal)],
+    deflection, carried = (
+        own[machine.indices(machine.deflection)],
         own[machine.indices(machine.carried)],
     )
-    parts = (own[machine.measured].sum(axis=0), internal, carried)
+    parts = (own[machine.measured].sum(axis=0), deflection, carried)
     return np.concatenate([np.kron(np.eye(2), part) for part in parts])
 
 

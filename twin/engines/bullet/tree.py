@@ -32,12 +32,13 @@ def open_tree(
     pose: FloatArray,
     twist: FloatArray,
     acceleration: FloatArray,
-    internal: FloatArray | None = None,
-    internal_acceleration: FloatArray | None = None,
+    deflection: FloatArray | None = None,
+    deflection_acceleration: FloatArray | None = None,
 ) -> OpenTree:
     """Return the tree's generalised forces and Jacobians for one motion `(7,)`, `(6,)`, `(6,)`.
 
-    `internal` `(2k,)` and `internal_acceleration` `(k,)` are those of the legs' internal joints.
+    `deflection` `(2k,)` and `deflection_acceleration` `(k,)` are those of the legs' internal
+    joints.
 
     Raises:
         InputError: Bullet refuses the machine, or the platform cannot have the motion.
@@ -46,7 +47,11 @@ def open_tree(
     """
     tree = _tree(platform)
     legs = platform.leg_coordinates(
-        pose, twist, acceleration, internal=internal, internal_acceleration=internal_acceleration
+        pose,
+        twist,
+        acceleration,
+        deflection=deflection,
+        deflection_acceleration=deflection_acceleration,
     )
     motion = joint_motion(tree.machine, legs)
     if not tree.machine.floats:

@@ -63,7 +63,7 @@ def make_mechanism(
         loops=tuple(loop for leg in legs for loop in leg.loops),
         actuators=tuple(leg.actuator for leg in legs),
         leg_joints=tuple(leg.joints for leg in legs),
-        internal=tuple(name for leg in legs for name in leg.internal),
+        deflection=tuple(name for leg in legs for name in leg.deflection),
         frictions=tuple(friction for leg in legs for friction in leg.frictions),
         ball=ball,
     )

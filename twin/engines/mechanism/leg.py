@@ -24,7 +24,7 @@ class Leg(NamedTuple):
     actuator: Actuator
     points: tuple[Point, ...]
     loops: tuple[Loop, ...]
-    internal: tuple[str, ...] = ()
+    deflection: tuple[str, ...] = ()
     frictions: tuple[Friction, ...] = ()
     base_shapes: tuple[Shape, ...] = ()
 

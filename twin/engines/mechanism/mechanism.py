@@ -156,7 +156,7 @@ class Mechanism:
     actuators: tuple[Actuator, ...]
     leg_joints: tuple[tuple[str, ...], ...]
     """joints of each leg, in the order of the platform's leg coordinates"""
-    internal: tuple[str, ...] = ()
+    deflection: tuple[str, ...] = ()
     """joints whose coordinates do not follow from the platform's pose"""
     frictions: tuple[Friction, ...] = ()
     ball: Ball | None = None

@@ -69,7 +69,7 @@ def make_leg(parameters: MachineParameters, i: int, leg: ViscoelasticLeg, look: 
         Actuator(f"{name}_force", slide.name, (spring.name, slide.name)),
         (Point(f"{name}_base_joint", BASE, place.base), Point(f"{name}_tip", rod.name, ORIGIN)),
         (Loop(f"{name}_loop", f"{name}_tip", f"{name}_platform_joint"),),
-        internal=(spring.name,),
+        deflection=(spring.name,),
         base_shapes=(bracket(i, place.base, look),),
     )
 

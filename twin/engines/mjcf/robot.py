@@ -174,7 +174,7 @@ def _add_loops_and_motors(root: Element, machine: Mechanism) -> None:
         add(sensor, "jointpos", name=f"{leg}_position", joint=actuator.joint)
         add(sensor, "jointvel", name=f"{leg}_rate", joint=actuator.joint)
         add(sensor, "actuatorfrc", name=f"{leg}_measured_force", actuator=actuator.name)
-    for joint in machine.internal:
+    for joint in machine.deflection:
         add(sensor, "jointpos", name=f"{joint}_position", joint=joint)
         add(sensor, "jointvel", name=f"{joint}_rate", joint=joint)
     frame = {"objtype": "site", "objname": "reference"}

@@ -1,6 +1,6 @@
 """MuJoCo behind the engine protocol; loops closed by `connect` constraints.
 
-Presets: `validation` integrates with RK4, `fast` with Euler's method (first order, about half the
+Fidelities: `accurate` integrates with RK4, `fast` with Euler's method (first order, about half the
 time). Both hold the loops as stiffly as MuJoCo allows: solref = (2 timestep, 1),
 solimp = (0.9999, 0.9999, 0.001). With RK4 the softness that is left dominates: loop gap and pose
 error fall with the square of the time step, the twist's with the step.
@@ -28,7 +28,7 @@ from twin.engines.stability import Scheme, check_timestep
 from twin.kernels.loop_gaps import largest_distance
 from twin.model.ball.ball import Ball
 from twin.model.ball.places import place_on_plate
-from twin.model.engine import Preset, State
+from twin.model.engine import Fidelity, State
 from twin.model.machine_model import MachineModel
 from twin.model.motions import LegCoordinates
 
@@ -50,7 +50,7 @@ class MujocoEngine(BaseEngine):
         self,
         platform: MachineModel,
         timestep: float = 1e-3,
-        preset: Preset = "validation",
+        fidelity: Fidelity = "accurate",
         *,
         solref: Any = None,
         solimp: Any = None,
@@ -65,11 +65,11 @@ class MujocoEngine(BaseEngine):
         Args:
             platform: the machine.
             timestep: step [s].
-            preset: "validation" or "fast".
+            fidelity: "accurate" or "fast".
             solref: time constant [s] and damping ratio of the loops, or both negative: minus
                 stiffness [1/s2] and minus damping [1/s].
             solimp: impedance of the loops: smallest, largest, width [m], midpoint, power.
-            integrator: "RK4", "implicitfast", "implicit" or "Euler" instead of the preset's.
+            integrator: "RK4", "implicitfast", "implicit" or "Euler" instead of the fidelity's.
             engine_defaults: use MuJoCo's own constraint settings and solver tolerance, to see
                 what they cost.
             payload: what rides on the platform: an `Occupant`, or segments.
@@ -81,10 +81,10 @@ class MujocoEngine(BaseEngine):
             InputError: an argument that cannot be used, a time step too long for the machine, or a
                 machine MuJoCo refuses.
         """
-        super().__init__(platform, timestep, preset, largest_gap, ball)
+        super().__init__(platform, timestep, fidelity, largest_gap, ball)
         settings = make_settings(
             self.timestep,
-            preset,
+            fidelity,
             solref=solref,
             solimp=solimp,
             integrator=integrator,
@@ -118,7 +118,7 @@ class MujocoEngine(BaseEngine):
         return "explicit" if dry else settings.scheme
 
     def _place(
-        self, pose: FloatArray, twist: FloatArray, internal: FloatArray, legs: LegCoordinates
+        self, pose: FloatArray, twist: FloatArray, deflection: FloatArray, legs: LegCoordinates
     ) -> None:
         mujoco.mj_resetData(self.model, self.data)
         joints = joint_motion(self._machine, legs)
@@ -144,13 +144,13 @@ class MujocoEngine(BaseEngine):
         """Return the state; lengths and rates are those of the actuated joints."""
         pose, twist = self._platform.read()
         values, rates = self._values[self._measured], self._rates[self._measured_rates]
-        internal = np.empty(0)
+        deflection = np.empty(0)
         if self._internal.size:
             values, rates = values.sum(axis=0), rates.sum(axis=0)
             own = (self._values[self._internal], self._rates[self._internal_rates])
-            internal = np.concatenate(own)
+            deflection = np.concatenate(own)
         lengths = self.platform.home_coordinates + values
-        return State(self._steps * self.timestep, pose, twist, lengths, rates, internal)
+        return State(self._steps * self.timestep, pose, twist, lengths, rates, deflection)
 
     def _gap(self) -> float:
         mujoco.mj_kinematics(self.model, self.data)
@@ -196,8 +196,8 @@ class MujocoEngine(BaseEngine):
             np.stack([places(model, row) for row in names], axis=1).squeeze()
             for places in (coordinates, velocities)
         )
-        self._internal = coordinates(model, machine.internal)
-        self._internal_rates = velocities(model, machine.internal)
+        self._internal = coordinates(model, machine.deflection)
+        self._internal_rates = velocities(model, machine.deflection)
         # MuJoCo's own joints have springs and dampers, but no dry friction of a finite slope.
         self._friction = JointForces(machine, springs=False, viscous=False)
         rubbing = [machine.joint_names[k] for k in self._friction.joints]

@@ -1,4 +1,4 @@
-"""Presets and options of the MuJoCo engine: integrator and stiffness of the loop constraints."""
+"""Fidelities and options of the MuJoCo engine: integrator and stiffness of the loop constraints."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from twin.engines.mjcf.robot import LOOP_SOLIMP, loop_solref
 from twin.engines.mujoco.model import mujoco
 from twin.engines.stability import Scheme
 from twin.errors import InputError
-from twin.model.engine import Preset
+from twin.model.engine import Fidelity
 
 INTEGRATORS = {
     "Euler": mujoco.mjtIntegrator.mjINT_EULER,
@@ -17,7 +17,7 @@ INTEGRATORS = {
     "implicit": mujoco.mjtIntegrator.mjINT_IMPLICIT,
     "implicitfast": mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
 }
-PRESET_INTEGRATORS: dict[Preset, str] = {"validation": "RK4", "fast": "Euler"}
+FIDELITY_INTEGRATORS: dict[Fidelity, str] = {"accurate": "RK4", "fast": "Euler"}
 
 EXPLICIT_DAMPING = mujoco.mjtDisableBit.mjDSBL_EULERDAMP
 """Taking a damper's force from the end of the step changes accelerations after the loops' forces
@@ -58,19 +58,19 @@ class Settings(NamedTuple):
 
 def make_settings(
     timestep: float,
-    preset: Preset,
+    fidelity: Fidelity,
     *,
     solref: Any = None,
     solimp: Any = None,
     integrator: str | None = None,
     engine_defaults: bool = False,
 ) -> Settings:
-    """Return a preset's settings with what is given in its place.
+    """Return a fidelity's settings with what is given in its place.
 
     Raises:
         InputError: unknown integrator, or numbers MuJoCo would not take as they are.
     """
-    own = PRESET_INTEGRATORS[preset]
+    own = FIDELITY_INTEGRATORS[fidelity]
     name = own if integrator is None else one_of(integrator, "integrator", INTEGRATORS)
     as_flag(engine_defaults, "engine_defaults")
     own_solref = DEFAULT_SOLREF if engine_defaults else loop_solref(timestep)

@@ -1,4 +1,4 @@
-"""Platform and rolling ball together: y = (pose, twist, internal, ball), dy/dt = f(y, forces).
+"""Platform and rolling ball together: y = (pose, twist, deflection, ball), dy/dt = f(y, forces).
 
 The ball enters the platform's mass matrix and bias as a leg does, so that both are solved at once.
 """
@@ -32,7 +32,7 @@ from twin.kernels.dynamics.assembly import add_direction, assemble, field
 from twin.kernels.dynamics.forward import accelerate
 from twin.kernels.dynamics.state import STATE_SIZE, normalise
 from twin.kernels.jit import device
-from twin.kernels.legs.dynamics import internal_acceleration, internal_count
+from twin.kernels.legs.dynamics import deflection_acceleration, deflection_count
 from twin.kernels.quaternions import quaternion_rate
 from twin.kernels.vectors import add, cross, rotation
 
@@ -75,9 +75,9 @@ def solve_with_ball(body, legs, y, forces, wrench, acceleration, work):
             total += work.jacobian[i, k] * forces[i]
         acceleration[k] = total
     regular = accelerate(legs, work, acceleration)
-    count = internal_count(legs)
+    count = deflection_count(legs)
     for i in range(count):
-        acceleration[6 + i] = internal_acceleration(
+        acceleration[6 + i] = deflection_acceleration(
             legs,
             i,
             (y[0], y[1], y[2]),
@@ -121,7 +121,7 @@ def rolling_derivative(body, legs, ball, rolls, y, forces, slope, elapsed, wrenc
 
     Returns whether the platform has an acceleration, and the ball's status in this state.
     """
-    force, count = work.force, internal_count(legs)
+    force, count = work.force, deflection_count(legs)
     size = STATE_SIZE + 2 * count
     for i in range(legs.rows.shape[0]):
         force[i] = forces[i] + elapsed * slope[i]

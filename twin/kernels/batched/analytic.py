@@ -1,4 +1,4 @@
-"""The analytic fleet: drives and Runge-Kutta steps of every row over one control period."""
+"""The analytic batch: drives and Runge-Kutta steps of every row over one control period."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ def _row_legs(legs, i):
 @device
 def load(machines, i, y):
     """Fill the state `y` (m,) of row i."""
-    inside = machines.internal.shape[1]
+    inside = machines.deflection.shape[1]
     for j in range(7):
         y[j] = machines.pose[i, j]
     for j in range(6):
         y[7 + j] = machines.twist[i, j]
     for j in range(inside):
-        y[13 + j] = machines.internal[i, j]
+        y[13 + j] = machines.deflection[i, j]
 
 
 @device
 def store(machines, i, y, before, step):
     """Take over the state `y` (m,) into row i; `before` (6,) is the twist one `step` [s] ago."""
-    inside = machines.internal.shape[1]
+    inside = machines.deflection.shape[1]
     for j in range(7):
         machines.pose[i, j] = y[j]
     for j in range(6):
         machines.twist[i, j] = y[7 + j]
         machines.acceleration[i, j] = (y[7 + j] - before[j]) / step
     for j in range(inside):
-        machines.internal[i, j] = y[13 + j]
+        machines.deflection[i, j] = y[13 + j]
 
 
 @device
@@ -78,7 +78,7 @@ def advance_rows(bodies, legs, bank, machines, inputs, shaken, ratio, mode, step
         step: [s] of the engine.
         down: entry of a body's constants where gravity begins.
     """
-    n, size = inputs.demand.shape[1], 13 + machines.internal.shape[1]
+    n, size = inputs.demand.shape[1], 13 + machines.deflection.shape[1]
     y, trial, slopes = np.empty(size), np.empty(size), np.empty((4, size))
     before, constant, body = np.zeros(6), np.zeros(n), np.empty(bodies.shape[1])
     work = make_work(row_legs(legs, 0))

@@ -14,7 +14,7 @@ class Machines(NamedTuple):
     """`(N, 7)`"""
     twist: FloatArray
     """`(N, 6)`"""
-    internal: FloatArray
+    deflection: FloatArray
     """`(N, 2k)` coordinates inside the legs, then their rates"""
     acceleration: FloatArray
     """`(N, 6)` mean over the last step of the engine; zero after a reset"""

@@ -192,8 +192,8 @@ def after_period(bank, machines, fields, layout, home, sign, before, largest_gap
                 machines.twist[i, column] = value
         inside = layout.springs.shape[1]
         for k in range(inside):
-            machines.internal[i, k] = fields.qpos[i, layout.springs[0, k]]
-            machines.internal[i, inside + k] = fields.qvel[i, layout.springs[1, k]]
+            machines.deflection[i, k] = fields.qpos[i, layout.springs[0, k]]
+            machines.deflection[i, inside + k] = fields.qvel[i, layout.springs[1, k]]
         places, rates = machines.coordinates[i], machines.rates[i]
         sense(fields.qpos, fields.qvel, layout.joints, layout.springs, home, i, places, rates)
         read_row(

@@ -1,4 +1,4 @@
-"""The analytic fleet with a ball on every platform: both in the same Runge-Kutta steps."""
+"""The analytic batch with a ball on every platform: both in the same Runge-Kutta steps."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def advance_rolling_rows(
         step: [s] of the engine.
         down: entry of a body's constants where gravity begins.
     """
-    n, size = inputs.demand.shape[1], 13 + machines.internal.shape[1]
+    n, size = inputs.demand.shape[1], 13 + machines.deflection.shape[1]
     full = size + BALL_SIZE
     y, trial, slopes = np.empty(full), np.empty(full), np.empty((4, full))
     before, constant, body = np.zeros(6), np.zeros(n), np.empty(bodies.shape[1])

@@ -55,14 +55,16 @@ def wanted_acceleration(ahead, pose, twist, acceleration, gains, integral, error
 
 @compiled
 def required_forces(
-    body, legs, ahead, internal, acceleration, wrench, inertia, forces, turning, work
+    body, legs, ahead, deflection, acceleration, wrench, inertia, forces, turning, work
 ):
     """Fill `forces` (n,) on the legs and `turning` (n,) of the motors' own inertia; return a code.
 
-    `internal` and `wrench` are zeros: machines with springs inside their legs are refused before.
+    `deflection` and `wrench` are zeros: machines with springs inside their legs are refused before.
     """
     pose, twist = ahead[:7], ahead[7:]
-    if not inverse_dynamics(body, legs, pose, twist, internal, acceleration, wrench, forces, work):
+    if not inverse_dynamics(
+        body, legs, pose, twist, deflection, acceleration, wrench, forces, work
+    ):
         return SINGULAR
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])
     position = (pose[0], pose[1], pose[2])

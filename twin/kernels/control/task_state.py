@@ -6,7 +6,7 @@ from math import atan2, sqrt
 
 from twin.kernels.jit import device
 from twin.kernels.kinematics.forward import newton_step, residual
-from twin.kernels.legs.kinematics import condition_count, settle
+from twin.kernels.legs.kinematics import constraint_count, settle
 from twin.kernels.quaternions import turned
 
 NEWTON_STEPS = 4
@@ -20,14 +20,15 @@ SINGULAR = 1e-12
 
 FITTING = 1e-3
 """Residual in parts of the longest coordinate up to which readings belong to a pose: where there
-are more actuators than freedoms, encoder steps leave one."""
+are more actuators than degrees of freedom, encoder steps leave one."""
 
 
 @device
 def find_pose(legs, coordinates, y, work):
     """Move the pose in `y` (13,) to that of `coordinates` (n,); return whether there is one.
 
-    By Newton from the last pose, in the least-squares sense where readings are more than freedoms.
+    By Newton from the last pose, in the least-squares sense where readings are more than degrees of
+    freedom.
     """
     size = 0.0
     for i in range(legs.rows.shape[0]):
@@ -63,7 +64,7 @@ def find_twist(legs, rates, y, work):
     n = legs.rows.shape[0]
     for i in range(n):
         work.right[i] = rates[i]
-    for i in range(condition_count(legs)):
+    for i in range(constraint_count(legs)):
         work.right[n + i] = 0.0
     regular = abs(newton_step(work.matrix, work.right, work.step, work.normal)) > SINGULAR
     for k in range(6):

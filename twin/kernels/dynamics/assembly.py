@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from twin.kernels.jit import device
 from twin.kernels.legs.dynamics import leg_energy, response
-from twin.kernels.legs.kinematics import fill_conditions
+from twin.kernels.legs.kinematics import fill_constraints
 from twin.kernels.vectors import add, cross, dot, rotate, rotate_back, rotation, scale, subtract
 
 BODY_MASS = 0
@@ -86,8 +86,8 @@ def add_direction(mass_matrix, mass, u, moment):
 
 
 @device
-def assemble(body, legs, pose, twist, internal, work):
-    """Fill mass matrix (lower triangle), bias, Jacobian and conditions of one state into `work`.
+def assemble(body, legs, pose, twist, deflection, work):
+    """Fill mass matrix (lower triangle), bias, Jacobian and constraints of one state into `work`.
 
     Returns -1, or a leg that is singular: one that lies along its universal joint's first axis,
     has no length, or cannot reach the pose.
@@ -101,7 +101,7 @@ def assemble(body, legs, pose, twist, internal, work):
     singular = -1
     for i in range(legs.rows.shape[0]):
         arm, drive, first, second, third, masses, force, regular = response(
-            legs, i, position, matrix, velocity, omega, gravity, internal
+            legs, i, position, matrix, velocity, omega, gravity, deflection
         )
         if not regular:
             singular = i
@@ -114,12 +114,12 @@ def assemble(body, legs, pose, twist, internal, work):
             bias[k + 3] += turning[k]
             jacobian[i, k] = drive[k]
             jacobian[i, k + 3] = moment[k]
-    fill_conditions(legs, position, matrix, velocity, omega, work.conditions)
+    fill_constraints(legs, position, matrix, velocity, omega, work.constraints)
     return singular
 
 
 @device
-def energy(body, legs, pose, twist, internal):
+def energy(body, legs, pose, twist, deflection):
     """Return kinetic and potential energy [J] and dissipated power [W].
 
     Potential energy is zero at the base frame's origin and for springs at rest length.
@@ -138,7 +138,7 @@ def energy(body, legs, pose, twist, internal):
     dissipated = 0.0
     for i in range(legs.rows.shape[0]):
         moving, height, lost = leg_energy(
-            legs, i, position, matrix, velocity, omega, gravity, internal
+            legs, i, position, matrix, velocity, omega, gravity, deflection
         )
         kinetic += moving
         potential += height

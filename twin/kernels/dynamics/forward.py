@@ -1,6 +1,6 @@
 """Forward dynamics and the mass matrix: M a + C^T multipliers = wrench + J^T forces - h.
 
-C a + c' = 0 are the conditions that some legs put on the platform; where there are none, M alone
+C a + c' = 0 are the constraints that some legs put on the platform; where there are none, M alone
 is solved. Coordinates inside the legs are accelerated by their own forces.
 """
 
@@ -9,29 +9,29 @@ from __future__ import annotations
 from twin.kernels.dynamics.assembly import assemble, energy, field
 from twin.kernels.dynamics.work import make_work
 from twin.kernels.jit import by_kind, compiled, device
-from twin.kernels.legs.dynamics import internal_acceleration, internal_count
-from twin.kernels.legs.kinematics import CONDITIONS
+from twin.kernels.legs.dynamics import deflection_acceleration, deflection_count
+from twin.kernels.legs.kinematics import CONSTRAINTS
 from twin.kernels.linear_algebra.solve import solve_general, solve_positive
 from twin.kernels.vectors import rotation
 
 SINGULAR = 1e-13
-"""Ratio of pivots below which the conditions do not determine their multipliers."""
+"""Ratio of pivots below which the constraints do not determine their multipliers."""
 
 
 @device
 def solve_constrained(work, acceleration, count):
-    """Overwrite `acceleration` (6,), the force on M, by the acceleration that meets conditions."""
-    system, right, conditions = work.system, work.right, work.conditions
+    """Overwrite `acceleration` (6,), the force on M, by the acceleration that meets constraints."""
+    system, right, constraints = work.system, work.right, work.constraints
     for i in range(6):
         right[i] = acceleration[i]
         for j in range(i + 1):
             system[i, j] = work.mass_matrix[i, j]
             system[j, i] = work.mass_matrix[i, j]
     for i in range(count):
-        right[6 + i] = -conditions[i, 6]
+        right[6 + i] = -constraints[i, 6]
         for j in range(6):
-            system[6 + i, j] = conditions[i, j]
-            system[j, 6 + i] = conditions[i, j]
+            system[6 + i, j] = constraints[i, j]
+            system[j, 6 + i] = constraints[i, j]
         for j in range(count):
             system[6 + i, 6 + j] = 0.0
     regular = abs(solve_general(system, right, 6 + count)) > SINGULAR
@@ -47,27 +47,27 @@ def accelerate(legs, work, acceleration):
 
 @by_kind(accelerate)
 def _accelerate(legs, work, acceleration):
-    count = CONDITIONS.get(legs.instance_class, 0)
+    count = CONSTRAINTS.get(legs.instance_class, 0)
     if count == 0:
         return lambda legs, work, acceleration: solve_positive(work.mass_matrix, acceleration, 6)
     return lambda legs, work, acceleration: solve_constrained(work, acceleration, count)
 
 
 @device
-def forward_dynamics(body, legs, pose, twist, internal, forces, wrench, acceleration, work):
+def forward_dynamics(body, legs, pose, twist, deflection, forces, wrench, acceleration, work):
     """Fill `acceleration` (6 + k,) of one state; return False where it does not exist.
 
-    `internal` (2k,) holds coordinates inside the legs and their rates; `work` is overwritten.
+    `deflection` (2k,) holds coordinates inside the legs and their rates; `work` is overwritten.
     """
-    singular = assemble(body, legs, pose, twist, internal, work)
+    singular = assemble(body, legs, pose, twist, deflection, work)
     for k in range(6):
         total = wrench[k] - work.bias[k]
         for i in range(legs.rows.shape[0]):
             total += work.jacobian[i, k] * forces[i]
         acceleration[k] = total
     regular = accelerate(legs, work, acceleration)
-    for i in range(internal_count(legs)):
-        acceleration[6 + i] = internal_acceleration(
+    for i in range(deflection_count(legs)):
+        acceleration[6 + i] = deflection_acceleration(
             legs,
             i,
             (pose[0], pose[1], pose[2]),
@@ -75,14 +75,14 @@ def forward_dynamics(body, legs, pose, twist, internal, forces, wrench, accelera
             (twist[0], twist[1], twist[2]),
             (twist[3], twist[4], twist[5]),
             field(body),
-            internal,
+            deflection,
             forces[i],
         )
     return regular and singular < 0
 
 
 @compiled
-def forward_dynamics_batch(body, legs, poses, twists, internals, forces, wrenches, accelerations):
+def forward_dynamics_batch(body, legs, poses, twists, deflections, forces, wrenches, accelerations):
     """Fill `accelerations` (batch, 6 + k); return the first state without one, or -1."""
     work = make_work(legs)
     failed = -1
@@ -92,7 +92,7 @@ def forward_dynamics_batch(body, legs, poses, twists, internals, forces, wrenche
             legs,
             poses[k],
             twists[k],
-            internals[k],
+            deflections[k],
             forces[k],
             wrenches[k],
             accelerations[k],
@@ -104,12 +104,12 @@ def forward_dynamics_batch(body, legs, poses, twists, internals, forces, wrenche
 
 
 @compiled
-def mass_matrix_batch(body, legs, poses, twists, internals, matrices):
+def mass_matrix_batch(body, legs, poses, twists, deflections, matrices):
     """Fill `matrices` (batch, 6, 6); return the first singular state, or -1."""
     work = make_work(legs)
     failed = -1
     for k in range(poses.shape[0]):
-        singular = assemble(body, legs, poses[k], twists[k], internals[k], work)
+        singular = assemble(body, legs, poses[k], twists[k], deflections[k], work)
         for i in range(6):
             for j in range(i + 1):
                 matrices[k, i, j] = work.mass_matrix[i, j]
@@ -120,10 +120,10 @@ def mass_matrix_batch(body, legs, poses, twists, internals, matrices):
 
 
 @compiled
-def energy_batch(body, legs, poses, twists, internals, energies):
+def energy_batch(body, legs, poses, twists, deflections, energies):
     """Fill `energies` (batch, 3): kinetic, potential [J], dissipated power [W]; returns -1."""
     for k in range(poses.shape[0]):
         energies[k, 0], energies[k, 1], energies[k, 2] = energy(
-            body, legs, poses[k], twists[k], internals[k]
+            body, legs, poses[k], twists[k], deflections[k]
         )
     return -1

@@ -1,7 +1,7 @@
 """Inverse dynamics: J^T forces + C^T multipliers = M a + h - wrench.
 
-Six legs without conditions determine their forces. Where there are more actuators than freedoms,
-the forces of smallest norm are given: forces = J mu with
+Six legs without constraints determine their forces. Where there are more actuators than degrees of
+freedom, the forces of smallest norm are given: forces = J mu with
 
     [J^T J  C^T] [mu         ]   [M a + h - wrench]
     [C      0  ] [multipliers] = [0               ].
@@ -12,14 +12,14 @@ from __future__ import annotations
 from twin.kernels.dynamics.assembly import assemble
 from twin.kernels.dynamics.work import make_work
 from twin.kernels.jit import compiled, device
-from twin.kernels.legs.kinematics import condition_count
+from twin.kernels.legs.kinematics import constraint_count
 from twin.kernels.linear_algebra.solve import solve_general
 
 SINGULAR = 1e-12
 """Ratio of pivots of J^T below which forces are rounding error."""
 
 SINGULAR_SQUARE = 1e-15
-"""The same for J^T J, whose pivots are squares of those of J; conditions add their own scale."""
+"""The same for J^T J, whose pivots are squares of those of J; constraints add their own scale."""
 
 
 @device
@@ -32,8 +32,8 @@ def fill_transposed(work):
 
 @device
 def fill_smallest(work, count):
-    """Write the system of the smallest forces, and zeros on the right of its `count` conditions."""
-    system, jacobian, conditions = work.system, work.jacobian, work.conditions
+    """Write the system of the smallest forces, with zeros on the right of `count` constraints."""
+    system, jacobian, constraints = work.system, work.jacobian, work.constraints
     for i in range(6):
         for j in range(i + 1):
             total = 0.0
@@ -44,16 +44,16 @@ def fill_smallest(work, count):
     for i in range(count):
         work.right[6 + i] = 0.0
         for j in range(6):
-            system[6 + i, j] = conditions[i, j]
-            system[j, 6 + i] = conditions[i, j]
+            system[6 + i, j] = constraints[i, j]
+            system[j, 6 + i] = constraints[i, j]
         for j in range(count):
             system[6 + i, 6 + j] = 0.0
 
 
 @device
-def inverse_dynamics(body, legs, pose, twist, internal, acceleration, wrench, forces, work):
+def inverse_dynamics(body, legs, pose, twist, deflection, acceleration, wrench, forces, work):
     """Fill `forces` (n,) of one state; return False at a singular pose; `work` is overwritten."""
-    singular = assemble(body, legs, pose, twist, internal, work)
+    singular = assemble(body, legs, pose, twist, deflection, work)
     right = work.right
     for i in range(6):
         total = work.bias[i] - wrench[i]
@@ -61,7 +61,7 @@ def inverse_dynamics(body, legs, pose, twist, internal, acceleration, wrench, fo
             entry = work.mass_matrix[i, j] if j <= i else work.mass_matrix[j, i]
             total += entry * acceleration[j]
         right[i] = total
-    n, count = legs.rows.shape[0], condition_count(legs)
+    n, count = legs.rows.shape[0], constraint_count(legs)
     determined = n == 6 and count == 0
     if determined:
         fill_transposed(work)
@@ -80,7 +80,7 @@ def inverse_dynamics(body, legs, pose, twist, internal, acceleration, wrench, fo
 
 
 @compiled
-def inverse_dynamics_batch(body, legs, poses, twists, internals, accelerations, wrenches, forces):
+def inverse_dynamics_batch(body, legs, poses, twists, deflections, accelerations, wrenches, forces):
     """Fill `forces` (batch, n); return the first singular state, or -1."""
     work = make_work(legs)
     failed = -1
@@ -90,7 +90,7 @@ def inverse_dynamics_batch(body, legs, poses, twists, internals, accelerations, 
             legs,
             poses[k],
             twists[k],
-            internals[k],
+            deflections[k],
             accelerations[k],
             wrenches[k],
             forces[k],

@@ -1,4 +1,4 @@
-"""Equations of motion of first order: y = (pose, twist, internal), dy/dt = f(y, forces)."""
+"""Equations of motion of first order: y = (pose, twist, deflection), dy/dt = f(y, forces)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from math import sqrt
 
 from twin.kernels.dynamics.forward import forward_dynamics
 from twin.kernels.jit import device
-from twin.kernels.legs.dynamics import internal_count
+from twin.kernels.legs.dynamics import deflection_count
 from twin.kernels.legs.kinematics import settle
 from twin.kernels.quaternions import quaternion_rate
 
@@ -20,7 +20,7 @@ def derivative(body, legs, y, forces, slope, elapsed, wrench, dy, work):
 
     `work` comes from `make_work` and is overwritten.
     """
-    force, count = work.force, internal_count(legs)
+    force, count = work.force, deflection_count(legs)
     for i in range(legs.rows.shape[0]):
         force[i] = forces[i] + elapsed * slope[i]
     for k in range(3):
@@ -44,6 +44,6 @@ def normalise_quaternion(y):
 
 @device
 def normalise(legs, y):
-    """Remove from `y` what integration lets drift: the quaternion's length, the conditions."""
+    """Remove from `y` what integration lets drift: the quaternion's length, the constraints."""
     normalise_quaternion(y)
     settle(legs, y)

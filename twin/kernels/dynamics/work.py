@@ -8,11 +8,11 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import compiled
-from twin.kernels.legs.kinematics import condition_count
+from twin.kernels.legs.kinematics import constraint_count
 
 
 class Work(NamedTuple):
-    """Work arrays of a machine with n legs and c conditions."""
+    """Work arrays of a machine with n legs and c constraints."""
 
     mass_matrix: FloatArray
     """`(6, 6)`"""
@@ -22,7 +22,7 @@ class Work(NamedTuple):
     """`(n, 6)`"""
     force: FloatArray
     """`(n,)`"""
-    conditions: FloatArray
+    constraints: FloatArray
     """`(c, 8)`: row (6 entries), drift, value"""
     system: FloatArray
     """`(6 + c, 6 + c)`"""
@@ -33,7 +33,7 @@ class Work(NamedTuple):
 @compiled
 def make_work(legs):
     """Return work arrays for the machine of these legs."""
-    n, count = legs.rows.shape[0], condition_count(legs)
+    n, count = legs.rows.shape[0], constraint_count(legs)
     size = 6 + count
     return Work(
         np.empty((6, 6)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from twin.kernels.jit import compiled
-from twin.kernels.legs.kinematics import fill_conditions, settle
+from twin.kernels.legs.kinematics import fill_constraints, settle
 from twin.kernels.linear_algebra.solve import solve_general
 from twin.kernels.vectors import add, cross, dot, norm, rotation, scale, subtract
 
@@ -15,7 +15,7 @@ COUNT = 3
 
 @compiled
 def constrain_batch(legs, states, accelerations):
-    """Move `states` (batch, 13) and `accelerations` (batch, 6) onto the conditions.
+    """Move `states` (batch, 13) and `accelerations` (batch, 6) onto the constraints.
 
     Height and normal of the platform keep their place, rate and acceleration. The normal n
     accelerates with alpha x n + omega x (omega x n); what the angular velocity loses in that is
@@ -28,7 +28,7 @@ def constrain_batch(legs, states, accelerations):
         settle(legs, y)
         turn = rotation(y[3], y[4], y[5], y[6])
         velocity, omega = (y[7], y[8], y[9]), (y[10], y[11], y[12])
-        fill_conditions(legs, (y[0], y[1], y[2]), turn, velocity, omega, rows)
+        fill_constraints(legs, (y[0], y[1], y[2]), turn, velocity, omega, rows)
         n = (turn[2], turn[5], turn[8])
         turning = subtract(cross(given, cross(given, n)), cross(omega, cross(omega, n)))
         wanted = add((a[3], a[4], a[5]), cross(n, turning))

@@ -5,7 +5,7 @@ that do not reduce the largest residual are halved. When Newton from the guess f
 leave the assembly branch (the Jacobian's determinant changes sign), the coordinates are moved from
 those of the guess to the wanted ones in smaller and smaller pieces, each solved from the last.
 
-Conditions on the platform's motion are further rows, and with more rows than unknowns the step is
+Constraints on the platform's motion are further rows, and with more rows than unknowns the step is
 the least-squares one: coordinates that fit together leave no residual.
 """
 
@@ -20,7 +20,7 @@ from twin.basics.arrays import FloatArray
 from twin.kernels.jit import compiled, device
 from twin.kernels.kinematics.inverse import inverse_kinematics
 from twin.kernels.kinematics.jacobian import fill_row
-from twin.kernels.legs.kinematics import condition_count, drive, fill_conditions, smallest_scale
+from twin.kernels.legs.kinematics import constraint_count, drive, fill_constraints, smallest_scale
 from twin.kernels.linear_algebra.solve import solve_general
 from twin.kernels.quaternions import turned
 from twin.kernels.vectors import cross, rotation
@@ -42,7 +42,7 @@ SMALLEST_PIECE = 1.0 / 512.0
 
 
 class Work(NamedTuple):
-    """Arrays that one solution overwrites; n legs, c conditions."""
+    """Arrays that one solution overwrites; n legs, c constraints."""
 
     right: FloatArray
     """`(n + c,)`"""
@@ -65,13 +65,13 @@ class Work(NamedTuple):
 
 
 @compiled
-def make_work(count, conditions):
-    """Return the work arrays of a machine with so many legs and conditions."""
-    size = count + conditions
+def make_work(count, constraints):
+    """Return the work arrays of a machine with so many legs and constraints."""
+    size = count + constraints
     return Work(
         np.empty(size),
         np.empty((size, 6)),
-        np.empty((conditions, 8)),
+        np.empty((constraints, 8)),
         np.empty((6, 6)),
         np.empty(6),
         np.empty(7),
@@ -93,7 +93,7 @@ def larger(error, largest):
 def residual(legs, pose, wanted, right, matrix, rows):
     """Fill `right` with q* - q(pose) and `matrix` with J; return the largest residual.
 
-    Conditions follow after the legs; `rows` (conditions, 8) is overwritten.
+    Conditions follow after the legs; `rows` (constraints, 8) is overwritten.
     """
     turn = rotation(pose[3], pose[4], pose[5], pose[6])
     position = (pose[0], pose[1], pose[2])
@@ -104,8 +104,8 @@ def residual(legs, pose, wanted, right, matrix, rows):
         fill_row(matrix, i, direction, cross(arm, direction))
         right[i] = wanted[i] - coordinate
         largest = larger(abs(right[i]), largest)
-    fill_conditions(legs, position, turn, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), rows)
-    for i in range(condition_count(legs)):
+    fill_constraints(legs, position, turn, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), rows)
+    for i in range(constraint_count(legs)):
         for k in range(6):
             matrix[count + i, k] = rows[i, k]
         right[count + i] = -rows[i, 7]
@@ -232,7 +232,7 @@ def forward_kinematics_batch(legs, wanted, guesses, poses, reports):
 
     Returns the index of the first set of coordinates without a pose, or -1.
     """
-    work = make_work(legs.rows.shape[0], condition_count(legs))
+    work = make_work(legs.rows.shape[0], constraint_count(legs))
     failed = -1
     for k in range(wanted.shape[0]):
         converged, error, count = forward_kinematics(legs, wanted[k], guesses[k], poses[k], work)

@@ -1,9 +1,9 @@
-"""Jacobian from platform twist to actuator rates, its time derivative, and the conditions."""
+"""Jacobian from platform twist to actuator rates, its time derivative, and the constraints."""
 
 from __future__ import annotations
 
 from twin.kernels.jit import compiled, device
-from twin.kernels.legs.kinematics import drive, drive_rate, fill_conditions
+from twin.kernels.legs.kinematics import drive, drive_rate, fill_constraints
 from twin.kernels.vectors import cross, rotation
 
 
@@ -48,12 +48,12 @@ def jacobian_derivative_batch(legs, poses, twists, out):
 
 
 @compiled
-def conditions_batch(legs, poses, twists, out):
-    """Fill `out` (batch, conditions, 8): C (6 entries), drift, and how far off the pose is."""
+def constraints_batch(legs, poses, twists, out):
+    """Fill `out` (batch, constraints, 8): C (6 entries), drift, and how far off the pose is."""
     for k in range(poses.shape[0]):
         pose, twist = poses[k], twists[k]
         matrix = rotation(pose[3], pose[4], pose[5], pose[6])
         position = (pose[0], pose[1], pose[2])
         velocity, omega = (twist[0], twist[1], twist[2]), (twist[3], twist[4], twist[5])
-        fill_conditions(legs, position, matrix, velocity, omega, out[k])
+        fill_constraints(legs, position, matrix, velocity, omega, out[k])
     return -1

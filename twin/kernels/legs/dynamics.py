@@ -30,7 +30,7 @@ KINDS: dict[type, Any] = {
 }
 
 
-def response(legs, i, position, matrix, velocity, omega, gravity, internal):
+def response(legs, i, position, matrix, velocity, omega, gravity, deflection):
     """Return how leg i answers the platform.
 
     Args:
@@ -41,7 +41,7 @@ def response(legs, i, position, matrix, velocity, omega, gravity, internal):
         velocity: of the reference point.
         omega: angular velocity.
         gravity: what every body feels, base axes [m/s2].
-        internal: coordinates inside the legs, then their rates; empty for most kinds.
+        deflection: coordinates inside the legs, then their rates; empty for most kinds.
 
     Returns:
         Arm, drive w, three directions, three masses, the force f, and a flag that is False where
@@ -51,16 +51,16 @@ def response(legs, i, position, matrix, velocity, omega, gravity, internal):
 
 
 @by_kind(response)
-def _response(legs, i, position, matrix, velocity, omega, gravity, internal):
+def _response(legs, i, position, matrix, velocity, omega, gravity, deflection):
     kernel = KINDS[legs.instance_class].response
 
-    def answer(legs, i, position, matrix, velocity, omega, gravity, internal):
-        return kernel(legs.rows, i, position, matrix, velocity, omega, gravity, internal)
+    def answer(legs, i, position, matrix, velocity, omega, gravity, deflection):
+        return kernel(legs.rows, i, position, matrix, velocity, omega, gravity, deflection)
 
     return answer
 
 
-def leg_energy(legs, i, position, matrix, velocity, omega, gravity, internal):
+def leg_energy(legs, i, position, matrix, velocity, omega, gravity, deflection):
     """Return kinetic and potential energy [J] and dissipated power [W] of leg i.
 
     Potential energy is zero at the base's origin and for springs at rest length.
@@ -69,29 +69,29 @@ def leg_energy(legs, i, position, matrix, velocity, omega, gravity, internal):
 
 
 @by_kind(leg_energy)
-def _leg_energy(legs, i, position, matrix, velocity, omega, gravity, internal):
+def _leg_energy(legs, i, position, matrix, velocity, omega, gravity, deflection):
     kernel = KINDS[legs.instance_class].leg_energy
 
-    def energy(legs, i, position, matrix, velocity, omega, gravity, internal):
-        return kernel(legs.rows, i, position, matrix, velocity, omega, gravity, internal)
+    def energy(legs, i, position, matrix, velocity, omega, gravity, deflection):
+        return kernel(legs.rows, i, position, matrix, velocity, omega, gravity, deflection)
 
     return energy
 
 
-def internal_count(legs):
+def deflection_count(legs):
     """Return the number of coordinates inside the legs that move apart from the platform."""
     raise NotImplementedError
 
 
-@by_kind(internal_count)
+@by_kind(deflection_count)
 def _internal_count(legs):
     if legs.instance_class is ViscoelasticLegs:
         return lambda legs: legs.rows.shape[0]
     return lambda legs: 0
 
 
-def internal_acceleration(
-    legs, i, position, matrix, velocity, omega, gravity, internal, actuator_force
+def deflection_acceleration(
+    legs, i, position, matrix, velocity, omega, gravity, deflection, actuator_force
 ):
     """Return the second rate of the internal coordinate i under the force of its actuator.
 
@@ -100,18 +100,18 @@ def internal_acceleration(
     raise NotImplementedError
 
 
-@by_kind(internal_acceleration)
-def _internal_acceleration(
-    legs, i, position, matrix, velocity, omega, gravity, internal, actuator_force
+@by_kind(deflection_acceleration)
+def _deflection_acceleration(
+    legs, i, position, matrix, velocity, omega, gravity, deflection, actuator_force
 ):
-    def rigid(legs, i, position, matrix, velocity, omega, gravity, internal, actuator_force):
+    def rigid(legs, i, position, matrix, velocity, omega, gravity, deflection, actuator_force):
         return 0.0
 
-    kernel = viscoelastic.internal_acceleration
+    kernel = viscoelastic.deflection_acceleration
 
-    def springy(legs, i, position, matrix, velocity, omega, gravity, internal, actuator_force):
+    def springy(legs, i, position, matrix, velocity, omega, gravity, deflection, actuator_force):
         return kernel(
-            legs.rows, i, position, matrix, velocity, omega, gravity, internal, actuator_force
+            legs.rows, i, position, matrix, velocity, omega, gravity, deflection, actuator_force
         )
 
     return springy if legs.instance_class is ViscoelasticLegs else rigid

@@ -28,7 +28,7 @@ KINDS: dict[type, Any] = {
 JOINTS = {UpsLegs: 3, StrutLegs: 3, RssLegs: 3, ViscoelasticLegs: 4, PillarLegs: 3}
 """Joint coordinates of one leg."""
 
-CONDITIONS = {PillarLegs: 3}
+CONSTRAINTS = {PillarLegs: 3}
 """Conditions that the legs of a kind put on the platform's motion; none where not listed."""
 
 
@@ -97,27 +97,27 @@ def _leg_joints(legs, home, i, position, matrix, velocity, omega, linear, angula
     return joints
 
 
-def condition_count(legs):
-    """Return how many conditions the legs put on the platform's twist: C twist = 0."""
+def constraint_count(legs):
+    """Return how many constraints the legs put on the platform's twist: C twist = 0."""
     raise NotImplementedError
 
 
-@by_kind(condition_count)
+@by_kind(constraint_count)
 def _condition_count(legs):
-    count = CONDITIONS.get(legs.instance_class, 0)
+    count = CONSTRAINTS.get(legs.instance_class, 0)
     return lambda legs: count
 
 
-def fill_conditions(legs, position, matrix, velocity, omega, rows):
-    """Fill `rows` (conditions, 8): C, drift c' with C a + c' = 0, and how far off the pose is."""
+def fill_constraints(legs, position, matrix, velocity, omega, rows):
+    """Fill `rows` (constraints, 8): C, drift c' with C a + c' = 0, and how far off the pose is."""
     raise NotImplementedError
 
 
-@by_kind(fill_conditions)
+@by_kind(fill_constraints)
 def _fill_conditions(legs, position, matrix, velocity, omega, rows):
-    if legs.instance_class not in CONDITIONS:
+    if legs.instance_class not in CONSTRAINTS:
         return lambda legs, position, matrix, velocity, omega, rows: None
-    kernel = KINDS[legs.instance_class].conditions
+    kernel = KINDS[legs.instance_class].constraints
 
     def fill(legs, position, matrix, velocity, omega, rows):
         kernel(legs.rows, position, matrix, velocity, omega, rows)
@@ -126,13 +126,13 @@ def _fill_conditions(legs, position, matrix, velocity, omega, rows):
 
 
 def settle(legs, y):
-    """Move a state `y` (13 or more) onto the conditions; unchanged where there are none."""
+    """Move a state `y` (13 or more) onto the constraints; unchanged where there are none."""
     raise NotImplementedError
 
 
 @by_kind(settle)
 def _settle(legs, y):
-    if legs.instance_class not in CONDITIONS:
+    if legs.instance_class not in CONSTRAINTS:
         return lambda legs, y: None
     return lambda legs, y: pillar.settle(legs.rows, y)
 

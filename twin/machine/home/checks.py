@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twin.machine.home.freedoms import dependent_rows, free_motions, in_words, scaled
+from twin.machine.home.mobility import dependent_rows, free_motions, in_words, scaled
 from twin.machine.home.pillars import check_corners, check_feet
 from twin.machine.legs.place import COINCIDENT
 from twin.machine.legs.ups import UpsLeg
@@ -37,10 +37,10 @@ def check_machine(machine: MachineDescription) -> None:
             field = found.field[1:] if found.field[0] == "." else f"{table}.{found.field}"
             raise problem(field, f"leg {place.number}: {found.message}")
     check_corners(machine)
-    if count < machine.leg.freedoms:
-        _check_freedoms(machine)
+    if count < machine.leg.dof:
+        _check_mobility(machine)
     _check_reach(machine)
-    _check_freedoms(machine)
+    _check_mobility(machine)
 
 
 def _check_joints(machine: MachineDescription) -> None:
@@ -76,21 +76,21 @@ def _check_reach(machine: MachineDescription) -> None:
             )
 
 
-def _check_freedoms(machine: MachineDescription) -> None:
+def _check_mobility(machine: MachineDescription) -> None:
     """Refuse machines whose legs and constraints leave the platform a motion at home."""
     length = machine.mean_arm
     rows = scaled(machine.home_rows, length)
     motions = free_motions(rows)
     if not len(motions):
         return
-    count, least = len(machine.legs), machine.leg.freedoms
+    count, least = len(machine.legs), machine.leg.dof
     free = f"nothing holds {', or '.join(in_words(motions, length))}"
     same = ", ".join(str(i + 1) for i in dependent_rows(rows) if i < count)
     if count < least:
         raise problem(
             "base.joints",
             f"{count} legs of kind {machine.leg.kind!r} leave {len(motions)} of the platform's "
-            f"{least} freedoms free: at home {free}. Add legs: {least} are the least"
+            f"{least} degrees of freedom free: at home {free}. Add legs: {least} are the least"
             + (f". Legs {same} do not act independently there" if same else ""),
         )
     raise problem(

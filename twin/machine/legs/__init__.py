@@ -17,7 +17,7 @@ from twin.machine.legs.ups import UpsLeg
 from twin.machine.legs.viscoelastic import ViscoelasticLeg
 
 AnyLeg = UpsLeg | StrutLeg | RssLeg | ViscoelasticLeg | PillarLeg
-"""Every kind has `kind`, `coordinate`, `freedoms`, `actuator`, and answers `home_coordinate`,
+"""Every kind has `kind`, `coordinate`, `dof`, `actuator`, and answers `home_coordinate`,
 `home_row` and `home_problem` for its place."""
 
 Leg = Annotated[AnyLeg, Field(discriminator="kind")]

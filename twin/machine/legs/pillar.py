@@ -36,8 +36,8 @@ class PillarLeg(LinearLeg):
 
     coordinate: ClassVar[str] = "length"
     """What the actuator coordinate is, for messages"""
-    freedoms: ClassVar[int] = 3
-    """Freedoms of a platform on legs of this kind"""
+    dof: ClassVar[int] = 3
+    """Degrees of freedom of a platform on legs of this kind"""
 
     kind: Literal["pillar"] = Field("pillar", description="Kind of leg")
     fixed_foot: Whole = Field(description="Leg (from 1) whose foot is fixed to the ground")

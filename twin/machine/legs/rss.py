@@ -51,8 +51,8 @@ class RssLeg(RotaryLeg):
 
     coordinate: ClassVar[str] = "crank angle"
     """What the actuator coordinate is, for messages"""
-    freedoms: ClassVar[int] = 6
-    """Freedoms of a platform on legs of this kind"""
+    dof: ClassVar[int] = 6
+    """Degrees of freedom of a platform on legs of this kind"""
 
     kind: Literal["rss"] = Field("rss", description="Kind of leg")
     axis: Literal["tangential"] | Direction = Field(

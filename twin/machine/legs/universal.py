@@ -37,8 +37,8 @@ class UniversalLeg(LinearLeg):
 
     coordinate: ClassVar[str] = "length"
     """What the actuator coordinate is, for messages"""
-    freedoms: ClassVar[int] = 6
-    """Freedoms of a platform on legs of this kind"""
+    dof: ClassVar[int] = 6
+    """Degrees of freedom of a platform on legs of this kind"""
 
     kind: str
     first_axis: Literal["horizontal"] | Direction = Field(

@@ -61,7 +61,7 @@ def machine_with(
         except ValidationError:
             pass  # The checks of the whole file word it.
     content = changed(parameters, machine)
-    del content["preset"]
+    del content["configuration"]
     main, rest = _groups(parameters, legs, inside)
     # Where there are variants, `[leg]` is read as a table.
     content["leg"] = changed(*main[:2])
@@ -70,7 +70,7 @@ def machine_with(
         for leg, change, numbers in rest
     ]
     found = parameters_from(content, parameters.name)
-    return found.model_copy(update={"preset": parameters.preset})
+    return found.model_copy(update={"configuration": parameters.configuration})
 
 
 def _independent(machine: Changes, inside: dict[int, Changes]) -> bool:

@@ -47,8 +47,12 @@ def hardware_spread(parameters: MachineParameters) -> Randomisation:
         InputError: a machine without drives.
     """
     if all(leg.drive is None for leg in parameters.legs):
-        preset = parameters.preset
-        known = "; load it with one of its presets: " + ", ".join(preset.known) if preset else ""
+        configuration = parameters.configuration
+        known = (
+            "; load it with one of its configurations: " + ", ".join(configuration.known)
+            if configuration
+            else ""
+        )
         raise InputError("parameters", f"{parameters.name} has no drives{known}")
     offset = PAYLOAD_PLACE * parameters.mean_arm
     found: dict[str, AnyDistribution] = {

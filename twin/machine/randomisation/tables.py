@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from twin.machine.table import Table
 
 STRUCTURE = frozenset(
-    {"source", "preset", "variant", "orientation", "shift", "mirrored", "fixed_foot"}
+    {"source", "configuration", "variant", "orientation", "shift", "mirrored", "fixed_foot"}
 )
 """Fields that say which joint or leg is meant, or whose entries cannot change one by one."""
 

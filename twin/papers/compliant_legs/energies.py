@@ -14,7 +14,7 @@ from twin.papers.compliant_legs.vectors import dot, rotation_matrix
 
 
 def energy(
-    machine: CompliantMachine, pose: Any, twist: Any = None, internal: Any = None
+    machine: CompliantMachine, pose: Any, twist: Any = None, deflection: Any = None
 ) -> tuple[FloatArray, FloatArray]:
     """Return kinetic and potential energy `(...)` [J], zero at z = 0 and with relaxed springs.
 
@@ -26,8 +26,8 @@ def energy(
 
     Reference: compliant-leg paper, equations (9), (10), (30), corrected.
     """
-    shape, (poses, twists, internals) = checked_state(machine, pose, twist, internal)
-    legs = leg_state(machine, poses, twists, internals)
+    shape, (poses, twists, deflections) = checked_state(machine, pose, twist, deflection)
+    legs = leg_state(machine, poses, twists, deflections)
     mass = platform_mass_matrix(machine, poses)
     kinetic = dot(twists, (mass @ twists[..., None])[..., 0]) / 2.0
     squares = legs.radius_rates**2 + legs.radii**2 * legs.turning_squared[..., None]
@@ -44,7 +44,7 @@ def power(
     machine: CompliantMachine,
     pose: Any,
     twist: Any,
-    internal: Any,
+    deflection: Any,
     forces: Any,
     wrench: Any = None,
 ) -> FloatArray:
@@ -57,10 +57,10 @@ def power(
         SingularPoseError: a leg has no length.
     """
     n = as_machine(machine).n_legs
-    shape, (poses, twists, internals, pushes, wrenches) = checked_state(
-        machine, pose, twist, internal, forces=(forces, n), wrench=(wrench, 6)
+    shape, (poses, twists, deflections, pushes, wrenches) = checked_state(
+        machine, pose, twist, deflection, forces=(forces, n), wrench=(wrench, 6)
     )
-    legs = leg_state(machine, poses, twists, internals)
+    legs = leg_state(machine, poses, twists, deflections)
     driven = pushes * (legs.length_rate - legs.deflection_rate)
     lost = machine.damping * legs.deflection_rate**2
     return np.asarray((driven - lost).sum(axis=-1) + dot(wrenches, twists)).reshape(shape)

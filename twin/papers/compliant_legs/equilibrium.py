@@ -90,7 +90,7 @@ def held_equilibrium(machine: CompliantMachine, pose: Any, given: Load = NO_LOAD
     if place.ndim != 1:
         raise InputError("pose", f"must be one pose, got shape {place.shape}")
     if n < 6:
-        raise InputError("machine", f"{n} legs cannot hold six freedoms, six are needed")
+        raise InputError("machine", f"{n} legs cannot hold six degrees of freedom, six are needed")
     # The platform's forces are affine in the actuators': deflections follow from the springs.
     passive = _held(machine, place, np.zeros(n), given)[1]
     share = passive.jacobian.T - passive.platform_by_deflection / machine.stiffness

@@ -33,7 +33,12 @@ class ExtendedSolution(NamedTuple):
 
 
 def solve_extended(
-    machine: CompliantMachine, pose: Any, twist: Any, internal: Any, forces: Any, wrench: Any = None
+    machine: CompliantMachine,
+    pose: Any,
+    twist: Any,
+    deflection: Any,
+    forces: Any,
+    wrench: Any = None,
 ) -> ExtendedSolution:
     """Return the accelerations of one state from the legs' Lagrangian.
 
@@ -41,7 +46,7 @@ def solve_extended(
         machine: the machine.
         pose: `(7,)`.
         twist: `(6,)`.
-        internal: `(2n,)` deflections and their rates [m, m/s].
+        deflection: `(2n,)` deflections and their rates [m, m/s].
         forces: `(n,)` [N] actuator forces.
         wrench: `(6,)` [N, N m], base axes; default zero.
 
@@ -51,17 +56,17 @@ def solve_extended(
     """
     n = as_machine(machine).n_legs
     shape, arrays = checked_state(
-        machine, pose, twist, internal, forces=(forces, n), wrench=(wrench, 6)
+        machine, pose, twist, deflection, forces=(forces, n), wrench=(wrench, 6)
     )
     if shape:
         raise InputError("pose", f"must be one state, got a batch of shape {shape}")
-    poses, twists, internals, pushes, wrenches = arrays
+    poses, twists, deflections, pushes, wrenches = arrays
     size = 6 + 7 * n
     matrix, right_side = np.zeros((size, size)), np.zeros(size)
     matrix[:6, :6] = platform_mass_matrix(machine, poses)[0]
     right_side[:6] = (platform_forces(machine, poses, twists) + wrenches)[0]
     for i in range(n):
-        tips, centripetal, leg = _leg(machine, i, poses[0], twists[0], internals[0])
+        tips, centripetal, leg = _leg(machine, i, poses[0], twists[0], deflections[0])
         mass, bias, jacobian, drift = leg
         own = slice(6 + 4 * i, 10 + 4 * i)
         joint = slice(6 + 4 * n + 3 * i, 9 + 4 * n + 3 * i)
@@ -76,7 +81,7 @@ def solve_extended(
 
 
 def _leg(
-    machine: CompliantMachine, i: int, pose: FloatArray, twist: FloatArray, internal: FloatArray
+    machine: CompliantMachine, i: int, pose: FloatArray, twist: FloatArray, deflection: FloatArray
 ) -> tuple[FloatArray, FloatArray, tuple[FloatArray, ...]]:
     """Return tip matrix, centripetal acceleration, and the leg's terms with tips in base axes."""
     arm = rotation_matrix(pose) @ machine.platform_joints[i]
@@ -85,7 +90,7 @@ def _leg(
     frame = _home_frame(machine, i)
     vector = frame.T @ (pose[:3] + arm - machine.base_joints[i])
     length = np.linalg.norm(vector)
-    deflection = internal[i]
+    deflection = deflection[i]
     extension = length - machine.fixed_length[i] - deflection
     coordinates = [*angles_of(vector / length), deflection, extension]
     constants = [
@@ -105,7 +110,7 @@ def _leg(
     jacobian = functions.tip_jacobian(*still)
     # Three rates follow from the tip's velocity once that of the deflection is known.
     rates = np.zeros(4)
-    rates[2] = internal[machine.n_legs + i]
+    rates[2] = deflection[machine.n_legs + i]
     velocity = frame.T @ tips @ twist - jacobian[:, 2] * rates[2]
     rates[[0, 1, 3]] = np.linalg.solve(jacobian[:, [0, 1, 3]], velocity)
     moving = (coordinates, rates, constants)

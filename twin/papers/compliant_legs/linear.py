@@ -1,12 +1,13 @@
 """Small motions about an equilibrium: mass, damping and stiffness matrices.
 
-Actuators locked (six freedoms, the displacement of the platform): each deflection follows the leg's
-length, delta1 = J displacement, and
+Actuators locked (six degrees of freedom, the displacement of the platform): each deflection follows
+the leg's length, delta1 = J displacement, and
 
     K = J^T k J + K_preload,   C = J^T B J,   M = M_platform + sum G^T (E + (m1/4 + m2) n n^T) G.
 
-Actuator forces held (6 + n freedoms, displacement and deflections): the springs push the masses m1
-and m2 against the actuator's force only, and the platform's stiffness is that of the preload.
+Actuator forces held (6 + n degrees of freedom, displacement and deflections): the springs push the
+masses m1 and m2 against the actuator's force only, and the platform's stiffness is that of the
+preload.
 
 K_preload comes from turning the forces of the equilibrium: gravity on legs and platform, and spring
 forces that are not zero. Without them, zero gravity and no deflection, K = J^T k J exactly.
@@ -80,8 +81,8 @@ def _forces(machine: CompliantMachine, at: Equilibrium) -> StaticForces:
 
 def _platform_and_legs(machine: CompliantMachine, at: Equilibrium) -> FloatArray:
     """Return the mass matrix `(6, 6)` of platform and legs at constant deflections."""
-    internal = np.concatenate([at.deflection, np.zeros_like(at.deflection)])
-    legs = leg_state(machine, at.pose[None], np.zeros((1, 6)), internal[None])
+    deflection = np.concatenate([at.deflection, np.zeros_like(at.deflection)])
+    legs = leg_state(machine, at.pose[None], np.zeros((1, 6)), deflection[None])
     tips = tip_matrices(legs.arm[0])
     effective = np.linalg.inv(leg_rows(machine, legs).admittance[0])
     on_platform = np.swapaxes(tips, -1, -2) @ effective @ tips

@@ -117,7 +117,7 @@ def run_load_cases(
             machine,
             motion.pose[k],
             motion.twist[k],
-            motion.internal[k],
+            motion.deflection[k],
             wrench_in_base(case.load, motion.pose[k]),
         ).reactions
         responses.append(
@@ -127,7 +127,7 @@ def run_load_cases(
                 solved(stiffness, wrench),
                 np.abs(path).max(axis=0),
                 float((path @ wrench).max() / (quasi_static @ wrench) - 1.0),
-                float(np.abs(motion.internal[k][:, :n] - start.deflection).max()),
+                float(np.abs(motion.deflection[k][:, :n] - start.deflection).max()),
                 float(np.linalg.norm(reactions, axis=-1).max()),
             )
         )

@@ -27,7 +27,7 @@ class CompliantMotion(NamedTuple):
     """`(..., steps, 7)`"""
     twist: FloatArray
     """`(..., steps, 6)`"""
-    internal: FloatArray
+    deflection: FloatArray
     """Deflections and their rates `(..., steps, 2n)` [m, m/s]"""
 
 
@@ -36,7 +36,7 @@ def free_motion(
     time: Any,
     pose: Any,
     twist: Any = None,
-    internal: Any = None,
+    deflection: Any = None,
     forces: Any = None,
     load: Load = NO_LOAD,
 ) -> CompliantMotion:
@@ -47,7 +47,7 @@ def free_motion(
         time: times to report `(steps,)` [s], ascending; the state belongs to the first.
         pose: `(7,)`.
         twist: `(6,)`; default rest.
-        internal: `(2n,)`; default relaxed springs at rest.
+        deflection: `(2n,)`; default relaxed springs at rest.
         forces: actuator forces `(n,)` [N]; default zero.
         load: external load.
 
@@ -56,23 +56,23 @@ def free_motion(
         IntegrationError: the integrator stopped.
     """
     n = machine.n_legs
-    shape, arrays = checked_state(machine, pose, twist, internal, forces=(forces, n))
+    shape, arrays = checked_state(machine, pose, twist, deflection, forces=(forces, n))
     if shape:
         raise InputError("pose", f"must be one state, got a batch of shape {shape}")
     start = np.concatenate([part[0] for part in arrays[:3]])
 
     def change(state: FloatArray) -> FloatArray:
-        poses, twists, internals = np.split(state, [7, 13], axis=-1)
+        poses, twists, deflections = np.split(state, [7, 13], axis=-1)
         poses = _normalised(poses)
         found = solve_free(
-            machine, poses, twists, internals, arrays[3], wrench_in_base(load, poses)
+            machine, poses, twists, deflections, arrays[3], wrench_in_base(load, poses)
         )
-        rates = [internals[:, n:], found.deflection_acceleration]
+        rates = [deflections[:, n:], found.deflection_acceleration]
         return np.hstack([_pose_rate(poses, twists), found.acceleration, *rates])
 
     times, states = _integrated(change, time, start[None])
-    pose, twist, internal = np.split(states[0], [7, 13], axis=-1)
-    return CompliantMotion(times, _normalised(pose), twist, internal)
+    pose, twist, deflection = np.split(states[0], [7, 13], axis=-1)
+    return CompliantMotion(times, _normalised(pose), twist, deflection)
 
 
 def locked_motions(
@@ -109,11 +109,11 @@ def locked_motions(
 
     def change(state: FloatArray) -> FloatArray:
         poses, twists = _normalised(state[:, :7]), state[:, 7:]
-        internal = locked_internal(machine, poses, twists, lengths)
+        deflection = locked_internal(machine, poses, twists, lengths)
         wrenches = np.array(
             [wrench_in_base(one, place) for one, place in zip(loads, poses, strict=True)]
         )
-        found = solve_locked(machine, poses, twists, internal, wrenches)
+        found = solve_locked(machine, poses, twists, deflection, wrenches)
         return np.hstack([_pose_rate(poses, twists), found.acceleration])
 
     times, states = _integrated(change, time, start)
@@ -125,7 +125,7 @@ def locked_motions(
 def locked_internal(
     machine: CompliantMachine, pose: FloatArray, twist: FloatArray, extension: FloatArray
 ) -> FloatArray:
-    """Return the internal states `(batch, 2n)` with actuators at fixed extensions `(n,)`."""
+    """Return the deflection states `(batch, 2n)` with actuators at fixed extensions `(n,)`."""
     legs = leg_state(machine, pose, twist, np.zeros((len(pose), 2 * machine.n_legs)))
     return np.hstack([legs.extension - extension, legs.length_rate])
 

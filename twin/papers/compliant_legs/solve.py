@@ -45,7 +45,7 @@ def solve_free(
     machine: CompliantMachine,
     pose: Any,
     twist: Any = None,
-    internal: Any = None,
+    deflection: Any = None,
     forces: Any = None,
     wrench: Any = None,
 ) -> CompliantSolution:
@@ -55,7 +55,7 @@ def solve_free(
         machine: the machine.
         pose: `(..., 7)`.
         twist: `(..., 6)`; default rest.
-        internal: deflections and their rates `(..., 2n)` [m, m/s]; default zero.
+        deflection: deflections and their rates `(..., 2n)` [m, m/s]; default zero.
         forces: actuator forces `(..., n)` [N]; default zero.
         wrench: force and moment on the platform `(..., 6)` [N, N m], base axes; default zero.
 
@@ -65,15 +65,15 @@ def solve_free(
 
     Reference: compliant-leg paper, equations (76), (77).
     """
-    shape, (poses, twists, internals, pushes, wrenches) = checked_state(
+    shape, (poses, twists, deflections, pushes, wrenches) = checked_state(
         machine,
         pose,
         twist,
-        internal,
+        deflection,
         forces=(forces, as_machine(machine).n_legs),
         wrench=(wrench, 6),
     )
-    system = free_system(machine, poses, twists, internals, pushes, wrenches)
+    system = free_system(machine, poses, twists, deflections, pushes, wrenches)
     found = solved(system.matrix, system.right_side)
     rest = np.broadcast_to(machine.spring_length, pushes.shape)
     return _solution(machine, system, shape, found, pushes, rest)
@@ -83,7 +83,7 @@ def solve_locked(
     machine: CompliantMachine,
     pose: Any,
     twist: Any = None,
-    internal: Any = None,
+    deflection: Any = None,
     wrench: Any = None,
 ) -> CompliantSolution:
     """Return how the machine accelerates while its actuators keep their extension rates.
@@ -96,10 +96,10 @@ def solve_locked(
 
     Reference: compliant-leg paper, equation (78).
     """
-    shape, (poses, twists, internals, wrenches) = checked_state(
-        machine, pose, twist, internal, wrench=(wrench, 6)
+    shape, (poses, twists, deflections, wrenches) = checked_state(
+        machine, pose, twist, deflection, wrench=(wrench, 6)
     )
-    system = locked_system(machine, poses, twists, internals, wrenches)
+    system = locked_system(machine, poses, twists, deflections, wrenches)
     found = solved(system.matrix, system.right_side)
     forces = found[:, 6 + 3 * machine.n_legs :]
     rest = np.broadcast_to(machine.spring_length, forces.shape)
@@ -130,7 +130,7 @@ def rest_lengths(
         machine, pose, extension=(extension, n), wrench=(wrench, 6)
     )
     if n < 6:
-        raise InputError("machine", f"{n} legs cannot hold six freedoms, six are needed")
+        raise InputError("machine", f"{n} legs cannot hold six degrees of freedom, six are needed")
     system = still_system(machine, poses, extensions, wrenches)
     found = np.empty_like(system.right_side)
     for k in range(len(poses)):

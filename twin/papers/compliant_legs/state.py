@@ -62,9 +62,9 @@ class LegState(NamedTuple):
 
 
 def leg_state(
-    machine: CompliantMachine, pose: FloatArray, twist: FloatArray, internal: FloatArray
+    machine: CompliantMachine, pose: FloatArray, twist: FloatArray, deflection: FloatArray
 ) -> LegState:
-    """Return the legs of poses `(batch, 7)`, twists `(batch, 6)`, internal states `(batch, 2n)`.
+    """Return the legs of poses `(batch, 7)`, twists `(batch, 6)`, deflection states `(batch, 2n)`.
 
     Raises:
         SingularPoseError: a tip coincides with its base joint.
@@ -83,7 +83,7 @@ def leg_state(
     velocity = twist[:, None, :3] + turning
     length_rate = dot(direction, velocity)
     direction_rate = (velocity - direction * length_rate[..., None]) / length[..., None]
-    deflection, rate = internal[:, :legs], internal[:, legs:]
+    deflection, rate = deflection[:, :legs], deflection[:, legs:]
     middle = machine.spring_length / 2.0 + deflection / 2.0
     housing = machine.spring_length + deflection + machine.housing_length
     follower = length - machine.follower_length
@@ -126,7 +126,7 @@ def checked_pose(
 
 
 def checked_state(
-    machine: CompliantMachine, pose: Any, twist: Any, internal: Any, **others: tuple[Any, int]
+    machine: CompliantMachine, pose: Any, twist: Any, deflection: Any, **others: tuple[Any, int]
 ) -> tuple[tuple[int, ...], list[FloatArray]]:
     """Return the batch shape and flat arrays of a state and of what belongs to it.
 
@@ -134,11 +134,11 @@ def checked_state(
         machine: whose state it is.
         pose: `(..., 7)`.
         twist: `(..., 6)`; None is rest.
-        internal: `(..., 2n)` deflections and their rates; None is zero.
+        deflection: `(..., 2n)` deflections and their rates; None is zero.
         others: name -> (value, size of its last axis); None is zero.
 
     Raises:
         InputError: wrong shapes, not finite, no unit quaternion, no machine.
     """
-    state = {"twist": (twist, 6), "internal": (internal, 2 * as_machine(machine).n_legs)}
+    state = {"twist": (twist, 6), "deflection": (deflection, 2 * as_machine(machine).n_legs)}
     return checked_pose(machine, pose, **state, **others)

@@ -101,5 +101,5 @@ def locked_deflection(
 
 
 def _legs_at_rest(machine: CompliantMachine, pose: FloatArray, deflection: FloatArray) -> LegState:
-    internal = np.concatenate([deflection, np.zeros_like(deflection)])
-    return leg_state(machine, pose[None], np.zeros((1, 6)), internal[None])
+    deflection = np.concatenate([deflection, np.zeros_like(deflection)])
+    return leg_state(machine, pose[None], np.zeros((1, 6)), deflection[None])

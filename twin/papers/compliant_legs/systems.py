@@ -45,18 +45,18 @@ def free_system(
     machine: CompliantMachine,
     pose: FloatArray,
     twist: FloatArray,
-    internal: FloatArray,
+    deflection: FloatArray,
     forces: FloatArray,
     wrench: FloatArray,
 ) -> LinearSystem:
     """Return the systems of size 6 + 3n (24 for six legs) under given actuator forces.
 
-    Poses `(batch, 7)`, twists and wrenches `(batch, 6)`, internal states `(batch, 2n)`, forces
+    Poses `(batch, 7)`, twists and wrenches `(batch, 6)`, deflection states `(batch, 2n)`, forces
     `(batch, n)`.
 
     Reference: compliant-leg paper, equations (76), (77).
     """
-    system = _tips_on_platform(machine, pose, twist, internal, wrench, 6 + 3 * machine.n_legs)
+    system = _tips_on_platform(machine, pose, twist, deflection, wrench, 6 + 3 * machine.n_legs)
     pushed = system.rows.actuation * forces[..., None]
     system.right_side[:, 6:] += pushed.reshape(len(pose), -1)
     return system
@@ -66,7 +66,7 @@ def locked_system(
     machine: CompliantMachine,
     pose: FloatArray,
     twist: FloatArray,
-    internal: FloatArray,
+    deflection: FloatArray,
     wrench: FloatArray,
 ) -> LinearSystem:
     """Return the systems of size 6 + 4n (30 for six legs): delta2'' = 0, actuator forces unknown.
@@ -75,7 +75,7 @@ def locked_system(
 
     Reference: compliant-leg paper, equation (78), with (56) corrected.
     """
-    system = _tips_on_platform(machine, pose, twist, internal, wrench, 6 + 4 * machine.n_legs)
+    system = _tips_on_platform(machine, pose, twist, deflection, wrench, 6 + 4 * machine.n_legs)
     _lock(machine, system, system.rows.deflecting_force)
     return system
 
@@ -96,8 +96,8 @@ def still_system(
     rest = np.zeros((len(pose), 6))
     unstretched = leg_state(machine, pose, rest, np.zeros((len(pose), 2 * n)))
     deflection = unstretched.extension - extension
-    internal = np.concatenate([deflection, np.zeros_like(deflection)], axis=-1)
-    system = _tips_on_platform(machine, pose, rest, internal, wrench, 6 + 5 * n)
+    deflection = np.concatenate([deflection, np.zeros_like(deflection)], axis=-1)
+    system = _tips_on_platform(machine, pose, rest, deflection, wrench, 6 + 5 * n)
     stretched = machine.stiffness * (machine.spring_length + deflection)
     driving = force_without_spring(machine, system.legs) - stretched
     _lock(machine, system, driving)
@@ -115,11 +115,11 @@ def _tips_on_platform(
     machine: CompliantMachine,
     pose: FloatArray,
     twist: FloatArray,
-    internal: FloatArray,
+    deflection: FloatArray,
     wrench: FloatArray,
     size: int,
 ) -> LinearSystem:
-    legs = leg_state(machine, pose, twist, internal)
+    legs = leg_state(machine, pose, twist, deflection)
     rows = leg_rows(machine, legs)
     matrix, right_side = np.zeros((len(pose), size, size)), np.zeros((len(pose), size))
     tips = tip_matrices(legs.arm)

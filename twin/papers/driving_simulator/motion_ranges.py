@@ -22,7 +22,7 @@ from twin.papers.simulator_dae.plate import PlateModel
 
 
 class MotionRanges(NamedTuple):
-    """Largest displacement from home, the same to both sides, the other freedoms at home."""
+    """Largest displacement from home, the same to both sides, the other dof at home."""
 
     heave: float
     """[m]"""

@@ -1,4 +1,4 @@
-"""Four actuators for three freedoms: internal force, and what a wrong fourth command does.
+"""Four actuators for three dof: internal force, and what a wrong fourth command does.
 
 In a plane rectangle the lengths are linear in center length and slopes, so that at every pose
 
@@ -30,7 +30,7 @@ class ForceSplit(NamedTuple):
 
     motion: FloatArray
     """The smallest forces that move the plate in the same way"""
-    internal: FloatArray
+    deflection: FloatArray
     """The rest: it twists the plate and moves nothing"""
 
 
@@ -46,14 +46,14 @@ class WrongLength(NamedTuple):
 
 
 def split_forces(forces: Any) -> ForceSplit:
-    """Return actuator forces `(..., 4)` [N] as moving and internal part; the same at every pose.
+    """Return actuator forces `(..., 4)` [N] as moving and deflection part; the same at every pose.
 
     Raises:
         InputError: wrong shape, not finite.
     """
     given = bounded(forces, "forces", len(CORNERS))
-    internal = (given @ INTERNAL)[..., None] * INTERNAL
-    return ForceSplit(given - internal, internal)
+    deflection = (given @ INTERNAL)[..., None] * INTERNAL
+    return ForceSplit(given - deflection, deflection)
 
 
 def wrong_force(corner: str, excess: Any) -> ForceSplit:
@@ -88,7 +88,7 @@ def wrong_length(
     No rigid plate has the four commanded lengths. Four equal loops push with
     stiffness * (command - length) on top of the forces that the motion takes; they are in balance
     where the squares of what is missing are least. Lengths are linear in center length and slopes,
-    which makes this a closed form for any offset: the missing part is offset / 4 in the internal
+    which makes this a closed form for any offset: the missing part is offset / 4 in the deflection
     pattern, whatever the stiffness, and the rest becomes an error of the pose.
 
     Args:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 LEGS = 6
 JOINTS = 3 * LEGS
 """Joint coordinates: first and second universal angle and length of each leg."""
-CONDITIONS = JOINTS - 6
-"""Rigidity conditions on the tips of the legs."""
+CONSTRAINTS = JOINTS - 6
+"""Rigidity constraints on the tips of the legs."""
 
 SMALLEST_AREA = 1e-6
 """Area of a triangle, relative to the square of its size, below which it has no direction."""
@@ -62,7 +62,7 @@ ARM, ARM_BIAS, BIAS, LEG_SIZE = 29, 32, 35, 38
 Coriolis, centrifugal and gravity terms of the leg."""
 
 CONDITION, CONDITION_BIAS = JOINTS, JOINTS + 1
-"""Columns of `closure` after the Jacobian: the conditions, and dJ/dt times the joint rates."""
+"""Columns of `closure` after the Jacobian: the constraints, and dJ/dt times the joint rates."""
 
 MULTIPLIERS, ROOT = 0, 1
 """Rows of `scratch`: constraint forces, and the pose that root tracking found."""
@@ -88,7 +88,7 @@ class Work(NamedTuple):
     mass: FloatArray
     """`(18, 19)` joint-space mass matrix; last column: Coriolis, centrifugal and gravity terms"""
     closure: FloatArray
-    """`(12, 20)` Jacobian of the rigidity conditions, the conditions, dJ/dt times the rates"""
+    """`(12, 20)` Jacobian of the rigidity constraints, the constraints, dJ/dt times the rates"""
     mapping: FloatArray
     """`(24, 7)` B: extended (platform first) or joint rates from the reduced ones; last column
     beta: accelerations at zero reduced ones"""
@@ -117,14 +117,14 @@ def make_work() -> Work:
         (JOINTS, 7),
         (6, 9),
         (JOINTS, JOINTS + 1),
-        (CONDITIONS, JOINTS + 2),
+        (CONSTRAINTS, JOINTS + 2),
         (JOINTS + 6, 7),
         (6, 6),
-        (CONDITIONS, CONDITIONS),
-        (CONDITIONS, JOINTS),
+        (CONSTRAINTS, CONSTRAINTS),
+        (CONSTRAINTS, JOINTS),
         (2, JOINTS),
     )
-    pivots = np.zeros(CONDITIONS, dtype=np.int64)
+    pivots = np.zeros(CONSTRAINTS, dtype=np.int64)
     tracking = tracking_work(LEGS, 0)
     return Work._make([*(np.zeros(shape) for shape in shapes), pivots, tracking])
 

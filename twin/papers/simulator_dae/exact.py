@@ -1,4 +1,4 @@
-"""The exact model of a plate on pillars: three freedoms, no small angles.
+"""The exact model of a plate on pillars: three degrees of freedom, no small angles.
 
 Everything comes from the functions that `derivation` derives with sympy from the energies.
 Coordinates are heave [m] of the reference point, roll and pitch [rad], R = Rx(roll) Ry(pitch).
@@ -21,7 +21,7 @@ from twin.papers.simulator_dae.pillars import Pillars
 from twin.rotations import pose_from_angles
 
 LARGEST_CONDITION = 1e10
-"""Of the rows of pillars that hold three freedoms; beyond it they are a rounded singular set."""
+"""Of the rows of pillars that hold three dof; beyond it they are a rounded singular set."""
 
 SIZES = {"rates": 3, "accelerations": 3, "wrench": 6}
 

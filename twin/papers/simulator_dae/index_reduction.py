@@ -61,7 +61,7 @@ def _explicit_accelerations(dae: SymbolicDae) -> Any:
 
 
 def multipliers_of_motion(dae: SymbolicDae) -> Any:
-    """Return the multipliers `(7, 1)` by the shorter way that a system without freedoms has.
+    """Return the multipliers `(7, 1)` by the shorter way that a system without dof has.
 
     The constraints alone give the accelerations, and Lagrange's equations then the multipliers.
     No fraction of polynomials arises, whatever the mass matrix.

@@ -120,7 +120,7 @@ class PlateModel:
         middle = 0.5 * (actuator.minimum + actuator.maximum)
         inertia = np.diag(body.inertia_tensor)
         numbers = [(leg.fixed_foot, leg.upper_mass, leg.foot_mass, leg.actuator) for leg in legs]
-        conditions = {
+        constraints = {
             "leg: must be the same for all pillars": numbers.count(numbers[0]) == len(numbers),
             f"leg.fixed_foot: must be {FIXED + 1}": leg.fixed_foot == FIXED + 1,
             "platform.joints: must be a rectangle in the platform's plane, in the order "
@@ -135,7 +135,7 @@ class PlateModel:
             )
             and _near(parameters.home_leg_vectors, [0.0, 0.0, middle]),
         }
-        for condition, met in conditions.items():
+        for condition, met in constraints.items():
             if not met:
                 field, _, message = condition.partition(": ")
                 raise InputError(f"parameters.{field}", message)

@@ -1,4 +1,4 @@
-"""Consistent initial conditions: positions and rates that satisfy the constraints."""
+"""Consistent initial constraints: positions and rates that satisfy the constraints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fleets: many machines of one kind with their drives, advanced together by control periods."""
+"""Batched plants: many machines of one kind with their drives, advanced together."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from twin.errors import InputError
 
 if TYPE_CHECKING:
     from twin.model.machine_model import MachineModel
-    from twin.simulation.batched.fleet import Fleet
+    from twin.simulation.batched.batched_plant import BatchedPlant
 
 FLEETS = {
-    "analytic": ("twin.simulation.batched.analytic", "AnalyticFleet"),
-    "mujoco": ("twin.simulation.batched.mujoco", "MujocoFleet"),
-    "bullet": ("twin.simulation.batched.bullet", "BulletFleet"),
+    "analytic": ("twin.simulation.batched.analytic", "AnalyticBatchedPlant"),
+    "mujoco": ("twin.simulation.batched.mujoco", "MujocoBatchedPlant"),
+    "bullet": ("twin.simulation.batched.bullet", "BulletBatchedPlant"),
 }
 
 
-def make_fleet(
+def make_batched_plant(
     engine: str,
     platform: MachineModel,
     size: int,
     period: float = 0.01,
     timestep: float | None = None,
     **options: Any,
-) -> Fleet:
+) -> BatchedPlant:
     """Return `size` machines in one engine; call `reset` before `advance`.
 
     Args:
@@ -35,7 +35,7 @@ def make_fleet(
         period: of control [s].
         timestep: of the engine [s], which divides the period; default the longest of at most 1 ms
             that machine, engine and drives allow.
-        options: further keyword arguments of `Fleet`: `mode`, `preset`, `ball`.
+        options: further keyword arguments of `BatchedPlant`: `mode`, `fidelity`, `ball`.
 
     Raises:
         InputError: an argument that cannot be used.
@@ -45,10 +45,12 @@ def make_fleet(
 
     one_of(engine, "engine", FLEETS)
     module, name = FLEETS[engine]
-    fleet_class = getattr(import_module(module), name)
-    known = set(fleet_class.__init__.__kwdefaults__ or ())
+    batch_class = getattr(import_module(module), name)
+    known = set(batch_class.__init__.__kwdefaults__ or ())
     unknown = sorted(set(options) - known)
     if unknown:
-        raise InputError(unknown[0], f"no option of fleets; they take: {', '.join(sorted(known))}")
-    fleet: Fleet = fleet_class(platform, size, period, timestep, **options)
-    return fleet
+        raise InputError(
+            unknown[0], f"no option of batched plants; they take: {', '.join(sorted(known))}"
+        )
+    batch: BatchedPlant = batch_class(platform, size, period, timestep, **options)
+    return batch

@@ -1,4 +1,4 @@
-"""Fleets of the analytic reference: compiled kernels, rows shared out over the cores."""
+"""Batched plants of the analytic reference: compiled kernels, rows shared out over the cores."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from twin.model.batch import on_threads, usable_cores
 from twin.model.engine import State
 from twin.model.machine_model import MachineModel
 from twin.simulation.batched.balls import empty_balls
-from twin.simulation.batched.fleet import Fleet
+from twin.simulation.batched.batched_plant import BatchedPlant
 
 SMALLEST_CHUNK = 2
 """Rows below which handing work to a thread costs more than it saves: a row takes some 40 us."""
 
 
-class AnalyticFleet(Fleet):
+class AnalyticBatchedPlant(BatchedPlant):
     """Machines in the analytic reference: Runge-Kutta of order four, loops closed by construction.
 
-    Both presets are the same here.
+    Both fidelities are the same here.
     """
 
     name: ClassVar[str] = "analytic"
-    own_preset: ClassVar[str] = "fast"
+    own_fidelity: ClassVar[str] = "fast"
 
     def _prepare(self) -> None:
         """Stack the constants of all rows."""
@@ -70,7 +70,7 @@ class AnalyticFleet(Fleet):
         """Put the ball where it starts; the arrays of states are the engine's own."""
         if self.cargo is None:
             if ball is not None:
-                raise InputError("ball", "this fleet was made without one")
+                raise InputError("ball", "this batch was made without one")
             return
         from twin.kernels.batched.rolling import start_ball
         from twin.model.ball.places import as_start

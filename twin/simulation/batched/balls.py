@@ -1,4 +1,4 @@
-"""Balls of the analytic fleet, one on every platform."""
+"""Balls of the analytic batch, one on every platform."""
 
 from __future__ import annotations
 

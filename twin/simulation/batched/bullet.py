@@ -1,4 +1,4 @@
-"""Fleets in PyBullet: one engine after the other, each with physics clients of its own."""
+"""Batched plants in PyBullet: one engine after the other, each with physics clients of its own."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from twin.kernels.plant.drives import drive_rows, issue_rows, read_rows
 from twin.model.ball.places import is_lost, on_plate
 from twin.model.engine import State
 from twin.model.machine_model import MachineModel
+from twin.simulation.batched.batched_plant import BatchedPlant
 from twin.simulation.batched.bullet_row import BulletRow, check_size
 from twin.simulation.batched.drive_bank import place_row
-from twin.simulation.batched.fleet import Fleet
 
 
-class BulletFleet(Fleet):
+class BulletBatchedPlant(BatchedPlant):
     """Machines in PyBullet, which knows no batches and one core.
 
-    The preset "fast" takes one Bullet step per time step, "validation" extrapolates from three
+    The fidelity "fast" takes one Bullet step per time step, "accurate" extrapolates from three
     copies of a row; see the engine. Rows give what `BulletEngine` gives.
     """
 
     name: ClassVar[str] = "bullet"
-    own_preset: ClassVar[str] = "fast"
+    own_fidelity: ClassVar[str] = "fast"
 
     def _prepare(self) -> None:
         """Load a machine for every row."""
         platform, size = self.platform, self.size
-        check_size(size, self.preset)
+        check_size(size, self.fidelity)
         self._home = np.tile(platform.home_coordinates, (size, 1))
         self._before, self._still = np.zeros((size, 6)), np.zeros(3)
         self._engines: list[BulletRow] = []
@@ -49,7 +49,7 @@ class BulletFleet(Fleet):
         self._engines.clear()
 
     def _load(self, platform: MachineModel) -> BulletRow:
-        return BulletRow(platform, self.timestep, self.preset, self.cargo)
+        return BulletRow(platform, self.timestep, self.fidelity, self.cargo)
 
     def _check_step(self, platform: MachineModel, timestep: float) -> None:
         check_timestep(platform, timestep, self.name, "explicit")
@@ -62,7 +62,7 @@ class BulletFleet(Fleet):
 
     def _place(self, row: int, state: State, ball: Any) -> None:
         engine = self._engines[row]
-        state = engine.reset(state.pose, state.twist, state.internal, ball=ball)
+        state = engine.reset(state.pose, state.twist, state.deflection, ball=ball)
         # The drives start where Bullet's joints are, to the last bit.
         place_row(self._bank, row, self._plants[row], self._gains, state)
         self._sense(row)
@@ -103,20 +103,20 @@ class BulletFleet(Fleet):
 
     def _sense(self, row: int) -> None:
         """Read what the actuators of a row move, without springs in series."""
-        _, _, lengths, rates, internal = self._engines[row].read()
-        k, machines = self.platform.n_internal, self.machines
+        _, _, lengths, rates, deflection = self._engines[row].read()
+        k, machines = self.platform.n_deflections, self.machines
         machines.coordinates[row], machines.rates[row] = self._home[row] + lengths, rates
         if k:
-            machines.coordinates[row] -= internal[:k]
-            machines.rates[row] -= internal[k:]
+            machines.coordinates[row] -= deflection[:k]
+            machines.rates[row] -= deflection[k:]
 
     def _take_over(self, row: int) -> None:
         """Take over the state of a row at the end of a period, if it is one."""
         engine, machines = self._engines[row], self.machines
         if engine.broken:
             return
-        pose, twist, _, _, internal = engine.read()
-        machines.pose[row], machines.twist[row], machines.internal[row] = pose, twist, internal
+        pose, twist, _, _, deflection = engine.read()
+        machines.pose[row], machines.twist[row], machines.deflection[row] = pose, twist, deflection
         machines.acceleration[row] = (twist - self._before[row]) / self.timestep
         if self.cargo is not None:
             self.ball[row] = engine.ball

@@ -1,4 +1,4 @@
-"""One row of a fleet in PyBullet: an engine without the records that its guard keeps."""
+"""One row of a batched plant in PyBullet: an engine without the records that its guard keeps."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.engines.bullet.engine import WEIGHTS, BulletEngine
 from twin.errors import InputError
-from twin.model.engine import Preset, State
+from twin.model.engine import Fidelity, State
 from twin.model.machine_model import MachineModel
 
 MOST_WORLDS = 256
-"""In one fleet: each is a physics client of its own, which takes 30 MB whatever is in it."""
+"""In one batch: each is a physics client of its own, which takes 30 MB whatever is in it."""
 
 
-def check_size(size: int, preset: str) -> None:
-    """Refuse a fleet that would take too much memory.
+def check_size(size: int, fidelity: str) -> None:
+    """Refuse a batched plant that would take too much memory.
 
     Raises:
         InputError: more rows than `MOST_WORLDS` allow.
     """
-    copies = len(WEIGHTS[cast(Preset, preset)])
+    copies = len(WEIGHTS[cast(Fidelity, fidelity)])
     if size * copies > MOST_WORLDS:
         raise InputError(
             "size",
-            f"Bullet takes 30 MB for each world, and the {preset!r} preset {copies} of them for a "
+            f"Bullet takes 30 MB for each world, and fidelity {fidelity!r} {copies} of them for a "
             f"row: at most {MOST_WORLDS // copies} rows, not {size}; use the engine 'mujoco' or "
             "'analytic' for more",
         )
 
 
 class BulletRow(BulletEngine):
-    """A `BulletEngine` that a fleet steps: it tells of trouble, and neither stops nor writes."""
+    """A `BulletEngine` in a batched plant: it reports trouble, and neither stops nor writes."""
 
-    def __init__(self, platform: MachineModel, timestep: float, preset: str, ball: Any) -> None:
+    def __init__(self, platform: MachineModel, timestep: float, fidelity: str, ball: Any) -> None:
         """Load the machine; see `BulletEngine`.
 
         Raises:
             InputError: a machine Bullet refuses, or no physics client is left.
         """
-        super().__init__(platform, timestep, cast(Preset, preset), ball=ball)
+        super().__init__(platform, timestep, cast(Fidelity, fidelity), ball=ball)
 
     @property
     def broken(self) -> bool:
@@ -70,7 +70,7 @@ class BulletRow(BulletEngine):
         return np.nan
 
     def read(self) -> tuple[FloatArray, ...]:
-        """Return views of pose, twist, actuator coordinates from home on, rates, and internal."""
+        """Return views of pose, twist, actuator coordinates from home on, rates, and deflection."""
         return tuple(self._reading[part] for part in self._parts[:5])
 
     def _begin(self, steps: int) -> State:

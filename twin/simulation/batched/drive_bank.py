@@ -1,4 +1,4 @@
-"""Drives and sensors of a fleet: the plants of all rows as stacked arrays."""
+"""Drives and sensors of a batched plant: the plants of all rows as stacked arrays."""
 
 from __future__ import annotations
 

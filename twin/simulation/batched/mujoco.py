@@ -1,4 +1,4 @@
-"""Fleets in MuJoCo: one batch of simulations, stepped on all cores.
+"""Batched plants in MuJoCo: one batch of simulations, stepped on all cores.
 
 Rows are bit for bit what single engines compute. Forces of drives and of dry friction are held over
 each step of the engine, so that MuJoCo is called once a step; where nothing changes within a
@@ -29,8 +29,8 @@ from twin.model.ball.places import is_lost, on_plate, place_on_plate
 from twin.model.batch import usable_cores
 from twin.model.engine import State
 from twin.model.machine_model import MachineModel
+from twin.simulation.batched.batched_plant import BatchedPlant
 from twin.simulation.batched.drive_bank import place_row
-from twin.simulation.batched.fleet import Fleet
 from twin.simulation.batched.mujoco_fields import (
     alike,
     cycle_of,
@@ -58,15 +58,15 @@ STEP_ONLY, POSITIONS, MOTIONS = (
 """What is computed at the end of a call, beside the state."""
 
 
-class MujocoFleet(Fleet):
+class MujocoBatchedPlant(BatchedPlant):
     """Machines in one `mujoco.batch.Batch`.
 
-    The preset "validation" integrates with RK4, "fast" with Euler's method; see the engine. A
-    fleet of one gives what one of many gives, and both what `MujocoEngine` gives.
+    The fidelity "accurate" integrates with RK4, "fast" with Euler's method; see the engine. A
+    batch of one gives what one of many gives, and both what `MujocoEngine` gives.
     """
 
     name: ClassVar[str] = "mujoco"
-    own_preset: ClassVar[str] = "validation"
+    own_fidelity: ClassVar[str] = "accurate"
 
     def _prepare(self) -> None:
         """Compile the machine."""
@@ -100,10 +100,10 @@ class MujocoFleet(Fleet):
             own.clear()
 
     def _check_step(self, platform: MachineModel, timestep: float) -> None:
-        check_timestep(platform, timestep, self.name, scheme_of(platform, timestep, self.preset))
+        check_timestep(platform, timestep, self.name, scheme_of(platform, timestep, self.fidelity))
 
     def _compile(self, platform: MachineModel) -> CompiledMachine:
-        return compile_machine(platform, self.timestep, self.preset, self.cargo)
+        return compile_machine(platform, self.timestep, self.fidelity, self.cargo)
 
     def _adopt(self, row: int, platform: MachineModel) -> None:
         if platform is self.platform:
@@ -142,7 +142,9 @@ class MujocoFleet(Fleet):
         """Put the machine where its engine would, and its whole record into the batch."""
         (machine, model), data = self._compiled[row], self._data
         mujoco.mj_resetData(model, data)
-        legs = self.platforms[row].leg_coordinates(state.pose, state.twist, internal=state.internal)
+        legs = self.platforms[row].leg_coordinates(
+            state.pose, state.twist, deflection=state.deflection
+        )
         joints = joint_motion(machine, legs)
         data.qpos[self._joints] = joints.values
         data.qvel[self._joint_rates] = joints.rates
@@ -154,7 +156,7 @@ class MujocoFleet(Fleet):
             self.ball_lost[row] = False
             FreeBall(model, data).place(self.ball[row])
         elif ball is not None:
-            raise InputError("ball", "this fleet was made without one")
+            raise InputError("ball", "this batch was made without one")
         self._batch.reset([row], stage=STEP_ONLY)  # warnings that were counted
         mujoco.mj_getState(model, data, self._batch.state[row], SAVED)
         places, speeds = self._layout.joints

@@ -1,4 +1,4 @@
-"""Where MuJoCo keeps what a fleet writes and reads, for the kernels."""
+"""Where MuJoCo keeps what a batched plant writes and reads, for the kernels."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def layout_of(machine: Mechanism, model: Any) -> Layout:
     joint = model.joint(PLATFORM) if machine.floats else None
     return Layout(
         np.array(joints),
-        np.array([places(model, machine.internal) for places in both]),
+        np.array([places(model, machine.deflection) for places in both]),
         np.array(rubbing, dtype=np.int64).reshape(-1, 2),
         tips,
         sockets,

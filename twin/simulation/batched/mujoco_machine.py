@@ -1,4 +1,4 @@
-"""A machine compiled for a fleet in MuJoCo: as its engine has it, but for what only eyes need."""
+"""A machine compiled for a batched plant in MuJoCo, without what is only for display."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from twin.engines.mujoco.model import compile_model, mujoco
 from twin.engines.mujoco.settings import make_settings
 from twin.engines.stability import Scheme
 from twin.model.ball.ball import Ball
-from twin.model.engine import Preset
+from twin.model.engine import Fidelity
 from twin.model.machine_model import MachineModel
 
 
@@ -34,7 +34,7 @@ class CompiledMachine(NamedTuple):
 
 
 def compile_machine(
-    platform: MachineModel, timestep: float, preset: str, ball: Ball | None
+    platform: MachineModel, timestep: float, fidelity: str, ball: Ball | None
 ) -> CompiledMachine:
     """Return a machine compiled for steps of `timestep` [s], with a ball on it or without.
 
@@ -43,17 +43,17 @@ def compile_machine(
     """
     machine = _without_shapes(make_mechanism(platform.parameters, ball=ball))
     model = compile_model(machine, timestep)
-    make_settings(timestep, cast(Preset, preset)).apply(model, timestep)
+    make_settings(timestep, cast(Fidelity, fidelity)).apply(model, timestep)
     # A bad state must be seen; MuJoCo would put the machine home and go on.
     model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
     return CompiledMachine(machine, model)
 
 
-def scheme_of(platform: MachineModel, timestep: float, preset: str) -> Scheme:
+def scheme_of(platform: MachineModel, timestep: float, fidelity: str) -> Scheme:
     """Return how springs and dampers are stepped; dry friction is held over the step."""
     feet = (getattr(leg, "friction", None) for leg in platform.parameters.legs)
     dry = any(foot is not None and foot.coulomb for foot in feet)
-    return "explicit" if dry else make_settings(timestep, cast(Preset, preset)).scheme
+    return "explicit" if dry else make_settings(timestep, cast(Fidelity, fidelity)).scheme
 
 
 def has_drives(platform: MachineModel) -> bool:

@@ -48,7 +48,7 @@ class Comparison:
         engine = make_engine_for(
             first.platform,
             settings.comparison,
-            settings.engine_preset,
+            settings.fidelity,
             first.loop.controller.period,
             **options,
         )

@@ -57,7 +57,7 @@ class LiveMachine:
         self.charts = MachineCharts(self.steering.axes)
         charts = (*self.charts.charts, LOOP_GAP, REAL_TIME, DIFFERENCE)
         self.history = History(charts, round(KEPT / NOTE))
-        self.recorder = Recorder(platform.n_actuators, 2 * platform.n_internal)
+        self.recorder = Recorder(platform.n_actuators, 2 * platform.n_deflections)
         self.real_time_factor = float("nan")
         self._push: Push | None = None
         self._push_left = self._step = 0
@@ -115,10 +115,8 @@ class LiveMachine:
         law, engine = None, None
         if (wanted.controller, wanted.gains) != (now.controller, now.gains):
             law = run.controller(wanted.controller, wanted.gains, reference)
-        if (wanted.engine, wanted.engine_preset) != (now.engine, now.engine_preset):
-            engine = make_engine_for(
-                self.platform, wanted.engine, wanted.engine_preset, self.period
-            )
+        if (wanted.engine, wanted.fidelity) != (now.engine, now.fidelity):
+            engine = make_engine_for(self.platform, wanted.engine, wanted.fidelity, self.period)
         try:
             if wanted.comparison is not None:
                 # Whether it takes the machine is known before anything is changed.

@@ -66,7 +66,7 @@ class MachineCharts:
             "lengths": state.lengths,
             "speeds": state.rates,
             "forces": forces,
-            "energy": self._energy(pose, twist, state.internal),
+            "energy": self._energy(pose, twist, state.deflection),
         }
 
     def _displacement(self, pose: FloatArray) -> FloatArray:
@@ -76,9 +76,9 @@ class MachineCharts:
         angles = angles_from_quaternion(turn / np.linalg.norm(turn), self._axes.convention)
         return np.concatenate([pose[:3] - home[:3], angles])
 
-    def _energy(self, pose: FloatArray, twist: FloatArray, internal: FloatArray) -> FloatArray:
+    def _energy(self, pose: FloatArray, twist: FloatArray, deflection: FloatArray) -> FloatArray:
         try:
-            kinetic, potential = self._platform.energy(pose, twist, internal=internal)
+            kinetic, potential = self._platform.energy(pose, twist, deflection=deflection)
         except TwinError:  # an engine has left the poses that the legs can reach
             return np.full(3, np.nan)
         return np.array([kinetic, potential, kinetic + potential], dtype=float)

@@ -79,7 +79,7 @@ class MachineRun:
         former, before = self.engine, self.state
         self.engine = engine
         try:
-            self._place(before.time, before.pose, before.twist, before.internal)
+            self._place(before.time, before.pose, before.twist, before.deflection)
         except BaseException:
             self.engine = former
             raise
@@ -102,7 +102,7 @@ class MachineRun:
         try:
             engine.restore(self.engine.save())
         except InputError:  # another engine, or other options
-            other._place(self.state.time, self.state.pose, self.state.twist, self.state.internal)
+            other._place(self.state.time, self.state.pose, self.state.twist, self.state.deflection)
         return other
 
     @property
@@ -176,11 +176,11 @@ class MachineRun:
         """Free the engine."""
         self.engine.close()
 
-    def _place(self, time: float, pose: Any, twist: Any, internal: Any) -> None:
+    def _place(self, time: float, pose: Any, twist: Any, deflection: Any) -> None:
         if pose is not None:
             # Engines with soft loops leave a machine where it cannot be; begin beside it.
             pose, twist, _ = self.platform.constrain(pose, twist)
-        self.state = self.engine.reset(pose, twist, internal)._replace(time=time)
+        self.state = self.engine.reset(pose, twist, deflection)._replace(time=time)
         self._offset = time
 
 
@@ -190,16 +190,16 @@ def counted_from(reference: Reference, first: int) -> Reference:
 
 
 def make_engine_for(
-    platform: Platform, name: str, preset: str, period: float, **options: Any
+    platform: Platform, name: str, fidelity: str, period: float, **options: Any
 ) -> Engine:
     """Return an engine with the longest step that suits machine, drives and engine.
 
-    Preset "fast" takes the longest one that is stable, "validation" one that resolves all modes.
+    Fidelity "fast" takes the longest one that is stable, "accurate" one that resolves all modes.
 
     Args:
         platform: the machine.
         name: of the engine.
-        preset: of the engine.
+        fidelity: of the engine.
         period: of the controller [s], which the step divides.
         options: of the engine.
 
@@ -207,7 +207,7 @@ def make_engine_for(
         InputError: no step of at least a 500th of the period will do, or another argument is wrong.
         MissingDependencyError: the engine's library is not installed.
     """
-    resolved = suitable_timestep(platform) if preset == "validation" else period
+    resolved = suitable_timestep(platform) if fidelity == "accurate" else period
     longest = resolved * (1.0 + 1e-9)
     refused: InputError | None = None
     for ratio in RATIOS:
@@ -216,7 +216,7 @@ def make_engine_for(
             continue
         try:
             Plant(platform).prepare(step)
-            return make_engine(name, platform, step, preset, **options)
+            return make_engine(name, platform, step, fidelity, **options)
         except InputError as error:
             if error.field != "timestep":
                 raise
@@ -250,9 +250,7 @@ def new_run(
     own = counted_from(reference, first)
     controller = controller_with(settings.controller, platform, own, settings.gains)
     if engine is None:
-        engine = make_engine_for(
-            platform, settings.engine, settings.engine_preset, controller.period
-        )
+        engine = make_engine_for(platform, settings.engine, settings.fidelity, controller.period)
     run = MachineRun(platform, engine, controller)
     run.start(first, *(() if state is None else (state.pose, state.twist)))
     return run

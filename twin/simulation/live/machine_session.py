@@ -57,7 +57,7 @@ class MachineSession:
         """
         self.machine = machine
         wanted = as_settings(settings)
-        platform = loaded_machine(machine, wanted.machine_preset, wanted.payload)
+        platform = loaded_machine(machine, wanted.configuration, wanted.payload)
         self._live = LiveMachine(platform, wanted, self.period)
         self._owed = 0.0
         self.exaggeration = 1.0
@@ -66,7 +66,7 @@ class MachineSession:
 
     @property
     def platform(self) -> Platform:
-        """The machine with its preset."""
+        """The machine with its configuration."""
         return self._live.platform
 
     @property
@@ -119,9 +119,9 @@ class MachineSession:
         return controller_names()
 
     @property
-    def presets(self) -> tuple[str, ...]:
-        """Presets of the machine's file."""
-        known = self.platform.parameters.preset
+    def configurations(self) -> tuple[str, ...]:
+        """Configurations of the machine's file."""
+        known = self.platform.parameters.configuration
         return () if known is None else known.known
 
     @property
@@ -158,7 +158,7 @@ class MachineSession:
     def scene(self) -> Scene:
         """What is to be seen now; the ghost is the demanded pose."""
         state = self._live.run.state
-        return Scene(state.pose, state.internal, ghost=self._live.run.demanded_pose)
+        return Scene(state.pose, state.deflection, ghost=self._live.run.demanded_pose)
 
     @property
     def comparison_scene(self) -> Scene | None:
@@ -170,7 +170,7 @@ class MachineSession:
             return None
         state = self._live.comparison.run.state
         pose = exaggerated(self.platform, self._live.run.state.pose, state.pose, self.exaggeration)
-        return Scene(pose, state.internal)
+        return Scene(pose, state.deflection)
 
     @property
     def difference(self) -> FloatArray | None:
@@ -255,7 +255,7 @@ class MachineSession:
     def configure(self, **changes: Any) -> None:
         """Change settings while it runs.
 
-        Another machine preset or payload begins anew, and so does a stopped run.
+        Another configuration or payload begins anew, and so does a stopped run.
 
         Raises:
             InputError: a setting that cannot be used; everything stays as it was.
@@ -315,4 +315,4 @@ class MachineSession:
 
 def _machine(settings: Settings) -> tuple[str | None, Payload]:
     """Return what makes another machine of it."""
-    return settings.machine_preset, settings.payload
+    return settings.configuration, settings.payload

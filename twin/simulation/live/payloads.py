@@ -21,13 +21,13 @@ def occupant(payload: Payload) -> Occupant | None:
     return Occupant(STATURE, MASS, wheelchair=Wheelchair() if payload == "wheelchair" else None)
 
 
-def loaded_machine(machine: str | Path, preset: str | None, payload: Payload) -> Platform:
-    """Return a machine of a name or file with one of its presets and a payload.
+def loaded_machine(machine: str | Path, configuration: str | None, payload: Payload) -> Platform:
+    """Return a machine of a name or file with one of its configurations and a payload.
 
     Raises:
-        InputError: the file has no such preset.
+        InputError: the file has no such configuration.
         MachineNotFoundError: neither a known name nor a file.
         ParameterError: the file cannot be used.
     """
-    platform, person = load(machine, preset), occupant(payload)
+    platform, person = load(machine, configuration), occupant(payload)
     return platform if person is None else Platform(seated_on(platform.parameters, person))

@@ -27,7 +27,7 @@ class RecordedMachine(NamedTuple):
 
 
 def machine_of(trajectory: Trajectory, machine: str | Path | None = None) -> RecordedMachine:
-    """Return the machine that a trajectory is of, with the preset and the payload that it had.
+    """Return the machine of a trajectory, with the configuration and the payload that it had.
 
     Args:
         trajectory: a run.
@@ -35,7 +35,8 @@ def machine_of(trajectory: Trajectory, machine: str | Path | None = None) -> Rec
             name.
 
     Raises:
-        InputError: the machine has other parameters with any preset and payload; says how to go on.
+        InputError: the machine has other parameters with any configuration and payload; says how to
+            go on.
         MachineNotFoundError: neither a known name nor a file.
         ParameterError: the file cannot be used.
     """
@@ -61,8 +62,8 @@ def check_machine(trajectory: Trajectory, platform: Platform) -> None:
     """
     if trajectory.parameters_hash != platform.hash:
         raise InputError("machine", _difference(trajectory, platform))
-    widths = (trajectory.lengths.shape[1], trajectory.internal.shape[1])
-    if widths[0] != platform.n_actuators or widths[1] not in (0, 2 * platform.n_internal):
+    widths = (trajectory.lengths.shape[1], trajectory.deflection.shape[1])
+    if widths[0] != platform.n_actuators or widths[1] not in (0, 2 * platform.n_deflections):
         raise InputError("trajectory", f"has {widths[0]} actuators and {widths[1]} inner numbers")
     for times in (trajectory.time, trajectory.signals.get("time")):
         if times is not None and (np.diff(times) < 0.0).any():
@@ -70,15 +71,19 @@ def check_machine(trajectory: Trajectory, platform: Platform) -> None:
 
 
 def _variants(machine: str | Path) -> Iterator[RecordedMachine]:
-    """Yield a machine with each preset and payload, the plain ones first."""
-    presets = load(machine).parameters.preset
+    """Yield a machine with each configuration and payload, the plain ones first."""
+    configurations = load(machine).parameters.configuration
     payloads: tuple[Payload, ...] = get_args(Payload)
     for payload in payloads:
-        for preset in (None, *(presets.known if presets else ())):
-            words = f"{machine}" if preset is None else f"{machine} with the preset {preset}"
+        for configuration in (None, *(configurations.known if configurations else ())):
+            words = (
+                f"{machine}"
+                if configuration is None
+                else f"{machine} with the configuration {configuration}"
+            )
             if payload != "none":
                 words = f"{words} and the payload {payload}"
-            platform = loaded_machine(machine, preset, payload)
+            platform = loaded_machine(machine, configuration, payload)
             yield RecordedMachine(platform, occupant(payload), words)
 
 

@@ -22,9 +22,16 @@ BLOCKS = 60
 class Recorder:
     """Keeps states, forces and demands in blocks; the oldest block is dropped when all are full."""
 
-    def __init__(self, n: int, internal: int) -> None:
-        """Make room for a machine with `n` actuators and `internal` numbers inside its legs."""
-        widths = {"time": 1, "pose": 7, "twist": 6, "lengths": n, "rates": n, "internal": internal}
+    def __init__(self, n: int, deflection: int) -> None:
+        """Make room for a machine with `n` actuators and `deflection` numbers inside its legs."""
+        widths = {
+            "time": 1,
+            "pose": 7,
+            "twist": 6,
+            "lengths": n,
+            "rates": n,
+            "deflection": deflection,
+        }
         widths |= {"forces": n, "demand": n, "measured": n, "command": n, "reference_pose": 7}
         ends = np.cumsum([0, *widths.values()])
         self._columns = {
@@ -55,7 +62,7 @@ class Recorder:
             self._blocks.append(np.empty((ROWS, self._width)))
             self._filled = 0
         row = self._blocks[-1][self._filled]
-        for name in ("time", "pose", "twist", "lengths", "rates", "internal"):
+        for name in ("time", "pose", "twist", "lengths", "rates", "deflection"):
             row[self._columns[name]] = getattr(state, name)
         row[self._columns["forces"]] = forces
         for name, value in told.items():
@@ -85,7 +92,7 @@ class Recorder:
             time=time,
             machine=platform.name,
             engine=engine.name,
-            preset=engine.preset,
+            fidelity=engine.fidelity,
             timestep=engine.timestep,
             parameters_hash=platform.hash,
             versions=library_versions(),

@@ -47,7 +47,7 @@ class Replay:
 
         Args:
             trajectory: a run of any engine.
-            machine: that it was made with, or its name or file, whose presets and payloads are
+            machine: that it was made with, or its name or file, whose fidelities and payloads are
                 tried; default: the shipped one of the trajectory's name.
 
         Raises:
@@ -150,13 +150,13 @@ class Replay:
         # Forces hold from each row to the next.
         forces = run.forces[second if share >= 1.0 else first]
         scene = self._scenes.at(time)
-        inner = np.zeros(2 * self.platform.n_internal)
+        inner = np.zeros(2 * self.platform.n_deflections)
         state = State(
             time,
             scene.pose,
             row_at(run.time, run.twist, time),
             row_at(run.time, run.lengths, time),
             row_at(run.time, run.rates, time),
-            inner if scene.internal is None else scene.internal,
+            inner if scene.deflection is None else scene.deflection,
         )
         return self._charts.values(state, scene.ghost, forces)

@@ -11,7 +11,7 @@ from twin.basics.arrays import one_of
 from twin.control import CONTROLLERS
 from twin.engines import ENGINES
 from twin.errors import InputError
-from twin.model.engine import Preset
+from twin.model.engine import Fidelity
 from twin.simulation.live.payloads import Payload
 
 ComparisonInput = Literal["demand", "forces"]
@@ -24,12 +24,12 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    machine_preset: str | None = None
+    configuration: str | None = None
     """of the machine's file; None for the file as it is"""
     payload: Payload = "none"
     """who rides on it, as rigid mass"""
     engine: str = "mujoco"
-    engine_preset: Preset = "fast"
+    fidelity: Fidelity = "fast"
     controller: str = "cascade"
     gains: Mapping[str, Annotated[float, Field(allow_inf_nan=False)]] = Field(default_factory=dict)
     """of the controller that differ from its own choice, by name"""

@@ -38,7 +38,7 @@ def friction(legs, i, speed):
 
 
 @device
-def response(legs, i, position, matrix, velocity, omega, gravity, internal):
+def response(legs, i, position, matrix, velocity, omega, gravity, deflection):
     """Return how leg i answers the platform; see `twin.kernels.legs.dynamics`."""
     arm, upward, rise, _ = foot(legs, i, position, matrix)
     drive = (0.0, 0.0, 1.0 / rise)
@@ -56,7 +56,7 @@ def response(legs, i, position, matrix, velocity, omega, gravity, internal):
 
 
 @device
-def leg_energy(legs, i, position, matrix, velocity, omega, gravity, internal):
+def leg_energy(legs, i, position, matrix, velocity, omega, gravity, deflection):
     """Return kinetic and potential energy and dissipated power; see `response`."""
     arm, upward, rise, _ = foot(legs, i, position, matrix)
     weight = -legs[i, FOOT_MASS] * dot(gravity, add(position, arm))

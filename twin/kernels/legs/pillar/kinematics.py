@@ -6,7 +6,7 @@ w = z / n_z. The foot's velocity in the plane is (1 - n w^T) (v + omega x rho).
 
 One foot is held by a universal joint, first axis x in the base, second y in the platform: it keeps
 the platform from turning about the vertical, R = Rx(roll) Ry(pitch), and from sliding, and leaves
-three freedoms. Its conditions are f_x = f_y = 0 (from its place) and x . R y = 0.
+three degrees of freedom. Its constraints are f_x = f_y = 0 (from its place) and x . R y = 0.
 
 Reference: driving-simulator paper, kinematic analysis; exact here, without small angles.
 """
@@ -144,8 +144,8 @@ def fill_row(rows, k, linear, angular, drift, value):
 
 
 @device
-def conditions(legs, position, matrix, velocity, omega, rows):
-    """Fill `rows` (3, 8) with the conditions of the fixed foot; see `fill_conditions`."""
+def constraints(legs, position, matrix, velocity, omega, rows):
+    """Fill `rows` (3, 8) with the constraints of the fixed foot; see `fill_constraints`."""
     i = fixed_foot(legs)
     arm, upward, rise, _ = foot(legs, i, position, matrix)
     _, bias = foot_bias(arm, upward, rise, velocity, omega)
@@ -162,7 +162,7 @@ def conditions(legs, position, matrix, velocity, omega, rows):
 
 @device
 def settled(legs, position, matrix, velocity, omega):
-    """Return the state that meets the conditions with the same height, normal and their rates.
+    """Return the state that meets the constraints with the same height, normal and their rates.
 
     Position, half angles' quaternion, velocity and angular velocity.
     """
@@ -185,7 +185,7 @@ def settled(legs, position, matrix, velocity, omega):
 
 @device
 def settle(legs, y):
-    """Move a state `y` (13 or more) onto the conditions, the quaternion on its own side."""
+    """Move a state `y` (13 or more) onto the constraints, the quaternion on its own side."""
     matrix = rotation(y[3], y[4], y[5], y[6])
     place, quaternion, velocity, spin = settled(
         legs, (y[0], y[1], y[2]), matrix, (y[7], y[8], y[9]), (y[10], y[11], y[12])

@@ -56,7 +56,7 @@ def crank_center(legs, i, direction, turning):
 
 
 @device
-def response(legs, i, position, matrix, velocity, omega, gravity, internal):
+def response(legs, i, position, matrix, velocity, omega, gravity, deflection):
     """Return how leg i answers the platform; see `twin.kernels.legs.dynamics`."""
     arm, _, direction, turning, rod, gain = crank(legs, i, position, matrix)
     length, mass = legs[i, CRANK_LENGTH], legs[i, ROD_MASS]
@@ -90,7 +90,7 @@ def response(legs, i, position, matrix, velocity, omega, gravity, internal):
 
 
 @device
-def leg_energy(legs, i, position, matrix, velocity, omega, gravity, internal):
+def leg_energy(legs, i, position, matrix, velocity, omega, gravity, deflection):
     """Return kinetic and potential energy and dissipated power; see `response`."""
     arm, _, direction, turning, rod, gain = crank(legs, i, position, matrix)
     length, mass = legs[i, CRANK_LENGTH], legs[i, ROD_MASS]

@@ -26,10 +26,10 @@ def stretch(legs, i, position, matrix, velocity, omega):
 
 
 @device
-def response(legs, i, position, matrix, velocity, omega, gravity, internal):
+def response(legs, i, position, matrix, velocity, omega, gravity, deflection):
     """Return how leg i answers the platform; see `twin.kernels.legs.dynamics`."""
     arm, drive, first, second, third, masses, force, regular = ups.response(
-        legs, i, position, matrix, velocity, omega, gravity, internal
+        legs, i, position, matrix, velocity, omega, gravity, deflection
     )
     along, extension, rate = stretch(legs, i, position, matrix, velocity, omega)
     pull = legs[i, STIFFNESS] * extension + legs[i, DAMPING] * rate
@@ -37,10 +37,10 @@ def response(legs, i, position, matrix, velocity, omega, gravity, internal):
 
 
 @device
-def leg_energy(legs, i, position, matrix, velocity, omega, gravity, internal):
+def leg_energy(legs, i, position, matrix, velocity, omega, gravity, deflection):
     """Return kinetic and potential energy and dissipated power; see `response`."""
     kinetic, potential, _ = ups.leg_energy(
-        legs, i, position, matrix, velocity, omega, gravity, internal
+        legs, i, position, matrix, velocity, omega, gravity, deflection
     )
     _, extension, rate = stretch(legs, i, position, matrix, velocity, omega)
     spring = 0.5 * legs[i, STIFFNESS] * extension * extension

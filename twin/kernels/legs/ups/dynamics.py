@@ -197,7 +197,7 @@ def tip_energy(legs, i, direction, length, tip_velocity, gravity):
 
 
 @device
-def response(legs, i, position, matrix, velocity, omega, gravity, internal):
+def response(legs, i, position, matrix, velocity, omega, gravity, deflection):
     """Return how leg i answers the platform; see `twin.kernels.legs.dynamics`."""
     arm, along, length = leg_line(legs, i, position, matrix)
     arm_rate = cross(omega, arm)
@@ -208,7 +208,7 @@ def response(legs, i, position, matrix, velocity, omega, gravity, internal):
 
 
 @device
-def leg_energy(legs, i, position, matrix, velocity, omega, gravity, internal):
+def leg_energy(legs, i, position, matrix, velocity, omega, gravity, deflection):
     """Return kinetic and potential energy and dissipated power; see `response`."""
     arm, along, length = leg_line(legs, i, position, matrix)
     tip_velocity = add(velocity, cross(omega, arm))

@@ -52,10 +52,10 @@ def moments(legs, i, length, rate, spring, spring_rate):
 
 
 @device
-def response(legs, i, position, matrix, velocity, omega, gravity, internal):
+def response(legs, i, position, matrix, velocity, omega, gravity, deflection):
     """Return how leg i answers the platform; see `twin.kernels.legs.dynamics`."""
     count = legs.shape[0]
-    spring, spring_rate = internal[i], internal[count + i]
+    spring, spring_rate = deflection[i], deflection[count + i]
     arm, along, length = leg_line(legs, i, position, matrix)
     arm_rate = cross(omega, arm)
     tip_velocity = add(velocity, arm_rate)
@@ -95,12 +95,12 @@ def response(legs, i, position, matrix, velocity, omega, gravity, internal):
 
 
 @device
-def internal_acceleration(
-    legs, i, position, matrix, velocity, omega, gravity, internal, actuator_force
+def deflection_acceleration(
+    legs, i, position, matrix, velocity, omega, gravity, deflection, actuator_force
 ):
     """Return the second rate of the spring's extension [m/s2]."""
     count = legs.shape[0]
-    spring, spring_rate = internal[i], internal[count + i]
+    spring, spring_rate = deflection[i], deflection[count + i]
     arm, along, length = leg_line(legs, i, position, matrix)
     tip_velocity = add(velocity, cross(omega, arm))
     sliding = dot(along, tip_velocity)
@@ -113,10 +113,10 @@ def internal_acceleration(
 
 
 @device
-def leg_energy(legs, i, position, matrix, velocity, omega, gravity, internal):
+def leg_energy(legs, i, position, matrix, velocity, omega, gravity, deflection):
     """Return kinetic and potential energy and dissipated power; see `response`."""
     count = legs.shape[0]
-    spring, spring_rate = internal[i], internal[count + i]
+    spring, spring_rate = deflection[i], deflection[count + i]
     arm, along, length = leg_line(legs, i, position, matrix)
     tip_velocity = add(velocity, cross(omega, arm))
     rate = dot(along, tip_velocity)

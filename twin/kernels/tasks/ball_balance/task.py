@@ -127,7 +127,7 @@ def look(
     Args:
         rows: `(m,)`.
         steps: `(N,)` control periods since the reset.
-        machines: `Machines` of the fleet.
+        machines: `Machines` of the batched plant.
         places: `(N, 13)` balls in the base frame.
         lost: `(N,)` whether they have left the plate.
         aims: `Aims`; what holds now is overwritten.

@@ -144,7 +144,7 @@ def look(
         preview: control periods ahead that are seen.
         period: of control [s].
         given: `Tables` as a plain tuple.
-        seen: `Machines` of the fleet as a plain tuple.
+        seen: `Machines` of the batched plant as a plain tuple.
         sizes: `(o,)` scales of the observation.
         most: `(2, n)` least and greatest coordinates, `(n,)` largest efforts.
         bounds: entries as named above.

@@ -117,7 +117,7 @@ def look(
         steps: `(N,)` control periods since the reset.
         numbers: entries as named above.
         ride: `Ride` of the base.
-        machines: `Machines` of the fleet.
+        machines: `Machines` of the batched plant.
         kept: `Kept` from one period to the next.
         sizes: `(o,)` scales of the observation.
         most: `(n,)` least coordinates, greatest, half the way, holding efforts.

@@ -1,7 +1,8 @@
 """Actuator-space formulation: the joint-space model mapped to the leg lengths.
 
-y = (lengths, length rates). The twelve angles phi are the root of the rigidity conditions, followed
-by Newton from the last ones only; B = -J_phi^-1 J_lengths in the angles and 1 in the lengths.
+y = (lengths, length rates). The twelve angles phi are the root of the rigidity constraints,
+followed by Newton from the last ones only; B = -J_phi^-1 J_lengths in the angles and 1 in the
+lengths.
 
 Reference: extended-configuration-space paper, section 3.2, equations (11) to (13).
 """
@@ -75,7 +76,7 @@ def fill_angle_matrix(work):
 
 @device
 def track_angles(model, work):
-    """Move the angles onto the rigidity conditions by Newton; False when it does not arrive.
+    """Move the angles onto the rigidity constraints by Newton; False when it does not arrive.
 
     A change of sign of the determinant on the way would be another assembly branch.
     """

@@ -1,4 +1,4 @@
-"""Configuration-space formulation: 18 joint coordinates, 12 rigidity conditions, multipliers.
+"""Configuration-space formulation: 18 joint coordinates, 12 rigidity constraints, multipliers.
 
 y = (q, q'). With f = Q - h,
 

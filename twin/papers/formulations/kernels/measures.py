@@ -44,7 +44,7 @@ def record(model, work, extended, out):
     """Fill `out` (RECORD_SIZE,) from what an evaluation left behind.
 
     `extended`: errors of the 18 equations between legs and platform instead of the 12 rigidity
-    conditions between tips.
+    constraints between tips.
     """
     for k in range(JOINTS):
         out[k] = work.platform[k]
@@ -90,7 +90,7 @@ def keep(out, order, first, second, third, cancelled):
 
 @device
 def rigidity_errors(model, work, out):
-    """Raise the errors and sizes in `out` to those of the rigidity conditions."""
+    """Raise the errors and sizes in `out` to those of the rigidity constraints."""
     fill_closure(model, work)
     fill_closure_bias(model, work)
     for i in range(6):

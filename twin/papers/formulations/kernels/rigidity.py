@@ -1,4 +1,4 @@
-"""Loop closure without the platform: twelve conditions that the six tips belong to a rigid body.
+"""Loop closure without the platform: twelve constraints that the six tips belong to a rigid body.
 
 Three tips a, b, c keep the sides of their triangle; each of the other three stays at its place
 relative to two sides and their vector product:
@@ -11,7 +11,7 @@ All are lengths. They are independent wherever the triangle is one, for platform
 (gamma = 0) and out of it; distances alone are not: in a plane they lose the directions across it.
 
 Reference: extended-configuration-space paper, section 3.1, which takes nine distances and three
-conditions of parallel planes.
+constraints of parallel planes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def attached_change(places, m, first, second, changes):
 
 @device
 def fill_closure(model, work):
-    """Fill the conditions and their Jacobian, columns of `closure`, from tips and tip columns."""
+    """Fill the constraints and their Jacobian, columns of `closure`, from tips and tip columns."""
     closure = work.closure
     for index in range(12):
         for j in range(18):

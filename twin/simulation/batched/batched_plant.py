@@ -1,4 +1,4 @@
-"""What all fleets share: arrays of states, checked arguments, drives, resets of single rows."""
+"""Base of all batched plants: arrays of states, checked arguments, drives, resets of rows."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from twin.basics.arrays import FloatArray, as_floats, as_pose, one_of, positive
 from twin.errors import ClosedEngineError, InputError
 from twin.kernels.kinematics.inverse import coordinates_and_rates
 from twin.model.ball.ball import as_ball
-from twin.model.engine import PRESETS, State
+from twin.model.engine import FIDELITIES, State
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.motions import REST
-from twin.model.static_deflection import quiet_springs
+from twin.model.static_deflection import static_deflection
 from twin.plant.command import MODES
 from twin.plant.plant import Plant
 from twin.simulation.batched.drive_bank import (
@@ -31,10 +31,11 @@ from twin.simulation.batched.ratio import suitable_timestep, whole_ratio
 LARGEST_SIZE = 1_000_000
 
 
-class Fleet(ABC):
+class BatchedPlant(ABC):
     """Machines of one kind with their drives and sensors, one per row, advanced together.
 
-    Rows do not know of each other: what one does is the same, bit for bit, in a fleet of any size.
+    Rows do not know of each other: what one does is the same, bit for bit, in a batched plant of
+    any size.
 
     Attributes:
         platform: the machine as its parameters describe it.
@@ -44,14 +45,15 @@ class Fleet(ABC):
         timestep: of the engine [s].
         ratio: steps of the engine in a period.
         mode: of the commands, "velocity" or "force".
-        machines: states of all rows; its arrays are also attributes of the fleet. Read only.
+        machines: states of all rows; its arrays are also attributes of the batched plant. Read
+            only.
         cargo: the `Ball` that rolls on every platform, or None.
         ball: `(N, 13)` pose and twist of the balls in the base frame, where there are any.
         ball_lost: `(N,)` True where they have left their plates.
     """
 
     name: ClassVar[str]
-    own_preset: ClassVar[str]
+    own_fidelity: ClassVar[str]
 
     def __init__(
         self,
@@ -61,7 +63,7 @@ class Fleet(ABC):
         timestep: float | None = None,
         *,
         mode: str = "velocity",
-        preset: str | None = None,
+        fidelity: str | None = None,
         ball: Any = None,
     ) -> None:
         """Prepare the rows; `reset` puts machines into them.
@@ -72,7 +74,7 @@ class Fleet(ABC):
             period: of control [s].
             timestep: of the engine [s], default the longest that is allowed, at most 1 ms.
             mode: "velocity" (the drives close velocity loops) or "force".
-            preset: of the engine, "validation" or "fast"; None for the usual one.
+            fidelity: of the engine, "accurate" or "fast"; None for the usual one.
             ball: what rolls on the platform, a `Ball`; None for nothing.
 
         Raises:
@@ -83,7 +85,9 @@ class Fleet(ABC):
             raise InputError("size", f"must be a whole number from 1 to {LARGEST_SIZE}")
         self.size = size
         self.mode = one_of(mode, "mode", MODES)
-        self.preset = one_of(self.own_preset if preset is None else preset, "preset", PRESETS)
+        self.fidelity = one_of(
+            self.own_fidelity if fidelity is None else fidelity, "fidelity", FIDELITIES
+        )
         self.period = positive(period, "period")
         self.cargo = as_ball(ball, platform.parameters)
         if timestep is None:
@@ -96,7 +100,7 @@ class Fleet(ABC):
         plant = Plant(platform, inertial=False)
         plant.prepare(self.timestep)
         self._plants = [plant] * size
-        n, k = platform.n_actuators, platform.n_internal
+        n, k = platform.n_actuators, platform.n_deflections
         self._shape = (size, n)
         self.machines = empty_machines(size, n, k)
         self._inputs = empty_inputs(size, n, self.ratio)
@@ -104,7 +108,7 @@ class Fleet(ABC):
         self._shaken = self._pushed = self._fed = self._closed = False
         self._placed, self._ready = np.zeros(size, dtype=bool), False
         machines = self.machines
-        self.pose, self.twist, self.internal = machines.pose, machines.twist, machines.internal
+        self.pose, self.twist, self.deflection = machines.pose, machines.twist, machines.deflection
         self.acceleration = machines.acceleration
         self.coordinates, self.rates = machines.coordinates, machines.rates
         self.measured, self.measured_rates = machines.measured, machines.measured_rates
@@ -120,7 +124,7 @@ class Fleet(ABC):
         *,
         pose: Any = None,
         twist: Any = None,
-        internal: Any = None,
+        deflection: Any = None,
         platforms: Sequence[MachineModel] | None = None,
         ball: Any = None,
     ) -> None:
@@ -130,18 +134,19 @@ class Fleet(ABC):
             rows: `(m,)` whole numbers, each once.
             pose: `(m, 7)`, default home.
             twist: `(m, 6)`, default rest.
-            internal: `(m, 2k)`, default where springs inside the legs rest.
-            platforms: m machines like the fleet's with other numbers; None to keep those there.
-            ball: `(m, ...)` start of the ball; as the fleet's `Ball` says.
+            deflection: `(m, 2k)`, default where springs inside the legs rest.
+            platforms: m machines like the batched plant's with other numbers; None to keep those
+                there.
+            ball: `(m, ...)` start of the ball; as the batched plant's `Ball` says.
 
         Raises:
             InputError: wrong shapes, not finite, a machine of another kind.
-            ClosedEngineError: the fleet is closed.
+            ClosedEngineError: the batched plant is closed.
         """
         if self._closed:
-            raise ClosedEngineError("the fleet is closed; make a new one")
+            raise ClosedEngineError("the batched plant is closed; make a new one")
         places = _rows(rows, self.size)
-        m, k = len(places), self.platform.n_internal
+        m, k = len(places), self.platform.n_deflections
         if platforms is not None and len(platforms) != m:
             raise InputError("platforms", f"must be {m}, one per row, not {len(platforms)}")
         for number, row in enumerate(places):
@@ -151,10 +156,10 @@ class Fleet(ABC):
             machine = self.platforms[row]
             at = machine.home if pose is None else as_pose(_entry(pose, "pose", number, m, 7))
             moving = REST if twist is None else _entry(twist, "twist", number, m, 6)
-            if internal is not None:
-                inside = _entry(internal, "internal", number, m, 2 * k)
+            if deflection is not None:
+                inside = _entry(deflection, "deflection", number, m, 2 * k)
             else:
-                inside = quiet_springs(machine, at, REST, REST) if k else np.empty(0)
+                inside = static_deflection(machine, at, REST, REST) if k else np.empty(0)
             start = None if ball is None else ball[number]
             self._put(row, machine, (at, moving, inside), start)
         self._ready = bool(self._placed.all())
@@ -173,10 +178,11 @@ class Fleet(ABC):
 
         Raises:
             InputError: wrong shapes.
-            ClosedEngineError: the fleet is closed, or a row was never reset or its reset refused.
+            ClosedEngineError: the batched plant is closed, or a row was never reset or its reset
+                refused.
         """
         if self._closed or not self._ready:
-            raise ClosedEngineError("the fleet is closed, or has rows that were not reset")
+            raise ClosedEngineError("the batched plant is closed, or has rows that were not reset")
         inputs = self._inputs
         _take(inputs.demand, demand, "demand")
         if self._fed or feedforward is not None:
@@ -210,8 +216,8 @@ class Fleet(ABC):
     def _adopt(self, row: int, platform: MachineModel) -> None:
         """Take over another machine into a row."""
         mine = self.platform
-        alike = (platform.kind, platform.n_actuators, platform.n_internal, platform.dof)
-        if alike != (mine.kind, mine.n_actuators, mine.n_internal, mine.dof):
+        alike = (platform.kind, platform.n_actuators, platform.n_deflections, platform.dof)
+        if alike != (mine.kind, mine.n_actuators, mine.n_deflections, mine.dof):
             raise InputError("platforms", f"{platform.name} is no machine like {mine.name}")
         self._check_step(platform, self.timestep)
         plant = Plant(platform, inertial=False)
@@ -222,7 +228,7 @@ class Fleet(ABC):
             self._take_bank()
         self.platforms[row], self._plants[row] = platform, plant
 
-    def _take_bank(self) -> None:  # noqa: B027 (only some fleets keep what depends on it)
+    def _take_bank(self) -> None:  # noqa: B027 (only some batched plants keep what depends on it)
         """Take note of a bank with other arrays."""
 
     def _check_step(self, platform: MachineModel, timestep: float) -> None:
@@ -232,15 +238,15 @@ class Fleet(ABC):
         check_timestep(platform, timestep, self.name, "rk4")
 
     def _put(self, row: int, machine: MachineModel, start: tuple[Any, Any, Any], ball: Any) -> None:
-        pose, twist, internal = start
+        pose, twist, deflection = start
         lengths, rates = np.empty(machine.n_actuators), np.empty(machine.n_actuators)
         coordinates_and_rates(machine.constants.legs, pose, twist, lengths, rates)
         if not np.isfinite(lengths).all():
             raise InputError("pose", f"{pose.tolist()} is out of reach of {machine.name}")
-        state = State(0.0, pose, twist, lengths, rates, internal)
+        state = State(0.0, pose, twist, lengths, rates, deflection)
         place_row(self._bank, row, self._plants[row], self._gains, state)
         at = self.machines
-        at.pose[row], at.twist[row], at.internal[row] = pose, twist, internal
+        at.pose[row], at.twist[row], at.deflection[row] = pose, twist, deflection
         at.coordinates[row], at.rates[row] = self._plants[row].actuated(state)
         at.acceleration[row] = at.gap[row] = 0.0
         at.forces[row] = self._plants[row].held

@@ -1,4 +1,4 @@
-"""The fleet in PyBullet: rows that are single engines bit for bit, whatever the others do."""
+"""The batched plant in PyBullet: each row equals a single engine, bit for bit."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fleet_rig import PERIOD, check_again, check_alone, check_rows, heavier, machine
+from batch_rig import PERIOD, check_again, check_alone, check_rows, heavier, machine
 
 import twin
 from twin.errors import InputError
-from twin.simulation.batched import make_fleet
+from twin.simulation.batched import make_batched_plant
 
 pybullet = pytest.importorskip("pybullet")
 
@@ -30,8 +30,8 @@ def test_rows_are_engines_with_plants(name: str, plant: str | None, mode: str) -
     check_rows("bullet", machine(name, plant), mode)
 
 
-def test_the_validation_preset_is_the_engines() -> None:
-    check_rows("bullet", machine("srspm"), "force", preset="validation")
+def test_the_validation_fidelity_is_the_engines() -> None:
+    check_rows("bullet", machine("srspm"), "force", fidelity="accurate")
 
 
 @pytest.mark.parametrize("name", ["compliant_stewart", "driving_simulator"])
@@ -56,47 +56,47 @@ def clients() -> int:
 
 def test_closing_disconnects_every_client() -> None:
     before = clients()
-    fleet = make_fleet("bullet", machine("srspm"), 3, PERIOD)
+    batch = make_batched_plant("bullet", machine("srspm"), 3, PERIOD)
     assert clients() == before + 3
-    fleet.reset(np.arange(3), platforms=[heavier(machine("srspm"))] * 3)
+    batch.reset(np.arange(3), platforms=[heavier(machine("srspm"))] * 3)
     assert clients() == before + 3
-    fleet.close()
+    batch.close()
     assert clients() == before
 
 
 def test_more_rows_than_memory_are_refused() -> None:
     with pytest.raises(InputError, match="size"):
-        make_fleet("bullet", machine("srspm"), 257, PERIOD)
+        make_batched_plant("bullet", machine("srspm"), 257, PERIOD)
     with pytest.raises(InputError, match="size"):
-        make_fleet("bullet", machine("srspm"), 86, PERIOD, preset="validation")
+        make_batched_plant("bullet", machine("srspm"), 86, PERIOD, fidelity="accurate")
 
 
 def test_a_ball_needs_a_fleet_that_has_one() -> None:
-    fleet = make_fleet("bullet", machine("stewart"), 1, PERIOD)
+    batch = make_batched_plant("bullet", machine("stewart"), 1, PERIOD)
     with pytest.raises(InputError, match="ball"):
-        fleet.reset(np.array([0]), ball=np.zeros((1, 4)))
-    fleet.close()
+        batch.reset(np.array([0]), ball=np.zeros((1, 4)))
+    batch.close()
 
 
 def test_the_ball_is_the_engines() -> None:
     platform = machine("stewart")
-    fleet = make_fleet("bullet", platform, 2, PERIOD, mode="force", ball=True)
+    batch = make_batched_plant("bullet", platform, 2, PERIOD, mode="force", ball=True)
     starts = np.array([[0.05, -0.02, 0.1, 0.05], [0.0, 0.0, 3.0, 0.0]])
-    fleet.reset(np.arange(2), ball=starts)
+    batch.reset(np.arange(2), ball=starts)
     held = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
-    engine = twin.make_engine("bullet", platform, fleet.timestep, "fast", ball=True)
+    engine = twin.make_engine("bullet", platform, batch.timestep, "fast", ball=True)
     engine.reset(ball=starts[0])
-    np.testing.assert_array_equal(fleet.ball[0], engine.ball)
+    np.testing.assert_array_equal(batch.ball[0], engine.ball)
     for _ in range(30):
-        fleet.advance(np.tile(held, (2, 1)))
-        for _ in range(fleet.ratio):
+        batch.advance(np.tile(held, (2, 1)))
+        for _ in range(batch.ratio):
             engine.step(held)
-        np.testing.assert_array_equal(fleet.ball[0], engine.ball)
-    np.testing.assert_array_equal(fleet.ball_lost, [False, True])
-    fleet.reset(np.array([1]))
-    assert not fleet.ball_lost.any()
+        np.testing.assert_array_equal(batch.ball[0], engine.ball)
+    np.testing.assert_array_equal(batch.ball_lost, [False, True])
+    batch.reset(np.array([1]))
+    assert not batch.ball_lost.any()
     engine.close()
-    fleet.close()
+    batch.close()
 
 
 @pytest.mark.slow
@@ -104,15 +104,15 @@ def test_resets_with_new_machines_do_not_grow() -> None:
     """Bullet itself leaks some 8 kB with every world that is made and closed."""
     platform = machine("stewart")
     variants = [heavier(platform, 1.0 + 0.01 * k) for k in range(7)]
-    fleet = make_fleet("bullet", platform, 2, PERIOD)
-    fleet.reset(np.arange(2))
+    batch = make_batched_plant("bullet", platform, 2, PERIOD)
+    batch.reset(np.arange(2))
     sizes = []
     for count in range(500):
-        fleet.reset(np.array([count % 2]), platforms=[variants[count % 7]])
+        batch.reset(np.array([count % 2]), platforms=[variants[count % 7]])
         if count in (50, 499):
             sizes.append(resident())
     assert sizes[1] - sizes[0] < 7e6
-    fleet.close()
+    batch.close()
 
 
 def resident() -> int:

@@ -114,9 +114,11 @@ def test_a_variant_is_described_by_what_differs(kind: str) -> None:
     assert others == describe(machine_of_kind(kind))
 
 
-def simulator(preset: str | None = None, **changes: Any) -> MachineParameters:
-    """Return the driving simulator with a preset."""
-    return parameters_from(shipped_content("driving_simulator") | changes, "platform.toml", preset)
+def simulator(configuration: str | None = None, **changes: Any) -> MachineParameters:
+    """Return the driving simulator with a configuration."""
+    return parameters_from(
+        shipped_content("driving_simulator") | changes, "platform.toml", configuration
+    )
 
 
 def test_hardware_has_friction() -> None:
@@ -131,35 +133,35 @@ def test_hardware_has_friction() -> None:
     assert parameters_hash(hardware) != parameters_hash(plain)
 
 
-def test_presets_are_listed() -> None:
-    for preset in (None, "hardware"):
-        parameters = simulator(preset)
-        assert parameters.preset is not None
-        assert parameters.preset.known == ("hardware",)
-        assert parameters.preset.applied == (preset or "")
+def test_configurations_are_listed() -> None:
+    for configuration in (None, "hardware"):
+        parameters = simulator(configuration)
+        assert parameters.configuration is not None
+        assert parameters.configuration.known == ("hardware",)
+        assert parameters.configuration.applied == (configuration or "")
         again = MachineParameters.model_validate_json(parameters.model_dump_json())
         assert again == parameters
     rows = {(row.table, row.name): row.value for row in describe(simulator("hardware"))}
-    assert rows["preset", "known"] == ["hardware"]
-    assert rows["preset", "applied"] == "hardware"
+    assert rows["configuration", "known"] == ["hardware"]
+    assert rows["configuration", "applied"] == "hardware"
     assert rows["leg.friction", "viscous"] == 200.0
 
 
 @pytest.mark.parametrize("name", ["hardwear", "", 5, ["hardware"], "source"])
-def test_unknown_presets_are_refused(name: Any) -> None:
+def test_unknown_configurations_are_refused(name: Any) -> None:
     with pytest.raises(InputError, match="hardware") as caught:
         simulator(name)
-    assert caught.value.field == "preset"
+    assert caught.value.field == "configuration"
 
 
-def test_a_machine_without_presets_says_so(tmp_path: Path) -> None:
+def test_a_machine_without_configurations_says_so(tmp_path: Path) -> None:
     file = write_template(tmp_path / "own.toml", "ups")
     with pytest.raises(InputError, match="has none"):
         read_parameters(file, "hardware")
 
 
-def test_presets_reach_legs_that_differ() -> None:
-    """A preset changes the file; variants are changes of the changed leg."""
+def test_configurations_reach_legs_that_differ() -> None:
+    """A configuration changes the file; variants are changes of the changed leg."""
     variant = [{"legs": [1], "source": "Workshop", "upper_mass": 30.0}]
     parameters = simulator("hardware", variant=variant)
     for leg in parameters.legs:
@@ -167,7 +169,7 @@ def test_presets_reach_legs_that_differ() -> None:
     assert [leg.model_dump()["upper_mass"] for leg in parameters.legs] == [30.0, 28.0, 28.0, 28.0]
 
 
-def test_presets_are_read_from_files(tmp_path: Path) -> None:
+def test_configurations_are_read_from_files(tmp_path: Path) -> None:
     file = tmp_path / "platform.toml"
     file.write_bytes(SHIPPED["driving_simulator"].read_bytes())
     assert read_parameters(file, "hardware") == simulator("hardware")

@@ -1,4 +1,4 @@
-"""The analytic fleet against engine and plant stepped one by one; rows that know of nobody."""
+"""The analytic batch against engine and plant stepped one by one; rows that know of nobody."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from twin.errors import ClosedEngineError, InputError
 from twin.machine.randomisation import with_values
 from twin.plant.command import Command
 from twin.plant.plant import Plant
-from twin.simulation.batched import FLEETS, make_fleet
+from twin.simulation.batched import FLEETS, make_batched_plant
 from twin.simulation.batched.drive_bank import loop_gains
 
 PERIOD = 0.01
@@ -26,8 +26,8 @@ MACHINES = [
 ]
 
 
-def load(name: str, preset: str | None) -> twin.Platform:
-    return twin.load(name) if preset is None else twin.load(name, preset)
+def load(name: str, fidelity: str | None) -> twin.Platform:
+    return twin.load(name) if fidelity is None else twin.load(name, fidelity)
 
 
 def demands(platform: twin.Platform, count: int, mode: str) -> np.ndarray:
@@ -42,39 +42,39 @@ def demands(platform: twin.Platform, count: int, mode: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("mode", ["velocity", "force"])
-@pytest.mark.parametrize(("name", "preset"), MACHINES)
-def test_is_engine_and_plant_step_by_step(name: str, preset: str | None, mode: str) -> None:
-    platform = load(name, preset)
-    fleet = make_fleet("analytic", platform, 2, PERIOD, mode=mode)
-    fleet.reset(np.arange(2))
+@pytest.mark.parametrize(("name", "configuration"), MACHINES)
+def test_is_engine_and_plant_step_by_step(name: str, configuration: str | None, mode: str) -> None:
+    platform = load(name, configuration)
+    batch = make_batched_plant("analytic", platform, 2, PERIOD, mode=mode)
+    batch.reset(np.arange(2))
     commands = demands(platform, 6, mode)
-    engine = twin.make_engine("analytic", platform, fleet.timestep, "fast")
+    engine = twin.make_engine("analytic", platform, batch.timestep, "fast")
     plant = Plant(platform)
-    plant.prepare(fleet.timestep)
-    state = engine.reset(internal=fleet.internal[0])
-    plant.start(state, loop_gains(platform, fleet.timestep))
+    plant.prepare(batch.timestep)
+    state = engine.reset(deflection=batch.deflection[0])
+    plant.start(state, loop_gains(platform, batch.timestep))
     plant.measure(state)
     for command in commands:
-        fleet.advance(np.tile(command, (2, 1)))
+        batch.advance(np.tile(command, (2, 1)))
         plant.command(Command(command, mode=mode))
-        for _ in range(fleet.ratio):
+        for _ in range(batch.ratio):
             before = state.twist
             state = engine.step(plant.forces(state))
         told = plant.measure(state)
         coordinates, rates = plant.actuated(state)
-        step = (state.twist - before) / fleet.timestep
+        step = (state.twist - before) / batch.timestep
         for found, wanted in (
-            (fleet.pose, state.pose),
-            (fleet.twist, state.twist),
-            (fleet.internal, state.internal),
-            (fleet.acceleration, step),
-            (fleet.coordinates, coordinates),
-            (fleet.rates, rates),
-            (fleet.measured, told.coordinates),
-            (fleet.measured_rates, told.rates),
+            (batch.pose, state.pose),
+            (batch.twist, state.twist),
+            (batch.deflection, state.deflection),
+            (batch.acceleration, step),
+            (batch.coordinates, coordinates),
+            (batch.rates, rates),
+            (batch.measured, told.coordinates),
+            (batch.measured_rates, told.rates),
         ):
             np.testing.assert_allclose(found[1], wanted, rtol=1e-9, atol=1e-11)
-    assert not fleet.failed.any()
+    assert not batch.failed.any()
 
 
 @pytest.mark.parametrize("mode", ["velocity", "force"])
@@ -85,40 +85,40 @@ def test_machines_that_move_at_the_reset_wait_for_late_commands(name: str, mode:
     platform = twin.Platform(with_values(parameters, {"leg.drive.delay": 0.0235}))
     n, random = platform.n_actuators, np.random.default_rng(0)
     twist = platform.constrain(platform.home, [0.0, 0.0, 0.02, 0.05, 0.0, 0.0]).twist
-    fleet = make_fleet("analytic", platform, 1, PERIOD, mode=mode)
-    fleet.reset(np.array([0]), twist=twist[None])
-    engine = twin.make_engine("analytic", platform, fleet.timestep, "fast")
-    state = engine.reset(twist=twist, internal=fleet.internal[0])
+    batch = make_batched_plant("analytic", platform, 1, PERIOD, mode=mode)
+    batch.reset(np.array([0]), twist=twist[None])
+    engine = twin.make_engine("analytic", platform, batch.timestep, "fast")
+    state = engine.reset(twist=twist, deflection=batch.deflection[0])
     plant = Plant(platform)
-    plant.prepare(fleet.timestep)
-    plant.start(state, loop_gains(platform, fleet.timestep))
+    plant.prepare(batch.timestep)
+    plant.start(state, loop_gains(platform, batch.timestep))
     plant.measure(state)
     for demand in demands(platform, 6, mode):
         added = random.uniform(-5.0, 5.0, n) if mode == "velocity" else None
-        fleet.advance(demand[None], feedforward=None if added is None else added[None])
+        batch.advance(demand[None], feedforward=None if added is None else added[None])
         plant.command(Command(demand, mode=mode, feedforward=added))
-        for _ in range(fleet.ratio):
+        for _ in range(batch.ratio):
             state = engine.step(plant.forces(state))
         told = plant.measure(state)
         for found, wanted in (
-            (fleet.pose, state.pose),
-            (fleet.measured, told.coordinates),
-            (fleet.measured_rates, told.rates),
-            (fleet.forces, told.forces),
+            (batch.pose, state.pose),
+            (batch.measured, told.coordinates),
+            (batch.measured_rates, told.rates),
+            (batch.forces, told.forces),
         ):
             np.testing.assert_allclose(found[0], wanted, rtol=1e-9, atol=1e-11)
 
 
-@pytest.mark.parametrize("preset", [None, "hardware"])
-def test_rows_do_not_know_of_each_other(preset: str | None) -> None:
-    platform = load("stewart", preset)
-    many = make_fleet("analytic", platform, 7, PERIOD)
+@pytest.mark.parametrize("configuration", [None, "hardware"])
+def test_rows_do_not_know_of_each_other(configuration: str | None) -> None:
+    platform = load("stewart", configuration)
+    many = make_batched_plant("analytic", platform, 7, PERIOD)
     heavy = twin.Platform(with_values(platform.parameters, {"platform.body.mass": 130.0}))
     machines = [heavy if row % 3 == 1 else platform for row in range(7)]
     many.reset(np.arange(7), platforms=machines)
-    alone = [make_fleet("analytic", platform, 1, PERIOD) for _ in range(7)]
-    for row, fleet in enumerate(alone):
-        fleet.reset(np.array([0]), platforms=[machines[row]])
+    alone = [make_batched_plant("analytic", platform, 1, PERIOD) for _ in range(7)]
+    for row, batch in enumerate(alone):
+        batch.reset(np.array([0]), platforms=[machines[row]])
     random = np.random.default_rng(0)
     for count in range(12):
         demand = random.uniform(-0.05, 0.05, (7, 6))
@@ -127,10 +127,10 @@ def test_rows_do_not_know_of_each_other(preset: str | None) -> None:
             many.reset(np.array([2]))
             alone[2].reset(np.array([0]))
         many.advance(demand, wrench=wrench)
-        for row, fleet in enumerate(alone):
-            fleet.advance(demand[row : row + 1], wrench=wrench[row : row + 1])
+        for row, batch in enumerate(alone):
+            batch.advance(demand[row : row + 1], wrench=wrench[row : row + 1])
             for name in many.machines._fields:
-                one, other = getattr(many, name)[row], getattr(fleet, name)[0]
+                one, other = getattr(many, name)[row], getattr(batch, name)[0]
                 assert np.array_equal(one, other), name
     assert not np.array_equal(many.pose[0], many.pose[1])
 
@@ -139,140 +139,140 @@ def test_delayed_commands_arrive_late() -> None:
     parameters = twin.load("stewart", "hardware").parameters
     late = twin.Platform(with_values(parameters, {"leg.drive.delay": 0.025}))
     plain = twin.Platform(with_values(parameters, {"leg.drive.delay": 0.005}))
-    fleet = make_fleet("analytic", plain, 2, PERIOD)
-    fleet.reset(np.arange(2), platforms=[plain, late])
-    began = fleet.coordinates.copy()
+    batch = make_batched_plant("analytic", plain, 2, PERIOD)
+    batch.reset(np.arange(2), platforms=[plain, late])
+    began = batch.coordinates.copy()
     moved = []
     for _ in range(5):
-        fleet.advance(np.full((2, 6), 0.05))
-        moved.append(np.abs(fleet.coordinates - began).max(axis=1))
+        batch.advance(np.full((2, 6), 0.05))
+        moved.append(np.abs(batch.coordinates - began).max(axis=1))
     first = [int(np.argmax(np.array(moved)[:, row] > 1e-5)) for row in range(2)]
     assert first[1] - first[0] == 2
 
 
 def test_a_row_that_fails_stays_and_others_go_on() -> None:
-    fleet = make_fleet("analytic", twin.load("stewart"), 2, PERIOD, mode="force")
-    fleet.reset(np.arange(2))
+    batch = make_batched_plant("analytic", twin.load("stewart"), 2, PERIOD, mode="force")
+    batch.reset(np.arange(2))
     push = np.zeros((2, 6))
     push[0] = 1e200
-    fleet.advance(push)
-    assert fleet.failed.tolist() == [True, False]
-    where = fleet.pose[0].copy()
+    batch.advance(push)
+    assert batch.failed.tolist() == [True, False]
+    where = batch.pose[0].copy()
     assert np.isfinite(where).all()
-    fleet.advance(push)
-    assert np.array_equal(where, fleet.pose[0])
-    fleet.reset(np.array([0]))
-    assert not fleet.failed.any()
+    batch.advance(push)
+    assert np.array_equal(where, batch.pose[0])
+    batch.reset(np.array([0]))
+    assert not batch.failed.any()
 
 
 def test_shaking_is_gravity_of_the_other_sign() -> None:
     """A base that falls freely leaves the machine without weight."""
     platform = twin.load("srspm")
-    fleet = make_fleet("analytic", platform, 1, PERIOD, mode="force")
-    fleet.reset(np.array([0]))
-    fall = np.zeros((1, fleet.ratio, 3))
+    batch = make_batched_plant("analytic", platform, 1, PERIOD, mode="force")
+    batch.reset(np.array([0]))
+    fall = np.zeros((1, batch.ratio, 3))
     fall[..., 2] = -platform.parameters.gravity
     for _ in range(5):
-        fleet.advance(np.zeros((1, 6)), shaking=fall)
-    np.testing.assert_allclose(fleet.pose[0], platform.home, rtol=0.0, atol=1e-14)
+        batch.advance(np.zeros((1, 6)), shaking=fall)
+    np.testing.assert_allclose(batch.pose[0], platform.home, rtol=0.0, atol=1e-14)
 
 
 @pytest.mark.parametrize("engine", FLEETS)
 def test_what_acted_in_one_period_is_gone_in_the_next(engine: str) -> None:
-    fleet = make_fleet(engine, twin.load("stewart"), 1, PERIOD)
+    batch = make_batched_plant(engine, twin.load("stewart"), 1, PERIOD)
     still = np.zeros((1, 6))
-    fleet.reset(np.array([0]))
-    fleet.advance(still)
-    wanted = [array.copy() for array in fleet.machines]
-    fleet.advance(
+    batch.reset(np.array([0]))
+    batch.advance(still)
+    wanted = [array.copy() for array in batch.machines]
+    batch.advance(
         still,
         feedforward=np.full((1, 6), 30.0),
         wrench=np.full((1, 6), 50.0),
-        shaking=np.full((1, fleet.ratio, 3), 2.0),
+        shaking=np.full((1, batch.ratio, 3), 2.0),
     )
-    fleet.reset(np.array([0]))
-    fleet.advance(still)
-    for found, before in zip(fleet.machines, wanted, strict=True):
+    batch.reset(np.array([0]))
+    batch.advance(still)
+    for found, before in zip(batch.machines, wanted, strict=True):
         assert np.array_equal(found, before)
-    fleet.close()
+    batch.close()
 
 
 @pytest.mark.parametrize("ball", [None, True])
-@pytest.mark.parametrize("preset", [None, "hardware"])
+@pytest.mark.parametrize("configuration", [None, "hardware"])
 @pytest.mark.parametrize("engine", FLEETS)
 def test_demands_that_are_no_numbers_fail_their_row_alone(
-    engine: str, preset: str | None, ball: bool | None
+    engine: str, configuration: str | None, ball: bool | None
 ) -> None:
-    platform = load("stewart", preset)
-    fleet = make_fleet(engine, platform, 2, PERIOD, ball=ball)
-    fleet.reset(np.arange(2))
+    platform = load("stewart", configuration)
+    batch = make_batched_plant(engine, platform, 2, PERIOD, ball=ball)
+    batch.reset(np.arange(2))
     demand = np.zeros((2, 6))
     demand[0, 3] = np.nan
-    fleet.advance(demand)
-    assert fleet.failed.tolist() == [True, False]
-    assert all(np.isfinite(array).all() for array in fleet.machines)
-    fleet.reset(np.arange(2))
-    fleet.advance(np.zeros((2, 6)))
-    assert all(np.array_equal(array[0], array[1]) for array in fleet.machines)
-    fleet.close()
+    batch.advance(demand)
+    assert batch.failed.tolist() == [True, False]
+    assert all(np.isfinite(array).all() for array in batch.machines)
+    batch.reset(np.arange(2))
+    batch.advance(np.zeros((2, 6)))
+    assert all(np.array_equal(array[0], array[1]) for array in batch.machines)
+    batch.close()
 
 
 def test_rows_whose_reset_was_refused_do_not_go_on() -> None:
     platform = load("stewart", None)
     heavy = twin.Platform(with_values(platform.parameters, {"platform.body.mass": 130.0}))
-    fleet = make_fleet("analytic", platform, 2, PERIOD)
-    fleet.reset(np.arange(2))
+    batch = make_batched_plant("analytic", platform, 2, PERIOD)
+    batch.reset(np.arange(2))
     far = np.tile(platform.home, (2, 1))
     far[1, 0] = np.nan
     with pytest.raises(InputError, match="pose"):
-        fleet.reset(np.arange(2), pose=far, platforms=[heavy, heavy])
+        batch.reset(np.arange(2), pose=far, platforms=[heavy, heavy])
     with pytest.raises(ClosedEngineError, match="reset"):
-        fleet.advance(np.zeros((2, 6)))
-    fleet.reset(np.array([1]))
-    fleet.advance(np.zeros((2, 6)))
-    assert all(np.array_equal(array[0], array[1]) for array in fleet.machines)
+        batch.advance(np.zeros((2, 6)))
+    batch.reset(np.array([1]))
+    batch.advance(np.zeros((2, 6)))
+    assert all(np.array_equal(array[0], array[1]) for array in batch.machines)
 
 
 @pytest.mark.parametrize("engine", FLEETS)
 def test_bad_arguments_are_refused(engine: str) -> None:
     platform = twin.load("stewart")
     with pytest.raises(InputError, match="timestep"):
-        make_fleet(engine, platform, 1, PERIOD, 3e-3)
+        make_batched_plant(engine, platform, 1, PERIOD, 3e-3)
     with pytest.raises(InputError, match="size"):
-        make_fleet(engine, platform, 0, PERIOD)
+        make_batched_plant(engine, platform, 0, PERIOD)
     with pytest.raises(InputError, match="mode"):
-        make_fleet(engine, platform, 1, PERIOD, mode="lengths")
+        make_batched_plant(engine, platform, 1, PERIOD, mode="lengths")
     with pytest.raises(InputError, match="colour"):
-        make_fleet(engine, platform, 1, PERIOD, colour="red")
-    fleet = make_fleet(engine, platform, 1, PERIOD)
+        make_batched_plant(engine, platform, 1, PERIOD, colour="red")
+    batch = make_batched_plant(engine, platform, 1, PERIOD)
     with pytest.raises(ClosedEngineError):
-        fleet.advance(np.zeros((1, 6)))
+        batch.advance(np.zeros((1, 6)))
     with pytest.raises(InputError, match="rows"):
-        fleet.reset(np.array([1]))
+        batch.reset(np.array([1]))
     with pytest.raises(InputError, match="pose"):
-        fleet.reset(np.array([0]), pose=np.zeros((1, 7)))
+        batch.reset(np.array([0]), pose=np.zeros((1, 7)))
     with pytest.raises(InputError, match="platforms"):
-        fleet.reset(np.array([0]), platforms=[twin.load("rss")])
-    fleet.reset(np.array([0]))
+        batch.reset(np.array([0]), platforms=[twin.load("rss")])
+    batch.reset(np.array([0]))
     with pytest.raises(InputError, match="demand"):
-        fleet.advance(np.zeros((1, 5)))
+        batch.advance(np.zeros((1, 5)))
     for field, width in (("feedforward", 6), ("wrench", 5), ("shaking", 3)):
         with pytest.raises(InputError, match=field):
-            fleet.advance(np.zeros((1, 6)), **{field: np.zeros(width)})
-    fleet.close()
-    fleet.close()
+            batch.advance(np.zeros((1, 6)), **{field: np.zeros(width)})
+    batch.close()
+    batch.close()
     with pytest.raises(ClosedEngineError):
-        fleet.reset(np.array([0]))
+        batch.reset(np.array([0]))
 
 
 def test_unknown_engine_is_refused() -> None:
     with pytest.raises(InputError, match="engine"):
-        make_fleet("ode", twin.load("stewart"), 1)
+        make_batched_plant("ode", twin.load("stewart"), 1)
 
 
 @pytest.mark.parametrize("name", twin.machine_names())
 def test_chosen_step_divides_the_period(name: str) -> None:
-    for preset in (None, "hardware"):
-        fleet = make_fleet("analytic", load(name, preset), 1, PERIOD)
-        assert fleet.timestep <= 1e-3 * (1.0 + 1e-9)
-        np.testing.assert_allclose(fleet.ratio * fleet.timestep, PERIOD, rtol=1e-12, atol=0.0)
+    for configuration in (None, "hardware"):
+        batch = make_batched_plant("analytic", load(name, configuration), 1, PERIOD)
+        assert batch.timestep <= 1e-3 * (1.0 + 1e-9)
+        np.testing.assert_allclose(batch.ratio * batch.timestep, PERIOD, rtol=1e-12, atol=0.0)
