@@ -11,7 +11,7 @@ from typing import Any
 from handbook.conventions import conventions
 from handbook.dimensions import dimensions_svg
 from handbook.markdown import fenced, plain
-from handbook.parameters import facts, configurations, parameters
+from handbook.parameters import configurations, facts, parameters
 from handbook.validated import published, validated
 from twin.engines.stability import suitable_timestep
 from twin.simulation.platform import Platform

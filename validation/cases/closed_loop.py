@@ -33,8 +33,8 @@ CASE = Case(
         "The machine follows a heave in closed loop: the position loops of the cascade at 1 kHz "
         "over a shorter engine step, its own gains or those derived from its masses. Without "
         "drives all engines must show one behaviour; in configuration hardware (motors, "
-        "friction, delay, encoders) the errors inform. Then faults: each must end at rest, with a reason, "
-        "and without a number that is not finite."
+        "friction, delay, encoders) the errors inform. Then faults: each must end at rest, "
+        "with a reason, and without a number that is not finite."
     ),
     cost=2.5,
 )
