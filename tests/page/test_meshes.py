@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 import twin
 from twin.page.meshes import Mesh, cylinder, geom_mesh, joined, quarters, sphere
-from twin.viewer.stage import Stage
+from twin.viewer.scene_model import SceneModel
 
 
 def volume(mesh: Mesh) -> float:
@@ -60,7 +60,7 @@ def test_quarters_are_two_halves() -> None:
 @pytest.mark.parametrize("name", MACHINES)
 def test_every_geom_is_as_large_as_mujoco_has_it(name: str) -> None:
     """In the frame of its body, within the box that MuJoCo keeps around it."""
-    model = Stage(twin.load(name), ghost=True).model
+    model = SceneModel(twin.load(name), ghost=True).model
     drawn = [k for k in range(model.ngeom) if model.geom(k).name != "floor"]
     assert len(drawn) > 10
     for k in drawn:
@@ -74,7 +74,7 @@ def test_every_geom_is_as_large_as_mujoco_has_it(name: str) -> None:
 
 
 def test_what_is_drawn_inside_stays_inside() -> None:
-    model = Stage(twin.load("stewart"), ghost=True).model
+    model = SceneModel(twin.load("stewart"), ghost=True).model
     for part, thickness in (("platform_plate", 0.003), ("platform_heading", 0.0005)):
         k = model.geom(part).id
         outer, inner = geom_mesh(model, k), geom_mesh(model, k, thickness)

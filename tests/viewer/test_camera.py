@@ -27,7 +27,7 @@ from twin.model.ball.ball import Ball, ball_for
 from twin.simulation.platform import Platform
 from twin.viewer.camera import Camera
 from twin.viewer.drawing_context import BACKENDS, context_type
-from twin.viewer.stage import HIDDEN, Stage
+from twin.viewer.scene_model import HIDDEN, SceneModel
 from twin.viewer.view import MARGIN, VIEWS, View, framing
 from twin.viewer.window import Window
 
@@ -61,18 +61,18 @@ def shifted(pose: Any, x: float, y: float, z: float) -> NDArray[np.float64]:
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_the_stage_places_parts_where_an_engine_has_them(name: str) -> None:
-    """Poses of a simulated machine on other joints than the stage's: MuJoCo's own kinematics."""
+def test_the_scene_model_places_parts_where_an_engine_has_them(name: str) -> None:
+    """Poses of a simulated machine on other joints: MuJoCo's own kinematics."""
     platform = twin.load(name)
-    stage, engine = Stage(platform, ghost=True), MujocoEngine(platform, timestep=1e-4)
+    scene_model, engine = SceneModel(platform, ghost=True), MujocoEngine(platform, timestep=1e-4)
     drawn = [engine.model.geom(k).name for k in range(engine.model.ngeom)]
     assert len(drawn) > 10
     deflection = 0.01 * np.arange(2 * platform.n_deflections)
     for pose in poses_within_limits(platform, 5, 7):
         engine.reset(pose, deflection=deflection)
-        stage.place(pose, deflection)
+        scene_model.place(pose, deflection)
         for part in drawn:
-            mine, its = stage.data.geom(part), engine.data.geom(part)
+            mine, its = scene_model.data.geom(part), engine.data.geom(part)
             np.testing.assert_allclose(mine.xpos, its.xpos, err_msg=part, **EXACT)
             np.testing.assert_allclose(mine.xmat, its.xmat, err_msg=part, **EXACT)
 
@@ -80,38 +80,38 @@ def test_the_stage_places_parts_where_an_engine_has_them(name: str) -> None:
 def test_a_pose_of_soft_loops_is_taken_as_the_nearest() -> None:
     """The driving simulator's foot is fixed: engines with soft loops are off by micrometres."""
     platform = twin.load("driving_simulator")
-    stage = Stage(platform)
+    scene_model = SceneModel(platform)
     off = shifted(platform.home, 1e-5, -2e-5, 1e-3)
-    stage.place(off)
-    height = stage.data.body("platform").xpos[2] - platform.home[2]
+    scene_model.place(off)
+    height = scene_model.data.body("platform").xpos[2] - platform.home[2]
     np.testing.assert_allclose(height, 1e-3, rtol=1e-9, atol=0.0)
 
 
 def test_ghost_and_ball_are_where_they_are_put(stewart: Platform) -> None:
     ball = ball_for(stewart.parameters)
-    stage = Stage(stewart, ghost=True, ball=ball)
+    scene_model = SceneModel(stewart, ghost=True, ball=ball)
     turn = Rotation.from_rotvec([0.1, -0.2, 0.3]).as_quat(scalar_first=True)
     demanded, rolled = np.array([0.1, 0.2, 1.0, *turn]), np.array([0.3, 0.0, 1.1, *turn])
-    stage.place(demanded, ghost=stewart.home, ball=rolled)
-    own = {part: stage.data.geom(part).xpos.copy() for part in ("platform_plate", "ball")}
+    scene_model.place(demanded, ghost=stewart.home, ball=rolled)
+    own = {part: scene_model.data.geom(part).xpos.copy() for part in ("platform_plate", "ball")}
     np.testing.assert_allclose(own["ball"], rolled[:3], **EXACT)
-    stage.place(stewart.home, ghost=demanded)
+    scene_model.place(stewart.home, ghost=demanded)
     np.testing.assert_allclose(
-        stage.data.geom("ghost_platform_plate").xpos, own["platform_plate"], **EXACT
+        scene_model.data.geom("ghost_platform_plate").xpos, own["platform_plate"], **EXACT
     )
-    top = stage.data.geom("ball_plate").xpos[2] + stage.model.geom("ball_plate").size[1]
+    top = scene_model.data.geom("ball_plate").xpos[2] + scene_model.model.geom("ball_plate").size[1]
     np.testing.assert_allclose(top, stewart.home[2] + ball.plate_height, **EXACT)
 
 
 def test_what_stands_still_is_the_room(stewart: Platform) -> None:
     """A base that moves up leaves the floor below it, seen from the base."""
-    stage = Stage(stewart)
-    before = stage.data.geom("floor").xpos.copy()
+    scene_model = SceneModel(stewart)
+    before = scene_model.data.geom("floor").xpos.copy()
     moved = np.array([0.1, 0.2, 0.3])
-    stage.place(stewart.home, base_displacement=moved)
-    np.testing.assert_allclose(stage.data.geom("floor").xpos, before - moved, **EXACT)
-    stage.place(stewart.home)
-    np.testing.assert_allclose(stage.data.geom("floor").xpos, before, **EXACT)
+    scene_model.place(stewart.home, base_displacement=moved)
+    np.testing.assert_allclose(scene_model.data.geom("floor").xpos, before - moved, **EXACT)
+    scene_model.place(stewart.home)
+    np.testing.assert_allclose(scene_model.data.geom("floor").xpos, before, **EXACT)
 
 
 # What fits in a picture.
@@ -148,12 +148,12 @@ def test_every_machine_fills_its_picture(name: str, view: str) -> None:
     """Between a machine and its empty room, the border of the picture does not change."""
     platform = twin.load(name)
     with Camera(platform, view=view, **SIZE) as camera:
-        stage = camera._stage
+        scene_model = camera._scene_model
         whole = camera.image(platform.home)
         assert whole.shape == (72, 96, 3) and whole.dtype == np.uint8
-        stage.model.geom_group[np.arange(stage.model.ngeom) != stage.model.geom("floor").id] = (
-            HIDDEN
-        )
+        scene_model.model.geom_group[
+            np.arange(scene_model.model.ngeom) != scene_model.model.geom("floor").id
+        ] = HIDDEN
         rows, columns = np.nonzero(changed(whole, camera.image(platform.home)))
     assert rows.min() > 0 and rows.max() < 71
     assert columns.min() > 0 and columns.max() < 95
@@ -235,7 +235,7 @@ def test_wrong_options_are_named(stewart: Platform, field: str, options: Any) ->
 
 
 def test_wrong_states_are_named(stewart: Platform) -> None:
-    stage = Stage(stewart)
+    scene_model = SceneModel(stewart)
     for field, options in (
         ("pose", {"pose": np.zeros(7)}),
         ("pose", {"pose": np.full(7, np.nan)}),
@@ -245,7 +245,7 @@ def test_wrong_states_are_named(stewart: Platform) -> None:
         ("base_displacement", {"base_displacement": [1.0, 2.0]}),
     ):
         with pytest.raises(InputError) as caught:
-            stage.place(**({"pose": stewart.home} | options))
+            scene_model.place(**({"pose": stewart.home} | options))
         assert caught.value.field == field
 
 
@@ -253,7 +253,7 @@ def test_balls_are_drawn_as_large_as_they_are(stewart: Platform) -> None:
     usual = ball_for(stewart.parameters)
     ball = replace(usual, radius=0.5 * usual.radius, plate_radius=0.8 * usual.plate_radius)
     assert isinstance(ball, Ball)
-    model = Stage(stewart, ball=ball).model
+    model = SceneModel(stewart, ball=ball).model
     assert model.geom("ball").size[0] == pytest.approx(ball.radius, rel=1e-12)
     assert model.geom("ball_plate").size[0] == pytest.approx(ball.plate_radius, rel=1e-12)
 

@@ -26,7 +26,7 @@ from twin.viewer.camera import Camera
 from twin.viewer.clip import write_clip
 from twin.viewer.film import Look, write_film, write_picture
 from twin.viewer.picture_files import write_gif
-from twin.viewer.stage import HIDDEN
+from twin.viewer.scene_model import HIDDEN
 
 SMALL = Look(width=96, height=72)
 
@@ -189,7 +189,7 @@ def test_all_of_a_motion_is_in_the_frame(height: float, stewart: Platform) -> No
     scenes = RecordedScenes(run)
     with film._camera(stewart, scenes, SMALL) as camera:
         pictures = [film._image(camera, scenes, time, False) for time in (0.0, 0.4)]
-        model = camera._stage.model
+        model = camera._scene_model.model
         model.geom_group[np.arange(model.ngeom) != model.geom("floor").id] = HIDDEN
         room = camera.image(stewart.home)
     for picture in pictures:

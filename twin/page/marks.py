@@ -11,7 +11,7 @@ from twin.engines.mechanism.mechanism import PLATFORM
 from twin.machine.payload.seating import with_body
 from twin.machine.payload.segments import rigid_sum
 from twin.page.meshes import quarters, sphere
-from twin.page.stage_nodes import BASE, LEG, MachineScene
+from twin.page.scene_nodes import BASE, LEG, MachineScene
 
 AXES = {"base": 0.16, "platform": 0.12, "joint": 0.045}
 """Length of drawn axes over the size of the machine."""

@@ -9,7 +9,7 @@ from twin.page.charts import LiveCharts
 from twin.page.layout import lay_out
 from twin.page.orders import Orders
 from twin.page.run_panel import RunPanel
-from twin.page.stage_view import StageView
+from twin.page.scene_view import SceneView
 from twin.page.status import Status
 from twin.page.view_panel import ViewPanel
 from twin.simulation.live.runner import Runner
@@ -75,7 +75,7 @@ class Page:
         self.runner = Runner(source, shown=self.show)
         self.orders = Orders(self.runner.do)
         charts = lay_out(server, self._look)
-        self.view = StageView(server, source.platform, **self._riding())
+        self.view = SceneView(server, source.platform, **self._riding())
         self._hash = source.platform.hash
         self._status = Status(server.gui)
         self._panels: list[Panel] = [RunPanel(server.gui, self.orders, self.runner, home)]

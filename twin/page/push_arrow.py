@@ -8,7 +8,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_vector, positive
 from twin.engines.mechanism.mechanism import PLATFORM
-from twin.page.stage_nodes import MachineScene
+from twin.page.scene_nodes import MachineScene
 
 SHORTEST, LONGEST = 0.12, 0.40
 """Length of the arrow over the size of the machine: of no force, and of the platform's weight."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from twin.page.orders import Orders
-from twin.page.stage_view import StageView
+from twin.page.scene_view import SceneView
 from twin.simulation.live.machine_session import MachineSession
 from twin.simulation.live.push import LONGEST
 
@@ -18,7 +18,7 @@ STRENGTH = 2.0
 class PushPanel:
     """A push is described and given; it is seen in the charts and felt by the controller."""
 
-    def __init__(self, gui: Any, orders: Orders, session: MachineSession, view: StageView) -> None:
+    def __init__(self, gui: Any, orders: Orders, session: MachineSession, view: SceneView) -> None:
         """Add the controls where the next ones come."""
         self._session, self._view = session, view
         axes = "x, y and z in base axes, held while it acts."

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.page.stage_nodes import MachineScene
+from twin.page.scene_nodes import MachineScene
 
 CELLS = 12.0
 """Cells of the ground's grid along the size of a machine, about."""
@@ -70,7 +70,7 @@ class Room:
             plane_color=PLANE,
             plane_opacity=1.0,
             shadow_opacity=0.25,
-            position=(0.0, 0.0, float(machine.stage.ground[2])),
+            position=(0.0, 0.0, float(machine.scene_model.ground[2])),
         )
 
     def cast_shadows(self, cast: bool) -> None:

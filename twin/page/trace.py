@@ -9,7 +9,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_vector, positive
 from twin.engines.mechanism.mechanism import PLATFORM
-from twin.page.stage_nodes import MachineScene
+from twin.page.scene_nodes import MachineScene
 
 SEGMENTS = 200
 """Of the line; always as many, so that pages keep their memory."""

@@ -10,7 +10,7 @@ import numpy as np
 from twin.basics.arrays import one_of
 from twin.page.legs_colour import legend
 from twin.page.orders import Orders
-from twin.page.stage_view import LAYERS, StageView
+from twin.page.scene_view import LAYERS, SceneView
 from twin.page.typing_pause import TypingPause
 from twin.simulation.live.source import Source
 from twin.viewer.view import VIEWS
@@ -32,7 +32,7 @@ REFERENCE = "reference point"
 class ViewPanel:
     """Switches of the scene. What is chosen holds for all who see the page, views for one."""
 
-    def __init__(self, gui: Any, orders: Orders, source: Source, view: StageView) -> None:
+    def __init__(self, gui: Any, orders: Orders, source: Source, view: SceneView) -> None:
         """Add the controls where the next ones come."""
         self._source, self._view = source, view
         self._looks = gui.add_button_group("Look from", tuple(VIEWS))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.page.stage_nodes import MachineScene
+from twin.page.scene_nodes import MachineScene
 from twin.viewer.view import View, as_view, framing
 
 OPENING = 35.0
@@ -47,8 +47,8 @@ def viewpoint(
     azimuth, elevation = np.radians(direction)
     ahead = np.array([np.cos(azimuth), np.sin(azimuth), 0.0]) * np.cos(elevation)
     ahead[2] = np.sin(elevation)
-    target, distance = framing(machine.stage.corners(), direction, OPENING, aspect)
-    target = target + machine.stage.displacement
+    target, distance = framing(machine.scene_model.corners(), direction, OPENING, aspect)
+    target = target + machine.scene_model.displacement
     return Viewpoint(target - distance * ahead, target)
 
 

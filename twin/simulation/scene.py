@@ -8,7 +8,7 @@ from twin.basics.arrays import FloatArray
 
 
 class Scene(NamedTuple):
-    """Places of all that moves, as `Stage.place` takes them."""
+    """Places of all that moves, as `SceneModel.place` takes them."""
 
     pose: FloatArray
     """`(7,)` of the platform in the base frame"""

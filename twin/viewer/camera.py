@@ -15,7 +15,7 @@ from twin.model.ball.ball import Ball
 from twin.model.machine_model import MachineModel
 from twin.simulation.scene import Scene
 from twin.viewer.drawing_context import context_type
-from twin.viewer.stage import Stage
+from twin.viewer.scene_model import SceneModel
 from twin.viewer.view import CLOSE, View, as_view, framing
 
 Quality = Literal["fast", "fine"]
@@ -83,9 +83,9 @@ class Camera:
         self.height = _pixels(height, "height")
         self.view = as_view(view)
         fine = one_of(quality, "quality", ("fast", "fine")) == "fine"
-        self._stage = Stage(platform, ghost=ghost, ball=ball, payload=payload)
+        self._scene_model = SceneModel(platform, ghost=ghost, ball=ball, payload=payload)
         self.platform = platform
-        model = self._stage.model
+        model = self._scene_model.model
         model.vis.global_.offwidth, model.vis.global_.offheight = self.width, self.height
         model.vis.quality.offsamples = FINE_SAMPLES if fine else 0
         model.vis.quality.shadowsize = FINE_SHADOWS if fine else 0
@@ -97,7 +97,7 @@ class Camera:
         self._camera = mujoco.MjvCamera()
         self._camera.azimuth, self._camera.elevation = self.view
         model.vis.global_.fovy = OPENING
-        found = framing(self._stage.corners(), self.view, OPENING, self.width / self.height)
+        found = framing(self._scene_model.corners(), self.view, OPENING, self.width / self.height)
         self._target, self._camera.distance = found
         self._pixels = mujoco.MjrRect(0, 0, self.width, self.height)
         self._context: Any = context_type()(self.width, self.height)
@@ -117,8 +117,8 @@ class Camera:
         corners = []
         for scene in scenes:
             moved = scene.base_displacement
-            self._stage.place(scene.pose, scene.deflection, base_displacement=moved)
-            corners.append(self._stage.corners() + self._stage.displacement)
+            self._scene_model.place(scene.pose, scene.deflection, base_displacement=moved)
+            corners.append(self._scene_model.corners() + self._scene_model.displacement)
         if corners:
             everything = np.concatenate(corners)
             found = framing(everything, self.view, OPENING, self.width / self.height, CLOSE)
@@ -153,12 +153,20 @@ class Camera:
         """
         if self._drawing is None:
             raise StateError("the camera is closed: make a new one")
-        stage = self._stage
-        stage.place(pose, deflection, ghost=ghost, ball=ball, base_displacement=base_displacement)
-        self._camera.lookat = self._target - stage.displacement
+        scene_model = self._scene_model
+        scene_model.place(
+            pose, deflection, ghost=ghost, ball=ball, base_displacement=base_displacement
+        )
+        self._camera.lookat = self._target - scene_model.displacement
         everything = mujoco.mjtCatBit.mjCAT_ALL
         mujoco.mjv_updateScene(
-            stage.model, stage.data, self._options, None, self._camera, everything, self._scene
+            scene_model.model,
+            scene_model.data,
+            self._options,
+            None,
+            self._camera,
+            everything,
+            self._scene,
         )
         self._context.make_current()
         mujoco.mjr_render(self._pixels, self._scene, self._drawing)

@@ -15,7 +15,7 @@ from twin.errors import StateError
 from twin.model.ball.ball import Ball
 from twin.model.machine_model import MachineModel
 from twin.viewer.drawing_context import has_display
-from twin.viewer.stage import HIDDEN, Stage
+from twin.viewer.scene_model import HIDDEN, SceneModel
 from twin.viewer.view import View, as_view, framing
 
 PATIENCE = 10.0
@@ -61,18 +61,22 @@ class Window:
         direction = as_view(view)
         _check_display()
         self.platform = platform
-        self._stage = Stage(platform, ghost=ghost, ball=ball, payload=payload)
-        model = self._stage.model
+        self._scene_model = SceneModel(platform, ghost=ghost, ball=ball, payload=payload)
+        model = self._scene_model.model
         others = set(threading.enumerate())
         launch = import_module("mujoco.viewer").launch_passive
         self._handle: Any = launch(
-            model, self._stage.data, key_callback=on_key, show_left_ui=False, show_right_ui=False
+            model,
+            self._scene_model.data,
+            key_callback=on_key,
+            show_left_ui=False,
+            show_right_ui=False,
         )
         self._threads = [each for each in threading.enumerate() if each not in others]
         with self._handle.lock():
             camera = self._handle.cam
             camera.azimuth, camera.elevation = direction
-            found = framing(self._stage.corners(), direction, model.vis.global_.fovy, 1.6)
+            found = framing(self._scene_model.corners(), direction, model.vis.global_.fovy, 1.6)
             camera.lookat, camera.distance = found
             self._handle.opt.geomgroup[HIDDEN] = 0
         self._next = time.monotonic()
@@ -91,14 +95,14 @@ class Window:
         ball: Any = None,
         base_displacement: Any = None,
     ) -> None:
-        """Show a state when its time has come; arguments and errors are those of `Stage.place`.
+        """Show a state at its time; arguments and errors are those of `SceneModel.place`.
 
         Does nothing once the window is closed.
         """
         if not self.is_open:
             return
         with self._handle.lock():
-            self._stage.place(
+            self._scene_model.place(
                 pose, deflection, ghost=ghost, ball=ball, base_displacement=base_displacement
             )
         self._handle.sync()

@@ -1,4 +1,4 @@
-"""A machine on stage: MuJoCo's model of it with all that pictures show, placed by poses alone.
+"""MuJoCo's model of a machine with all that pictures show, placed by poses alone.
 
 Nothing is simulated here: the joints follow from the platform's pose, so that the state of every
 engine can be shown.
@@ -45,7 +45,7 @@ HIDDEN, SHOWN = 5, 1
 """Groups of geoms: MuJoCo draws those of the first three."""
 
 
-class Stage:
+class SceneModel:
     """A machine in its scene, perhaps with the demanded platform and a ball.
 
     Attributes:
@@ -121,7 +121,7 @@ class Stage:
 
         Raises:
             InputError: wrong shape, not finite, no unit quaternion; a ghost or a ball that the
-                stage was made without.
+                scene was made without.
             UnreachablePoseError: a leg cannot reach the pose.
             SingularPoseError: a leg lies along its universal joint's first axis.
         """

@@ -18,12 +18,12 @@ from twin.page.marks import (
 )
 from twin.page.push_arrow import PushArrow
 from twin.page.room import Room
-from twin.page.stage_nodes import OVERLAY, MachineScene
+from twin.page.scene_nodes import OVERLAY, MachineScene
 from twin.page.trace import Trace
 from twin.page.viewpoint import look, start_looking
 from twin.simulation.platform import Platform
 from twin.simulation.scene import Scene
-from twin.viewer.stage import Stage
+from twin.viewer.scene_model import SceneModel
 
 
 class Layer(NamedTuple):
@@ -60,7 +60,7 @@ SEEN_THROUGH = 0.35
 """Opacity of the platform while its centre of mass or the trace is shown: they often lie inside."""
 
 
-class StageView:
+class SceneView:
     """The scene of a page.
 
     Attributes:
@@ -102,7 +102,7 @@ class StageView:
 
         Cameras stay too; `look` turns them. Arguments and errors are those of the class.
         """
-        Stage(platform, ball=ball, payload=payload)  # errors leave what there is
+        SceneModel(platform, ball=ball, payload=payload)  # errors leave what there is
         with self._server.atomic():
             self.remove()
             self._build(platform, ball, payload)

@@ -18,7 +18,7 @@ from twin.machine.payload import Occupant, seated_on
 from twin.page import trace as trace_file
 from twin.page.marks import centre_of_mass
 from twin.page.room import round_length
-from twin.page.stage_view import LAYERS, StageView
+from twin.page.scene_view import LAYERS, SceneView
 from twin.page.viewpoint import OPENING, viewpoint
 from twin.simulation.platform import Platform
 from twin.simulation.scene import Scene
@@ -36,9 +36,9 @@ def server() -> Iterator[Any]:
 
 
 @pytest.fixture
-def view(server: Any, stewart: Platform) -> Iterator[StageView]:
+def view(server: Any, stewart: Platform) -> Iterator[SceneView]:
     """The scene of one machine."""
-    made = StageView(server, stewart)
+    made = SceneView(server, stewart)
     yield made
     made.remove()
 
@@ -76,7 +76,7 @@ NODES = {
 
 
 @pytest.mark.parametrize("layer", NODES)
-def test_layers_are_switched(server: Any, view: StageView, layer: str) -> None:
+def test_layers_are_switched(server: Any, view: SceneView, layer: str) -> None:
     before = {name: node(server, path).visible for name, path in NODES.items()}
     assert before == {name: LAYERS[name].shown for name in NODES}
     wanted = not before[layer]
@@ -90,21 +90,21 @@ def test_layers_are_switched(server: Any, view: StageView, layer: str) -> None:
     assert node(server, NODES[layer]).visible == before[layer]
 
 
-def test_unknown_layers_are_refused(view: StageView) -> None:
+def test_unknown_layers_are_refused(view: SceneView) -> None:
     with pytest.raises(InputError, match="layer"):
         view.show("sun", True)
     with pytest.raises(InputError, match="layer"):
         view.shown("sun")
 
 
-def test_the_ghost_can_be_switched_off(view: StageView, stewart: Platform) -> None:
+def test_the_ghost_can_be_switched_off(view: SceneView, stewart: Platform) -> None:
     view.update(Scene(stewart.home, None, stewart.home), 0.0)
     assert view.machine.bodies["ghost"].visible
     view.show("ghost", False)
     assert not view.machine.bodies["ghost"].visible
 
 
-def test_what_lies_inside_is_seen(view: StageView) -> None:
+def test_what_lies_inside_is_seen(view: SceneView) -> None:
     plate = view.machine.parts["platform", "platform"]
     view.show("trace", True)
     view.show("centre_of_mass", True)
@@ -117,7 +117,7 @@ def test_what_lies_inside_is_seen(view: StageView) -> None:
 @pytest.mark.parametrize("name", MACHINES)
 def test_every_machine_has_its_marks(server: Any, name: str) -> None:
     platform = twin.load(name)
-    view = StageView(server, platform)
+    view = SceneView(server, platform)
     numbers = [
         part.text
         for key, part in server.scene._handle_from_node_name.items()
@@ -129,12 +129,12 @@ def test_every_machine_has_its_marks(server: Any, name: str) -> None:
     view.remove()
 
 
-def base_meshes(view: StageView) -> list[Any]:
+def base_meshes(view: SceneView) -> list[Any]:
     """Return the meshes that do not move."""
     return [mesh for (body, _), mesh in view.machine.parts.items() if body == "base"]
 
 
-def test_the_room_stays_where_the_base_shakes(view: StageView, stewart: Platform) -> None:
+def test_the_room_stays_where_the_base_shakes(view: SceneView, stewart: Platform) -> None:
     before = view.room.ground.position.copy()
     view.update(Scene(stewart.home, base_displacement=np.array([0.1, 0.0, 0.02])), 0.0)
     np.testing.assert_array_equal(view.room.ground.position, before)
@@ -151,7 +151,7 @@ def test_lines_of_the_ground_are_a_round_length_apart(length: float, rounded: fl
 def test_the_centre_of_mass_has_the_occupant_in_it(server: Any, stewart: Platform) -> None:
     """As the machine whose platform has the occupant as added mass."""
     occupant = Occupant(stature=1.8, mass=80.0)
-    view = StageView(server, stewart, payload=occupant)
+    view = SceneView(server, stewart, payload=occupant)
     seated = seated_on(stewart.parameters, occupant).platform.body.center_of_mass
     np.testing.assert_allclose(centre_of_mass(view.machine), seated, rtol=1e-9, atol=1e-12)
     marked = node(server, NODES["centre_of_mass"]).position
@@ -163,7 +163,7 @@ def test_the_centre_of_mass_has_the_occupant_in_it(server: Any, stewart: Platfor
 # Machines.
 
 
-def test_a_second_machine_comes_and_goes(server: Any, view: StageView, stewart: Platform) -> None:
+def test_a_second_machine_comes_and_goes(server: Any, view: SceneView, stewart: Platform) -> None:
     scene = Scene(stewart.home, None, stewart.home)
     view.update(scene, 0.0)
     assert view.overlay is None
@@ -179,7 +179,7 @@ def test_a_second_machine_comes_and_goes(server: Any, view: StageView, stewart: 
     assert view.overlay.root.visible
 
 
-def test_another_machine_takes_the_stage(server: Any, view: StageView) -> None:
+def test_another_machine_replaces_the_first(server: Any, view: SceneView) -> None:
     view.show("leg_numbers", True)
     view.show("ground", False)
     view.update(Scene(view.machine.platform.home), 0.0, Scene(view.machine.platform.home))
@@ -196,7 +196,7 @@ def test_another_machine_takes_the_stage(server: Any, view: StageView) -> None:
 
 
 def test_cameras_stay_where_the_machine_is_replaced(
-    server: Any, view: StageView, stewart: Platform, monkeypatch: pytest.MonkeyPatch
+    server: Any, view: SceneView, stewart: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Pages turn their cameras when the root of all nodes, whose name is empty, is turned."""
     names: list[str] = []
@@ -216,7 +216,7 @@ def test_cameras_stay_where_the_machine_is_replaced(
 
 
 def test_the_trace_is_the_way_of_its_point(
-    view: StageView, stewart: Platform, moments: list[float]
+    view: SceneView, stewart: Platform, moments: list[float]
 ) -> None:
     view.show("trace", True)
     point = np.array([0.2, 0.1, 0.05])
@@ -238,7 +238,7 @@ def test_the_trace_is_the_way_of_its_point(
 
 
 def test_the_trace_forgets_what_is_old(
-    view: StageView, stewart: Platform, moments: list[float]
+    view: SceneView, stewart: Platform, moments: list[float]
 ) -> None:
     view.show("trace", True)
     view.trace.seconds = 1.0
@@ -250,7 +250,7 @@ def test_the_trace_forgets_what_is_old(
 
 
 def test_the_trace_is_sent_ten_times_a_second_at_most(
-    view: StageView, stewart: Platform, moments: list[float]
+    view: SceneView, stewart: Platform, moments: list[float]
 ) -> None:
     view.show("trace", True)
     moments.append(5.0)
@@ -264,7 +264,7 @@ def test_the_trace_is_sent_ten_times_a_second_at_most(
     assert view.trace.node.points[-1, 1, 0] == pytest.approx(0.02, abs=1e-6)
 
 
-def test_a_push_is_seen_while_it_acts(server: Any, view: StageView, stewart: Platform) -> None:
+def test_a_push_is_seen_while_it_acts(server: Any, view: SceneView, stewart: Platform) -> None:
     point, force = np.array([0.2, 0.0, 0.0]), np.array([0.0, 300.0, 0.0])
     view.push.begin(force, np.zeros(3), point, time=2.0, duration=0.5)
     arrow = node(server, "/machine/push/force")
@@ -290,7 +290,7 @@ def test_a_push_is_seen_while_it_acts(server: Any, view: StageView, stewart: Pla
     assert not view.push.node.visible
 
 
-def test_a_reset_ends_a_push(view: StageView, stewart: Platform) -> None:
+def test_a_reset_ends_a_push(view: SceneView, stewart: Platform) -> None:
     view.push.begin(np.ones(3), np.ones(3), np.zeros(3), time=2.0, duration=0.5)
     view.update(Scene(stewart.home), 0.0)
     assert not view.push.node.visible
@@ -298,7 +298,7 @@ def test_a_reset_ends_a_push(view: StageView, stewart: Platform) -> None:
     assert not view.push.node.visible
 
 
-def test_a_moment_is_drawn_in_its_sense(server: Any, view: StageView) -> None:
+def test_a_moment_is_drawn_in_its_sense(server: Any, view: SceneView) -> None:
     axis = np.array([0.0, 0.0, -20.0])
     view.push.begin(np.zeros(3), axis, np.zeros(3), time=0.0, duration=1.0)
     assert not node(server, "/machine/push/force").visible
@@ -309,7 +309,7 @@ def test_a_moment_is_drawn_in_its_sense(server: Any, view: StageView) -> None:
     assert np.cross(head[0], head[1]) @ axis > 0.0
 
 
-def test_stronger_pushes_are_longer(server: Any, view: StageView) -> None:
+def test_stronger_pushes_are_longer(server: Any, view: SceneView) -> None:
     lengths = []
     for size in (1.0, 100.0, 1e3, 1e6):
         view.push.begin([size, 0.0, 0.0], np.zeros(3), np.zeros(3), time=0.0, duration=1.0)
@@ -325,8 +325,8 @@ def test_stronger_pushes_are_longer(server: Any, view: StageView) -> None:
 @pytest.mark.parametrize("name", MACHINES)
 def test_views_show_the_whole_machine(server: Any, name: str) -> None:
     """Its corners are within the angle of view, around the middle."""
-    view = StageView(server, twin.load(name))
-    corners = view.machine.stage.corners()
+    view = SceneView(server, twin.load(name))
+    corners = view.machine.scene_model.corners()
     for direction in VIEWS:
         position, target = viewpoint(view.machine, direction, 1.0)
         ahead = (target - position) / np.linalg.norm(target - position)
@@ -357,7 +357,7 @@ class Client:
 
 
 def test_views_turn_one_page_or_all(
-    server: Any, view: StageView, monkeypatch: pytest.MonkeyPatch
+    server: Any, view: SceneView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pages = {k: Client(server) for k in range(3)}
     monkeypatch.setattr(server, "get_clients", lambda: pages)

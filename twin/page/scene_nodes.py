@@ -19,7 +19,7 @@ from twin.page.legs_colour import COLOURINGS, Colouring, as_bytes, levels, palet
 from twin.page.meshes import Mesh, geom_mesh, joined, quarters
 from twin.simulation.platform import Platform
 from twin.simulation.scene import Scene
-from twin.viewer.stage import BALL, Stage
+from twin.viewer.scene_model import BALL, SceneModel
 
 BASE = "base"
 """Node of all that does not move."""
@@ -58,7 +58,7 @@ class MachineScene:
     Attributes:
         platform: the machine.
         segments: that ride on the platform.
-        stage: where its parts are.
+        scene_model: where its parts are.
         size: [m] of the machine at home.
         root: the node of the base frame.
         bodies: node of each body that is drawn, by the body's name.
@@ -92,8 +92,8 @@ class MachineScene:
         """
         self.platform = platform
         self.segments = as_segments(payload, platform.parameters.gravity)
-        self.stage = Stage(platform, ghost=ghost, ball=ball, payload=self.segments)
-        corners = self.stage.corners()
+        self.scene_model = SceneModel(platform, ghost=ghost, ball=ball, payload=self.segments)
+        corners = self.scene_model.corners()
         self.size = float(np.linalg.norm(corners.max(axis=0) - corners.min(axis=0)))
         self._server, self._tint = server, tint
         self.root = server.scene.add_frame(f"/{name}", show_axes=False)
@@ -126,15 +126,15 @@ class MachineScene:
         if not all(np.isfinite(each).all() for each in given if each is not None):
             return False
         try:
-            self.stage.place(scene.pose, scene.deflection, **seen)
+            self.scene_model.place(scene.pose, scene.deflection, **seen)
         except (UnreachablePoseError, SingularPoseError):
             return False
-        data = self.stage.data
+        data = self.scene_model.data
         places = np.hstack([data.xpos[self._numbers], data.xquat[self._numbers]])
         changed = places != self._places
         nodes = list(self.bodies.values())
         with self._server.atomic():
-            self.root.position = self.stage.displacement
+            self.root.position = self.scene_model.displacement
             for k in np.flatnonzero(changed[:, :3].any(axis=1)):
                 nodes[k].position = places[k, :3]
             for k in np.flatnonzero(changed[:, 3:].any(axis=1)):
@@ -147,7 +147,7 @@ class MachineScene:
 
     def place(self, body: str) -> tuple[FloatArray, FloatArray]:
         """Return origin `(3,)` [m] and rotation to base `(3, 3)` of a body, as last placed."""
-        placed = self.stage.data.body(body)
+        placed = self.scene_model.data.body(body)
         return placed.xpos.copy(), placed.xmat.reshape(3, 3).copy()
 
     def show(self, body: str, shown: bool) -> None:
@@ -195,7 +195,7 @@ class MachineScene:
         self.root.remove()
 
     def _add_bodies(self) -> None:
-        model = self.stage.model
+        model = self.scene_model.model
         floor = model.geom("floor").id
         for number in range(model.nbody):
             first = model.body_geomadr[number]
@@ -216,7 +216,7 @@ class MachineScene:
 
     def _add_parts(self, name: str, geoms: list[int]) -> None:
         """Add what one body shows, a mesh for each colour."""
-        model = self.stage.model
+        model = self.scene_model.model
         inset = INSET * self.size if name == "ghost" or self._tint is not None else 0.0
         found: dict[int, list[Mesh]] = {}
         for k in geoms:

@@ -1,4 +1,4 @@
-"""Nodes of a machine: where the stage has its bodies, sent only when they move or change."""
+"""Nodes of a machine: where the scene model has its bodies, sent only when they move or change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from twin.errors import InputError
 from twin.machine.payload import Occupant
 from twin.model.ball.ball import ball_for
 from twin.page.legs_colour import LEVELS, as_bytes, palette
-from twin.page.stage_nodes import OVERLAY, MachineScene
+from twin.page.scene_nodes import OVERLAY, MachineScene
 from twin.simulation.scene import Scene
 
 CLOSE = {"rtol": 3e-5, "atol": 3e-8}
@@ -60,20 +60,20 @@ def moved(pose: Any, x: float, y: float, z: float) -> Any:
 
 
 def assert_in_place(machine: MachineScene) -> None:
-    """Compare all nodes with the stage, in the room."""
-    stage = machine.stage
-    np.testing.assert_allclose(machine.root.position, stage.displacement, **CLOSE)
+    """Compare all nodes with the scene model, in the room."""
+    scene_model = machine.scene_model
+    np.testing.assert_allclose(machine.root.position, scene_model.displacement, **CLOSE)
     for body, node in machine.bodies.items():
         if body != "base":
-            np.testing.assert_allclose(node.position, stage.data.body(body).xpos, **CLOSE)
-            np.testing.assert_allclose(node.wxyz, stage.data.body(body).xquat, **CLOSE)
+            np.testing.assert_allclose(node.position, scene_model.data.body(body).xpos, **CLOSE)
+            np.testing.assert_allclose(node.wxyz, scene_model.data.body(body).xquat, **CLOSE)
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_every_body_is_where_the_stage_has_it(server: Any, name: str) -> None:
+def test_every_body_is_where_the_scene_has_it(server: Any, name: str) -> None:
     platform = twin.load(name)
     machine = MachineScene(server, platform)
-    model = machine.stage.model
+    model = machine.scene_model.model
     drawn = {model.body(k).name for k in range(1, model.nbody) if model.body_geomnum[k]}
     assert set(machine.bodies) == drawn | {"base"}
     deflection = 0.002 * np.arange(2 * platform.n_deflections)
