@@ -27,7 +27,12 @@ def resident() -> float:
 
 
 def soak(
-    environment: str, engine: str, steps: int, size: int, plant: str | None, period: float | None
+    environment: str,
+    engine: str,
+    steps: int,
+    size: int,
+    configuration: str,
+    period: float | None,
 ) -> bool:
     """Step one vector environment with random actions; return whether nothing was wrong."""
     options = {} if period is None else {"period": period}
@@ -36,7 +41,7 @@ def soak(
         num_envs=size,
         vectorization_mode="vector_entry_point",
         engine=engine,
-        plant=plant,
+        configuration=configuration,
         autoreset_mode="SameStep",
         **options,
     )
@@ -59,7 +64,7 @@ def soak(
     good = inside and growth < GROWTH
     used = env.unwrapped.task.batch.period
     print(
-        f"{environment} {engine} {plant or 'ideal'}, period {used:g} s: {rounds * size:,} steps, "
+        f"{environment} {engine} {configuration}, period {used:g} s: {rounds * size:,} steps, "
         f"{ends} episodes, {rate:,.0f} steps/s, grown by {growth:.1f} MB, "
         f"{'good' if good else 'WRONG'}",
         flush=True,
@@ -74,11 +79,11 @@ def main() -> int:
     parser.add_argument("--engine", action="append", choices=("analytic", "mujoco", "bullet"))
     parser.add_argument("--steps", type=int, default=1_000_000)
     parser.add_argument("--size", type=int, default=64)
-    parser.add_argument("--plant", default=None)
+    parser.add_argument("--configuration", default="ideal")
     parser.add_argument("--period", type=float, default=None, help="of control [s]")
     given = parser.parse_args()
     results = [
-        soak(environment, engine, given.steps, given.size, given.plant, given.period)
+        soak(environment, engine, given.steps, given.size, given.configuration, given.period)
         for environment in given.environment or twin.envs.environment_ids()
         for engine in given.engine or ("analytic", "mujoco", "bullet")
     ]

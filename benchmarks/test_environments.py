@@ -37,7 +37,7 @@ def vector(
 
 @pytest.mark.benchmark(group="vector environment, stewart, 100 Hz over 1 ms Runge-Kutta")
 @pytest.mark.parametrize(
-    ("engine", "mode", "size", "plant"),
+    ("engine", "mode", "size", "configuration"),
     [
         ("analytic", "vector_entry_point", 256, None),
         ("analytic", "vector_entry_point", 256, "hardware"),
@@ -46,9 +46,9 @@ def vector(
         ("bullet", "vector_entry_point", 8, None),
     ],
 )
-def test_vector_steps(benchmark, engine, mode, size, plant):
+def test_vector_steps(benchmark, engine, mode, size, configuration):
     """Steps with random actions, episodes of 500 steps and their resets included."""
-    env = vector(engine, size, mode, plant=plant)
+    env = vector(engine, size, mode, configuration=configuration)
     actions = np.random.default_rng(0).uniform(-1.0, 1.0, (50, size, 6)).astype(np.float32)
 
     def steps():
@@ -56,9 +56,9 @@ def test_vector_steps(benchmark, engine, mode, size, plant):
             env.step(action)
 
     benchmark.pedantic(steps, rounds=10 if engine == "analytic" else 3, warmup_rounds=1)
-    count = size * len(actions)
-    benchmark.extra_info["environment steps per second"] = count / benchmark.stats.stats.median
-    print(f"\n{engine} {mode} {size} {plant}: {count / benchmark.stats.stats.median:,.0f} steps/s")
+    rate = size * len(actions) / benchmark.stats.stats.median
+    benchmark.extra_info["environment steps per second"] = rate
+    print(f"\n{engine} {mode} {size} {configuration}: {rate:,.0f} steps/s")
     env.close()
 
 

@@ -82,7 +82,7 @@ def test_a_dataset_replays_bit_for_bit(environment: str) -> None:
 
 @pytest.mark.parametrize("engine", engine_names())
 def test_datasets_of_all_engines(engine: str) -> None:
-    options = SHORT | {"engine": engine, "plant": "hardware"}
+    options = SHORT | {"engine": engine, "configuration": "hardware"}
     made = record_dataset(TRACKING, episodes=1, dataset="test/engine-v0", options=options)
     assert made.env_spec.kwargs["engine"] == engine
     assert replayed(made) == 30
@@ -149,10 +149,10 @@ def linear_policy(environment: str, options: dict[str, Any]) -> Policy:
 
 
 def test_trained_policies_act_in_the_environment_they_know(tmp_path: Path) -> None:
-    policy = linear_policy(TRACKING, {"plant": "hardware", "preview": 1})
+    policy = linear_policy(TRACKING, {"configuration": "hardware", "preview": 1})
     file = policy.save(tmp_path / "linear.npz")
     made = record_dataset(TRACKING, file, episodes=1, dataset="test/policy-v0")
-    assert made.env_spec.kwargs == {"plant": "hardware", "preview": 1}
+    assert made.env_spec.kwargs == {"configuration": "hardware", "preview": 1}
     assert made.storage.metadata["algorithm_name"] == "ppo (linear.npz)"
     episode = next(made.iterate_episodes())
     expected = policy(episode.observations[:-1]).astype(np.float32)
@@ -172,7 +172,7 @@ def test_trained_policies_act_in_the_environment_they_know(tmp_path: Path) -> No
     ("controller", "options"),
     [
         ("cascade", {}),
-        ("cascade", {"machine": "driving_simulator", "plant": "hardware"}),
+        ("cascade", {"machine": "driving_simulator", "configuration": "hardware"}),
         ("cascade", {"machine": "rss", "engine": "mujoco"}),
         ("computed_torque", {"action": "forces", "period": 0.001}),
         ("lqr", {"action": "forces", "period": 0.001}),

@@ -15,15 +15,15 @@ importlib.import_module("twin.cli.record")
 
 
 def test_record(datasets: Path) -> None:
-    words = "record twin/PoseTracking-v0 --policy cascade --episodes 2 --seed 3 --plant hardware"
-    words += " --dataset test/cascade-v0 --option residual=false --option max_episode_steps=20"
+    words = "record twin/PoseTracking-v0 --policy cascade --episodes 2 --seed 3"
+    words += " --configuration hardware --dataset test/cascade-v0 --option residual=false --option max_episode_steps=20"
     run = CliRunner().invoke(app, words.split())
     assert run.exit_code == 0, run.output
     assert "2 episodes of twin/PoseTracking-v0 under cascade: 40 steps" in run.output
     assert "wrote test/cascade-v0" in run.output
     found = minari.load_dataset("test/cascade-v0")
     assert found.total_steps == 40
-    assert found.env_spec.kwargs == {"plant": "hardware", "residual": False}
+    assert found.env_spec.kwargs == {"configuration": "hardware", "residual": False}
     assert found.env_spec.max_episode_steps == 20
     assert (datasets / "test" / "cascade-v0").is_dir()
 

@@ -53,17 +53,17 @@ def followed(
     return np.array(rows)[:, 0], np.array(rows)[:, 1], info
 
 
-@pytest.mark.parametrize("plant", [None, "hardware"])
+@pytest.mark.parametrize("configuration", [None, "hardware"])
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", MACHINES)
 def test_classical_washout_scores_as_in_the_comparison(
-    name: str, engine: str, plant: str | None
+    name: str, engine: str, configuration: str | None
 ) -> None:
     seconds = 3.0
     ride, machine = beginning("step_steer", seconds), twin.load(name)
     made = cue(machine, ride, "classical", scale=0.8)
     wanted = perceived_error(ride, felt_ride(machine, made.motion, made.head), 0.01)
-    environment = MotionCueingEnv(name, plant, engine, ride=ride)
+    environment = MotionCueingEnv(name, configuration, engine, ride=ride)
     policy = MotionPolicy(environment, made.motion)
     vehicle, platform, info = followed(environment, policy, 300)
     np.testing.assert_allclose(vehicle, np.hstack(wanted.vehicle), rtol=1e-9, atol=1e-9)
@@ -175,8 +175,8 @@ def test_preview_shows_the_ride_to_come() -> None:
 
 
 def test_rides_are_drawn_per_episode_and_repeat_with_the_seed() -> None:
-    environment = MotionCueingEnv("driving_simulator", plant="hardware")
-    vector = MotionCueingVectorEnv(3, "driving_simulator", plant="hardware")
+    environment = MotionCueingEnv("driving_simulator", configuration="hardware")
+    vector = MotionCueingVectorEnv(3, "driving_simulator", configuration="hardware")
     random = np.random.default_rng(5)
     actions = random.uniform(-0.3, 0.3, (60, 3))
     runs = []

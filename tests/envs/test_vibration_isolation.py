@@ -179,7 +179,7 @@ def test_what_arrives_is_what_the_linear_model_says(frequency: float) -> None:
 
 
 def test_without_actions_the_drives_hold() -> None:
-    env = VibrationIsolationEnv(plant="hardware", **QUIET)
+    env = VibrationIsolationEnv(configuration="hardware", **QUIET)
     infos = run(env, np.zeros(6), 400, seed=3)
     away = stacked(infos, "observation")[:, places(env.task.observations)["coordinate"]]
     held = np.abs(away * env.task.observations[6].scale).max()
@@ -239,12 +239,12 @@ def test_forces_hold_the_machine_at_home(machine: str) -> None:
 @pytest.mark.parametrize(
     "engine", ["analytic", "mujoco", pytest.param("bullet", marks=pytest.mark.slow)]
 )
-@pytest.mark.parametrize("plant", [None, "hardware"])
+@pytest.mark.parametrize("configuration", [None, "hardware"])
 def test_a_law_keeps_the_platform_stiller_than_the_passive_machine(
-    engine: str, plant: str | None
+    engine: str, configuration: str | None
 ) -> None:
     pytest.importorskip({"bullet": "pybullet"}.get(engine, "mujoco"))
-    env = VibrationIsolationEnv(plant=plant, engine=engine)
+    env = VibrationIsolationEnv(configuration=configuration, engine=engine)
     passive, active = (
         run(env, policy, 250, seed=1) for policy in (np.zeros(6), IsolationLaw(env.task))
     )
@@ -340,8 +340,8 @@ def test_episodes_may_be_shaken_otherwise() -> None:
 
 
 def test_rows_are_those_of_single_environments() -> None:
-    rows = VibrationIsolationVectorEnv(3, plant="hardware")
-    single = VibrationIsolationEnv(plant="hardware")
+    rows = VibrationIsolationVectorEnv(3, configuration="hardware")
+    single = VibrationIsolationEnv(configuration="hardware")
     random = np.random.default_rng(6)
     actions = random.uniform(-1.0, 1.0, (20, 3, 6))
     seen = [rows.reset(seed=[5, 6, 7])[0]] + [rows.step(action)[0] for action in actions]

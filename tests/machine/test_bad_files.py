@@ -226,6 +226,9 @@ LEG_FAULTS = {
     "configuration with a capital name": Fault(
         "stewart", "configuration", {"H": {"source": "Test"}}, "configuration.H"
     ),
+    "configuration with the name of the file as it stands": Fault(
+        "stewart", "configuration", {"ideal": {"source": "Test"}}, "configuration.ideal"
+    ),
     "configuration in a configuration": Fault(
         "stewart",
         "configuration",

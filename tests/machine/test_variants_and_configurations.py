@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from shipped import OF_KIND, SHIPPED, machine_of_kind, shipped_content
 
+import twin
 from twin.errors import InputError
 from twin.machine import MachineParameters, read_parameters
 from twin.machine.derived import leg_bodies
@@ -158,6 +159,13 @@ def test_a_machine_without_configurations_says_so(tmp_path: Path) -> None:
     file = write_template(tmp_path / "own.toml", "ups")
     with pytest.raises(InputError, match="has none"):
         read_parameters(file, "hardware")
+
+
+def test_the_file_as_it_stands_is_called_ideal() -> None:
+    assert simulator("ideal") == simulator()
+    for name in ("driving_simulator", "rss"):
+        parameters = twin.load(name, configuration="ideal").parameters
+        assert parameters == twin.load(name).parameters
 
 
 def test_configurations_reach_legs_that_differ() -> None:

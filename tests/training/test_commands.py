@@ -27,7 +27,7 @@ def test_words_are_settings() -> None:
     words = ["a=1", "b=2e3", "c=[1, 2]", "d=word", 'e="1"', "f=null", "g=x=y"]
     wanted = {"a": 1, "b": 2000.0, "c": [1, 2], "d": "word", "e": "1", "f": None, "g": "x=y"}
     assert settings_from(words, "option") == wanted
-    given = {"machine": "stewart", "plant": None}
+    given = {"machine": "stewart", "configuration": None}
     assert environment_options(given, ["preview=2"]) == {"preview": 2, "machine": "stewart"}
 
 
@@ -41,13 +41,17 @@ def test_other_words_are_refused(words: list[str]) -> None:
 
 def test_evaluation_is_printed_and_written(tmp_path: Path) -> None:
     arguments = ("evaluate", TRACKING, "--policy", "zero", "--policy", "cascade", "--jobs", 1)
-    options = ("--machine", "stewart", "--plant", "hardware", "--option", "duration=0.2")
+    options = ("--machine", "stewart", "--configuration", "hardware", "--option", "duration=0.2")
     files = ("--json", tmp_path / "a.json", "--markdown", tmp_path / "a.md")
     result = run(*arguments, *options, *files, "--engine", "analytic", "--episodes", 2, "--seed", 5)
     assert result.exit_code == 0, result.output
     assert "cascade" in result.output
     content = json.loads((tmp_path / "a.json").read_text())
-    assert content["options"] == {"machine": "stewart", "plant": "hardware", "duration": 0.2}
+    assert content["options"] == {
+        "machine": "stewart",
+        "configuration": "hardware",
+        "duration": 0.2,
+    }
     assert content["seeds"] == [5, 6]
     assert (tmp_path / "a.md").read_text().startswith("| engine | contestant |")
 

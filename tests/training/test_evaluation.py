@@ -26,7 +26,7 @@ from twin.training.tracking_controllers import TRACKING, run_controller
 
 POINTS = "stand_in:stand_in/Points-v0"
 DISTANCE = Metric("distance", "mm", "distance", 1e3)
-SHORT = {"machine": "stewart", "plant": "hardware", "duration": 0.4}
+SHORT = {"machine": "stewart", "configuration": "hardware", "duration": 0.4}
 
 
 def still_policy(environment: str, inputs: int, outputs: int, value: float = 0.0) -> Policy:
@@ -231,7 +231,7 @@ def test_policies_with_other_scales_are_refused(tmp_path: Path) -> None:
 
 
 def test_isolation_law_beats_the_passive_machine() -> None:
-    options = {"machine": "compliant_stewart", "plant": "hardware", "duration": 0.5}
+    options = {"machine": "compliant_stewart", "configuration": "hardware", "duration": 0.5}
     found = evaluate(
         "twin/VibrationIsolation-v0", ["zero", "isolation_law"], options=options, episodes=3
     )

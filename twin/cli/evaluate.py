@@ -10,10 +10,10 @@ import typer
 
 from twin.cli.application import EngineName, app
 from twin.cli.train import (
+    ConfigurationOption,
     Environment,
     EnvironmentOptions,
     MachineOption,
-    PlantOption,
     RandomisationOption,
 )
 
@@ -36,7 +36,7 @@ def evaluate(
     episodes: Annotated[int, typer.Option(min=1, help="Of each on each engine.")] = 20,
     seed: Annotated[int, typer.Option(min=0, help="Of the first episode.")] = 1_000_000,
     machine: MachineOption = None,
-    plant: PlantOption = None,
+    configuration: ConfigurationOption = None,
     randomisation: RandomisationOption = None,
     option: EnvironmentOptions = None,
     jobs: Annotated[
@@ -62,7 +62,7 @@ def evaluate(
         engines=[name.value for name in engine or EngineName],
         episodes=episodes,
         seed=seed,
-        given={"machine": machine, "plant": plant, "randomisation": randomisation},
+        given={"machine": machine, "configuration": configuration, "randomisation": randomisation},
         options=option or [],
         jobs=jobs,
         json=json,

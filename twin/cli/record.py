@@ -29,7 +29,7 @@ def record(
     machine: Annotated[
         str | None, typer.Option(metavar="MACHINE", help="Name, or path of a platform.toml.")
     ] = None,
-    plant: Annotated[
+    configuration: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Configuration of the machine's file, such as hardware."),
     ] = None,
@@ -58,7 +58,7 @@ def record(
         seed=seed,
         given={
             "machine": machine,
-            "plant": plant,
+            "configuration": configuration,
             "engine": None if engine is None else engine.value,
             "randomisation": randomisation,
         },

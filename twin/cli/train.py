@@ -37,7 +37,7 @@ MachineOption = Annotated[
     str | None, typer.Option(metavar="MACHINE", help="Name, or path of a platform.toml.")
 ]
 
-PlantOption = Annotated[
+ConfigurationOption = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="Configuration of the machine's file, such as hardware."),
 ]
@@ -67,7 +67,7 @@ def train(
     ] = 1e6,
     algo: Annotated[AlgorithmName, typer.Option(help="What learns.")] = AlgorithmName.PPO,
     machine: MachineOption = None,
-    plant: PlantOption = None,
+    configuration: ConfigurationOption = None,
     engine: Annotated[
         EngineName, typer.Option(help="What computes the motion.")
     ] = EngineName.ANALYTIC,
@@ -95,7 +95,7 @@ def train(
         seed=seed,
         given={
             "machine": machine,
-            "plant": plant,
+            "configuration": configuration,
             "engine": engine.value,
             "randomisation": randomisation,
         },

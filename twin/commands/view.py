@@ -120,7 +120,7 @@ def _shown(
         from twin.page.environment_page import environment_page
         from twin.page.environment_session import EnvironmentSession
 
-        options = {"machine": machine, "plant": given.get("configuration")}
+        options = {"machine": machine, "configuration": given.get("configuration")}
         options |= {"engine": given.get("engine")}
         chosen: dict[str, Any] = {
             name: value for name, value in options.items() if value is not None

@@ -12,6 +12,9 @@ from twin.machine.table import Table
 
 CONFIGURATION_NAME = r"[a-z][a-z0-9_]{0,63}"
 
+IDEAL = "ideal"
+"""Name of the file as it stands, without any of its configurations; so is None."""
+
 
 class Configurations(Table):
     """Which configurations a file has, and which of them these parameters are."""
@@ -33,6 +36,8 @@ def split_configurations(
         field = f"configuration.{name}"
         if not re.fullmatch(CONFIGURATION_NAME, name):
             problems.append((field, "must be lower-case letters, digits and underscores"))
+        elif name == IDEAL:
+            problems.append((field, "is the name of the file as it stands; take another"))
         elif not isinstance(table, dict):
             problems.append((field, f"must be a table such as [configuration.{name}.leg]"))
         elif not isinstance(table.get("source"), str) or not table["source"].strip():

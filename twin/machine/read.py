@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from twin.errors import InputError, ParameterError
-from twin.machine.configuration import split_configurations, with_configuration
+from twin.machine.configuration import IDEAL, split_configurations, with_configuration
 from twin.machine.legs import LEG_KINDS
 from twin.machine.machine import MachineParameters
 from twin.machine.table import field_names, tag_names
@@ -29,6 +29,8 @@ TAGS = {"rigid", "cylinder", "paired_circle", "points", *LEG_KINDS}
 
 def read_parameters(path: str | Path, configuration: str | None = None) -> MachineParameters:
     """Return the checked parameters of a platform.toml, with one of its configurations applied.
+
+    The configuration "ideal" is the file as it stands; so is None.
 
     Raises:
         InputError: the file has no configuration of that name.
@@ -81,10 +83,12 @@ def parameters_from(
             prefix = "" if name is None else f"configuration.{name}."
             found = [(prefix + field, message) for field, message in _problems(error)]
             raise ParameterError(file, found) from None
-    if configuration is not None and (
-        not isinstance(configuration, str) or configuration not in machines
-    ):
-        known = f"known: {', '.join(configurations)}" if configurations else "this machine has none"
+    if configuration is None or configuration == IDEAL:
+        return machines[None]
+    if not isinstance(configuration, str) or configuration not in machines:
+        known = f"known: {', '.join((IDEAL, *configurations))}"
+        if not configurations:
+            known = f"this machine has none but {IDEAL!r}"
         raise InputError("configuration", f"unknown configuration {configuration!r}; {known}")
     return machines[configuration]
 

@@ -53,8 +53,8 @@ def load(machine: str | Path, configuration: str | None = None) -> Platform:
 
     Args:
         machine: name of a shipped machine, or path of a platform.toml.
-        configuration: name of one of the file's configurations to apply, None for the file as it
-            is.
+        configuration: name of one of the file's configurations to apply; "ideal" or None for the
+            file as it stands.
 
     Raises:
         InputError: not a name or path, or the file has no such configuration.

@@ -25,9 +25,9 @@ CASES = [
 
 
 @pytest.mark.parametrize("mode", ["velocity", "force"])
-@pytest.mark.parametrize(("name", "plant"), CASES)
-def test_rows_are_engines_with_plants(name: str, plant: str | None, mode: str) -> None:
-    check_rows("bullet", machine(name, plant), mode)
+@pytest.mark.parametrize(("name", "configuration"), CASES)
+def test_rows_are_engines_with_plants(name: str, configuration: str | None, mode: str) -> None:
+    check_rows("bullet", machine(name, configuration), mode)
 
 
 def test_the_validation_fidelity_is_the_engines() -> None:

@@ -29,9 +29,9 @@ CASES = [(name, fidelity) for name in twin.machine_names() for fidelity in (None
 
 
 @pytest.mark.parametrize("mode", ["velocity", "force"])
-@pytest.mark.parametrize(("name", "plant"), CASES)
-def test_rows_are_engines_with_plants(name: str, plant: str | None, mode: str) -> None:
-    check_rows("mujoco", machine(name, plant), mode)
+@pytest.mark.parametrize(("name", "configuration"), CASES)
+def test_rows_are_engines_with_plants(name: str, configuration: str | None, mode: str) -> None:
+    check_rows("mujoco", machine(name, configuration), mode)
 
 
 def test_the_fast_fidelity_is_the_engines() -> None:
@@ -54,9 +54,11 @@ def test_gravity_is_back_after_shaking() -> None:
     batch.close()
 
 
-@pytest.mark.parametrize(("name", "plant"), [("stewart", "hardware"), ("driving_simulator", None)])
-def test_rows_do_not_know_of_each_other(name: str, plant: str | None) -> None:
-    check_alone("mujoco", machine(name, plant), 5)
+@pytest.mark.parametrize(
+    ("name", "configuration"), [("stewart", "hardware"), ("driving_simulator", None)]
+)
+def test_rows_do_not_know_of_each_other(name: str, configuration: str | None) -> None:
+    check_alone("mujoco", machine(name, configuration), 5)
 
 
 @pytest.mark.parametrize("name", ["stewart", "driving_simulator"])

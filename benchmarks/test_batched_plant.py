@@ -8,7 +8,7 @@ import pytest
 import twin
 from twin.simulation.batched import make_batched_plant
 
-FLEETS = [
+PLANTS = [
     *(
         (engine, fidelity, size)
         for engine, fidelity in (("analytic", None), ("mujoco", None))
@@ -20,10 +20,10 @@ FLEETS = [
 
 
 @pytest.mark.benchmark(group="control period of a batched plant")
-@pytest.mark.parametrize("plant", [None, "hardware"])
-@pytest.mark.parametrize(("engine", "fidelity", "size"), FLEETS)
-def test_period(benchmark, engine, fidelity, size, plant):
-    platform = twin.load("stewart") if plant is None else twin.load("stewart", plant)
+@pytest.mark.parametrize("configuration", ["ideal", "hardware"])
+@pytest.mark.parametrize(("engine", "fidelity", "size"), PLANTS)
+def test_period(benchmark, engine, fidelity, size, configuration):
+    platform = twin.load("stewart", configuration)
     batch = make_batched_plant(engine, platform, size, fidelity=fidelity)
     batch.reset(np.arange(size))
     still = np.zeros((size, platform.n_actuators))
