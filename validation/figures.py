@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.optional import report_library
+from twin.basics.optional import optional
 from twin.charts.panels import Axes, Line, panels_figure, thin_out
 from twin.charts.style import MUTED, axis, layout
 from twin.validation.packing import packed
@@ -70,7 +70,7 @@ def map_figure(figure: Map) -> Any:
     Raises:
         MissingDependencyError: plotly is not installed.
     """
-    graphs = report_library("plotly.graph_objects", "Plotting")
+    graphs = optional("plotly.graph_objects")
     built = graphs.Figure(layout=layout(MAP_HEIGHT, MAP_TOP))
     count = len(figure.fields)
     for k, field in enumerate(figure.fields):

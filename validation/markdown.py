@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from twin.basics.optional import report_library
+from twin.basics.optional import optional
 
 
 def inline_html(text: str) -> str:
@@ -11,7 +11,7 @@ def inline_html(text: str) -> str:
     Raises:
         MissingDependencyError: markdown-it-py is not installed.
     """
-    parser = report_library("markdown_it", "The report").MarkdownIt("commonmark", {"html": False})
+    parser = optional("markdown_it").MarkdownIt("commonmark", {"html": False})
     # Images would be fetched when the page is opened.
     parser.disable("image")
     return str(parser.renderInline(text))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from twin.basics.files import check_place, write_text
-from twin.basics.optional import report_library
+from twin.basics.optional import optional
 from twin.charts import style
 from twin.charts.text import number, value_text
 from twin.model.batch import usable_cores
@@ -79,7 +79,7 @@ def require_libraries() -> None:
         MissingDependencyError: a library of the `report` extra is not installed.
     """
     for library in LIBRARIES:
-        report_library(library, "The validation report")
+        optional(library, "The validation report")
 
 
 def json_text(content: dict[str, Any]) -> str:
@@ -101,8 +101,8 @@ def html_page(
         MissingDependencyError: a library of the `report` extra is not installed.
     """
     require_libraries()
-    jinja2 = report_library("jinja2", "The validation report")
-    markup = report_library("markupsafe", "The validation report").Markup
+    jinja2 = optional("jinja2")
+    markup = optional("markupsafe").Markup
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE),
         autoescape=True,
@@ -134,7 +134,7 @@ def html_page(
         }
         for machine, platform in zip(content["machines"], platforms, strict=True)
     ]
-    plotly = report_library("plotly.offline", "The validation report").get_plotlyjs()
+    plotly = optional("plotly.offline").get_plotlyjs()
     page: str = templates.get_template("report.html").render(
         content | {"cases": cases, "machines": machines},
         rows=_case_rows(content),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from twin.basics.optional import optional
 from twin.papers.simulator_dae import IndexReduction, PlateModel, symbolic_dae
-from twin.papers.simulator_dae.library import sympy_module
 
 
 class PrintedTerm(NamedTuple):
@@ -55,7 +55,7 @@ def coefficient(reduction: IndexReduction, plate: PlateModel, term: PrintedTerm)
 
 
 def _polynomial(expression: Any, names: list[Any]) -> Any:
-    return sympy_module().Poly(expression, *names).terms()
+    return optional("sympy").Poly(expression, *names).terms()
 
 
 def wrong_terms(reduction: IndexReduction, plate: PlateModel) -> list[PrintedTerm]:

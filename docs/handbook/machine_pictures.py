@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from twin.basics.optional import render_library
+from twin.basics.optional import optional
 from twin.simulation.platform import Platform
 from twin.viewer.camera import Camera
 
@@ -23,5 +23,5 @@ def draw(platform: Platform, folder: Path) -> dict[str, Path]:
             continue
         with Camera(platform, width=WIDTH, height=HEIGHT, view=view, quality="fine") as camera:
             image = camera.image(platform.home)
-        render_library("PIL.Image", "Pictures of machines").fromarray(image).save(file)
+        optional("PIL.Image").fromarray(image).save(file)
     return found

@@ -11,7 +11,7 @@ from twin.analysis.motor_requirement import MotorRequirement
 from twin.analysis.sag import SagSweep
 from twin.analysis.stroke import RequiredStroke
 from twin.basics.arrays import FloatArray
-from twin.basics.optional import report_library
+from twin.basics.optional import optional
 from twin.charts.panels import FOOT, GAP, PANEL_HEIGHT, Axes, Line, panels_figure
 from twin.charts.style import FONT_SIZE, axis, curve_color, layout, legend
 from twin.errors import InputError
@@ -100,7 +100,7 @@ def stroke_figure(platform: MachineModel, required: RequiredStroke) -> Any:
     unit = as_model(platform).coordinate_unit
     if len(required.minimum) != platform.n_actuators:
         raise InputError("required", f"must be of {platform.n_actuators} actuators")
-    figures = report_library("plotly.graph_objects", "Plotting")
+    figures = optional("plotly.graph_objects")
     legs = [f"leg {number + 1}" for number in range(platform.n_actuators)]
     figure = figures.Figure(layout=layout(PANEL_HEIGHT + GAP + FOOT, GAP))
     for k, (name, low, high) in enumerate(

@@ -1,4 +1,4 @@
-"""Libraries of the optional extras, imported on first use with a clear error."""
+"""Optional libraries: imported on first use, with an error that names the install command."""
 
 from __future__ import annotations
 
@@ -7,43 +7,50 @@ from types import ModuleType
 
 from twin.errors import MissingDependencyError
 
-INSTALL = "pip install platform-twin[{}]"
+EXTRA = "pip install platform-twin[{}]"
+TRAINING = f"pip install torch==2.13.0 && {EXTRA.format('rl')}"
+"""PyTorch by its version first: the extra alone may bring a several times larger build."""
+
+LIBRARIES = {
+    "plotly": ("Plotting", EXTRA.format("report")),
+    "jinja2": ("The validation report", EXTRA.format("report")),
+    "markupsafe": ("The validation report", EXTRA.format("report")),
+    "markdown_it": ("The validation report", EXTRA.format("report")),
+    "PIL": ("Writing pictures", EXTRA.format("render")),
+    "imageio_ffmpeg": ("Writing MP4", EXTRA.format("render")),
+    "viser": ("The page", EXTRA.format("view")),
+    "rich": ("The page", EXTRA.format("view")),
+    "sympy": ("Deriving equations of motion", EXTRA.format("symbolic")),
+    "control": ("Control design", EXTRA.format("control")),
+    "osqp": ("Predictive motion cueing", EXTRA.format("control")),
+    "joblib": ("Work in several processes", EXTRA.format("sweep")),
+    "pyarrow": ("A sweep", EXTRA.format("sweep")),
+    "ray": ("A sweep on a cluster", EXTRA.format("cluster")),
+    "minari": ("Recording datasets", EXTRA.format("datasets")),
+    "h5py": ("Recording datasets", EXTRA.format("datasets")),
+    "torch": ("Training", TRAINING),
+    "stable_baselines3": ("Training", TRAINING),
+    "tensorboard": ("Training", TRAINING),
+    "matplotlib": ("Drawing learning curves", "pip install matplotlib"),
+    "mujoco": ("The MuJoCo engine", "pip install mujoco"),
+    "pybullet": ("The PyBullet engine", "pip install pybullet"),
+}
+"""Library -> what needs it, as the start of a sentence, and the command that installs it."""
 
 
-def report_library(module: str, purpose: str) -> ModuleType:
-    """Return a module of the `report` extra.
+def optional(module: str, purpose: str | None = None) -> ModuleType:
+    """Return a module of an optional library.
 
     Args:
-        module: dotted name, the library's name first.
-        purpose: what it is needed for, as the start of a sentence.
+        module: dotted name; its first part is one of `LIBRARIES`.
+        purpose: what needs it, where that is more than the table says.
 
     Raises:
         MissingDependencyError: the library is not installed.
     """
-    return _library(module, purpose, "report")
-
-
-def render_library(module: str, purpose: str) -> ModuleType:
-    """Return a module of the `render` extra; arguments as for `report_library`.
-
-    Raises:
-        MissingDependencyError: the library is not installed.
-    """
-    return _library(module, purpose, "render")
-
-
-def view_library(module: str, purpose: str) -> ModuleType:
-    """Return a module of the `view` extra; arguments as for `report_library`.
-
-    Raises:
-        MissingDependencyError: the library is not installed.
-    """
-    return _library(module, purpose, "view")
-
-
-def _library(module: str, purpose: str, extra: str) -> ModuleType:
+    library = module.partition(".")[0]
+    usual, command = LIBRARIES[library]
     try:
         return import_module(module)
     except ImportError:
-        library = module.partition(".")[0]
-        raise MissingDependencyError(library, purpose, INSTALL.format(extra)) from None
+        raise MissingDependencyError(library, purpose or usual, command) from None

@@ -12,7 +12,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.basics.files import write_text
-from twin.basics.optional import report_library
+from twin.basics.optional import optional
 from twin.charts.style import CONFIG, TITLE_SIZE, axis, curve_color, layout, legend
 
 LARGEST_POINTS = 2000
@@ -79,7 +79,7 @@ def panels_figure(
     Raises:
         MissingDependencyError: plotly is not installed.
     """
-    figures = report_library("plotly.graph_objects", "Plotting")
+    figures = optional("plotly.graph_objects")
     size = ALONE_HEIGHT if len(panels) == 1 else PANEL_HEIGHT
     inner = len(panels) * (size + GAP) - GAP
     top = GAP + HEAD

@@ -38,9 +38,9 @@ def cue(
         raise InputError("input", "give either a manoeuvre or a file with a ride")
     platform = load(machine, configuration)
     if plot is not None:
-        from twin.basics.optional import report_library
+        from twin.basics.optional import optional
 
-        report_library("plotly", "Plotting")
+        optional("plotly")
     ride = manoeuvre(manoeuvre_name) if source is None else read_ride(source)
     names = tuple(ALGORITHMS) if all_algorithms else (algorithm,)
     place = None if head is None else numbers(head, "head")

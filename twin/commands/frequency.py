@@ -62,9 +62,9 @@ def frequency(
     """
     check_files(json=(json, ".json"), plot=(plot, PAGE))
     if plot is not None:
-        from twin.basics.optional import report_library
+        from twin.basics.optional import optional
 
-        report_library("plotly", "Plotting")
+        optional("plotly")
     platform = load(machine, configuration)
     given = {name: value for name, value in options.items() if value is not None}
     make = partial(make_controller, controller)

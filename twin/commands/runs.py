@@ -77,9 +77,9 @@ def simulate(
     rate = None if twist is None else numbers(twist, "twist")
     forces = constant_forces(platform, force, start)
     if plot is not None:
-        from twin.basics.optional import report_library
+        from twin.basics.optional import optional
 
-        report_library("plotly", "Plotting")
+        optional("plotly")
     began = clock.perf_counter()
     motion = platform.simulate(
         options.pop("duration"), pose=start, twist=rate, forces=forces, **options

@@ -78,9 +78,9 @@ def track(
 def _check_places(out: Path | None, plot: Path | None, log: Path | None) -> None:
     check_files(out=(out, ".npz"), plot=(plot, PAGE), log=(log, ".csv"))
     if plot is not None:
-        from twin.basics.optional import report_library
+        from twin.basics.optional import optional
 
-        report_library("plotly", "Plotting")
+        optional("plotly")
 
 
 def _write(

@@ -53,9 +53,9 @@ def tune(
     """
     check_files(out=(out, ".toml"), plot=(plot, PAGE))
     if plot is not None:
-        from twin.basics.optional import report_library
+        from twin.basics.optional import optional
 
-        report_library("plotly", "Plotting")
+        optional("plotly")
     platform = load(machine, configuration)
     default = VELOCITY_STEP if loop == "velocity" else SETTLING
     rule = _specification(default, specification)

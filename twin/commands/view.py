@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from twin.basics.optional import view_library
+from twin.basics.optional import optional
 from twin.commands.console import line
 from twin.commands.demand import Demand
 from twin.commands.options import told_as
@@ -60,7 +60,7 @@ def view(
     if demand is not None and (replay is not None or environment is not None):
         raise InputError("motion", "is for a live machine; leave it out, or --replay and --env")
     if not desktop:
-        view_library("viser", "The page")
+        optional("viser")
     source, make = _shown(machine, given, replay, environment, policy)
     try:
         if demand is not None and isinstance(source, MachineSession):

@@ -34,9 +34,9 @@ def workspace(
     platform = load(machine, configuration)
     center = None if pose is None else numbers(pose, "pose")
     if plot is not None:
-        from twin.basics.optional import report_library
+        from twin.basics.optional import optional
 
-        report_library("plotly", "Plotting")
+        optional("plotly")
     from twin.analysis.workspace.analysis import PARTS, workspace_analysis
     from twin.analysis.workspace.content import workspace_content
     from twin.analysis.workspace.summary import summary_rows

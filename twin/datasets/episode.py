@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.datasets.library import dataset_library
+from twin.basics.optional import optional
 
 Numbers = dict[str, Any]
 """Lists by name, one entry per instant; dictionaries of the same inside."""
@@ -55,7 +55,7 @@ class EpisodeRecord:
             MissingDependencyError: Minari is not installed.
         """
         ends = np.array(self._ends)
-        return dataset_library("minari.data_collector").EpisodeBuffer(
+        return optional("minari.data_collector").EpisodeBuffer(
             id=number,
             seed=seed,
             observations=np.stack(self._observations),
@@ -72,7 +72,7 @@ class EpisodeRecord:
         Raises:
             MissingDependencyError: Minari is not installed.
         """
-        callback = dataset_library().EpisodeMetadataCallback()
+        callback = optional("minari").EpisodeMetadataCallback()
         found: dict[str, Any] = callback({"rewards": np.array(self._rewards)})
         found |= {name: value for name, value in self._last.items() if isinstance(value, str)}
         for name, value in self._told.items():

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twin import __version__
+from twin.basics.optional import optional
 from twin.basics.progress import Progress
 from twin.datasets.actors import as_action
 from twin.datasets.choice import make_actor, saved_policy
 from twin.datasets.episode import EpisodeRecord
-from twin.datasets.library import dataset_library
 from twin.errors import InputError
 
 if TYPE_CHECKING:
@@ -66,7 +66,8 @@ def record_dataset(
         MachineNotFoundError: no such machine.
         ParameterError: a platform.toml that cannot be used.
     """
-    dataset_library()
+    for library in ("h5py", "minari"):
+        optional(library)
     place = _place(dataset)
     _check_count(episodes, "episodes", 1)
     _check_count(seed, "seed", 0)
@@ -89,7 +90,7 @@ def record_dataset(
             )
     finally:
         env.close()
-    return dataset_library().load_dataset(dataset)
+    return optional("minari").load_dataset(dataset)
 
 
 def _run(
@@ -121,10 +122,10 @@ class _Writer:
     ) -> None:
         self._place, self._dataset = place, dataset
         self._facts = dict(facts)
-        root = dataset_library("minari.storage").get_dataset_path()
+        root = optional("minari.storage").get_dataset_path()
         # Minari passes over hidden folders.
         self._folder = Path(tempfile.mkdtemp(prefix=".recording-", dir=root))
-        storage = dataset_library("minari.dataset.minari_storage").MinariStorage
+        storage = optional("minari.dataset.minari_storage").MinariStorage
         self._storage = storage.new(
             self._folder / "data",
             observation_space=env.observation_space,
@@ -146,10 +147,10 @@ class _Writer:
         if kind is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
             return
-        version = dataset_library().__version__
+        version = optional("minari").__version__
         facts = {"dataset_id": self._dataset, "minari_version": version, **self._facts}
         self._storage.update_metadata(facts)
-        names = dataset_library("minari.namespace")
+        names = optional("minari.namespace")
         namespace = self._dataset.rpartition("/")[0]
         if namespace and namespace not in names.list_local_namespaces():
             names.create_namespace(namespace)
@@ -165,7 +166,7 @@ def _place(dataset: Any) -> Path:
         raise InputError(
             "dataset", f"must look like namespace/name-v0, not {dataset!r}: letters, digits, - _ /"
         )
-    place = Path(dataset_library("minari.storage").get_dataset_path(dataset))
+    place = Path(optional("minari.storage").get_dataset_path(dataset))
     if place.exists():
         raise InputError("dataset", f"{dataset} exists; take another name or version")
     return place

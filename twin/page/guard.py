@@ -19,7 +19,7 @@ from functools import lru_cache
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from twin.basics.optional import view_library
+from twin.basics.optional import optional
 from twin.errors import StateError
 from twin.page.access import Access, Request
 from twin.page.backlog import replay_quickly
@@ -27,7 +27,6 @@ from twin.page.backlog import replay_quickly
 if TYPE_CHECKING:
     from viser import ViserServer
 
-PURPOSE = "The page"
 
 ADVICE = 'this program knows viser 1.1. Run: pip install "viser>=1.1,<1.2"'
 
@@ -51,8 +50,8 @@ def guarded_server(bound: socket.socket, access: Access, title: str) -> ViserSer
         MissingDependencyError: viser is not installed.
         StateError: a viser that serves in another way.
     """
-    viser = view_library("viser", PURPOSE)
-    inside: Any = view_library("viser.infra._infra", PURPOSE)
+    viser = optional("viser")
+    inside: Any = optional("viser.infra._infra")
     host, port = bound.getsockname()[:2]
     unknown = f"viser {viser.__version__} serves in a way that cannot be guarded: {ADVICE}"
     with _STARTING:
@@ -77,7 +76,7 @@ def guarded_server(bound: socket.socket, access: Access, title: str) -> ViserSer
 @contextmanager
 def quiet() -> Iterator[None]:
     """Keep viser from printing: what is to be said about the server is said once, by its owner."""
-    console = view_library("rich", PURPOSE).get_console()
+    console = optional("rich").get_console()
     before, console.quiet = console.quiet, True
     try:
         yield
@@ -153,7 +152,7 @@ def _log() -> logging.Logger:
 
 def _close_tunnel(server: ViserServer) -> None:
     """Take away what publishes the page through a server on the internet."""
-    messages = view_library("viser._messages", PURPOSE)
+    messages = optional("viser._messages")
     for message in (messages.ShareUrlRequest, messages.ShareUrlDisconnect):
         server._websock_server.unregister_handler(message)
     server.gui.configure_theme(show_share_button=False, show_logo=False)

@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
+from twin.basics.optional import optional
 from twin.errors import InputError, StateError
-from twin.sweep.libraries import LOCAL, ray_library
 from twin.sweep.workers import Lost, call_argument, told
+
+LOCAL = "local"
+"""Address of a cluster that is started on this computer and ends with the sweep."""
+
+LOOPBACK = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
+"""Set to 0 before Ray is imported, it keeps a cluster of this computer on the loopback interface,
+on every system; otherwise its ports are open to the network."""
+
+USAGE = "RAY_USAGE_STATS_ENABLED"
+"""Set to 0 it keeps Ray from reporting its use."""
 
 REMEDY = (
     "What is finished is kept, the same call computes the rest. Every computer of the cluster "
     "needs the same version of this package."
 )
+
+
+def ray_library(address: str | None = None) -> ModuleType:
+    """Return Ray, without its usage reports.
+
+    Args:
+        address: of the cluster; for one of this computer (None or `LOCAL`) Ray is kept away from
+            the network, unless it has been imported before.
+
+    Raises:
+        MissingDependencyError: it is not installed.
+    """
+    os.environ.setdefault(USAGE, "0")
+    if address in (None, LOCAL):
+        os.environ.setdefault(LOOPBACK, "0")
+    return optional("ray")
 
 
 @contextmanager

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from twin.basics.files import write_atomically, write_text
+from twin.basics.optional import optional
 from twin.errors import InputError
 from twin.sweep.description import Sweep
-from twin.sweep.libraries import sweep_library
 from twin.sweep.work import REPEATED, Row
 
 if TYPE_CHECKING:
@@ -97,13 +97,13 @@ class SweepFolder:
             InputError: not the folder of a sweep.
         """
         keys = self._manifest()["runs"]
-        parquet = sweep_library("pyarrow.parquet")
+        parquet = optional("pyarrow.parquet")
         whole = self.path / RESULTS
         if whole.is_file():
             found: pyarrow.Table = parquet.read_table(whole)
             if (found.schema.metadata or {}).get(b"runs") == _digest(keys):
                 return found
-        arrow = sweep_library("pyarrow")
+        arrow = optional("pyarrow")
         parts = [part for key in keys if (part := self._part(key)) is not None]
         if not parts:
             return arrow.table({"key": arrow.array([], arrow.string())})
@@ -137,7 +137,7 @@ class SweepFolder:
         return content
 
     def _write(self, path: Path, table: pyarrow.Table, **options: Any) -> None:
-        parquet = sweep_library("pyarrow.parquet")
+        parquet = optional("pyarrow.parquet")
         write_atomically(path, lambda file: parquet.write_table(table, file, **options))
 
 
@@ -156,7 +156,7 @@ def read_results(folder: str | Path) -> pyarrow.Table:
 
 
 def _table(rows: list[Row]) -> pyarrow.Table:
-    return sweep_library("pyarrow").Table.from_pylist(rows)
+    return optional("pyarrow").Table.from_pylist(rows)
 
 
 def _digest(keys: Sequence[str]) -> bytes:

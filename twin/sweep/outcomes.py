@@ -8,8 +8,9 @@ from typing import Any
 from warnings import catch_warnings, filterwarnings
 
 from twin.basics.arrays import one_of
+from twin.basics.optional import optional
 from twin.errors import InputError
-from twin.sweep.libraries import ray_library, sweep_library
+from twin.sweep.cluster import cluster_backend, cluster_cores, connected, ray_library
 from twin.sweep.task import Task
 from twin.sweep.work import Row, run_task
 
@@ -41,10 +42,8 @@ class Crew:
             yield from self._together(tasks, self._count())
 
     def _together(self, tasks: Sequence[Task], count: int) -> Generator[Row | Any, None, None]:
-        joblib = sweep_library("joblib")
+        joblib = optional("joblib")
         if self._backend == "ray":
-            from twin.sweep.cluster import cluster_backend
-
             backend = cluster_backend(count)
         else:
             from twin.sweep.workers import SeparateWorkers
@@ -71,10 +70,8 @@ class Crew:
         if self._workers is not None:
             return self._workers
         if self._backend == "ray":
-            from twin.sweep.cluster import cluster_cores
-
             return cluster_cores()
-        return int(sweep_library("joblib").cpu_count())
+        return int(optional("joblib").cpu_count())
 
 
 def check_crew(backend: str, workers: int | None, address: str | None) -> None:
@@ -90,7 +87,7 @@ def check_crew(backend: str, workers: int | None, address: str | None) -> None:
     if address is not None and backend != "ray":
         raise InputError("address", f"is of a Ray cluster; the backend is {backend}")
     if backend != "serial":
-        sweep_library("joblib")
+        optional("joblib")
     if backend == "ray":
         ray_library(address)
 
@@ -112,7 +109,6 @@ def crew(backend: str, workers: int | None, address: str | None) -> Iterator[Cre
     if backend != "ray":
         yield Crew(backend, workers)
         return
-    from twin.sweep.cluster import connected
 
     with connected(address, workers):
         yield Crew(backend, workers)

@@ -7,11 +7,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from twin.basics.optional import optional
 from twin.basics.progress import EVERY, Progress
 from twin.errors import InputError
 from twin.sweep.description import Sweep
 from twin.sweep.folder import SweepFolder
-from twin.sweep.libraries import sweep_library
 from twin.sweep.outcomes import Crew, check_crew, crew
 from twin.sweep.plan import plan
 from twin.sweep.task import Task
@@ -65,7 +65,7 @@ def run_sweep(
     if type(retries) is not int or retries < 1:
         raise InputError("retries", f"must be a whole number, one or more, not {retries!r}")
     check_crew(backend, workers, address)
-    sweep_library("pyarrow.parquet")
+    optional("pyarrow.parquet")
     tasks = plan(sweep)
     place = SweepFolder(folder)
     place.open(sweep, [task.key for task in tasks], resume)

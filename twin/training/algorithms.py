@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from twin.basics.optional import optional
 from twin.training.checkpoints import BUFFER, MODEL, NORMALISER
-from twin.training.libraries import training_library
 from twin.training.settings import PpoSettings, SacSettings, TrainingSettings
 
 LARGEST_OBSERVATION = 10.0
@@ -22,7 +22,7 @@ def make_normaliser(settings: TrainingSettings, adapter: Any, place: Path | None
     """
     if not (settings.normalise or settings.normalise_rewards):
         return None
-    vectors = training_library("stable_baselines3.common.vec_env")
+    vectors = optional("stable_baselines3.common.vec_env")
     if place is not None:
         return vectors.VecNormalize.load(str(place / NORMALISER), adapter)
     return vectors.VecNormalize(
@@ -43,7 +43,7 @@ def make_model(settings: TrainingSettings, env: Any, folder: Path, place: Path |
         folder: of the training, for its log.
         place: a checkpoint to go on from.
     """
-    library = training_library("stable_baselines3")
+    library = optional("stable_baselines3")
     kind = library.PPO if settings.algorithm == "ppo" else library.SAC
     log = str(folder / "tensorboard")
     if place is None:
@@ -63,7 +63,7 @@ def _arguments(settings: TrainingSettings) -> dict[str, Any]:
 
 
 def _ppo(chosen: PpoSettings, settings: TrainingSettings) -> dict[str, Any]:
-    schedules = training_library("stable_baselines3.common.utils")
+    schedules = optional("stable_baselines3.common.utils")
     rate = schedules.LinearSchedule(chosen.learning_rate, chosen.final_learning_rate, 1.0)
     return {
         "learning_rate": rate,
@@ -103,5 +103,5 @@ def _sac(chosen: SacSettings, settings: TrainingSettings) -> dict[str, Any]:
 
 
 def _activation(name: str) -> Any:
-    torch = training_library("torch")
+    torch = optional("torch")
     return {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}[name]

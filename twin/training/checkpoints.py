@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from twin.basics.optional import optional
 from twin.errors import InputError
-from twin.training.libraries import training_library
 
 FOLDER = "checkpoints"
 KEPT = 2
@@ -71,12 +71,12 @@ def restore_generators(place: Path) -> None:
     states = pickle.loads((place / GENERATORS).read_bytes())
     random.setstate(states["python"])
     np.random.set_state(states["numpy"])  # noqa: NPY002 (Stable-Baselines3 draws from it)
-    training_library("torch").set_rng_state(states["torch"])
+    optional("torch").set_rng_state(states["torch"])
 
 
 def _generator_states() -> dict[str, Any]:
     return {
         "python": random.getstate(),
         "numpy": np.random.get_state(),  # noqa: NPY002
-        "torch": training_library("torch").get_rng_state(),
+        "torch": optional("torch").get_rng_state(),
     }

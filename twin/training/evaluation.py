@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.basics.optional import optional
 from twin.errors import InputError
 from twin.training.confidence import Mean, mean_of, paired_difference
 from twin.training.contestants import Contestant, contestant, metrics_of
-from twin.training.libraries import pool_library
 from twin.training.rollout import Outcome
 
 RETURN, TERMINATED = "return", "terminated [%]"
@@ -135,7 +135,7 @@ def _run(parts: Sequence[_Part], jobs: int) -> Iterator[Outcome]:
         raise InputError("jobs", f"must be a whole number from 1, not {jobs!r}")
     if jobs == 1 or len(parts) == 1:
         return (part.run() for part in parts)
-    joblib = pool_library()
+    joblib = optional("joblib")
     pool = joblib.Parallel(n_jobs=min(jobs, len(parts)), return_as="generator")
     outcomes: Iterator[Outcome] = pool(joblib.delayed(_Part.run)(part) for part in parts)
     return outcomes

@@ -11,8 +11,8 @@ from typing import IO, Any
 import numpy as np
 
 from twin.basics.files import write_atomically, write_text
+from twin.basics.optional import optional
 from twin.errors import InputError
-from twin.training.libraries import picture_library
 from twin.training.metrics import Metric
 from twin.training.vector_adapter import Episode
 
@@ -75,8 +75,8 @@ class LearningCurve:
         Raises:
             MissingDependencyError: matplotlib is not installed.
         """
-        picture_library("matplotlib").use("Agg")
-        pyplot = picture_library("matplotlib.pyplot")
+        optional("matplotlib").use("Agg")
+        pyplot = optional("matplotlib.pyplot")
         shown = [0, *range(2, len(self.titles))]
         table = np.array(self.rows, dtype=float).reshape(-1, len(self.columns))
         figure, axes = pyplot.subplots(

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from twin.basics.files import write_text
+from twin.basics.optional import optional
 from twin.errors import InputError
 from twin.simulation.trajectory_data import library_versions
 from twin.training.algorithms import make_model, make_normaliser
@@ -21,7 +22,6 @@ from twin.training.checkpoints import checkpoint_folders, remove_leftovers, rest
 from twin.training.environments import make_environments
 from twin.training.export import export_policy
 from twin.training.learning_curve import LearningCurve
-from twin.training.libraries import check_training, training_library
 from twin.training.metrics import METRICS
 from twin.training.policy import Policy, PolicyOrigin
 from twin.training.settings import TrainingSettings, training_settings
@@ -91,8 +91,9 @@ def train(
         algorithm, hyperparameters or {}, environment=environment, steps=steps, envs=envs,
         seed=seed, options=dict(options or {}), **settings,
     )  # fmt: skip
-    check_training()
-    training_library("torch").set_num_threads(chosen.threads)
+    for library in ("torch", "stable_baselines3", "tensorboard", "matplotlib"):
+        optional(library)
+    optional("torch").set_num_threads(chosen.threads)
     # What is refused here leaves no folder behind that looks like a training.
     adapter = VectorAdapter(
         make_environments(environment, envs, chosen.options),

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twin.basics.files import write_atomically
-from twin.basics.optional import render_library
+from twin.basics.optional import optional
 from twin.errors import MissingDependencyError, StateError
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def write_mp4(
         MissingDependencyError: imageio-ffmpeg or its program is not installed.
         StateError: the program failed; says why.
     """
-    library = render_library("imageio_ffmpeg", "Writing MP4")
+    library = optional("imageio_ffmpeg")
     colors = ("-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709")
     scaled = ("-vf", "scale=out_color_matrix=bt709:out_range=tv", *colors)
     coding = ("-crf", CONSTANT_QUALITY, "-preset", "medium", "-movflags", "+faststart")
@@ -122,7 +122,7 @@ def write_mp4(
 
 
 def _pillow() -> ModuleType:
-    return render_library("PIL.Image", "Writing pictures")
+    return optional("PIL.Image")
 
 
 def _palette(pillow: ModuleType, samples: Sequence[Image]) -> Any:

@@ -254,7 +254,7 @@ def test_missing_solver_is_named(monkeypatch):
             raise ImportError(name)
         return real(name, *arguments, **options)
 
-    monkeypatch.setattr("twin.motion.cueing.quadratic_program.import_module", without)
+    monkeypatch.setattr("twin.basics.optional.import_module", without)
     with pytest.raises(MissingDependencyError, match=r"platform-twin\[control\]"):
         PredictiveCueing(twin.load("stewart"))
 

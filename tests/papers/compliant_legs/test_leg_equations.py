@@ -78,4 +78,4 @@ def test_a_vertical_leg_is_regular_and_a_lying_one_is_not() -> None:
 def test_missing_sympy_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sympy", None)
     with pytest.raises(MissingDependencyError, match="pip install"):
-        leg_equations.sympy_library()
+        leg_equations.leg_symbols.__wrapped__()

@@ -11,6 +11,7 @@ import pytest
 import sympy
 from paper_plate import PAPER, PITCH_INERTIA, PLATE, ROLL_INERTIA
 
+from twin.basics.optional import optional
 from twin.errors import InputError, MissingDependencyError
 from twin.papers.simulator_dae import (
     ExactModel,
@@ -21,7 +22,6 @@ from twin.papers.simulator_dae import (
     reduce_index,
     symbolic_dae,
 )
-from twin.papers.simulator_dae.library import sympy_module
 from twin.papers.simulator_dae.numeric_dae import numeric_dae
 
 R = sympy.Rational
@@ -207,4 +207,4 @@ def test_complete_is_a_flag() -> None:
 def test_missing_sympy_names_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sympy", None)
     with pytest.raises(MissingDependencyError, match=r"pip install platform-twin\[symbolic\]"):
-        sympy_module()
+        optional("sympy")

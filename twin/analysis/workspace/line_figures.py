@@ -11,7 +11,7 @@ from twin.analysis.workspace.chart import Chart
 from twin.analysis.workspace.dexterity import dexterity
 from twin.analysis.workspace.plane_figures import DEGREES, MILLI, quantities
 from twin.analysis.workspace.stiffness import stiffness_range
-from twin.basics.optional import report_library
+from twin.basics.optional import optional
 from twin.charts.panels import FOOT, GAP, Axes, Line, panels_figure
 from twin.charts.style import FONT_SIZE, axis, curve_color, layout, legend
 
@@ -31,7 +31,7 @@ def ranges_figure(found: Workspace) -> Any:
     Raises:
         MissingDependencyError: plotly is not installed.
     """
-    figures = report_library("plotly.graph_objects", "Plotting")
+    figures = optional("plotly.graph_objects")
     shifts = [one for one in found.ranges if one.unit == "m"]
     turns = [one for one in found.ranges if one.unit == "rad"]
     rows = max(len(shifts), len(turns))

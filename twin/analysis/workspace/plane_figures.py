@@ -11,7 +11,7 @@ from twin.analysis.workspace.analysis import Workspace
 from twin.analysis.workspace.chart import Chart
 from twin.analysis.workspace.maps import PlaneMap
 from twin.basics.arrays import FloatArray
-from twin.basics.optional import report_library
+from twin.basics.optional import optional
 from twin.charts.style import FONT_SIZE, INK, axis, curve_color, layout, legend
 
 COLORS = "Viridis"
@@ -77,7 +77,7 @@ def maps_figure(found: Workspace, maps: tuple[PlaneMap, ...], title: str) -> Any
     Raises:
         MissingDependencyError: plotly is not installed.
     """
-    figures = report_library("plotly.graph_objects", "Plotting")
+    figures = optional("plotly.graph_objects")
     rows = quantities(found)
     inner = len(rows) * (CELL + BETWEEN) - BETWEEN
     figure = figures.Figure(layout=layout(inner + TOP + BOTTOM, TOP))

@@ -13,7 +13,7 @@ from twin.analysis.workspace.plane_figures import COLORS, axis_label, shown
 from twin.analysis.workspace.reachable import ReachableSet
 from twin.analysis.workspace.region import Region
 from twin.basics.arrays import FloatArray
-from twin.basics.optional import report_library
+from twin.basics.optional import optional
 from twin.charts.style import AXIS, FONT_SIZE, GRID, INK, MUTED, curve_color, layout
 
 HEIGHT = 620
@@ -33,7 +33,7 @@ def surface_figure(found: Workspace) -> Any:
     Raises:
         MissingDependencyError: plotly is not installed.
     """
-    figures = report_library("plotly.graph_objects", "Plotting")
+    figures = optional("plotly.graph_objects")
     figure = figures.Figure(layout=layout(HEIGHT, 40))
     whole = found.attitudes is not None
     regions = [one for one in (found.region, found.attitudes) if one is not None]

@@ -22,10 +22,11 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, positive
+from twin.basics.optional import optional
 from twin.control.linear.drives import driven_system
 from twin.control.linear.machine import LinearMachine
 from twin.control.linear.shaping_weights import ShapingWeights, channel_masses, shaping_filter
-from twin.control.linear.state_space import StateSpace, control_library, series
+from twin.control.linear.state_space import StateSpace, series
 from twin.errors import InputError
 
 MARGIN = 1.1
@@ -73,7 +74,7 @@ def loop_shaping(
         InputError: not such a machine, or weights that cannot be used.
         MissingDependencyError: python-control is not installed.
     """
-    library = control_library("Loop shaping")
+    library = optional("control", "Loop shaping")
     scale = positive(margin, "margin")
     if not scale > 1.0:
         raise InputError("margin", "must be above one")

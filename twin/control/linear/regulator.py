@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_flag, as_floats, as_vector
+from twin.basics.optional import optional
 from twin.control.linear.machine import LinearMachine
-from twin.control.linear.state_space import StateSpace, control_library, sampled
+from twin.control.linear.state_space import StateSpace, sampled
 from twin.errors import InputError
 
 PERIOD = 1e-3
@@ -85,7 +86,7 @@ def regulator(
         InputError: a machine that its actuators' coordinates and rates do not tell the state of.
         MissingDependencyError: python-control is not installed.
     """
-    library = control_library("The linear quadratic regulator")
+    library = optional("control", "The linear quadratic regulator")
     if linear.size != 6 or linear.platform.n_actuators != 6 or linear.platform.n_deflections:
         raise InputError(
             "linear", "must have six degrees of freedom, six actuators and none inside the legs"

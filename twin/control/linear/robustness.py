@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twin.basics.arrays import FloatArray, as_floats
+from twin.basics.optional import optional
 from twin.control.linear.loop_shaping_design import LoopShapingDesign
-from twin.control.linear.state_space import StateSpace, control_library, feedback
+from twin.control.linear.state_space import StateSpace, feedback
 from twin.errors import InputError
 
 
@@ -33,7 +34,7 @@ def margins(plant: StateSpace, controller: StateSpace, frequencies: FloatArray) 
         InputError: frequencies that are not above zero.
         MissingDependencyError: python-control is not installed.
     """
-    library = control_library("Stability margins")
+    library = optional("control", "Stability margins")
     grid = as_floats(frequencies, "frequencies")
     if grid.ndim != 1 or len(grid) < 2 or not (grid > 0.0).all():
         raise InputError("frequencies", "must be two or more above zero")

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twin.basics.arrays import FloatArray, as_floats, positive
-from twin.errors import InputError, MissingDependencyError
-
-INSTALL = "pip install platform-twin[control]"
+from twin.basics.optional import optional
+from twin.errors import InputError
 
 
 class StateSpace(NamedTuple):
@@ -69,7 +68,7 @@ class StateSpace(NamedTuple):
         Raises:
             MissingDependencyError: python-control is not installed.
         """
-        library = control_library("State spaces of python-control")
+        library = optional("control", "State spaces of python-control")
         matrices = (self.dynamics, self.entering, self.output, self.direct)
         return library.ss(*matrices, self.period) if self.period else library.ss(*matrices)
 
@@ -166,16 +165,3 @@ def sampled(system: StateSpace, period: Any, delay: float = 0.0) -> StateSpace:
     output = np.zeros((len(system.output), size))
     output[:, :s], output[:, s : s + i] = system.output, system.direct
     return StateSpace(dynamics, inputs, output, np.zeros_like(system.direct), step)
-
-
-def control_library(purpose: str) -> Any:
-    """Return python-control.
-
-    Raises:
-        MissingDependencyError: it is not installed; names the extra `control`.
-    """
-    try:
-        import control
-    except ImportError:
-        raise MissingDependencyError("control", purpose, INSTALL) from None
-    return control

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from twin.errors import InputError, MissingDependencyError
+from twin.basics.optional import optional
+from twin.errors import InputError
 
 
 @contextmanager
@@ -42,15 +43,8 @@ def _duplicate(stream: int) -> int | None:
         return None
 
 
-try:
-    with quiet():
-        import pybullet
-except ImportError:
-    raise MissingDependencyError(
-        "pybullet", "the PyBullet engine", "pip install pybullet"
-    ) from None
-
-bullet: Any = pybullet
+with quiet():
+    bullet: Any = optional("pybullet")
 
 
 def load(text: str, client: int, *, fixed: bool) -> int:

@@ -7,14 +7,13 @@ from collections.abc import Iterable
 import numpy as np
 
 from twin.basics.arrays import IndexArray
+from twin.basics.optional import optional
 from twin.engines.mechanism.mechanism import Mechanism
 from twin.engines.mjcf.robot import mechanism_xml
-from twin.errors import InputError, MissingDependencyError
+from twin.errors import InputError
 
-try:
-    import mujoco
-except ImportError:
-    raise MissingDependencyError("mujoco", "the MuJoCo engine", "pip install mujoco") from None
+optional("mujoco")
+import mujoco  # noqa: E402
 
 __all__ = ["compile_model", "coordinates", "mujoco", "velocities"]
 

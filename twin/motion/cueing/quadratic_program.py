@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.errors import MissingDependencyError
-
-INSTALL = "pip install platform-twin[control]"
+from twin.basics.optional import optional
 
 
 class Problem(NamedTuple):
@@ -39,18 +35,6 @@ class Answer(NamedTuple):
     iterations: int
 
 
-def solver_library() -> ModuleType:
-    """Return the module of the solver.
-
-    Raises:
-        MissingDependencyError: it is not installed.
-    """
-    try:
-        return import_module("osqp")
-    except ImportError:
-        raise MissingDependencyError("osqp", "Predictive motion cueing", INSTALL) from None
-
-
 class QuadraticProgram:
     """Problems of one shape, each started from the solution of the one before.
 
@@ -72,7 +56,7 @@ class QuadraticProgram:
         """
         from scipy.sparse import csc_matrix, triu
 
-        library = solver_library()
+        library = optional("osqp")
         count, size = problem.rows.shape
         places = np.tile(np.arange(count), size)
         rows = csc_matrix(

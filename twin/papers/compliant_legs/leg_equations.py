@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.errors import MissingDependencyError
+from twin.basics.optional import optional
 
 CONSTANTS = ("m1", "m2", "m3", "l1", "l2", "l3", "l4", "k", "B", "gx", "gy", "gz")
 """Arguments after coordinates and rates; (gx, gy, gz) is gravity in the leg's frame [m/s2]."""
@@ -65,21 +65,6 @@ class LegFunctions(NamedTuple):
     """`(2, 1)` kinetic and potential [J]"""
 
 
-def sympy_library() -> Any:
-    """Return sympy.
-
-    Raises:
-        MissingDependencyError: it is not installed.
-    """
-    try:
-        import sympy
-    except ImportError:
-        raise MissingDependencyError(
-            "sympy", "Deriving equations of motion", "pip install sympy"
-        ) from None
-    return sympy
-
-
 @lru_cache
 def leg_symbols() -> LegSymbols:
     """Return the energies of one leg as sympy expressions.
@@ -87,7 +72,7 @@ def leg_symbols() -> LegSymbols:
     Raises:
         MissingDependencyError: sympy is not installed.
     """
-    sympy = sympy_library()
+    sympy = optional("sympy")
     names = ("first", "second", "delta1", "delta2")
     q = sympy.Matrix(sympy.symbols(names, real=True))
     rates = sympy.Matrix(sympy.symbols([f"{name}_rate" for name in names], real=True))
@@ -113,7 +98,7 @@ def leg_functions() -> LegFunctions:
     Raises:
         MissingDependencyError: sympy is not installed.
     """
-    sympy = sympy_library()
+    sympy = optional("sympy")
     q, rates, constants, kinetic, potential, tip = leg_symbols()
     momentum = sympy.Matrix([kinetic]).jacobian(rates).T
     dissipated = constants["B"] * rates[2] ** 2 / 2

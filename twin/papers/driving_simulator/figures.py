@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, one_of
-from twin.basics.optional import report_library
+from twin.basics.optional import optional
 from twin.charts.panels import Axes, Line, panels_figure
 from twin.charts.style import CURVES, GRID, TITLE_SIZE, axis, layout
 from twin.papers.driving_simulator.envelope import Envelope
@@ -50,7 +50,7 @@ def error_figure(grid: ErrorMap, quantity: str = "length", heave: Any = None) ->
         InputError: unknown quantity, a heave that is no number.
         MissingDependencyError: plotly is not installed.
     """
-    figures = report_library("plotly.graph_objects", "Plotting")
+    figures = optional("plotly.graph_objects")
     label = QUANTITIES[one_of(quantity, "quantity", QUANTITIES)]
     middle = 0.5 * (grid.heave[0] + grid.heave[-1])
     height = float(as_floats([middle if heave is None else heave], "heave", 1)[0])
@@ -80,7 +80,7 @@ def envelope_figure(envelope: Envelope) -> Any:
     Raises:
         MissingDependencyError: plotly is not installed.
     """
-    figures = report_library("plotly.graph_objects", "Plotting")
+    figures = optional("plotly.graph_objects")
     x, y, z = MILLIMETRES * envelope.center.T
     first, second, third = np.asarray(envelope.triangles).T
     mesh = figures.Mesh3d(

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from twin.papers.simulator_dae.library import sympy_module
+from twin.basics.optional import optional
 
 
 class Terms(NamedTuple):
@@ -55,7 +55,7 @@ class Frame(NamedTuple):
 
 def frame() -> Frame:
     """Return the symbols, with R = Rx(roll) Ry(pitch) from platform to base."""
-    sympy = sympy_module()
+    sympy = optional("sympy")
     roll, pitch = sympy.symbols("roll pitch", real=True)
     about_x = sympy.rot_axis1(-roll)
     about_y = sympy.rot_axis2(-pitch)
@@ -71,13 +71,13 @@ def frame() -> Frame:
 
 def vector(name: str) -> Any:
     """Return a vector of three symbols."""
-    sympy = sympy_module()
+    sympy = optional("sympy")
     return sympy.Matrix(sympy.symbols(f"{name}_x {name}_y {name}_z", real=True))
 
 
 def lagrange_terms(at: Frame, kinetic: Any, potential: Any) -> dict[str, Any]:
     """Return mass matrix, remaining forces and energies of a part of the machine."""
-    sympy = sympy_module()
+    sympy = optional("sympy")
     q, v = at.coordinates, at.rates
     momentum = sympy.Matrix([kinetic]).jacobian(v).T
     potential_forces = sympy.Matrix([potential]).jacobian(q).T
@@ -95,7 +95,7 @@ def plate_terms() -> Terms:
     returns the place of the reference point, the map from rates to twist and what is left of the
     twist's derivative at zero accelerations.
     """
-    sympy = sympy_module()
+    sympy = optional("sympy")
     at, center = frame(), vector("center")
     mass = sympy.Symbol("mass", positive=True)
     xx, yy, zz, xy, xz, yz = moments = sympy.symbols("xx yy zz xy xz yz", real=True)
@@ -125,7 +125,7 @@ def pillar_terms() -> Terms:
     length, its derivative by the coordinates, what is left of its second time derivative at zero
     accelerations, the place of the foot and its derivative by the coordinates.
     """
-    sympy = sympy_module()
+    sympy = optional("sympy")
     at, joint = frame(), vector("corner")
     upper, lower = sympy.symbols("upper_mass foot_mass", nonnegative=True)
     length = sympy.Matrix([at.length(joint)])
@@ -146,7 +146,7 @@ def pillar_terms() -> Terms:
 
 
 def _compiled(at: Frame, terms: dict[str, Any], parameters: list[Any]) -> Terms:
-    sympy = sympy_module()
+    sympy = optional("sympy")
     arguments = [*at.coordinates, *at.rates, *at.fixed_joint, *at.fixed_foot, at.gravity]
     entries = [entry for term in terms.values() for entry in term]
     function = sympy.lambdify(arguments + parameters, entries, modules="numpy", cse=True)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from twin.basics.optional import optional
 from twin.papers.simulator_dae.lagrange import SymbolicDae, symbolic_dae
-from twin.papers.simulator_dae.library import sympy_module
 from twin.papers.simulator_dae.plate import PlateModel
 
 
@@ -40,7 +40,7 @@ def reduce_index(plate: PlateModel) -> IndexReduction:
     Raises:
         MissingDependencyError: sympy is not installed.
     """
-    sympy = sympy_module()
+    sympy = optional("sympy")
     dae = symbolic_dae(plate)
     symbols = dae.symbols
     accelerations = _explicit_accelerations(dae)
@@ -56,7 +56,7 @@ def reduce_index(plate: PlateModel) -> IndexReduction:
 
 
 def _explicit_accelerations(dae: SymbolicDae) -> Any:
-    forces = dae.jacobian.T * sympy_module().Matrix(dae.symbols.multipliers)
+    forces = dae.jacobian.T * optional("sympy").Matrix(dae.symbols.multipliers)
     return solve(dae.mass, -(dae.bias + forces))
 
 
@@ -69,7 +69,7 @@ def multipliers_of_motion(dae: SymbolicDae) -> Any:
     Raises:
         MissingDependencyError: sympy is not installed.
     """
-    sympy = sympy_module()
+    sympy = optional("sympy")
     symbols = dae.symbols
     second = symbols.time_derivative(symbols.time_derivative(dae.constraints))
     driven = second.subs(dict.fromkeys(symbols.accelerations, 0))
@@ -89,5 +89,5 @@ def solve(matrix: Any, right: Any) -> Any:
 
 
 def _domain_matrix(matrix: Any) -> Any:
-    polys = sympy_module("sympy.polys.matrices")
+    polys = optional("sympy.polys.matrices")
     return polys.DomainMatrix.from_Matrix(matrix).to_field()

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from twin.basics.arrays import as_flag
-from twin.papers.simulator_dae.library import sympy_module
+from twin.basics.optional import optional
 from twin.papers.simulator_dae.plate import PlateModel
 from twin.papers.simulator_dae.small_angle_energy import (
     corner_points,
@@ -50,7 +50,7 @@ class SymbolicDae(NamedTuple):
     @property
     def equations(self) -> Any:
         """Lagrange's equations: each entry is zero."""
-        sympy = sympy_module()
+        sympy = optional("sympy")
         forces = self.jacobian.T * sympy.Matrix(self.symbols.multipliers)
         return self.mass * sympy.Matrix(self.symbols.accelerations) + self.bias + forces
 
@@ -68,7 +68,7 @@ def constraints(plate: PlateModel, symbols: DaeSymbols) -> Any:
     driven = [
         symbols.length(name) - value for name, value in zip(DRIVEN, symbols.inputs, strict=True)
     ]
-    return sympy_module().Matrix([*tied, *driven])
+    return optional("sympy").Matrix([*tied, *driven])
 
 
 def symbolic_dae(plate: PlateModel, complete: bool = False) -> SymbolicDae:
@@ -87,7 +87,7 @@ def symbolic_dae(plate: PlateModel, complete: bool = False) -> SymbolicDae:
 
 @lru_cache
 def _derived(plate: PlateModel, complete: bool) -> SymbolicDae:
-    sympy = sympy_module()
+    sympy = optional("sympy")
     symbols = dae_symbols()
     kinetic = sympy.Matrix([kinetic_energy(plate, symbols, complete)])
     potential = sympy.Matrix([potential_energy(plate, symbols, complete)])

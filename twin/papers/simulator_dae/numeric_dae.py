@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.basics.optional import optional
 from twin.papers.simulator_dae.index_reduction import multipliers_of_motion
 from twin.papers.simulator_dae.inputs import InputSample
 from twin.papers.simulator_dae.lagrange import symbolic_dae
-from twin.papers.simulator_dae.library import sympy_module
 from twin.papers.simulator_dae.plate import PlateModel
 
 
@@ -73,7 +73,7 @@ def numeric_dae(plate: PlateModel, complete: bool) -> NumericDae:
         InputError: `complete` is not True or False.
         MissingDependencyError: sympy is not installed.
     """
-    sympy = sympy_module()
+    sympy = optional("sympy")
     dae = symbolic_dae(plate, complete)
     symbols = dae.symbols
     state = (*symbols.coordinates, *symbols.rates)

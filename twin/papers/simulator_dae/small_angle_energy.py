@@ -17,14 +17,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from twin.papers.simulator_dae.library import sympy_module
+from twin.basics.optional import optional
 from twin.papers.simulator_dae.plate import CORNERS, FIXED, SIGNS, PlateModel
 from twin.papers.simulator_dae.symbols import DaeSymbols
 
 
 def exact_number(value: float) -> Any:
     """Return a decimal number as a fraction: 0.41 is 41/100."""
-    return sympy_module().Rational(repr(value))
+    return optional("sympy").Rational(repr(value))
 
 
 def corner_points(plate: PlateModel) -> dict[str, tuple[Any, Any]]:

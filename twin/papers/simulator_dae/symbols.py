@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from twin.papers.simulator_dae.library import sympy_module
+from twin.basics.optional import optional
 
 COORDINATES = ("z_mp", "phi_mp", "theta_mp", "hmp_rr", "hmp_rl", "hmp_fl", "hmp_fr")
 """Heave, roll, pitch and the four lengths: the seven coordinates in the paper's order."""
@@ -61,7 +61,7 @@ def dae_symbols() -> DaeSymbols:
     Raises:
         MissingDependencyError: sympy is not installed.
     """
-    symbols = sympy_module().symbols
+    symbols = optional("sympy").symbols
 
     def named(names: tuple[str, ...], prefix: str = "") -> tuple[Any, ...]:
         return tuple(symbols([prefix + name for name in names], real=True))
