@@ -14,7 +14,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import twin
-from twin.analysis.payload_search import static_payload
+from twin.analysis.payload.static import static_payload
 from twin.analysis.workspace.chart import Chart
 from twin.analysis.workspace.region import region
 from twin.cli.console import Column, line, table

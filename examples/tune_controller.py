@@ -14,8 +14,10 @@ import matplotlib.style
 from matplotlib.figure import Figure
 
 import twin
-from twin.analysis.tuning import VELOCITY_STEP, control_snippet, tune_velocity
 from twin.analysis.tuning.figures import gains_text
+from twin.analysis.tuning.snippet import control_snippet
+from twin.analysis.tuning.specification import VELOCITY_STEP
+from twin.analysis.tuning.velocity_step import tune_velocity
 from twin.cli.console import Column, line, table
 
 platform = twin.load("stewart")

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.analysis.frequency.free_decay import decay_poles, slowest_shape
-from twin.analysis.frequency.linear_response import linear_modes
+from twin.analysis.frequency.linear.free_decay import decay_poles, slowest_shape
+from twin.analysis.frequency.linear.response import linear_modes
 from twin.basics.arrays import FloatArray
 from twin.control.active_damping import (
     DirectVelocityFeedback,

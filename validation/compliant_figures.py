@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.papers.compliant_legs import LoadResponse, OccupantEffect
+from twin.papers.compliant_legs.responses.load_cases import LoadResponse
+from twin.papers.compliant_legs.responses.occupant_study import OccupantEffect
 from twin.validation.results import Curve, Panel, Plot
 
 

@@ -6,12 +6,10 @@ import itertools
 
 import numpy as np
 
-from twin.analysis.payload_search import (
-    THESIS_CRITERION,
-    DynamicPayload,
-    StaticPayload,
-    WorstPhase,
-)
+from twin.analysis.payload.criterion import THESIS_CRITERION
+from twin.analysis.payload.dynamic import DynamicPayload
+from twin.analysis.payload.static import StaticPayload
+from twin.analysis.payload.worst_phase import WorstPhase
 from twin.simulation.platform import Platform
 from twin.validation.published import (
     STEWART_DYNAMIC_PAYLOAD,

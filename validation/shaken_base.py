@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.analysis.frequency.shaken_base import MeasuredTransmissibility, measure_transmissibility
+from twin.analysis.frequency.linear.shaken_base import (
+    MeasuredTransmissibility,
+    measure_transmissibility,
+)
 from twin.errors import MissingDependencyError
 from twin.simulation.platform import Platform
 from twin.validation.comparison import missing

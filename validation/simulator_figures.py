@@ -5,20 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.papers.driving_simulator import (
-    ErrorMap,
-    FrictionEffect,
-    translational_envelope,
-    wrong_length,
-)
-from twin.papers.simulator_dae import (
-    CORNERS,
-    DaeRun,
-    ExactKinematics,
-    PlateModel,
-    SmallAngleKinematics,
-)
-from twin.papers.simulator_dae.lagrange import DRIVEN
+from twin.papers.driving_simulator.closed_forms import ExactKinematics, SmallAngleKinematics
+from twin.papers.driving_simulator.dae.integration import DaeRun
+from twin.papers.driving_simulator.dae.lagrange import DRIVEN
+from twin.papers.driving_simulator.plate import CORNERS, PlateModel
+from twin.papers.driving_simulator.studies.envelope import translational_envelope
+from twin.papers.driving_simulator.studies.error_map import ErrorMap
+from twin.papers.driving_simulator.studies.foot_friction import FrictionEffect
+from twin.papers.driving_simulator.studies.redundancy import wrong_length
 from twin.validation.comparison import log_curve
 from twin.validation.results import Curve, Field, Map, Panel, Plot
 

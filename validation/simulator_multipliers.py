@@ -6,7 +6,9 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from twin.basics.optional import optional
-from twin.papers.simulator_dae import IndexReduction, PlateModel, symbolic_dae
+from twin.papers.driving_simulator.dae.index_reduction import IndexReduction
+from twin.papers.driving_simulator.dae.lagrange import symbolic_dae
+from twin.papers.driving_simulator.plate import PlateModel
 
 
 class PrintedTerm(NamedTuple):

@@ -5,14 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.papers.driving_simulator import ErrorMap, exact_head_motion
-from twin.papers.simulator_dae import (
-    CORNERS,
-    ExactKinematics,
-    PlateKinematics,
-    PlateModel,
-    SmallAngleKinematics,
-)
+from twin.papers.driving_simulator.closed_forms import ExactKinematics, SmallAngleKinematics
+from twin.papers.driving_simulator.kinematics import PlateKinematics
+from twin.papers.driving_simulator.plate import CORNERS, PlateModel
+from twin.papers.driving_simulator.studies.error_map import ErrorMap
+from twin.papers.driving_simulator.studies.head import exact_head_motion
 from twin.validation.results import Statement
 from twin.validation.simulator import EXAMPLE, PAPER, printed_places
 from twin.validation.simulator_figures import DEGREES

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.analysis.frequency.compliance import MeasuredCompliance, measure_compliance
+from twin.analysis.frequency.linear.compliance import MeasuredCompliance, measure_compliance
 from twin.simulation.platform import Platform
 from twin.validation.results import Curve, Measure, Panel, Plot
 

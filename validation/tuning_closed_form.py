@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.analysis.tuning import (
-    VELOCITY_STEP,
-    heave_leg,
-    velocity_response,
-    velocity_step_response,
-)
+from twin.analysis.tuning.specification import VELOCITY_STEP
+from twin.analysis.tuning.velocity_step import velocity_response
 from twin.basics.arrays import FloatArray
+from twin.papers.stewart_thesis.linear_step import heave_leg, velocity_step_response
 from twin.simulation.platform import Platform
 from twin.validation.results import Measure
 

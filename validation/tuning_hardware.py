@@ -7,19 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.analysis.frequency.machine_model import path_mass
 from twin.analysis.frequency.paths import axis_path
-from twin.analysis.tuning import (
-    SETTLING,
-    MotorResponse,
-    StepFigures,
-    heave_leg,
-    motor_response,
-    position_response,
-    step_figures,
-    with_armature,
-)
+from twin.analysis.tuning.position_step import SETTLING, position_response
+from twin.analysis.tuning.specification import StepFigures, step_figures
 from twin.basics.arrays import FloatArray
+from twin.papers.stewart_thesis.actuator_modes import path_mass
+from twin.papers.stewart_thesis.linear_step import heave_leg
+from twin.papers.stewart_thesis.motor_step import MotorResponse, motor_response, with_armature
 from twin.simulation.platform import Platform
 from twin.validation.published import THESIS
 from twin.validation.results import Curve, Measure, Panel, Plot, Statement, Table

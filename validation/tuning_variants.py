@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from twin.analysis.tuning import StepFigures, step_figures, velocity_response
+from twin.analysis.tuning.specification import StepFigures, step_figures
+from twin.analysis.tuning.velocity_step import velocity_response
 from twin.simulation.platform import Platform
 from twin.validation.published import THESIS
 from twin.validation.results import Curve, Panel, Plot, Statement

@@ -7,18 +7,18 @@ from collections.abc import Iterator
 import numpy as np
 
 from twin.analysis.workspace.admissible import Admissible, coordinates
+from twin.analysis.workspace.closed_forms import bounding_box, shell_exits, within_shells
 from twin.analysis.workspace.dexterity import conditioning_over, dexterity
 from twin.analysis.workspace.motion_ranges import AxisRange
 from twin.analysis.workspace.region import Region
-from twin.analysis.workspace.shells import bounding_box, shell_exits, within_shells
-from twin.papers.driving_simulator.motion_ranges import (
+from twin.papers.driving_simulator.closed_forms import ExactKinematics
+from twin.papers.driving_simulator.plate import PlateModel
+from twin.papers.driving_simulator.studies.motion_ranges import (
     exact_ranges,
     exact_ranges_at_best_heave,
     small_angle_ranges,
     stroke_shares,
 )
-from twin.papers.simulator_dae.exact_kinematics import ExactKinematics
-from twin.papers.simulator_dae.plate import PlateModel
 from twin.simulation.platform import Platform
 from twin.validation.results import Measure
 

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 import twin
-from twin.analysis.payload import Payload, with_payload
-from twin.analysis.stiffness import characteristic_scale
+from twin.analysis.payload.body import Payload, with_payload
+from twin.analysis.stiffness.matrix import characteristic_scale
 from twin.motion.displacement import displaced
 from twin.simulation.platform import Platform
 

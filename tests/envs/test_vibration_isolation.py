@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 import twin
 import twin.envs
-from twin.analysis.frequency.linear_response import frequency_response
+from twin.analysis.frequency.linear.response import frequency_response
 from twin.control.linear.linearise import linearise
 from twin.envs.channels import places
 from twin.envs.pose_tracking.environment import PoseTrackingEnv

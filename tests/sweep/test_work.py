@@ -10,7 +10,7 @@ import pytest
 from small_sweeps import SMALL, small
 
 import twin
-from twin.analysis.payload import Payload, with_payload
+from twin.analysis.payload.body import Payload, with_payload
 from twin.analysis.tracking import TrackingErrors
 from twin.control import make_controller
 from twin.machine.payload import Occupant, seated_on

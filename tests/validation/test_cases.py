@@ -13,7 +13,8 @@ import twin
 import twin.validation.cases
 from twin.errors import InputError, MissingDependencyError
 from twin.machine import MachineParameters
-from twin.papers.simulator_dae import PlateModel, reduce_index
+from twin.papers.driving_simulator.dae.index_reduction import reduce_index
+from twin.papers.driving_simulator.plate import PlateModel
 from twin.simulation.platform import Platform
 from twin.validation import comparison, projection, simulator_multipliers
 from twin.validation.cases import CASES, load_case

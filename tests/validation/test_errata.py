@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from scipy.linalg import expm, solve_discrete_are
 
 import twin
-from twin.analysis.payload_search import THESIS_CRITERION, dynamic_payload
-from twin.analysis.payload_search.shaken import ShakenMachine
-from twin.analysis.payload_search.worst_phase import phase_bounds
+from twin.analysis.payload.criterion import THESIS_CRITERION
+from twin.analysis.payload.dynamic import dynamic_payload
+from twin.analysis.payload.shaken import ShakenMachine
+from twin.analysis.payload.worst_phase import phase_bounds
 from twin.errors import InputError
 from twin.machine import MachineParameters
 from twin.machine.body import check_inertia

@@ -10,18 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from twin.analysis.payload_search import (
-    THESIS_CRITERION,
-    DynamicPayload,
-    StaticPayload,
-    WorstPhase,
-    dynamic_payload,
-    static_payload,
-    worst_phase,
-)
-from twin.analysis.payload_search.dynamic import DYNAMIC_START_KG
-from twin.analysis.payload_search.record import payload_record
-from twin.analysis.payload_search.steps import START_KG
+from twin.analysis.payload.criterion import THESIS_CRITERION
+from twin.analysis.payload.dynamic import DYNAMIC_START_KG, DynamicPayload, dynamic_payload
+from twin.analysis.payload.record import payload_record
+from twin.analysis.payload.scaled import START_KG
+from twin.analysis.payload.static import StaticPayload, static_payload
+from twin.analysis.payload.worst_phase import WorstPhase, worst_phase
 from twin.basics.files import write_text
 from twin.charts.text import number, value_text
 from twin.commands.console import Column, line, table
@@ -195,8 +189,8 @@ def _plotted(
     plot: Path,
     options: dict[str, Any],
 ) -> Path:
-    from twin.analysis.payload_search.figures import static_figure, sweep_figure
-    from twin.analysis.payload_search.sweep import frequency_sweep
+    from twin.analysis.payload.figures import static_figure, sweep_figure
+    from twin.analysis.payload.sweep import frequency_sweep
     from twin.charts.panels import write_figure
 
     if shaken is None:

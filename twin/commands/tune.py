@@ -7,17 +7,13 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from twin.analysis.tuning import (
-    SETTLING,
-    VELOCITY_STEP,
-    StepSpecification,
-    Trial,
-    Tuning,
-    control_snippet,
-    tune_position,
-    tune_velocity,
-)
 from twin.analysis.tuning.figures import gains_text, tuning_figure
+from twin.analysis.tuning.position_step import SETTLING, tune_position
+from twin.analysis.tuning.search import Trial
+from twin.analysis.tuning.snippet import control_snippet
+from twin.analysis.tuning.specification import VELOCITY_STEP, StepSpecification
+from twin.analysis.tuning.tuning import Tuning
+from twin.analysis.tuning.velocity_step import tune_velocity
 from twin.basics.files import write_text
 from twin.charts.text import number
 from twin.commands.console import Column, line, table

@@ -28,7 +28,7 @@ def workspace(
 ) -> None:
     """Analyse the workspace, print its figures, and write what was asked for.
 
-    JSON holds what `twin.analysis.workspace.content.workspace_content` returns.
+    JSON holds what `twin.analysis.workspace.report.content.workspace_content` returns.
     """
     check_files(plot=(plot, PAGE), json=(json_out, ""))
     platform = load(machine, configuration)
@@ -38,8 +38,8 @@ def workspace(
 
         optional("plotly")
     from twin.analysis.workspace.analysis import PARTS, workspace_analysis
-    from twin.analysis.workspace.content import workspace_content
-    from twin.analysis.workspace.summary import summary_rows
+    from twin.analysis.workspace.report.content import workspace_content
+    from twin.analysis.workspace.report.summary import summary_rows
 
     with _bar(PARTS) as advance, told_as(center="pose"):
         found = workspace_analysis(platform, center, stiffness=stiffness, advance=advance)
@@ -49,7 +49,7 @@ def workspace(
         content = json.dumps(workspace_content(found), indent=2, allow_nan=False)
         line(f"wrote {write_text(json_out, content + chr(10))}")
     if plot is not None:
-        from twin.analysis.workspace.report_page import write_page
+        from twin.analysis.workspace.report.page import write_page
 
         line(f"wrote {write_page(found, plot)}")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.analysis.payload import Payload, with_payload
+from twin.analysis.payload.body import Payload, with_payload
 from twin.basics.arrays import positive
 from twin.control import make_controller
 from twin.control.controller import Controller

@@ -9,22 +9,18 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.machine.payload import Occupant, Wheelchair
-from twin.papers.compliant_legs import (
-    CompliantMachine,
-    Equilibrium,
+from twin.papers.compliant_legs.machine import CompliantMachine, from_parameters
+from twin.papers.compliant_legs.responses.load_cases import (
     LoadResponse,
-    Modes,
-    OccupantEffect,
-    from_parameters,
-    locked_equilibrium,
-    locked_linearisation,
-    locked_motions,
-    modes_of,
-    occupant_study,
+    displacement,
     run_load_cases,
     standard_load_cases,
 )
-from twin.papers.compliant_legs.load_cases import displacement
+from twin.papers.compliant_legs.responses.motion import locked_motions
+from twin.papers.compliant_legs.responses.occupant_study import OccupantEffect, occupant_study
+from twin.papers.compliant_legs.rest.equilibrium import Equilibrium, locked_equilibrium
+from twin.papers.compliant_legs.rest.linear import locked_linearisation
+from twin.papers.compliant_legs.rest.modes import Modes, modes_of
 from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.compliant_figures import loads_plot, modes_plot, settling_plot

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from twin.analysis.frequency.machine_model import machine_loop, modelled_response, path_mass
 from twin.analysis.frequency.measured import MeasuredResponse, measure_response
 from twin.analysis.frequency.paths import axis_path
 from twin.analysis.frequency.response import FrequencyResponse
-from twin.papers.thesis_response import (
+from twin.papers.stewart_thesis.actuator_modes import machine_loop, modelled_response, path_mass
+from twin.papers.stewart_thesis.response import (
     FREQUENCIES,
     LATE,
     PRINTED,

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from twin.analysis.mobility import Mobility
-from twin.analysis.modes import natural_modes
-from twin.analysis.sag import SagSweep, sag_over_gravity
-from twin.analysis.statics import commanded_coordinates, static_pose
-from twin.analysis.stiffness import characteristic_scale, stiffness_matrix
-from twin.analysis.stroke import RequiredStroke, required_stroke
-from twin.analysis.variations import with_gravity
+from twin.analysis.feasibility.mobility import Mobility
+from twin.analysis.feasibility.stroke import RequiredStroke, required_stroke
+from twin.analysis.stiffness.equilibrium import commanded_coordinates, static_pose
+from twin.analysis.stiffness.matrix import characteristic_scale, stiffness_matrix
+from twin.analysis.stiffness.modes import natural_modes
+from twin.analysis.stiffness.sag import SagSweep, sag_over_gravity
+from twin.analysis.stiffness.variations import with_gravity
 from twin.basics.arrays import FloatArray
 from twin.motion.displacement import displacement
 from twin.rotations import (

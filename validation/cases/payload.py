@@ -6,17 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from twin.analysis.payload_search import (
-    THESIS_CRITERION,
-    DynamicPayload,
-    StaticPayload,
-    WorstPhase,
-    dynamic_payload,
-    scaled_payload,
-    static_payload,
-    worst_phase,
-)
-from twin.analysis.payload_search.sweep import frequency_sweep
+from twin.analysis.payload.criterion import THESIS_CRITERION
+from twin.analysis.payload.dynamic import DynamicPayload, dynamic_payload
+from twin.analysis.payload.scaled import scaled_payload
+from twin.analysis.payload.static import StaticPayload, static_payload
+from twin.analysis.payload.sweep import frequency_sweep
+from twin.analysis.payload.worst_phase import WorstPhase, worst_phase
 from twin.model.motions import REST
 from twin.simulation.platform import Platform
 from twin.validation.case import Case

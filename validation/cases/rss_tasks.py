@@ -7,8 +7,12 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from twin.analysis.motor_requirement import MotorRequirement, motor_requirement, payload_sweep
-from twin.analysis.payload import Payload
+from twin.analysis.feasibility.motor_requirement import (
+    MotorRequirement,
+    motor_requirement,
+    payload_sweep,
+)
+from twin.analysis.payload.body import Payload
 from twin.motion.rest_to_rest import LAWS, RestToRestMotion, shortest_rise
 from twin.simulation.platform import Platform
 from twin.validation.case import Case

@@ -6,20 +6,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from twin.papers.driving_simulator import (
-    FrictionEffect,
+from twin.papers.driving_simulator.exact.friction import SlidingFriction
+from twin.papers.driving_simulator.exact.model import ExactModel
+from twin.papers.driving_simulator.inputs import sinusoidal_inputs
+from twin.papers.driving_simulator.plate import CORNERS, PlateModel
+from twin.papers.driving_simulator.studies.foot_friction import FrictionEffect, friction_effect
+from twin.papers.driving_simulator.studies.redundancy import (
     WrongLength,
-    friction_effect,
     split_forces,
     wrong_force,
     wrong_length,
-)
-from twin.papers.simulator_dae import (
-    CORNERS,
-    ExactModel,
-    PlateModel,
-    SlidingFriction,
-    sinusoidal_inputs,
 )
 from twin.simulation.platform import Platform, load
 from twin.validation.case import Case

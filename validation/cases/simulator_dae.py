@@ -8,20 +8,15 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.papers.driving_simulator.foot_friction import driven_motion
-from twin.papers.driving_simulator.printed_energy import PUSHING, home_inertia
-from twin.papers.simulator_dae import (
-    DaeRun,
-    ExactModel,
-    IndexReduction,
-    Pillars,
-    PlateModel,
-    integrate_dae,
-    reduce_index,
-    sigmoid_inputs,
-    sinusoidal_inputs,
-    symbolic_dae,
-)
+from twin.papers.driving_simulator.dae.index_reduction import IndexReduction, reduce_index
+from twin.papers.driving_simulator.dae.integration import DaeRun, integrate_dae
+from twin.papers.driving_simulator.dae.lagrange import symbolic_dae
+from twin.papers.driving_simulator.exact.model import ExactModel
+from twin.papers.driving_simulator.exact.pillars import Pillars
+from twin.papers.driving_simulator.inputs import sigmoid_inputs, sinusoidal_inputs
+from twin.papers.driving_simulator.plate import PlateModel
+from twin.papers.driving_simulator.studies.foot_friction import driven_motion
+from twin.papers.driving_simulator.studies.printed_energy import PUSHING, home_inertia
 from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.results import CaseResult, Measure, Statement

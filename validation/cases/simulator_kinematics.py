@@ -7,21 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.papers.driving_simulator import (
-    ErrorMap,
-    exact_head_motion,
-    exact_ranges,
-    small_angle_errors,
-    small_angle_head_motion,
-    small_angle_ranges,
-)
-from twin.papers.driving_simulator.foot_friction import driven_motion
-from twin.papers.simulator_dae import (
-    ExactKinematics,
-    PlateModel,
-    SmallAngleKinematics,
-    sinusoidal_inputs,
-)
+from twin.papers.driving_simulator.closed_forms import ExactKinematics, SmallAngleKinematics
+from twin.papers.driving_simulator.inputs import sinusoidal_inputs
+from twin.papers.driving_simulator.plate import PlateModel
+from twin.papers.driving_simulator.studies.error_map import ErrorMap, small_angle_errors
+from twin.papers.driving_simulator.studies.foot_friction import driven_motion
+from twin.papers.driving_simulator.studies.head import exact_head_motion, small_angle_head_motion
+from twin.papers.driving_simulator.studies.motion_ranges import exact_ranges, small_angle_ranges
 from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.published_values import Comparison, compared

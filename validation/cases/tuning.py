@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from twin.analysis.tuning import (
-    SETTLING,
-    VELOCITY_STEP,
-    Tuning,
-    heave_leg,
-    position_response,
-    step_figures,
-    tune_velocity,
-    velocity_response,
-    velocity_step_response,
-)
+from twin.analysis.tuning.position_step import SETTLING, position_response
+from twin.analysis.tuning.specification import VELOCITY_STEP, step_figures
+from twin.analysis.tuning.tuning import Tuning
+from twin.analysis.tuning.velocity_step import tune_velocity, velocity_response
 from twin.basics.arrays import FloatArray
+from twin.papers.stewart_thesis.linear_step import heave_leg, velocity_step_response
 from twin.simulation.platform import Platform, load
 from twin.validation.case import Case
 from twin.validation.published import THESIS

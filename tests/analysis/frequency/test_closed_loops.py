@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 
 import twin
-from twin.analysis.frequency.compliance import measure_compliance
 from twin.analysis.frequency.figures import measured_figure
-from twin.analysis.frequency.loop_model import LoopModel
-from twin.analysis.frequency.machine_model import (
-    actuator_modes,
-    machine_loop,
-    modelled_response,
-    path_mass,
-)
+from twin.analysis.frequency.linear.compliance import measure_compliance
 from twin.analysis.frequency.measured import ExcitationError, measure_response
 from twin.analysis.frequency.paths import actuator_path, axis_path
 from twin.analysis.frequency.response import delay_of, exact_response, response_figures
 from twin.control.cascade import Cascade
 from twin.errors import InputError
-from twin.papers.thesis_response import (
+from twin.papers.stewart_thesis.actuator_modes import (
+    actuator_modes,
+    machine_loop,
+    modelled_response,
+    path_mass,
+)
+from twin.papers.stewart_thesis.loop_model import LoopModel
+from twin.papers.stewart_thesis.response import (
     PRINTED,
     candidate,
     explanations,

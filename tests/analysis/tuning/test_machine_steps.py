@@ -8,21 +8,14 @@ import numpy as np
 import pytest
 
 import twin
-from twin.analysis.tuning import (
-    SETTLING,
-    VELOCITY_STEP,
-    control_snippet,
-    heave_leg,
-    position_response,
-    step_figures,
-    tune_velocity,
-    velocity_gains,
-    velocity_response,
-    velocity_step_response,
-)
 from twin.analysis.tuning.figures import tuning_figure
+from twin.analysis.tuning.position_step import SETTLING, position_response
+from twin.analysis.tuning.snippet import control_snippet
+from twin.analysis.tuning.specification import VELOCITY_STEP, step_figures
+from twin.analysis.tuning.velocity_step import tune_velocity, velocity_gains, velocity_response
 from twin.errors import InputError
 from twin.machine.control import CascadeGains
+from twin.papers.stewart_thesis.linear_step import heave_leg, velocity_step_response
 
 
 def test_the_machine_moves_like_one_mass_in_heave() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import twin
-from twin.analysis.stiffness import stiffness_matrix
+from twin.analysis.stiffness.matrix import stiffness_matrix
 from twin.analysis.workspace import analysis
 from twin.analysis.workspace.admissible import determinants, square
 from twin.analysis.workspace.analysis import closest_singular
@@ -14,8 +14,8 @@ from twin.analysis.workspace.chart import Chart, own_axes
 from twin.analysis.workspace.dexterity import conditioning_over, dexterity
 from twin.analysis.workspace.maps import plane_map
 from twin.analysis.workspace.region import mean_over, region
-from twin.analysis.workspace.singularity import singular_distance
-from twin.analysis.workspace.sphere import sphere
+from twin.analysis.workspace.search.singularity import singular_distance
+from twin.analysis.workspace.search.sphere import sphere
 from twin.analysis.workspace.stiffness import leg_stiffness, stiffness_range
 from twin.errors import InputError
 from twin.simulation.platform import Platform

@@ -8,17 +8,17 @@ import pytest
 import twin
 from twin.analysis.workspace.admissible import Admissible, Cause
 from twin.analysis.workspace.chart import Chart, own_axes
-from twin.analysis.workspace.rays import extent, search
-from twin.analysis.workspace.region import region
-from twin.analysis.workspace.shells import (
+from twin.analysis.workspace.closed_forms import (
     STRAIGHT,
     bounding_box,
     shell_centers,
     shell_exits,
+    third_turn,
     within_shells,
 )
-from twin.analysis.workspace.sphere import circle, sphere
-from twin.analysis.workspace.symmetry import third_turn
+from twin.analysis.workspace.region import region
+from twin.analysis.workspace.search.rays import extent, search
+from twin.analysis.workspace.search.sphere import circle, sphere
 from twin.errors import InputError
 from twin.simulation.platform import Platform
 

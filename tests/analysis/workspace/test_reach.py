@@ -8,18 +8,21 @@ import pytest
 import twin
 from twin.analysis.machine_summary import axis_ranges
 from twin.analysis.workspace import motion_ranges as ranges
-from twin.analysis.workspace import walk
 from twin.analysis.workspace.admissible import Admissible
-from twin.analysis.workspace.barrier import farthest
 from twin.analysis.workspace.chart import Chart, own_axes
 from twin.analysis.workspace.motion_ranges import motion_ranges, singular_ends
-from twin.analysis.workspace.rays import search
 from twin.analysis.workspace.reachable import AXES, reachable_set, stretches_along
-from twin.analysis.workspace.sphere import sphere
-from twin.analysis.workspace.walk import wander
+from twin.analysis.workspace.search import walk
+from twin.analysis.workspace.search.barrier import farthest
+from twin.analysis.workspace.search.rays import search
+from twin.analysis.workspace.search.sphere import sphere
+from twin.analysis.workspace.search.walk import wander
 from twin.errors import InputError
-from twin.papers.driving_simulator.motion_ranges import exact_ranges, exact_ranges_at_best_heave
-from twin.papers.simulator_dae.plate import PlateModel
+from twin.papers.driving_simulator.plate import PlateModel
+from twin.papers.driving_simulator.studies.motion_ranges import (
+    exact_ranges,
+    exact_ranges_at_best_heave,
+)
 from twin.simulation.platform import Platform
 
 

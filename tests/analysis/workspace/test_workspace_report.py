@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import twin
-from twin.analysis.workspace import analysis, walk
-from twin.analysis.workspace.content import workspace_content
-from twin.analysis.workspace.report_page import write_page
-from twin.analysis.workspace.summary import summary_rows
+from twin.analysis.workspace import analysis
+from twin.analysis.workspace.report.content import workspace_content
+from twin.analysis.workspace.report.page import write_page
+from twin.analysis.workspace.report.summary import summary_rows
+from twin.analysis.workspace.search import walk
 from twin.commands.workspace import workspace
 from twin.errors import InputError
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.linalg import solve_discrete_are
 
 import twin
-from twin.analysis.frequency.free_decay import decay_poles, slowest_shape
+from twin.analysis.frequency.linear.free_decay import decay_poles, slowest_shape
 from twin.control.active_damping import (
     DirectVelocityFeedback,
     HacLac,

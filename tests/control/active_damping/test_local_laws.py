@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import twin
-from twin.analysis.frequency.free_decay import decay_poles, slowest_shape
-from twin.analysis.variations import with_gravity
+from twin.analysis.frequency.linear.free_decay import decay_poles, slowest_shape
+from twin.analysis.stiffness.variations import with_gravity
 from twin.control.active_damping import (
     DirectVelocityFeedback,
     HacLac,

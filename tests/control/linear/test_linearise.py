@@ -11,18 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import twin
-from twin.analysis.modes import natural_modes
-from twin.analysis.stiffness import stiffness_matrix
-from twin.analysis.variations import with_gravity
+from twin.analysis.stiffness.matrix import stiffness_matrix
+from twin.analysis.stiffness.modes import natural_modes
+from twin.analysis.stiffness.variations import with_gravity
 from twin.control.linear import LinearMachine, linearise, rest_at, sampled
 from twin.control.linear.drives import driven_system, with_delay, with_drives, with_lag
 from twin.control.linear.rest import spring_constants
 from twin.errors import InputError, SingularPoseError
 from twin.model.motions import REST
 from twin.motion.displacement import displaced, displacement
-from twin.papers.compliant_legs.equilibrium import held_equilibrium
-from twin.papers.compliant_legs.linear import held_linearisation, locked_linearisation
 from twin.papers.compliant_legs.machine import from_parameters
+from twin.papers.compliant_legs.rest.equilibrium import held_equilibrium
+from twin.papers.compliant_legs.rest.linear import held_linearisation, locked_linearisation
 from twin.simulation.platform import Platform
 
 

@@ -12,13 +12,13 @@ import pytest
 import twin
 from twin.errors import InputError, SingularPoseError, StateError
 from twin.papers.compliant_legs.energies import energy, power
-from twin.papers.compliant_legs.equilibrium import held_equilibrium, locked_equilibrium
-from twin.papers.compliant_legs.extended_system import solve_extended
-from twin.papers.compliant_legs.load_cases import run_load_cases, standard_load_cases
+from twin.papers.compliant_legs.equations.extended_system import solve_extended
+from twin.papers.compliant_legs.equations.solve import rest_lengths, solve_free, solve_locked
 from twin.papers.compliant_legs.loads import load, wrench_in_base
 from twin.papers.compliant_legs.machine import CompliantMachine, from_parameters
-from twin.papers.compliant_legs.motion import free_motion, locked_motions
-from twin.papers.compliant_legs.solve import rest_lengths, solve_free, solve_locked
+from twin.papers.compliant_legs.responses.load_cases import run_load_cases, standard_load_cases
+from twin.papers.compliant_legs.responses.motion import free_motion, locked_motions
+from twin.papers.compliant_legs.rest.equilibrium import held_equilibrium, locked_equilibrium
 
 NAN = float("nan")
 

@@ -7,18 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from twin.papers.compliant_legs.equilibrium import locked_equilibrium
-from twin.papers.compliant_legs.linear import locked_linearisation
-from twin.papers.compliant_legs.load_cases import (
+from twin.papers.compliant_legs.equations.solve import rest_lengths
+from twin.papers.compliant_legs.loads import load, wrench_in_base
+from twin.papers.compliant_legs.machine import CompliantMachine
+from twin.papers.compliant_legs.responses.load_cases import (
     LoadCase,
     displacement,
     run_load_cases,
     standard_load_cases,
 )
-from twin.papers.compliant_legs.loads import load, wrench_in_base
-from twin.papers.compliant_legs.machine import CompliantMachine
-from twin.papers.compliant_legs.motion import locked_motions
-from twin.papers.compliant_legs.solve import rest_lengths
+from twin.papers.compliant_legs.responses.motion import locked_motions
+from twin.papers.compliant_legs.rest.equilibrium import locked_equilibrium
+from twin.papers.compliant_legs.rest.linear import locked_linearisation
 from twin.papers.compliant_legs.vectors import rotation_matrix
 from twin.rotations import pose_from_angles
 

@@ -9,19 +9,27 @@ import pytest
 from scipy.optimize import curve_fit
 
 from twin.errors import StateError
-from twin.papers.compliant_legs.equilibrium import displaced, held_equilibrium, locked_equilibrium
-from twin.papers.compliant_legs.linear import (
+from twin.papers.compliant_legs.equations.solve import rest_lengths, solve_free, solve_locked
+from twin.papers.compliant_legs.loads import NO_LOAD, load, wrench_in_base
+from twin.papers.compliant_legs.machine import CompliantMachine
+from twin.papers.compliant_legs.responses.load_cases import displacement
+from twin.papers.compliant_legs.responses.motion import (
+    free_motion,
+    locked_internal,
+    locked_motions,
+)
+from twin.papers.compliant_legs.rest.equilibrium import (
+    displaced,
+    held_equilibrium,
+    locked_equilibrium,
+)
+from twin.papers.compliant_legs.rest.linear import (
     Linearisation,
     held_linearisation,
     locked_linearisation,
 )
-from twin.papers.compliant_legs.load_cases import displacement
-from twin.papers.compliant_legs.loads import NO_LOAD, load, wrench_in_base
-from twin.papers.compliant_legs.machine import CompliantMachine
-from twin.papers.compliant_legs.modes import modes_of
-from twin.papers.compliant_legs.motion import free_motion, locked_internal, locked_motions
-from twin.papers.compliant_legs.solve import rest_lengths, solve_free, solve_locked
-from twin.papers.compliant_legs.statics import locked_deflection
+from twin.papers.compliant_legs.rest.modes import modes_of
+from twin.papers.compliant_legs.rest.statics import locked_deflection
 
 LOADS = (
     NO_LOAD,

@@ -10,18 +10,13 @@ import pytest
 
 import twin
 from twin.machine.payload import Occupant, Wheelchair
-from twin.papers.compliant_legs import (
-    CompliantMachine,
-    held_equilibrium,
-    held_linearisation,
-    locked_equilibrium,
-    locked_linearisation,
-    modes_of,
-    occupant_study,
-    rest_lengths,
-    run_load_cases,
-    standard_load_cases,
-)
+from twin.papers.compliant_legs.equations.solve import rest_lengths
+from twin.papers.compliant_legs.machine import CompliantMachine
+from twin.papers.compliant_legs.responses.load_cases import run_load_cases, standard_load_cases
+from twin.papers.compliant_legs.responses.occupant_study import occupant_study
+from twin.papers.compliant_legs.rest.equilibrium import held_equilibrium, locked_equilibrium
+from twin.papers.compliant_legs.rest.linear import held_linearisation, locked_linearisation
+from twin.papers.compliant_legs.rest.modes import modes_of
 from twin.rotations import pose_from_angles
 
 PAGE = (Path(twin.__file__).parents[1] / "docs" / "compliant_legs.md").read_text(encoding="utf-8")

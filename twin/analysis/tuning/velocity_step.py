@@ -7,13 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.analysis.tuning.linear_step import heave_direction
 from twin.analysis.tuning.search import Trial
 from twin.analysis.tuning.specification import VELOCITY_STEP, StepSpecification
 from twin.analysis.tuning.tuning import Gain, Tuning, chosen_gains, instants, no_response, tuned
 from twin.basics.arrays import FloatArray, as_flag, positive
 from twin.control.controller import Controller
-from twin.errors import SimulationStoppedError
+from twin.errors import InputError, SimulationStoppedError
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.motions import REST
 from twin.plant.command import Command
@@ -82,6 +81,20 @@ class VelocityStep(Controller):
     def update(self, step: int, measurement: Measurement) -> Command:
         """Return the speeds."""
         return Command(self.demand, feedforward=self._feedforward)
+
+
+def heave_direction(platform: MachineModel) -> FloatArray:
+    """Return the actuators' rates `(n,)` while the platform rises at home, the largest 1.
+
+    Raises:
+        InputError: not a machine, or one that cannot rise.
+    """
+    rising = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+    rates = as_model(platform).jacobian(platform.home) @ rising
+    largest = float(np.abs(rates).max())
+    if not largest > 0.0:
+        raise InputError("platform", f"the actuators of {platform.name} do not move in heave")
+    return np.asarray(rates / largest)
 
 
 def velocity_response(

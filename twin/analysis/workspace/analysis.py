@@ -15,8 +15,8 @@ from twin.analysis.workspace.maps import PlaneMap, plane_map
 from twin.analysis.workspace.motion_ranges import AxisRange, motion_ranges
 from twin.analysis.workspace.reachable import ReachableSet, reachable_set
 from twin.analysis.workspace.region import LEVELS, Region, mean_over, region
-from twin.analysis.workspace.singularity import singular_distance
-from twin.analysis.workspace.sphere import sphere
+from twin.analysis.workspace.search.singularity import singular_distance
+from twin.analysis.workspace.search.sphere import sphere
 from twin.analysis.workspace.stiffness import (
     LegStiffness,
     StiffnessRange,

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.mobility import check_convention
-from twin.analysis.stiffness import characteristic_scale
+from twin.analysis.feasibility.mobility import check_convention
+from twin.analysis.stiffness.matrix import characteristic_scale
 from twin.basics.arrays import FloatArray, as_floats, as_pose, read_only
 from twin.errors import InputError
 from twin.machine.legs import RssLeg

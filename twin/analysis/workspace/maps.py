@@ -10,9 +10,9 @@ import numpy as np
 from twin.analysis.workspace.admissible import Admissible, square
 from twin.analysis.workspace.chart import Chart
 from twin.analysis.workspace.dexterity import Dexterity, dexterity
-from twin.analysis.workspace.rays import search
-from twin.analysis.workspace.singularity import singular_distance
-from twin.analysis.workspace.sphere import circle
+from twin.analysis.workspace.search.rays import search
+from twin.analysis.workspace.search.singularity import singular_distance
+from twin.analysis.workspace.search.sphere import circle
 from twin.analysis.workspace.stiffness import StiffnessRange, stiffness_range
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.analysis.workspace.admissible import Cause, cause_text
-from twin.analysis.workspace.barrier import APART, NEAR, farthest
 from twin.analysis.workspace.chart import Chart, own_axes
-from twin.analysis.workspace.rays import search
-from twin.analysis.workspace.walk import wander
+from twin.analysis.workspace.search.barrier import APART, NEAR, farthest
+from twin.analysis.workspace.search.rays import search
+from twin.analysis.workspace.search.walk import wander
 from twin.basics.arrays import FloatArray
 from twin.model.machine_model import MachineModel
 

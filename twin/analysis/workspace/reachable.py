@@ -1,11 +1,11 @@
 """Reachable set: positions that the reference point reaches with some attitude.
 
 Along every ray from the centre the attitude is chosen so that the platform gets as far as it can
-(`twin.analysis.workspace.barrier`): everything up to `near` is reached. The set need not be seen
-whole from the centre: a platform with its reference point high above the joints reaches, by
-tilting, places behind ones that it does not reach. Poses of a random walk through the workspace
-(`twin.analysis.workspace.walk`) close to a ray start searches for such a second stretch, from
-`behind` to `far`. More than two stretches per ray are not told apart.
+(`search.barrier`): everything up to `near` is reached. The set need not be seen whole from the
+centre: a platform with its reference point high above the joints reaches, by tilting, places behind
+ones that it does not reach. Poses of a random walk through the workspace (`search.walk`) close to a
+ray start searches for such a second stretch, from `behind` to `far`. More than two stretches per
+ray are not told apart.
 
 The attitude that carries farthest is one of several local answers. Every ray therefore starts from
 poses of the walk as well, and tries the attitudes of rays beside it. What is still missed is
@@ -20,14 +20,14 @@ import numpy as np
 
 from twin.analysis.workspace.admissible import BoolArray
 from twin.analysis.workspace.chart import Chart
-from twin.analysis.workspace.free_rays import (
+from twin.analysis.workspace.search.free_rays import (
     FreeRays,
     neighbour_starts,
     scattered_starts,
     walked_starts,
 )
-from twin.analysis.workspace.sphere import sphere
-from twin.analysis.workspace.walk import wander
+from twin.analysis.workspace.search.sphere import sphere
+from twin.analysis.workspace.search.walk import wander
 from twin.basics.arrays import FloatArray, as_floats
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model

@@ -1,9 +1,9 @@
 """Stiffness over the workspace: the softest and the stiffest direction at every pose.
 
-The elastic part K = J^T diag(k) J of `twin.analysis.stiffness`, without what loads add. Blocks:
-translations with the attitude held, rotations about the reference point with its place held. Of
-machines with three degrees of freedom, K is taken over unit rates of height and of the turning of
-the platform's normal about the base's x and y axes.
+The elastic part K = J^T diag(k) J of `twin.analysis.stiffness.matrix`, without the parts from
+loads. Blocks: translations with the attitude held, rotations about the reference point with its
+place held. Of machines with three degrees of freedom, K is taken over unit rates of height and of
+the turning of the platform's normal about the base's x and y axes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.springs import strut_springs
+from twin.analysis.stiffness.springs import strut_springs
 from twin.analysis.workspace.admissible import jacobians
 from twin.basics.arrays import FloatArray, as_floats, as_pose
 from twin.errors import InputError

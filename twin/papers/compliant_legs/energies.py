@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.papers.compliant_legs.equations.platform_rows import platform_mass_matrix
 from twin.papers.compliant_legs.machine import CompliantMachine, as_machine
-from twin.papers.compliant_legs.platform_rows import platform_mass_matrix
 from twin.papers.compliant_legs.state import checked_state, leg_state
 from twin.papers.compliant_legs.vectors import dot, rotation_matrix
 

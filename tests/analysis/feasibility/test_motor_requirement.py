@@ -1,0 +1,142 @@
+"""What a task asks of the motors: balances of work, limits, payloads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import twin
+from twin.analysis.feasibility.motor_requirement import (
+    actuator_use,
+    motor_requirement,
+    payload_sweep,
+)
+from twin.analysis.payload.body import Payload
+from twin.analysis.stiffness.matrix import holding_forces
+from twin.analysis.stiffness.springs import springs_of
+from twin.errors import InputError
+from twin.model.motions import REST
+from twin.motion import Motion, SineMotion, StepMotion
+
+MACHINES = [name for name in twin.machine_names() if not twin.load(name).n_deflections]
+assert len(MACHINES) > 2
+
+
+def task(machine: twin.Platform) -> Motion:
+    """Return a heave and tilt of some hundredths of the machine's size, from rest to rest."""
+    size = float(machine.home_reaches.mean())
+    displacement = {"z": 0.03 * size, "pitch": 0.02, "roll": 0.03}
+    convention = "yaw_pitch_roll" if machine.dof == 6 else "roll_pitch"
+    return StepMotion(
+        machine.home, displacement=displacement, rise=0.5, duration=0.6, convention=convention
+    )
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_work_is_the_gain_in_energy(name: str) -> None:
+    machine = twin.load(name)
+    motion = task(machine)
+    found = motor_requirement(machine, motion, samples=6001)
+    work = np.trapezoid(found.power.sum(axis=1), found.time)
+    pose = machine.constrain(motion([0.0, motion.duration]).pose).pose
+    energy = machine.energy(pose, REST)[1]
+    if machine.kind == "strut":  # the springs' own energy is not the motors'
+        springs = springs_of(machine)
+        stretch = springs.rest - machine.inverse_kinematics(pose)
+        energy = energy - 0.5 * stretch**2 @ springs.stiffness
+    gain = energy[1] - energy[0]
+    assert gain > 0.1
+    assert work == pytest.approx(gain, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_profiles_are_those_of_the_machine(name: str) -> None:
+    machine = twin.load(name)
+    motion = task(machine)
+    found = motor_requirement(machine, motion, samples=2001)
+    slopes = np.gradient(found.coordinates, found.time, axis=0)[1:-1]
+    close = 1e-4 * np.abs(slopes).max()
+    np.testing.assert_allclose(found.rates[1:-1], slopes, rtol=0, atol=close)
+    if machine.dof == 6:
+        held = holding_forces(machine, motion(0.0).pose)
+        np.testing.assert_allclose(found.forces[0], held, rtol=1e-9, atol=1e-7)
+    for peak, values in (
+        (found.peak_force, found.forces),
+        (found.peak_speed, found.rates),
+        (found.peak_power, found.power),
+    ):
+        assert abs(peak.value) == pytest.approx(np.abs(values).max(), rel=1e-8)
+        assert peak.value == values[np.searchsorted(found.time, peak.time), peak.leg - 1]
+    assert found.lowest_force == found.forces.min()
+
+
+def test_root_mean_square_of_a_held_machine(stewart: twin.Platform) -> None:
+    still = SineMotion(stewart.home, amplitude={"z": 0.0}, frequency=1.0, duration=2.0)
+    found = motor_requirement(stewart, still)
+    held = stewart.inverse_dynamics(stewart.home, REST, REST)
+    np.testing.assert_allclose(found.rms_forces, held, rtol=1e-12)
+    np.testing.assert_allclose(found.power, 0.0, rtol=0, atol=1e-9)
+
+
+def test_wrench_is_carried(stewart: twin.Platform) -> None:
+    load = [0.0, 0.0, -500.0, 10.0, 0.0, 0.0]
+    motion = task(stewart)
+    plain, loaded = (motor_requirement(stewart, motion, wrench=w) for w in (None, load))
+    jacobian = stewart.jacobian(motion(plain.time).pose)
+    added = np.einsum("kij,ki->kj", jacobian, loaded.forces - plain.forces)
+    np.testing.assert_allclose(added, np.tile(np.negative(load), (1001, 1)), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", [name for name in MACHINES if twin.load(name).dof == 6])
+def test_forces_are_linear_in_the_payload(name: str) -> None:
+    machine = twin.load(name)
+    payloads = [None, *(Payload(mass, [0.02, 0.01, 0.05]) for mass in (5.0, 20.0))]
+    none, light, heavy = payload_sweep(machine, task(machine), payloads, samples=101)
+    gain = light.forces - none.forces
+    assert np.abs(gain).max() > 1.0
+    size = np.abs(none.forces).max() + np.abs(heavy.forces).max()
+    np.testing.assert_allclose(heavy.forces - none.forces, 4.0 * gain, rtol=0, atol=1e-10 * size)
+    np.testing.assert_array_equal(heavy.rates, none.rates)
+
+
+def test_use_of_the_actuators(stewart: twin.Platform, srspm: twin.Platform) -> None:
+    found = motor_requirement(stewart, task(stewart))
+    force, speed = actuator_use(stewart, found)
+    assert force.name == f"force of leg {found.peak_force.leg}"
+    assert force.share == pytest.approx(abs(found.peak_force.value) / 3073.0)
+    assert speed.share == pytest.approx(abs(found.peak_speed.value) / 0.254)
+    assert actuator_use(srspm, motor_requirement(srspm, task(srspm))) == ()
+    with pytest.raises(InputError, match="actuators"):
+        driving = twin.load("driving_simulator")
+        actuator_use(stewart, motor_requirement(driving, task(driving)))
+
+
+def test_springs_inside_the_legs_are_refused() -> None:
+    machine = twin.load("compliant_stewart")
+    with pytest.raises(InputError, match="springs inside"):
+        motor_requirement(machine, task(machine))
+
+
+def test_pillars_take_their_own_angles_only() -> None:
+    machine = twin.load("driving_simulator")
+    motion = StepMotion(machine.home, displacement={"yaw": 0.1}, rise=0.5, duration=0.5)
+    with pytest.raises(InputError, match="roll_pitch"):
+        motor_requirement(machine, motion)
+
+
+def test_bad_arguments(stewart: twin.Platform) -> None:
+    with pytest.raises(InputError, match="motion"):
+        motor_requirement(stewart, "up")  # type: ignore[arg-type]
+    for samples in (1, 2.0, True):
+        with pytest.raises(InputError, match="samples"):
+            motor_requirement(stewart, task(stewart), samples=samples)  # type: ignore[arg-type]
+    for payloads in ([], None, [5.0]):
+        with pytest.raises(InputError, match="payload"):
+            payload_sweep(stewart, task(stewart), payloads)  # type: ignore[arg-type]
+
+
+def test_the_first_of_equal_legs_is_named() -> None:
+    machine = twin.load("rss")
+    motion = StepMotion(machine.home, displacement={"z": 0.02}, rise=0.3, duration=0.3)
+    found = motor_requirement(machine, motion)
+    assert found.peak_force.leg == found.peak_speed.leg == found.peak_power.leg == 1

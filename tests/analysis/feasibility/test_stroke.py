@@ -1,0 +1,151 @@
+"""Required stroke: no pose of the box asks for more, and the named poses ask for just that."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import twin
+from twin.analysis.feasibility.mobility import Mobility
+from twin.analysis.feasibility.stroke import required_stroke
+from twin.errors import InputError
+from twin.motion import SineMotion, axis_names
+
+WIDTH = st.tuples(st.floats(-1.0, 0.3), st.floats(0.0, 1.3))
+CONVENTION = st.sampled_from(["yaw_pitch_roll", "fixed_xyz", "moving_xyz", "rotation_vector"])
+MACHINES = twin.machine_names()
+
+
+def box(machine: twin.Platform, widths: list[tuple[float, float]], name: str) -> Mobility:
+    """Return a box of some hundredths of the machine's size, ranges in these parts of it."""
+    size = float(machine.home_reaches.mean())
+    scale = np.array([0.05 * size] * 3 + [0.15] * 3)
+    pairs = {
+        axis: (scale[k] * min(ends), scale[k] * max(ends))
+        for k, (axis, ends) in enumerate(zip(axis_names(name), widths, strict=False))
+    }
+    return Mobility.about(machine.home, pairs, name)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+@settings(max_examples=8)
+@given(st.lists(WIDTH, min_size=6, max_size=6), CONVENTION, st.integers(0, 1000))
+def test_no_pose_of_the_box_asks_for_more(
+    name: str, widths: list[tuple[float, float]], convention: str, seed: int
+) -> None:
+    machine = twin.load(name)
+    wanted = box(machine, widths, convention if machine.dof == 6 else "roll_pitch")
+    found = required_stroke(machine, wanted)
+    assert len(found.unreachable) == 0
+    random = np.random.default_rng(seed).uniform(wanted.low, wanted.high, (3000, len(wanted.low)))
+    edges = np.where(random < 0.5 * (wanted.low + wanted.high), wanted.low, wanted.high)
+    mixed = np.where(np.random.default_rng(seed).random(random.shape) < 0.5, random, edges)
+    tried = wanted.poses(np.vstack([random, mixed, wanted.corners()]))
+    values = machine.inverse_kinematics(machine.constrain(tried).pose)
+    assert (values >= found.minimum - 1e-10).all()
+    assert (values <= found.maximum + 1e-10).all()
+    for poses, ends in ((found.minimum_poses, found.minimum), (found.maximum_poses, found.maximum)):
+        reached = np.diag(machine.inverse_kinematics(poses))
+        np.testing.assert_allclose(reached, ends, rtol=0, atol=1e-12)
+
+
+def test_corners_alone_are_not_enough(stewart: twin.Platform) -> None:
+    """Both ends of some legs lie inside the box or on its faces when it is wide."""
+    ranges = dict.fromkeys("xyz", (-0.3, 0.3))
+    ranges |= {"angle_x": (-0.6, 0.6), "angle_y": (-0.6, 0.6), "angle_z": (-0.9, 0.9)}
+    wanted = Mobility.about(stewart.home, ranges, "fixed_xyz")
+    found = required_stroke(stewart, wanted)
+    corners = stewart.inverse_kinematics(wanted.poses(wanted.corners()))
+    assert (corners.min(axis=0) - found.minimum).max() > 0.05
+    assert (found.maximum - corners.max(axis=0)).max() > 0.01
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_wide_boxes_with_several_extremes(stewart: twin.Platform, seed: int) -> None:
+    """Turned by two radians a leg has several extremes; a search from one place misses some."""
+    random = np.random.default_rng(seed)
+    width = random.uniform(0.3, 1.0, 6) * [0.6, 0.6, 0.6, 2.5, 1.2, 1.2]
+    middle = random.uniform(-0.3, 0.3, 6) * width
+    pairs = np.stack([middle - width, middle + width], axis=1)
+    wanted = Mobility.about(stewart.home, dict(zip(axis_names(), pairs, strict=True)))
+    found = required_stroke(stewart, wanted)
+    tried = random.uniform(wanted.low, wanted.high, (100_000, 6))
+    edges = np.where(random.random(tried.shape) < 0.5, wanted.low, wanted.high)
+    mixed = np.where(random.random(tried.shape) < 0.4, tried, edges)
+    values = stewart.inverse_kinematics(wanted.poses(np.vstack([tried, mixed])))
+    assert (values >= found.minimum - 1e-10).all()
+    assert (values <= found.maximum + 1e-10).all()
+    # The samples come close: they would notice an extreme that was missed.
+    assert (values.max(axis=0) - found.maximum).min() > -0.05
+
+
+def test_heave_in_closed_form(srspm: twin.Platform) -> None:
+    """Straight up from home, a leg of horizontal reach r is sqrt(r^2 + z^2) long."""
+    found = required_stroke(srspm, Mobility.about(srspm.home, {"z": (-0.05, 0.07)}))
+    across = np.hypot(*srspm.parameters.home_leg_vectors[:, :2].T)
+    low, high = (np.hypot(across, srspm.home[2] + rise) for rise in (-0.05, 0.07))
+    np.testing.assert_allclose(found.minimum, low, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(found.maximum, high, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(found.stroke, high - low, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(found.lower_margin, low - 1.12, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(found.upper_margin, 1.30 - high, rtol=0, atol=1e-14)
+    assert found.possible
+
+
+def test_extreme_inside_the_box(srspm: twin.Platform) -> None:
+    """Sideways past the foot of a leg, the leg is shortest where it stands upright."""
+    leg = 0
+    vector = srspm.parameters.home_leg_vectors[leg]
+    wanted = Mobility.about(srspm.home, {"x": (-3.0, 3.0), "y": (-3.0, 3.0)})
+    found = required_stroke(srspm, wanted)
+    assert found.minimum[leg] == pytest.approx(vector[2], abs=1e-11)
+    place = found.minimum_poses[leg][:2] - srspm.home[:2]
+    np.testing.assert_allclose(place, -vector[:2], rtol=0, atol=1e-5)
+    assert not found.possible
+
+
+def test_axes_are_those_of_motions(stewart: twin.Platform) -> None:
+    ranges = {"x": (0.02, 0.02), "yaw": (0.1, 0.1), "roll": (-0.2, -0.2)}
+    wanted = Mobility.about(stewart.home, ranges)
+    motion = SineMotion(
+        stewart.home,
+        amplitude={"x": 0.02, "yaw": 0.1, "roll": -0.2},
+        frequency=1.0,
+        phase=np.pi / 2,
+        duration=1.0,
+    )
+    found = required_stroke(stewart, wanted)
+    np.testing.assert_allclose(found.minimum_poses[0], motion(0.0).pose, rtol=0, atol=1e-15)
+    np.testing.assert_array_equal(found.minimum, found.maximum)
+
+
+def test_poses_out_of_reach_are_named() -> None:
+    machine = twin.load("rss")
+    # Stretched legs reach 1.52 m from their base joints.
+    found = required_stroke(machine, Mobility.about(machine.home, {"z": (0.0, 2.0)}))
+    assert len(found.unreachable)
+    assert found.unreachable[:, 2].max() == pytest.approx(machine.home[2] + 2.0)
+    assert not found.possible
+    assert np.isfinite(found.stroke).all()
+    with pytest.raises(InputError, match="reaches no pose"):
+        required_stroke(machine, Mobility.about(machine.home, {"z": (3.0, 4.0)}))
+
+
+def test_the_answer_is_always_the_same(stewart: twin.Platform) -> None:
+    wanted = Mobility.about(stewart.home, {"x": (-0.1, 0.1), "yaw": (-0.2, 0.1), "z": (0.0, 0.05)})
+    first, second = (required_stroke(stewart, wanted) for _ in range(2))
+    for one, two in zip(first, second, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize(
+    "ranges",
+    [{}, None, {"heave": (0.0, 1.0)}, {"z": (1.0, 0.0)}, {"z": 1.0}, {"z": (0.0, np.nan)}],
+)
+def test_bad_ranges(stewart: twin.Platform, ranges: dict[str, tuple[float, float]]) -> None:
+    with pytest.raises(InputError, match="ranges"):
+        Mobility.about(stewart.home, ranges)
+    with pytest.raises(InputError, match="wanted"):
+        required_stroke(stewart, {"z": (0.0, 0.1)})  # type: ignore[arg-type]

@@ -1,0 +1,103 @@
+"""Responses of the linearised machine: limits, static stiffness, modes, figures, decays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import twin
+from twin.analysis.frequency.linear.figures import locus_figure, response_figure
+from twin.analysis.frequency.linear.free_decay import decay_poles, slowest_shape
+from twin.analysis.frequency.linear.response import (
+    compliance,
+    frequency_response,
+    linear_modes,
+    transmissibility,
+)
+from twin.analysis.stiffness.matrix import compliance_matrix
+from twin.analysis.stiffness.modes import natural_modes
+from twin.control.active_damping import IntegralForceFeedback, root_locus
+from twin.control.active_damping.laws import continuous_velocity_feedback
+from twin.control.linear import LinearMachine, linearise
+from twin.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def hexapod() -> LinearMachine:
+    return linearise(twin.load("micro_hexapod"))
+
+
+def test_static_compliance_is_the_analyses(hexapod: LinearMachine) -> None:
+    wanted = compliance_matrix(hexapod.platform)
+    found = compliance(hexapod, [0.0])[0]
+    np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-9 * np.abs(wanted).max())
+
+
+def test_base_carries_the_platform_along(hexapod: LinearMachine) -> None:
+    slow, fast = np.abs(transmissibility(hexapod, [1e-2, 2e4]))
+    np.testing.assert_allclose(slow[:3], np.eye(3), rtol=0.0, atol=1e-4)
+    assert (np.diag(fast[:3]) < 0.05).all()
+
+
+def test_pillars_have_heave_alone() -> None:
+    linear = linearise(twin.load("driving_simulator"))
+    assert transmissibility(linear, [1.0]).shape == (1, 6, 1)
+
+
+def test_modes_are_the_analyses(hexapod: LinearMachine) -> None:
+    own, modes = linear_modes(hexapod).swinging, natural_modes(hexapod.platform)
+    np.testing.assert_allclose(own.frequencies, modes.frequencies, rtol=1e-8, atol=0.0)
+    np.testing.assert_allclose(own.damping_ratios, modes.damping_ratios, rtol=1e-6, atol=0.0)
+
+
+def test_damping_lowers_the_resonance(hexapod: LinearMachine) -> None:
+    law = IntegralForceFeedback(hexapod.platform).law
+    grid = np.geomspace(20.0, 500.0, 300)
+    without = np.abs(transmissibility(hexapod, grid)[:, 0, 0])
+    damped = np.abs(transmissibility(hexapod, grid, law=law)[:, 0, 0])
+    assert without.max() > 15.0 and damped.max() < 1.5
+    assert linear_modes(hexapod, law=law).damping_ratios.min() > 0.5
+
+
+def test_state_spaces_have_no_names(hexapod: LinearMachine) -> None:
+    system = hexapod.system("forces", "rates")
+    grid = [1.0, 20.0]
+    by_name = frequency_response(hexapod, "forces", "rates", grid)
+    np.testing.assert_allclose(
+        frequency_response(system, "", "", grid), by_name, rtol=1e-12, atol=0.0
+    )
+    with pytest.raises(InputError):
+        frequency_response(system, "forces", "rates", grid)
+    with pytest.raises(InputError):
+        frequency_response(hexapod, "forces", "rates", [[1.0]])
+
+
+def test_figures(hexapod: LinearMachine) -> None:
+    grid = np.geomspace(1.0, 100.0, 20)
+    curve = transmissibility(hexapod, grid)[:, 2, 2]
+    assert len(response_figure(grid, {"z": curve}, "1").data) == 2
+    gains = np.geomspace(10.0, 1e4, 5)
+    rows = root_locus(hexapod, lambda g: continuous_velocity_feedback(hexapod.platform, g), gains)
+    assert len(locus_figure(gains, rows, "N s/m").data) == 2
+    with pytest.raises(InputError):
+        response_figure(grid, {}, "1")
+    with pytest.raises(InputError):
+        locus_figure(gains[1:], rows, "N s/m")
+
+
+def test_decay_of_known_exponentials() -> None:
+    poles, period = np.array([-3.0 + 20.0j, -1.0 + 0.0j]), 0.01
+    time = period * np.arange(200)
+    values = np.exp(poles[0] * time).real + 0.3 * np.exp(poles[1] * time).real
+    found = decay_poles(values, period, 3)
+    wanted = np.array([-3.0 + 20.0j, -3.0 - 20.0j, -1.0])
+    np.testing.assert_allclose(np.sort_complex(found), np.sort_complex(wanted), rtol=0.0, atol=1e-6)
+    with pytest.raises(InputError):
+        decay_poles(np.zeros(200), period, 3)
+    with pytest.raises(InputError):
+        decay_poles(values[:8], period, 3)
+
+
+def test_row_picks_its_mode(hexapod: LinearMachine) -> None:
+    shape, row = slowest_shape(hexapod)
+    assert row @ shape == pytest.approx(1.0, abs=1e-9)

@@ -1,0 +1,262 @@
+"""Largest payloads under shaking: against inverse dynamics, the thesis's figures, all phases."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import twin
+import twin.cli.payload
+from twin.analysis.payload.criterion import THESIS_CRITERION, Criterion
+from twin.analysis.payload.dynamic import DynamicPayload, dynamic_payload
+from twin.analysis.payload.figures import sweep_figure
+from twin.analysis.payload.scaled import scaled_payload
+from twin.analysis.payload.shaken import ShakenMachine
+from twin.analysis.payload.sweep import frequency_sweep
+from twin.analysis.payload.worst_phase import WorstPhase, phase_bounds, worst_phase
+from twin.cli.application import app
+from twin.errors import InputError
+from twin.motion.quaternions import quaternion_product
+from twin.simulation.platform import Platform
+
+MIDDLE = [9.0 / 23.0, 14.0 / 23.0]
+"""Shares of a small grid: 64 positions."""
+
+PUBLISHED = (0.15, 0.05, 0.05, 0.15, 0.05, 0.05)
+"""[m] Thesis, section 4.2.2: where 550 kg is said to fail."""
+
+
+@pytest.fixture(scope="module")
+def shaken(stewart: Platform) -> DynamicPayload:
+    """Return the thesis's search, axes in phase."""
+    return dynamic_payload(stewart)
+
+
+@pytest.fixture(scope="module")
+def worst(stewart: Platform) -> WorstPhase:
+    """Return the search over all phases."""
+    return worst_phase(stewart)
+
+
+def forces_along(
+    machine: Platform, criterion: Criterion, frequency: float, pose: Any, count: int = 360
+) -> Any:
+    """Return the forces `(count, n)` of a machine that shakes about a pose, on its own."""
+    sample = criterion.samples(frequency, count)
+    center = np.broadcast_to(pose, (count, 7))
+    attitude = quaternion_product(sample.pose[:, 3:], center[:, 3:])
+    poses = np.hstack([center[:, :3] + sample.pose[:, :3], attitude])
+    return machine.inverse_dynamics(poses, sample.twist, sample.acceleration)
+
+
+@pytest.mark.parametrize(("name", "limit"), [("stewart", 3073.0), ("srspm", 500.0), ("rss", 9e3)])
+@pytest.mark.parametrize("sense", ["magnitude", "signed"])
+@pytest.mark.parametrize("backwards", [False, True])
+def test_mass_of_a_run_brings_one_actuator_to_its_limit(
+    name: str, limit: float, sense: str, backwards: bool
+) -> None:
+    machine = twin.load(name)
+    criterion = THESIS_CRITERION.with_phases([0.0, 0.4, 1.0, 2.0, 3.0, 4.0])
+    criterion = criterion.backwards() if backwards else criterion
+    shaken = ShakenMachine(machine, limit, sense, checked=False)
+    runs = shaken.run(criterion, 12.0, machine.home[None], 360)
+    mass, leg = float(runs.mass[0]), int(runs.leg[0])
+    forces = forces_along(scaled_payload(machine, mass), criterion, 12.0, machine.home)
+    sizes = np.abs(forces) if sense == "magnitude" else forces
+    assert sizes.max() == pytest.approx(limit, rel=1e-9)
+    assert sizes[:, leg - 1].max() == pytest.approx(limit, rel=1e-9)
+
+
+def test_motion_has_the_peaks_asked_for() -> None:
+    sample = THESIS_CRITERION.samples(62.0, 360)
+    peaks = np.abs(sample.acceleration).max(axis=0)
+    # The angles are 2e-5 rad: yaw, pitch and roll turn about z, y and x.
+    assert peaks == pytest.approx([2.0, 2.0, 2.5, 0.5, 3.0, 1.0], rel=1e-4)
+
+
+def test_backwards_motion_is_the_inverse_rotation_in_time() -> None:
+    forwards = THESIS_CRITERION.samples(2.0, 1440)
+    backwards = THESIS_CRITERION.backwards().samples(2.0, 1440)
+    product = quaternion_product(forwards.pose[:, 3:], backwards.pose[:, 3:])
+    assert np.abs(np.abs(product) - [1.0, 0.0, 0.0, 0.0]).max() < 1e-14
+    assert np.array_equal(forwards.twist[:, :3], backwards.twist[:, :3])
+    step = 0.5 / 1440.0
+    slope = np.gradient(backwards.twist, step, axis=0)[2:-2]
+    np.testing.assert_allclose(slope, backwards.acceleration[2:-2], rtol=0, atol=1e-4)
+    rate = np.gradient(backwards.pose[:, 3:], step, axis=0)
+    conjugate = backwards.pose[:, 3:] * [1.0, -1.0, -1.0, -1.0]
+    omega = 2.0 * quaternion_product(rate, conjugate)[:, 1:]
+    np.testing.assert_allclose(omega[2:-2], backwards.twist[2:-2, 3:], rtol=0, atol=1e-5)
+
+
+def test_thesis_criterion_needs_more_speed_than_there_is(
+    stewart: Platform, shaken: DynamicPayload
+) -> None:
+    speeds = THESIS_CRITERION.actuator_speeds(stewart, stewart.home, 2.0)
+    assert speeds.max() == pytest.approx(0.3404, abs=5e-5)
+    # At 2 Hz no position of the search keeps the speed, above every one does.
+    assert shaken.left_out == (4096, 0, 0, 0, 0, 0, 0)
+    assert (shaken.outcomes[:, 0] == 2.0).all()
+    assert np.isinf(shaken.masses[:, 0]).all()
+
+
+def test_axes_in_phase(stewart: Platform, shaken: DynamicPayload) -> None:
+    assert (shaken.passes_kg, shaken.fails_kg) == (450.0, 500.0)
+    assert shaken.first_failure == pytest.approx([0.05, 0.05, 0.2, 0.2, 0.05, 0.05], abs=1e-12)
+    assert shaken.first_frequency == 12.0
+    assert shaken.exact_limit_kg == pytest.approx(476.148, abs=1e-3)
+    row = np.abs(shaken.extensions - shaken.exact_position).max(axis=1).argmin()
+    loaded = scaled_payload(stewart, shaken.exact_limit_kg)
+    forces = forces_along(loaded, THESIS_CRITERION, shaken.exact_frequency, shaken.poses[row])
+    assert np.abs(forces).max() == pytest.approx(3073.0, rel=1e-9)
+    # Random runs: none of them stands less.
+    draws = np.random.default_rng(3).integers(0, 4096, 40)
+    for position in draws:
+        forces = forces_along(loaded, THESIS_CRITERION, 22.0, shaken.poses[position], 90)
+        assert np.abs(forces).max() <= 3073.0 * (1.0 + 1e-9)
+
+
+def test_few_samples_find_the_same(stewart: Platform) -> None:
+    shares = [5.0 / 23.0, 20.0 / 23.0]
+    coarse, fine = (
+        dynamic_payload(stewart, shares=shares, samples=samples) for samples in (12, 360)
+    )
+    assert coarse.passes_kg == fine.passes_kg
+    assert coarse.exact_limit_kg == pytest.approx(fine.exact_limit_kg, rel=1e-12)
+    assert np.array_equal(coarse.first_failure, fine.first_failure)
+
+
+def test_worst_phases(stewart: Platform, shaken: DynamicPayload, worst: WorstPhase) -> None:
+    assert (worst.passes_kg, worst.fails_kg) == (400.0, 450.0)
+    assert worst.limit_kg == pytest.approx(443.2155, abs=1e-3)
+    # Displacements of 0.4 mm at 12 Hz over lengths of a metre.
+    assert worst.limit_kg == pytest.approx(worst.bound_kg, rel=1e-3)
+    assert worst.limit_kg < shaken.exact_limit_kg
+    assert (worst.bounds <= shaken.masses[:, 1:].min(axis=1) * (1.0 + 1e-3)).all()
+    row = np.abs(worst.extensions - worst.position).max(axis=1).argmin()
+    criterion = THESIS_CRITERION.with_phases(worst.phases)
+    loaded = scaled_payload(stewart, worst.limit_kg)
+    forces = forces_along(loaded, criterion, worst.frequency, worst.poses[row])
+    assert np.abs(forces).max() == pytest.approx(3073.0, rel=1e-6)
+
+
+@pytest.mark.parametrize(("name", "limit"), [("stewart", None), ("srspm", 500.0), ("rss", 9e3)])
+@pytest.mark.parametrize("sense", ["magnitude", "signed"])
+def test_no_phases_are_worse_than_the_bound(name: str, limit: float | None, sense: str) -> None:
+    machine = twin.load(name)
+    shaken = ShakenMachine(machine, limit, sense, checked=False)
+    pose = machine.home[None]
+    bounds, patterns = phase_bounds(shaken, THESIS_CRITERION, pose)
+    # At 200 Hz displacements are a millionth of a metre.
+    own = shaken.run(THESIS_CRITERION.with_phases(patterns[0]), 200.0, pose, 360)
+    assert own.mass[0] == pytest.approx(bounds[0], rel=1e-4)
+    draws = np.random.default_rng(1).uniform(0.0, 2.0 * np.pi, (40, 6))
+    for phases in draws:
+        run = shaken.run(THESIS_CRITERION.with_phases(phases), 200.0, pose, 72)
+        assert run.mass[0] >= bounds[0] * (1.0 - 1e-4)
+
+
+def test_published_position_stands_the_published_payload_in_all_phases(
+    stewart: Platform, worst: WorstPhase
+) -> None:
+    row = np.abs(worst.extensions - PUBLISHED).max(axis=1).argmin()
+    assert worst.extensions[row] == pytest.approx(PUBLISHED, abs=1e-12)
+    assert worst.bounds[row] == pytest.approx(561.84, abs=0.01)
+    shaken = ShakenMachine(stewart)
+    draws = np.random.default_rng(2).uniform(0.0, 2.0 * np.pi, (60, 6))
+    for phases in [*draws, worst.patterns[row]]:
+        criterion = THESIS_CRITERION.with_phases(phases)
+        for turned in (criterion, criterion.backwards()):
+            runs = shaken.run(turned, 22.0, worst.poses[row : row + 1], 72)
+            assert runs.mass[0] > 555.0
+
+
+def test_frequency_matters_below_a_few_hertz_alone(
+    stewart: Platform, shaken: DynamicPayload, worst: WorstPhase
+) -> None:
+    sweep = frequency_sweep(stewart, shaken, worst, [2.0, 12.0, 22.0, 70.0])
+    for masses in (sweep.in_phase, sweep.worst_phase, sweep.backwards):
+        assert masses[0] < 0.99 * masses[-1]
+        assert masses[1:] == pytest.approx(masses[-1], rel=1e-3)
+    assert (sweep.worst_phase < sweep.in_phase).all()
+    assert len(sweep_figure(stewart, sweep).data) == 3
+
+
+def test_checked_runs_can_be_ignored(stewart: Platform) -> None:
+    heavy = dynamic_payload(stewart, shares=MIDDLE, checked=False)
+    assert not any(heavy.left_out)
+    low = dynamic_payload(stewart, shares=[0.001, 0.5])
+    assert (low.outcomes[:, 0] > 0.0).all()
+    assert (low.outcomes[0] == 1.0).any(), "at the end of the stroke nothing is left to move"
+
+
+def test_motions_that_no_position_can_make_have_no_payload(stewart: Platform) -> None:
+    slow = Criterion.of({"x": 2.0, "z": 2.5}, [0.5])
+    for found in (
+        dynamic_payload(stewart, slow, shares=MIDDLE),
+        worst_phase(stewart, slow, shares=MIDDLE),
+    ):
+        assert found.passes_kg is None
+        assert found.fails_kg is None
+        assert found.first_failure is None
+
+
+def test_parts_done_are_told(stewart: Platform) -> None:
+    told: list[tuple[int, int]] = []
+    dynamic_payload(stewart, shares=MIDDLE, progress=lambda *parts: told.append(parts))
+    assert told == [(k, 7) for k in range(1, 8)]
+    told.clear()
+    worst_phase(stewart, shares=MIDDLE, progress=lambda *parts: told.append(parts))
+    assert told[-1] == (9, 9)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("driving_simulator", {"limit": 2000.0}, "3 degrees of freedom"),
+        ("compliant_stewart", {}, "give way"),
+        ("rss", {}, "gives no largest N m"),
+        ("stewart", {"samples": 4}, "samples"),
+        ("stewart", {"samples": 24.0}, "samples"),
+        ("stewart", {"sense": "pull"}, "sense"),
+    ],
+)
+def test_what_cannot_be_shaken_is_told(name: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        dynamic_payload(twin.load(name), **options)
+
+
+@pytest.mark.parametrize(
+    ("accelerations", "frequencies", "message"),
+    [
+        ({}, [2.0], "at least one axis"),
+        ({"x": 1.0}, [], "frequencies"),
+        ({"x": 1.0}, [0.0], "frequencies"),
+        ({"surge": 1.0}, [2.0], "surge"),
+        ({"x": float("inf")}, [2.0], "finite"),
+    ],
+)
+def test_criteria_are_checked(accelerations: Any, frequencies: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Criterion.of(accelerations, frequencies)
+
+
+def test_command_shakes_too(tmp_path: Path) -> None:
+    file, page = tmp_path / "payload.json", tmp_path / "payload.html"
+    arguments = ["payload", "stewart", "--dynamic", "--json", str(file), "--plot", str(page)]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    content = json.loads(file.read_text())["dynamic"]
+    assert content["in_phase"]["passes_kg"] == 450
+    assert content["in_phase"]["first_failure_frequency"] == 12
+    backwards = content["backwards"]
+    assert (backwards["passes_kg"], backwards["fails_kg"]) == (450, 500)
+    assert backwards["left_out"] == [3166, 0, 0, 0, 0, 0, 0]
+    assert backwards["exact_limit_kg"] == pytest.approx(468.847, abs=1e-3)
+    assert content["worst_phase"]["limit_kg"] == pytest.approx(443.2155, abs=1e-3)
+    assert "<html>" in page.read_text()

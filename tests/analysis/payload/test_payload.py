@@ -1,0 +1,122 @@
+"""Payloads: masses, centres and tensors add as rigid bodies do."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import twin
+from twin.analysis.payload.body import Payload, with_payload
+from twin.analysis.stiffness.variations import with_gravity, with_strut_stiffness
+from twin.errors import InputError
+
+PLACE = st.lists(st.floats(-1.0, 1.0), min_size=3, max_size=3)
+MASS = st.floats(0.1, 500.0)
+
+
+def body(platform: twin.Platform) -> tuple[Any, ...]:
+    """Return mass, centre and tensor of the platform's body."""
+    part = platform.parameters.platform.body
+    return part.mass, part.center_of_mass_vector, part.inertia_tensor
+
+
+@given(MASS, PLACE, MASS, PLACE)
+def test_order_does_not_matter(m1: float, c1: list[float], m2: float, c2: list[float]) -> None:
+    machine = twin.load("stewart")
+    first, second = Payload(m1, c1, [1.0, 2.0, 2.5]), Payload(m2, c2)
+    one = with_payload(with_payload(machine, first), second)
+    two = with_payload(with_payload(machine, second), first)
+    for left, right in zip(body(one), body(two), strict=True):
+        np.testing.assert_allclose(left, right, rtol=1e-12, atol=1e-12 * (m1 + m2))
+
+
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_mass_matrix_grows_by_the_payload(name: str) -> None:
+    machine = twin.load(name)
+    center = np.array([0.1, -0.2, 0.3])
+    tensor = np.array([[1.0, 0.1, 0.2], [0.1, 2.0, -0.1], [0.2, -0.1, 2.5]])
+    loaded = with_payload(machine, Payload(30.0, center, tensor))
+    grown = loaded.mass_matrix(machine.home) - machine.mass_matrix(machine.home)
+    expected = np.zeros((6, 6))
+    lever = np.cross(center, np.eye(3)).T
+    expected[:3, :3] = 30.0 * np.eye(3)
+    expected[3:, :3] = 30.0 * lever
+    expected[:3, 3:] = -30.0 * lever
+    expected[3:, 3:] = tensor - 30.0 * lever @ lever
+    np.testing.assert_allclose(grown, expected, rtol=0, atol=1e-11)
+    assert loaded.hash != machine.hash
+    assert loaded.name == machine.name
+
+
+def test_none_adds_nothing(stewart: twin.Platform) -> None:
+    assert with_payload(stewart, None) is stewart
+
+
+def test_payloads_are_frozen_and_survive_copies() -> None:
+    payload = Payload(2.0, [0.1, 0.0, 0.0], [1.0, 1.0, 1.0], name="camera")
+    with pytest.raises(AttributeError):
+        payload.mass = 3.0
+    with pytest.raises(ValueError):
+        payload.center[0] = 1.0
+    for again in (pickle.loads(pickle.dumps(payload)), copy.deepcopy(payload)):
+        assert (again.name, again.mass) == ("camera", 2.0)
+        np.testing.assert_array_equal(again.inertia, payload.inertia)
+    assert Payload(2.5).name == "2.5 kg"
+    assert "camera" in repr(payload)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"mass": 0.0},
+        {"mass": -1.0},
+        {"mass": "heavy"},
+        {"center": [1.0]},
+        {"center": [np.nan] * 3},
+        {"inertia": [1.0, 1.0, 3.0]},
+        {"inertia": [-1.0, 1.0, 1.0]},
+        {"inertia": [[1.0, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]},
+        {"inertia": [1.0, 1.0]},
+        {"name": 3},
+    ],
+)
+def test_bad_payloads(bad: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        Payload(**{"mass": 1.0, **bad})
+
+
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_nothing_else_changes(name: str) -> None:
+    """A machine read back from its own parameters is the same machine."""
+    machine = twin.load(name)
+    assert with_gravity(machine, machine.parameters.gravity).hash == machine.hash
+    weightless = with_gravity(machine, 0.0)
+    assert weightless.parameters.gravity == 0.0
+    assert weightless.parameters.model_dump() | {"gravity": machine.parameters.gravity} == (
+        machine.parameters.model_dump()
+    )
+
+
+def test_weightless_machines_need_no_forces(stewart: twin.Platform) -> None:
+    weightless = with_gravity(stewart, 0.0)
+    held = weightless.inverse_dynamics(stewart.home, np.zeros(6), np.zeros(6))
+    np.testing.assert_allclose(held, 0.0, rtol=0, atol=1e-12)
+    for bad in (-1.0, [9.81, 9.81], "off", np.nan):
+        with pytest.raises(InputError, match="gravity"):
+            with_gravity(stewart, bad)
+
+
+def test_struts_scale(stewart: twin.Platform) -> None:
+    machine = twin.load("micro_hexapod")
+    softer = with_strut_stiffness(machine, 0.25).parameters.leg.axial  # type: ignore[union-attr]
+    axial = machine.parameters.leg.axial  # type: ignore[union-attr]
+    assert softer.stiffness == 0.25 * axial.stiffness
+    assert softer.damping == 0.25 * axial.damping
+    with pytest.raises(InputError, match="no struts"):
+        with_strut_stiffness(stewart, 2.0)

@@ -1,0 +1,266 @@
+"""Largest payloads at rest: the thesis's search, its exact limit, and machines of other kinds."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import twin
+import twin.cli.payload
+from twin.analysis.payload.continuous import continuous_limit
+from twin.analysis.payload.figures import static_figure
+from twin.analysis.payload.positions import Followers, Positions, grid_positions, strokes
+from twin.analysis.payload.scaled import ScaledPayload, mass_steps, scaled_payload
+from twin.analysis.payload.static import StaticPayload, static_payload
+from twin.analysis.stiffness.variations import with_gravity
+from twin.cli.application import app
+from twin.errors import InputError
+from twin.model.motions import REST
+from twin.simulation.platform import Platform
+
+
+class Searched(NamedTuple):
+    """A machine with a limit and masses that suit it."""
+
+    name: str
+    limit: float | None
+    start: float
+    step: float
+
+
+SEARCHED = (
+    Searched("stewart", None, 600.0, 50.0),
+    Searched("srspm", 500.0, 10.0, 5.0),
+    Searched("rss", 2000.0, 100.0, 20.0),
+    Searched("driving_simulator", 2000.0, 100.0, 50.0),
+)
+
+each = pytest.mark.parametrize("case", SEARCHED, ids=[case.name for case in SEARCHED])
+
+
+def search(case: Searched, **options: Any) -> tuple[Platform, StaticPayload]:
+    """Return a machine and what a search on it finds."""
+    machine = twin.load(case.name)
+    given = {"limit": case.limit, "start": case.start, "step": case.step, "grid": 3}
+    return machine, static_payload(machine, **given | options)
+
+
+def held(machine: Platform, mass: float, poses: Any) -> Any:
+    """Return the static forces `(k, n)` of a machine that carries a mass, on its own."""
+    return scaled_payload(machine, mass).inverse_dynamics(poses, REST, REST)
+
+
+@pytest.mark.parametrize("sense", ["magnitude", "signed"])
+def test_published_search_is_reproduced(stewart: Platform, sense: str) -> None:
+    found = static_payload(stewart, sense=sense)
+    assert (found.passes_kg, found.fails_kg) == (700.0, 750.0)
+    assert found.first_failure is not None
+    assert found.first_failure == pytest.approx([0, 0, 0.23 / 3, 0, 0.23, 0.23], abs=1e-12)
+    assert found.exact_limit_kg == pytest.approx(704.5805, abs=1e-4)
+    assert found.continuous.limit_kg == pytest.approx(found.exact_limit_kg, rel=1e-9)
+    assert found.continuous.corner
+    assert not found.skipped
+
+
+def test_positions_are_those_of_nested_loops(stewart: Platform) -> None:
+    steps = np.linspace(0.0, 0.23, 3)
+    expected = np.array(list(itertools.product(steps, repeat=6)))
+    positions = grid_positions(stewart, np.linspace(0.0, 1.0, 3))
+    np.testing.assert_allclose(positions.extensions, expected, rtol=0, atol=1e-15)
+    lengths = stewart.inverse_kinematics(positions.poses) - stewart.minimum_coordinates
+    np.testing.assert_allclose(lengths, expected, rtol=0, atol=1e-12)
+
+
+@each
+def test_forces_are_affine_in_the_mass(case: Searched) -> None:
+    machine, found = search(case)
+    for mass in (0.3 * case.start, 2.0 * case.start):
+        alone = held(machine, mass, found.poses)
+        size = np.abs(alone).max()
+        np.testing.assert_allclose(found.forces.of(mass), alone, rtol=0, atol=1e-10 * size)
+
+
+@each
+@pytest.mark.parametrize("sense", ["magnitude", "signed"])
+def test_exact_limit_is_where_the_first_actuator_gives_up(case: Searched, sense: str) -> None:
+    machine, found = search(case, sense=sense)
+    forces = held(machine, found.exact_limit_kg, found.poses)
+    sizes = np.abs(forces) if sense == "magnitude" else forces
+    assert sizes.max() == pytest.approx(found.limits[0], rel=1e-9)
+    worst = np.abs(found.extensions - found.exact_position).max(axis=1).argmin()
+    assert sizes[worst, found.exact_leg - 1] == pytest.approx(found.limits[0], rel=1e-9)
+
+
+@each
+def test_steps_are_those_of_a_search_mass_by_mass(case: Searched) -> None:
+    machine, found = search(case)
+    mass = case.start
+    while True:
+        over = (np.abs(held(machine, mass, found.poses)) > found.limits).any(axis=1)
+        if over.any():
+            break
+        mass += case.step
+    assert (found.passes_kg, found.fails_kg) == (mass - case.step, mass)
+    assert np.array_equal(found.first_failure, found.extensions[over.argmax()])
+
+
+@each
+def test_no_position_between_holds_less(case: Searched) -> None:
+    machine, found = search(case)
+    least = found.continuous
+    assert least.limit_kg <= found.exact_limit_kg * (1.0 + 1e-12)
+    draws = np.random.default_rng(5).uniform(0.0, 1.0, (300, machine.dof))
+    followers = Followers.of(machine)
+    extensions = followers.complete(draws * strokes(machine)[followers.leading])
+    inside = ((extensions >= 0.0) & (extensions <= strokes(machine))).all(axis=1)
+    assert inside.sum() > 20
+    poses = machine.forward_kinematics(machine.minimum_coordinates + extensions[inside])
+    forces = held(machine, least.limit_kg, poses)
+    assert np.abs(forces).max() <= found.limits[0] * (1.0 + 1e-9)
+    there = held(machine, least.limit_kg, least.pose)
+    assert np.abs(there[least.leg - 1]) == pytest.approx(found.limits[0], rel=1e-6)
+    place = machine.inverse_kinematics(least.pose) - machine.minimum_coordinates
+    assert place == pytest.approx(least.position, abs=1e-9)
+
+
+def test_search_between_the_grid_finds_what_the_grid_misses(stewart: Platform) -> None:
+    inner = grid_positions(stewart, [0.2, 0.5, 0.8])
+    machine = ScaledPayload(stewart)
+    forces = machine.forces(inner.poses, REST, REST)
+    grid = float(forces.largest_mass(machine.limits, "magnitude").min())
+    found = continuous_limit(machine, inner, forces, "magnitude")
+    assert found.limit_kg < 0.95 * grid
+    assert found.limit_kg == pytest.approx(static_payload(stewart).exact_limit_kg, rel=1e-9)
+
+
+def test_redundant_pillars_follow(driving: Platform) -> None:
+    positions = grid_positions(driving, np.linspace(0.0, 1.0, 4))
+    assert positions.skipped > 0
+    assert len(positions.poses) + positions.skipped == 4**3
+    lengths = driving.inverse_kinematics(positions.poses) - driving.minimum_coordinates
+    np.testing.assert_allclose(lengths, positions.extensions, rtol=0, atol=1e-12)
+
+
+@pytest.fixture
+def driving() -> Platform:
+    """Return the machine with more actuators than degrees of freedom."""
+    return twin.load("driving_simulator")
+
+
+def test_largest_force_grows_through_the_limit(stewart: Platform) -> None:
+    found = static_payload(stewart)
+    forces = found.largest_force([600.0, found.exact_limit_kg, 750.0])
+    assert forces[0] < 3073.0 < forces[2]
+    assert forces[1] == pytest.approx(3073.0, rel=1e-12)
+    figure = static_figure(stewart, found)
+    assert len(figure.data) == 4
+
+
+def test_legs_too_heavy_for_their_actuators_hold_nothing(stewart: Platform) -> None:
+    found = static_payload(stewart, limit=20.0)
+    assert found.exact_limit_kg == 0.0
+    assert found.passes_kg is None
+    assert found.fails_kg == 50.0
+    assert found.continuous.limit_kg == 0.0
+
+
+@given(st.floats(1.0, 1e5), st.floats(1.0, 1e3), st.floats(0.5, 1e3))
+def test_steps_enclose_the_limit(exact: float, start: float, step: float) -> None:
+    passes, fails = mass_steps(exact, start, step)
+    assert fails is not None
+    slack = 1e-9 * (exact + start)
+    assert fails > exact - slack
+    if passes is None:
+        assert fails <= step + slack
+    else:
+        assert 0.0 < passes <= exact + slack
+        assert fails - passes == pytest.approx(step, abs=slack)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("compliant_stewart", {}, "give way"),
+        ("micro_hexapod", {}, "give way"),
+        ("rss", {}, "gives no largest N m"),
+        ("stewart", {"limit": -1.0}, "above zero"),
+        ("stewart", {"limit": [1.0, 2.0]}, "6 of them"),
+        ("stewart", {"grid": 1}, "grid"),
+        ("stewart", {"grid": True}, "grid"),
+        ("stewart", {"grid": 12}, "use fewer"),
+        ("stewart", {"sense": "push"}, "known: magnitude, signed"),
+        ("stewart", {"start": 0.0}, "start"),
+        ("stewart", {"step": float("nan")}, "step"),
+    ],
+)
+def test_what_cannot_be_searched_is_told(name: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        static_payload(twin.load(name), **options)
+
+
+def test_without_gravity_there_is_no_limit(stewart: Platform) -> None:
+    with pytest.raises(InputError, match="weighs nothing"):
+        static_payload(with_gravity(stewart, 0.0))
+
+
+@pytest.mark.parametrize("shares", [[], [0.5, 1.5], [[0.5]], [-0.1]])
+def test_shares_outside_the_stroke_are_told(stewart: Platform, shares: Any) -> None:
+    with pytest.raises(InputError, match="shares"):
+        grid_positions(stewart, shares)
+
+
+def test_no_position_at_all_is_told(driving: Platform) -> None:
+    assert isinstance(grid_positions(driving, [0.5]), Positions)
+    with pytest.raises(InputError, match="mass"):
+        static_payload(driving, limit=2000.0).largest_force(600.0)
+
+
+def test_command_writes_what_it_prints(tmp_path: Path) -> None:
+    file, page = tmp_path / "payload.json", tmp_path / "payload.html"
+    arguments = ["payload", "stewart", "--json", str(file), "--plot", str(page)]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    assert "704.581 kg" in result.output
+    assert "a corner of the range" in result.output
+    content = json.loads(file.read_text())
+    assert (content["passes_kg"], content["fails_kg"]) == (700, 750)
+    assert content["first_failure"] == pytest.approx([0, 0, 0.0767, 0, 0.23, 0.23], abs=5e-5)
+    assert content["exact_limit_kg"] == pytest.approx(704.5805, abs=1e-4)
+    assert content["continuous_at_corner"] is True
+    assert len(content["continuous_pose"]) == 7
+    assert content["dynamic"] is None
+    assert "<html>" in page.read_text()
+
+
+def test_command_refuses_in_one_line(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["payload", "rss"])
+    assert result.exit_code == 2
+    assert "gives no largest N m" in result.stderr
+    result = CliRunner().invoke(app, ["payload", "stewart", "--json", str(tmp_path / "no" / "a")])
+    assert result.exit_code == 2
+    assert "does not exist" in result.stderr
+    assert result.stderr.startswith("twin: json: ")
+    result = CliRunner().invoke(app, ["payload", "stewart", "--plot", str(tmp_path / "a.png")])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("twin: plot: must end in .html")
+    result = CliRunner().invoke(app, ["payload", "stewart", "--grid", "100"])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("twin: grid: ")
+
+
+def test_legs_too_heavy_for_themselves_are_told() -> None:
+    result = CliRunner().invoke(app, ["payload", "stewart", "--limit", "10"])
+    assert result.exit_code == 0
+    assert "none: the legs alone are too heavy" in result.output
+
+
+def test_command_is_registered() -> None:
+    assert twin.cli.payload.payload.__doc__

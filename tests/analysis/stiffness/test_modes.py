@@ -1,0 +1,84 @@
+"""Modes of a machine on springs against its linearised dynamics and closed forms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import twin
+from twin.analysis.payload.body import Payload, with_payload
+from twin.analysis.stiffness.equilibrium import EquilibriumError, commanded_coordinates
+from twin.analysis.stiffness.matrix import characteristic_scale, stiffness_matrix
+from twin.analysis.stiffness.modes import natural_modes
+from twin.analysis.stiffness.springs import springs_of
+from twin.model.motions import REST
+from twin.motion.displacement import displaced
+
+
+def test_frequencies_are_those_of_the_linearised_dynamics(sprung: Any) -> None:
+    """Eigenvalues of the accelerations' slopes by displacement, differences of the dynamics."""
+    machine, pose = sprung.platform, sprung.pose[0]
+    springs = springs_of(machine, sprung.stiffness)
+    rest = commanded_coordinates(machine, pose, **sprung.given)
+    scale = 1e-4 * characteristic_scale(machine)
+
+    def acceleration(move: Any) -> Any:
+        place = displaced(pose, move)
+        coordinates = springs.rest if springs.own else machine.inverse_kinematics(place)
+        return machine.forward_dynamics(place, REST, springs.stiffness * (rest - coordinates))
+
+    moves = np.diag(scale)
+    slopes = (acceleration(moves) - acceleration(-moves)) / (2.0 * scale)[:, None]
+    squares = np.sort(np.linalg.eigvals(-slopes.T).real)
+    found = natural_modes(machine, pose, **sprung.given).frequencies
+    # Second order of the step of 1e-4.
+    np.testing.assert_allclose(np.sqrt(squares) / (2.0 * np.pi), found, rtol=1e-6)
+
+
+def test_damping_of_struts() -> None:
+    machine = twin.load("micro_hexapod")
+    found = natural_modes(machine)
+    springs = springs_of(machine)
+    # Damping proportional to stiffness: ratio = damping / stiffness * omega / 2; the geometric part
+    # of the stiffness, 1e-4 of the whole, has none.
+    expected = springs.damping[0] / springs.stiffness[0] * np.pi * found.frequencies
+    np.testing.assert_allclose(found.damping_ratios, expected, rtol=1e-3)
+
+    twists = 1e-3 * np.eye(6)
+    forces = machine.inverse_dynamics(machine.home, REST, REST)
+    pulls = machine.forward_dynamics(machine.home, twists, forces)
+    pulls -= machine.forward_dynamics(machine.home, -twists, forces)
+    slopes = pulls.T / 2e-3
+    projected = -np.einsum("ji,jk,ki->i", found.shapes, machine.mass_matrix(machine.home) @ slopes,
+                           found.shapes)  # fmt: skip
+    omega = 2.0 * np.pi * found.frequencies
+    np.testing.assert_allclose(found.damping_ratios, projected / (2.0 * omega), rtol=1e-6)
+
+
+def test_shapes_diagonalise_mass_and_stiffness(sprung: Any) -> None:
+    found = natural_modes(sprung.platform, sprung.pose, **sprung.given)
+    across = np.swapaxes(found.shapes, -1, -2)
+    mass = across @ sprung.platform.mass_matrix(sprung.pose) @ found.shapes
+    np.testing.assert_allclose(mass, np.broadcast_to(np.eye(6), mass.shape), rtol=0, atol=1e-10)
+    total = stiffness_matrix(sprung.platform, sprung.pose, **sprung.given).total
+    squares = np.einsum("kia,kij,kja->ka", found.shapes, total, found.shapes)
+    np.testing.assert_allclose(np.sqrt(squares) / (2 * np.pi), found.frequencies, rtol=1e-9)
+    assert (np.diff(found.frequencies, axis=-1) >= 0.0).all()
+
+
+@pytest.mark.parametrize(("name", "stiffness"), [("micro_hexapod", None), ("srspm", 1e5)])
+def test_heave_in_closed_form(name: str, stiffness: float | None) -> None:
+    """Heave of a symmetrical machine moves alone: omega^2 = K_zz / M_zz."""
+    machine = twin.load(name)
+    total = stiffness_matrix(machine, stiffness=stiffness).total
+    heave = np.sqrt(total[2, 2] / machine.mass_matrix(machine.home)[2, 2]) / (2.0 * np.pi)
+    found = natural_modes(machine, stiffness=stiffness).frequencies
+    assert np.abs(found / heave - 1.0).min() < 1e-9
+
+
+def test_unstable_machines_have_no_modes(srspm: twin.Platform) -> None:
+    top_heavy = with_payload(srspm, Payload(100.0, [0.0, 0.0, 5.0]))
+    with pytest.raises(EquilibriumError, match="unstable"):
+        natural_modes(top_heavy, stiffness=5e3)

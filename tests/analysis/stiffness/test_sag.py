@@ -1,0 +1,74 @@
+"""Sag under gravity: the stiffness matrix predicts it to second order in the load."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import twin
+from twin.analysis.stiffness.matrix import characteristic_scale
+from twin.analysis.stiffness.sag import sag, sag_over_gravity, sag_over_stiffness
+from twin.analysis.stiffness.springs import springs_of
+from twin.analysis.stiffness.variations import with_gravity
+from twin.errors import InputError
+
+
+def sizes(sprung: Any, values: Any) -> Any:
+    """Return displacements as one number each, in parts of the platform's radius."""
+    return np.linalg.norm(np.array(values) / characteristic_scale(sprung.platform), axis=-1)
+
+
+def test_remainder_is_of_second_order_in_the_load(sprung: Any) -> None:
+    # Factors that make the sag some thousandths of the platform's size, whatever the stiffness.
+    first = sizes(sprung, sag(sprung.platform, sprung.pose[0], **sprung.given).predicted)
+    factors = 2e-3 / first * np.array([0.25, 0.5, 1.0])
+    sweep = sag_over_gravity(sprung.platform, factors, sprung.pose[0], **sprung.given)
+    missed = sizes(sprung, [one.remainder for one in sweep.sags])
+    whole = sizes(sprung, [one.exact for one in sweep.sags])
+    np.testing.assert_allclose(missed[1:] / missed[:-1], 4.0, rtol=0.1)
+    np.testing.assert_allclose(whole[1:] / whole[:-1], 2.0, rtol=0.05)
+    assert (missed < 0.1 * whole).all()
+
+
+def test_stiffer_machines_sag_less(sprung: Any) -> None:
+    sweep = sag_over_stiffness(sprung.platform, [1.0, 5.0, 25.0], sprung.pose[0], **sprung.given)
+    predicted = sizes(sprung, [one.predicted for one in sweep.sags])
+    np.testing.assert_allclose(predicted[0] / predicted, [1.0, 5.0, 25.0], rtol=1e-9)
+    shares = sizes(sprung, [one.remainder for one in sweep.sags]) / predicted
+    np.testing.assert_allclose(shares[1] / shares[2], 5.0, rtol=0.1)
+
+
+def test_no_gravity_no_sag(sprung: Any) -> None:
+    result = sag(with_gravity(sprung.platform, 0.0), sprung.pose[1], **sprung.given)
+    np.testing.assert_array_equal(result.predicted, 0.0)
+    assert sizes(sprung, result.exact) < 1e-12
+
+
+def test_straight_down_in_closed_form() -> None:
+    """At home the hexapod goes down by its load over 6 k cos^2 a."""
+    machine = twin.load("micro_hexapod")
+    result = sag(machine)
+    vectors = machine.parameters.home_leg_vectors
+    cosine = vectors[:, 2] / np.linalg.norm(vectors, axis=1)
+    down = result.load[2] / (springs_of(machine).stiffness @ cosine**2)
+    assert result.predicted[2] == pytest.approx(down, rel=1e-9)
+    assert result.exact[2] == pytest.approx(down, rel=1e-3)
+    assert down < 0.0
+
+
+def test_wrench_adds_to_the_weight(sprung: Any) -> None:
+    plain = sag(sprung.platform, sprung.pose[0], **sprung.given)
+    push = np.array([4.0, -3.0, 2.0, 0.1, 0.2, 0.3])
+    pushed = sag(sprung.platform, sprung.pose[0], wrench=push, **sprung.given)
+    np.testing.assert_allclose(pushed.load - plain.load, push, rtol=0, atol=1e-9)
+    assert sizes(sprung, pushed.exact - plain.exact) > 1e-8
+
+
+def test_bad_arguments(stewart: twin.Platform) -> None:
+    with pytest.raises(InputError, match="one pose"):
+        sag(stewart, np.tile(stewart.home, (2, 1)), stiffness=1e5)
+    for factors in ([], [0.0], [-1.0], 3.0):
+        with pytest.raises(InputError, match="factors"):
+            sag_over_gravity(stewart, factors, stiffness=1e5)  # type: ignore[arg-type]

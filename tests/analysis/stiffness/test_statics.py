@@ -1,0 +1,155 @@
+"""Equilibria: balanced, least in energy, reached by the moving machine, refused where none is."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import twin
+from twin.analysis.payload.body import Payload, with_payload
+from twin.analysis.stiffness.equilibrium import (
+    EquilibriumError,
+    commanded_coordinates,
+    net_wrench,
+    static_pose,
+)
+from twin.analysis.stiffness.matrix import characteristic_scale, weight_wrench
+from twin.analysis.stiffness.springs import rest_length_forces, springs_of
+from twin.analysis.stiffness.variations import with_gravity
+from twin.errors import InputError
+from twin.model.motions import REST
+from twin.motion import StepMotion
+from twin.motion.displacement import displaced, displacement
+
+
+def distance(sprung: Any, pose: Any, reference: Any) -> float:
+    """Return how far poses are from others, in parts of the platform's radius and [rad]."""
+    scale = characteristic_scale(sprung.platform)
+    return float(np.abs(displacement(pose, reference) / scale).max())
+
+
+def test_without_gravity_the_commanded_pose_is_reached(sprung: Any) -> None:
+    machine = with_gravity(sprung.platform, 0.0)
+    coordinates = machine.inverse_kinematics(sprung.pose)
+    for guess in (None, machine.home):
+        found = static_pose(machine, coordinates, guess=guess, **sprung.given)
+        assert distance(sprung, found, sprung.pose) < 1e-12
+
+
+def test_nothing_pushes_in_equilibrium(sprung: Any) -> None:
+    coordinates = sprung.platform.inverse_kinematics(sprung.pose)
+    load = np.array([10.0, -20.0, 30.0, 1.0, 2.0, -1.0])
+    forces = np.linspace(-10.0, 10.0, sprung.platform.n_actuators)
+    found = static_pose(sprung.platform, coordinates, forces=forces, wrench=load, **sprung.given)
+    left = net_wrench(
+        sprung.platform, found, coordinates, forces=forces, wrench=load, **sprung.given
+    )
+    springs = springs_of(sprung.platform, sprung.stiffness)
+    # Rounding of a coordinate times the stiffness of the legs together.
+    rounding = 1e-14 * np.abs(coordinates).max() * springs.stiffness.sum()
+    assert np.abs(left / characteristic_scale(sprung.platform)[[3, 3, 3, 0, 0, 0]]).max() < rounding
+    assert distance(sprung, found, sprung.pose) > 1e-7
+
+
+def test_equilibrium_is_least_in_energy(sprung: Any) -> None:
+    springs = springs_of(sprung.platform, sprung.stiffness)
+    coordinates = sprung.platform.inverse_kinematics(sprung.pose[0])
+    found = static_pose(sprung.platform, coordinates, **sprung.given)
+
+    def energy(pose: Any) -> Any:
+        stretch = coordinates - sprung.platform.inverse_kinematics(pose)
+        return 0.5 * np.einsum("...i,i->...", stretch**2, springs.stiffness) + weights(pose)
+
+    def weights(pose: Any) -> Any:
+        potential = sprung.platform.energy(pose, REST)[1]
+        if springs.own:
+            own = springs.rest - sprung.platform.inverse_kinematics(pose)
+            potential = potential - 0.5 * np.einsum("...i,i->...", own**2, springs.stiffness)
+        return potential
+
+    directions = np.random.default_rng(5).normal(size=(200, 6))
+    directions *= 3e-4 * characteristic_scale(sprung.platform)
+    here = energy(found)
+    ahead, behind = (energy(displaced(found, sign * directions)) for sign in (1.0, -1.0))
+    assert (ahead > here).all()
+    assert (behind > here).all()
+    # What differs between the two sides is of third order; a slope would be of first.
+    assert (np.abs(ahead - behind) < 0.05 * (ahead + behind - 2.0 * here)).all()
+
+
+def test_actuators_at_rest_hold_the_equilibrium(sprung: Any) -> None:
+    """The dynamics agree: with the commanded forces the machine does not accelerate."""
+    coordinates = sprung.platform.inverse_kinematics(sprung.pose)
+    found = static_pose(sprung.platform, coordinates, **sprung.given)
+    springs = springs_of(sprung.platform, sprung.stiffness)
+    if springs.own:
+        forces = rest_length_forces(sprung.platform, coordinates)
+    else:
+        forces = springs.stiffness * (coordinates - sprung.platform.inverse_kinematics(found))
+    held = sprung.platform.inverse_dynamics(found, REST, REST)
+    size = np.abs(springs.stiffness * coordinates).max()
+    np.testing.assert_allclose(held, forces, rtol=0, atol=1e-13 * size)
+
+
+def test_commanded_coordinates_remove_the_sag(sprung: Any) -> None:
+    load = np.array([1.0, 2.0, -30.0, 0.1, 0.2, 0.3])
+    coordinates = commanded_coordinates(sprung.platform, sprung.pose, wrench=load, **sprung.given)
+    found = static_pose(sprung.platform, coordinates, wrench=load, **sprung.given)
+    assert distance(sprung, found, sprung.pose) < 1e-11
+
+
+def test_batches_are_single_answers(sprung: Any) -> None:
+    coordinates = sprung.platform.inverse_kinematics(sprung.pose)[:4].reshape(2, 2, -1)
+    found = static_pose(sprung.platform, coordinates, **sprung.given)
+    assert found.shape == (2, 2, 7)
+    one = static_pose(sprung.platform, coordinates[1, 0], **sprung.given)
+    np.testing.assert_array_equal(found[1, 0], one)
+
+
+@pytest.mark.parametrize("gravity", [0.0, 9.81])
+def test_the_moving_machine_settles_in_the_equilibrium(gravity: float) -> None:
+    machine = with_gravity(twin.load("micro_hexapod"), gravity)
+    motion = StepMotion(
+        machine.home,
+        displacement=[0.01, 0.02, 0.03, 0.1, 0.2, 0.05],
+        rise=0.1,
+        duration=1.0,
+        convention="fixed_xyz",
+    )
+    pose = motion(np.arange(1000) * 1e-3 + 5e-4).pose
+    forces = rest_length_forces(machine, machine.inverse_kinematics(pose))
+    end = machine.simulate(1.0, forces=forces).pose[-1]
+    expected = static_pose(machine, machine.inverse_kinematics(pose[-1]))
+    np.testing.assert_allclose(displacement(end, expected), 0.0, rtol=0, atol=1e-10)
+    sagged = np.abs(displacement(end, pose[-1])).max()
+    assert sagged < 1e-10 if gravity == 0.0 else sagged > 1e-6
+
+
+def test_overload_is_an_error(stewart: twin.Platform) -> None:
+    with pytest.raises(EquilibriumError, match=r"no equilibrium|unstable") as error:
+        static_pose(stewart, stiffness=500.0)
+    assert set(error.value.data) == {"index", "pose", "net_wrench"}
+    again = pickle.loads(pickle.dumps(error.value))
+    assert str(again) == str(error.value)
+
+
+def test_a_balanced_but_unstable_pose_is_refused(srspm: twin.Platform) -> None:
+    """A mass high above soft legs stands upright in balance, like a pendulum on its head."""
+    top_heavy = with_payload(srspm, Payload(100.0, [0.0, 0.0, 5.0]))
+    coordinates = commanded_coordinates(top_heavy, top_heavy.home, stiffness=5e3)
+    assert np.abs(weight_wrench(top_heavy, top_heavy.home)[2]) > 900.0
+    left = net_wrench(top_heavy, top_heavy.home, coordinates, stiffness=5e3)
+    np.testing.assert_allclose(left, 0.0, rtol=0, atol=1e-8)
+    with pytest.raises(EquilibriumError, match="unstable"):
+        static_pose(top_heavy, coordinates, stiffness=5e3, guess=top_heavy.home)
+    stiff = commanded_coordinates(top_heavy, top_heavy.home, stiffness=5e5)
+    static_pose(top_heavy, stiff, stiffness=5e5, guess=top_heavy.home)
+
+
+def test_bad_arguments(stewart: twin.Platform) -> None:
+    for bad in ({"forces": [1.0]}, {"wrench": np.nan}, {"guess": [1.0]}, {"coordinates": "long"}):
+        with pytest.raises(InputError):
+            static_pose(stewart, stiffness=1e5, **bad)  # type: ignore[arg-type]

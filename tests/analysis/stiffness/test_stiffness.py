@@ -1,0 +1,207 @@
+"""Stiffness matrices against differences of the push, closed forms and symmetry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import twin
+from twin.analysis.payload.body import Payload, with_payload
+from twin.analysis.stiffness.equilibrium import net_wrench
+from twin.analysis.stiffness.matrix import (
+    characteristic_scale,
+    compliance_matrix,
+    holding_forces,
+    stiffness_matrix,
+    weight_wrench,
+)
+from twin.analysis.stiffness.springs import springs_of
+from twin.analysis.stiffness.variations import with_gravity
+from twin.errors import InputError
+from twin.motion.displacement import displaced
+
+Array = NDArray[np.float64]
+
+
+def skew(vector: Array) -> Array:
+    """Return the matrix of the cross product."""
+    return np.cross(vector, np.eye(3)).T
+
+
+def scaled(sprung: Any, matrix: Array) -> Array:
+    """Return a stiffness with rotations measured at the platform's radius: all entries [N/m]."""
+    scale = characteristic_scale(sprung.platform)
+    return np.asarray(matrix / np.outer(scale, scale) * scale[0] ** 2)
+
+
+def difference_stiffness(sprung: Any, pose: Array, **loads: Any) -> Array:
+    """Return -d(net wrench)/d(displacement) `(6, 6)` by Richardson differences."""
+    scale = 1e-3 * characteristic_scale(sprung.platform)
+    slopes = []
+    for step in (1.0, 0.5):
+        moves = step * np.diag(scale)
+        ahead, behind = (
+            net_wrench(sprung.platform, displaced(pose, sign * moves), **loads, **sprung.given)
+            for sign in (1.0, -1.0)
+        )
+        slopes.append((ahead - behind) / (2.0 * step * scale)[:, None])
+    return -(4.0 * slopes[1] - slopes[0]).T / 3.0
+
+
+def loads_of(sprung: Any, pose: Array) -> dict[str, Array]:
+    """Return rest coordinates, forces and wrench that load the legs unevenly."""
+    random = np.random.default_rng(1)
+    n = sprung.platform.n_actuators
+    springs = springs_of(sprung.platform, sprung.stiffness)
+    away = 50.0 * random.normal(size=n) / springs.stiffness
+    return {
+        "coordinates": sprung.platform.inverse_kinematics(pose) + away,
+        "forces": 30.0 * random.normal(size=n),
+        "wrench": random.normal(size=6),
+    }
+
+
+def carried(sprung: Any, pose: Array, loads: dict[str, Array]) -> Array:
+    """Return the forces along the actuators under these loads."""
+    springs = springs_of(sprung.platform, sprung.stiffness)
+    stretch = loads["coordinates"] - sprung.platform.inverse_kinematics(pose)
+    return np.asarray(springs.stiffness * stretch + loads["forces"])
+
+
+@pytest.mark.parametrize("index", range(5))
+def test_total_stiffness_is_the_derivative_of_the_push(sprung: Any, index: int) -> None:
+    pose = sprung.pose[index]
+    loads = loads_of(sprung, pose)
+    parts = stiffness_matrix(
+        sprung.platform, pose, carried=carried(sprung, pose, loads), **sprung.given
+    )
+    expected = difference_stiffness(sprung, pose, **loads)
+    size = np.abs(scaled(sprung, expected)).max()
+    # Fourth order of steps of 1e-3, and rounding 1e-16 / 1e-3, times the curvature of the legs.
+    np.testing.assert_allclose(
+        scaled(sprung, parts.total), scaled(sprung, expected), rtol=0, atol=1e-10 * size
+    )
+    if sprung.stiffness:
+        for part in (parts.geometric, parts.weight):
+            assert np.abs(scaled(sprung, part)).max() > 1e-6 * size  # the test sees every part
+
+
+def test_the_legs_alone_without_gravity(sprung: Any) -> None:
+    machine = sprung._replace(platform=with_gravity(sprung.platform, 0.0))
+    pose = sprung.pose[0]
+    loads = loads_of(machine, pose)
+    parts = stiffness_matrix(
+        machine.platform, pose, carried=carried(machine, pose, loads), **machine.given
+    )
+    np.testing.assert_array_equal(parts.weight, 0.0)
+    expected = scaled(sprung, difference_stiffness(machine, pose, **loads))
+    np.testing.assert_allclose(
+        scaled(sprung, parts.total), expected, rtol=0, atol=1e-10 * np.abs(expected).max()
+    )
+
+
+def test_stiffness_in_equilibrium_is_symmetric(sprung: Any) -> None:
+    parts = stiffness_matrix(sprung.platform, sprung.pose, **sprung.given)
+    total = scaled(sprung, parts.total)
+    assert np.abs(total - np.swapaxes(total, -1, -2)).max() < 1e-11 * np.abs(total).max()
+    geometric = scaled(sprung, parts.geometric)
+    assert np.abs(geometric - np.swapaxes(geometric, -1, -2)).max() > 1e-9 * np.abs(total).max()
+
+
+def test_each_part_differs_from_its_transpose_by_its_own_moment(sprung: Any) -> None:
+    pose = sprung.pose[2]
+    forces = np.linspace(-40.0, 70.0, sprung.platform.n_actuators)
+    parts = stiffness_matrix(sprung.platform, pose, carried=forces, **sprung.given)
+    legs = sprung.platform.jacobian(pose).T @ forces
+    for part, moment in (
+        (parts.geometric, legs[3:]),
+        (parts.weight, weight_wrench(sprung.platform, pose)[3:]),
+    ):
+        expected = np.zeros((6, 6))
+        expected[3:, 3:] = skew(moment)
+        # Weights of struts are what their forces leave over: rounding of 1e-13 of these.
+        close = 1e-7 * max(1.0, np.abs(part).max())
+        np.testing.assert_allclose(part - part.T, expected, rtol=0, atol=close)
+    np.testing.assert_allclose(parts.elastic, parts.elastic.T, rtol=1e-12, atol=1e-6)
+
+
+def test_weight_of_a_point_mass(sprung: Any) -> None:
+    """A mass m at R c adds the moment R c x G, whose change under a turn d is (d x R c) x G."""
+    pose, mass = sprung.pose[1], 7.0
+    center = characteristic_scale(sprung.platform)[0] * np.array([0.3, 0.1, 0.9])
+    loaded = with_payload(sprung.platform, Payload(mass, center))
+    before, after = (
+        stiffness_matrix(machine, pose, **sprung.given).weight
+        for machine in (sprung.platform, loaded)
+    )
+    w, x, y, z = pose[3:]
+    turn = np.eye(3) + 2.0 * (
+        w * skew(np.array([x, y, z])) + skew(np.array([x, y, z])) @ skew(np.array([x, y, z]))
+    )
+    force = np.array([0.0, 0.0, -mass * sprung.platform.parameters.gravity])
+    expected = np.zeros((6, 6))
+    expected[3:, 3:] = -skew(force) @ skew(turn @ center)
+    np.testing.assert_allclose(after - before, expected, rtol=0, atol=1e-8 * np.abs(expected).max())
+
+
+def test_weights_are_the_slope_of_the_potential_energy(sprung: Any) -> None:
+    scale = 1e-3 * characteristic_scale(sprung.platform)
+    pose = sprung.pose[3]
+
+    def slope(step: float) -> Array:
+        moves = step * np.diag(scale)
+        ahead, behind = (height_energy(displaced(pose, sign * moves)) for sign in (1.0, -1.0))
+        return np.asarray((ahead - behind) / (2.0 * step * scale))
+
+    def height_energy(poses: Array) -> Array:
+        potential = sprung.platform.energy(poses, np.zeros(6))[1]
+        springs = springs_of(sprung.platform, sprung.stiffness)
+        if springs.own:
+            stretch = springs.rest - sprung.platform.inverse_kinematics(poses)
+            potential = potential - 0.5 * stretch**2 @ springs.stiffness
+        return potential
+
+    expected = -(4.0 * slope(0.5) - slope(1.0)) / 3.0
+    weights = weight_wrench(sprung.platform, pose)
+    np.testing.assert_allclose(weights, expected, rtol=0, atol=1e-9 * np.abs(weights).max())
+
+
+def test_holding_forces_balance_the_weight(sprung: Any) -> None:
+    load = [3.0, -2.0, 5.0, 0.4, 0.5, -0.6]
+    forces = holding_forces(sprung.platform, sprung.pose, load)
+    legs = np.einsum("kij,ki->kj", sprung.platform.jacobian(sprung.pose), forces)
+    weights = weight_wrench(sprung.platform, sprung.pose)
+    np.testing.assert_allclose(
+        legs + weights + load, 0.0, rtol=0, atol=1e-9 * np.abs(weights).max()
+    )
+
+
+def test_heave_stiffness_of_equal_legs() -> None:
+    """Six legs of stiffness k at the angle a to the vertical: K_zz = 6 k cos^2 a."""
+    for name, stiffness in (("micro_hexapod", None), ("srspm", 1e5)):
+        machine = twin.load(name)
+        springs = springs_of(machine, stiffness)
+        vectors = machine.parameters.home_leg_vectors
+        cosine = vectors[:, 2] / np.linalg.norm(vectors, axis=1)
+        elastic = stiffness_matrix(machine, stiffness=stiffness).elastic
+        assert elastic[2, 2] == pytest.approx(springs.stiffness @ cosine**2, rel=1e-12)
+        np.testing.assert_allclose(elastic[2, [0, 1, 3, 4]], 0.0, rtol=0, atol=1e-6 * elastic[2, 2])
+
+
+def test_compliance_is_the_inverse(sprung: Any) -> None:
+    for poses in (sprung.pose, sprung.pose[0], sprung.pose[:4].reshape(2, 2, 7)):
+        total = stiffness_matrix(sprung.platform, poses, **sprung.given).total
+        compliance = compliance_matrix(sprung.platform, poses, **sprung.given)
+        assert total.shape == compliance.shape == (*poses.shape[:-1], 6, 6)
+        identity = np.broadcast_to(np.eye(6), total.shape)
+        np.testing.assert_allclose(total @ compliance, identity, rtol=0, atol=1e-9)
+
+
+def test_bad_arguments(stewart: twin.Platform) -> None:
+    with pytest.raises(InputError, match="carried"):
+        stiffness_matrix(stewart, stiffness=1.0, carried=[1.0, 2.0])
+    with pytest.raises(InputError, match="pose"):
+        stiffness_matrix(stewart, [0.0, 1.0], stiffness=1.0)

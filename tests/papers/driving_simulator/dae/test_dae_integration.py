@@ -1,0 +1,278 @@
+"""Integration of the index-1 system: consistent starts, drift, and the answer known beforehand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from paper_plate import PAPER, PLATE
+
+from twin.errors import InputError, IntegrationError
+from twin.papers.driving_simulator.dae import integration
+from twin.papers.driving_simulator.dae.integration import CORRECTIONS, METHODS, integrate_dae
+from twin.papers.driving_simulator.dae.numeric import numeric_dae
+from twin.papers.driving_simulator.dae.start import consistent_start
+from twin.papers.driving_simulator.exact.model import ExactModel
+from twin.papers.driving_simulator.exact.pillars import Pillars
+from twin.papers.driving_simulator.inputs import (
+    DrivenLengths,
+    InputSample,
+    LengthInput,
+    SigmoidInput,
+    SineInput,
+    sigmoid_inputs,
+    sinusoidal_inputs,
+)
+
+INPUTS = {"sinusoidal": sinusoidal_inputs(PAPER), "sigmoid": sigmoid_inputs(PAPER)}
+
+
+def printed_sine(k: int, t: Any) -> Any:
+    """Return f_1, f_2, f_3 of the paper's sinusoidal inputs."""
+    return (
+        np.sin(t) / 40 + 3549 / 10000,
+        np.sin(11 * t / 10) / 1000 + 3549 / 10000,
+        3 * np.sin(t) / 100 + 3549 / 10000,
+    )[k]
+
+
+def printed_sigmoid(k: int, t: Any) -> Any:
+    """Return f_1, f_2, f_3 of the paper's sigmoid inputs."""
+    below = np.exp(5 - 5 * t) + 1
+    return (17 / (200 * below), 1 / (20 * below), 1243 / (20000 * below))[k]
+
+
+@pytest.mark.parametrize("k", range(3))
+def test_inputs_as_printed(k: int) -> None:
+    time = np.linspace(0.0, 10.0, 101)
+    sine = INPUTS["sinusoidal"][k].sample(time).value
+    np.testing.assert_allclose(sine, printed_sine(k, time), rtol=0, atol=1e-16)
+    sigmoid = INPUTS["sigmoid"][k].sample(time).value
+    shifted = PAPER.minimum_length + printed_sigmoid(k, time)
+    np.testing.assert_allclose(sigmoid, shifted, rtol=0, atol=2e-16)
+
+
+@pytest.mark.parametrize("name", INPUTS)
+@pytest.mark.parametrize("k", range(3))
+def test_derivatives_of_inputs(name: str, k: int, derivative: Any) -> None:
+    pillar, time = INPUTS[name][k], np.linspace(0.0, 3.0, 31)
+    sample = pillar.sample(time)
+    for order in (0, 1):
+        slope = derivative(lambda t, order=order: pillar.sample(time + t)[order], 1e-3)
+        # Rounding 1e-17 over the step.
+        np.testing.assert_allclose(slope, sample[order + 1], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_all_four_pillars_stay_within_their_stroke(name: str) -> None:
+    value = INPUTS[name].sample(np.linspace(0.0, 100.0, 10001)).value
+    fourth = value @ [1.0, 1.0, -1.0]
+    for lengths in (value, fourth):
+        assert lengths.min() >= PAPER.minimum_length
+        assert lengths.max() <= PAPER.maximum_length
+
+
+def known(lengths: Any) -> Any:
+    """Return the seven coordinates of driven lengths fr, rl, fl, by hand."""
+    fr, rl, fl = lengths.T
+    z, phi, theta = (fr + rl) / 2, (fl - fr) / 0.82, (rl - fl) / 1.6
+    return np.stack([z, phi, theta, fr + rl - fl, rl, fl, fr], axis=-1)
+
+
+@pytest.mark.parametrize("name", INPUTS)
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_integration_reaches_the_known_answer(name: str, correction: str) -> None:
+    run = integrate_dae(PAPER, INPUTS[name], 5.0, correction=correction)
+    sample = INPUTS[name].sample(run.time)
+    np.testing.assert_allclose(run.coordinates, known(sample.value), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(run.rates, known(sample.rate), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(run.known_coordinates, known(sample.value), rtol=0, atol=1e-15)
+    assert run.error < 1e-10
+    assert run.position_drift.max() < 1e-10
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_methods_agree(method: str) -> None:
+    run = integrate_dae(PAPER, INPUTS["sigmoid"], 2.0, method=method, tolerance=1e-9, samples=21)
+    assert run.error < 1e-7
+
+
+def test_corrections_hold_the_drift_of_a_rough_integration() -> None:
+    """Nothing but accuracy holds the constraints: at the tolerance of ode45 they drift apart."""
+    rough = {"method": "RK45", "tolerance": 1e-3}
+    drift = {
+        correction: integrate_dae(
+            PAPER,
+            INPUTS["sigmoid"],
+            3.0,
+            correction=correction,
+            **rough,  # type: ignore[arg-type]
+        ).position_drift[-1]
+        for correction in CORRECTIONS
+    }
+    assert drift["none"] > 1e-3
+    assert drift["feedback"] < 1e-2 * drift["none"]
+    assert drift["projection"] < 1e-15
+
+
+def test_multipliers_balance_the_printed_equations() -> None:
+    """a1 and a4 to a7 of the paper, with the accelerations of the known motion."""
+    run = integrate_dae(PAPER, INPUTS["sigmoid"], 2.0)
+    sample = INPUTS["sigmoid"].sample(run.time)
+    z, _, _, rr, rl, fl, fr = known(sample.acceleration).T
+    one, two, three, four, five, six, seven = run.multipliers.T
+    weight = 9.81
+    for found, expected in (
+        ((one + two + three + four) / 150 - weight, z),
+        (-one / 30 - weight, rr),
+        (-(four + six) / 30 - weight, rl),
+        (-(two + seven) / 30 - weight, fl),
+        (-(three + five) / 30 - weight, fr),
+    ):
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
+    np.testing.assert_array_equal(run.forces, -run.multipliers[:, 4:])
+
+
+def test_a_constant_in_the_inputs_moves_heave_alone() -> None:
+    """Printed as lengths from zero or taken as strokes: the small-angle motion is the same."""
+    literal = DrivenLengths(*(replace(one, start=0.0) for one in INPUTS["sigmoid"]))  # type: ignore[type-var]
+    runs = [integrate_dae(PAPER, each, 2.0) for each in (INPUTS["sigmoid"], literal)]
+    shift = PAPER.minimum_length * np.array([1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0])
+    np.testing.assert_allclose(runs[0].coordinates, runs[1].coordinates + shift, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(runs[0].multipliers, runs[1].multipliers, rtol=0, atol=1e-7)
+
+
+def test_energies_change_forces_and_no_motion() -> None:
+    """The lengths determine the motion: agreement of motions says nothing about dynamics."""
+    printed, complete = (
+        integrate_dae(PAPER, INPUTS["sigmoid"], 2.0, complete=flag) for flag in (False, True)
+    )
+    np.testing.assert_allclose(printed.coordinates, complete.coordinates, rtol=0, atol=1e-10)
+    assert np.abs(printed.forces - complete.forces).max() > 10.0
+
+
+@pytest.mark.parametrize("plate", [PAPER, PLATE])
+@pytest.mark.parametrize(("complete", "order"), [(False, 1.0), (True, 2.0)])
+def test_order_in_which_forces_approach_the_exact_ones(
+    plate: Any, complete: bool, order: float
+) -> None:
+    """Halving a motion about home halves the error of the printed model, quarters the complete's.
+
+    The printed forces are thus wrong by a fixed part of all that the motion adds to the weight.
+    """
+    exact, dae = ExactModel(Pillars.from_plate(plate)), numeric_dae(plate, complete)
+
+    def difference(size: float) -> float:
+        inputs = DrivenLengths(
+            *(SineInput(plate.home_length, size * part, 5.0) for part in (0.04, -0.02, -0.03))
+        )
+        worst = 0.0
+        for time in np.linspace(0.1, 1.2, 7):
+            sample = inputs.sample(float(time))
+            levels = [dae.consistent(part) for part in sample]
+            small = -dae.multipliers(levels[0], levels[1], sample, 0.0)[4:]
+            forces = exact.forces(*(level[:3] for level in levels), pushing=[0, 1, 2])
+            worst = max(worst, np.abs(forces[[0, 2, 1]] - small).max())
+        return worst
+
+    rates = [np.log2(difference(size) / difference(size / 2)) for size in (0.02, 0.01)]
+    np.testing.assert_allclose(rates, order, rtol=0, atol=0.05)
+
+
+def test_start_is_found_at_both_levels() -> None:
+    dae = numeric_dae(PAPER, False)
+    for inputs in INPUTS.values():
+        sample = inputs.sample(0.0)
+        start = consistent_start(dae, sample)
+        np.testing.assert_allclose(start.coordinates, known(sample.value), rtol=0, atol=1e-15)
+        np.testing.assert_allclose(start.rates, known(sample.rate), rtol=0, atol=1e-15)
+        assert np.abs(start.rates).max() > 1e-4, "the paper's inputs do not start at rest"
+
+
+def test_a_consistent_start_is_taken() -> None:
+    dae, inputs = numeric_dae(PAPER, False), INPUTS["sinusoidal"]
+    start = consistent_start(dae, inputs.sample(0.0))
+    given = integrate_dae(PAPER, inputs, 0.1, start=start)
+    found = integrate_dae(PAPER, inputs, 0.1)
+    np.testing.assert_array_equal(given.coordinates, found.coordinates)
+
+
+@pytest.mark.parametrize(
+    ("part", "entry", "message"),
+    [
+        (0, 0, "position-level.*length of rear_right is off by -1e-06 m;"),
+        (0, 6, "position-level.*front_right is off by 1e-06 m;"),
+        (1, 1, "velocity-level.*is off by .* m/s;"),
+        (1, 4, "velocity-level.*rear_left is off by 1e-06 m/s;"),
+    ],
+)
+def test_an_inconsistent_start_is_refused(part: int, entry: int, message: str) -> None:
+    dae, inputs = numeric_dae(PAPER, False), INPUTS["sinusoidal"]
+    start = [np.array(values) for values in consistent_start(dae, inputs.sample(0.0))]
+    start[part][entry] += 1e-6
+    with pytest.raises(InputError, match=message):
+        integrate_dae(PAPER, inputs, 0.1, start=start)
+
+
+@pytest.mark.parametrize("start", ["rest", [np.zeros(7)], [np.zeros(6), np.zeros(7)], 3.0])
+def test_a_malformed_start_is_refused(start: Any) -> None:
+    with pytest.raises(InputError, match="start"):
+        integrate_dae(PAPER, INPUTS["sinusoidal"], 0.1, start=start)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("duration", 0.0),
+        ("duration", np.nan),
+        ("method", "Euler"),
+        ("tolerance", -1.0),
+        ("correction", "hope"),
+        ("samples", 1),
+        ("samples", True),
+        ("complete", "yes"),
+    ],
+)
+def test_refused_settings(name: str, value: Any) -> None:
+    given = {"plate": PAPER, "inputs": INPUTS["sinusoidal"], "duration": 0.1, name: value}
+    with pytest.raises(InputError, match=name):
+        integrate_dae(**given)
+
+
+class Broken(LengthInput):
+    """A length that is no number after a second."""
+
+    def sample(self, time: Any) -> InputSample:
+        """Return 0.35 m at rest, then NaN."""
+        length = np.where(np.asarray(time) < 1.0, 0.35, np.nan)
+        return InputSample(length, 0.0 * length, 0.0 * length)
+
+
+def test_an_integration_that_stops_says_when() -> None:
+    inputs = DrivenLengths(*(Broken() for _ in range(3)))
+    with pytest.raises(IntegrationError) as caught:
+        integrate_dae(PAPER, inputs, 2.0)
+    assert 0.9 < caught.value.data["time"] <= 1.0
+
+
+def test_an_integration_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(integration, "MOST_EVALUATIONS", 100)
+    with pytest.raises(IntegrationError, match="100 evaluations") as caught:
+        integrate_dae(PAPER, INPUTS["sinusoidal"], 10.0)
+    assert 0.0 < caught.value.data["time"] < 10.0
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "name"),
+    [
+        (SineInput, (np.nan, 1.0, 1.0), "mean"),
+        (SineInput, (0.3, "1", 1.0), "amplitude"),
+        (SigmoidInput, (0.3, 0.1, 0.0, 1.0), "steepness"),
+        (SigmoidInput, (0.3, 0.1, 5.0, None), "middle"),
+    ],
+)
+def test_refused_inputs(kind: Any, values: Any, name: str) -> None:
+    with pytest.raises(InputError, match=name):
+        kind(*values)

@@ -1,0 +1,213 @@
+"""The symbolic equations of the driving simulator against what its paper prints."""
+
+from __future__ import annotations
+
+import sys
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+from paper_plate import PAPER, PITCH_INERTIA, PLATE, ROLL_INERTIA
+
+from twin.basics.optional import optional
+from twin.errors import InputError, MissingDependencyError
+from twin.papers.driving_simulator.dae.index_reduction import (
+    IndexReduction,
+    multipliers_of_motion,
+    reduce_index,
+)
+<<<<<<< HEAD:tests/papers/simulator_dae/test_dae_symbolic.py
+from twin.papers.simulator_dae.numeric_dae import numeric_dae
+=======
+from twin.papers.driving_simulator.dae.lagrange import SymbolicDae, symbolic_dae
+from twin.papers.driving_simulator.dae.numeric import numeric_dae
+from twin.papers.driving_simulator.exact.model import ExactModel
+from twin.papers.driving_simulator.exact.pillars import Pillars
+>>>>>>> 92e7a55 (Publications in folders of their own, analyses in folders by concept):tests/papers/driving_simulator/dae/test_dae_symbolic.py
+
+R = sympy.Rational
+
+
+@pytest.fixture(scope="module")
+def dae() -> SymbolicDae:
+    """The paper's equations."""
+    return symbolic_dae(PAPER)
+
+
+@pytest.fixture(scope="module")
+def reduction() -> IndexReduction:
+    """The paper's index reduction."""
+    return reduce_index(PAPER)
+
+
+def named(dae: SymbolicDae) -> dict[str, Any]:
+    """Return the symbols by name."""
+    return {symbol.name: symbol for group in dae.symbols for symbol in group}
+
+
+def test_seven_coordinates_and_seven_independent_constraints(dae: SymbolicDae) -> None:
+    assert dae.jacobian.shape == (7, 7)
+    assert dae.jacobian.rank() == 7
+    assert dae.jacobian[:4, :].rank() == 4, "the pillars alone leave three degrees of freedom"
+
+
+def test_constraints_as_printed(dae: SymbolicDae) -> None:
+    s = named(dae)
+    first, second = R(4, 5) * s["theta_mp"], R(41, 100) * s["phi_mp"]
+    printed = [
+        s["hmp_rr"] + second - first - s["z_mp"],
+        s["hmp_fl"] - second + first - s["z_mp"],
+        s["hmp_fr"] + second + first - s["z_mp"],
+        s["hmp_rl"] - second - first - s["z_mp"],
+        s["hmp_fr"] - s["f_1"],
+        s["hmp_rl"] - s["f_2"],
+        s["hmp_fl"] - s["f_3"],
+    ]
+    assert sympy.simplify(dae.constraints - sympy.Matrix(printed)).is_zero_matrix
+
+
+def test_kinetic_energy_as_printed(dae: SymbolicDae) -> None:
+    s = named(dae)
+    lengths = sum(15 * s[f"dhmp_{name}"] ** 2 for name in ("fl", "fr", "rl", "rr"))
+    product = s["phi_mp"] * s["dtheta_mp"] + s["theta_mp"] * s["dphi_mp"]
+    turning = R(str(ROLL_INERTIA)) / 2 * s["dphi_mp"] ** 2
+    turning += R(str(PITCH_INERTIA)) / 2 * s["dtheta_mp"] ** 2
+    printed = lengths + turning + 75 * s["dz_mp"] ** 2 + R(192, 5) * product**2
+    assert sympy.expand(dae.kinetic - printed) == 0
+
+
+@pytest.mark.parametrize(
+    ("inertia", "printed"),
+    [
+        (ROLL_INERTIA, Fraction(4156625437653019, 281474976710656)),
+        (PITCH_INERTIA, Fraction(1371470290886227, 70368744177664)),
+    ],
+)
+def test_printed_fractions_are_half_the_inertia(inertia: float, printed: Fraction) -> None:
+    assert float(2 * printed) == pytest.approx(inertia, rel=3e-16)
+
+
+def test_potential_energy(dae: SymbolicDae) -> None:
+    s = named(dae)
+    lengths = sum(R(2943, 10) * s[f"hmp_{name}"] for name in ("fl", "fr", "rl", "rr"))
+    assert sympy.expand(dae.potential - lengths - R(2943, 2) * s["z_mp"]) == 0
+
+
+def test_ranks_and_index(reduction: IndexReduction) -> None:
+    assert reduction.ranks == (0, 0, 7)
+    assert reduction.index == 3
+
+
+def test_ranks_by_plain_sympy(reduction: IndexReduction) -> None:
+    """The ranks come from fractions of polynomials; here at numbers, entry by entry."""
+    numbers = {"phi_mp": R(1, 10), "theta_mp": R(1, 20)}
+    s = symbolic_dae(PAPER).symbols
+    values = {symbol: numbers.get(symbol.name, R(3, 7)) for group in s[:6] for symbol in group}
+    for level, rank in zip(reduction.levels, reduction.ranks, strict=True):
+        assert level.jacobian(s.multipliers).subs(values).rank() == rank
+
+
+def test_explicit_accelerations_as_printed(dae: SymbolicDae, reduction: IndexReduction) -> None:
+    one, two, three, four, five, six, seven = dae.symbols.multipliers
+    weight = R(981, 100)
+    printed = {
+        0: (one + two + three + four) / 150 - weight,
+        3: -one / 30 - weight,
+        4: -four / 30 - six / 30 - weight,
+        5: -two / 30 - seven / 30 - weight,
+        6: -three / 30 - five / 30 - weight,
+    }
+    for k, expression in printed.items():
+        assert sympy.simplify(reduction.accelerations[k] - expression) == 0
+
+
+def test_printed_numbers_of_the_angular_accelerations(
+    dae: SymbolicDae, reduction: IndexReduction
+) -> None:
+    """a2 and a3 are printed up to their first two terms; their leading numbers are b Iyy, a Ixx."""
+    one, two = dae.symbols.multipliers[:2]
+    level = {dae.symbols.roll: 0, dae.symbols.pitch: 0}
+    rolled, pitched = (reduction.accelerations[k].subs(level) for k in (1, 2))
+    roll, pitch = -rolled.diff(one), -pitched.diff(two)
+    assert rolled.diff(two) == roll
+    assert pitched.diff(one) == pitch
+    printed = Fraction(35184372088832 * 281151409631676535) / (140737488355328 * 103915635941325475)
+    # The print has the inertia as float64, here it is a decimal number.
+    assert float(roll / pitch) == pytest.approx(float(printed), rel=1e-15)
+
+
+def test_equations_are_those_of_the_explicit_accelerations(
+    dae: SymbolicDae, reduction: IndexReduction
+) -> None:
+    values = dict(zip(dae.symbols.accelerations, reduction.accelerations, strict=True))
+    assert sympy.simplify(dae.equations.subs(values)).is_zero_matrix
+
+
+def test_first_multiplier_as_printed(dae: SymbolicDae, reduction: IndexReduction) -> None:
+    s = named(dae)
+    printed = 30 * s["ddf_3"] - 30 * s["ddf_2"] - 30 * s["ddf_1"] - R(2943, 10)
+    assert sympy.expand(reduction.multipliers[0] - printed) == 0
+
+
+@pytest.mark.parametrize(
+    ("number", "terms"),
+    [
+        (2, {"phi phi f_3": 30, "phi phi f_2": -30}),
+        (3, {"theta theta f_1": R(192000, 1681)}),
+        (4, {"phi phi f_2": 30, "phi phi f_3": -30}),
+        (5, {"theta theta f_3": R(192000, 1681), "theta theta f_1": -R(192000, 1681)}),
+        (6, {"phi phi f_3": 30, "phi phi f_2": -30}),
+        (7, {"phi phi f_2": 30, "phi phi f_3": -30}),
+    ],
+)
+def test_leading_terms_of_the_multipliers_as_printed(
+    dae: SymbolicDae, reduction: IndexReduction, number: int, terms: dict[str, Any]
+) -> None:
+    s = named(dae)
+    multiplier = sympy.Poly(
+        reduction.multipliers[number - 1],
+        *(s[name] for name in ("phi_mp", "theta_mp", "ddf_1", "ddf_2", "ddf_3")),
+        *(s[name] for name in ("dphi_mp", "dtheta_mp")),
+    )
+    for term, expected in terms.items():
+        *angles, force = term.split()
+        monomial = s[f"dd{force}"]
+        for angle in angles:
+            monomial *= s[f"{angle}_mp"]
+        assert multiplier.coeff_monomial(monomial) == expected, term
+
+
+def test_multipliers_satisfy_the_second_derivative(reduction: IndexReduction) -> None:
+    s = symbolic_dae(PAPER).symbols
+    values = dict(zip(s.multipliers, reduction.multipliers, strict=True))
+    assert sympy.simplify(reduction.levels[2].subs(values)).is_zero_matrix
+
+
+def test_shorter_way_to_the_multipliers(dae: SymbolicDae, reduction: IndexReduction) -> None:
+    difference = multipliers_of_motion(dae) - reduction.multipliers
+    assert difference.applyfunc(sympy.expand).is_zero_matrix
+
+
+@pytest.mark.parametrize("plate", [PAPER, PLATE])
+def test_complete_energies_have_the_exact_inertia_at_home(plate: Any) -> None:
+    """Seven coordinates put on the three that the pillars leave."""
+    model = ExactModel(Pillars.from_plate(plate))
+    home = np.array([plate.home_length, 0.0, 0.0])
+    lengths = model.length_jacobian(home)[[3, 2, 1, 0]]
+    onto = np.vstack([np.eye(3), lengths])
+    coordinates = np.array([*home, *np.full(4, plate.home_length)])
+    mass = np.array(numeric_dae(plate, True).mass(*coordinates), dtype=float)
+    np.testing.assert_allclose(onto.T @ mass @ onto, model.mass_matrix(home), rtol=0, atol=1e-12)
+
+
+def test_complete_is_a_flag() -> None:
+    with pytest.raises(InputError, match="complete"):
+        symbolic_dae(PAPER, complete=1)  # type: ignore[arg-type]
+
+
+def test_missing_sympy_names_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sympy", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install platform-twin\[symbolic\]"):
+        optional("sympy")

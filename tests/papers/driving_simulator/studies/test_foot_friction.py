@@ -1,0 +1,136 @@
+"""Friction under the feet along the paper's inputs, and the forces of three models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from paper_plate import PAPER, PLATE
+
+from twin.errors import InputError
+from twin.papers.driving_simulator.dae.integration import integrate_dae
+from twin.papers.driving_simulator.exact.friction import SlidingFriction
+from twin.papers.driving_simulator.exact.model import ExactModel
+from twin.papers.driving_simulator.exact.pillars import Pillars
+from twin.papers.driving_simulator.inputs import sigmoid_inputs, sinusoidal_inputs
+from twin.papers.driving_simulator.studies.foot_friction import driven_motion, friction_effect
+from twin.papers.driving_simulator.studies.printed_energy import (
+    PUSHING,
+    home_inertia,
+    model_forces,
+    tilting_stiffness,
+)
+
+INPUTS = {"sinusoidal": sinusoidal_inputs(PLATE), "sigmoid": sigmoid_inputs(PLATE)}
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_driven_motion_follows_the_inputs(name: str, derivative: Any) -> None:
+    inputs, time = INPUTS[name], np.linspace(0.1, 3.0, 11)
+    motion = driven_motion(PLATE, inputs, time)
+    sample = inputs.sample(time)
+    for level, wanted in zip(motion, sample, strict=True):
+        np.testing.assert_allclose(level.lengths[:, [0, 2, 1]], wanted, rtol=0, atol=1e-15)
+    slope = derivative(lambda t: driven_motion(PLATE, inputs, time + t).value.coordinates, 1e-3)
+    np.testing.assert_allclose(slope, motion.rate.coordinates, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", INPUTS)
+@pytest.mark.parametrize("pushing", [None, PUSHING])
+@pytest.mark.parametrize("friction", [SlidingFriction(200.0), SlidingFriction(50.0, 20.0, 1e-3)])
+def test_added_forces_bring_the_power_that_friction_takes(
+    name: str, pushing: Any, friction: SlidingFriction
+) -> None:
+    effect = friction_effect(PLATE, INPUTS[name], 4.0, friction, pushing=pushing, samples=101)
+    rates = driven_motion(PLATE, INPUTS[name], effect.time).rate.lengths
+    power = (effect.force_difference * rates).sum(axis=1)
+    np.testing.assert_allclose(power, effect.power, rtol=1e-8, atol=1e-13)
+    assert (effect.power >= 0.0).all()
+    assert effect.power.max() > 1e-5
+    assert effect.energy == pytest.approx(np.trapezoid(effect.power, effect.time))
+    if pushing is not None:
+        np.testing.assert_array_equal(effect.force_difference[:, 3], 0.0)
+
+
+def test_viscous_power_is_quadratic_in_the_speed_of_the_feet() -> None:
+    effect = friction_effect(PLATE, INPUTS["sinusoidal"], 6.0, SlidingFriction(200.0))
+    speed = (effect.velocity**2).sum(axis=(1, 2))
+    np.testing.assert_allclose(effect.power, 200.0 * speed, rtol=1e-12, atol=1e-18)
+    assert np.sqrt(speed.max()) < 1e-3, "feet move by the square of the angles: they creep"
+    assert effect.energy < 1e-2
+
+
+def test_no_friction_is_no_effect() -> None:
+    effect = friction_effect(PLATE, INPUTS["sigmoid"], 2.0, SlidingFriction(0.0))
+    np.testing.assert_array_equal(effect.force_difference, 0.0)
+    assert effect.energy == 0.0
+
+
+def test_forces_are_those_of_the_exact_model() -> None:
+    effect = friction_effect(PLATE, INPUTS["sigmoid"], 2.0, SlidingFriction(300.0, 10.0))
+    motion = driven_motion(PLATE, INPUTS["sigmoid"], effect.time)
+    states = [level.coordinates for level in motion]
+    model = ExactModel(Pillars.from_plate(PLATE), SlidingFriction(300.0, 10.0))
+    np.testing.assert_allclose(effect.with_friction, model.forces(*states), rtol=1e-13, atol=0)
+    moved = model.accelerations(*states[:2], effect.with_friction)
+    np.testing.assert_allclose(moved, states[2], rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("samples", [1, 2.0, True, None])
+def test_refused_samples(samples: Any) -> None:
+    with pytest.raises(InputError, match="samples"):
+        friction_effect(PLATE, INPUTS["sigmoid"], 1.0, SlidingFriction(1.0), samples=samples)
+    with pytest.raises(InputError, match="samples"):
+        model_forces(PLATE, INPUTS["sigmoid"], 1.0, samples)
+
+
+def test_refused_friction() -> None:
+    with pytest.raises(InputError, match="friction"):
+        friction_effect(PLATE, INPUTS["sigmoid"], 1.0, 200.0)  # type: ignore[arg-type]
+
+
+def test_printed_forces_are_those_of_the_integrated_system() -> None:
+    forces = model_forces(PAPER, INPUTS["sigmoid"], 2.0, 21)
+    for complete, found in ((False, forces.printed), (True, forces.complete)):
+        run = integrate_dae(PAPER, INPUTS["sigmoid"], 2.0, complete=complete, samples=21)
+        np.testing.assert_allclose(found, run.forces, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_complete_energies_repair_the_forces(name: str) -> None:
+    forces = model_forces(PLATE, INPUTS[name], 5.0, 101)
+    printed, complete = (
+        np.abs(part - forces.exact).max() for part in (forces.printed, forces.complete)
+    )
+    change = np.ptp(forces.exact, axis=0).max()
+    assert printed > 0.3 * change, "the printed forces miss a good part of what happens"
+    assert complete < 0.03 * printed
+
+
+def test_a_still_plate_is_carried_by_two_pillars() -> None:
+    """Three driven lengths and a fourth pillar without force: the diagonal carries everything."""
+    forces = model_forces(PAPER, sinusoidal_inputs(PAPER), 1.0, 2)
+    shares = forces.exact[0] / (PAPER.lifted_mass * PAPER.gravity)
+    np.testing.assert_allclose(shares, [0.5, 0.5, 0.0], rtol=0, atol=0.01)
+
+
+def test_inertia_at_home() -> None:
+    for plate in (PLATE, PAPER):
+        found = home_inertia(plate)
+        mass = ExactModel(Pillars.from_plate(plate)).mass_matrix([plate.home_length, 0.0, 0.0])
+        np.testing.assert_allclose(np.diag(found.exact), mass, rtol=0, atol=1e-12)
+        roll = plate.roll_inertia + 4 * plate.upper_mass * plate.half_width**2
+        assert found.printed[1] == pytest.approx(roll, rel=1e-15)
+
+
+def test_tilting_stiffness_is_the_curvature_of_the_height() -> None:
+    """Lengths as the coordinates: heave of a plate of given center length falls by the cosine."""
+    model = ExactModel(Pillars.from_plate(PLATE))
+    angle = 1e-3
+    for axis in (1, 2):
+        q = np.array([PLATE.home_length * np.cos(angle), 0.0, 0.0])
+        q[axis] = angle
+        level = model.energy([PLATE.home_length, 0.0, 0.0], np.zeros(3))[1]
+        lost = level - model.energy(q, np.zeros(3))[1]
+        assert 2 * lost / angle**2 == pytest.approx(tilting_stiffness(PLATE), rel=1e-6)

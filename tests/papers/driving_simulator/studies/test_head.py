@@ -1,0 +1,183 @@
+"""Motion of the driver's head: printed small-angle expressions and exact kinematics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+from numpy.typing import NDArray
+from paper_plate import PLATE
+from scipy.spatial.transform import Rotation
+
+from twin.errors import InputError
+from twin.papers.driving_simulator.exact.model import ExactModel
+from twin.papers.driving_simulator.exact.pillars import Pillars
+from twin.papers.driving_simulator.studies.head import (
+    exact_head_motion,
+    in_plate_axes,
+    small_angle_head_motion,
+)
+
+Array = NDArray[np.float64]
+
+HEAD = np.array([0.2, -0.1, 1.1])
+
+
+def states(count: int = 40) -> tuple[Array, Array, Array]:
+    """Return heave, roll and pitch with rates and accelerations."""
+    random = np.random.default_rng(21)
+    q = random.uniform(-1.0, 1.0, (count, 3)) * [0.05, 0.3, 0.2] + [0.35, 0.0, 0.0]
+    return q, random.normal(size=(count, 3)), random.normal(size=(count, 3))
+
+
+def printed() -> dict[str, Any]:
+    """Return the paper's expressions as functions of time, by sympy."""
+    t = sympy.Symbol("t")
+    z, phi, theta, x, y = (sympy.Function(name)(t) for name in ("z", "phi", "theta", "x", "y"))
+    xp, yp, zp = sympy.symbols("xp yp zp")
+    d, dd = (lambda f: f.diff(t)), (lambda f: f.diff(t, 2))
+    return {
+        "time": t,
+        "functions": (z, phi, theta, x, y),
+        "head": (xp, yp, zp),
+        "position": [
+            xp + x + zp * theta,
+            yp + y - zp * phi + xp * phi * theta,
+            zp + z + yp * phi - xp * theta,
+        ],
+        "velocity": [
+            zp * d(theta) + d(x),
+            d(y) - zp * d(phi) + xp * phi * d(theta) + xp * theta * d(phi),
+            yp * d(phi) - xp * d(theta) + d(z),
+        ],
+        "acceleration": [
+            zp * dd(theta) + dd(x),
+            dd(y)
+            - zp * dd(phi)
+            + 2 * xp * d(theta) * d(phi)
+            + xp * phi * dd(theta)
+            + xp * theta * dd(phi),
+            yp * dd(phi) - xp * dd(theta) + dd(z),
+        ],
+        "angular_velocity": [
+            d(phi),
+            d(theta) - phi * theta * d(phi),
+            theta * d(phi),
+        ],
+        "angular_acceleration": [
+            theta**2 * dd(phi) + dd(phi) + 2 * theta * d(theta) * d(phi),
+            dd(theta) - theta * d(phi) ** 2 - phi * theta * dd(phi) - phi * d(theta) * d(phi),
+            -theta * phi**2 * dd(phi)
+            + phi * dd(theta)
+            - 2 * theta * phi * d(phi) ** 2
+            - d(theta) * phi**2 * d(phi)
+            + d(theta) * d(phi),
+        ],
+    }
+
+
+def test_printed_velocity_and_acceleration_are_derivatives_of_the_position() -> None:
+    """Of the printed acceleration all but the gravity in its last line, see the errata."""
+    terms = printed()
+    for lower, higher in (("position", "velocity"), ("velocity", "acceleration")):
+        for value, slope in zip(terms[lower], terms[higher], strict=True):
+            assert sympy.expand(value.diff(terms["time"]) - slope) == 0
+
+
+@pytest.mark.parametrize(
+    "field", ["position", "velocity", "acceleration", "angular_velocity", "angular_acceleration"]
+)
+def test_small_angle_motion_as_printed(field: str) -> None:
+    """The printed expressions along a motion whose z, phi and theta are polynomials of time."""
+    terms, (q, v, a) = printed(), states(3)
+    t = terms["time"]
+    motion = small_angle_head_motion(PLATE, HEAD, q, v, a)
+    for k in range(3):
+        z, phi, theta = (q[k, i] + v[k, i] * t + a[k, i] * t**2 / 2 for i in range(3))
+        center = (
+            theta * (80 * theta - 41 * phi + 100 * z) / 100,
+            41 * phi**2 / 100 - z * phi,
+        )
+        values = dict(zip(terms["functions"], (z, phi, theta, *center), strict=True))
+        values |= dict(zip(terms["head"], HEAD, strict=True))
+        expected = [
+            float(entry.subs(values).doit().subs(t, 0))
+            for entry in map(sympy.sympify, terms[field])
+        ]
+        np.testing.assert_allclose(getattr(motion, field)[k], expected, rtol=0, atol=1e-13)
+
+
+def test_exact_motion_against_differences(derivative: Any) -> None:
+    q, v, a = states()
+    motion = exact_head_motion(PLATE, HEAD, q, v, a)
+    model = ExactModel(Pillars.from_plate(PLATE))
+
+    def place(time: float) -> Array:
+        pose = model.pose(q + v * time + 0.5 * a * time**2)
+        turn = Rotation.from_quat(pose[:, [4, 5, 6, 3]])
+        return np.asarray(pose[:, :3] + turn.apply(HEAD))
+
+    def at(time: float) -> Any:
+        return exact_head_motion(PLATE, HEAD, q + v * time + 0.5 * a * time**2, v + a * time, a)
+
+    np.testing.assert_allclose(motion.position, place(0.0), rtol=0, atol=1e-14)
+    # Rounding of numbers of size one over the step.
+    np.testing.assert_allclose(derivative(place, 1e-3), motion.velocity, rtol=0, atol=1e-11)
+    for lower, higher in (
+        ("velocity", "acceleration"),
+        ("angular_velocity", "angular_acceleration"),
+    ):
+        slope = derivative(lambda t, lower=lower: getattr(at(t), lower), 1e-3)
+        np.testing.assert_allclose(slope, getattr(motion, higher), rtol=0, atol=1e-11)
+    twist, acceleration = model.twist(q, v), model.acceleration(q, v, a)
+    np.testing.assert_allclose(motion.angular_velocity, twist[:, 3:], rtol=0, atol=1e-13)
+    np.testing.assert_allclose(motion.angular_acceleration, acceleration[:, 3:], rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("head", [[0.0, 0.0, 1.1], HEAD])
+def test_specific_force_is_acceleration_minus_gravity(head: Any) -> None:
+    for motion in (exact_head_motion, small_angle_head_motion):
+        found = motion(PLATE, head, *states())
+        felt = found.acceleration - [0.0, 0.0, -9.81]
+        np.testing.assert_array_equal(found.specific_force, felt)
+
+
+def test_plate_axes_turn_the_components() -> None:
+    q, v, a = states()
+    base = exact_head_motion(PLATE, HEAD, q, v, a)
+    plate = in_plate_axes(base, q)
+    back = Rotation.from_euler("XY", q[:, 1:])
+    for one, other in zip(base, plate, strict=True):
+        np.testing.assert_allclose(back.apply(other), one, rtol=0, atol=1e-13)
+    roll, pitch, pitching = v[:, 1], q[:, 2], v[:, 2]
+    expected = np.stack([roll * np.cos(pitch), pitching, roll * np.sin(pitch)], axis=1)
+    np.testing.assert_allclose(plate.angular_velocity, expected, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "field", ["position", "velocity", "acceleration", "angular_velocity", "angular_acceleration"]
+)
+def test_small_angle_motion_is_the_first_order_of_the_exact_one(field: str) -> None:
+    """A motion half as large is off by a quarter (angular velocity: compared in plate axes)."""
+    direction = [np.array(row) for row in ([0.02, 0.1, -0.05], [0.1, 0.5, 0.3], [1.0, -2.0, 3.0])]
+
+    def difference(size: float) -> float:
+        state = [size * row for row in direction]
+        state[0] = state[0] + [PLATE.home_length, 0.0, 0.0]
+        exact = exact_head_motion(PLATE, HEAD, *state)
+        if field == "angular_velocity":
+            exact = in_plate_axes(exact, state[0])
+        small = small_angle_head_motion(PLATE, HEAD, *state)
+        return float(np.abs(getattr(exact, field) - getattr(small, field)).max())
+
+    rate = np.log2(difference(0.02) / difference(0.01))
+    assert rate > 1.9
+
+
+@pytest.mark.parametrize("head", [[0.0, 1.0], "head", [0.0, np.nan, 1.0]])
+def test_refused_head(head: Any) -> None:
+    for motion in (exact_head_motion, small_angle_head_motion):
+        with pytest.raises(InputError, match="head"):
+            motion(PLATE, head, *states())

@@ -1,0 +1,162 @@
+"""Motion ranges, what shares the stroke, and the envelope of the plate's centre."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from paper_plate import PLATE
+from scipy.optimize import brentq
+from scipy.spatial import ConvexHull
+
+from twin.errors import InputError
+from twin.papers.driving_simulator.closed_forms import ExactKinematics, SmallAngleKinematics
+from twin.papers.driving_simulator.kinematics import PlateKinematics
+from twin.papers.driving_simulator.studies.envelope import translational_envelope
+from twin.papers.driving_simulator.studies.motion_ranges import (
+    exact_ranges,
+    exact_ranges_at_best_heave,
+    plate_for_ranges,
+    small_angle_ranges,
+    stroke_shares,
+)
+
+MODELS = (SmallAngleKinematics, ExactKinematics)
+
+EDGE = 1e-12
+"""[m] Beyond the stroke by this much is rounding."""
+
+
+def test_ranges_as_printed() -> None:
+    ranges = small_angle_ranges(PLATE)
+    assert ranges.heave == pytest.approx(0.05, abs=1e-15)
+    assert np.degrees(ranges.pitch) == pytest.approx(3.581, abs=5e-4)
+    assert np.degrees(ranges.roll) == pytest.approx(6.9873, abs=5e-5)
+
+
+def overrun(kinematics: PlateKinematics, coordinates: Any) -> float:
+    """Return by how much [m] the worst pillar is beyond its stroke; negative inside."""
+    away = np.abs(kinematics.inverse(coordinates).lengths - PLATE.home_length)
+    return float(away.max() - 0.5 * PLATE.stroke)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_ranges_end_at_the_stroke(model: type[PlateKinematics], axis: int, sign: float) -> None:
+    """Found by bisection on the lengths, with the other degrees of freedom held at home."""
+    kinematics = model(PLATE)
+    ranges = small_angle_ranges(PLATE) if model is SmallAngleKinematics else exact_ranges(PLATE)
+    home, unit = np.array([PLATE.home_length, 0.0, 0.0]), sign * np.eye(3)[axis]
+    end = brentq(lambda size: overrun(kinematics, home + size * unit), 0.0, 0.3, xtol=1e-14)
+    assert ranges[axis] == pytest.approx(end, abs=1e-12)
+
+
+@pytest.mark.parametrize("axis", [1, 2])
+def test_best_heave_uses_both_ends(axis: int) -> None:
+    angle = exact_ranges_at_best_heave(PLATE)[axis]
+    q = np.zeros(3)
+    q[axis], q[0] = angle, PLATE.home_length * np.cos(angle)
+    lengths = ExactKinematics(PLATE).inverse(q).lengths
+    ends = [lengths.min(), lengths.max()]
+    np.testing.assert_allclose(
+        ends, [PLATE.minimum_length, PLATE.maximum_length], rtol=0, atol=EDGE
+    )
+    assert exact_ranges(PLATE)[axis] < angle < small_angle_ranges(PLATE)[axis]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_shares_add_up_to_the_stroke(model: type[PlateKinematics]) -> None:
+    """Superposition: the sum of the shares is what the worst pillar takes of the stroke."""
+    random = np.random.default_rng(2)
+    q = random.uniform(-1.0, 1.0, (500, 3)) * [0.06, 0.14, 0.07] + [PLATE.home_length, 0.0, 0.0]
+    kinematics = model(PLATE)
+    total = stroke_shares(kinematics, q).sum(axis=1)
+    away = np.abs(kinematics.inverse(q).lengths - PLATE.home_length).max(axis=1)
+    np.testing.assert_allclose(total, away / (0.5 * PLATE.stroke), rtol=0, atol=1e-13)
+    inside = kinematics.within_stroke(q)
+    np.testing.assert_array_equal(inside, total <= 1.0)
+    assert 0.05 < inside.mean() < 0.5
+
+
+def test_freedoms_together_have_a_sixth_of_the_separate_ranges() -> None:
+    random = np.random.default_rng(8)
+    q = random.uniform(-1.0, 1.0, (200_000, 3)) * np.array(small_angle_ranges(PLATE))
+    q[:, 0] += PLATE.home_length
+    inside = SmallAngleKinematics(PLATE).within_stroke(q)
+    assert inside.mean() == pytest.approx(1 / 6, abs=0.005)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_plate_for_ranges_inverts_the_ranges(exact: bool) -> None:
+    ranges = exact_ranges_at_best_heave(PLATE) if exact else small_angle_ranges(PLATE)
+    size = plate_for_ranges(PLATE.stroke, ranges.roll, ranges.pitch, exact=exact)
+    assert size.half_length == pytest.approx(PLATE.half_length, rel=1e-14)
+    assert size.half_width == pytest.approx(PLATE.half_width, rel=1e-14)
+    larger = plate_for_ranges(PLATE.stroke, 1.1 * ranges.roll, 1.1 * ranges.pitch, exact=exact)
+    assert larger.half_length < PLATE.half_length, "larger angles belong to a smaller plate"
+    assert larger.half_width < PLATE.half_width
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        ((0.0, 0.1, 0.1), "stroke"),
+        ((0.1, -0.1, 0.1), "roll"),
+        ((0.1, 0.1, np.nan), "pitch"),
+        ((0.1, 0.1, 1.6), "pitch"),
+    ],
+)
+def test_refused_ranges(values: tuple[float, ...], name: str) -> None:
+    with pytest.raises(InputError, match=name):
+        plate_for_ranges(*values)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_envelope_is_closed_and_on_the_limit(model: type[PlateKinematics]) -> None:
+    kinematics = model(PLATE)
+    envelope = translational_envelope(kinematics, 6)
+    shares = stroke_shares(kinematics, envelope.coordinates).sum(axis=1)
+    np.testing.assert_allclose(shares, 1.0, rtol=0, atol=1e-13)
+    center = kinematics.inverse(envelope.coordinates).center
+    np.testing.assert_array_equal(envelope.center, center)
+    assert len(envelope.triangles) == 8 * 6**2
+    edges: dict[tuple[int, int], int] = {}
+    for triangle in envelope.triangles.tolist():
+        for k in range(3):
+            first, second = sorted((triangle[k], triangle[k - 1]))
+            edges[first, second] = edges.get((first, second), 0) + 1
+    assert set(edges.values()) == {2}, "every edge has two triangles: the surface is closed"
+    assert len(envelope.center) - len(edges) + len(envelope.triangles) == 2, "it is a sphere's"
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_envelope_holds_every_place_within_the_stroke(model: type[PlateKinematics]) -> None:
+    kinematics = model(PLATE)
+    envelope = translational_envelope(kinematics, 24)
+    random = np.random.default_rng(9)
+    q = random.uniform(-1.0, 1.0, (3000, 3)) * [0.05, 0.122, 0.0625]
+    q += [PLATE.home_length, 0.0, 0.0]
+    center = kinematics.inverse(q[kinematics.within_stroke(q)]).center
+    assert len(center) > 300
+    faces = ConvexHull(envelope.center).equations
+    # The surface bends inwards by less than a millimetre, so its hull holds a little more.
+    assert (center @ faces[:, :3].T + faces[:, 3]).max() < 1e-6
+    low, high = envelope.extent
+    assert (center >= low - 1e-6).all()
+    assert (center <= high + 1e-6).all()
+
+
+def test_extent_of_the_envelope() -> None:
+    """Heave is the stroke; sideways the centre moves by about home length times the angle."""
+    low, high = translational_envelope(ExactKinematics(PLATE), 30).extent
+    assert (low[2], high[2]) == pytest.approx((0.3049, 0.4049), abs=EDGE)
+    reach = PLATE.home_length * np.array([exact_ranges(PLATE).pitch, exact_ranges(PLATE).roll])
+    np.testing.assert_allclose(0.5 * (high - low)[:2], reach, rtol=0.06, atol=0)
+
+
+@pytest.mark.parametrize("divisions", [0, 501, 2.0, True, None])
+def test_refused_divisions(divisions: Any) -> None:
+    with pytest.raises(InputError, match="divisions"):
+        translational_envelope(ExactKinematics(PLATE), divisions)

@@ -1,0 +1,224 @@
+"""Closed-form kinematics of the plate on pillars: printed small-angle forms and exact ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from paper_plate import PLATE
+from scipy.spatial.transform import Rotation
+
+from twin.errors import InputError
+from twin.papers.driving_simulator.closed_forms import ExactKinematics, SmallAngleKinematics
+from twin.papers.driving_simulator.kinematics import PlateKinematics
+from twin.papers.driving_simulator.plate import CORNERS, FIXED
+
+Array = NDArray[np.float64]
+
+MODELS = (SmallAngleKinematics, ExactKinematics)
+
+ROUNDING = 1e-15
+"""[m], [rad] A few operations on numbers of size one."""
+
+
+def random_coordinates(count: int = 200) -> Array:
+    """Return heave, roll and pitch well beyond the stroke."""
+    random = np.random.default_rng(11)
+    return random.uniform(-1.0, 1.0, (count, 3)) * [0.1, 0.3, 0.2] + [0.35, 0.0, 0.0]
+
+
+def printed(z: Array, phi: Array, theta: Array) -> dict[str, Array]:
+    """Return the paper's inverse kinematics, line by line."""
+    return {
+        "hmp_fr": z - (4 * theta) / 5 - (41 * phi) / 100,
+        "hmp_rr": (4 * theta) / 5 - (41 * phi) / 100 + z,
+        "hmp_rl": (41 * phi) / 100 + (4 * theta) / 5 + z,
+        "hmp_fl": (41 * phi) / 100 - (4 * theta) / 5 + z,
+        "x_mp": (theta * (80 * theta - 41 * phi + 100 * z)) / 100,
+        "y_mp": (41 * phi**2) / 100 - z * phi,
+        "x_fr": (8 * theta**2) / 5 + 4 / 5,
+        "y_fr": 0 * phi - 41 / 100,
+        "x_fl": (8 * theta**2) / 5 - (41 * phi * theta) / 50 + 4 / 5,
+        "y_fl": (41 * phi**2) / 50 + 41 / 100,
+        "x_rl": -(41 * phi * theta) / 50 - 4 / 5,
+        "y_rl": (41 * phi**2) / 50 + 41 / 100,
+    }
+
+
+def printed_names(found: Any) -> dict[str, Array]:
+    """Return a configuration under the paper's names."""
+    short = ["".join(part[0] for part in name.split("_")) for name in CORNERS]
+    values = {f"hmp_{name}": found.lengths[..., k] for k, name in enumerate(short)}
+    for k, name in enumerate(short):
+        values |= {f"x_{name}": found.feet[..., k, 0], f"y_{name}": found.feet[..., k, 1]}
+    return values | {"x_mp": found.center[..., 0], "y_mp": found.center[..., 1]}
+
+
+@pytest.mark.parametrize("name", printed(np.zeros(1), np.zeros(1), np.zeros(1)))
+def test_printed_inverse_kinematics(name: str) -> None:
+    q = random_coordinates()
+    found = printed_names(SmallAngleKinematics(PLATE).inverse(q))
+    np.testing.assert_allclose(found[name], printed(*q.T)[name], rtol=0, atol=ROUNDING)
+
+
+def graph_equations(q: Array, values: dict[str, Array]) -> Array:
+    """Return the twelve printed T-graph equations; each must be zero."""
+    z, phi, theta = q.T
+    v = values
+    sigma = 4 * phi * theta / 5
+    return np.stack(
+        [
+            v["hmp_rr"] * theta - v["x_mp"],
+            sigma - v["hmp_rr"] * phi - v["y_mp"],
+            v["hmp_rr"] + 41 * phi / 100 - 4 * theta / 5 - z,
+            v["x_fl"] - v["x_mp"] + v["hmp_fl"] * theta - 4 / 5,
+            v["y_fl"] - v["y_mp"] - v["hmp_fl"] * phi - sigma - 41 / 100,
+            v["hmp_fl"] - 41 * phi / 100 + 4 * theta / 5 - z,
+            v["x_fr"] - v["x_mp"] + v["hmp_fr"] * theta - 4 / 5,
+            v["y_fr"] - v["y_mp"] - v["hmp_fr"] * phi - sigma + 41 / 100,
+            v["hmp_fr"] + 41 * phi / 100 + 4 * theta / 5 - z,
+            v["x_rl"] - v["x_mp"] + v["hmp_rl"] * theta + 4 / 5,
+            v["y_rl"] - v["y_mp"] - v["hmp_rl"] * phi + sigma - 41 / 100,
+            v["hmp_rl"] - 41 * phi / 100 - 4 * theta / 5 - z,
+        ]
+    )
+
+
+def test_printed_graph_equations() -> None:
+    q = random_coordinates()
+    found = printed_names(SmallAngleKinematics(PLATE).inverse(q))
+    np.testing.assert_allclose(graph_equations(q, found), 0.0, rtol=0, atol=ROUNDING)
+
+
+def test_example_of_the_paper() -> None:
+    """Direct kinematics at hrr = 0.19, hrl = 0.189, hfl = 0.1896: three numbers by hand."""
+    found = SmallAngleKinematics(PLATE).direct(0.19, 0.189, 0.1896)
+    expected = [(0.19 + 0.1896) / 2, (0.189 - 0.19) / 0.82, (0.189 - 0.1896) / 1.6]
+    np.testing.assert_allclose(found.coordinates, expected, rtol=0, atol=ROUNDING)
+    np.testing.assert_allclose(found.lengths, [0.1906, 0.1896, 0.189, 0.19], rtol=0, atol=ROUNDING)
+    values = printed_names(found)
+    equations = graph_equations(found.coordinates[None], {k: v[None] for k, v in values.items()})
+    np.testing.assert_allclose(equations, 0.0, rtol=0, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_inverse_of_direct_is_the_identity(model: type[PlateKinematics]) -> None:
+    kinematics = model(PLATE)
+    lengths = np.random.default_rng(3).uniform(0.3049, 0.4049, (200, 3))
+    found = kinematics.direct(*lengths.T)
+    np.testing.assert_allclose(found.lengths[:, [3, 2, 1]], lengths, rtol=0, atol=ROUNDING)
+    again = kinematics.inverse(found.coordinates)
+    for part, same in zip(found, again, strict=True):
+        np.testing.assert_allclose(part, same, rtol=0, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_lengths_across_the_diagonals_have_one_sum(model: type[PlateKinematics]) -> None:
+    lengths = model(PLATE).inverse(random_coordinates()).lengths
+    np.testing.assert_allclose(lengths @ [1, -1, 1, -1], 0.0, rtol=0, atol=ROUNDING)
+
+
+def solved(q: Array) -> tuple[Array, Array]:
+    """Return lengths and feet by solving, for all pillars, foot = corner - length * normal.
+
+    Unknown are x and y of the centre and four lengths; feet are on the floor, one is fixed.
+    """
+    turn = Rotation.from_euler("XY", q[1:]).as_matrix()
+    arms = np.hstack([PLATE.corners, np.zeros((4, 1))]) @ turn.T
+
+    def feet(unknown: Array) -> Array:
+        center = np.array([*unknown[:2], q[0]])
+        return np.asarray(center + arms - unknown[2:, None] * turn[:, 2])
+
+    def gaps(unknown: Array) -> Array:
+        places = feet(unknown)
+        return np.concatenate([places[:, 2], places[FIXED, :2] - PLATE.corners[FIXED]])
+
+    constant = gaps(np.zeros(6))
+    linear = np.stack([gaps(column) - constant for column in np.eye(6)], axis=1)
+    unknown = np.linalg.solve(linear, -constant)
+    return unknown[2:], feet(unknown)
+
+
+def test_exact_closed_forms_solve_the_geometry() -> None:
+    for q in random_coordinates(20):
+        lengths, feet = solved(q)
+        found = ExactKinematics(PLATE).inverse(q)
+        np.testing.assert_allclose(found.lengths, lengths, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(found.feet, feet[:, :2], rtol=0, atol=1e-14)
+
+
+def test_fixed_foot_stays() -> None:
+    for model in MODELS:
+        motion = model(PLATE).inverse_motion(random_coordinates(), 1.0 + np.zeros(3), np.ones(3))
+        np.testing.assert_array_equal(motion.value.feet[:, FIXED] - PLATE.corners[FIXED], 0.0)
+        np.testing.assert_allclose(motion.rate.feet[:, FIXED], 0.0, rtol=0, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("way", ["inverse", "direct"])
+def test_rates_and_accelerations(model: type[PlateKinematics], way: str, derivative: Any) -> None:
+    kinematics = model(PLATE)
+    random = np.random.default_rng(5)
+    value = random_coordinates(50)
+    if way == "direct":
+        value = random.uniform(0.3049, 0.4049, (50, 3))
+    rate, acceleration = random.normal(size=(2, 50, 3))
+
+    def at(time: float) -> Array:
+        now = value + rate * time + 0.5 * acceleration * time**2
+        slope = rate + acceleration * time
+        motion = getattr(kinematics, f"{way}_motion")(now, slope, acceleration)
+        return np.stack(
+            [np.hstack([part.reshape(50, -1) for part in level]) for level in motion[:2]]
+        )
+
+    motion = getattr(kinematics, f"{way}_motion")(value, rate, acceleration)
+    expected = [np.hstack([part.reshape(50, -1) for part in level]) for level in motion[1:]]
+    # Rounding 1e-16 over the step, for numbers of the order of ten.
+    np.testing.assert_allclose(derivative(at, 1e-3), expected, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("part", "order"), [("lengths", 2), ("coordinates", 2), ("center", 2), ("feet", 2)]
+)
+def test_small_angle_model_is_the_first_order_of_the_exact_one(part: str, order: int) -> None:
+    """Halving the displacement from home divides the difference by two to the order."""
+    direction = np.array([0.02, 0.1, -0.05])
+
+    def difference(size: float) -> float:
+        q = np.array([PLATE.home_length, 0.0, 0.0]) + size * direction
+        exact, small = (
+            model(PLATE).inverse(q) for model in (ExactKinematics, SmallAngleKinematics)
+        )
+        if part == "coordinates":
+            right, left, front = exact.lengths[[3, 2, 1]]
+            return float(
+                np.abs(SmallAngleKinematics(PLATE).direct(right, left, front)[0] - q).max()
+            )
+        return float(np.abs(getattr(exact, part) - getattr(small, part)).max())
+
+    rates = [np.log2(difference(size) / difference(size / 2)) for size in (0.1, 0.05)]
+    np.testing.assert_allclose(rates, order, rtol=0, atol=0.05)
+
+
+def test_batches_broadcast() -> None:
+    found = ExactKinematics(PLATE).direct(0.35, np.full((4, 1), 0.36), np.full(5, 0.34))
+    assert found.coordinates.shape == (4, 5, 3)
+    assert found.feet.shape == (4, 5, 4, 2)
+    assert ExactKinematics(PLATE).inverse(np.zeros((0, 3))).lengths.shape == (0, 4)
+
+
+@pytest.mark.parametrize(
+    "coordinates", [[0.35, 0.0], [0.35, np.nan, 0.0], [0.35, 1.6, 0.0], "level", None]
+)
+def test_refused_coordinates(coordinates: Any) -> None:
+    with pytest.raises(InputError, match="coordinates"):
+        ExactKinematics(PLATE).inverse(coordinates)
+
+
+def test_lengths_that_do_not_broadcast_are_refused() -> None:
+    with pytest.raises(InputError, match="rear_right"):
+        ExactKinematics(PLATE).direct(np.zeros(3), np.zeros(4), 0.35)

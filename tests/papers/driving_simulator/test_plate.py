@@ -1,0 +1,138 @@
+"""The numbers of the plate: checks, and what a machine's parameters give."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from paper_plate import PLATE
+
+import twin
+from twin.errors import InputError
+from twin.machine.catalogue import parameters_path
+from twin.machine.read import parameters_from
+from twin.papers.driving_simulator.exact.friction import SlidingFriction
+from twin.papers.driving_simulator.exact.model import ExactModel
+from twin.papers.driving_simulator.exact.pillars import Pillars
+from twin.papers.driving_simulator.plate import PlateModel
+
+
+def changed(**tables: Any) -> Any:
+    """Return parameters of the driving simulator with entries of its tables replaced."""
+    content = tomllib.loads(parameters_path("driving_simulator").read_text())
+    for path, value in tables.items():
+        table = content
+        *parents, last = path.split("__")
+        for name in parents:
+            table = table[name]
+        table[last] = value
+    return parameters_from(content, "test.toml")
+
+
+@pytest.fixture(scope="module")
+def machine() -> twin.Platform:
+    """The driving simulator of the catalogue."""
+    return twin.load("driving_simulator")
+
+
+def test_model_of_the_machine(machine: twin.Platform) -> None:
+    model = PlateModel.from_parameters(machine.parameters)
+    for name, value in vars(PLATE).items():
+        # The file rounds the printed inertia to six digits.
+        assert getattr(model, name) == pytest.approx(value, rel=1e-6), name
+    np.testing.assert_array_equal(model.corners, machine.platform_joints[:, :2])
+    assert model.minimum_length == pytest.approx(machine.minimum_coordinates[0], abs=1e-15)
+    assert model.maximum_length == pytest.approx(machine.maximum_coordinates[0], abs=1e-15)
+
+
+def test_pillars_of_the_machine(machine: twin.Platform) -> None:
+    general = Pillars.from_parameters(machine.parameters)
+    plate = Pillars.from_plate(PlateModel.from_parameters(machine.parameters))
+    for name, value in vars(general).items():
+        np.testing.assert_allclose(value, getattr(plate, name), rtol=0, atol=1e-15)
+
+
+def test_friction_of_the_machine(machine: twin.Platform) -> None:
+    assert ExactModel.from_parameters(machine.parameters).friction is None
+    hardware = twin.load("driving_simulator", configuration="hardware").parameters
+    assert ExactModel.from_parameters(hardware).friction == SlidingFriction(200.0, 0.0, 1e-3)
+
+
+def test_lumped_plate_keeps_the_masses() -> None:
+    lumped = PLATE.lumped()
+    assert (lumped.upper_mass, lumped.foot_mass) == (30.0, 0.0)
+    assert lumped.lifted_mass == 270.0
+    assert PLATE.lifted_mass == 262.0
+
+
+@pytest.mark.parametrize(
+    ("tables", "message"),
+    [
+        ({"leg__fixed_foot": 1}, "fixed_foot"),
+        ({"platform__body__center_of_mass": [0.1, 0.0, 0.0]}, "centre of mass"),
+        ({"platform__body__inertia": [[3, 0.1, 0], [0.1, 4, 0], [0, 0, 5]]}, "aligned axes"),
+        ({"leg__actuator__minimum": 0.3}, "middle of their stroke"),
+        ({"variant": [{"legs": [1], "source": "Test", "upper_mass": 20.0}]}, "same for all"),
+    ],
+)
+def test_other_machines_are_refused(tables: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        PlateModel.from_parameters(changed(**tables))
+
+
+def test_other_order_of_the_pillars_is_refused() -> None:
+    points = [[0.8, 0.41, 0], [0.8, -0.41, 0], [-0.8, 0.41, 0], [-0.8, -0.41, 0]]
+    points = [[float(value) for value in point] for point in points]
+    parameters = changed(base__joints__coordinates=points, platform__joints__coordinates=points)
+    with pytest.raises(InputError, match="rectangle"):
+        PlateModel.from_parameters(parameters)
+
+
+def test_other_legs_are_refused() -> None:
+    parameters = twin.load("stewart").parameters
+    for model in (PlateModel, Pillars):
+        with pytest.raises(InputError, match="pillar"):
+            model.from_parameters(parameters)
+
+
+@pytest.mark.parametrize("name", vars(PLATE))
+@pytest.mark.parametrize("value", [-1.0, np.nan, np.inf, "1", None, [1.0]])
+def test_refused_numbers(name: str, value: Any) -> None:
+    with pytest.raises(InputError, match=name):
+        replace(PLATE, **{name: value})
+
+
+@pytest.mark.parametrize("name", vars(PLATE))
+def test_only_foot_mass_and_gravity_may_be_zero(name: str) -> None:
+    if name in ("foot_mass", "gravity"):
+        assert getattr(replace(PLATE, **{name: 0}), name) == 0.0
+    else:
+        with pytest.raises(InputError, match=name):
+            replace(PLATE, **{name: 0})
+
+
+def test_stroke_longer_than_the_pillars_is_refused() -> None:
+    with pytest.raises(InputError, match="stroke"):
+        replace(PLATE, stroke=0.8)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("joints", np.zeros((2, 3))),
+        ("fixed", 4),
+        ("foot", np.zeros(2)),
+        ("mass", 0.0),
+        ("center_of_mass", [0.0, np.nan, 0.0]),
+        ("inertia", np.eye(2)),
+        ("upper_masses", [1.0, 1.0, 1.0, -1.0]),
+        ("foot_masses", [1.0]),
+        ("gravity", -9.81),
+    ],
+)
+def test_refused_pillars(name: str, value: Any) -> None:
+    with pytest.raises(InputError, match=name):
+        replace(Pillars.from_plate(PLATE), **{name: value})

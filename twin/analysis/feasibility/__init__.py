@@ -1,0 +1,1 @@
+"""Tasks against a machine: mobility, required stroke, motor requirement."""

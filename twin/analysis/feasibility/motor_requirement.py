@@ -1,0 +1,193 @@
+"""What a task asks of the motors: force or torque, speed and power, and how much is left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.analysis.feasibility.mobility import check_convention
+from twin.analysis.payload.body import Payload, with_payload
+from twin.analysis.stiffness.springs import strut_springs
+from twin.basics.arrays import FloatArray
+from twin.errors import InputError
+from twin.model.machine_model import as_model
+from twin.motion import Motion
+from twin.simulation.platform import Platform
+
+SAMPLES = 1001
+"""Times along a task: a peak between two of them is missed by a millionth of its curvature."""
+
+SAME = 1e-9
+"""Relative difference of two legs' peaks that is rounding."""
+
+
+class Peak(NamedTuple):
+    """The largest magnitude of a quantity over a task."""
+
+    value: float
+    """signed"""
+    leg: int
+    """from 1"""
+    time: float
+    """[s]"""
+
+
+class MotorRequirement(NamedTuple):
+    """Profiles of a task, one row per time; forces [N] or torques [N m]."""
+
+    time: FloatArray
+    """`(k,)` [s]"""
+    coordinates: FloatArray
+    """`(k, n)` [m] or [rad]"""
+    rates: FloatArray
+    """`(k, n)` [m/s] or [rad/s]"""
+    forces: FloatArray
+    """`(k, n)` along the actuators; of struts: what spring, damper and actuator carry together"""
+
+    @property
+    def power(self) -> FloatArray:
+        """Mechanical power of every actuator `(k, n)` [W]; negative where it brakes."""
+        return self.forces * self.rates
+
+    @property
+    def peak_force(self) -> Peak:
+        """The largest force [N] or torque [N m]."""
+        return _peak(self.time, self.forces)
+
+    @property
+    def peak_speed(self) -> Peak:
+        """The largest speed [m/s] or [rad/s]."""
+        return _peak(self.time, self.rates)
+
+    @property
+    def peak_power(self) -> Peak:
+        """The largest power [W], driving or braking."""
+        return _peak(self.time, self.power)
+
+    @property
+    def rms_forces(self) -> FloatArray:
+        """Root mean square over the task `(n,)` [N] or [N m]: what heats the motors."""
+        span = self.time[-1] - self.time[0]
+        return np.asarray(np.sqrt(np.trapezoid(self.forces**2, self.time, axis=0) / span))
+
+    @property
+    def lowest_force(self) -> float:
+        """The smallest signed force [N] or [N m]; above zero: every motor only ever pushes."""
+        return float(self.forces.min())
+
+
+class Use(NamedTuple):
+    """A demand beside what the actuator can do."""
+
+    name: str
+    demand: float
+    limit: float
+
+    @property
+    def share(self) -> float:
+        """Demand over limit; above 1 the actuator cannot do the task."""
+        return self.demand / self.limit
+
+
+def motor_requirement(
+    platform: Platform, motion: Motion, *, wrench: Any = None, samples: int = SAMPLES
+) -> MotorRequirement:
+    """Return what a motion asks of the actuators, by inverse dynamics.
+
+    Args:
+        platform: the machine.
+        motion: the task, from `twin.motion`.
+        wrench: external, constant `(6,)` in base axes, default none.
+        samples: number of times from start to end.
+
+    Raises:
+        InputError: not a machine or one with springs inside its legs, not a motion, wrong shapes,
+            or a convention whose angles the machine cannot have.
+        UnreachablePoseError: the motion leads out of reach.
+        SingularPoseError: the motion passes a singular pose.
+    """
+    as_model(platform)
+    if not isinstance(motion, Motion):
+        raise InputError("motion", f"must be one of twin.motion, not {motion!r}")
+    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 2:
+        raise InputError("samples", f"must be a whole number from 2 on, got {samples!r}")
+    if platform.n_deflections:
+        raise InputError(
+            "platform",
+            f"{platform.name} has springs inside its legs, whose motion the task does not "
+            "prescribe; simulate it instead",
+        )
+    check_convention(platform, motion.convention)
+    time = np.linspace(0.0, motion.duration, samples)
+    pose, twist, acceleration = platform.constrain(*motion.sample(time))
+    coordinates = platform.inverse_kinematics(pose)
+    rates = np.einsum("kij,kj->ki", platform.jacobian(pose), twist)
+    forces = platform.inverse_dynamics(pose, twist, acceleration, wrench)
+    struts = strut_springs(platform)
+    if struts is not None:
+        forces += struts.stiffness * (struts.rest - coordinates) - struts.damping * rates
+    return MotorRequirement(time, coordinates, rates, forces)
+
+
+def payload_sweep(
+    platform: Platform,
+    motion: Motion,
+    payloads: Sequence[Payload | None],
+    *,
+    wrench: Any = None,
+    samples: int = SAMPLES,
+) -> tuple[MotorRequirement, ...]:
+    """Return what the same task asks under each payload; None is the machine as it is.
+
+    Raises:
+        InputError: no payloads, or as `motor_requirement`.
+        SingularPoseError: the motion passes a singular pose.
+    """
+    if not isinstance(payloads, Sequence) or not payloads:
+        raise InputError("payloads", "must be a list of Payload or None")
+    return tuple(
+        motor_requirement(with_payload(platform, payload), motion, wrench=wrench, samples=samples)
+        for payload in payloads
+    )
+
+
+def actuator_use(platform: Platform, requirement: MotorRequirement) -> tuple[Use, ...]:
+    """Return force (or torque) and speed of the leg that comes closest to its limit.
+
+    Limits that the parameters do not give are left out.
+
+    Raises:
+        InputError: not a machine, or a requirement with another number of actuators.
+    """
+    as_model(platform)
+    if requirement.forces.shape[-1] != platform.n_actuators:
+        raise InputError("requirement", f"must be of {platform.n_actuators} actuators")
+    actuators = [leg.actuator for leg in platform.parameters.legs]
+    uses = []
+    for name, limits, demands in (
+        (
+            "torque" if platform.force_unit == "N m" else "force",
+            [actuator.effort for actuator in actuators],
+            requirement.forces,
+        ),
+        ("speed", [actuator.speed for actuator in actuators], requirement.rates),
+    ):
+        largest = np.abs(demands).max(axis=0)
+        known = [
+            Use(f"{name} of leg {leg}", float(demand), limit)
+            for leg, (limit, demand) in enumerate(zip(limits, largest, strict=True), start=1)
+            if limit is not None
+        ]
+        if known:
+            uses.append(max(known, key=lambda use: use.share))
+    return tuple(uses)
+
+
+def _peak(time: FloatArray, values: FloatArray) -> Peak:
+    sizes = np.abs(values)
+    # Legs of a symmetrical machine differ by rounding: the first of them is named.
+    first = int((sizes >= (1.0 - SAME) * sizes.max()).argmax())
+    row, column = np.unravel_index(first, values.shape)
+    return Peak(float(values[row, column]), int(column) + 1, float(time[row]))

@@ -1,0 +1,161 @@
+"""Stroke that a wanted mobility asks of every actuator, and the poses that ask most."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.analysis.feasibility.mobility import Mobility, check_convention
+from twin.basics.arrays import FloatArray
+from twin.errors import InputError, TwinError
+from twin.model.machine_model import MachineModel, as_model
+
+SAMPLES = 512
+"""Points inside the box; they start the search and look for poses out of reach."""
+
+STARTS = 6
+"""Searches per actuator and end: from its best points, no two of them close to each other."""
+
+APART = 0.25
+"""Distance of two starts in parts of the box's sides."""
+
+DIFFERENCE = 1e-6
+"""Step of the gradient in parts of the box's sides: an extreme is flat, so its value is exact to
+the square of the gradient's error."""
+
+
+class RequiredStroke(NamedTuple):
+    """What a mobility asks of the actuators; legs that `unreachable` poses stop are not judged."""
+
+    minimum: FloatArray
+    """`(n,)` lowest coordinates [m] or [rad]"""
+    maximum: FloatArray
+    """`(n,)` highest coordinates"""
+    minimum_poses: FloatArray
+    """`(n, 7)` where each actuator is shortest"""
+    maximum_poses: FloatArray
+    """`(n, 7)` where each actuator is longest"""
+    unreachable: FloatArray
+    """`(m, 7)` poses of the box that no actuator coordinate reaches; the ranges leave them out"""
+    lower_margin: FloatArray
+    """`(n,)` from the actuator's own lower limit to `minimum`; negative: it is too long"""
+    upper_margin: FloatArray
+    """`(n,)` from `maximum` to the actuator's own upper limit; negative: it is too short"""
+
+    @property
+    def stroke(self) -> FloatArray:
+        """Difference of the extremes `(n,)` [m] or [rad]."""
+        return self.maximum - self.minimum
+
+    @property
+    def possible(self) -> bool:
+        """Whether every pose found is in reach and inside the actuators' limits."""
+        margins = np.concatenate([self.lower_margin, self.upper_margin])
+        return not len(self.unreachable) and bool((margins >= 0.0).all())
+
+
+def required_stroke(platform: MachineModel, wanted: Mobility) -> RequiredStroke:
+    """Return the extremes of all actuator coordinates over a box of poses.
+
+    Corners and points inside start searches along the gradient, as the extremes of a leg can lie
+    inside the box or on one of its faces. The same box always gives the same answer. Of machines
+    with fewer than six degrees of freedom, x and y follow from the other axes.
+
+    Raises:
+        InputError: not a machine or mobility, a convention whose angles the machine cannot have,
+            or a box without any pose in reach.
+    """
+    as_model(platform)
+    if not isinstance(wanted, Mobility):
+        raise InputError("wanted", "must be a Mobility; use Mobility.about(...)")
+    check_convention(platform, wanted.convention)
+    axes = np.vstack([wanted.corners(), wanted.inner(SAMPLES)])
+    values = coordinates(platform, wanted, axes)
+    reached = np.isfinite(values).all(axis=1)
+    if not reached.any():
+        raise InputError("wanted", f"{platform.name} reaches no pose of the box")
+    ends = [
+        _extreme(platform, wanted, axes[reached], values[reached], leg, sign)
+        for sign in (1.0, -1.0)
+        for leg in range(platform.n_actuators)
+    ]
+    found = np.array([end[0] for end in ends]).reshape(2, -1)
+    places = _poses(platform, wanted, np.array([end[1] for end in ends]))
+    places = places.reshape(2, platform.n_actuators, 7)
+    return RequiredStroke(
+        found[0],
+        found[1],
+        places[0],
+        places[1],
+        _poses(platform, wanted, axes[~reached]),
+        found[0] - platform.minimum_coordinates,
+        platform.maximum_coordinates - found[1],
+    )
+
+
+def coordinates(platform: MachineModel, wanted: Mobility, axes: FloatArray) -> FloatArray:
+    """Return the actuator coordinates `(m, n)` of axis values `(m, k)`; NaN out of reach."""
+    poses = _poses(platform, wanted, axes)
+    try:
+        return platform.inverse_kinematics(poses)
+    except TwinError:
+        if len(poses) == 1:
+            return np.full((1, platform.n_actuators), np.nan)
+    middle = len(axes) // 2
+    halves = (coordinates(platform, wanted, part) for part in (axes[:middle], axes[middle:]))
+    return np.vstack(list(halves))
+
+
+def _poses(platform: MachineModel, wanted: Mobility, axes: FloatArray) -> FloatArray:
+    return platform.constrain(wanted.poses(axes)).pose
+
+
+def _extreme(
+    platform: MachineModel,
+    wanted: Mobility,
+    axes: FloatArray,
+    values: FloatArray,
+    leg: int,
+    sign: float,
+) -> tuple[float, FloatArray]:
+    """Return the smallest of sign times a coordinate, times sign, and the axes `(k,)` there."""
+    from scipy.optimize import minimize
+
+    span = wanted.high - wanted.low
+    free = np.flatnonzero(span > 0.0)
+    order = np.argsort(sign * values[:, leg], kind="stable")
+    best = (float(values[order[0], leg]), axes[order[0]])
+    if not len(free):
+        return best
+    steps = DIFFERENCE * np.vstack([np.zeros(len(free)), np.eye(len(free)), -np.eye(len(free))])
+
+    def slope(point: FloatArray) -> tuple[float, FloatArray]:
+        tried = np.tile(wanted.low, (len(steps), 1))
+        tried[:, free] += (point + steps) * span[free]
+        here = sign * coordinates(platform, wanted, tried)[:, leg]
+        # Out of reach beside the point: the step there is refused, not taken.
+        gradient = (here[1 : len(free) + 1] - here[len(free) + 1 :]) / (2.0 * DIFFERENCE)
+        return float(np.nan_to_num(here[0], nan=np.inf)), np.nan_to_num(gradient)
+
+    for start in _starts((axes[order][:, free] - wanted.low[free]) / span[free]):
+        found = minimize(
+            slope, start, jac=True, method="L-BFGS-B", bounds=[(0.0, 1.0)] * len(free),
+            options={"ftol": 1e-15, "gtol": 1e-12},
+        )  # fmt: skip
+        if np.isfinite(found.fun) and found.fun < sign * best[0]:
+            place = wanted.low.copy()
+            place[free] += found.x * span[free]
+            best = (sign * float(found.fun), place)
+    return best
+
+
+def _starts(points: FloatArray) -> list[FloatArray]:
+    """Return the first few of points `(m, k)`, best first, that are apart from each other."""
+    chosen: list[FloatArray] = []
+    for point in points:
+        if all(np.abs(point - other).max() > APART for other in chosen):
+            chosen.append(point)
+            if len(chosen) == STARTS:
+                break
+    return chosen

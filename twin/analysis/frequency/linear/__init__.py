@@ -1,0 +1,1 @@
+"""Frequency responses of the linearised machine, calculated and measured."""

@@ -1,0 +1,180 @@
+"""The largest payload that a machine can shake, over positions and frequencies.
+
+Inverse dynamics is affine in the body's mass at every instant, so each run gives the mass it
+stands and no mass has to be tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.analysis.payload.criterion import THESIS_CRITERION, Criterion
+from twin.analysis.payload.positions import Positions, grid_positions
+from twin.analysis.payload.scaled import STEP_KG, MassSteps, mass_steps
+from twin.analysis.payload.shaken import SAMPLES, ShakenMachine
+from twin.basics.arrays import FloatArray
+from twin.errors import InputError
+from twin.model.machine_model import MachineModel
+
+SHARES = (5.0 / 23.0, 10.0 / 23.0, 15.0 / 23.0, 20.0 / 23.0)
+"""Stewart thesis, section 4.2.2: 0.05, 0.10, 0.15, 0.20 of 0.23 m."""
+
+DYNAMIC_START_KG = 250.0
+"""Stewart thesis, section 4.2.2."""
+
+FINE = 360
+"""Times in a period of runs that decide: they miss 4e-5 of what moves."""
+
+Progress = Callable[[int, int], None]
+"""Told how many of how many parts are done."""
+
+
+class DynamicPayload(NamedTuple):
+    """What a dynamic search finds; masses [kg] are of the whole body on the legs."""
+
+    criterion: Criterion
+    extensions: FloatArray
+    """`(k, n)` positions searched [m] or [rad], in search order"""
+    poses: FloatArray
+    """`(k, 7)`"""
+    masses: FloatArray
+    """`(k, f)` that each run stands; infinite where it was left out"""
+    outcomes: FloatArray
+    """`(k, f)` 0: done; 1: left out, beyond an actuator's ends; 2: left out, faster than one"""
+    passes_kg: float | None
+    """last mass that all runs stand; None: not even the first one, or every run was left out"""
+    fails_kg: float | None
+    """the next one; None: every run was left out"""
+    first_failure: FloatArray | None
+    """`(n,)` first position at which that one fails"""
+    first_frequency: float | None
+    """[Hz] first at that position"""
+    exact_limit_kg: float
+    """largest mass on the grid, between the steps; infinite where every run was left out"""
+    exact_position: FloatArray
+    """`(n,)` where it is reached"""
+    exact_frequency: float
+    """[Hz]"""
+    exact_leg: int
+    """that reaches its limit there, from 1; 0: none"""
+
+    @property
+    def left_out(self) -> tuple[int, ...]:
+        """How many positions were left out, per frequency."""
+        return tuple(int(count) for count in (self.outcomes > 0.0).sum(axis=0))
+
+
+def dynamic_payload(
+    platform: MachineModel,
+    criterion: Criterion = THESIS_CRITERION,
+    *,
+    limit: Any = None,
+    shares: Any = SHARES,
+    start: float = DYNAMIC_START_KG,
+    step: float = STEP_KG,
+    sense: str = "magnitude",
+    checked: bool = True,
+    samples: int = SAMPLES,
+    progress: Progress | None = None,
+) -> DynamicPayload:
+    """Return the largest payload a machine moves as a criterion asks.
+
+    Args:
+        platform: with six actuators and degrees of freedom.
+        criterion: accelerations, frequencies, phases.
+        limit: largest force [N] or torque [N m] of the actuators, default what its file gives.
+        shares: positions of every actuator in parts of its stroke.
+        start: first mass [kg] tried.
+        step: what is added to it [kg].
+        sense: "magnitude", or "signed" for pushing forces alone, as the thesis' code.
+        checked: whether runs beyond the actuators' ends or speeds are left out.
+        samples: times in a period; runs that decide are looked at more closely.
+        progress: told after every frequency.
+
+    Raises:
+        InputError: a machine without six degrees of freedom, legs that give way, no limit known, or
+            numbers out of range.
+
+    Reference:
+        Stewart thesis, section 4.2.2 and appendix A.6.
+    """
+    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 8:
+        raise InputError("samples", f"must be a whole number from 8 on, got {samples!r}")
+    machine = ShakenMachine(platform, limit, sense, checked=checked)
+    positions = grid_positions(platform, shares)
+    runs = []
+    for number, frequency in enumerate(criterion.frequencies, start=1):
+        runs.append(machine.run(criterion, frequency, positions.poses, samples))
+        if progress is not None:
+            progress(number, len(criterion.frequencies))
+    masses, legs, outcomes = (np.stack(part, axis=1) for part in zip(*runs, strict=True))
+    finer = _Finer(machine, criterion, positions, masses, legs)
+    # A sine sampled beside its peak misses 1 - cos of it; twice that for what stays the same.
+    close = 2.0 * (1.0 - np.cos(np.pi / samples))
+    finer.look(masses <= masses.min() * (1.0 + close))
+    steps = mass_steps(float(masses.min()), start, step)
+    if not np.isfinite(masses).any():
+        steps = MassSteps(None, None)
+    if steps.fails is not None:
+        finer.look(np.abs(masses / steps.fails - 1.0) < close)
+    return _result(criterion, positions, masses, legs, outcomes, steps)
+
+
+class _Finer:
+    """Looks at chosen runs at more times, and writes what it finds over what there was."""
+
+    def __init__(
+        self,
+        machine: ShakenMachine,
+        criterion: Criterion,
+        positions: Positions,
+        masses: FloatArray,
+        legs: FloatArray,
+    ) -> None:
+        self.machine, self.criterion, self.positions = machine, criterion, positions
+        self.masses, self.legs = masses, legs
+
+    def look(self, chosen: Any) -> None:
+        """Repeat the runs `(k, f)` that are chosen."""
+        chosen = chosen & np.isfinite(self.masses)
+        for column in np.flatnonzero(chosen.any(axis=0)):
+            rows = np.flatnonzero(chosen[:, column])
+            frequency = self.criterion.frequencies[column]
+            runs = self.machine.run(self.criterion, frequency, self.positions.poses[rows], FINE)
+            self.masses[rows, column] = runs.mass
+            self.legs[rows, column] = runs.leg
+
+
+def _result(
+    criterion: Criterion,
+    positions: Positions,
+    masses: FloatArray,
+    legs: FloatArray,
+    outcomes: FloatArray,
+    steps: MassSteps,
+) -> DynamicPayload:
+    row, column = np.unravel_index(int(masses.argmin()), masses.shape)
+    first, frequency = None, None
+    if steps.fails is not None:
+        failing = masses < steps.fails
+        index = int(failing.any(axis=1).argmax())
+        first = positions.extensions[index]
+        frequency = float(criterion.frequencies[int(failing[index].argmax())])
+    return DynamicPayload(
+        criterion=criterion,
+        extensions=positions.extensions,
+        poses=positions.poses,
+        masses=masses,
+        outcomes=outcomes,
+        passes_kg=steps.passes,
+        fails_kg=steps.fails,
+        first_failure=first,
+        first_frequency=frequency,
+        exact_limit_kg=float(masses[row, column]),
+        exact_position=positions.extensions[row],
+        exact_frequency=float(criterion.frequencies[column]),
+        exact_leg=int(legs[row, column]),
+    )

@@ -1,0 +1,1 @@
+"""Machines on springs: stiffness, static equilibrium, sag and modes."""

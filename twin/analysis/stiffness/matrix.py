@@ -1,0 +1,166 @@
+"""Stiffness of a machine in task space, from the stiffness of its actuators and its loads.
+
+A machine at rest is pushed by w(x) = J(x)^T f(x) + w_weight(x) + w_external, with f = k (r - q(x))
+along its actuators. Moving it by a small displacement d (translation, rotation vector, base axes)
+changes the push by -K d:
+
+    K = J^T diag(k) J  -  d(J^T) f  -  d(w_weight)
+        elastic           geometric    weight
+
+The columns of the geometric part are -(dJ/dt)^T f at the six unit twists. The parts are not
+symmetric one by one: in the rotations each differs from its transpose by the cross product with
+its own moment. In equilibrium the moments cancel and K is symmetric.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.analysis.stiffness.springs import springs_of, strut_springs
+from twin.basics.arrays import FloatArray, as_floats, as_pose, flatten_batch
+from twin.errors import SingularPoseError
+from twin.model.conditioning import characteristic_length
+from twin.model.machine_model import MachineModel
+from twin.model.motions import REST
+from twin.motion.displacement import displaced
+
+STEP = 2e-3
+"""Differences of the weights, in parts of the platform's radius, or [rad]: two Richardson levels
+leave STEP^4 and rounding 1e-16 / STEP."""
+
+
+class Stiffness(NamedTuple):
+    """A stiffness matrix in parts: push = -total @ displacement, base axes, reference point.
+
+    Blocks of each `(..., 6, 6)`: [N/m], [N/rad]; [N m/m], [N m/rad].
+    """
+
+    elastic: FloatArray
+    """J^T diag(k) J"""
+    geometric: FloatArray
+    """turning of the forces that the legs carry"""
+    weight: FloatArray
+    """change of the weights of platform and legs"""
+
+    @property
+    def total(self) -> FloatArray:
+        """Sum of the parts `(..., 6, 6)`."""
+        return self.elastic + self.geometric + self.weight
+
+
+def characteristic_scale(platform: MachineModel) -> FloatArray:
+    """Return `(6,)`: the platform joints' mean radius [m] three times, then 1 rad three times."""
+    radius = characteristic_length(platform.platform_joints)
+    return np.array([radius, radius, radius, 1.0, 1.0, 1.0])
+
+
+def stiffness_matrix(
+    platform: MachineModel, pose: Any = None, *, stiffness: Any = None, carried: Any = None
+) -> Stiffness:
+    """Return the tangent stiffness of a machine on springs at poses `(..., 7)`.
+
+    Args:
+        platform: the machine.
+        pose: default home.
+        stiffness: of the actuators, see `springs_of`.
+        carried: forces `(..., n)` [N], [N m] along the actuators, springs included; default those
+            that hold the machine at rest against its weight. Zero for a machine without load.
+
+    Raises:
+        InputError: wrong shapes, not finite, or no stiffness known.
+        SingularPoseError: the pose is singular and no `carried` forces are given.
+    """
+    springs = springs_of(platform, stiffness)
+    poses = as_pose(platform.home if pose is None else pose)
+    held = holding_forces(platform, poses) if carried is None else carried
+    return stiffness_parts(platform, poses, springs.stiffness, held)
+
+
+def compliance_matrix(
+    platform: MachineModel, pose: Any = None, *, stiffness: Any = None, carried: Any = None
+) -> FloatArray:
+    """Return the displacement per wrench `(..., 6, 6)`: the inverse of the total stiffness.
+
+    Blocks: [m/N], [m/(N m)]; [rad/N], [rad/(N m)]. Arguments as for `stiffness_matrix`.
+
+    Raises:
+        InputError: wrong shapes, not finite, or no stiffness known.
+        SingularPoseError: nothing holds the machine in some direction.
+    """
+    total = stiffness_matrix(platform, pose, stiffness=stiffness, carried=carried).total
+    try:
+        return np.asarray(np.linalg.inv(total), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        place = platform.home if pose is None else as_pose(pose)
+        raise SingularPoseError(
+            f"nothing holds {platform.name} in some direction at this pose; move away from it",
+            {"index": 0, "pose": place},
+        ) from None
+
+
+def stiffness_parts(
+    platform: MachineModel, pose: Any, stiffness: FloatArray, carried: Any
+) -> Stiffness:
+    """Return the stiffness of actuators of stiffness `(n,)` that carry forces `(..., n)`.
+
+    Raises:
+        InputError: wrong shapes, not finite.
+    """
+    shape, (poses, forces) = flatten_batch(
+        pose=as_pose(pose), carried=as_floats(carried, "carried", platform.n_actuators)
+    )
+    jacobian = platform.jacobian(poses)
+    elastic = np.einsum("kia,i,kib->kab", jacobian, stiffness, jacobian)
+    turning = platform.jacobian_derivative(poses[:, None], np.eye(6))
+    geometric = -np.einsum("kbia,ki->kab", turning, forces)
+    weight = _weight_stiffness(platform, poses)
+    return Stiffness(*(part.reshape((*shape, 6, 6)) for part in (elastic, geometric, weight)))
+
+
+def weight_wrench(platform: MachineModel, pose: Any) -> FloatArray:
+    """Return the wrench `(..., 6)` [N], [N m] of all weights, legs included, at rest.
+
+    Raises:
+        InputError: wrong shape, not finite, no unit quaternion.
+    """
+    poses = as_pose(pose)
+    if platform.parameters.gravity == 0.0:
+        return np.zeros((*poses.shape[:-1], 6))
+    forces = np.zeros(platform.n_actuators)
+    struts = strut_springs(platform)
+    if struts is not None:
+        forces = -struts.stiffness * (struts.rest - platform.inverse_kinematics(poses))
+    acceleration = platform.forward_dynamics(poses, REST, forces)
+    masses = platform.mass_matrix(poses)
+    return np.asarray(np.einsum("...ij,...j->...i", masses, acceleration))
+
+
+def holding_forces(platform: MachineModel, pose: Any, wrench: Any = None) -> FloatArray:
+    """Return the forces `(..., n)` along the actuators, springs included, that hold a machine.
+
+    Raises:
+        InputError: wrong shape, not finite, no unit quaternion.
+        SingularPoseError: the pose is singular.
+    """
+    forces = platform.inverse_dynamics(pose, REST, REST, wrench)
+    struts = strut_springs(platform)
+    if struts is not None:
+        forces += struts.stiffness * (struts.rest - platform.inverse_kinematics(pose))
+    return forces
+
+
+def _weight_stiffness(platform: MachineModel, poses: FloatArray) -> FloatArray:
+    """Return `(m, 6, 6)`; differences serve every kind of leg."""
+    if platform.parameters.gravity == 0.0:
+        return np.zeros((len(poses), 6, 6))
+    scale = STEP * characteristic_scale(platform)
+    slopes = []
+    for factor in (1.0, 0.5):
+        steps = factor * np.diag(scale)
+        moved = displaced(poses[:, None, None], np.stack([steps, -steps]))
+        ahead, behind = np.moveaxis(weight_wrench(platform, moved), 1, 0)
+        slopes.append((ahead - behind) / (2.0 * factor * scale)[:, None])
+    # Entry [b, a]: change of component a by displacement b.
+    return np.asarray(-np.swapaxes((4.0 * slopes[1] - slopes[0]) / 3.0, 1, 2))

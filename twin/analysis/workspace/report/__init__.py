@@ -1,0 +1,1 @@
+"""Workspace analysis as figures, table, JSON content and page."""

@@ -1,0 +1,1 @@
+"""Searches for the boundary of a workspace: rays, random walks, interior point."""

@@ -1,0 +1,1 @@
+"""Equations of motion of the compliant-leg paper and their solutions."""

@@ -1,0 +1,1 @@
+"""Responses over time: free and locked motions, load cases, occupants."""

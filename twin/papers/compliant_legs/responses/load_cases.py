@@ -1,0 +1,145 @@
+"""Load cases: a constant force or moment is applied at once; where the platform goes.
+
+The platform stands in an equilibrium with locked actuators. A load applied slowly takes it to the
+quasi-static displacement; applied as a step, it swings beyond.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, positive
+from twin.errors import InputError
+from twin.papers.compliant_legs.equations.solve import solve_locked
+from twin.papers.compliant_legs.loads import FRAMES, Load, load, wrench_in_base
+from twin.papers.compliant_legs.machine import CompliantMachine
+from twin.papers.compliant_legs.responses.motion import locked_motions
+from twin.papers.compliant_legs.rest.equilibrium import Equilibrium, locked_equilibrium
+from twin.papers.compliant_legs.rest.linear import locked_linearisation
+from twin.papers.compliant_legs.vectors import solved
+
+KINDS = ("force", "moment")
+AXES = ("x", "y", "z")
+
+
+class LoadCase(NamedTuple):
+    """One load case."""
+
+    kind: str
+    """`force` or `moment`"""
+    frame: str
+    """`base` or `platform`"""
+    axis: str
+    """`x`, `y` or `z` of the frame"""
+    load: Load
+    """The load itself"""
+
+
+class LoadResponse(NamedTuple):
+    """What a load case does; displacements (translation [m], rotation vector [rad]), base axes."""
+
+    case: LoadCase
+    """The case"""
+    quasi_static: FloatArray
+    """Displacement of the new equilibrium `(6,)`"""
+    linear: FloatArray
+    """The same by the stiffness matrix `(6,)`"""
+    peak: FloatArray
+    """Largest displacement along each axis during the step response `(6,)`, absolute values"""
+    overshoot: float
+    """Largest displacement along the load over the quasi-static one, minus one"""
+    deflection: float
+    """Largest change of a spring's deflection during the step response [m]"""
+    reaction: float
+    """Largest joint reaction during the step response [N]"""
+
+
+def standard_load_cases(force: float = 100.0, moment: float = 20.0) -> tuple[LoadCase, ...]:
+    """Return the twelve cases: force [N] or moment [N m], in both frames, along three axes.
+
+    Raises:
+        InputError: magnitudes that are not above zero.
+    """
+    size = {"force": positive(force, "force"), "moment": positive(moment, "moment")}
+    return tuple(
+        LoadCase(kind, frame, axis, load(**{kind: size[kind] * unit}, frame=frame))
+        for kind in KINDS
+        for frame in FRAMES
+        for axis, unit in zip(AXES, np.eye(3), strict=True)
+    )
+
+
+def run_load_cases(
+    machine: CompliantMachine,
+    cases: Sequence[LoadCase],
+    start: Equilibrium | None = None,
+    duration: float = 1.0,
+    step: float = 1e-3,
+) -> tuple[LoadResponse, ...]:
+    """Return the responses to load cases, each starting from the same equilibrium.
+
+    Args:
+        machine: the machine.
+        cases: load cases.
+        start: equilibrium without load and with locked actuators; default is where the machine
+            settles with the extensions of home.
+        duration: length of the step responses [s].
+        step: time between the samples that peaks are taken from [s].
+
+    Raises:
+        InputError: no case, an equilibrium under load, or times that are not above zero.
+        StateError: no equilibrium under a load.
+        IntegrationError: the integrator stopped.
+    """
+    if not cases:
+        raise InputError("cases", "at least one is needed")
+    if start is None:
+        start = locked_equilibrium(machine, machine.home_extension)
+    if start.load.wrench.any():
+        raise InputError("start", "must be an equilibrium without load")
+    stiffness = locked_linearisation(machine, start).stiffness
+    samples = 1 + round(positive(duration, "duration") / positive(step, "step"))
+    loads = [case.load for case in cases]
+    motion = locked_motions(
+        machine, np.linspace(0.0, duration, max(samples, 2)), start.extension, start.pose, loads
+    )
+    responses = []
+    for k, case in enumerate(cases):
+        wrench = wrench_in_base(case.load, start.pose)
+        settled = locked_equilibrium(machine, start.extension, case.load, start.pose)
+        quasi_static = displacement(start.pose, settled.pose[None])[0]
+        path = displacement(start.pose, motion.pose[k])
+        n = machine.n_legs
+        reactions = solve_locked(
+            machine,
+            motion.pose[k],
+            motion.twist[k],
+            motion.deflection[k],
+            wrench_in_base(case.load, motion.pose[k]),
+        ).reactions
+        responses.append(
+            LoadResponse(
+                case,
+                quasi_static,
+                solved(stiffness, wrench),
+                np.abs(path).max(axis=0),
+                float((path @ wrench).max() / (quasi_static @ wrench) - 1.0),
+                float(np.abs(motion.deflection[k][:, :n] - start.deflection).max()),
+                float(np.linalg.norm(reactions, axis=-1).max()),
+            )
+        )
+    return tuple(responses)
+
+
+def displacement(origin: FloatArray, pose: FloatArray) -> FloatArray:
+    """Return displacements `(steps, 6)` of poses `(steps, 7)` from the pose `origin` `(7,)`."""
+    from scipy.spatial.transform import Rotation
+
+    def attitude(poses: FloatArray) -> Rotation:
+        return Rotation.from_quat(poses[..., [4, 5, 6, 3]])
+
+    turned = (attitude(pose) * attitude(origin).inv()).as_rotvec()
+    return np.hstack([pose[:, :3] - origin[:3], turned])

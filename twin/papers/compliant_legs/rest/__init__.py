@@ -1,0 +1,1 @@
+"""Machine with viscoelastic legs at rest: forces, equilibrium, small motions, modes."""

@@ -1,0 +1,137 @@
+"""Where the platform comes to rest: under locked actuators, or held by actuator forces."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, as_pose, as_vector
+from twin.errors import InputError, StateError
+from twin.papers.compliant_legs.loads import NO_LOAD, Load
+from twin.papers.compliant_legs.machine import CompliantMachine, as_machine
+from twin.papers.compliant_legs.rest.statics import (
+    StaticForces,
+    locked_deflection,
+    locked_stiffness,
+    static_forces,
+)
+from twin.papers.compliant_legs.vectors import cross_matrix, least_squares
+
+ITERATIONS = 60
+
+CONVERGED = 1e-13
+"""Last step of Newton's method in metres and radians: rounding of metres."""
+
+
+class Equilibrium(NamedTuple):
+    """A state of rest."""
+
+    pose: FloatArray
+    """`(7,)`"""
+    deflection: FloatArray
+    """delta1 `(n,)` [m]"""
+    extension: FloatArray
+    """delta2 `(n,)` [m]"""
+    forces: FloatArray
+    """Actuator forces `(n,)` [N], extension positive"""
+    reactions: FloatArray
+    """`(n, 3)` [N] of the platform on the legs' tips, base axes"""
+    load: Load
+    """External load it is in balance with"""
+
+
+def locked_equilibrium(
+    machine: CompliantMachine, extension: Any, given: Load = NO_LOAD, guess: Any = None
+) -> Equilibrium:
+    """Return where the platform settles with its actuators locked, by Newton's method.
+
+    Args:
+        machine: the machine.
+        extension: delta2 of the locked actuators `(n,)` [m].
+        given: external load.
+        guess: pose `(7,)` to start from; default home.
+
+    Raises:
+        InputError: wrong shapes, not finite.
+        StateError: no equilibrium near the guess; `data` holds pose, residual and iterations.
+    """
+    lengths = as_vector(extension, "extension", as_machine(machine).n_legs)
+    pose = as_pose(machine.home if guess is None else guess, "guess")
+    if pose.ndim != 1:
+        raise InputError("guess", f"must be one pose, got shape {pose.shape}")
+    for _ in range(ITERATIONS):
+        deflection, forces, at = _locked(machine, pose, lengths, given)
+        step = least_squares(locked_stiffness(machine, at), at.platform)
+        # Half a metre or radian is the largest step that stays on this side of the legs.
+        step /= max(1.0, 2.0 * float(np.abs(step).max()))
+        pose = displaced(pose, step)
+        if np.abs(step).max() < CONVERGED:
+            deflection, forces, at = _locked(machine, pose, lengths, given)
+            return Equilibrium(pose, deflection, lengths, forces, -at.joints, given)
+    raise StateError(
+        f"no equilibrium found in {ITERATIONS} steps: the springs may be too soft for the load, or "
+        "the guess too far away. Start closer, or check stiffness and extension.",
+        {"pose": pose, "residual": at.platform, "iterations": ITERATIONS},
+    )
+
+
+def held_equilibrium(machine: CompliantMachine, pose: Any, given: Load = NO_LOAD) -> Equilibrium:
+    """Return the actuator forces and deflections that keep the platform at rest at a pose `(7,)`.
+
+    More than six legs: the smallest forces.
+
+    Raises:
+        InputError: wrong shape, not finite, no unit quaternion, fewer than six legs.
+        StateError: the legs cannot hold the platform there; `data` holds the pose and the residual.
+    """
+    n = as_machine(machine).n_legs
+    place = as_pose(pose)
+    if place.ndim != 1:
+        raise InputError("pose", f"must be one pose, got shape {place.shape}")
+    if n < 6:
+        raise InputError("machine", f"{n} legs cannot hold six degrees of freedom, six are needed")
+    # The platform's forces are affine in the actuators': deflections follow from the springs.
+    passive = _held(machine, place, np.zeros(n), given)[1]
+    share = passive.jacobian.T - passive.platform_by_deflection / machine.stiffness
+    forces = least_squares(share, -passive.platform)
+    deflection, at = _held(machine, place, forces, given)
+    if not np.abs(at.platform).max() < 1e-9 * (1.0 + np.abs(passive.platform).max()):
+        raise StateError(
+            "the legs cannot hold the platform at this pose: it is singular. Move away from it.",
+            {"pose": place, "residual": at.platform},
+        )
+    extension = locked_deflection(machine, place, deflection)
+    return Equilibrium(place, deflection, extension, forces, -at.joints, given)
+
+
+def displaced(pose: FloatArray, displacement: FloatArray) -> FloatArray:
+    """Return the pose `(7,)` displaced by `(6,)`: translation, rotation vector, base axes."""
+    moved = np.empty(7)
+    moved[:3] = pose[:3] + displacement[:3]
+    half = float(np.linalg.norm(displacement[3:])) / 2.0
+    vector = displacement[3:] * (np.sinc(half / np.pi) / 2.0)
+    turn = np.cos(half) * np.eye(4)
+    turn[0, 1:], turn[1:, 0] = -vector, vector
+    turn[1:, 1:] += cross_matrix(vector)
+    moved[3:] = turn @ pose[3:]
+    moved[3:] /= np.linalg.norm(moved[3:])
+    return moved
+
+
+def _locked(
+    machine: CompliantMachine, pose: FloatArray, extension: FloatArray, given: Load
+) -> tuple[FloatArray, FloatArray, StaticForces]:
+    """Return deflections, actuator forces and all forces with springs in balance."""
+    deflection = locked_deflection(machine, pose, extension)
+    springs = static_forces(machine, pose, deflection, np.zeros(machine.n_legs), given).springs
+    return deflection, springs, static_forces(machine, pose, deflection, springs, given)
+
+
+def _held(
+    machine: CompliantMachine, pose: FloatArray, forces: FloatArray, given: Load
+) -> tuple[FloatArray, StaticForces]:
+    """Return the deflections under given actuator forces, and all forces with them."""
+    relaxed = static_forces(machine, pose, np.zeros(machine.n_legs), forces, given)
+    deflection = relaxed.springs / machine.stiffness
+    return deflection, static_forces(machine, pose, deflection, forces, given)

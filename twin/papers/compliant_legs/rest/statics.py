@@ -1,0 +1,105 @@
+"""Forces at rest and their derivatives: what equilibrium and linearisation are made of.
+
+At rest a leg with deflection delta1 and actuator force F_act pushes the platform at its joint with
+
+    f = F_act n + m3 (g . n) n + S / l (g - (g . n) n)
+
+and its spring with F_spring = -F_act - k delta1 + (m1 / 2 + m2) g . n along delta1. A displacement
+(translation, rotation vector) moves the tip by dt = G displacement and the leg by dn = P dt / l,
+P = 1 - n n^T.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.papers.compliant_legs.equations.platform_rows import platform_forces
+from twin.papers.compliant_legs.loads import Load, load_derivative, wrench_in_base
+from twin.papers.compliant_legs.machine import CompliantMachine
+from twin.papers.compliant_legs.state import LegState, leg_state
+from twin.papers.compliant_legs.vectors import cross_matrix, outer, rotation_matrix, tip_matrices
+
+
+class StaticForces(NamedTuple):
+    """Forces at one pose at rest, and how they change with a displacement of the platform."""
+
+    platform: FloatArray
+    """Sum on the platform `(6,)` [N, N m] about the reference point, base axes"""
+    springs: FloatArray
+    """Along the deflections `(n,)` [N]"""
+    joints: FloatArray
+    """Of the legs on the platform `(n, 3)` [N], base axes"""
+    platform_by_displacement: FloatArray
+    """`(6, 6)`"""
+    platform_by_deflection: FloatArray
+    """`(6, n)`; its transpose is the springs' forces by displacement"""
+    jacobian: FloatArray
+    """Leg lengths by displacement `(n, 6)`: column i of its transpose is one actuator's wrench"""
+    pull: FloatArray
+    """g . n of the legs `(n,)` [m/s2]"""
+
+
+def static_forces(
+    machine: CompliantMachine,
+    pose: FloatArray,
+    deflection: FloatArray,
+    forces: FloatArray,
+    given: Load,
+) -> StaticForces:
+    """Return the forces at rest at a pose `(7,)` with deflections and actuator forces `(n,)`."""
+    legs = _legs_at_rest(machine, pose, deflection)
+    tips = tip_matrices(legs.arm[0])
+    direction, length = legs.direction[0], legs.length[0]
+    weight = machine.weight_direction
+    across = np.eye(3) - outer(direction, direction)
+    sideways = across @ weight
+    pull = direction @ weight
+    swing = legs.first_moment[0] / length
+    joints = (forces + machine.follower_mass * pull)[:, None] * direction + swing[
+        :, None
+    ] * sideways
+
+    axial, turned = (machine.follower_mass - swing)[:, None, None], length[:, None, None]
+    derivative = (forces[:, None, None] * across) / turned
+    derivative += axial * (pull[:, None, None] * across + outer(direction, sideways)) / turned
+    derivative += axial * outer(sideways, direction) / turned
+    by_displacement = (np.swapaxes(tips, -1, -2) @ derivative @ tips).sum(axis=0)
+    by_displacement[3:, 3:] += (cross_matrix(joints) @ cross_matrix(legs.arm[0])).sum(axis=0)
+
+    center = rotation_matrix(pose) @ machine.platform_center
+    by_displacement[3:, 3:] += machine.platform_mass * cross_matrix(weight) @ cross_matrix(center)
+    by_displacement += load_derivative(given, pose)
+    lifted = (machine.hanging_mass / length)[:, None] * sideways
+    pushed = np.swapaxes(tips, -1, -2) @ np.stack([joints, lifted, direction], axis=-1)
+    platform = platform_forces(machine, pose[None], np.zeros((1, 6)))[0]
+    platform = platform + pushed[:, :, 0].sum(axis=0) + wrench_in_base(given, pose)
+    springs = machine.hanging_mass * pull - forces - machine.stiffness * deflection
+    return StaticForces(
+        platform, springs, joints, by_displacement, pushed[:, :, 1].T, pushed[:, :, 2], pull
+    )
+
+
+def locked_stiffness(machine: CompliantMachine, at: StaticForces) -> FloatArray:
+    """Return the static stiffness `(6, 6)` [N/m, N, N m] with locked actuators.
+
+    Rows: force and moment that a displacement (translation [m], rotation vector [rad]) needs.
+    """
+    forces = at.platform_by_deflection.T - machine.stiffness[:, None] * at.jacobian
+    derivative = at.platform_by_displacement + at.platform_by_deflection @ at.jacobian
+    return -(derivative + at.jacobian.T @ forces)
+
+
+def locked_deflection(
+    machine: CompliantMachine, pose: FloatArray, extension: FloatArray
+) -> FloatArray:
+    """Return the deflections `(n,)` [m] at a pose `(7,)` with actuators at extensions `(n,)`."""
+    relaxed = _legs_at_rest(machine, pose, np.zeros(machine.n_legs))
+    return np.asarray(relaxed.extension[0] - extension)
+
+
+def _legs_at_rest(machine: CompliantMachine, pose: FloatArray, deflection: FloatArray) -> LegState:
+    deflection = np.concatenate([deflection, np.zeros_like(deflection)])
+    return leg_state(machine, pose[None], np.zeros((1, 6)), deflection[None])

@@ -1,0 +1,1 @@
+"""Small-angle differential-algebraic equations of the driving simulator paper."""

@@ -1,0 +1,1 @@
+"""Exact dynamics of a plate on pillars, derived with sympy."""

@@ -1,0 +1,160 @@
+"""Prescribed lengths of three pillars as functions of time, with two exact derivatives.
+
+The paper drives its model with two sets. The sines are printed as lengths about 0.3549 m, the home
+length. The sigmoids are printed without such a constant and start near zero, shorter than any
+pillar. They are taken as strokes from the retracted length: all four pillars then stay within their
+stroke, and about the home length three of them would leave it. In the small-angle model the choice
+changes heave by a constant and nothing else.
+
+Reference: driving simulator paper, section "System Response Analysis".
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, positive
+from twin.papers.driving_simulator.bounds import bounded, bounded_number
+from twin.papers.driving_simulator.plate import PlateModel
+
+SINES = ((1 / 40, 1.0), (1 / 1000, 11 / 10), (3 / 100, 1.0))
+"""Amplitude [m] and angular frequency [rad/s] of f_1, f_2, f_3."""
+
+SIGMOID_RISES = (17 / 200, 1 / 20, 1243 / 20000)
+"""[m] of f_1, f_2, f_3."""
+
+STEEPNESS = 5.0
+"""[1/s]"""
+
+MIDDLE = 1.0
+"""[s]"""
+
+
+class InputSample(NamedTuple):
+    """Lengths [m] at given times with rates [m/s] and accelerations [m/s2]."""
+
+    value: FloatArray
+    rate: FloatArray
+    acceleration: FloatArray
+
+
+class LengthInput(ABC):
+    """One prescribed length."""
+
+    @abstractmethod
+    def sample(self, time: Any) -> InputSample:
+        """Return the length and its derivatives, `(...)` each, at times `(...)` [s].
+
+        Raises:
+            InputError: not finite.
+        """
+
+    def _freeze_numbers(self) -> None:
+        for field in fields(self):  # type: ignore[arg-type]
+            number = bounded_number(getattr(self, field.name), field.name)
+            object.__setattr__(self, field.name, number)
+
+
+@dataclass(frozen=True)
+class SineInput(LengthInput):
+    """mean + amplitude sin(angular_frequency t)."""
+
+    mean: float
+    """[m]"""
+    amplitude: float
+    """[m]"""
+    angular_frequency: float
+    """[rad/s]"""
+
+    def __post_init__(self) -> None:
+        """Check the numbers.
+
+        Raises:
+            InputError: not finite numbers.
+        """
+        self._freeze_numbers()
+
+    def sample(self, time: Any) -> InputSample:
+        """Return the length and its derivatives, `(...)` each, at times `(...)` [s].
+
+        Raises:
+            InputError: not finite.
+        """
+        omega = self.angular_frequency
+        angle = omega * bounded(time, "time")
+        sine, cosine = self.amplitude * np.sin(angle), self.amplitude * np.cos(angle)
+        return InputSample(self.mean + sine, omega * cosine, -(omega**2) * sine)
+
+
+@dataclass(frozen=True)
+class SigmoidInput(LengthInput):
+    """start + rise / (1 + exp(-steepness (t - middle))): a smooth step, never at rest exactly."""
+
+    start: float
+    """[m] long before the step"""
+    rise: float
+    """[m]"""
+    steepness: float
+    """[1/s]"""
+    middle: float
+    """[s] when half the step is done"""
+
+    def __post_init__(self) -> None:
+        """Check the numbers.
+
+        Raises:
+            InputError: not finite numbers, a steepness that is not above zero.
+        """
+        self._freeze_numbers()
+        positive(self.steepness, "steepness")
+
+    def sample(self, time: Any) -> InputSample:
+        """Return the length and its derivatives, `(...)` each, at times `(...)` [s].
+
+        Raises:
+            InputError: not finite.
+        """
+        half = 0.5 * self.steepness * (bounded(time, "time") - self.middle)
+        tangent = np.tanh(half)
+        slope = 0.25 * self.steepness * (1.0 - tangent**2)
+        return InputSample(
+            self.start + 0.5 * self.rise * (1.0 + tangent),
+            self.rise * slope,
+            -self.rise * self.steepness * tangent * slope,
+        )
+
+
+class DrivenLengths(NamedTuple):
+    """The three lengths that are functions of time: f_1, f_2, f_3 of the paper."""
+
+    front_right: LengthInput
+    rear_left: LengthInput
+    front_left: LengthInput
+
+    def sample(self, time: Any) -> InputSample:
+        """Return the lengths and their derivatives, `(..., 3)` each, at times `(...)` [s].
+
+        Raises:
+            InputError: not finite.
+        """
+        each = [pillar.sample(time) for pillar in self]
+        return InputSample(
+            np.stack([sample.value for sample in each], axis=-1),
+            np.stack([sample.rate for sample in each], axis=-1),
+            np.stack([sample.acceleration for sample in each], axis=-1),
+        )
+
+
+def sinusoidal_inputs(plate: PlateModel) -> DrivenLengths:
+    """Return the paper's sines about the home length of a plate."""
+    return DrivenLengths(*(SineInput(plate.home_length, *sine) for sine in SINES))
+
+
+def sigmoid_inputs(plate: PlateModel) -> DrivenLengths:
+    """Return the paper's sigmoids ("impulse") from the retracted length of a plate."""
+    start = plate.minimum_length
+    return DrivenLengths(*(SigmoidInput(start, rise, STEEPNESS, MIDDLE) for rise in SIGMOID_RISES))

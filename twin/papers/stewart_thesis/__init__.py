@@ -1,0 +1,4 @@
+"""Reproduction of the Stewart thesis: velocity steps, frequency response, drives.
+
+Reference: Albayrak, thesis, METU 2005.
+"""
