@@ -18,14 +18,10 @@ from twin.papers.driving_simulator.dae.index_reduction import (
     multipliers_of_motion,
     reduce_index,
 )
-<<<<<<< HEAD:tests/papers/simulator_dae/test_dae_symbolic.py
-from twin.papers.simulator_dae.numeric_dae import numeric_dae
-=======
 from twin.papers.driving_simulator.dae.lagrange import SymbolicDae, symbolic_dae
 from twin.papers.driving_simulator.dae.numeric import numeric_dae
 from twin.papers.driving_simulator.exact.model import ExactModel
 from twin.papers.driving_simulator.exact.pillars import Pillars
->>>>>>> 92e7a55 (Publications in folders of their own, analyses in folders by concept):tests/papers/driving_simulator/dae/test_dae_symbolic.py
 
 R = sympy.Rational
 
