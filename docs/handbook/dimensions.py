@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from twin.basics import canonical
 from twin.basics.arrays import FloatArray
 from twin.machine.derived import cranks
 from twin.simulation.platform import Platform
@@ -79,7 +80,7 @@ def _legs(platform: Platform) -> list[FloatArray]:
 
 def _drawn(view: View, legs: list[FloatArray], top: FloatArray) -> str:
     centre = top.mean(axis=0)
-    order = np.argsort(np.arctan2(*(top - centre)[:, [1, 0]].T))
+    order = np.argsort(canonical.angles(*(top - centre)[:, [1, 0]].T))
     outline = " ".join(_pair(view.place(top[i])) for i in order)
     lines = [f'<polygon class="plate" points="{outline}"/>']
     for leg in legs:

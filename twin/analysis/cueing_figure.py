@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from twin.basics import canonical
 from twin.basics.arrays import FloatArray
 from twin.charts.panels import Axes, Line, panels_figure
 from twin.errors import InputError
@@ -38,7 +39,7 @@ def cueing_figure(platform: MachineModel, outcomes: Mapping[str, Outcome]) -> An
         raise InputError("outcomes", "must map names to at least one Outcome")
     first = next(iter(outcomes.values()))
     size = np.abs(np.hstack(first.error.vehicle)).max(axis=0) / THRESHOLDS
-    panels = [_sensed(outcomes, column) for column in sorted(np.argsort(-size)[:2].tolist())]
+    panels = [_sensed(outcomes, column) for column in sorted(canonical.order(-size)[:2].tolist())]
     panels.append(Axes("pitch (line), roll (dash) [deg]", _tilts(outcomes)))
     low, high = machine.minimum_coordinates, machine.maximum_coordinates
     lengths = {

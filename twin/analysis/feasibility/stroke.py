@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.analysis.feasibility.mobility import Mobility, check_convention
+from twin.basics import canonical
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError, TwinError
 from twin.model.machine_model import MachineModel, as_model
@@ -124,7 +125,7 @@ def _extreme(
 
     span = wanted.high - wanted.low
     free = np.flatnonzero(span > 0.0)
-    order = np.argsort(sign * values[:, leg], kind="stable")
+    order = canonical.order(sign * values[:, leg])
     best = (float(values[order[0], leg]), axes[order[0]])
     if not len(free):
         return best

@@ -10,6 +10,7 @@ from twin.analysis.payload.criterion import Criterion
 from twin.analysis.payload.dynamic import DynamicPayload
 from twin.analysis.payload.shaken import ShakenMachine
 from twin.analysis.payload.worst_phase import WorstPhase
+from twin.basics import canonical
 from twin.basics.arrays import FloatArray, as_floats
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel
@@ -54,11 +55,11 @@ def frequency_sweep(
     if rates.ndim != 1 or not rates.size or not (rates > 0.0).all():
         raise InputError("frequencies", "must be numbers above zero, in Hz")
     machine = ShakenMachine(platform, limit, sense, checked=False)
-    rows = np.argsort(dynamic.masses.min(axis=1), kind="stable")[:POSITIONS]
+    rows = canonical.order(dynamic.masses.min(axis=1))[:POSITIONS]
     poses = dynamic.poses[rows]
     criterion = dynamic.criterion
     opposite = criterion._replace(reversed_rotation=not criterion.reversed_rotation)
-    own = np.argsort(worst.bounds, kind="stable")[:WORST_POSITIONS]
+    own = canonical.order(worst.bounds)[:WORST_POSITIONS]
 
     def lowest(shaken: Criterion, frequency: float, centers: FloatArray) -> float:
         return float(machine.run(shaken, frequency, centers, SWEEP_SAMPLES).mass.min())

@@ -16,6 +16,7 @@ from twin.analysis.payload.dynamic import DYNAMIC_START_KG, FINE, SHARES, Progre
 from twin.analysis.payload.positions import grid_positions
 from twin.analysis.payload.scaled import STEP_KG, AffineForces, mass_steps
 from twin.analysis.payload.shaken import SAMPLES, ShakenMachine
+from twin.basics import canonical
 from twin.basics.arrays import FloatArray
 from twin.model.machine_model import MachineModel
 from twin.model.motions import REST
@@ -86,7 +87,7 @@ def worst_phase(
     positions = grid_positions(platform, shares)
     bounds, patterns = phase_bounds(machine, criterion, positions.poses)
     best = _Found(np.inf, int(bounds.argmin()), float(criterion.frequencies[0]), patterns[0], 0)
-    candidates = np.argsort(bounds, kind="stable")[:CANDIDATES]
+    candidates = canonical.order(bounds)[:CANDIDATES]
     for number, row in enumerate(candidates, start=1):
         for frequency in criterion.frequencies:
             shaken = criterion.with_phases(patterns[row])

@@ -9,6 +9,7 @@ import numpy as np
 from twin.analysis.stiffness.equilibrium import EquilibriumError
 from twin.analysis.stiffness.matrix import stiffness_matrix
 from twin.analysis.stiffness.springs import springs_of
+from twin.basics import canonical
 from twin.basics.arrays import FloatArray, as_pose
 from twin.model.machine_model import MachineModel
 
@@ -52,7 +53,7 @@ def natural_modes(platform: MachineModel, pose: Any = None, *, stiffness: Any = 
             "choose another pose.",
             {"index": 0, "pose": place},
         )
-    shapes = across @ vectors
+    shapes = across @ canonical.modes(squares, vectors)
     rates = platform.jacobian(place) @ shapes
     omega = np.sqrt(squares)
     damping = np.einsum("...ik,i->...k", rates**2, springs.damping) / (2.0 * omega)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from twin.basics import canonical
 from twin.basics.arrays import FloatArray, as_floats, one_of
 from twin.control.linear.rest import Rest, spring_constants
 from twin.control.linear.state_space import StateSpace
@@ -152,7 +153,7 @@ class LinearMachine:
             # The platform's displacement tells the deflections: delta = J d.
             d = self.size - self.platform.n_deflections
             return self.reduced(np.vstack([np.eye(d), self.pushed[:d].T]))
-        return self.reduced(left[:, rank:])
+        return self.reduced(canonical.basis(left[:, rank:]))
 
     @property
     def _slopes(self) -> tuple[FloatArray, FloatArray]:

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.basics.canonical import principal_axes
 from twin.engines.bullet.library import bullet
 from twin.engines.mechanism.mechanism import Body, Point
-from twin.engines.urdf.elements import principal_frame
 
 
 class InertialFrame(NamedTuple):
@@ -27,7 +27,7 @@ class InertialFrame(NamedTuple):
 
 def inertial_frame(body: Body) -> InertialFrame:
     """Return the inertial frame of a body."""
-    return InertialFrame(body.mass.center, principal_frame(body.mass.tensor))
+    return InertialFrame(body.mass.center, principal_axes(body.mass.tensor))
 
 
 class PlatformFrame:

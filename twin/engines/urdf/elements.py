@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -12,6 +11,7 @@ from xml.etree.ElementTree import Element, SubElement
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.basics.canonical import principal_axes
 from twin.engines.mechanism.appearance import COLORS
 from twin.engines.mechanism.mechanism import MASSLESS, Mass
 from twin.engines.mechanism.shapes import Ball, Box, Cylinder, Shape
@@ -20,19 +20,6 @@ ORIGIN = (0.0, 0.0, 0.0)
 
 NOISE = 1e-15
 """Smaller numbers are rounding errors of sines and cosines and are written as zero."""
-
-
-def principal_frame(tensor: FloatArray) -> FloatArray:
-    """Return the rotation `(3, 3)` principal axes to body axes that is closest to the identity."""
-    if np.abs(tensor - np.diag(np.diag(tensor))).max() <= 1e-15 * np.abs(tensor).max():
-        return np.eye(3)
-    axes = np.linalg.eigh(tensor)[1]
-    orders = [list(order) for order in itertools.permutations(range(3))]
-    axes = axes[:, max(orders, key=lambda order: float(np.abs(axes[[0, 1, 2], order]).sum()))]
-    axes = axes * np.where(np.diag(axes) < 0.0, -1.0, 1.0)
-    if np.linalg.det(axes) < 0.0:
-        axes[:, np.argmin(np.diag(axes))] *= -1.0
-    return np.asarray(axes)
 
 
 def roll_pitch_yaw(rotation: FloatArray) -> tuple[float, float, float]:
@@ -69,7 +56,7 @@ def inertial(mass: Mass) -> Element:
 
     The tensor is written along its principal axes, because Bullet ignores off-diagonal terms.
     """
-    axes = principal_frame(mass.tensor)
+    axes = principal_axes(mass.tensor)
     moments = np.diag(axes.T @ mass.tensor @ axes)
     element = Element("inertial")
     element.append(origin(mass.center, axes))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from twin.basics import canonical
 from twin.basics.arrays import FloatArray
 
 SINGULAR = 1e-6
@@ -25,7 +26,7 @@ def free_motions(rows: FloatArray) -> FloatArray:
     """Return `(k, 6)` orthonormal scaled twists that none of the scaled rows `(m, 6)` holds."""
     _, sizes, twists = np.linalg.svd(rows)
     rank = int((sizes >= SINGULAR * sizes.max()).sum())
-    return np.asarray(twists[rank:])
+    return canonical.basis(twists[rank:].T).T
 
 
 def dependent_rows(rows: FloatArray) -> list[int]:
@@ -51,7 +52,8 @@ def in_words(motions: FloatArray, length: float) -> list[str]:
             verb = "moving along" if i < 3 else "turning about"
             words.append(f"{verb} {AXES[i % 3]}")
             # What is left of the free motions is perpendicular to the one named.
-            left = np.linalg.svd(left - np.outer(share, unit))[2][: len(left) - 1]
+            rest = np.linalg.svd(left - np.outer(share, unit))[2][: len(left) - 1]
+            left = canonical.basis(rest.T).T
     return words + [_screw(motion, length) for motion in left]
 
 

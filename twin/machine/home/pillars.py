@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from twin.basics import canonical
 from twin.machine.legs.pillar import PillarLeg
 from twin.machine.legs.place import COINCIDENT
 from twin.machine.problem import problem
@@ -53,7 +54,10 @@ def check_corners(machine: MachineDescription) -> None:
     corners = machine.platform.joints.points
     spread = np.linalg.svd(corners - corners.mean(axis=0))
     if spread.S[1] < COINCIDENT:
-        line = ", ".join(f"{value:.3g}" for value in machine.home_rotation @ spread.Vh[0])
+        line = ", ".join(
+            f"{value:.3g}"
+            for value in machine.home_rotation @ canonical.with_signs(spread.Vh[:1].T)[:, 0]
+        )
         raise problem(
             "platform.joints",
             f"the corners of legs 1 to {len(corners)} lie on one line: nothing holds turning about "

@@ -18,6 +18,7 @@ import numpy as np
 
 from twin.analysis.frequency.paths import AXES, MOVING, Path
 from twin.analysis.frequency.response import FrequencyResponse, exact_response
+from twin.basics import canonical
 from twin.basics.arrays import FloatArray
 from twin.control.controller import PERIOD
 from twin.control.gains import suitable_position_loop, suitable_velocity_loop
@@ -45,7 +46,7 @@ def actuator_modes(platform: MachineModel) -> ActuatorModes:
         InputError: not a machine.
     """
     rates, shapes = np.linalg.eigh(mobility(as_model(platform)))
-    rates, shapes = rates[::-1], shapes[:, ::-1]
+    rates, shapes = rates[::-1], canonical.modes(rates, shapes)[:, ::-1]
     masses = np.full(len(rates), np.inf)
     free = rates > FREE * rates[0]
     masses[free] = 1.0 / rates[free]

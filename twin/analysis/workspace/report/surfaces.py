@@ -12,6 +12,7 @@ from twin.analysis.workspace.dexterity import dexterity
 from twin.analysis.workspace.reachable import ReachableSet
 from twin.analysis.workspace.region import Region
 from twin.analysis.workspace.report.planes import COLORS, axis_label, shown
+from twin.basics import canonical
 from twin.basics.arrays import FloatArray
 from twin.basics.optional import optional
 from twin.charts.style import AXIS, FONT_SIZE, GRID, INK, MUTED, curve_color, layout
@@ -157,7 +158,7 @@ def _machine(found: Workspace) -> list[dict[str, Any]]:
 def _ring(points: FloatArray) -> FloatArray:
     """Return joints in the order of their angle, closed."""
     aside = points - points.mean(axis=0)
-    order = np.argsort(np.arctan2(aside[:, 1], aside[:, 0]))
+    order = np.argsort(canonical.angles(aside[:, 1], aside[:, 0]))
     return points[np.r_[order, order[0]]]
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from twin.basics import canonical
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.papers.compliant_legs.rest.linear import Linearisation
@@ -63,8 +64,8 @@ def modes_of(linearisation: Linearisation) -> Modes:
     squared, shapes = squared.real, shapes.real
     order = np.argsort(squared)
     squared, shapes = squared[order], shapes[:, order]
-    largest = np.abs(shapes).argmax(axis=0)
-    shapes = shapes / shapes[largest, np.arange(size)]
+    shapes = canonical.modes(squared, shapes)
+    shapes = shapes / np.abs(shapes).max(axis=0)
     companion = np.zeros((2 * size, 2 * size))
     companion[:size, size:] = np.eye(size)
     companion[size:] = -np.linalg.solve(mass, np.hstack([stiffness, damping]))

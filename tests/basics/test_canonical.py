@@ -1,0 +1,105 @@
+"""Canonical choices: right, and the same when rounding errors change."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from twin.basics import canonical
+
+Array = NDArray[np.float64]
+
+ROUNDING = 1e-14
+NOISE = 1e-15
+"""Relative change of the input that must not change a choice."""
+
+seeds = st.integers(0, 10_000)
+moments = st.tuples(*[st.floats(0.1, 10.0)] * 3)
+
+
+def noisy(values: Array, seed: int) -> Array:
+    """Return values with other rounding errors."""
+    return values * (1.0 + NOISE * np.random.default_rng(seed).uniform(-1, 1, values.shape))
+
+
+@given(seeds, moments)
+def test_principal_axes_are_a_rotation_that_diagonalises(
+    seed: int, sizes: tuple[float, float, float]
+) -> None:
+    turn = Rotation.random(rng=np.random.default_rng(seed)).as_matrix()
+    tensor = turn @ np.diag(sizes) @ turn.T
+    tensor = 0.5 * (tensor + tensor.T)
+    axes = canonical.principal_axes(tensor)
+    np.testing.assert_allclose(axes.T @ axes, np.eye(3), rtol=0, atol=ROUNDING)
+    assert np.linalg.det(axes) > 0.0
+    assert np.trace(axes) > 0.0
+    diagonal = axes.T @ tensor @ axes
+    np.testing.assert_allclose(
+        diagonal, np.diag(np.diag(diagonal)), rtol=0, atol=ROUNDING * max(sizes)
+    )
+
+
+@given(seeds)
+def test_axes_of_equal_moments_do_not_follow_rounding_errors(seed: int) -> None:
+    tensor = np.array([[40.2, 0.088, -0.448], [0.088, 40.2, -0.448], [-0.448, -0.448, 3.24]])
+    changed = noisy(tensor, seed)
+    changed = 0.5 * (changed + changed.T)
+    np.testing.assert_allclose(
+        canonical.principal_axes(changed), canonical.principal_axes(tensor), rtol=0, atol=1e-11
+    )
+
+
+def test_axes_of_a_diagonal_tensor_are_the_bodys_own() -> None:
+    np.testing.assert_array_equal(canonical.principal_axes(np.diag([3.0, 1.0, 2.0])), np.eye(3))
+
+
+@given(seeds, st.integers(1, 5))
+def test_basis_depends_on_the_space_alone(seed: int, count: int) -> None:
+    random = np.random.default_rng(seed)
+    vectors = np.linalg.qr(random.normal(size=(6, count)))[0]
+    mixed = vectors @ np.linalg.qr(random.normal(size=(count, count)))[0]
+    found = canonical.basis(vectors)
+    np.testing.assert_allclose(found.T @ found, np.eye(count), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found @ found.T, vectors @ vectors.T, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(canonical.basis(mixed), found, rtol=0, atol=1e-7)
+
+
+@given(seeds)
+def test_modes_of_equal_frequency_depend_on_their_space_alone(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    vectors = np.linalg.qr(random.normal(size=(4, 4)))[0]
+    values = np.array([1.0, 2.0, 2.0, 5.0])
+    turned = vectors * np.array([-1.0, 1.0, 1.0, -1.0])
+    turned[:, 1:3] = turned[:, 1:3] @ np.array([[0.6, -0.8], [0.8, 0.6]])
+    found = canonical.modes(values, vectors)
+    np.testing.assert_allclose(canonical.modes(values, turned), found, rtol=0, atol=1e-7)
+    matrix = vectors @ np.diag(values) @ vectors.T
+    np.testing.assert_allclose(matrix @ found, found * values, rtol=0, atol=1e-12)
+
+
+@given(seeds)
+def test_modes_stay_orthonormal_in_their_metric(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    root = random.normal(size=(3, 3)) + 3.0 * np.eye(3)
+    metric = root @ root.T
+    vectors = np.linalg.inv(np.linalg.cholesky(metric)).T
+    found = canonical.modes(np.array([1.0, 1.0, 2.0]), vectors, metric)
+    np.testing.assert_allclose(found.T @ metric @ found, np.eye(3), rtol=0, atol=1e-11)
+
+
+@given(st.lists(st.floats(-10.0, 10.0), min_size=1, max_size=8), seeds)
+def test_order_sorts_and_keeps_ties_in_place(values: list[float], seed: int) -> None:
+    given_values = np.round(np.array(values), 1)
+    np.testing.assert_array_equal(
+        canonical.order(noisy(given_values, seed)), np.argsort(given_values, kind="stable")
+    )
+
+
+@given(st.floats(-3.0, 3.0))
+def test_angles_have_one_branch(angle: float) -> None:
+    assume(abs(angle) > 1e-6)
+    x, y = np.array([-1.0, -1.0, np.cos(angle)]), np.array([1e-17, -1e-17, np.sin(angle)])
+    np.testing.assert_allclose(canonical.angles(y, x), [np.pi, np.pi, angle], rtol=1e-12)
