@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from twin.page.machine_page import machine_page
-from twin.page.server import PageServer
+from twin.page.server.page_server import PageServer
 from twin.simulation.live.machine_session import MachineSession
 from twin.simulation.live.settings import Settings
 
@@ -39,7 +39,7 @@ class Live:
 
     def ask(self, function: Callable[[], T]) -> T:
         """Return what a function returns on the run's thread."""
-        found: T = self.page.orders.result(function)
+        found: T = self.page.requests.result(function)
         return found
 
     def begin_anew(self) -> None:

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("viser")
 
 from twin.page.layout import WIDTH, lay_out
-from twin.page.server import PageServer
+from twin.page.server.page_server import PageServer
 
 
 class Window:

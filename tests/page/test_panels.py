@@ -13,18 +13,18 @@ import pytest
 pytest.importorskip("viser")
 
 from twin.errors import InputError
-from twin.page.axis_sliders import AxisSliders
-from twin.page.compare_panel import ComparePanel
-from twin.page.gain_numbers import GainNumbers
-from twin.page.machine_panel import MachinePanel
-from twin.page.motion_panel import MotionPanel
-from twin.page.orders import Orders
-from twin.page.push_panel import PushPanel
-from twin.page.record_panel import RecordPanel
+from twin.page.panels.axis_sliders import AxisSliders
+from twin.page.panels.compare import ComparePanel
+from twin.page.panels.gains import GainNumbers
+from twin.page.panels.machine import MachinePanel
+from twin.page.panels.motion import MotionPanel
+from twin.page.panels.push import PushPanel
+from twin.page.panels.run import RunPanel
+from twin.page.panels.save import SavePanel
+from twin.page.panels.view import ViewPanel
 from twin.page.replay_page import ReplayPanel
-from twin.page.run_panel import RunPanel
-from twin.page.server import PageServer
-from twin.page.view_panel import ViewPanel
+from twin.page.requests import Requests
+from twin.page.server.page_server import PageServer
 from twin.simulation.live.machine_session import MachineSession
 from twin.simulation.live.replay import Replay
 from twin.simulation.live.runner import Runner
@@ -61,7 +61,7 @@ class Desk:
     def __init__(self, gui: Any) -> None:
         self.gui = gui
         self.client = Client()
-        self.orders = Orders(lambda function: function())
+        self.requests = Requests(lambda function: function())
 
     def find(self, label: str) -> Any:
         """Return the newest control with a label."""
@@ -113,7 +113,7 @@ def later(monkeypatch: pytest.MonkeyPatch, module: str, seconds: float) -> None:
 
 
 def test_a_slider_moves_the_platform(desk: Desk, session: MachineSession) -> None:
-    AxisSliders(desk.gui, desk.orders, session)
+    AxisSliders(desk.gui, desk.requests, session)
     desk.use("z [mm]", 40.0)
     np.testing.assert_allclose(session.target, [0, 0, 40, 0, 0, 0], rtol=0, atol=1e-9)
     session.advance(3.0)
@@ -121,7 +121,7 @@ def test_a_slider_moves_the_platform(desk: Desk, session: MachineSession) -> Non
 
 
 def test_sliders_have_the_machine_s_ranges(desk: Desk, session: MachineSession) -> None:
-    AxisSliders(desk.gui, desk.orders, session)
+    AxisSliders(desk.gui, desk.requests, session)
     for axis in session.axes:
         slider = desk.find(f"{axis.name} [{axis.unit}]")
         assert (slider.min, slider.max) == (axis.low, axis.high)
@@ -129,7 +129,7 @@ def test_sliders_have_the_machine_s_ranges(desk: Desk, session: MachineSession) 
 
 
 def test_a_number_that_is_being_typed_may_lie_outside(desk: Desk, session: MachineSession) -> None:
-    AxisSliders(desk.gui, desk.orders, session)
+    AxisSliders(desk.gui, desk.requests, session)
     desk.use("z [mm]", 4000.0)
     assert 0.0 < session.target[2] <= session.axes[2].high
 
@@ -137,7 +137,7 @@ def test_a_number_that_is_being_typed_may_lie_outside(desk: Desk, session: Machi
 def test_sliders_follow_without_asking_for_anything(
     desk: Desk, session: MachineSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sliders = AxisSliders(desk.gui, desk.orders, session)
+    sliders = AxisSliders(desk.gui, desk.requests, session)
     asked: list[Any] = []
     session.move_to([0, 0, 30, 0, 5, 0])
     monkeypatch.setattr(session, "move_to", asked.append)
@@ -150,19 +150,19 @@ def test_sliders_follow_without_asking_for_anything(
 def test_sliders_do_not_pull_at_a_hand(
     desk: Desk, session: MachineSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sliders = AxisSliders(desk.gui, desk.orders, session)
+    sliders = AxisSliders(desk.gui, desk.requests, session)
     desk.use("x [mm]", 50.0)
     session.home()
     sliders.refresh()
     assert desk.find("x [mm]").value == 50.0
-    later(monkeypatch, "axis_sliders", 2.0)
+    later(monkeypatch, "panels.axis_sliders", 2.0)
     sliders.refresh()
     assert desk.find("x [mm]").value == 0.0
 
 
 def test_sliders_follow_a_motion(desk: Desk, session: MachineSession) -> None:
-    sliders = AxisSliders(desk.gui, desk.orders, session)
-    MotionPanel(desk.gui, desk.orders, session)
+    sliders = AxisSliders(desk.gui, desk.requests, session)
+    MotionPanel(desk.gui, desk.requests, session)
     desk.use("Start motion")
     session.advance(2.3)
     sliders.refresh()
@@ -176,7 +176,7 @@ def test_sliders_follow_a_motion(desk: Desk, session: MachineSession) -> None:
 
 @pytest.mark.parametrize("kind", ["sine", "step", "lift", "chirp", "tank"])
 def test_every_kind_of_motion_plays(desk: Desk, session: MachineSession, kind: str) -> None:
-    MotionPanel(desk.gui, desk.orders, session)
+    MotionPanel(desk.gui, desk.requests, session)
     desk.use("Kind", kind)
     assert desk.find("Axis").disabled == (kind == "tank")
     assert desk.find("Frequency [Hz]").disabled == (kind not in ("sine", "chirp"))
@@ -186,7 +186,7 @@ def test_every_kind_of_motion_plays(desk: Desk, session: MachineSession, kind: s
 
 
 def test_the_proposed_amplitude_is_of_the_axis(desk: Desk, session: MachineSession) -> None:
-    MotionPanel(desk.gui, desk.orders, session)
+    MotionPanel(desk.gui, desk.requests, session)
     assert desk.find("Amplitude [mm]").value > 5.0
     desk.use("Axis", "pitch")
     assert 0.5 < desk.find("Amplitude [deg]").value < 10.0
@@ -197,7 +197,7 @@ def test_the_proposed_amplitude_is_of_the_axis(desk: Desk, session: MachineSessi
 
 
 def test_a_motion_out_of_reach_is_told(desk: Desk, session: MachineSession) -> None:
-    MotionPanel(desk.gui, desk.orders, session)
+    MotionPanel(desk.gui, desk.requests, session)
     desk.use("Amplitude [mm]", 5000.0)
     desk.use("Start motion")
     assert len(desk.client.said) == 1
@@ -210,7 +210,7 @@ def upload(desk: Desk, name: str, content: str) -> None:
 
 
 def test_an_uploaded_motion_plays(desk: Desk, session: MachineSession) -> None:
-    MotionPanel(desk.gui, desk.orders, session)
+    MotionPanel(desk.gui, desk.requests, session)
     times = np.linspace(0.0, 2.0, 41)
     rows = [f"{time},{10.0 * np.sin(np.pi * time) ** 3}" for time in times]
     upload(desk, "C:/rides/bump.csv", "\n".join(["time [s],z [mm]", *rows]))
@@ -222,7 +222,7 @@ def test_an_uploaded_motion_plays(desk: Desk, session: MachineSession) -> None:
 
 
 def test_a_bad_upload_is_told_and_loses_nothing(desk: Desk, session: MachineSession) -> None:
-    MotionPanel(desk.gui, desk.orders, session)
+    MotionPanel(desk.gui, desk.requests, session)
     upload(desk, "bad.csv", "time [s],z [mm]\n0,1\n1,oops\n")
     assert desk.client.said[0].startswith("Not possible: bad.csv: line 3")
     assert desk.find("Kind").value == "sine"
@@ -233,7 +233,7 @@ def test_a_bad_upload_is_told_and_loses_nothing(desk: Desk, session: MachineSess
 def test_a_push_acts(desk: Desk, session: MachineSession, server: PageServer) -> None:
     begun: list[Any] = []
     view: Any = SimpleNamespace(push=SimpleNamespace(begin=lambda *a, **k: begun.append((a, k))))
-    panel = PushPanel(desk.gui, desk.orders, session, view)
+    panel = PushPanel(desk.gui, desk.requests, session, view)
     desk.use("Point [mm]", (100.0, 0.0, 0.0))
     desk.use("Push")
     assert session.push_acting is not None
@@ -246,7 +246,7 @@ def test_a_push_acts(desk: Desk, session: MachineSession, server: PageServer) ->
 
 
 def test_another_engine_takes_over(desk: Desk, session: MachineSession) -> None:
-    panel = MachinePanel(desk.gui, desk.orders, session)
+    panel = MachinePanel(desk.gui, desk.requests, session)
     session.move_to([0, 0, 30, 0, 0, 0])
     session.advance(2.0)
     before = session.time
@@ -261,8 +261,8 @@ def test_another_engine_takes_over(desk: Desk, session: MachineSession) -> None:
 def test_choices_made_while_the_run_is_busy_all_count(desk: Desk, session: MachineSession) -> None:
     """What is done for the first sets the controls back before the second has its turn."""
     waiting: list[Any] = []
-    MachinePanel(desk.gui, Orders(waiting.append), session)
-    compare = ComparePanel(desk.gui, Orders(waiting.append), session)
+    MachinePanel(desk.gui, Requests(waiting.append), session)
+    compare = ComparePanel(desk.gui, Requests(waiting.append), session)
     for label, value in (("Engine", "bullet"), ("Controller", "computed_torque")):
         desk.use(label, value)
     desk.use("Second engine", "analytic")
@@ -277,7 +277,7 @@ def test_choices_made_while_the_run_is_busy_all_count(desk: Desk, session: Machi
 def test_the_largest_difference_begins_anew_with_the_run(
     desk: Desk, session: MachineSession
 ) -> None:
-    panel = ComparePanel(desk.gui, desk.orders, session)
+    panel = ComparePanel(desk.gui, desk.requests, session)
     desk.use("Second engine", "mujoco")
     desk.use("MuJoCo defaults", True)
     session.advance(0.5)
@@ -289,7 +289,7 @@ def test_the_largest_difference_begins_anew_with_the_run(
 
 
 def test_a_refused_choice_is_told_and_taken_back(desk: Desk, session: MachineSession) -> None:
-    MachinePanel(desk.gui, desk.orders, session)
+    MachinePanel(desk.gui, desk.requests, session)
     desk.use("Controller", "iff")
     assert desk.client.said[0].startswith("Not possible: ")
     assert desk.find("Controller").value == "cascade"
@@ -299,14 +299,14 @@ def test_a_refused_choice_is_told_and_taken_back(desk: Desk, session: MachineSes
 def test_a_gain_counts_when_typing_has_paused(
     desk: Desk, session: MachineSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    numbers = GainNumbers(desk.gui, desk.orders, session)
+    numbers = GainNumbers(desk.gui, desk.requests, session)
     numbers.refresh()
     before = session.gains["position_gain"]
     desk.use("position_gain [1/s]", 1.0)
     numbers.refresh()
     assert session.gains["position_gain"] == before
     desk.use("position_gain [1/s]", 12.0)
-    later(monkeypatch, "typing_pause", 1.0)
+    later(monkeypatch, "requests", 1.0)
     numbers.refresh()
     assert session.gains["position_gain"] == 12.0
     assert desk.find("position_gain [1/s]").value == 12.0
@@ -315,11 +315,11 @@ def test_a_gain_counts_when_typing_has_paused(
 def test_a_refused_gain_is_taken_back(
     desk: Desk, session: MachineSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    numbers = GainNumbers(desk.gui, desk.orders, session)
+    numbers = GainNumbers(desk.gui, desk.requests, session)
     numbers.refresh()
     before = session.gains
     desk.use("position_gain [1/s]", -3.0)
-    later(monkeypatch, "typing_pause", 1.0)
+    later(monkeypatch, "requests", 1.0)
     numbers.refresh()
     assert len(desk.client.said) == 1
     assert session.gains == before
@@ -329,7 +329,7 @@ def test_a_refused_gain_is_taken_back(
 
 
 def test_another_controller_brings_its_gains(desk: Desk, session: MachineSession) -> None:
-    panel = MachinePanel(desk.gui, desk.orders, session)
+    panel = MachinePanel(desk.gui, desk.requests, session)
     desk.use("Controller", "computed_torque")
     panel.refresh()
     labels = {"bandwidth": "bandwidth [rad/s]", "damping": "damping"}
@@ -338,7 +338,7 @@ def test_another_controller_brings_its_gains(desk: Desk, session: MachineSession
 
 
 def test_a_second_engine_is_compared(desk: Desk, session: MachineSession) -> None:
-    panel = ComparePanel(desk.gui, desk.orders, session)
+    panel = ComparePanel(desk.gui, desk.requests, session)
     assert desk.find("MuJoCo defaults").disabled
     desk.use("Second engine", "mujoco")
     assert not desk.find("MuJoCo defaults").disabled
@@ -354,7 +354,7 @@ def test_a_second_engine_is_compared(desk: Desk, session: MachineSession) -> Non
 
 
 def test_a_run_is_saved_for_who_asks(desk: Desk, session: MachineSession, tmp_path: Path) -> None:
-    RecordPanel(desk.gui, desk.orders, "stewart", session.trajectory)
+    SavePanel(desk.gui, desk.requests, "stewart", session.trajectory)
     session.advance(0.2)
     desk.use("File name", "my run")
     desk.use("Save run")
@@ -367,7 +367,7 @@ def test_a_run_is_saved_for_who_asks(desk: Desk, session: MachineSession, tmp_pa
 
 @pytest.mark.parametrize("name", ["", "../run", "a" * 200, "C:run"])
 def test_a_name_that_is_none_is_told(desk: Desk, session: MachineSession, name: str) -> None:
-    RecordPanel(desk.gui, desk.orders, "stewart", session.trajectory)
+    SavePanel(desk.gui, desk.requests, "stewart", session.trajectory)
     session.advance(0.2)
     desk.use("File name", name)
     desk.use("Save run")
@@ -377,7 +377,7 @@ def test_a_name_that_is_none_is_told(desk: Desk, session: MachineSession, name: 
 
 def test_the_run_is_paused_stepped_and_slowed(desk: Desk, session: MachineSession) -> None:
     runner = Runner(session)
-    panel = RunPanel(desk.gui, desk.orders, runner, session.home)
+    panel = RunPanel(desk.gui, desk.requests, runner, session.home)
     desk.use("Run", "Pause")
     assert runner.paused
     assert desk.find("Run").options[0] == "Run"
@@ -398,7 +398,7 @@ def test_the_run_is_paused_stepped_and_slowed(desk: Desk, session: MachineSessio
 
 def test_an_unstable_machine_offers_a_new_beginning(desk: Desk, session: MachineSession) -> None:
     runner = Runner(session)
-    panel = RunPanel(desk.gui, desk.orders, runner, session.home)
+    panel = RunPanel(desk.gui, desk.requests, runner, session.home)
     session.configure(gains={"position_gain": 3000.0})
     session.push(force=(2000.0, 0.0, 0.0), duration=0.5)
     session.advance(5.0)
@@ -424,7 +424,7 @@ def test_layers_and_points_are_chosen(
         colour_legs=lambda kind, values=None: done.append((kind, values)),
         trace=SimpleNamespace(follow=lambda point: done.append(point)),
     )
-    panel = ViewPanel(desk.gui, desk.orders, session, view)
+    panel = ViewPanel(desk.gui, desk.requests, session, view)
     desk.use("Joint frames", True)
     desk.use("Look from", "top")
     assert done == [("joint_frames", True), ("top", [desk.client])]
@@ -432,7 +432,7 @@ def test_layers_and_points_are_chosen(
     desk.use("Trace of", "joint 2")
     np.testing.assert_allclose(done[0], session.platform.platform_joints[1], rtol=0, atol=1e-9)
     desk.use("Trace point [mm]", (10.0, 0.0, 0.0))
-    later(monkeypatch, "typing_pause", 1.0)
+    later(monkeypatch, "requests", 1.0)
     panel.refresh()
     assert done[1] == [0.01, 0.0, 0.0]
     done.clear()
@@ -446,7 +446,7 @@ def test_a_recording_is_sought(
 ) -> None:
     session.advance(1.0)
     replay = Replay(session.trajectory(), session.platform)
-    panel = ReplayPanel(desk.gui, desk.orders, replay)
+    panel = ReplayPanel(desk.gui, desk.requests, replay)
     desk.use("Time [s]", 0.5)
     assert replay.time == 0.5
     desk.use("Loop", True)
@@ -466,7 +466,7 @@ def failing(error: Exception) -> Callable[[Any], None]:
 
 def test_errors_reach_who_asked_and_nobody_else(desk: Desk) -> None:
     button, other = desk.gui.add_button("Try"), Client()
-    desk.orders.on(button.on_click, failing(InputError("gain", "must be above 0")))
+    desk.requests.on(button.on_click, failing(InputError("gain", "must be above 0")))
     desk.use("Try")
     assert desk.client.said == ["Not possible: gain: must be above 0"]
     assert not other.said
@@ -476,22 +476,22 @@ def test_faults_of_the_program_are_told_and_logged(
     desk: Desk, caplog: pytest.LogCaptureFixture
 ) -> None:
     button = desk.gui.add_button("Try")
-    desk.orders.on(button.on_click, failing(ZeroDivisionError("by zero")))
+    desk.requests.on(button.on_click, failing(ZeroDivisionError("by zero")))
     desk.use("Try")
     assert desk.client.said == ["Error of the program: ZeroDivisionError: by zero"]
-    assert "could not do" in caplog.text
+    assert "a request of the page failed" in caplog.text
 
 
 def test_who_has_gone_harms_nobody(desk: Desk) -> None:
     button = desk.gui.add_button("Try")
-    desk.orders.on(button.on_click, failing(InputError("gain", "must be above 0")))
+    desk.requests.on(button.on_click, failing(InputError("gain", "must be above 0")))
     desk.use("Try", client=Gone())
 
 
 def test_what_the_page_sets_itself_is_no_order(desk: Desk) -> None:
     done: list[Any] = []
     box = desk.gui.add_checkbox("Box", False)
-    desk.orders.on(box.on_update, done.append)
+    desk.requests.on(box.on_update, done.append)
     box.value = True
     assert not done
     desk.use("Box", False)
@@ -501,7 +501,7 @@ def test_what_the_page_sets_itself_is_no_order(desk: Desk) -> None:
 def test_no_file_of_the_server_is_read(desk: Desk, session: MachineSession, tmp_path: Path) -> None:
     file = tmp_path / "secret.csv"
     file.write_text("time [s],z [mm]\n0,0\n1,1\n2,0\n")
-    MotionPanel(desk.gui, desk.orders, session)
+    MotionPanel(desk.gui, desk.requests, session)
     desk.use("Kind", str(file))
     desk.use("Start motion")
     assert desk.client.said[-1].startswith("Not possible: kind: ")

@@ -117,8 +117,8 @@ def _shown(
             played = Replay(Trajectory.load(replay), known)
         return played, partial(replay_page, replay=played)
     if environment is not None:
-        from twin.page.environment_page import environment_page
-        from twin.page.environment_session import EnvironmentSession
+        from twin.page.environment.page import environment_page
+        from twin.page.environment.session import EnvironmentSession
 
         options = {"machine": machine, "configuration": given.get("configuration")}
         options |= {"engine": given.get("engine")}
@@ -139,7 +139,7 @@ def _serve(
     make: Callable[[Any], Page], title: str, host: str, port: int | None, browser: bool
 ) -> None:
     """Serve a page until it is interrupted."""
-    from twin.page.server import PageServer
+    from twin.page.server.page_server import PageServer
 
     with PageServer(host, port, title=title) as server, _interruption() as interrupted:
         page = make(server.viser)

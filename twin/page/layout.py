@@ -1,4 +1,4 @@
-"""Where the parts of a page are: controls, scene and charts side by side, or charts below."""
+"""Layout of a page: controls, scene and charts side by side, or charts below the controls."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ from math import inf
 from time import monotonic
 from typing import Any
 
+from twin.page.server.viser_internals import stack_above
+
 WIDTH = 360
 """Of controls and charts [pixels]; all tabs fit in a row."""
 
 SLIM = 0.45
-"""Width over height of the scene below which the charts go below the controls. Ratios alone tell
-nothing wrong: sizes are told in pixels whose size is not known."""
+"""Width over height of the scene below which the charts go below the controls. Widths in pixels
+would not do: the size of a pixel is not known."""
 
 SETTLING = 10.0
-"""[s] from when the parts go to their places in which the machine is fitted to the scene's."""
+"""[s] after the first resize in which the machine is fitted to the scene."""
 
 
 def lay_out(server: Any, look: Callable[[Any], object]) -> Any:
-    """Put the parts of a page in place, for each browser as its window is; returns the charts' tab.
+    """Place the parts of a page, in each browser by its window; return the charts' tab.
 
     Narrow pages have the controls above the charts, to the right of the scene. People can move
     everything.
@@ -44,7 +46,7 @@ def lay_out(server: Any, look: Callable[[Any], object]) -> Any:
             before, aspect = aspect, client.camera.aspect
             if aspect < SLIM and not stacked:
                 stacked = True
-                _stack(client, panel)
+                stack_above(client, panel)
             if abs(aspect - before) > 0.01 * before and monotonic() < until:
                 until = min(until, monotonic() + SETTLING)
                 look(client)
@@ -53,10 +55,3 @@ def lay_out(server: Any, look: Callable[[Any], object]) -> Any:
 
     server.on_client_connect(fit)
     return charts
-
-
-def _stack(client: Any, panel: Any) -> None:
-    """Put one client's controls above a panel, in its column."""
-    # viser has no public way to place one client's controls beside a panel of all clients.
-    above = {"kind": "split", "anchor_uuid": panel._impl.uuid, "side": "above"}
-    client.gui.main_panel._set_position(above)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from twin.page.axis_sliders import AxisSliders
-from twin.page.compare_panel import ComparePanel
-from twin.page.machine_panel import MachinePanel
-from twin.page.motion_panel import MotionPanel
 from twin.page.page import Page, Tab
-from twin.page.push_panel import PushPanel
-from twin.page.record_panel import RecordPanel
+from twin.page.panels.axis_sliders import AxisSliders
+from twin.page.panels.compare import ComparePanel
+from twin.page.panels.machine import MachinePanel
+from twin.page.panels.motion import MotionPanel
+from twin.page.panels.push import PushPanel
+from twin.page.panels.save import SavePanel
 from twin.simulation.live.machine_session import MachineSession
 
 
@@ -21,18 +21,18 @@ def machine_page(server: Any, session: MachineSession) -> Page:
         settings = session.settings
         return f"{session.platform.name} \u00b7 {settings.engine} \u00b7 {settings.controller}"
 
-    def record(gui: Any, orders: Any, _: Page) -> list[Any]:
+    def save(gui: Any, requests: Any, _: Page) -> list[Any]:
         name = session.platform.name.replace(" ", "_")
-        return [RecordPanel(gui, orders, name, session.trajectory)]
+        return [SavePanel(gui, requests, name, session.trajectory)]
 
-    def push(gui: Any, orders: Any, page: Page) -> list[Any]:
-        return [PushPanel(gui, orders, session, page.view)]
+    def push(gui: Any, requests: Any, page: Page) -> list[Any]:
+        return [PushPanel(gui, requests, session, page.view)]
 
     sliders: list[AxisSliders] = []
 
-    def drive(gui: Any, orders: Any, _: Page) -> list[Any]:
-        sliders.append(AxisSliders(gui, orders, session))
-        return [sliders[0], MotionPanel(gui, orders, session)]
+    def drive(gui: Any, requests: Any, _: Page) -> list[Any]:
+        sliders.append(AxisSliders(gui, requests, session))
+        return [sliders[0], MotionPanel(gui, requests, session)]
 
     def home() -> None:
         session.home()
@@ -44,9 +44,9 @@ def machine_page(server: Any, session: MachineSession) -> Page:
         (
             Tab("Drive", drive),
             Tab("Push", push),
-            Tab("Machine", lambda gui, orders, _: [MachinePanel(gui, orders, session)]),
-            Tab("Compare", lambda gui, orders, _: [ComparePanel(gui, orders, session)]),
-            Tab("Save", record),
+            Tab("Machine", lambda gui, requests, _: [MachinePanel(gui, requests, session)]),
+            Tab("Compare", lambda gui, requests, _: [ComparePanel(gui, requests, session)]),
+            Tab("Save", save),
         ),
         label=label,
         warning=lambda: session.message,

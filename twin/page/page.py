@@ -5,49 +5,50 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from twin.page.charts import LiveCharts
+from twin.page.charts.live_charts import LiveCharts
 from twin.page.layout import lay_out
-from twin.page.orders import Orders
-from twin.page.run_panel import RunPanel
-from twin.page.scene_view import SceneView
-from twin.page.status import Status
-from twin.page.view_panel import ViewPanel
+from twin.page.panels.run import RunPanel
+from twin.page.panels.text import Status
+from twin.page.panels.view import ViewPanel
+from twin.page.requests import Requests
+from twin.page.scene.scene_view import SceneView
 from twin.simulation.live.runner import Runner
 from twin.simulation.live.source import Source
 
 EVERY = 6
-"""Frames from one look at texts and numbers to the next: five times a second."""
+"""Frames between two updates of texts and numbers, which come five times a second."""
 
 USUAL_VIEW = "overview"
-"""From which a page looks at first."""
+"""View in which a page opens."""
 
 
 class Panel(Protocol):
     """Controls that follow the run."""
 
     def refresh(self) -> None:
-        """Show how the run is; called on the run's thread."""
+        """Show the state of the run; called on the run's thread."""
         ...
 
 
 class Tab(NamedTuple):
-    """One tab of the controls."""
+    """A tab of the controls."""
 
     title: str
-    make: Callable[[Any, Orders, Page], Sequence[Panel]]
-    """makes the tab's panels: viser's gui, orders to the run, the page"""
+    make: Callable[[Any, Requests, Page], Sequence[Panel]]
+    """makes the tab's panels: viser's gui, requests to the run, the page"""
 
 
 class Page:
     """Shows a source in every browser that opens the page, and lets people work with it.
 
-    Everything that touches the source happens on the runner's thread: controls only leave orders
-    there, and what is shown is sent from there after every advance.
+    Everything that touches the source happens on the runner's thread. Controls leave requests
+    there, and after every advance the page is updated from there.
 
     Attributes:
         server: viser's.
         runner: of the source.
-        label: returns what runs.
+        requests: of the people at the page.
+        label: returns the name of the run.
         view: the scene.
     """
 
@@ -65,37 +66,37 @@ class Page:
 
         Args:
             server: viser's.
-            source: what runs.
+            source: of the page.
             tabs: of the controls.
-            label: returns what runs, for the top of the page.
-            warning: returns what to heed while it runs, empty for nothing.
-            home: what brings the machine home; None where nothing does.
+            label: returns the name of the run, for the top of the page.
+            warning: returns a warning while it runs, empty for none.
+            home: brings the machine home; None for a run without it.
         """
         self.server, self.label, self._warning = server, label, warning
         self.runner = Runner(source, shown=self.show)
-        self.orders = Orders(self.runner.do)
+        self.requests = Requests(self.runner.do)
         charts = lay_out(server, self._look)
-        self.view = SceneView(server, source.platform, **self._riding())
+        self.view = SceneView(server, source.platform, **self._carried())
         self._hash = source.platform.hash
         self._status = Status(server.gui)
-        self._panels: list[Panel] = [RunPanel(server.gui, self.orders, self.runner, home)]
+        self._panels: list[Panel] = [RunPanel(server.gui, self.requests, self.runner, home)]
         group = server.gui.add_tab_group()
         for tab in tabs:
             with group.add_tab(tab.title):
-                self._panels += tab.make(server.gui, self.orders, self)
+                self._panels += tab.make(server.gui, self.requests, self)
         with group.add_tab("View"):
-            self._viewing = ViewPanel(server.gui, self.orders, source, self.view)
+            self._viewing = ViewPanel(server.gui, self.requests, source, self.view)
         self._panels.append(self._viewing)
         self._charts = LiveCharts(server, source.history.charts, charts)
         self._frames = 0
 
     def show(self) -> None:
-        """Send what has changed since the last time; called on the run's thread."""
+        """Send all changes to the browsers; called on the run's thread."""
         source = self.runner.source
         self._draw()
         self._charts.update(source.history)
         if self._frames % EVERY == 0:
-            self._say()
+            self._show_status()
             for panel in self._panels:
                 panel.refresh()
         self._frames += 1
@@ -104,27 +105,27 @@ class Page:
         """End the run; the server stays."""
         self.runner.close()
 
-    def _riding(self) -> dict[str, Any]:
-        """Return what is on the platform."""
+    def _carried(self) -> dict[str, Any]:
+        """Return the ball and the payload on the platform."""
         source = self.runner.source
         return {"ball": source.ball, "payload": getattr(source, "payload", None)}
 
     def _look(self, client: Any) -> None:
-        """Turn the camera of a page that is opened to the machine."""
+        """Turn the camera of a newly opened page to the machine."""
         self.runner.do(lambda: self.view.look(USUAL_VIEW, [client]))
 
     def _draw(self) -> None:
-        """Show the source as it is now; another machine in it is drawn anew."""
+        """Draw the source's present scene; another machine is built anew."""
         source = self.runner.source
         if source.platform.hash != self._hash:
-            self.view.replace(source.platform, **self._riding())
+            self.view.replace(source.platform, **self._carried())
             self._hash = source.platform.hash
         other = getattr(source, "comparison_scene", None)
         self.view.update(source.scene, source.time, other)
         self._viewing.draw()
 
-    def _say(self) -> None:
+    def _show_status(self) -> None:
         source, runner = self.runner.source, self.runner
         state = "stopped" if source.stopped else "paused" if runner.paused else "running"
-        said = source.stopped or ("" if self._warning is None else self._warning())
-        self._status.show(self.label(), state, source.time, runner.real_time_factor, said)
+        reason = source.stopped or ("" if self._warning is None else self._warning())
+        self._status.show(self.label(), state, source.time, runner.real_time_factor, reason)

@@ -1,4 +1,4 @@
-"""The page of a recording that is played again."""
+"""The page of a replayed recording."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from math import floor, log10
 from time import monotonic
 from typing import Any
 
-from twin.page.orders import Orders
 from twin.page.page import Page, Tab
+from twin.page.panels.text import note
+from twin.page.requests import Requests
 from twin.simulation.live.replay import Replay
 
 HELD = 1.0
 """[s] after a change by a person before the slider follows the recording again."""
 
 FINENESS = 1000
-"""Steps of the slider, about."""
+"""Approximate number of the slider's steps."""
 
 
 class ReplayPanel:
-    """Where the recording is, and whether it begins anew at its end."""
+    """Controls of the replay: its time, and whether it loops."""
 
-    def __init__(self, gui: Any, orders: Orders, replay: Replay) -> None:
+    def __init__(self, gui: Any, requests: Requests, replay: Replay) -> None:
         """Add the controls where the next ones come."""
         self._replay, self._used = replay, -HELD
         run = replay.trajectory
@@ -32,26 +33,26 @@ class ReplayPanel:
             replay.start + span,
             10.0 ** floor(log10(span / FINENESS)),
             replay.start,
-            hint="Of the recording; drag it or type to go there.",
+            hint="Time of the recording; drag it or type to go there.",
         )
         self._shown = self._time.value
         self._loop = gui.add_checkbox("Loop", False, hint="Begin again at the end.")
         gui.add_html(
-            '<div class="twin-recording" style="padding: 0.2em 0.75em; font-size: 0.9em">'
-            f"{escape(run.machine)} in {escape(run.engine)} ({escape(run.fidelity)}), "
-            f"{len(run)} rows in {span:.4g} s</div>"
+            note(
+                f"{escape(run.machine)} in {escape(run.engine)} ({escape(run.fidelity)}), "
+                f"{len(run)} samples in {span:.4g} s",
+                "recording",
+            )
         )
-        self._said = gui.add_html("")
-        orders.on(self._time.on_update, lambda _: self._seek())
-        orders.on(self._loop.on_update, lambda _: setattr(replay, "loop", self._loop.value))
+        self._text = gui.add_html("")
+        requests.on(self._time.on_update, lambda _: self._seek())
+        requests.on(self._loop.on_update, lambda _: setattr(replay, "loop", self._loop.value))
 
     def refresh(self) -> None:
-        """Show where the recording is; called on the run's thread."""
-        self._said.content = (
-            f'<div style="padding: 0 0.75em; font-size: 0.9em">{self._replay.message}</div>'
-        )
+        """Show the time of the recording; called on the run's thread."""
+        self._text.content = note(self._replay.message)
         if self._time.value != self._shown:
-            # Somebody has just changed it, and the order to go there is on its way.
+            # Somebody has just changed it; the request follows.
             self._shown, self._used = self._time.value, monotonic()
         if monotonic() - self._used >= HELD:
             shown = round(self._replay.time, self._time.precision)
@@ -70,6 +71,6 @@ def replay_page(server: Any, replay: Replay) -> Page:
     return Page(
         server,
         replay,
-        (Tab("Replay", lambda gui, orders, _: [ReplayPanel(gui, orders, replay)]),),
+        (Tab("Replay", lambda gui, requests, _: [ReplayPanel(gui, requests, replay)]),),
         label=lambda: f"replay \u00b7 {run.machine} \u00b7 {run.engine}",
     )

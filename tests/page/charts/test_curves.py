@@ -1,0 +1,92 @@
+"""Curves for the wire: thinned without losing peaks, rounded without losing shape."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from twin.page.charts.curves import RESOLUTION, rounded, since_last_gap, span, thinned
+
+TIME = np.arange(900) / 30.0
+
+
+def test_peaks_survive_thinning() -> None:
+    values = np.zeros((900, 2))
+    peaks = np.random.default_rng(3).choice(900, 40, replace=False)
+    for k, row in enumerate(peaks):
+        values[row, k % 2] = (-1.0) ** (k // 2) * (1.0 + k)
+    time, kept = thinned(TIME, values, 200)
+    assert len(time) == len(kept) <= 202
+    assert (np.diff(time) >= 0.0).all()
+    for column in range(2):
+        assert kept[:, column].max() == values[:, column].max()
+        assert kept[:, column].min() == values[:, column].min()
+        for row in np.flatnonzero(values[:, column]):
+            near = np.abs(time - TIME[row]) <= 0.5
+            assert np.abs(kept[near, column]).max() >= abs(values[row, column])
+
+
+def test_few_rows_are_left_alone() -> None:
+    values = np.sin(TIME)[:, None]
+    time, kept = thinned(TIME, values, 900)
+    assert time is TIME
+    assert kept is values
+
+
+def test_thinned_curves_stand_still_while_they_scroll() -> None:
+    """What is drawn of a time does not depend on which rows came before or after."""
+    values = np.sin(7.0 * TIME)[:, None]
+    first = dict(
+        zip(*(part.ravel() for part in thinned(TIME[:-30], values[:-30], 200)), strict=True)
+    )
+    later = dict(zip(*(part.ravel() for part in thinned(TIME[30:], values[30:], 200)), strict=True))
+    common = sorted(first.keys() & later.keys())
+    assert len(common) > 100
+    same = [first[time] == later[time] for time in common]
+    assert np.mean(same) > 0.97
+
+
+def test_a_slope_stays_a_slope() -> None:
+    _, kept = thinned(TIME, np.stack([TIME, -TIME], axis=1), 100)
+    assert (np.diff(kept[:, 0]) >= 0.0).all()
+    assert (np.diff(kept[:, 1]) <= 0.0).all()
+
+
+def test_the_span_is_closed() -> None:
+    time, values = span(TIME, TIME[:, None], 2.0, 4.0)
+    assert (time[0], time[-1]) == (2.0, 4.0)
+    np.testing.assert_array_equal(values[:, 0], time)
+    assert len(span(TIME, TIME[:, None], 40.0, 50.0)[0]) == 0
+
+
+def test_rows_begin_where_the_last_curve_does() -> None:
+    values = np.ones((10, 3))
+    assert since_last_gap(values) == 0
+    values[:4, 0] = np.nan
+    values[5:7, 1] = np.nan
+    values[:, 2] = np.nan
+    assert since_last_gap(values) == 7
+    values[9, 1] = np.nan  # a curve that has ended does not hide the others
+    assert since_last_gap(values) == 7
+    assert since_last_gap(np.full((4, 1), np.nan)) == 0
+    assert since_last_gap(np.empty((0, 2))) == 0
+
+
+@pytest.mark.parametrize("size", [1e-9, 1e-3, 1.0, 12345.6, 1e8])
+def test_rounding_is_finer_than_a_pixel(size: float) -> None:
+    values = size * np.random.default_rng(1).uniform(-1.0, 1.0, (50, 2))
+    values[3, 1] = np.nan
+    kept = rounded(values)
+    assert (
+        np.nanmax(np.abs(kept - values))
+        <= 0.5 * (np.nanmax(values) - np.nanmin(values)) / RESOLUTION * 1.0001
+    )
+    assert np.isnan(kept[3, 1])
+
+
+def test_noise_about_a_large_value_or_below_what_matters_is_rounded_away() -> None:
+    noise = np.array([[0.0], [1e-9], [-2e-9]])
+    assert np.unique(rounded(700.0 + noise)).size == 1
+    assert np.unique(rounded(noise, least=1.0)).size == 1
+    assert np.unique(rounded(noise)).size == 3
+    np.testing.assert_array_equal(rounded(np.zeros((2, 1))), 0.0)

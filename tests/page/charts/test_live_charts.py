@@ -1,0 +1,244 @@
+"""Charts on the page: what is sent, when, and how much of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import count
+from typing import Any
+
+import numpy as np
+import pytest
+from browser_rig import Visitor
+
+from twin.errors import InputError
+from twin.page.charts import live_charts as live
+from twin.page.charts.live_charts import POINTS, LiveCharts
+from twin.page.charts.style import COLOURS, axes, curve_colours, scales, series
+from twin.page.server.page_server import PageServer
+from twin.simulation.live.chart import Chart
+from twin.simulation.live.history import History
+from twin.simulation.live.source import KEPT, NOTE
+
+LEGS = ("leg 1", "leg 2")
+
+CHARTS = (
+    Chart("position", "Position", "mm", ("x", "x demanded"), 1e3, ("x demanded",), least=1e-3),
+    Chart("lengths", "Lengths", "mm", LEGS, 1e3, limits=(0.5, 0.9)),
+    Chart("forces", "Forces", "N", LEGS, limits=(-400.0, 400.0)),
+    Chart("loop_gap", "Loop gap", "nm", ("gap",), 1e9, logarithmic=True),
+)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PageServer]:
+    with PageServer(port=0) as made:
+        yield made
+
+
+@pytest.fixture
+def charts(server: PageServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[LiveCharts]:
+    monkeypatch.setattr(live, "monotonic", partial(next, count()))
+    panel = server.viser.gui.add_panel()
+    yield LiveCharts(server.viser, CHARTS, panel.add_tab("Charts"))
+    panel.remove()
+
+
+def values(time: float) -> dict[str, Any]:
+    wave = np.sin(time)
+    return {
+        "position": [0.01 * wave, 0.01 * wave + 0.001],
+        "lengths": [0.7 + 0.1 * wave, 0.7],
+        "forces": [100.0 * wave, np.nan],
+        "loop_gap": 1e-7 if round(time / NOTE) != 400 else 1e-3,
+    }
+
+
+def history_of(seconds: float) -> History:
+    history = History(CHARTS, round(KEPT / NOTE))
+    for k in range(round(seconds / NOTE) + 1):
+        history.append(k * NOTE, values(k * NOTE))
+    return history
+
+
+def data(charts: LiveCharts, name: str) -> tuple[Any, ...]:
+    return charts._plots[name].data
+
+
+def control(charts: LiveCharts, name: str) -> Any:
+    return getattr(charts, f"_{name}")
+
+
+def test_only_what_is_shown_is_drawn(charts: LiveCharts) -> None:
+    assert charts.shown == ("position", "forces")
+    assert charts.update(history_of(12.0))
+    assert len(data(charts, "position")[0]) > 100
+    assert len(data(charts, "lengths")[0]) == 0
+    charts.show(["lengths"])
+    assert charts.update(history_of(12.0))
+    assert [name for name, plot in charts._plots.items() if plot.visible] == ["lengths"]
+    assert len(data(charts, "lengths")[0]) > 100
+    with pytest.raises(InputError, match="known: position, lengths"):
+        charts.show(["speed"])
+
+
+def test_values_are_in_the_units_of_the_chart_with_limits_beside_them(charts: LiveCharts) -> None:
+    charts.show(["lengths", "position"])
+    charts.update(history_of(12.0))
+    time, first, second, low, high = data(charts, "lengths")
+    assert (time[0], time[-1]) == pytest.approx((2.0, 12.0), abs=0.01)
+    np.testing.assert_allclose(first, 700.0 + 100.0 * np.sin(time), rtol=0.0, atol=0.2)
+    np.testing.assert_allclose(second, 700.0)
+    np.testing.assert_array_equal([low[0], high[0]], [500.0, 900.0])
+    _, measured, demanded = data(charts, "position")
+    np.testing.assert_allclose(demanded - measured, 1.0, rtol=0.0, atol=0.02)
+
+
+def test_window_and_look_back_scroll(charts: LiveCharts) -> None:
+    history = history_of(29.0)
+    control(charts, "window").value = 5.0
+    control(charts, "back").value = 7.0
+    assert charts.update(history)
+    time = data(charts, "position")[0]
+    assert (time[0], time[-1]) == pytest.approx((17.0, 22.0), abs=0.05)
+    control(charts, "back").value = 25.0
+    charts.update(history)
+    time = data(charts, "position")[0]
+    assert (time[0], time[-1]) == pytest.approx((0.0, 5.0), abs=0.05)  # no more is kept
+    control(charts, "window").value = 30.0
+    charts.update(history)
+    assert len(data(charts, "position")[0]) <= POINTS + 2
+
+
+def test_a_peak_of_one_row_is_seen_in_the_widest_window(charts: LiveCharts) -> None:
+    charts.show(["loop_gap"])
+    control(charts, "window").value = 30.0
+    charts.update(history_of(29.0))
+    gap = data(charts, "loop_gap")[1]
+    assert len(gap) <= POINTS + 2
+    assert gap.max() == pytest.approx(1e6)
+    assert np.median(gap) == pytest.approx(100.0)
+
+
+def test_nothing_new_is_not_sent_and_updates_are_not_too_many(
+    charts: LiveCharts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history = history_of(6.0)
+    assert charts.update(history)
+    assert not charts.update(history)
+    history.append(6.1, values(6.1))
+    assert charts.update(history)
+    now = live.monotonic()
+    monkeypatch.setattr(live, "monotonic", lambda: now + 0.05)
+    charts._last = now
+    history.append(6.2, values(6.2))
+    assert not charts.update(history)
+    monkeypatch.setattr(live, "monotonic", lambda: now + 0.11)
+    assert charts.update(history)
+
+
+def test_held_charts_stay_but_still_scroll(charts: LiveCharts) -> None:
+    history = history_of(12.0)
+    control(charts, "window").value = 5.0
+    charts.update(history)
+    control(charts, "hold").value = True
+    charts.update(history)
+    history.append(12.1, values(12.1))
+    assert not charts.update(history)
+    assert data(charts, "position")[0][-1] == pytest.approx(12.0, abs=0.01)
+    control(charts, "back").value = 3.0
+    assert charts.update(history)
+    assert data(charts, "position")[0][-1] == pytest.approx(9.0, abs=0.05)
+    control(charts, "hold").value = False
+    control(charts, "back").value = 0.0
+    charts.update(history)
+    assert data(charts, "position")[0][-1] == pytest.approx(12.1, abs=0.01)
+
+
+def test_curves_without_values_are_hidden_and_gaps_not_joined(charts: LiveCharts) -> None:
+    history = history_of(6.0)
+    charts.update(history)
+    shown = [entry.get("show", True) for entry in charts._plots["forces"].series]
+    assert shown == [True, True, False, True, True]
+    history.append(6.1, {})
+    for k in range(10):
+        history.append(6.2 + k * NOTE, values(6.2))
+    charts.update(history)
+    assert data(charts, "position")[0][0] == pytest.approx(6.2)
+
+
+def test_fitting_to_curves_leaves_limits_out_of_the_range(charts: LiveCharts) -> None:
+    charts.update(history_of(6.0))
+    assert [entry.get("auto", True) for entry in charts._plots["forces"].series[-2:]] == [True] * 2
+    control(charts, "fitted").value = True
+    charts.update(history_of(6.0))
+    assert [entry["auto"] for entry in charts._plots["forces"].series[-2:]] == [False] * 2
+
+
+def test_a_run_that_begins_again_and_another_run_are_drawn(charts: LiveCharts) -> None:
+    history = history_of(12.0)
+    control(charts, "hold").value = True
+    charts.update(history)
+    history.clear()
+    assert not charts.update(history)
+    for k in range(4):
+        history.append(k * NOTE, values(k * NOTE))
+    assert charts.update(history)
+    assert data(charts, "position")[0][-1] == pytest.approx(0.1)
+    other = History((Chart("return", "Return", "1", ("return",)),), 10)
+    other.append(0.0, {"return": 2.0})
+    assert charts.update(other)
+    assert charts.shown == ("return",)
+    np.testing.assert_array_equal(data(charts, "return")[1], [2.0])
+
+
+def test_demanded_and_measured_have_one_colour_and_all_others_differ() -> None:
+    chart = Chart(
+        "a", "A", "mm", ("x wanted", "y wanted", "x", "y"), demanded=("x wanted", "y wanted")
+    )
+    assert curve_colours(chart) == (*COLOURS[:2], *COLOURS[:2])
+    drawn = series(chart)[1:]
+    assert [("dash" in entry) for entry in drawn] == [True, True, False, False]
+    six = Chart("a", "A", "mm", tuple("abcdef"))
+    assert len(set(curve_colours(six))) == 6
+
+
+@pytest.mark.parametrize("chart", CHARTS, ids=lambda chart: chart.name)
+def test_axes_have_units(chart: Chart) -> None:
+    labels = [axis["label"] for axis in axes(chart)]
+    assert labels == ["time [s]", chart.unit]
+    assert scales(chart)["x"] == {"time": False}
+
+
+def test_removed_charts_leave_nothing(server: PageServer) -> None:
+    panel = server.viser.gui.add_panel()
+    tab = panel.add_tab("Charts")
+    made = LiveCharts(server.viser, CHARTS, tab)
+    made.remove()
+    assert not tab._children
+    panel.remove()
+
+
+def test_charts_are_seen_with_their_values_under_the_cursor(server: PageServer, visit: Any) -> None:
+    """In a real browser: curves in their colours, and the legend reads them off."""
+    panel = server.viser.gui.add_panel()
+    panel.dock_left()
+    charts = LiveCharts(server.viser, CHARTS, panel.add_tab("Charts"))
+    charts.update(history_of(12.0))
+    visitor: Visitor = visit(server.url)
+    page = visitor.page
+    first = page.locator(".uplot").first
+    first.wait_for(timeout=60_000)
+    over = first.locator(".u-over")
+    over.hover(position={"x": 100, "y": 40})
+    legend = first.locator(".u-legend")
+    labels = legend.inner_text().replace("\n", " ")
+    assert "time [s]" in labels
+    assert "x demanded" in labels
+    told = first.locator(".u-value").all_inner_texts()
+    numbers = [float(text) for text in told]
+    time, measured, demanded = numbers
+    assert 2.0 <= time <= 12.0
+    assert measured == pytest.approx(10.0 * np.sin(time), abs=0.1)
+    assert demanded - measured == pytest.approx(1.0, abs=0.02)
+    panel.remove()

@@ -1,0 +1,214 @@
+"""Environments that run by themselves: their episodes, who acts in them, their charts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+from twin.envs import environment_ids
+from twin.errors import ClosedEngineError, InputError, MachineNotFoundError, StateError
+from twin.page.environment.charts import OWN_CHARTS
+from twin.page.environment.session import REST, EnvironmentSession
+from twin.simulation.live.source import NOTE
+from twin.training.shipped import load_policy
+
+TRACKING, BALANCE = "twin/PoseTracking-v0", "twin/BallBalance-v0"
+
+
+@pytest.fixture
+def tracking() -> Iterator[EnvironmentSession]:
+    session = EnvironmentSession(TRACKING, "zero", seed=5)
+    yield session
+    session.close()
+
+
+@pytest.mark.parametrize("environment", environment_ids())
+def test_every_environment_runs_with_all_who_can_act(environment: str) -> None:
+    session = EnvironmentSession(environment)
+    assert session.policy in session.policies
+    assert {"zero", "random"} < {*session.policies, ""}
+    for policy in session.policies:
+        session.choose(policy)
+        session.begin(1)
+        session.advance(0.3)
+        assert session.stopped == ""
+        assert session.time == pytest.approx(0.3, abs=session.period)
+        assert np.isfinite(session.scene.pose).all()
+        for chart in session.history.charts:
+            shown = session.history.values(chart.name)
+            assert shown.shape == (len(session.history), len(chart.series))
+            assert np.isfinite(shown).all(), chart.name
+        assert len(session.history) == pytest.approx(0.3 / NOTE, abs=2)
+    ball = session.scene.ball
+    assert (ball is None) == (session.ball is None)
+    assert ball is None or ball.shape == (7,)
+    session.close()
+    session.close()
+
+
+def test_every_environment_has_charts_of_its_error() -> None:
+    names = {environment.split("/")[1].split("-")[0] for environment in environment_ids()}
+    assert names == set(OWN_CHARTS)
+
+
+def test_it_is_what_the_environment_itself_gives(tracking: EnvironmentSession) -> None:
+    env = gymnasium.make(TRACKING)
+    env.reset(seed=5)
+    rewards, errors = [], []
+    for _ in range(50):
+        _, reward, _, _, info = env.step(np.zeros(6, dtype=np.float32))
+        rewards.append(float(reward))
+        errors.append(info["position_error"])
+    tracking.advance(0.5)
+    assert tracking.steps == 50
+    assert tracking.returned == pytest.approx(sum(rewards))
+    np.testing.assert_array_equal(tracking.scene.pose, info["pose"])
+    np.testing.assert_array_equal(tracking.scene.ghost, info["reference_pose"])
+    history = tracking.history
+    rows = np.round(history.time() / tracking.period).astype(int) - 1
+    assert len(rows) == pytest.approx(0.5 / NOTE, abs=1)
+    np.testing.assert_allclose(history.values("return")[:, 0], np.cumsum(rewards)[rows])
+    np.testing.assert_allclose(history.values("position_error"), np.array(errors)[rows])
+    terms = history.values("reward")
+    np.testing.assert_allclose(terms[:, 0], np.array(rewards)[rows])
+    np.testing.assert_allclose(terms[:, 0], terms[:, 1:].sum(axis=1))
+    env.close()
+
+
+def test_parts_of_a_period_are_kept(tracking: EnvironmentSession) -> None:
+    for _ in range(10):
+        tracking.advance(0.4 * tracking.period)
+    assert tracking.steps == 4
+
+
+def test_episodes_follow_each_other_with_their_reason_shown(tracking: EnvironmentSession) -> None:
+    tracking.advance(5.0)
+    assert (tracking.episode, tracking.seed, tracking.steps) == (1, 5, 500)
+    assert "time is up" in tracking.message
+    pose = tracking.scene.pose.copy()
+    tracking.advance(0.5 * REST)
+    np.testing.assert_array_equal(tracking.scene.pose, pose)
+    tracking.advance(0.5 * REST + 0.1)
+    assert (tracking.episode, tracking.seed) == (2, 6)
+    assert "time is up" not in tracking.message
+    assert 0 < tracking.steps < 20
+    assert np.isnan(tracking.history.values("reward")).any(axis=1).sum() == 1  # the gap between
+    tracking.reset()
+    assert (tracking.episode, tracking.seed, tracking.time) == (1, 5, 0.0)
+    assert len(tracking.history) == 0
+
+
+def test_an_episode_that_fails_says_why() -> None:
+    session = EnvironmentSession(BALANCE, "random", seed=1)
+    for _ in range(3000):
+        session.advance(session.period)
+        if "ended" in session.message and "time is up" not in session.message:
+            break
+    assert session.message.endswith(("ball", "limit"))
+    session.close()
+
+
+def test_the_same_seed_gives_the_same_episode(tracking: EnvironmentSession) -> None:
+    tracking.choose("random")
+    results = []
+    for _ in range(2):
+        tracking.begin(9)
+        tracking.advance(1.0)
+        results.append((tracking.returned, *tracking.scene.pose))
+    assert results[0] == results[1]
+
+
+def test_a_policy_brings_its_options_and_a_file_is_as_good(tmp_path: Path) -> None:
+    policy = load_policy("stewart_tracking")
+    file = policy.save(tmp_path / "own.npz")
+    returns = []
+    for name in (None, "stewart_tracking", file):
+        session = EnvironmentSession(TRACKING, name, seed=3)
+        assert (
+            session.platform.hash == EnvironmentSession(TRACKING, "stewart_tracking").platform.hash
+        )
+        session.advance(1.0)
+        returns.append(session.returned)
+        session.close()
+    assert returns[0] == returns[1] == returns[2]
+    assert str(file) in session.policies
+
+
+def test_a_policy_chosen_in_vain_changes_nothing(tracking: EnvironmentSession) -> None:
+    for wrong in ("nobody", "stewart_isolation", "stewart_tracking"):
+        with pytest.raises(InputError, match="policy"):
+            tracking.choose(wrong)
+        assert tracking.policy == "zero"
+    tracking.advance(0.1)
+    assert tracking.steps == 10
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "told"),
+    [
+        ({"environment": "twin/Nothing-v0"}, InputError, "known: twin/PoseTracking-v0"),
+        ({"environment": 3}, InputError, "environment"),
+        ({"policy": "nobody"}, InputError, "zero, random, stewart_tracking, or a file"),
+        ({"policy": "README.md"}, InputError, "README.md"),
+        ({"policy": "stewart_tracking", "action": "forces"}, InputError, "trained with"),
+        ({"policy": "classical"}, InputError, "classical"),
+        ({"colour": "red"}, InputError, "colour"),
+        ({"machine": "nowhere"}, MachineNotFoundError, "nowhere"),
+        ({"seed": -1}, InputError, "seed"),
+        ({"seed": 0.5}, InputError, "seed"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(
+    arguments: dict[str, Any], error: type[Exception], told: str
+) -> None:
+    with pytest.raises(error, match=told):
+        EnvironmentSession(**{"environment": TRACKING, **arguments})
+
+
+def test_a_broken_environment_stops_and_says_why(
+    tracking: EnvironmentSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: Any) -> None:
+        raise StateError("the engine has burnt down")
+
+    monkeypatch.setattr(tracking._env.unwrapped._episodes, "step", fail)
+    tracking.advance(1.0)
+    assert tracking.stopped == "the engine has burnt down"
+    monkeypatch.undo()
+    tracking.reset()
+    tracking.advance(0.1)
+    assert tracking.stopped == ""
+    assert tracking.steps == 10
+
+
+def test_an_episode_that_cannot_begin_is_told_and_the_last_one_stays_in_sight(
+    tracking: EnvironmentSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise StateError("no start was found")
+
+    tracking.advance(0.1)
+    seen = tracking.scene.pose.copy()
+    monkeypatch.setattr(tracking._env.unwrapped._episodes, "reset", fail)
+    tracking._guarded(tracking._next)
+    assert tracking.stopped == "no start was found"
+    assert np.array_equal(tracking.scene.pose, seen)
+    monkeypatch.undo()
+    tracking.reset()
+    assert not np.array_equal(tracking.scene.pose, seen)
+
+
+def test_the_scene_is_there_from_reset_on() -> None:
+    env: Any = gymnasium.make(BALANCE).unwrapped
+    with pytest.raises(StateError, match="reset"):
+        _ = env.scene
+    env.reset(seed=0)
+    assert env.scene.ball.shape == (7,)
+    env.close()
+    with pytest.raises((StateError, ClosedEngineError)):
+        _ = env.scene

@@ -1,0 +1,62 @@
+"""Colours of legs: values on their scale, unknown ones on none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from twin.errors import InputError
+from twin.page.scene.leg_colours import (
+    COLOURINGS,
+    LEVELS,
+    SCALES,
+    as_bytes,
+    legend,
+    levels,
+    palette,
+)
+
+
+def test_values_fall_on_their_level() -> None:
+    found = levels([0.0, 0.5 / (LEVELS - 1) * 0.99, 1.0, 7.0, -3.0, np.nan], 6)
+    assert found.tolist() == [0, 0, LEVELS - 1, LEVELS - 1, 0, -1]
+
+
+def test_levels_grow_with_the_value() -> None:
+    found = levels(np.linspace(0.0, 1.0, 500), 500)
+    assert set(np.diff(found).tolist()) == {0, 1}
+
+
+@pytest.mark.parametrize("values", [[0.1], np.zeros((2, 1)), ["a", "b"], None])
+def test_values_must_be_one_number_a_leg(values: object) -> None:
+    with pytest.raises(InputError, match="values"):
+        levels(values, 2)
+
+
+def test_scales_go_from_calm_to_red() -> None:
+    force, stroke = palette("force"), palette("stroke")
+    for scale in (force, stroke):
+        assert scale.shape == (LEVELS, 3)
+        assert scale.min() >= 0.0
+        assert scale.max() <= 1.0
+    for red in (force[-1], stroke[0]):
+        assert red.argmax() == 0
+        assert red[0] > 2.0 * red[1:].max()
+    assert force[0].argmax() == 2
+    assert stroke[-1].argmax() == 1
+
+
+@pytest.mark.parametrize("colouring", COLOURINGS)
+def test_the_legend_has_the_colours_of_the_scale(colouring: str) -> None:
+    text = legend(colouring)  # type: ignore[arg-type]
+    if colouring == "none":
+        assert text == ""
+        return
+    for stop in SCALES[colouring]:
+        assert f"rgb{as_bytes(stop)}" in text
+
+
+@pytest.mark.parametrize("ask", [palette, legend])
+def test_unknown_scales_are_refused(ask: object) -> None:
+    with pytest.raises(InputError, match="colouring"):
+        ask("speed")  # type: ignore[operator]

@@ -1,0 +1,267 @@
+"""Nodes of a machine: where the scene model has its bodies, sent only when they move or change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import viser
+from conftest import MACHINES
+from paths import poses_within_limits
+from scipy.spatial.transform import Rotation
+
+import twin
+from twin.engines.mujoco.engine import MujocoEngine
+from twin.errors import InputError
+from twin.machine.payload import Occupant
+from twin.model.ball.ball import ball_for
+from twin.page.scene.leg_colours import LEVELS, as_bytes, palette
+from twin.page.scene.machine_scene import OVERLAY, MachineScene
+from twin.simulation.scene import Scene
+
+CLOSE = {"rtol": 3e-5, "atol": 3e-8}
+"""Pages are not told of moves that are smaller."""
+
+
+@pytest.fixture(scope="module")
+def viser_server() -> Iterator[Any]:
+    """A server that no page is connected to."""
+    server = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def server(viser_server: Any) -> Any:
+    """A server with an empty scene."""
+    viser_server.scene.reset()
+    return viser_server
+
+
+@pytest.fixture
+def sent(server: Any, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What is sent to pages from here on."""
+    messages: list[Any] = []
+    queue = server.scene._queue_scene_message
+
+    def record(message: Any) -> None:
+        messages.append(message)
+        queue(message)
+
+    monkeypatch.setattr(server.scene, "_queue_scene_message", record)
+    return messages
+
+
+def moved(pose: Any, x: float, y: float, z: float) -> Any:
+    """Return a pose moved [m]."""
+    return pose + np.pad([x, y, z], (0, 4))
+
+
+def assert_in_place(machine: MachineScene) -> None:
+    """Compare all nodes with the scene model, in the room."""
+    scene_model = machine.scene_model
+    np.testing.assert_allclose(machine.root.position, scene_model.displacement, **CLOSE)
+    for body, node in machine.bodies.items():
+        if body != "base":
+            np.testing.assert_allclose(node.position, scene_model.data.body(body).xpos, **CLOSE)
+            np.testing.assert_allclose(node.wxyz, scene_model.data.body(body).xquat, **CLOSE)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_every_body_is_where_the_scene_has_it(server: Any, name: str) -> None:
+    platform = twin.load(name)
+    machine = MachineScene(server, platform)
+    model = machine.scene_model.model
+    drawn = {model.body(k).name for k in range(1, model.nbody) if model.body_geomnum[k]}
+    assert set(machine.bodies) == drawn | {"base"}
+    deflection = 0.002 * np.arange(2 * platform.n_deflections)
+    for k, pose in enumerate(poses_within_limits(platform, 4, 11)):
+        shaken = np.array([0.01, -0.02, 0.03]) * k
+        assert machine.update(Scene(pose, deflection, platform.home, base_displacement=shaken))
+        assert_in_place(machine)
+        np.testing.assert_allclose(machine.root.position, shaken, **CLOSE)
+        np.testing.assert_allclose(machine.bodies["ghost"].position, platform.home[:3], **CLOSE)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_bodies_are_where_an_engine_has_them(server: Any, name: str) -> None:
+    """Meshes included: their middles, moved by their nodes, against MuJoCo's own kinematics."""
+    platform = twin.load(name)
+    machine, engine = MachineScene(server, platform), MujocoEngine(platform, timestep=1e-4)
+    [pose] = poses_within_limits(platform, 1, 5)
+    engine.reset(pose)
+    machine.update(Scene(pose))
+    seen = 0
+    for (body, _), mesh in machine.parts.items():
+        if body in ("base", "ghost"):
+            continue
+        node, placed = machine.bodies[body], engine.data.body(body)
+        here = Rotation.from_quat(node.wxyz, scalar_first=True).apply(mesh.vertices)
+        there = mesh.vertices @ placed.xmat.reshape(3, 3).T + placed.xpos
+        distance = np.abs(here + node.position - there).max()
+        assert distance < 1e-4 * machine.size
+        seen += 1
+    assert seen > 2 * platform.n_actuators
+
+
+def test_the_feet_of_pillars_slide(server: Any) -> None:
+    platform = twin.load("driving_simulator")
+    machine = MachineScene(server, platform)
+    before = machine.bodies["leg_2_carriage"].position.copy()
+    turn = Rotation.from_euler("x", 4.0, degrees=True).as_quat(scalar_first=True)
+    pose = platform.constrain(np.array([*platform.home[:3], *turn])).pose
+    machine.update(Scene(pose))
+    slid = machine.bodies["leg_2_carriage"].position - before
+    assert np.abs(slid[:2]).max() > 1e-3
+    assert slid[2] == 0.0
+
+
+def test_what_stands_still_sends_nothing(server: Any, sent: list[Any]) -> None:
+    platform = twin.load("stewart")
+    machine = MachineScene(server, platform)
+    scene = Scene(moved(platform.home, 0.0, 0.0, 0.02), None, platform.home)
+    machine.update(scene)
+    sent.clear()
+    machine.update(scene)
+    assert not sent
+    machine.update(scene._replace(ghost=moved(platform.home, 0.01, 0.0, 0.0)))
+    assert [message.name for message in sent] == ["/machine/ghost"]
+    sent.clear()
+    machine.update(scene._replace(pose=moved(scene.pose, 0.01, 0.0, 0.0)))
+    names = [message.name for message in sent]
+    assert "/machine/platform" in names
+    assert len(names) == len({(type(message), message.name) for message in sent})
+    assert len(names) <= 2 * len(machine.bodies)
+
+
+def test_a_slow_motion_arrives(server: Any) -> None:
+    """Each step alone is too small to be sent."""
+    platform = twin.load("stewart")
+    machine = MachineScene(server, platform)
+    for k in range(1, 61):
+        machine.update(Scene(moved(platform.home, 0.0, 0.0, 3e-6 * k)))
+    assert_in_place(machine)
+
+
+@pytest.mark.parametrize("height", [40.0, np.nan])
+def test_what_cannot_be_drawn_stays_as_it_was(server: Any, height: float) -> None:
+    platform = twin.load("rss")
+    machine = MachineScene(server, platform)
+    assert machine.update(Scene(moved(platform.home, 0.0, 0.0, 0.02)))
+    before = {body: node.position.copy() for body, node in machine.bodies.items()}
+    assert not machine.update(Scene(moved(platform.home, 0.0, 0.0, height)))
+    for body, node in machine.bodies.items():
+        np.testing.assert_array_equal(node.position, before[body])
+    assert machine.update(Scene(platform.home))
+
+
+def test_ghost_and_ball_are_seen_where_there_are_any(server: Any) -> None:
+    platform = twin.load("stewart")
+    ball = ball_for(platform.parameters)
+    machine = MachineScene(server, platform, ball=ball)
+    ghost, rolling = machine.bodies["ghost"], machine.bodies["ball"]
+    assert not ghost.visible
+    assert not rolling.visible
+    place = np.array([0.1, 0.0, 1.1, 1.0, 0.0, 0.0, 0.0, 9.0, 9.0, 9.0, 9.0, 9.0, 9.0])
+    machine.update(Scene(platform.home, None, platform.home, place))
+    assert ghost.visible
+    assert rolling.visible
+    np.testing.assert_allclose(rolling.position, place[:3], **CLOSE)
+    machine.show("ghost", False)
+    assert not ghost.visible
+    machine.update(Scene(platform.home, None, platform.home))
+    assert not ghost.visible
+    assert not rolling.visible
+    machine.show("ghost", True)
+    assert ghost.visible
+
+
+def test_the_ghost_is_not_seen_where_the_platform_is(server: Any) -> None:
+    machine = MachineScene(server, twin.load("stewart"))
+    [ghost] = [mesh for (body, _), mesh in machine.parts.items() if body == "ghost"]
+    plate = machine.parts["platform", "platform"]
+    assert (ghost.vertices.min(axis=0) > plate.vertices.min(axis=0)).all()
+    assert (ghost.vertices.max(axis=0)[:2] < plate.vertices.max(axis=0)[:2]).all()
+    assert ghost.opacity < 1.0
+
+
+def test_an_occupant_rides_along(server: Any) -> None:
+    platform = twin.load("stewart")
+    machine = MachineScene(server, platform, payload=Occupant(stature=1.78, mass=75.0))
+    limbs = [body for body in machine.bodies if body.startswith("payload_")]
+    assert len(limbs) > 5
+    before = {body: machine.bodies[body].position.copy() for body in limbs}
+    machine.update(Scene(moved(platform.home, 0.03, 0.0, 0.01)))
+    for body in limbs:
+        step = machine.bodies[body].position - before[body]
+        np.testing.assert_allclose(step, [0.03, 0.0, 0.01], rtol=0.0, atol=1e-4)
+    with pytest.raises(InputError, match="payload"):
+        MachineScene(server, platform, payload="luggage", name="other")
+
+
+def test_legs_take_the_colours_of_their_values(server: Any, sent: list[Any]) -> None:
+    platform = twin.load("stewart")
+    machine = MachineScene(server, platform)
+    tubes = [machine.parts[f"leg_{i}_housing", "housing"] for i in range(1, 7)]
+    own = tubes[0].color
+    machine.colour_legs("force", [0.0, 1.0, np.nan, 0.5, 2.0, 0.001])
+    scale = [as_bytes(colour) for colour in palette("force")]
+    found = [tube.color for tube in tubes]
+    assert found[:3] == [scale[0], scale[-1], own]
+    assert found[4:] == [scale[-1], scale[0]]
+    sent.clear()
+    machine.colour_legs("force", [0.0, 1.0, np.nan, 0.5, 1.5, 0.2 / LEVELS])
+    assert not sent
+    machine.colour_legs("force", [0.0, 1.0, np.nan, 0.5, 1.5, 0.4])
+    assert {message.name.split("/")[2] for message in sent} <= {"leg_6_housing", "leg_6_rod"}
+    machine.colour_legs("stroke", np.zeros(6))
+    red = as_bytes(palette("stroke")[0])
+    assert {tube.color for tube in tubes} == {red}
+    machine.colour_legs("none")
+    assert {tube.color for tube in tubes} == {own}
+    with pytest.raises(InputError, match="values"):
+        machine.colour_legs("force", [0.1])
+    with pytest.raises(InputError, match="colouring"):
+        machine.colour_legs("speed", np.zeros(6))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_every_leg_can_be_coloured(server: Any, name: str) -> None:
+    platform = twin.load(name)
+    machine = MachineScene(server, platform)
+    before = {key: mesh.color for key, mesh in machine.parts.items()}
+    for leg in range(platform.n_actuators):
+        values = np.full(platform.n_actuators, np.nan)
+        values[leg] = 1.0
+        machine.colour_legs("force", values)
+        changed = [key for key, mesh in machine.parts.items() if mesh.color != before[key]]
+        assert changed
+        assert all(body.startswith(f"leg_{leg + 1}_") for body, _ in changed)
+
+
+def test_a_second_machine_is_its_own(server: Any) -> None:
+    platform = twin.load("srspm")
+    first = MachineScene(server, platform)
+    second = MachineScene(server, platform, name="comparison", ghost=False, tint=OVERLAY)
+    second.update(Scene(moved(platform.home, 0.0, 0.0, 0.05)))
+    second.colour_legs("force", np.ones(6))
+    np.testing.assert_array_equal(first.bodies["platform"].position, platform.home[:3])
+    assert {mesh.opacity for mesh in second.parts.values()} == {OVERLAY.opacity}
+    assert first.parts["platform", "platform"].opacity is None
+    assert first.parts["platform", "platform"].color != second.parts["platform", "platform"].color
+    assert not {"ghost", "base"} & set(second.bodies)
+    second.remove()
+    assert server.scene.get_handle_by_name("/comparison") is None
+    assert first.update(Scene(moved(platform.home, 0.0, 0.0, 0.01)))
+    assert_in_place(first)
+
+
+def test_the_platform_can_be_seen_through(server: Any) -> None:
+    machine = MachineScene(server, twin.load("stewart"))
+    plate = machine.parts["platform", "platform"]
+    machine.see_through("platform", 0.4)
+    assert plate.opacity == 0.4
+    machine.see_through("platform", None)
+    assert plate.opacity is None

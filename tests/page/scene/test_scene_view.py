@@ -1,0 +1,373 @@
+"""The scene of a page: layers, a second machine, views, pushes and the trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import viser
+from conftest import MACHINES
+from paths import poses_within_limits
+from scipy.spatial.transform import Rotation
+
+import twin
+from twin.errors import InputError
+from twin.machine.payload import Occupant, seated_on
+from twin.page.scene import trace as trace_file
+from twin.page.scene.backdrop import round_length
+from twin.page.scene.marks import centre_of_mass
+from twin.page.scene.scene_view import LAYERS, SceneView
+from twin.page.scene.viewpoint import OPENING, viewpoint
+from twin.simulation.platform import Platform
+from twin.simulation.scene import Scene
+from twin.viewer.view import VIEWS
+
+CLOSE = {"rtol": 3e-5, "atol": 1e-7}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Any]:
+    """A server that no page is connected to."""
+    opened = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
+    yield opened
+    opened.stop()
+
+
+@pytest.fixture
+def view(server: Any, stewart: Platform) -> Iterator[SceneView]:
+    """The scene of one machine."""
+    made = SceneView(server, stewart)
+    yield made
+    made.remove()
+
+
+@pytest.fixture
+def moments(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The clock [s] that the trace reads: its last entry."""
+    now = [0.0]
+    monkeypatch.setattr(trace_file.clock, "monotonic", lambda: now[-1])
+    return now
+
+
+def moved(pose: Any, x: float, y: float, z: float) -> Any:
+    """Return a pose moved [m]."""
+    return pose + np.pad([x, y, z], (0, 4))
+
+
+def node(server: Any, name: str) -> Any:
+    """Return a node by its name."""
+    return server.scene.get_handle_by_name(name)
+
+
+# Layers.
+
+
+NODES = {
+    "ground": "/ground",
+    "trace": "/machine/trace",
+    "centre_of_mass": "/machine/platform/centre_of_mass",
+    "base_frame": "/machine/base/axes",
+    "platform_frame": "/machine/platform/axes",
+    "joint_frames": "/machine/leg_3_housing/axes",
+    "leg_numbers": "/machine/leg_3_housing/number",
+}
+
+
+@pytest.mark.parametrize("layer", NODES)
+def test_layers_are_switched(server: Any, view: SceneView, layer: str) -> None:
+    before = {name: node(server, path).visible for name, path in NODES.items()}
+    assert before == {name: LAYERS[name].shown for name in NODES}
+    wanted = not before[layer]
+    view.show(layer, wanted)
+    assert view.shown(layer) == wanted
+    assert {name: node(server, path).visible for name, path in NODES.items()} == {
+        **before,
+        layer: wanted,
+    }
+    view.show(layer, before[layer])
+    assert node(server, NODES[layer]).visible == before[layer]
+
+
+def test_unknown_layers_are_refused(view: SceneView) -> None:
+    with pytest.raises(InputError, match="layer"):
+        view.show("sun", True)
+    with pytest.raises(InputError, match="layer"):
+        view.shown("sun")
+
+
+def test_the_ghost_can_be_switched_off(view: SceneView, stewart: Platform) -> None:
+    view.update(Scene(stewart.home, None, stewart.home), 0.0)
+    assert view.machine.bodies["ghost"].visible
+    view.show("ghost", False)
+    assert not view.machine.bodies["ghost"].visible
+
+
+def test_what_lies_inside_is_seen(view: SceneView) -> None:
+    plate = view.machine.parts["platform", "platform"]
+    view.show("trace", True)
+    view.show("centre_of_mass", True)
+    view.show("trace", False)
+    assert plate.opacity < 1.0
+    view.show("centre_of_mass", False)
+    assert plate.opacity is None
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_every_machine_has_its_marks(server: Any, name: str) -> None:
+    platform = twin.load(name)
+    view = SceneView(server, platform)
+    numbers = [
+        part.text
+        for key, part in server.scene._handle_from_node_name.items()
+        if key.endswith("/number")
+    ]
+    assert sorted(numbers) == [str(k) for k in range(1, platform.n_actuators + 1)]
+    floor = min(float(mesh.vertices[:, 2].min()) for mesh in base_meshes(view))
+    assert view.backdrop.ground.position[2] == pytest.approx(floor, abs=1e-6)
+    view.remove()
+
+
+def base_meshes(view: SceneView) -> list[Any]:
+    """Return the meshes that do not move."""
+    return [mesh for (body, _), mesh in view.machine.parts.items() if body == "base"]
+
+
+def test_the_room_stays_where_the_base_shakes(view: SceneView, stewart: Platform) -> None:
+    before = view.backdrop.ground.position.copy()
+    view.update(Scene(stewart.home, base_displacement=np.array([0.1, 0.0, 0.02])), 0.0)
+    np.testing.assert_array_equal(view.backdrop.ground.position, before)
+    np.testing.assert_allclose(view.machine.root.position, [0.1, 0.0, 0.02], **CLOSE)
+
+
+@pytest.mark.parametrize(
+    ("length", "rounded"), [(0.013, 0.01), (0.16, 0.2), (0.04, 0.05), (0.8, 1.0), (3.0, 2.0)]
+)
+def test_lines_of_the_ground_are_a_round_length_apart(length: float, rounded: float) -> None:
+    assert round_length(length) == pytest.approx(rounded, rel=1e-12)
+
+
+def test_the_centre_of_mass_has_the_occupant_in_it(server: Any, stewart: Platform) -> None:
+    """As the machine whose platform has the occupant as added mass."""
+    occupant = Occupant(stature=1.8, mass=80.0)
+    view = SceneView(server, stewart, payload=occupant)
+    seated = seated_on(stewart.parameters, occupant).platform.body.center_of_mass
+    np.testing.assert_allclose(centre_of_mass(view.machine), seated, rtol=1e-9, atol=1e-12)
+    marked = node(server, NODES["centre_of_mass"]).position
+    np.testing.assert_allclose(marked, seated, **CLOSE)
+    assert marked[2] > 0.05
+    view.remove()
+
+
+# Machines.
+
+
+def test_a_second_machine_comes_and_goes(server: Any, view: SceneView, stewart: Platform) -> None:
+    scene = Scene(stewart.home, None, stewart.home)
+    view.update(scene, 0.0)
+    assert view.overlay is None
+    other = scene._replace(pose=moved(stewart.home, 0.0, 0.0, 0.04))
+    view.update(scene, 0.1, other)
+    assert view.overlay is not None
+    assert view.overlay.root.visible
+    platforms = [node(server, f"/{root}/platform").position for root in ("machine", "comparison")]
+    np.testing.assert_allclose(platforms[1] - platforms[0], [0.0, 0.0, 0.04], rtol=0.0, atol=1e-5)
+    view.update(scene, 0.2)
+    assert not view.overlay.root.visible
+    view.update(scene, 0.3, other)
+    assert view.overlay.root.visible
+
+
+def test_another_machine_replaces_the_first(server: Any, view: SceneView) -> None:
+    view.show("leg_numbers", True)
+    view.show("ground", False)
+    view.update(Scene(view.machine.platform.home), 0.0, Scene(view.machine.platform.home))
+    rss = twin.load("rss")
+    view.replace(rss)
+    assert view.machine.platform is rss
+    assert node(server, "/comparison") is None
+    assert node(server, "/machine/leg_1_housing") is None
+    assert node(server, "/machine/leg_1_crank/number").visible
+    assert not node(server, "/ground").visible
+    with pytest.raises(InputError, match="payload"):
+        view.replace(rss, payload="luggage")
+    assert view.update(Scene(moved(rss.home, 0.0, 0.0, 0.02)), 0.1)
+
+
+def test_cameras_stay_where_the_machine_is_replaced(
+    server: Any, view: SceneView, stewart: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages turn their cameras when the root of all nodes, whose name is empty, is turned."""
+    names: list[str] = []
+    queue = server.scene._queue_scene_message
+
+    def record(message: Any) -> None:
+        names.append(message.name)
+        queue(message)
+
+    monkeypatch.setattr(server.scene, "_queue_scene_message", record)
+    view.replace(stewart)
+    assert "/machine/platform" in names
+    assert "" not in names
+
+
+# What moves with the platform.
+
+
+def test_the_trace_is_the_way_of_its_point(
+    view: SceneView, stewart: Platform, moments: list[float]
+) -> None:
+    view.show("trace", True)
+    point = np.array([0.2, 0.1, 0.05])
+    view.trace.follow(point)
+    way = []
+    for k, pose in enumerate(poses_within_limits(stewart, 9, 3)):
+        moments.append(1.0 + k)
+        view.update(Scene(pose), 0.1 * k)
+        turn = Rotation.from_quat(pose[3:], scalar_first=True)
+        way.append(pose[:3] + turn.apply(point))
+    segments = view.trace.node.points
+    np.testing.assert_allclose(segments[-8:, 0], way[:-1], rtol=0.0, atol=1e-6)
+    np.testing.assert_allclose(segments[-8:, 1], way[1:], rtol=0.0, atol=1e-6)
+    assert (segments[:-8] == segments[0, 0]).all()
+    view.update(Scene(stewart.home), 0.05)
+    moments.append(20.0)
+    view.update(Scene(stewart.home), 0.06)
+    assert np.ptp(view.trace.node.points, axis=(0, 1)).max() < 1e-6
+
+
+def test_the_trace_forgets_what_is_old(
+    view: SceneView, stewart: Platform, moments: list[float]
+) -> None:
+    view.show("trace", True)
+    view.trace.seconds = 1.0
+    for k in range(50):
+        moments.append(1.0 + k)
+        view.update(Scene(moved(stewart.home, 0.001 * k, 0.0, 0.0)), 0.1 * k)
+    first = view.trace.node.points[0, 0, 0]
+    assert first == pytest.approx(0.039, abs=1e-6)
+
+
+def test_the_trace_is_sent_ten_times_a_second_at_most(
+    view: SceneView, stewart: Platform, moments: list[float]
+) -> None:
+    view.show("trace", True)
+    moments.append(5.0)
+    view.update(Scene(stewart.home), 0.0)
+    before = view.trace.node.points.copy()
+    moments.append(5.09)
+    view.update(Scene(moved(stewart.home, 0.02, 0.0, 0.0)), 0.5)
+    np.testing.assert_array_equal(view.trace.node.points, before)
+    moments.append(5.11)
+    view.update(Scene(moved(stewart.home, 0.02, 0.0, 0.0)), 0.5)
+    assert view.trace.node.points[-1, 1, 0] == pytest.approx(0.02, abs=1e-6)
+
+
+def test_a_push_is_seen_while_it_acts(server: Any, view: SceneView, stewart: Platform) -> None:
+    point, force = np.array([0.2, 0.0, 0.0]), np.array([0.0, 300.0, 0.0])
+    view.push.begin(force, np.zeros(3), point, time=2.0, duration=0.5)
+    arrow = node(server, "/machine/push/force")
+    assert view.push.node.visible
+    assert arrow.visible
+    assert not node(server, "/machine/push/moment").visible
+    assert not node(server, "/machine/push/arc").visible
+    start, end = arrow.points[0]
+    np.testing.assert_allclose(end, 0.0, rtol=0.0, atol=1e-9)
+    along = (end - start) / np.linalg.norm(end - start)
+    np.testing.assert_allclose(along, [0.0, 1.0, 0.0], rtol=0.0, atol=1e-6)
+    pose = moved(stewart.home, 0.03, 0.0, 0.01)
+    view.update(Scene(pose), 2.4)
+    np.testing.assert_allclose(view.push.node.position, pose[:3] + point, **CLOSE)
+    view.show("push", False)
+    assert not view.push.node.visible
+    view.show("push", True)
+    assert view.push.node.visible
+    view.update(Scene(pose), 2.5)
+    assert not view.push.node.visible
+    view.show("push", False)
+    view.show("push", True)
+    assert not view.push.node.visible
+
+
+def test_a_reset_ends_a_push(view: SceneView, stewart: Platform) -> None:
+    view.push.begin(np.ones(3), np.ones(3), np.zeros(3), time=2.0, duration=0.5)
+    view.update(Scene(stewart.home), 0.0)
+    assert not view.push.node.visible
+    view.update(Scene(stewart.home), 2.1)
+    assert not view.push.node.visible
+
+
+def test_a_moment_is_drawn_in_its_sense(server: Any, view: SceneView) -> None:
+    axis = np.array([0.0, 0.0, -20.0])
+    view.push.begin(np.zeros(3), axis, np.zeros(3), time=0.0, duration=1.0)
+    assert not node(server, "/machine/push/force").visible
+    assert node(server, "/machine/push/moment").visible
+    arc = node(server, "/machine/push/arc").points
+    assert (np.cross(arc[:, 0], arc[:, 1]) @ axis > 0.0).all()
+    head = node(server, "/machine/push/moment").points[0]
+    assert np.cross(head[0], head[1]) @ axis > 0.0
+
+
+def test_stronger_pushes_are_longer(server: Any, view: SceneView) -> None:
+    lengths = []
+    for size in (1.0, 100.0, 1e3, 1e6):
+        view.push.begin([size, 0.0, 0.0], np.zeros(3), np.zeros(3), time=0.0, duration=1.0)
+        start, end = node(server, "/machine/push/force").points[0]
+        lengths.append(float(np.linalg.norm(end - start)))
+    assert lengths == sorted(lengths)
+    assert 0.1 * view.machine.size < lengths[0] < lengths[-1] < 0.5 * view.machine.size
+
+
+# Cameras.
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_views_show_the_whole_machine(server: Any, name: str) -> None:
+    """Its corners are within the angle of view, around the middle."""
+    view = SceneView(server, twin.load(name))
+    corners = view.machine.scene_model.corners()
+    for direction in VIEWS:
+        position, target = viewpoint(view.machine, direction, 1.0)
+        ahead = (target - position) / np.linalg.norm(target - position)
+        sight = corners - position
+        deep = sight @ ahead
+        across = np.linalg.norm(sight - deep[:, None] * ahead, axis=1)
+        assert deep.min() > 0.01 * view.machine.size
+        assert (across / deep).max() < 1.42 * np.tan(np.radians(0.5 * OPENING))
+        assert (across / deep).max() > 0.5 * np.tan(np.radians(0.5 * OPENING))
+    first = server.initial_camera
+    np.testing.assert_allclose(first.position, viewpoint(view.machine, "overview").position)
+    assert first.near < 0.1 * np.linalg.norm(first.position - first.look_at)
+    assert first.far > 10.0 * view.machine.size
+    view.remove()
+
+
+class Client:
+    """A page with a camera."""
+
+    class Camera:
+        """What is set of it."""
+
+        aspect = 1.6
+
+    def __init__(self, server: Any) -> None:
+        self.camera: Any = self.Camera()
+        self.atomic = server.atomic
+
+
+def test_views_turn_one_page_or_all(
+    server: Any, view: SceneView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = {k: Client(server) for k in range(3)}
+    monkeypatch.setattr(server, "get_clients", lambda: pages)
+    view.look("top", [pages[1]])
+    assert not vars(pages[0].camera)
+    camera = pages[1].camera
+    assert camera.position[2] > 5.0 * np.abs(camera.position[:2] - camera.look_at[:2]).max()
+    view.look("front")
+    for page in pages.values():
+        ahead = page.camera.look_at - page.camera.position
+        assert ahead[0] < -0.9 * np.linalg.norm(ahead)
+    with pytest.raises(InputError, match="view"):
+        view.look("below")

@@ -1,0 +1,51 @@
+"""Rules for requests to the page's server; malformed requests are refused, too."""
+
+from __future__ import annotations
+
+import pytest
+
+from twin.page.server.access import Access
+
+TOKEN = "a-token-for-the-tests"
+
+
+class Request:
+    """A path and headers, as the server's library has read them from bytes of any kind."""
+
+    def __init__(self, path: str = "/", **headers: str) -> None:
+        self.path = path
+        self.headers = self
+        self._values = {"Host": "machine:8080"} | headers
+
+    def get_all(self, key: str) -> list[str]:
+        """Return the values of a header."""
+        return [self._values[key]] if key in self._values else []
+
+
+@pytest.mark.parametrize(
+    ("request_", "reason"),
+    [
+        (Request("/?token=\udcff"), "token"),
+        (Request("/?token=%ff"), "token"),
+        (Request("//[::1?token=x"), "token"),
+        (Request(Cookie="twin_token_8080=\udcff"), "token"),
+        (Request(f"/?token={TOKEN}", Origin="http://[::1"), "other web sites"),
+        (Request(f"/?token={TOKEN}", Origin="null"), "other web sites"),
+        (Request(f"/?token={TOKEN}", Origin="machine:8080"), "other web sites"),
+        (Request(f"/?token={TOKEN}", Host="a; b"), "name its host"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_and_raises_nothing(request_: Request, reason: str) -> None:
+    assert reason in Access(loopback=False, token=TOKEN).refusal(request_)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        Request(f"/?token={TOKEN}"),
+        Request(f"/assets/x.js?v=1&token={TOKEN}", Origin="http://machine:8080"),
+        Request(Cookie=f"other=1; twin_token_8080={TOKEN}", Origin="https://MACHINE:8080"),
+    ],
+)
+def test_who_has_the_token_is_let_in(request_: Request) -> None:
+    assert not Access(loopback=False, token=TOKEN).refusal(request_)

@@ -1,0 +1,323 @@
+"""The page's server: who reaches it, what a browser shows of it, and how it ends."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+import pytest
+import viser
+import websockets
+from browser_rig import Visitor, background, changed, colours
+from playwright.sync_api import Browser
+from viser import _messages
+from viser.infra import _infra
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin, Subprotocol
+
+from twin.errors import InputError, MissingDependencyError, StateError
+from twin.page.server import page_server as server_file
+from twin.page.server.page_server import PageServer
+
+TOKEN = "a-token-for-the-tests"
+
+RED = (200, 40, 20)
+
+
+def show_box(server: PageServer) -> None:
+    """Show something that is quickly drawn."""
+    server.viser.scene.configure_environment_map(hdri=None)
+    server.viser.scene.add_box("/box", color=RED)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PageServer]:
+    """A server on this computer alone, with a red box."""
+    with PageServer(port=0, title="a <machine>") as opened:
+        show_box(opened)
+        yield opened
+
+
+@pytest.fixture
+def guarded() -> Iterator[PageServer]:
+    """A server that asks for a token."""
+    with PageServer(port=0, token=TOKEN) as opened:
+        show_box(opened)
+        yield opened
+
+
+def fetch(server: PageServer, path: str = "/", **headers: str) -> tuple[int, str, dict[str, str]]:
+    """Return status, text and headers of the answer to a request."""
+    request = urllib.request.Request(f"http://127.0.0.1:{server.port}{path}", headers=headers)
+    try:
+        with urllib.request.urlopen(request, timeout=30.0) as answer:
+            return answer.status, answer.read().decode(), dict(answer.headers)
+    except urllib.error.HTTPError as error:
+        with closing(error):
+            return error.code, error.read().decode(), dict(error.headers)
+
+
+def connection(server: PageServer, path: str = "/", **options: Any) -> ClientConnection:
+    """Return a websocket to the server, as its page opens one."""
+    protocol = Subprotocol(f"viser-v{viser.__version__}")
+    address = f"ws://127.0.0.1:{server.port}{path}"
+    return connect(address, subprotocols=[protocol], max_size=None, open_timeout=30.0, **options)
+
+
+def wait(holds: Callable[[], Any], patience: float = 30.0) -> None:
+    """Wait until something holds."""
+    end = time.monotonic() + patience
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_page_shows_the_scene(server: PageServer, visit: Callable[..., Visitor]) -> None:
+    visitor = visit(server.url)
+    assert visitor.page.title() == "a <machine>"
+    empty = np.full((800, 1280, 3), 255, dtype=np.uint8)
+    visitor.wait(lambda: changed(empty, visitor.scene()) > 0.01, "the box is seen")
+    picture = visitor.scene()
+    assert picture.shape == (800, 1280, 3)
+    assert 0.5 < background(picture) < 0.99
+    assert len(colours(picture)) > 3
+    red = (picture[..., 0] > 120) & (picture[..., 1] < 170) & (picture[..., 2] < 150)
+    assert 0.005 < red.mean() < 0.1
+
+
+def test_page_offers_no_tunnel_to_the_internet(
+    server: PageServer, visit: Callable[..., Visitor]
+) -> None:
+    visitor = visit(server.url)
+    shown = visitor.page.content()
+    assert "tabler-icon-cloud-check" in shown
+    assert "tabler-icon-share" not in shown
+    handlers = server.viser._websock_server._incoming_handlers
+    assert _messages.GuiUpdateMessage in handlers
+    assert not {_messages.ShareUrlRequest, _messages.ShareUrlDisconnect} & set(handlers)
+
+
+def test_page_connects_to_no_other_server(server: PageServer, chromium: Browser) -> None:
+    """Viser's page goes to any server that its address names."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        other.settimeout(2.0)
+        visitor = Visitor(chromium)
+        address = f"ws://127.0.0.1:{other.getsockname()[1]}"
+        visitor.page.goto(f"{server.url}/?websocket={address}")
+        visitor.wait(lambda: any(f"Connecting to: {address}" in text for text in visitor.said))
+        with pytest.raises(TimeoutError):
+            other.accept()
+        visitor.close()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
+def test_loopback_answers_under_its_own_names(server: PageServer, host: str) -> None:
+    status, text, headers = fetch(server, Host=f"{host}:{server.port}")
+    assert status == 200
+    assert "<title>a &lt;machine&gt;</title>" in text
+    assert "Set-Cookie" not in headers
+    packed = fetch(server, "/no_such_file")
+    assert packed[0] == 404
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "10.0.0.1", "x y"])
+def test_loopback_answers_under_no_other_name(server: PageServer, host: str) -> None:
+    status, text, _ = fetch(server, Host=host)
+    assert status == 403
+    assert "Not allowed" in text
+    with pytest.raises(InvalidStatus, match="403"):
+        connection(server, additional_headers={"Host": host})
+
+
+def test_own_pages_and_programs_connect(server: PageServer) -> None:
+    for origin in (None, Origin(f"http://127.0.0.1:{server.port}")):
+        with connection(server, origin=origin) as opened:
+            assert opened.recv(timeout=30.0)
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1"])
+def test_pages_of_other_sites_do_not_connect(server: PageServer, origin: str) -> None:
+    with pytest.raises(InvalidStatus, match="403"):
+        connection(server, origin=Origin(origin))
+    assert fetch(server, Origin=origin)[0] == 403
+
+
+def test_page_opens_with_its_token(guarded: PageServer, visit: Callable[..., Visitor]) -> None:
+    assert guarded.url.endswith(f"?token={TOKEN}")
+    visitor = visit(guarded.url)
+    # The cookie of the first visit lets the page in again.
+    visitor.open(guarded.url.partition("?")[0])
+
+
+@pytest.mark.parametrize("path", ["/", "/?token=", "/?token=another-token-for-tests", "/?token=é"])
+def test_nothing_is_reached_without_the_token(guarded: PageServer, path: str) -> None:
+    path = urllib.parse.quote(path, safe="/?=")
+    status, text, headers = fetch(guarded, path)
+    assert status == 403
+    assert "?token=" in text
+    assert TOKEN not in text
+    assert "Set-Cookie" not in headers
+    with pytest.raises(InvalidStatus, match="403"):
+        connection(guarded, path)
+    with pytest.raises(InvalidStatus, match="403"):
+        connection(guarded, additional_headers={"Cookie": f"twin_token_{guarded.port}=wrong"})
+
+
+def test_cookie_is_kept_from_scripts_and_other_sites(guarded: PageServer) -> None:
+    cookie = fetch(guarded, f"/?token={TOKEN}")[2]["Set-Cookie"]
+    assert cookie == f"twin_token_{guarded.port}={TOKEN}; Path=/; HttpOnly; SameSite=Strict"
+    with connection(guarded, additional_headers={"Cookie": cookie.partition(";")[0]}) as opened:
+        assert opened.recv(timeout=30.0)
+    with connection(guarded, f"/?token={TOKEN}") as opened:
+        assert opened.recv(timeout=30.0)
+
+
+def test_public_page_warns_and_makes_up_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_file, "is_loopback", lambda _: False)
+    with PageServer(port=0) as one, PageServer(port=0) as two:
+        assert one.token and two.token and one.token != two.token
+        assert len(one.token) >= 32
+        assert "other computers" in one.warning
+        assert f":{one.port}/?token={one.token}" in one.warning
+        assert fetch(one)[0] == 403
+        # Whoever has the token may use any name that leads here.
+        assert fetch(one, f"/?token={one.token}", Host="machine.example")[0] == 200
+
+
+def test_private_page_warns_of_nothing(server: PageServer) -> None:
+    assert server.token is None
+    assert server.warning == ""
+    assert server.url == f"http://127.0.0.1:{server.port}"
+
+
+def test_port_that_is_asked_for_is_the_one_or_an_error(server: PageServer) -> None:
+    with pytest.raises(InputError, match=f"port: {server.port} .*another program") as caught:
+        PageServer(port=server.port)
+    assert caught.value.field == "port"
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with PageServer(port=port) as opened:
+        assert opened.port == port
+
+
+def test_next_free_port_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        monkeypatch.setattr("twin.page.server.listening.FIRST_PORT", port)
+        with PageServer() as opened:
+            assert port < opened.port < port + 100
+        monkeypatch.setattr("twin.page.server.listening.TRIED", 1)
+        with pytest.raises(StateError, match="no free port"):
+            PageServer()
+
+
+@pytest.mark.parametrize(
+    ("field", "given"),
+    [
+        ("host", {"host": "no-such-host.invalid"}),
+        ("host", {"host": "192.0.2.77"}),
+        ("host", {"host": ""}),
+        ("port", {"port": -1}),
+        ("port", {"port": 70000}),
+        ("port", {"port": "80"}),
+        ("token", {"token": "short"}),
+        ("token", {"token": "with spaces and; separators"}),
+    ],
+)
+def test_bad_arguments_name_their_field(field: str, given: dict[str, Any]) -> None:
+    with pytest.raises(InputError) as caught:
+        PageServer(**({"port": 0} | given))
+    assert caught.value.field == field
+
+
+def test_program_goes_on_without_a_browser_to_open(
+    server: PageServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+
+    def open_url(url: str) -> bool:
+        opened.append(url)
+        return True
+
+    def fail(url: str) -> bool:
+        raise webbrowser.Error(f"no browser for {url}")
+
+    for variable in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(webbrowser, "open", open_url)
+    assert not server.show()
+    assert not opened
+    monkeypatch.setenv("DISPLAY", ":0")
+    assert server.show()
+    assert opened == [server.url]
+    monkeypatch.setattr(webbrowser, "open", fail)
+    assert not server.show()
+
+
+def test_missing_viser_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "viser", None)
+    with pytest.raises(MissingDependencyError, match=r"viser.*pip install platform-twin\[view\]"):
+        PageServer(port=0)
+
+
+def test_viser_that_serves_unguarded_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped: list[bool] = []
+
+    class Unguarded:
+        def __init__(self, *_: object, **__: object) -> None:
+            """Serve in some other way."""
+
+        def stop(self) -> None:
+            """Stop serving."""
+            stopped.append(True)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(viser, "ViserServer", Unguarded)
+        with pytest.raises(StateError, match=r"cannot be guarded.*viser>=1\.1"):
+            PageServer(port=0)
+        assert stopped
+    with monkeypatch.context() as patch:
+        patch.delattr(_infra, "websockets")
+        with pytest.raises(StateError, match="cannot be guarded"):
+            PageServer(port=0)
+
+
+def test_other_servers_of_the_program_are_left_alone(server: PageServer) -> None:
+    assert _infra.websockets is websockets
+
+
+def test_close_leaves_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    before = set(threading.enumerate())
+    opened = PageServer(port=0)
+    reader = connection(opened)
+    silent = connection(opened)
+    assert reader.recv(timeout=30.0)
+    opened.close()
+    opened.close()
+    own = {reader.recv_events_thread, silent.recv_events_thread}
+    wait(lambda: set(threading.enumerate()) - before <= own)
+    with pytest.raises(ConnectionClosed):
+        while True:
+            reader.recv(timeout=30.0)
+    with socket.create_server(("127.0.0.1", opened.port)):
+        pass
+    assert capfd.readouterr() == ("", "")
+
+
+def test_program_that_forgets_to_close_ends_quietly() -> None:
+    code = "from twin.page.server.page_server import PageServer; print(PageServer(port=0).port > 0)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120.0
+    )
+    assert (done.stdout, done.stderr) == ("True\n", "")

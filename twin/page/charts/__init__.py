@@ -1,0 +1,1 @@
+"""Charts of a live run on the page."""

@@ -1,0 +1,191 @@
+"""An environment with somebody who acts in it, episode after episode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from twin.basics.arrays import one_of
+from twin.envs import environment_ids
+from twin.errors import InputError, StateError, TwinError
+from twin.page.environment.charts import EnvironmentCharts
+from twin.page.environment.drivers import (
+    RANDOM,
+    make_driver,
+    own_laws,
+    policy_for,
+    shipped_policies,
+)
+from twin.simulation.live.history import History
+from twin.simulation.live.source import KEPT, NOTE
+from twin.simulation.scene import Scene
+from twin.training.contestants import ZERO
+
+REST = 1.5
+"""[s] Adopted: for which the end of an episode stays in sight."""
+
+
+class EnvironmentSession:
+    """Episodes of one of the package's environments, in its own control periods.
+
+    Attributes:
+        environment: id.
+        platform: the machine as its file describes it.
+        ball: that rolls on it, None where there is none.
+        history: of the charts, the last 30 s.
+        period: of control [s].
+        policies: names that can be chosen: "zero", "random", the environment's own laws, shipped
+            policies, the file that was given.
+        policy: name of who acts.
+        episode: number of the present one, from 1.
+        seed: of it.
+        returned: sum of its rewards so far.
+        steps: control periods of it so far.
+        stopped: why nothing goes on; empty where it does.
+        real_time_factor: told by who runs it.
+    """
+
+    def __init__(
+        self, environment: str, policy: str | Path | None = None, *, seed: int = 0, **options: Any
+    ) -> None:
+        """Make the environment and begin an episode.
+
+        Args:
+            environment: id such as "twin/PoseTracking-v0".
+            policy: "zero", "random", a law of the environment's own, a shipped policy, or the file
+                of one; default the best that there is.
+            seed: of the first episode; the others have the next ones.
+            options: of the environment, beside those that the policy was trained with.
+
+        Raises:
+            InputError: an unknown id or option, a policy that does not fit.
+            MachineNotFoundError: no such machine.
+            ParameterError: a platform.toml that cannot be used.
+            MissingDependencyError: the engine's library is not installed.
+        """
+        self.environment = one_of(environment, "environment", environment_ids())
+        shipped = shipped_policies(environment)
+        usual = policy is None and options.keys() <= {"engine"}
+        name = next(iter(shipped), None) if usual else policy
+        if name is not None and (Path(name).is_file() or str(name) in shipped):
+            options = {**policy_for(name, environment).origin.options, **options}
+        self._env: Any = gymnasium.make(environment, disable_env_checker=True, **options)
+        inner: Any = self._env.unwrapped
+        self.platform, self.ball = inner.platform, inner.task.batch.cargo
+        self.period = float(inner.task.batch.period)
+        laws = own_laws(self._env)
+        given = () if name is None else (str(name),)
+        self.policies = tuple(dict.fromkeys((ZERO, RANDOM, *laws, *shipped, *given)))
+        self._charts = EnvironmentCharts(inner.task)
+        self.history = History(self._charts.charts, round(KEPT / NOTE))
+        self.real_time_factor = float("nan")
+        self._first = seed
+        try:
+            self.choose(name if name is not None else next(iter(laws), ZERO))
+            self.begin(seed)
+            self._scene: Scene = inner.scene
+        except BaseException:
+            self._env.close()
+            raise
+
+    @property
+    def time(self) -> float:
+        """[s] of all episodes since the last reset."""
+        return self._time
+
+    @property
+    def scene(self) -> Scene:
+        """What is to be seen; the ghost where the environment demands a pose.
+
+        Where an episode could not begin, the end of the one before.
+        """
+        with suppress(StateError):
+            self._scene = self._env.unwrapped.scene
+        return self._scene
+
+    @property
+    def message(self) -> str:
+        """Which episode this is and what it has given; at its end, why it ended."""
+        told = f"episode {self.episode}, seed {self.seed}, return {self.returned:.4g}"
+        return f"{told}; ended after {self.steps} steps: {self._reason}" if self._reason else told
+
+    def choose(self, policy: str | Path) -> None:
+        """Let somebody else act from now on.
+
+        Raises:
+            InputError: nobody of that name, or a policy that does not fit; nothing has changed.
+        """
+        driver = make_driver(policy, self.environment, self._env)
+        self._driver, self.policy = driver, str(policy)
+        self._started = False
+
+    def begin(self, seed: Any) -> None:
+        """Begin again with the episode of a seed, as the first.
+
+        Raises:
+            InputError: no whole number from 0.
+        """
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+            raise InputError("seed", f"must be a whole number from 0, not {seed!r}")
+        self._first, self.episode, self.stopped = int(seed), 0, ""
+        self._time = self._left = 0.0
+        self.history.clear()
+        self._due = 0.0
+        self._next()
+
+    def advance(self, duration: float) -> None:
+        """Do whole control periods; an episode that has ended rests a moment, then the next."""
+        self._left += max(duration, 0.0)
+        while self._left >= self.period * (1.0 - 1e-9) and not self.stopped:
+            self._left -= self.period
+            self._time += self.period
+            if self._reason:
+                self._rest -= self.period
+                if self._rest <= 0.0:
+                    self._guarded(self._next)
+            else:
+                self._guarded(self._step)
+
+    def reset(self) -> None:
+        """Begin anew with the first seed."""
+        self.begin(self._first)
+
+    def close(self) -> None:
+        """Free the environment; more calls do nothing."""
+        self._env.close()
+
+    def _next(self) -> None:
+        """Begin the next episode; the charts have a gap before it."""
+        self.seed, self.episode = self._first + self.episode, self.episode + 1
+        self._observation, _ = self._env.reset(seed=self.seed)
+        self._env.action_space.seed(self.seed)
+        self._reason, self.returned, self.steps = "", 0.0, 0
+        self._started = False
+        if len(self.history):
+            self.history.append(self._time, {})
+
+    def _step(self) -> None:
+        if not self._started and hasattr(self._driver, "begin"):
+            self._driver.begin()
+        self._started = True
+        action = np.asarray(self._driver(self._observation), dtype=np.float32)
+        self._observation, reward, ended, truncated, info = self._env.step(action)
+        self.returned += reward
+        self.steps += 1
+        if self._time >= self._due or ended or truncated:
+            self._due = max(self._due + NOTE, self._time)
+            self.history.append(self._time, self._charts.values(info, action, self.returned))
+        if ended or truncated:
+            self._reason = info["termination"] or "time is up"
+            self._rest = REST
+
+    def _guarded(self, function: Callable[[], None]) -> None:
+        try:
+            function()
+        except TwinError as error:
+            self.stopped = str(error)

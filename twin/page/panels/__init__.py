@@ -1,0 +1,1 @@
+"""Groups of controls on the page."""

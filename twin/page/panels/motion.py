@@ -1,0 +1,161 @@
+"""Controls of the motion that a machine follows: described, or read from an uploaded file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from twin.basics.arrays import one_of
+from twin.errors import InputError
+from twin.motion import Motion, read_recording
+from twin.motion.words import WORDS, convention_of, motion_of, usual_amplitude
+from twin.page.requests import Requests, notify
+from twin.simulation.live.machine_session import MachineSession
+
+MADE = tuple(word for word in WORDS if word != "still")
+"""Built-in motions."""
+
+PERIODIC = ("sine", "chirp")
+"""Motions with a frequency."""
+
+FITTED = "tank"
+"""The motion that moves along several axes, by as much as the machine can follow."""
+
+LARGEST_FILE = 100_000_000
+"""Bytes of an upload."""
+
+
+class MotionPanel:
+    """A motion is chosen, described and started; it goes on while other controls are used."""
+
+    def __init__(self, gui: Any, requests: Requests, session: MachineSession) -> None:
+        """Add the controls where the next ones come."""
+        self._requests, self._session = requests, session
+        self._files: dict[str, Motion] = {}
+        with gui.add_folder("Motion"):
+            self._word = gui.add_dropdown("Kind", MADE, hint="Motion of the platform.")
+            axes = [axis.name for axis in session.axes]
+            first = "z" if "z" in axes else axes[0]
+            self._axis = gui.add_dropdown(
+                "Axis", axes, initial_value=first, hint="Axis along or about which it moves."
+            )
+            self._amplitude = gui.add_number(
+                "Amplitude",
+                0.0,
+                min=0.0,
+                hint="Largest displacement from home, or the step's size.",
+            )
+            self._frequency = gui.add_number(
+                "Frequency [Hz]",
+                1.0,
+                min=0.01,
+                max=500.0,
+                hint="Of a chirp the highest one.",
+            )
+            self._duration = gui.add_number(
+                "Duration [s]", 10.0, min=0.1, max=600.0, hint="Time of one run through the motion."
+            )
+            self._loop = gui.add_checkbox("Loop", False, hint="Begin again at its end.")
+            self._start = gui.add_button("Start motion", icon="player-play")
+            self._stop = gui.add_button("Stop motion", icon="player-stop", disabled=True)
+            upload = gui.add_upload_button(
+                "Motion from CSV", mime_type=".csv,text/csv", icon="upload", color="gray"
+            )
+        for number in (self._amplitude, self._frequency, self._duration):
+            number.precision = 6
+        self._propose()
+        requests.on(self._word.on_update, lambda _: self._choose())
+        requests.on(self._axis.on_update, lambda _: self._propose())
+        requests.on(self._start.on_click, self._play, lambda _: self._motion())
+        requests.on(self._stop.on_click, lambda _: session.stop_motion())
+        requests.on(upload.on_upload, self._add, self._read)
+
+    def refresh(self) -> None:
+        """Enable the button that stops a motion; called on the run's thread."""
+        if self._stop.disabled == self._session.playing:
+            self._stop.disabled = not self._session.playing
+
+    def _choose(self) -> None:
+        """Enable the controls that the chosen motion needs."""
+        word = self._word.value
+        made = word not in self._files
+        self._axis.disabled = self._amplitude.disabled = not made or word == FITTED
+        self._frequency.disabled = word not in PERIODIC
+        self._duration.disabled = not made
+        if not made:
+            self._duration.value = self._files[word].duration
+
+    def _propose(self) -> None:
+        """Propose an amplitude that suits the machine and the axis."""
+        axis, platform = self._axis.value, self._session.platform
+        size = usual_amplitude(platform, axis) / _unit(axis)
+        digit = 10.0 ** np.floor(np.log10(size) - 1.0)
+        self._amplitude.label = f"Amplitude [{'mm' if axis in 'xyz' else 'deg'}]"
+        self._amplitude.step = float(digit)
+        self._amplitude.value = round(float(np.floor(size / digit) * digit), 9)
+
+    def _motion(self) -> Motion:
+        """Return the described motion.
+
+        Raises:
+            InputError: numbers that cannot be used, or an unknown kind of motion.
+        """
+        word = self._word.value
+        if word in self._files:
+            return self._files[word]
+        # `motion_of` takes other words as file names: no page reads the server's files.
+        one_of(word, "kind", MADE)
+        axis = self._axis.value
+        amplitude = None if word == FITTED else self._amplitude.value * _unit(axis)
+        found = motion_of(
+            self._session.platform,
+            word,
+            axis,
+            amplitude,
+            self._frequency.value,
+            self._duration.value,
+        )
+        assert found is not None
+        return found
+
+    def _play(self, motion: Motion) -> None:
+        self._session.play(motion, loop=self._loop.value)
+
+    def _read(self, event: Any) -> tuple[Any, str, Motion]:
+        """Return the client that uploaded a motion, the motion's name and the motion.
+
+        Raises:
+            InputError: names the fault in the file, and its place.
+        """
+        name, content = Path(event.target.value.name).name, event.target.value.content
+        if name in MADE:
+            raise InputError(name, "is the name of a built-in motion; rename the file")
+        if len(content) > LARGEST_FILE:
+            raise InputError(name, f"is larger than {LARGEST_FILE // 1_000_000} MB")
+        platform = self._session.platform
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "motion.csv"
+            file.write_bytes(content)
+            try:
+                convention = convention_of(platform)
+                motion: Motion = read_recording(file, platform.home, convention=convention)
+            except InputError as error:
+                field = name if error.field == str(file) else error.field
+                raise InputError(field, error.message) from None
+        return event.client, name, motion
+
+    def _add(self, found: tuple[Any, str, Motion]) -> None:
+        client, name, motion = found
+        self._files[name] = motion
+        self._word.options = (*MADE, *self._files)
+        self._word.value = name
+        self._choose()
+        notify(client, name, f"{motion.duration:.4g} s; Start motion plays it.", "green")
+
+
+def _unit(axis: str) -> float:
+    """Return the [m] or [rad] of a millimetre or a degree."""
+    return 1e-3 if axis in ("x", "y", "z") else float(np.pi / 180.0)

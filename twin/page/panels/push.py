@@ -1,0 +1,67 @@
+"""Controls of pushes: a force at a point of the platform and a moment, for some time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from twin.page.panels.text import note
+from twin.page.requests import Requests
+from twin.page.scene.scene_view import SceneView
+from twin.simulation.live.machine_session import MachineSession
+from twin.simulation.live.push import LONGEST
+
+STRENGTH = 2.0
+"""[m/s2] Adopted: acceleration of the free platform under the proposed force."""
+
+
+class PushPanel:
+    """A push is a disturbance wrench that the controller does not know."""
+
+    def __init__(
+        self, gui: Any, requests: Requests, session: MachineSession, view: SceneView
+    ) -> None:
+        """Add the controls where the next ones come."""
+        self._session, self._view = session, view
+        axes = "x, y and z in base axes, held while it acts."
+        self._force, self._moment, self._point = (
+            gui.add_vector3(label, (0.0, 0.0, 0.0), step=1.0, hint=hint)
+            for label, hint in (
+                ("Force [N]", f"In newtons along {axes}"),
+                ("Moment [N m]", f"In newton metres about {axes}"),
+                (
+                    "Point [mm]",
+                    "Point at which the force acts, in millimetres from the platform's reference "
+                    "point along the platform's axes.",
+                ),
+            )
+        )
+        self._duration = gui.add_number(
+            "For [s]", 0.2, min=0.001, max=LONGEST, step=0.1, hint="Duration of the push."
+        )
+        self._button = gui.add_button("Push", icon="arrow-big-right")
+        self._text = gui.add_html("")
+        for handle in (self._force, self._moment, self._point, self._duration):
+            handle.precision = 6
+        self._force.value = (usual_force(session), 0.0, 0.0)
+        requests.on(self._button.on_click, lambda _: self._push())
+
+    def refresh(self) -> None:
+        """Show whether a push acts; called on the run's thread."""
+        acting = self._session.push_acting is not None
+        text = "acting" if acting else "A push acts at once, or when the run goes on."
+        self._text.content = note(text, "push")
+
+    def _push(self) -> None:
+        point = 1e-3 * np.array(self._point.value)
+        force, moment, duration = self._force.value, self._moment.value, self._duration.value
+        self._session.push(force, moment, point, duration)
+        self._view.push.begin(force, moment, point, time=self._session.time, duration=duration)
+
+
+def usual_force(session: MachineSession) -> float:
+    """Return a force [N] of one digit that moves the machine visibly."""
+    force = STRENGTH * float(session.platform.mass_matrix(session.platform.home)[0, 0])
+    digit = 10.0 ** np.floor(np.log10(force))
+    return float(round(np.round(force / digit) * digit, 9))

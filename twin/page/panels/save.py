@@ -1,0 +1,69 @@
+"""Controls that download the run so far as a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from twin.errors import InputError
+from twin.page.panels.text import note
+from twin.page.requests import Requests
+from twin.simulation.trajectory import Trajectory
+
+NAME = 100
+"""Letters of a file name at most."""
+
+
+class SavePanel:
+    """Downloads a run as a `Trajectory`."""
+
+    def __init__(
+        self, gui: Any, requests: Requests, name: str, trajectory: Callable[[], Trajectory]
+    ) -> None:
+        """Add the controls where the next ones come.
+
+        Args:
+            gui: viser's.
+            requests: to the run.
+            name: proposed name of the file, without ending.
+            trajectory: returns the run; called on the run's thread.
+        """
+        self._requests, self._trajectory = requests, trajectory
+        self._name = gui.add_text(
+            "File name", f"{name}.npz", hint="Name of the downloaded file; ends in .npz."
+        )
+        self._button = gui.add_button("Save run", icon="download")
+        gui.add_html(
+            note(
+                "The last minutes since the last reset or change of engine, at every control "
+                "period. Play it again with <code>twin view --replay FILE</code>, or read it with "
+                "<code>twin.Trajectory.load</code>."
+            )
+        )
+        self._text = gui.add_html("")
+        requests.on(self._button.on_click, self._hand_over, self._file)
+
+    def refresh(self) -> None:
+        """Do nothing: the panel does not follow the run."""
+
+    def _file(self, event: Any) -> tuple[Any, str, bytes]:
+        """Return the client, the file's name and its content.
+
+        Raises:
+            InputError: a name that no file can have.
+        """
+        name = self._name.value.strip()
+        if not name or len(name) > NAME or any(letter in name for letter in '/\\:"\0'):
+            raise InputError("file name", "must be a name without folders, such as run.npz")
+        name = name if name.endswith(".npz") else f"{name}.npz"
+        run: Trajectory = self._requests.result(self._trajectory)
+        with TemporaryDirectory() as folder:
+            content = run.save(Path(folder) / "run.npz").read_bytes()
+        return event.client, name, content
+
+    def _hand_over(self, found: tuple[Any, str, bytes]) -> None:
+        client, name, content = found
+        client.send_file_download(name, content, save_immediately=True)
+        self._text.content = note(f"Saved {len(content) / 1e6:.1f} MB.", "record")

@@ -1,0 +1,68 @@
+"""Texts on the page: its status line and banner, and notes beside controls."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+COLOURS = {"running": "#00866b", "paused": "#566370", "stopped": "#c0392b"}
+"""Colours of the run's states, dark enough for white letters."""
+
+LINE = "padding: 0.1em 0.75em 0.45em; font-size: 0.95em; font-variant-numeric: tabular-nums"
+
+PILL = (
+    "display: inline-block; min-width: 4.6em; text-align: center; color: white; "
+    "border-radius: 0.6em"
+)
+
+BANNER = (
+    "margin: 0 0.75em 0.5em; padding: 0.4em 0.6em; border-left: 0.25em solid #c0392b; "
+    "background: rgba(192, 57, 43, 0.12); font-size: 0.9em; overflow-wrap: anywhere"
+)
+
+
+NOTE = "padding: 0.2em 0.75em 0.4em; font-size: 0.9em; font-variant-numeric: tabular-nums"
+
+
+def note(content: str, name: str = "note") -> str:
+    """Return the HTML of a short text beside controls; `name` ends its CSS class."""
+    return f'<div class="twin-{name}" style="{NOTE}">{content}</div>'
+
+
+class Status:
+    """The lines at the top of the page, and the reason why a run has stopped."""
+
+    def __init__(self, gui: Any) -> None:
+        """Add them where the next controls come."""
+        self._gui = gui
+        self._line = gui.add_html("")
+        self._banner = gui.add_html("", visible=False)
+        self._label = ""
+
+    def show(self, label: str, state: str, time: float, factor: float, reason: str) -> None:
+        """Show the state of the run.
+
+        Args:
+            label: name of the run.
+            state: a key of `COLOURS`.
+            time: [s] of the run.
+            factor: simulated time per real time; NaN where it is not known.
+            reason: why it has stopped or is being stopped; empty for no banner.
+        """
+        if label != self._label:
+            self._label = label
+            self._gui.set_panel_label(label)
+        pace = "" if factor != factor else f"{factor:.2f} \u00d7 real time"
+        self._line.content = (
+            f'<div class="twin-status" style="{LINE}">'
+            f'<span class="twin-state" style="{PILL}; background: {COLOURS[state]}">{state}</span>'
+            f'<b class="twin-time" style="margin: 0 0.9em">{time:.2f} s</b>'
+            f'<span class="twin-pace">{pace}</span></div>'
+        )
+        if self._banner.visible != bool(reason):
+            self._banner.visible = bool(reason)
+        if reason:
+            head = "Stopped." if state == "stopped" else "Attention."
+            self._banner.content = (
+                f'<div class="twin-banner" style="{BANNER}"><b>{head}</b> {escape(reason)}</div>'
+            )

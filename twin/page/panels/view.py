@@ -1,0 +1,112 @@
+"""Controls of the scene: its layers, colours, trace and viewpoint."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from twin.basics.arrays import one_of
+from twin.page.panels.text import note
+from twin.page.requests import Requests, TypingPause
+from twin.page.scene.leg_colours import legend
+from twin.page.scene.scene_view import LAYERS, SceneView
+from twin.simulation.live.source import Source
+from twin.viewer.view import VIEWS
+
+COLOURINGS = {"own": "none", "force": "force", "stroke left": "stroke"}
+"""Choices of the legs' colours -> colouring."""
+
+VALUES = {"none": "scene", "force": "utilisation", "stroke": "stroke_margin"}
+"""Colouring -> attribute of a source that holds its values."""
+
+UNKNOWN = note("No largest force of these legs is known: the machine's file has none.")
+
+REFERENCE = "reference point"
+
+
+class ViewPanel:
+    """Switches of the scene. They act on every browser; viewpoints act on one."""
+
+    def __init__(self, gui: Any, requests: Requests, source: Source, view: SceneView) -> None:
+        """Add the controls where the next ones come."""
+        self._source, self._view = source, view
+        self._looks = gui.add_button_group("Look from", tuple(VIEWS))
+        self._colours = gui.add_dropdown(
+            "Leg colour",
+            [
+                name
+                for name, kind in COLOURINGS.items()
+                if hasattr(source, VALUES.get(kind, "time"))
+            ],
+            hint="By force: share of the largest force. By stroke left: share of the stroke to the "
+            "nearest limit.",
+        )
+        self._legend = gui.add_html("")
+        self._points = gui.add_dropdown(
+            "Trace of", self._names(), hint="Point whose path is drawn while the trace is on."
+        )
+        self._point = gui.add_vector3(
+            "Trace point [mm]",
+            (0.0, 0.0, 0.0),
+            step=1.0,
+            hint="Point whose path is drawn, in millimetres along the platform's axes.",
+        )
+        self._point.precision = 6
+        self._boxes = {
+            name: gui.add_checkbox(layer.title, view.shown(name)) for name, layer in LAYERS.items()
+        }
+        for name, box in self._boxes.items():
+            requests.on(box.on_update, partial(self._switch, name))
+        self._typing = TypingPause(requests, self._follow)
+        self._typing.watch(self._point)
+        requests.on(
+            self._looks.on_click, self._look, lambda event: (event.target.value, event.client)
+        )
+        requests.on(self._colours.on_update, lambda _: self._colour())
+        requests.on(self._points.on_update, lambda _: self._choose())
+
+    def draw(self) -> None:
+        """Colour the legs by their present loads; called on the run's thread."""
+        kind: Any = COLOURINGS.get(self._colours.value, "none")
+        if kind == "none":
+            return
+        values = getattr(self._source, VALUES[kind])
+        self._view.colour_legs(kind, values)
+        self._legend.content = UNKNOWN if np.isnan(values).all() else legend(kind)
+
+    def refresh(self) -> None:
+        """Use a typed point; called on the run's thread."""
+        self._typing.refresh()
+        names = self._names()
+        if self._points.options != names:
+            self._points.options = names
+
+    def _switch(self, layer: str, event: Any) -> None:
+        self._view.show(layer, event.target.value)
+
+    def _names(self) -> tuple[str, ...]:
+        return REFERENCE, *(f"joint {k + 1}" for k in range(self._source.platform.n_actuators))
+
+    def _look(self, chosen: tuple[str, Any]) -> None:
+        name, client = chosen
+        self._view.look(name, [client])
+
+    def _colour(self) -> None:
+        kind = COLOURINGS[one_of(self._colours.value, "leg colour", COLOURINGS)]
+        if kind == "none":
+            self._legend.content = ""
+            self._view.colour_legs("none")
+
+    def _choose(self) -> None:
+        """Draw the path of a named point."""
+        point = [0.0, 0.0, 0.0]
+        if one_of(self._points.value, "trace of", self._names()) != REFERENCE:
+            number = int(self._points.value.split()[-1]) - 1
+            point = self._source.platform.platform_joints[number].tolist()
+        self._point.value = tuple(round(1e3 * part, 6) for part in point)
+        self._follow()
+
+    def _follow(self) -> None:
+        self._view.trace.follow([1e-3 * part for part in self._point.value])

@@ -1,0 +1,1 @@
+"""The machine and its surroundings in three dimensions on the page."""

@@ -1,0 +1,214 @@
+"""The three-dimensional part of a page: machine, backdrop, a second machine, and layers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from twin.basics.arrays import one_of
+from twin.engines.mechanism.mechanism import PLATFORM
+from twin.model.ball.ball import Ball
+from twin.page.scene.backdrop import Backdrop
+from twin.page.scene.leg_colours import Colouring
+from twin.page.scene.machine_scene import OVERLAY, MachineScene
+from twin.page.scene.marks import (
+    add_base_frame,
+    add_centre_of_mass,
+    add_joint_frames,
+    add_leg_numbers,
+    add_platform_frame,
+)
+from twin.page.scene.push_arrow import PushArrow
+from twin.page.scene.trace import Trace
+from twin.page.scene.viewpoint import look, start_looking
+from twin.simulation.platform import Platform
+from twin.simulation.scene import Scene
+from twin.viewer.scene_model import SceneModel
+
+
+class Layer(NamedTuple):
+    """A part of the scene that can be switched on and off."""
+
+    title: str
+    shown: bool
+    """at first"""
+
+
+LAYERS = {
+    "ground": Layer("Ground", True),
+    "shadows": Layer("Shadows", False),
+    "ghost": Layer("Reference pose", True),
+    "push": Layer("Push", True),
+    "trace": Layer("Trace", False),
+    "centre_of_mass": Layer("Centre of mass", False),
+    "base_frame": Layer("Base frame", False),
+    "platform_frame": Layer("Platform frame", False),
+    "joint_frames": Layer("Joint frames", False),
+    "leg_numbers": Layer("Leg numbers", False),
+}
+"""Layers by name, in the order of their switches."""
+
+MARKS = {
+    "base_frame": add_base_frame,
+    "platform_frame": add_platform_frame,
+    "joint_frames": add_joint_frames,
+    "centre_of_mass": add_centre_of_mass,
+    "leg_numbers": add_leg_numbers,
+}
+
+SEEN_THROUGH = 0.35
+"""Opacity of the platform while its centre of mass or the trace is shown: they often lie inside."""
+
+
+class SceneView:
+    """The scene of a page.
+
+    Attributes:
+        machine: the machine.
+        overlay: the machine of a second engine; None until there is one.
+        backdrop: behind them.
+        trace: of a point of the platform.
+        push: arrows of a push on the platform.
+    """
+
+    machine: MachineScene
+    overlay: MachineScene | None
+    backdrop: Backdrop
+    trace: Trace
+    push: PushArrow
+
+    def __init__(
+        self, server: Any, platform: Platform, *, ball: Ball | None = None, payload: Any = None
+    ) -> None:
+        """Show a machine at home.
+
+        Args:
+            server: viser's server.
+            platform: the machine.
+            ball: a ball that rolls on a plate of the platform.
+            payload: on the platform: an `Occupant`, or segments.
+
+        Raises:
+            InputError: a payload that cannot be used.
+        """
+        self._server = server
+        self._shown = {name: layer.shown for name, layer in LAYERS.items()}
+        with server.atomic():
+            self._build(platform, ball, payload)
+        start_looking(server, self.machine)
+
+    def replace(self, platform: Platform, *, ball: Ball | None = None, payload: Any = None) -> None:
+        """Show another machine, or another configuration of it; layers stay as they are switched.
+
+        Cameras stay, too; `look` turns them. Arguments and errors are those of the class.
+        """
+        SceneModel(platform, ball=ball, payload=payload)  # errors leave what there is
+        with self._server.atomic():
+            self.remove()
+            self._build(platform, ball, payload)
+        start_looking(self._server, self.machine)
+
+    def update(self, scene: Scene, time: float, comparison: Scene | None = None) -> bool:
+        """Draw a scene.
+
+        Args:
+            scene: of the machine.
+            time: [s] of the run.
+            comparison: scene of the second machine; None hides it.
+
+        Returns:
+            Whether the machine can be drawn in this scene; if not, it keeps its place.
+
+        Raises:
+            InputError: as `MachineScene.update`.
+        """
+        with self._server.atomic():
+            drawn = self.machine.update(scene)
+            if drawn:
+                self.trace.update(time)
+            self.push.update(time)
+            self._compare(comparison)
+        return drawn
+
+    def colour_legs(self, colouring: Colouring, values: Any = None) -> None:
+        """Colour the machine's legs; arguments and errors are those of `MachineScene`."""
+        with self._server.atomic():
+            self.machine.colour_legs(colouring, values)
+
+    def show(self, layer: str, shown: bool) -> None:
+        """Switch a layer on or off.
+
+        Raises:
+            InputError: no such layer.
+        """
+        self._shown[one_of(layer, "layer", tuple(LAYERS))] = shown
+        if layer == "ground":
+            self.backdrop.ground.visible = shown
+        elif layer == "shadows":
+            self.backdrop.cast_shadows(shown)
+        elif layer == "ghost":
+            self.machine.show("ghost", shown)
+        elif layer == "push":
+            self.push.show(shown)
+        elif layer == "trace":
+            self.trace.show(shown)
+        else:
+            for node in self._marks[layer]:
+                node.visible = shown
+        inside = self._shown["centre_of_mass"] or self._shown["trace"]
+        self.machine.see_through(PLATFORM, SEEN_THROUGH if inside else None)
+
+    def shown(self, layer: str) -> bool:
+        """Return whether a layer is switched on.
+
+        Raises:
+            InputError: no such layer.
+        """
+        return self._shown[one_of(layer, "layer", tuple(LAYERS))]
+
+    def look(self, view: str, clients: Iterable[Any] | None = None) -> None:
+        """Turn cameras to the machine.
+
+        Args:
+            view: a name of `VIEWS`.
+            clients: viser's clients; default: all.
+
+        Raises:
+            InputError: no such view.
+        """
+        pages = self._server.get_clients().values() if clients is None else clients
+        look(pages, self.machine, view)
+
+    def remove(self) -> None:
+        """Remove all machines from the pages; the backdrop stays."""
+        self.machine.remove()
+        if self.overlay is not None:
+            self.overlay.remove()
+            self.overlay = None
+
+    def _compare(self, scene: Scene | None) -> None:
+        if scene is not None:
+            if self.overlay is None:
+                self.overlay = MachineScene(
+                    self._server,
+                    self.machine.platform,
+                    ball=self._ball,
+                    payload=self.machine.segments,
+                    name="comparison",
+                    ghost=False,
+                    tint=OVERLAY,
+                )
+            self.overlay.update(scene._replace(ghost=None))
+        if self.overlay is not None:
+            self.overlay.root.visible = scene is not None
+
+    def _build(self, platform: Platform, ball: Ball | None, payload: Any) -> None:
+        server = self._server
+        self._ball = ball
+        self.machine = MachineScene(server, platform, ball=ball, payload=payload)
+        self.overlay = None
+        self.backdrop = Backdrop(server, self.machine)
+        self.trace, self.push = Trace(server, self.machine), PushArrow(server, self.machine)
+        self._marks = {name: make(server, self.machine) for name, make in MARKS.items()}
+        for name, shown in self._shown.items():
+            self.show(name, shown)
