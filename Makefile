@@ -1,6 +1,7 @@
 # make report   environment, install, validation report (report.html, report.json)
 # make test     environment, install, tests
-# make test-rl, make test-oldest: tests of training, sweeps on a cluster and RLlib, each in an environment of its own
+# make check    lint, types and the quick tier of the tests: a minute, for those who change the code
+# make test-rl  tests of training, of sweeps on a cluster and of RLlib, with the oldest Gymnasium, in an environment of their own
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -9,12 +10,11 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
 INSTALLED := $(VENV)/.installed
 SOURCES := twin envs validation assets tests benchmarks examples docs/conf.py docs/handbook docs/images
 RL := build/rl
-OLDEST := build/oldest
 # Named before the extra that needs it: otherwise builds for graphics cards come in, several GB of them.
 TORCH := torch==2.13.0
 TESTING := pytest pytest-xdist hypothesis
 
-.PHONY: report docs test test-rl test-oldest lint types bench assets pictures wheel clean
+.PHONY: report docs test check quick test-rl lint types bench assets pictures wheel clean
 
 report: $(INSTALLED)
 	$(BIN)/twin validate --out report.html --json report.json
@@ -29,27 +29,28 @@ docs: $(INSTALLED) report.json
 test: $(INSTALLED)
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-# What needs PyTorch or Ray. Tests are skipped where a library is missing: here none may be.
-test-rl: $(RL)/.installed
-	$(RL)/bin/python -c 'import joblib, matplotlib, pyarrow, ray, stable_baselines3, tensorboard, torch'
-	$(RL)/bin/python -m pytest tests/training tests/sweep --ignore tests/training/test_rl_library.py
+# What a contributor runs before every commit.
+check: lint types quick
 
-# RLlib, and the environments on the oldest Gymnasium: the one that Ray asks for.
-test-oldest: $(OLDEST)/.installed
-	$(OLDEST)/bin/python -m pytest --numprocesses 2 --dist worksteal tests/envs
-	$(OLDEST)/bin/python -c 'import ray.rllib.algorithms.ppo'
-	$(OLDEST)/bin/python -m pytest tests/training/test_rl_library.py
+quick: $(INSTALLED)
+	$(BIN)/python -m pytest -m quick --numprocesses 2 --dist worksteal -q
+
+# What needs PyTorch or Ray, and the environments on the oldest Gymnasium: the one that RLlib asks for.
+# Tests are skipped where a library is missing: here none may be.
+test-rl: $(RL)/.installed
+	$(RL)/bin/python -c 'import joblib, matplotlib, pyarrow, ray.rllib.algorithms.ppo, stable_baselines3, tensorboard, torch'
+	$(RL)/bin/python -m pytest --numprocesses 2 --dist worksteal tests/training tests/sweep tests/envs
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/ruff format --check $(SOURCES)
 
-# A type checker does not follow the folder mapping of an editable install: check an installed copy.
+# A type checker does not follow the folder mapping of an editable install: it sees the folders as they are installed.
 types: $(INSTALLED)
-	rm -rf build/types build/lib build/bdist*
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --target build/types .
-	cd build/types && MYPYPATH=.:../../docs ../../$(BIN)/mypy --config-file ../../pyproject.toml -p twin -p handbook
-	cd build/types && MYPYPATH=. ../../$(BIN)/mypy --config-file ../../pyproject.toml --scripts-are-modules ../../examples/*.py
+	rm -rf build/types && mkdir -p build/types/twin
+	ln -s $(CURDIR)/twin/* $(CURDIR)/envs $(CURDIR)/validation $(CURDIR)/assets build/types/twin/
+	cd build/types && MYPYPATH=.:../../docs ../../$(BIN)/mypy --config-file ../../pyproject.toml --cache-dir ../mypy -p twin -p handbook
+	cd build/types && MYPYPATH=. ../../$(BIN)/mypy --config-file ../../pyproject.toml --cache-dir ../mypy --scripts-are-modules ../../examples/*.py
 
 bench: $(INSTALLED)
 	$(BIN)/python -m pytest benchmarks --benchmark-group-by=group --benchmark-columns=min,median,rounds
@@ -84,13 +85,11 @@ $(INSTALLED): pyproject.toml
 	$(BIN)/python -m pip install -qq --editable '.[dev]'
 	touch $@
 
-$(RL)/.installed: EXTRAS := '.[rl,cluster]'
-$(OLDEST)/.installed: EXTRAS := '.[cluster]' 'gymnasium==1.2.2' 'ray[rllib]==2.60.*'
-$(RL)/.installed $(OLDEST)/.installed: pyproject.toml
+$(RL)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --upgrade pip 'setuptools>=77'
 	$(@D)/bin/python -m pip install -qq --no-compile $(TORCH)
-	$(@D)/bin/python -m pip install -qq --no-compile $(TESTING) --editable $(EXTRAS)
+	$(@D)/bin/python -m pip install -qq --no-compile $(TESTING) --editable '.[rl,cluster]' 'gymnasium==1.2.2' 'ray[rllib]==2.60.*'
 	touch $@
 
 clean:

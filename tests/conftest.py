@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,9 +18,15 @@ from scales import Scale, scale_of
 from unsymmetric import content_without_symmetry
 
 import twin
+from twin.engines import engine_names
 from twin.machine.catalogue import parameters_path
 from twin.machine.read import parameters_from
 from twin.simulation.platform import Platform
+
+QUICK_MACHINES = ("stewart", "driving_simulator")
+"""Machines of the quick tier: six legs and six degrees of freedom, four legs and three."""
+
+QUICK_ENGINES = ("analytic",)
 
 # The same examples in every run; compiling on first use must not count against an example.
 settings.register_profile("twin", deadline=None, derandomize=True)
@@ -30,6 +38,30 @@ assert len(MACHINES) == 6, "the catalogue is incomplete"
 GENERAL = "general"
 
 STATES = 200
+
+
+def is_quick(config: pytest.Config) -> bool:
+    """Return whether only the quick tier runs: `pytest -m quick`."""
+    return str(config.getoption("markexpr")) == "quick"
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files without tests of the quick tier: importing all of them takes longer."""
+    if not is_quick(config) or not collection_path.name.startswith("test_"):
+        return None
+    return "mark.quick" not in collection_path.read_text(encoding="utf-8") or None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep two machines and the reference in the quick tier."""
+    if not is_quick(config):
+        return
+    others = {*MACHINES, *engine_names(), GENERAL} - {*QUICK_MACHINES, *QUICK_ENGINES}
+    word = re.compile(rf"(?<![a-z_])({'|'.join(sorted(others))})(?![a-z_])")
+    kept = [item for item in items if not word.search(item.name.partition("[")[2])]
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = kept
+    assert len(items) > 100, "the quick tier has lost its tests"
 
 
 def read_description(name: str) -> dict[str, Any]:

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import pytest
 from package_walk import MODULES
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -79,31 +78,42 @@ def is_error(name: str, module: str) -> bool:
 CHECKED = [name for name in MODULES if not name.endswith("__main__")]
 
 
-@pytest.mark.parametrize("module", CHECKED)
-def test_documented_arguments_are_those_of_the_function(module: str) -> None:
-    for function in functions(module):
-        documented = set(section(function.text, "Args"))
-        if documented:
-            assert documented == arguments(function.node), function.name
+def test_documented_arguments_are_those_of_the_function() -> None:
+    for module in CHECKED:
+        for function in functions(module):
+            documented = set(section(function.text, "Args"))
+            if documented:
+                assert documented == arguments(function.node), function.name
 
 
-@pytest.mark.parametrize("module", CHECKED)
-def test_documented_errors_exist(module: str) -> None:
-    for function in functions(module):
-        for name in section(function.text, "Raises"):
-            assert is_error(name, module), f"{function.name}: {name}"
+def test_documented_errors_exist() -> None:
+    for module in CHECKED:
+        for function in functions(module):
+            for name in section(function.text, "Raises"):
+                assert is_error(name, module), f"{function.name}: {name}"
 
 
-@pytest.mark.parametrize("module", CHECKED)
-def test_raised_errors_are_documented(module: str) -> None:
-    for function in functions(module):
-        for name in raised(function.node):
-            assert name in function.text + function.around, f"{function.name} raises {name}"
+def test_raised_errors_are_documented() -> None:
+    for module in CHECKED:
+        for function in functions(module):
+            for name in raised(function.node):
+                assert name in function.text + function.around, f"{function.name} raises {name}"
+
+
+QUESTION = re.compile(r"(What|How|Who|Where|When|Which)\b")
+
+
+def test_docstrings_say_what_a_thing_is() -> None:
+    for module in MODULES:
+        for node in ast.walk(ast.parse(MODULES[module].read_text())):
+            if isinstance(node, (ast.Module, ast.ClassDef, *Function.__args__)):
+                text = ast.get_docstring(node) or ""
+                assert not QUESTION.match(text), f"{module}: {text.splitlines()[0]}"
 
 
 def test_the_walk_above_sees_methods_and_sections() -> None:
-    found = {function.name: function for function in functions("twin.model.kinematics")}
-    lengths = found["KinematicPlatform.forward_kinematics"]
+    found = {function.name: function for function in functions("twin.model.machine_model")}
+    lengths = found["MachineModel.forward_kinematics"]
     assert set(section(lengths.text, "Args")) == {"lengths", "guess"} == arguments(lengths.node)
     assert set(section(lengths.text, "Raises")) == {"InputError", "ForwardKinematicsError"}
     assert raised(lengths.node) == {"InputError"}

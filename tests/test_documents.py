@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import os
 import re
-import subprocess
-import sys
+import runpy
 from pathlib import Path
 
 import pytest
@@ -110,12 +108,17 @@ def test_engines_page_names_every_option() -> None:
             assert f"`{option}`" in text, f"{name}: {option}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES_WITH_CODE)
-def test_python_blocks_run(page: str, tmp_path: Path) -> None:
+def test_python_blocks_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In this process: a new one for each page would import all libraries again."""
     blocks = re.findall(r"^```python\n(.*?)^```", PAGES[page].read_text(), re.M | re.S)
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    command = [sys.executable, "-c", "\n".join(blocks)]
-    subprocess.run(command, check=True, cwd=tmp_path, env=environment)
+    assert blocks
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    script = tmp_path / f"{Path(page).stem}.py"
+    script.write_text("\n".join(blocks))
+    runpy.run_path(str(script), run_name="__main__")
 
 
 def sources() -> list[Path]:

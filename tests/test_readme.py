@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import shlex
 import signal
 import subprocess
@@ -12,8 +13,10 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
+from typer.testing import CliRunner
 
 import twin
+from twin.cli import app
 
 ROOT = Path(twin.__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -39,13 +42,18 @@ def surroundings() -> dict[str, str]:
     return {**os.environ, "PATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"}
 
 
-def run(command: list[str], folder: Path) -> str:
-    """Run a command in a folder of its own."""
+def run(command: list[str], folder: Path) -> None:
+    """Run a command in a folder of its own, in a process of its own."""
     done = subprocess.run(
         command, cwd=folder, env=surroundings(), capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, f"{shlex.join(command)}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
+
+
+def call(command: list[str]) -> None:
+    """Run a command in this process, which has imported all libraries."""
+    done = CliRunner().invoke(app, command[1:])
+    assert done.exit_code == 0, f"{shlex.join(command)}\n{done.output}\n{done.exception!r}"
 
 
 def view(command: list[str], folder: Path) -> None:
@@ -76,17 +84,26 @@ def test_python_blocks_run_one_after_the_other(tmp_path: Path) -> None:
     assert found, "no Python block was found"
     script = tmp_path / "readme.py"
     script.write_text("\n".join(found))
-    run([sys.executable, str(script)], tmp_path)
+    runpy.run_path(str(script), run_name="__main__")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_commands_succeed_one_after_the_other(page: Path, tmp_path: Path) -> None:
+def test_commands_succeed_one_after_the_other(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lines = commands(page)
     assert lines, "no command was found"
-    for line in lines:
-        command = shlex.split(line, comments=True)
-        (view if command[1] == "view" else run)(command, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    split = [shlex.split(line, comments=True) for line in lines]
+    alone = next(command for command in split if command[1] == "info")
+    for command in split:
+        if command[1] == "view":
+            view(command, tmp_path)
+        elif command is alone:
+            run(command, tmp_path)
+        else:
+            call(command)
 
 
 def test_links_lead_somewhere() -> None:

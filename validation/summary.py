@@ -121,7 +121,7 @@ def _machine(
         "source": parameters.source,
         "kind": platform.kind,
         "verdict": overall([result.verdict for result in own]),
-        "degrees of freedom": platform.dof,
+        "dof": platform.dof,
         "actuators": platform.n_actuators,
         "counts": _counts(own),
         "tightest": _tightest(own),
