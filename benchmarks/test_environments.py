@@ -69,14 +69,14 @@ def test_overhead_of_one_environment(benchmark, engine):
     env = gym.make(ID, engine=engine, max_episode_steps=LONG, disable_env_checker=True)
     env.reset(seed=0)
     batch = env.unwrapped.task.batch
-    action, demand = np.zeros(6, dtype=np.float32), np.zeros((1, 6))
+    action, command = np.zeros(6, dtype=np.float32), np.zeros((1, 6))
     rounds = 2000 if engine == "analytic" else 200
     whole, raw = [], []
     for _ in range(rounds):
         begin = perf_counter()
         env.step(action)
         middle = perf_counter()
-        batch.advance(demand)
+        batch.advance(command)
         raw.append(perf_counter() - middle)
         whole.append(middle - begin)
     over = 1e6 * (median(whole) - median(raw))

@@ -114,7 +114,7 @@ class Task(ABC):
     def _allocate(self) -> None:
         """Make the arrays of all tasks; `actions` and `observations` are known."""
         size = self.size
-        self.demand = np.zeros((size, self.platform.n_actuators))
+        self.drive_commands = np.zeros((size, self.platform.n_actuators))
         self.feedforward: FloatArray | None = None
         self.wrench: FloatArray | None = None
         self.shaking: FloatArray | None = None
@@ -171,7 +171,7 @@ class Task(ABC):
 
     @abstractmethod
     def command(self, actions: FloatArray) -> None:
-        """Fill `demand`, and what else acts on the machines, from actions `(N, a)` within 1."""
+        """Fill `drive_commands` and other inputs of the machines from actions `(N, a)` within 1."""
 
     @abstractmethod
     def look(self, rows: Any) -> None:
@@ -181,7 +181,7 @@ class Task(ABC):
         """Do one control period under actions `(N, a)` within 1."""
         self.command(actions)
         self.batch.advance(
-            self.demand,
+            self.drive_commands,
             feedforward=self.feedforward,
             wrench=self.wrench,
             shaking=self.shaking,

@@ -18,8 +18,8 @@ from twin.viewer.film import Look, write_film, write_picture
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 
 platform = twin.load("stewart", "hardware")
-ride = TankTrackMotion(platform.home, duration=4.0, peak_pitch=0.1)
-controller = make_controller("feedforward", platform, ride)
+course = TankTrackMotion(platform.home, duration=4.0, peak_pitch=0.1)
+controller = make_controller("feedforward", platform, course)
 run = platform.simulate(4.0, controller=controller, timestep=5e-4, fidelity="fast", every=2)
 assert not run.stopped, run.stopped
 

@@ -1,6 +1,6 @@
 """How fast a controlled machine follows, measured with a sweep as one would on the real one.
 
-The platform pitches along a chirp; angle over demanded angle gives magnitude, phase and coherence.
+The platform pitches along a chirp; angle over setpoint gives magnitude, phase and coherence.
 Gains that were found without the motors' inertia make the real machine swing; forces of a model,
 sent ahead, take the loop out of the way.
 """
@@ -55,10 +55,10 @@ for name, (configuration, law) in RUNS.items():
 
 titles = ("bandwidth [Hz]", "peak [dB]", "at [Hz]", "delay [ms]")
 columns = (Column("loop"), *(Column(title, number=True) for title in titles))
-table(columns, rows, "stewart: pitch per demanded pitch")
+table(columns, rows, "stewart: pitch per setpoint pitch")
 
 above.axhline(-3.0, color="#1b2733", linestyle=":", linewidth=1.0)
-above.set(ylabel="magnitude [dB]", title="stewart: pitch per demanded pitch")
+above.set(ylabel="magnitude [dB]", title="stewart: pitch per setpoint pitch")
 above.legend()
 below.set(xlabel="frequency [Hz]", ylabel="phase [deg]", xlim=(1.0, 100.0))
 below.set_xticks([1, 2, 5, 10, 20, 50, 100], ["1", "2", "5", "10", "20", "50", "100"])

@@ -49,7 +49,7 @@ note("other controller, home")
 amplitude = {"x": 0.03}
 home = session.platform.home
 session.play(SineMotion(home, amplitude=amplitude, frequency=1.0, duration=3.0, fade_in=0.5))
-while session.playing and session.demanded[0] < 29.9:
+while session.playing and session.setpoint[0] < 29.9:
     session.advance(0.01)
 note("at a peak of a sine of 30 mm")
 

@@ -1,7 +1,7 @@
 """A car brakes; how much of it does the driver on a platform feel?
 
-Three algorithms turn the ride into a motion inside the actuators' limits. Errors are of what is
-perceived, in thresholds of perception; the platform at rest is what they have to beat.
+Three algorithms turn the manoeuvre into a motion inside the actuators' limits. Errors are of what
+is perceived, in thresholds of perception; the platform at rest is what they have to beat.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from matplotlib.figure import Figure
 
 import twin
 from twin.cli.console import Column, line, table
-from twin.motion.cueing import compare, manoeuvre, standstill_error
+from twin.motion.cueing import compare, make_manoeuvre, standstill_error
 
 platform = twin.load("stewart")
-ride = manoeuvre("braking")
-outcomes = compare(platform, ride)
+manoeuvre = make_manoeuvre("braking")
+outcomes = compare(platform, manoeuvre)
 
 rows = [
     (
@@ -30,11 +30,11 @@ rows = [
     )
     for name, one in outcomes.items()
 ]
-still = standstill_error(ride)
+still = standstill_error(manoeuvre)
 rows.append(("at rest", f"{still.total:.2f}", "-", f"{still.total_false_cue:.2f}", "0"))
 titles = ("error", "correlation", "false cues", "largest share of a limit [%]")
 columns = (Column("algorithm"), *(Column(title, number=True) for title in titles))
-table(columns, rows, f"{platform.name}: {ride.name}")
+table(columns, rows, f"{platform.name}: {manoeuvre.name}")
 
 matplotlib.style.use(Path(__file__).with_name("plots.mplstyle"))
 figure = Figure(figsize=(8.0, 5.4))
@@ -46,7 +46,7 @@ for name, one in outcomes.items():
     moved.plot(one.use.time, 1e3 * one.cue.motion.axes(one.use.time).values[:, 0], label=name)
 felt.set(ylabel="perceived surge [m/s²]", title="braking: what the driver feels")
 felt.legend(ncols=4)
-moved.set(xlabel="time [s]", ylabel="surge of the platform [mm]", xlim=(0.0, ride.duration))
+moved.set(xlabel="time [s]", ylabel="surge of the platform [mm]", xlim=(0.0, manoeuvre.duration))
 picture = Path(sys.argv[1] if len(sys.argv) > 1 else ".") / "motion_cueing.png"
 figure.savefig(picture)
 line(f"wrote {picture}")

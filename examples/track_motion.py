@@ -1,4 +1,4 @@
-"""Four controllers follow the same ride, on ideal actuators and on real ones.
+"""Four controllers follow the same course, on ideal actuators and on real ones.
 
 The configuration `hardware` brings the drives: friction, backlash, delay, encoders. What a
 controller knows of them decides what is left of its lead. Errors are root mean squares of the
@@ -26,8 +26,8 @@ for name, idea in CONTROLLERS.items():
     row = [name, idea]
     for configuration in (None, "hardware"):
         platform = twin.load("stewart", configuration)
-        ride = TankTrackMotion(platform.home, duration=DURATION, peak_pitch=0.03)
-        controller = make_controller(name, platform, ride)
+        course = TankTrackMotion(platform.home, duration=DURATION, peak_pitch=0.03)
+        controller = make_controller(name, platform, course)
         run = platform.simulate(
             DURATION, controller=controller, timestep=5e-4, configuration="fast"
         )
@@ -38,4 +38,4 @@ for name, idea in CONTROLLERS.items():
 
 titles = ("ideal [mm]", "ideal [mrad]", "hardware [mm]", "hardware [mrad]")
 columns = (Column("controller"), Column("idea"), *(Column(title, number=True) for title in titles))
-table(columns, rows, f"stewart on a tank's ride of {DURATION:g} s, root mean square errors")
+table(columns, rows, f"stewart on a tank's course of {DURATION:g} s, root mean square errors")

@@ -46,7 +46,7 @@ for name, trial in (("start", trials[0]), ("half-way", trials[2]), ("found", tri
     axes.plot(time, trial.response, label=f"{name}: {gains_text(tuning, trial.parameters)}")
 for bound in (VELOCITY_STEP.lower(tuning.time), VELOCITY_STEP.upper(tuning.time)):
     axes.plot(time, bound, color="#1b2733", linestyle=":", linewidth=1.0)
-axes.set(xlabel="time [ms]", ylabel="speed per demanded speed", xlim=(0.0, time[-1]))
+axes.set(xlabel="time [ms]", ylabel="speed per setpoint", xlim=(0.0, time[-1]))
 axes.set_title("step of the velocity loop between its bounds (dotted)")
 axes.legend()
 picture = Path(sys.argv[1] if len(sys.argv) > 1 else ".") / "tune_controller.png"

@@ -45,7 +45,7 @@ class Told(NamedTuple):
 class Orders(NamedTuple):
     """What acts on one row `(periods, ...)`."""
 
-    demand: Any
+    command: Any
     feedforward: Any
     wrench: Any
     shaking: Any
@@ -71,25 +71,25 @@ def orders(batch: Any, periods: int, seed: int = 0, *, shaken: bool = False) -> 
     )
     held = platform.inverse_dynamics(platform.home, REST, REST, deflection=inside)
     strong = float(np.abs(held).max())
-    demand = random.uniform(-1.0, 1.0, (*shape, n))
+    command = random.uniform(-1.0, 1.0, (*shape, n))
     if batch.mode == "velocity":
         span = (platform.maximum_coordinates - platform.minimum_coordinates).min()
-        demand *= 0.2 * span
+        command *= 0.2 * span
         feedforward = 0.01 * strong * random.uniform(-1.0, 1.0, (*shape, n))
     else:
-        demand = held + 0.02 * strong * demand
+        command = held + 0.02 * strong * command
         feedforward = np.zeros((*shape, n))
     wrench = 0.02 * strong * random.uniform(-1.0, 1.0, (*shape, 6))
     shaking = random.uniform(-2.0, 2.0, (*shape, batch.ratio, 3)) if shaken else None
-    return Orders(demand, feedforward, wrench, shaking)
+    return Orders(command, feedforward, wrench, shaking)
 
 
 def advanced(batch: Any, given: Orders) -> Told:
     """Return what a batched plant tells `(N, periods, ...)` under orders `(N, periods, ...)`."""
     told = []
-    for k in range(given.demand.shape[1]):
+    for k in range(given.command.shape[1]):
         batch.advance(
-            given.demand[:, k],
+            given.command[:, k],
             feedforward=given.feedforward[:, k],
             wrench=given.wrench[:, k],
             shaking=None if given.shaking is None else given.shaking[:, k],
@@ -108,9 +108,9 @@ def stepped(batch: Any, row: int, given: Orders, start: Any = (None, None, None)
     plant.start(state, loop_gains(batch.platform, batch.timestep))
     plant.measure(state)
     told = []
-    for k in range(given.demand.shape[1]):
+    for k in range(given.command.shape[1]):
         feedforward = given.feedforward[row, k] if mode == "velocity" else None
-        plant.command(Command(given.demand[row, k], mode, feedforward))
+        plant.command(Command(given.command[row, k], mode, feedforward))
         for part in range(batch.ratio):
             if given.shaking is not None:
                 engine.shake(given.shaking[row, k, part])

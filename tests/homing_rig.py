@@ -50,8 +50,8 @@ class Rig:
                 self.seen.append(told.phases)
             if told.ready or told.fault or self.time >= longest:
                 return told
-            demand = told.speeds if broken is None else broken(self.time, told.speeds)
-            self.rates += (demand - self.rates) * (1.0 - np.exp(-PERIOD / LAG))
+            command = told.speeds if broken is None else broken(self.time, told.speeds)
+            self.rates += (command - self.rates) * (1.0 - np.exp(-PERIOD / LAG))
             self.coordinates = np.clip(
                 self.coordinates + self.rates * PERIOD, 0.8644 - 5e-3, 1.0944 + 5e-3
             )

@@ -1,4 +1,4 @@
-"""A platform whose motion is a demanded one behind a known resonance, and its inertial log."""
+"""A platform that follows a reference through a known resonance, and its inertial log."""
 
 from __future__ import annotations
 

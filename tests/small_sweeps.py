@@ -9,7 +9,7 @@ from twin.sweep import Sweep
 SMALL: dict[str, Any] = {
     "machine": "srspm",
     "fidelity": "fast",
-    "motion": {"word": "sine", "amplitude": 0.01, "frequency": 5.0, "duration": 0.06},
+    "motion": {"name": "sine", "amplitude": 0.01, "frequency": 5.0, "duration": 0.06},
     "parameters": {"platform.body.mass": [1.0, 2.0, 3.0]},
 }
 

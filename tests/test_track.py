@@ -55,7 +55,7 @@ def test_motions(motion: str, tmp_path: Path) -> None:
 def test_recordings_are_followed(tmp_path: Path) -> None:
     time = np.arange(0, 0.5, 0.01)
     rows = [f"{t:.3f},{5 * np.sin(4 * np.pi * t) ** 2:.6f}" for t in time]
-    file = tmp_path / "ride.csv"
+    file = tmp_path / "run.csv"
     file.write_text("time [s],z [mm]\n" + "\n".join(rows) + "\n")
     result = run("track", "srspm", "--motion", file, "--duration", 0.5, "--fidelity", "fast")
     assert result.exit_code == 0, result.output
@@ -91,7 +91,7 @@ def test_figures_need_a_closed_loop() -> None:
 
 
 def test_what_the_inertial_sensor_told_is_a_log_for_imu(tmp_path: Path) -> None:
-    file = tmp_path / "ride.csv"
+    file = tmp_path / "run.csv"
     result = run(
         "track", "stewart", "--configuration", "hardware", "--motion", "sine", "--axis", "pitch",
         "--frequency", 2, "--duration", 1, "--fidelity", "fast", "--log", file,
@@ -104,7 +104,7 @@ def test_what_the_inertial_sensor_told_is_a_log_for_imu(tmp_path: Path) -> None:
 
 
 def test_machines_without_an_inertial_sensor_write_no_log(tmp_path: Path) -> None:
-    result = run("track", "stewart", "--duration", 0.1, "--log", tmp_path / "ride.csv")
+    result = run("track", "stewart", "--duration", 0.1, "--log", tmp_path / "run.csv")
     assert result.exit_code == 2
     assert "inertial sensor" in result.stderr
     assert not list(tmp_path.iterdir())

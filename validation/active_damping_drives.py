@@ -128,7 +128,7 @@ def _decay(
         pull = loudness * float((drives.breakaway / spring_constants(platform)[0]).max())
     step = min(STEP, suitable_timestep(platform))
     parts = int(np.ceil(controller.period / step - 1e-9))
-    ride = simulate(
+    run = simulate(
         platform,
         int(np.ceil(PERIODS / driven.frequency / controller.period)) * controller.period,
         displaced(platform.home, shape * (pull / stretch)),
@@ -138,7 +138,7 @@ def _decay(
         every=parts,
         fidelity="fast",
     )
-    return ride.time, displacement(ride.pose, platform.home) @ row
+    return run.time, displacement(run.pose, platform.home) @ row
 
 
 def _damping(swing: FloatArray) -> float:

@@ -1,4 +1,4 @@
-"""Figures of closed loops: a ride, and a safe stop."""
+"""Figures of closed loops: a tracked motion, and a safe stop."""
 
 from __future__ import annotations
 
@@ -13,21 +13,23 @@ DRAWN = 2000
 """Points of a curve at most."""
 
 
-def tracking_plot(platform: Platform, ride: Trajectory) -> Plot:
-    """Return demand, error and forces of a ride."""
-    time = ride.signals["time"]
+def tracking_plot(platform: Platform, course: Trajectory) -> Plot:
+    """Return setpoint, error and forces of a tracked motion."""
+    time = course.signals["time"]
     unit, scale = ("mm", 1e3) if platform.coordinate_unit == "m" else ("mrad", 1e3)
-    start = ride.signals["demand"][0]
-    error = ride.signals["demand"] - ride.signals["measured"]
+    start = course.signals["setpoint"][0]
+    error = course.signals["setpoint"] - course.signals["measured"]
     return Plot(
         "Heave in closed loop",
         "time [s]",
         (
-            Panel(f"demand [{unit}]", leg_curves(time, scale * (ride.signals["demand"] - start))),
+            Panel(
+                f"setpoint [{unit}]", leg_curves(time, scale * (course.signals["setpoint"] - start))
+            ),
             Panel(f"error [{unit}]", leg_curves(time, scale * error)),
-            Panel(f"force [{platform.force_unit}]", _curves(ride.time, ride.forces)),
+            Panel(f"force [{platform.force_unit}]", _curves(course.time, course.forces)),
         ),
-        caption="Error: what the encoders tell less than demanded.",
+        caption="Error: setpoint less the encoders' reading.",
     )
 
 

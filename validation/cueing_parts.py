@@ -8,7 +8,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.tasks.motion_cueing.car import GRAVITY
-from twin.motion.cueing import ClassicalWashout, PredictiveCueing, Ride, perceived
+from twin.motion.cueing import ClassicalWashout, Manoeuvre, PredictiveCueing, perceived
 from twin.motion.cueing.channel import Channel
 from twin.motion.cueing.perception import CANALS, OTOLITH
 from twin.motion.cueing.quadratic_program import Problem, QuadraticProgram
@@ -89,10 +89,10 @@ def filter_measures(platform: Platform) -> Iterator[Measure]:
         )
 
 
-def program_measures(platform: Platform, ride: Ride) -> Iterator[Measure]:
+def program_measures(platform: Platform, manoeuvre: Manoeuvre) -> Iterator[Measure]:
     """Yield the difference between two solvers on one program of predictive cueing."""
     cueing = PredictiveCueing(platform, default_head(platform))
-    force, rate = ride.at(cueing.period * np.arange(PROGRAM_STEP))
+    force, rate = manoeuvre.at(cueing.period * np.arange(PROGRAM_STEP))
     for sample in zip(force, rate, strict=True):
         cueing.step(*sample)
     problem = cueing.problem

@@ -57,7 +57,7 @@ class DriveBench:
 
     def force(
         self,
-        demand: float,
+        command: float,
         leg: float,
         rate: float,
         *,
@@ -70,7 +70,7 @@ class DriveBench:
             self.drive,
             self.states,
             self._gains,
-            *(np.array([value]) for value in (demand, feedforward, brake, leg, rate)),
+            *(np.array([value]) for value in (command, feedforward, brake, leg, rate)),
             mode,
             self.step,
             self._parts,
@@ -81,7 +81,7 @@ class DriveBench:
     def run(
         self,
         duration: float,
-        demand: float | Callable[[float], float] = 0.0,
+        command: float | Callable[[float], float] = 0.0,
         *,
         mass: float | None = None,
         load: float | Callable[[float], float] = 0.0,
@@ -94,11 +94,11 @@ class DriveBench:
 
         Args:
             duration: [s].
-            demand: force or speed, or one of the time.
+            command: force or speed, or one of the time.
             mass: of a free leg; default: the leg stands still.
             load: a further force on the free leg, or one of its rate.
             brake: 1 to hold.
-            mode: of the demand, `VELOCITY` or 0.
+            mode: of the command, `VELOCITY` or 0.
             leg: coordinate of the leg at the start.
             rate: of the leg at the start.
         """
@@ -108,7 +108,7 @@ class DriveBench:
         legs[0], states[0] = (leg, rate), self.states[0]
         for k in range(steps):
             at, speed = legs[k]
-            asked = demand(k * self.step) if callable(demand) else demand
+            asked = command(k * self.step) if callable(command) else command
             forces[k] = self.force(asked, at, speed, mode=mode, brake=brake)
             pull = 0.0
             if mass is not None:

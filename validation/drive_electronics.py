@@ -1,4 +1,4 @@
-"""What a machine's electronics make of a demand: delay, current loop, converter."""
+"""What a machine's electronics make of a command: delay, current loop, converter."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def response_of_electronics(machine: Platform) -> tuple[Measure, Plot]:
         error = max(error, float(np.abs(effort - expected).max() / jump))
         runs[step] = (time, effort - before, expected - before)
     measure = Measure(
-        "effort after a step of demand, through delay and current loop, against its closed form",
+        "effort after a step of command, through delay and current loop, against its closed form",
         error,
         "1",
         1e-9,
@@ -73,7 +73,7 @@ def _digitised(machine: Platform, step: float, effort: float) -> float:
 
 
 def converter_measures(drive: FloatArray) -> Iterator[Measure]:
-    """Yield how far demands are from what the converter makes of them."""
+    """Yield how far commands are from what the converter makes of them."""
     digit, peak = drive[column.EFFORT_DIGIT], drive[column.PEAK]
     if digit == 0.0:
         return
@@ -82,13 +82,13 @@ def converter_measures(drive: FloatArray) -> Iterator[Measure]:
     row[0, [column.LOWER, column.LOWER_STOP]] = -np.inf
     row[0, [column.UPPER, column.UPPER_STOP]] = np.inf
     row[0, [column.FRICTION, column.CONTINUOUS]] = 0.0, np.inf
-    demands = np.random.default_rng(4614).uniform(-peak, peak - digit, 200)
-    given = [DriveBench(row, STEP).force(value, 0.0, 0.0) for value in demands]
-    off = np.abs(np.array(given) - demands).max() / digit
+    commands = np.random.default_rng(4614).uniform(-peak, peak - digit, 200)
+    given = [DriveBench(row, STEP).force(value, 0.0, 0.0) for value in commands]
+    off = np.abs(np.array(given) - commands).max() / digit
     whole = np.abs(np.array(given) / digit - np.round(np.array(given) / digit)).max()
     bits = round(np.log2(2.0 * peak / digit))
     yield Measure(
-        "demand against what the converter gives, in its digits", float(off), "1", 0.5 + 1e-9,
+        "command against what the converter gives, in its digits", float(off), "1", 0.5 + 1e-9,
         f"nearest of {2**bits} codes",
     )  # fmt: skip
     yield Measure(
@@ -96,7 +96,7 @@ def converter_measures(drive: FloatArray) -> Iterator[Measure]:
     )
     top = DriveBench(row, STEP).force(2.0 * peak, 0.0, 0.0) / digit
     yield Measure(
-        "demand beyond the range against the highest code",
+        "command beyond the range against the highest code",
         abs(float(top) - (2 ** (bits - 1) - 1)), "1", 1e-9,
         "codes end one below the full range",
     )  # fmt: skip

@@ -44,18 +44,18 @@ def hysteresis_plot(loop: Hysteresis, unit: str) -> Plot:
 def response_plot(
     runs: dict[float, tuple[FloatArray, FloatArray, FloatArray]], drive: AnyDrive
 ) -> Plot:
-    """Return how a step of demand arrives; `runs`: time, effort and closed form per step [s]."""
+    """Return how a step of command arrives; `runs`: time, effort and closed form per step [s]."""
     curves = []
     for step, (time, effort, expected) in runs.items():
         curves.append(Curve(f"steps of {1e3 * step:.4g} ms", 1e3 * time, effort, "markers"))
         dense = (f"closed form, {1e3 * step:.4g} ms", 1e3 * time, expected)
         curves.append(Curve(*dense, "dot"))
     caption = (
-        f"A step of the force demand at 0, delayed by {1e3 * drive.delay:g} ms, behind a current "
+        f"A step of the force command at 0, delayed by {1e3 * drive.delay:g} ms, behind a current "
         f"loop of {1e3 * drive.current_lag:g} ms. Values at the ends of steps."
     )
     panel = Panel("change of effort [N, N m]", tuple(curves))
-    return Plot("Step of the demand", "time [ms]", (panel,), caption=caption)
+    return Plot("Step of the command", "time [ms]", (panel,), caption=caption)
 
 
 def fold_back_plot(heated: FoldBack, machine: Platform) -> Plot:

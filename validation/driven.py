@@ -94,7 +94,7 @@ def springs_along(platform: Platform, motion: Motion, time: FloatArray) -> Float
     return np.asarray(solution.y.T)
 
 
-def work_measure(platform: Platform, ride: DrivenMotion, tolerance: float) -> Measure:
+def work_measure(platform: Platform, run: DrivenMotion, tolerance: float) -> Measure:
     """Return the largest running imbalance of work, losses and energy, per largest work or gain.
 
     The balance is taken from the start to every sample: over a whole period alone forces without
@@ -102,11 +102,11 @@ def work_measure(platform: Platform, ride: DrivenMotion, tolerance: float) -> Me
     """
     from scipy.interpolate import make_interp_spline
 
-    power = np.einsum("ki,ki->k", ride.forces, ride.rates)
-    lost = platform.dissipation(ride.pose, ride.twist, deflection=ride.deflection)
-    spline = make_interp_spline(ride.time, np.column_stack([power, lost]), k=5)
-    work, losses = spline.antiderivative()(ride.time).T
-    energies = platform.energy(ride.pose, ride.twist, deflection=ride.deflection)
+    power = np.einsum("ki,ki->k", run.forces, run.rates)
+    lost = platform.dissipation(run.pose, run.twist, deflection=run.deflection)
+    spline = make_interp_spline(run.time, np.column_stack([power, lost]), k=5)
+    work, losses = spline.antiderivative()(run.time).T
+    energies = platform.energy(run.pose, run.twist, deflection=run.deflection)
     total = np.sum(energies, axis=0)
     gain = total - total[0]
     largest = max(np.abs(work).max(), np.abs(gain).max())
@@ -115,29 +115,29 @@ def work_measure(platform: Platform, ride: DrivenMotion, tolerance: float) -> Me
     return Measure(name, off, "1", tolerance, WORK_REASON)
 
 
-def end_work_measure(platform: Platform, ride: DrivenMotion, tolerance: float) -> Measure:
-    """Return the imbalance of work, losses and energy at the end of a ride, per work exchanged.
+def end_work_measure(platform: Platform, run: DrivenMotion, tolerance: float) -> Measure:
+    """Return the imbalance of work, losses and energy at the end of a run, per work exchanged.
 
-    Where a ride ends as it began, nothing but losses and their integral is left.
+    Where a run ends as it began, nothing but losses and their integral is left.
     """
     from scipy.integrate import simpson
 
-    power = np.einsum("ki,ki->k", ride.forces, ride.rates)
-    lost = platform.dissipation(ride.pose, ride.twist, deflection=ride.deflection)
-    ends = slice(None, None, len(ride.time) - 1)
-    energies = platform.energy(ride.pose[ends], ride.twist[ends], deflection=ride.deflection[ends])
+    power = np.einsum("ki,ki->k", run.forces, run.rates)
+    lost = platform.dissipation(run.pose, run.twist, deflection=run.deflection)
+    ends = slice(None, None, len(run.time) - 1)
+    energies = platform.energy(run.pose[ends], run.twist[ends], deflection=run.deflection[ends])
     gain = float(np.diff(np.sum(energies, axis=0))[0])
-    net = simpson(power - lost, x=ride.time) - gain
-    exchanged = np.trapezoid(np.abs(power), ride.time)
+    net = simpson(power - lost, x=run.time) - gain
+    exchanged = np.trapezoid(np.abs(power), run.time)
     name = "work of the forces less gain of energy and losses at the end, per work exchanged"
     return Measure(name, float(abs(net) / exchanged), "1", tolerance, END_REASON)
 
 
-def projection_along(platform: Platform, ride: DrivenMotion) -> tuple[list[Measure], list[Curve]]:
+def projection_along(platform: Platform, run: DrivenMotion) -> tuple[list[Measure], list[Curve]]:
     """Return the engines' projection errors at states spread over the motion."""
-    at = np.linspace(0, len(ride.time) - 1, PROJECTED).astype(int)
-    states = RandomStates(ride.pose[at], ride.twist[at], ride.acceleration[at], ride.deflection[at])
-    return projection_errors(platform, states, x=ride.time[at])
+    at = np.linspace(0, len(run.time) - 1, PROJECTED).astype(int)
+    states = RandomStates(run.pose[at], run.twist[at], run.acceleration[at], run.deflection[at])
+    return projection_errors(platform, states, x=run.time[at])
 
 
 def follow(
@@ -148,31 +148,31 @@ def follow(
     It begins at `begin` [s] and lasts `longest` [s], less in a small or stiff machine.
     """
     duration, step = duration_for(platform, longest), compared_step(platform)
-    ride = driven(platform, motion, begin + np.arange(round(duration / step) + 1.0) * step)
+    run = driven(platform, motion, begin + np.arange(round(duration / step) + 1.0) * step)
     return trajectory_comparison(
         platform,
         duration,
         title,
-        ride.forces[:-1],
-        pose=ride.pose[0],
-        twist=ride.twist[0],
-        deflection=ride.deflection[0],
+        run.forces[:-1],
+        pose=run.pose[0],
+        twist=run.twist[0],
+        deflection=run.deflection[0],
     )
 
 
 def legs_plot(
-    platform: Platform, ride: DrivenMotion, title: str, projection: list[Curve], caption: str
+    platform: Platform, run: DrivenMotion, title: str, projection: list[Curve], caption: str
 ) -> Plot:
     """Return actuator coordinates, forces, and the projection errors below."""
-    moved = ride.coordinates - platform.minimum_coordinates
-    kept = slice(None, None, 1 + len(ride.time) // DRAWN)
+    moved = run.coordinates - platform.minimum_coordinates
+    kept = slice(None, None, 1 + len(run.time) // DRAWN)
     force = f"{force_name(platform)} [{platform.force_unit}]"
     panels = (
         Panel(
             f"{coordinate_name(platform)} from its minimum [{platform.coordinate_unit}]",
-            leg_curves(ride.time[kept], moved[kept]),
+            leg_curves(run.time[kept], moved[kept]),
         ),
-        Panel(force, leg_curves(ride.time[kept], ride.forces[kept])),
+        Panel(force, leg_curves(run.time[kept], run.forces[kept])),
         Panel("projection error / largest force", tuple(projection), log_y=True),
     )
     return Plot(title, "time [s]", panels, caption=caption)

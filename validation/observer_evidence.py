@@ -17,7 +17,7 @@ from twin.validation.results import Measure, Statement, Table
 from twin.validation.tracked import motion_size, tracked, with_drive
 
 FROM_THE_START: dict[str, Any] = {"feedforward_start": 0.0, "feedforward_rise": 0.0}
-"""Of cascades: rides rise from rest faster than the thesis' velocity feedforward sets in."""
+"""Of cascades: runs rise from rest faster than the thesis' velocity feedforward sets in."""
 
 DISTINCT = 1.3
 """Required: rotation error without the disturbance fed forward per that with it, where legs rub."""
@@ -41,14 +41,14 @@ LACKING = ("hardware, no friction", "hardware, no backlash")
 
 
 def observer_evidence(
-    machines: dict[str, Platform], motion: Motion, ride: float, period: float, timestep: float
+    machines: dict[str, Platform], motion: Motion, run: float, period: float, timestep: float
 ) -> tuple[Evidence, tuple[float, float, float]]:
     """Return errors of all variants on plants with and without friction and backlash.
 
     Args:
         machines: "ideal" and "hardware".
-        motion: longer than the ride.
-        ride: [s]
+        motion: longer than the run.
+        run: [s]
         period: of the controllers [s].
         timestep: of the analytic engine [s].
 
@@ -68,9 +68,9 @@ def observer_evidence(
             if variant == "feedback alone" and plant in LACKING:
                 continue
             controller = ObserverCascade(machine, reference, **options, **FROM_THE_START)
-            found[plant][variant] = tracked(machine, controller, engine, ride).rms
+            found[plant][variant] = tracked(machine, controller, engine, run).rms
         engine.close()
-    return found, motion_size(reference, round(ride / period) + 1)
+    return found, motion_size(reference, round(run / period) + 1)
 
 
 def evidence_table(found: Evidence) -> Table:

@@ -21,12 +21,12 @@ LEAD, STEP = 0.5, 5e-4
 
 
 class ResonantDrive(NamedTuple):
-    """The resonant platform driven, and driven again by compensated demands."""
+    """The resonant platform driven, and driven again by compensated references."""
 
     response: ChannelResponse
     change: Compensation
     errors: dict[str, float]
-    """demand -> rms error of the pitch rate [rad/s]"""
+    """reference -> rms error of the pitch rate [rad/s]"""
     curves: tuple[Curve, ...]
 
 
@@ -55,8 +55,8 @@ def drive_resonant(platform: Platform) -> ResonantDrive:
         ("amplitude compensated", change),
         ("amplitude and phase compensated", compensate(motion, found, phase=True)),
     ):
-        demand = RecordedMotion(platform.home, given.time, given.axes, check_size=False)
-        runs[name] = _followed(demand)
+        reference = RecordedMotion(platform.home, given.time, given.axes, check_size=False)
+        runs[name] = _followed(reference)
     times = np.asarray(np.arange(int(motion.duration / STEP)) * STEP, dtype=np.float64)
     want = motion.axes(times).rates[:, 4]
     rates = {name: _rate(run, times) for name, run in runs.items()}

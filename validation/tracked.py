@@ -1,4 +1,4 @@
-"""Rides under control: errors of a controlled machine against its reference."""
+"""Runs under control: errors of a controlled machine against its reference."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from twin.simulation.trajectory import Trajectory
 
 
 class Tracked(NamedTuple):
-    """A ride with its errors, one row per control instant."""
+    """A run with its errors, one row per control instant."""
 
     trajectory: Trajectory
     time: FloatArray
@@ -66,9 +66,9 @@ def with_drive(platform: Platform, **changes: Any) -> Platform:
 
 
 def tracked(platform: Platform, controller: Controller, engine: Engine, duration: float) -> Tracked:
-    """Return the ride of a machine that begins on its reference, at the reference's twist."""
+    """Return the run of a machine that begins on its reference, at the reference's twist."""
     reference = controller.reference
-    ride = simulate(
+    run = simulate(
         platform,
         duration,
         pose=reference.pose[0],
@@ -78,13 +78,13 @@ def tracked(platform: Platform, controller: Controller, engine: Engine, duration
         every=round(controller.period / engine.timestep),
         progress=False,
     )
-    rows = [reference.row(k) for k in range(len(ride))]
+    rows = [reference.row(k) for k in range(len(run))]
     return Tracked(
-        ride,
-        ride.time,
-        ride.pose[:, :3] - reference.pose[rows, :3],
-        _turns(ride.pose, reference.pose[rows]),
-        ride.lengths - reference.coordinates[rows],
+        run,
+        run.time,
+        run.pose[:, :3] - reference.pose[rows, :3],
+        _turns(run.pose, reference.pose[rows]),
+        run.lengths - reference.coordinates[rows],
     )
 
 
@@ -115,7 +115,7 @@ def part(platform: Platform, reference: Reference, begin: int, end: int) -> Refe
 
 
 def apart(one: Trajectory, other: Trajectory) -> tuple[float, float]:
-    """Return the largest differences of two rides, in parts of the motion of the first.
+    """Return the largest differences of two runs, in parts of the motion of the first.
 
     Of positions, and of quaternions; the motion is the largest change since the begin.
     """

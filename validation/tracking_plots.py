@@ -1,4 +1,4 @@
-"""Figures of rides under control: errors over time, estimates of the Kalman observer."""
+"""Figures of runs under control: errors over time, estimates of the Kalman observer."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from twin.validation.tracked import Tracked
 
 
 def tracking_plots(
-    rides: dict[tuple[str, str], Tracked],
+    runs: dict[tuple[str, str], Tracked],
     units: tuple[tuple[str, str], ...],
     names: tuple[str, ...],
 ) -> list[Plot]:
     """Return errors of the named controllers over time, and what the observer estimates.
 
     Args:
-        rides: by plant and controller, with "hardware" and "PI + Kalman" among them.
+        runs: by plant and controller, with "hardware" and "PI + Kalman" among them.
         units: names and units of position and rotation errors, times a thousand.
         names: of the controllers to be shown.
     """
@@ -24,14 +24,14 @@ def tracking_plots(
     for k, (what, unit) in enumerate(units[:2]):
         curves = []
         for name in names:
-            ride = rides["hardware", name]
-            size = np.linalg.norm((ride.position, ride.rotation)[k], axis=1)
-            curves.append(Curve(name, ride.time[1:], 1e3 * size[1:]))
+            run = runs["hardware", name]
+            size = np.linalg.norm((run.position, run.rotation)[k], axis=1)
+            curves.append(Curve(name, run.time[1:], 1e3 * size[1:]))
         errors.append(Panel(f"{what} error [{unit}]", tuple(curves), log_y=True))
-    ride = rides["hardware", "PI + Kalman"]
-    signals = ride.trajectory.signals
+    run = runs["hardware", "PI + Kalman"]
+    signals = run.trajectory.signals
     time, estimated = signals["time"], signals["estimated_rate"]
-    actual = ride.trajectory.rates[: len(time)]
+    actual = run.trajectory.rates[: len(time)]
     legs = range(estimated.shape[1])
     return [
         Plot(

@@ -1,4 +1,4 @@
-"""Draw docs/images/moving.gif: stewart on a ride along all six axes that repeats without a seam."""
+"""Draw docs/images/moving.gif: stewart on a smooth periodic course along six axes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from twin.motion import MultiSineMotion
 from twin.viewer.film import Look, write_film
 
 PERIOD = 4.0
-"""[s] of the ride."""
+"""[s] of the course."""
 
 AMPLITUDES = {
     "x": [0.028, 0.019, 0.009],
@@ -23,7 +23,7 @@ AMPLITUDES = {
 """[m], [rad] of one, two and three sines in a period: as much as the legs' speed allows."""
 
 platform = twin.load("stewart", "hardware")
-ride = MultiSineMotion(
+course = MultiSineMotion(
     platform.home,
     frequencies=[1.0 / PERIOD, 2.0 / PERIOD, 3.0 / PERIOD],
     amplitude=AMPLITUDES,
@@ -34,7 +34,7 @@ ride = MultiSineMotion(
 )
 run = platform.simulate(
     2.0 * PERIOD,
-    controller=make_controller("computed_torque", platform, ride),
+    controller=make_controller("computed_torque", platform, course),
     engine="mujoco",
     timestep=5e-4,
     fidelity="fast",

@@ -236,15 +236,15 @@ class BallBalance(Task):
         return Start(ball=start)
 
     def command(self, actions: FloatArray) -> None:
-        """Fill `demand` from actions."""
+        """Fill `drive_commands` from actions."""
         scale = self.actions[0].scale
         if not self._moves_pose:
-            np.multiply(actions, scale, out=self.demand)
+            np.multiply(actions, scale, out=self.drive_commands)
             return
         pose_command(
             self.platform.constants.legs, self.platform.home, self._places, actions, scale,
             self._bounds, self._gain, self.batch.period, self.batch.measured, self._paths,
-            self.demand,
+            self.drive_commands,
         )  # fmt: skip
 
     def look(self, rows: Any) -> None:

@@ -83,7 +83,7 @@ class Frame(NamedTuple):
     middle: FloatArray
     """`(n,)` between both"""
     ahead: Any
-    """`(s,)` periods after which the ride is shown, the first 0"""
+    """`(s,)` periods after which the manoeuvre is shown, the first 0"""
     scale: FloatArray
     """`(o,)` what 1 in an observation means"""
     weights: FloatArray
@@ -91,10 +91,10 @@ class Frame(NamedTuple):
 
 
 class Senses(NamedTuple):
-    """Rides and what the drivers of vehicle and platform sense, by row."""
+    """Manoeuvres and what the drivers of vehicle and platform sense, by row."""
 
     table: FloatArray
-    """`(N, L, 6)` rides: specific force less rest, angular rate"""
+    """`(N, L, 6)` manoeuvres: specific force less rest, angular rate"""
     index: Any
     """`(N,)` periods since the begin"""
     vehicle_states: FloatArray
@@ -225,7 +225,7 @@ def make_frame(
 
 
 def make_senses(size: int, length: int) -> Senses:
-    """Return empty arrays for `size` rows and rides of `length` periods."""
+    """Return empty arrays for `size` rows and manoeuvres of `length` periods."""
     rows = (size, 6)
     return Senses(
         table=np.zeros((size, length, 6)),

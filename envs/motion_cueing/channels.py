@@ -13,7 +13,7 @@ from twin.motion.cueing.perceived_error import THRESHOLDS
 from twin.simulation.platform import Platform
 
 FORCE = 5.0
-"""[m/s2] of a ride that counts as one, less rest."""
+"""[m/s2] of a manoeuvre that counts as one, less rest."""
 
 RATE = 0.5
 """[rad/s]"""

@@ -1,4 +1,4 @@
-"""twin/MotionCueing-v0: let the platform's driver perceive the ride of a vehicle."""
+"""twin/MotionCueing-v0: let the platform's driver perceive the manoeuvre of a vehicle."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from twin.envs.vector import PlatformVectorEnv
 
 
 class MotionCueingEnv(PlatformEnv):
-    """Let the platform's driver perceive the ride of a vehicle, inside the workspace.
+    """Let the platform's driver perceive the manoeuvre of a vehicle, inside the workspace.
 
-    The machine starts at rest at home, the ride begins at once. Perception is that of
+    The machine starts at rest at home, the manoeuvre begins at once. Perception is that of
     `twin.motion.cueing`: otoliths and canals of both drivers, exact for what is linear within a
     period; the platform's driver feels gravity in the platform's axes and the mean acceleration of
     the head over each period, so that no push between two samples is lost. Numbers of the tables
@@ -78,7 +78,7 @@ class MotionCueingEnv(PlatformEnv):
     | limit | an actuator is outside its range |
 
     Truncated after 1200 steps (`max_episode_steps`), the 12 s of random drives and manoeuvres.
-    A ride that ends before holds its last values.
+    A manoeuvre that ends before holds its last values.
 
     Info, beside `reward_terms`, `termination` and, after a reset, `randomised`:
 
@@ -92,7 +92,7 @@ class MotionCueingEnv(PlatformEnv):
     | command | 6 | m, rad | commanded displacement |
     | score | 1 | 1 | error so far, in thresholds of perception |
     | false_cues | 1 | 1 | the part of it that should not be felt |
-    | intensity | 1 | 1 | of the ride |
+    | intensity | 1 | 1 | of the manoeuvre |
     | pose | 7 | m, 1 | the platform's position and quaternion in the base frame |
     | twist | 6 | m/s, rad/s | its velocity and angular velocity, base axes |
     | forces | 6 | N | of the actuators on the legs, at the last engine step |
@@ -107,7 +107,7 @@ class MotionCueingEnv(PlatformEnv):
     | fidelity | None |
     | weights | {} |
     | action | accelerations |
-    | ride | drive |
+    | manoeuvre | drive |
     | intensity | 1.0 |
     | lowest_intensity | 0.4 |
     | head | None |
@@ -116,7 +116,7 @@ class MotionCueingEnv(PlatformEnv):
     | margin | 0.02 |
     | gain | 10.0 |
 
-    What they mean is in `MotionCueingSettings`. `reset(options={"ride": ..., "intensity": ...})`
+    `MotionCueingSettings` documents them. `reset(options={"manoeuvre": ..., "intensity": ...})`
     chooses those of one episode. A randomisation may also vary `task.intensity` and
     `task.lowest_intensity`.
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from twin.basics.arrays import positive
-from twin.envs.motion_cueing.rides import DRIVE
+from twin.envs.motion_cueing.manoeuvres import DRIVE
 from twin.envs.task import TaskSettings
 from twin.errors import InputError
 
@@ -16,23 +16,23 @@ LEAST, MOST = 1e-3, 10.0
 
 
 class MotionCueingSettings(TaskSettings):
-    """What is cued, with which actions, and what is known of the ride."""
+    """What is cued, with which actions, and what is known of the manoeuvre."""
 
     action: Literal["accelerations", "increments", "velocities"] = Field(
         "accelerations",
         description="accelerations or increments of the commanded pose, or speeds of the actuators",
     )
-    ride: Any = Field(
+    manoeuvre: Any = Field(
         DRIVE,
-        description="'drive' for random drives, a manoeuvre's name, the path of a ride's CSV file, "
-        "or a `Ride`",
+        description="'drive' for random drives, a manoeuvre's name, the path of a CSV file, or a "
+        "`Manoeuvre`",
     )
     intensity: float = Field(
         1.0,
         ge=1e-3,
         le=10.0,
-        description="factor of the ride's departure from rest; for random drives the largest, at "
-        "most 1",
+        description="factor of the manoeuvre's departure from rest; for random drives the largest, "
+        "at most 1",
     )
     lowest_intensity: float = Field(
         0.4, ge=1e-3, le=1.0, description="of random drives, where it is below `intensity`"
@@ -42,7 +42,7 @@ class MotionCueingSettings(TaskSettings):
         description="[m] the driver's head from the reference point, platform axes; default "
         "`twin.motion.cueing.default_head`",
     )
-    preview: int = Field(0, ge=0, le=50, description="further samples of the ride observed")
+    preview: int = Field(0, ge=0, le=50, description="further samples of the manoeuvre observed")
     preview_spacing: int = Field(
         10, ge=1, le=100, description="control periods between these samples"
     )
@@ -64,7 +64,7 @@ def intensity_bounds(drives: bool, largest: Any, lowest: Any) -> tuple[float, fl
     """Return the bounds between which the intensity of an episode is drawn.
 
     Args:
-        drives: whether rides are random drives; others have the largest.
+        drives: whether manoeuvres are random drives; others have the largest.
         largest: of it.
         lowest: of random drives, where it is below the largest.
 

@@ -1,4 +1,4 @@
-"""MotionCueing: let the platform's driver perceive a vehicle's ride inside the workspace."""
+"""MotionCueing: let the platform's driver perceive a vehicle's manoeuvre inside the workspace."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from twin.envs.motion_cueing.arrays import (
     make_signals,
 )
 from twin.envs.motion_cueing.channels import action_channel, observation_channels
+from twin.envs.motion_cueing.manoeuvres import DURATION, as_manoeuvre, fill_table, random_drive
 from twin.envs.motion_cueing.perception import perception_models
-from twin.envs.motion_cueing.rides import DURATION, as_ride, fill_table, random_drive
 from twin.envs.motion_cueing.settings import MotionCueingSettings, intensity_bounds
 from twin.envs.task import Start, Task, TaskSettings
 from twin.errors import InputError
@@ -39,14 +39,14 @@ from twin.simulation.scene import Scene
 
 
 class MotionCueing(Task):
-    """Rides, perception and commands of all rows.
+    """Manoeuvres, perception and commands of all rows.
 
     Attributes:
         head: `(3,)` [m] of the platform's driver from the reference point, platform axes.
         axes: what the machine has along x, y, z, yaw, pitch, roll.
         machine: what turns actions into the actuators' speeds.
         commands: `(N, 6)` commanded axes about home.
-        senses: rides, and what both drivers sense.
+        senses: manoeuvres, and what both drivers sense.
     """
 
     title: ClassVar[str] = "motion cueing"
@@ -92,13 +92,13 @@ class MotionCueing(Task):
         self.actions = (action,)
         self.observations = observation_channels(platform, self.scales, self.axes, action, settings)
         self._allocate()
-        self.ride = as_ride(settings.ride)
-        seconds = DURATION if self.ride is None else max(DURATION, self.ride.duration)
+        self.manoeuvre = as_manoeuvre(settings.manoeuvre)
+        seconds = DURATION if self.manoeuvre is None else max(DURATION, self.manoeuvre.duration)
         self._ahead = [0, *(settings.preview_spacing * (k + 1) for k in range(settings.preview))]
         self._prepare(round(seconds / period) + 1)
 
     def _prepare(self, length: int) -> None:
-        """Make the arrays of rides of so many periods and of what they are perceived as."""
+        """Make the arrays of manoeuvres of so many periods and of what they are perceived as."""
         size, n = self.size, self.platform.n_actuators
         self.models = perception_models(self.batch.period)
         self.senses, self._signals = make_senses(size, length), make_signals(size)
@@ -144,48 +144,48 @@ class MotionCueing(Task):
         platform: Platform,
         options: Mapping[str, Any],
     ) -> Start:
-        """Draw the ride of a row.
+        """Draw the manoeuvre of a row.
 
         Args:
             row: which.
             generator: of everything random.
             platform: the row's machine.
-            options: `ride` and what `names` lists, instead of those of the settings.
+            options: `manoeuvre` and what `names` lists, instead of those of the settings.
 
         Raises:
-            InputError: an unknown option, no ride, one that is too long, intensity out of range.
+            InputError: an unknown option, no manoeuvre or one too long, intensity out of range.
         """
-        known = ("ride", *self.names)
+        known = ("manoeuvre", *self.names)
         unknown = sorted(set(options) - set(known))
         if unknown:
             raise InputError(unknown[0], f"no option of reset; it takes {', '.join(known)}")
-        ride = as_ride(options["ride"]) if "ride" in options else self.ride
+        manoeuvre = as_manoeuvre(options["manoeuvre"]) if "manoeuvre" in options else self.manoeuvre
         values = [options.get(name, getattr(self.settings, name)) for name in self.names]
-        low, high = intensity_bounds(ride is None, *values)
+        low, high = intensity_bounds(manoeuvre is None, *values)
         share = float(generator.uniform(low, high)) if high > low else low
         table = self.senses.table[row]
-        if ride is None:
-            ride = random_drive(generator, share).ride
-        elif ride.duration > (len(table) - 0.5) * self.batch.period:
-            raise InputError("ride", "is longer than that of the settings; give it to `make`")
+        if manoeuvre is None:
+            manoeuvre = random_drive(generator, share).manoeuvre
+        elif manoeuvre.duration > (len(table) - 0.5) * self.batch.period:
+            raise InputError("manoeuvre", "is longer than that of the settings; give it to `make`")
         else:
-            ride = ride.scaled(share)
-        fill_table(ride, self.batch.period, table)
+            manoeuvre = manoeuvre.scaled(share)
+        fill_table(manoeuvre, self.batch.period, table)
         self.intensity[row] = share
         self.frame.low[row] = platform.minimum_coordinates
         self.frame.high[row] = platform.maximum_coordinates
         return Start()
 
     def command(self, actions: FloatArray) -> None:
-        """Fill `demand` from actions on the pose or on the actuators."""
+        """Fill `drive_commands` from actions on the pose or on the actuators."""
         self._before[:] = self.last_action
         if self.settings.action in POSE_ACTIONS:
             command_rows(
                 self.machine, actions, self.commands, self._rates, self._offsets, self._targets,
-                self.batch.measured, self.demand,
+                self.batch.measured, self.drive_commands,
             )  # fmt: skip
         else:
-            speed_rows(self.machine, actions, self.batch.measured, self.demand)
+            speed_rows(self.machine, actions, self.batch.measured, self.drive_commands)
 
     def look(self, rows: Any) -> None:
         """Fill observation, terms, reward, reason and signals of `rows` from the batched plant."""
@@ -218,5 +218,5 @@ class MotionCueing(Task):
                 "degrees of freedom and no speeds of their own; use increments or accelerations",
             )
         intensity_bounds(
-            as_ride(settings.ride) is None, settings.intensity, settings.lowest_intensity
+            as_manoeuvre(settings.manoeuvre) is None, settings.intensity, settings.lowest_intensity
         )

@@ -69,7 +69,7 @@ class AxisPolicy:
 
 
 class MotionPolicy(AxisPolicy):
-    """Follows a motion of a cueing algorithm, such as `cue(platform, ride).motion`.
+    """Follows a motion of a cueing algorithm, such as `cue(platform, manoeuvre).motion`.
 
     Attributes:
         motion: which; its axes about the machine's home.
@@ -98,7 +98,7 @@ class MotionPolicy(AxisPolicy):
 
 
 class WashoutPolicy(AxisPolicy):
-    """A washout filter that sees what the environment shows of the ride, sample by sample.
+    """A washout filter that sees what the environment shows of the manoeuvre, sample by sample.
 
     Attributes:
         algorithm: its name.

@@ -1,4 +1,4 @@
-"""Actions of `PoseTracking`: what their numbers mean, and the demands they become."""
+"""Actions of `PoseTracking`: what their numbers mean, and the commands they become."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CONTROLLER_PERIOD = 1e-3
 
 
 class TrackingActions:
-    """Demands of a batched plant from actions.
+    """Commands of a batched plant from actions.
 
     Attributes:
         channel: what the numbers of an action are.
@@ -63,22 +63,24 @@ class TrackingActions:
         self._offset[row] = 0.0 if self._residual else displacement(pose, self._home[0])
         self._held[row, 0] = coordinates
 
-    def fill(self, actions: FloatArray, steps: Any, tables: Tables, demand: FloatArray) -> None:
-        """Fill `demand` (N, n) from actions `(N, a)` in control period `steps` (N,)."""
+    def fill(
+        self, actions: FloatArray, steps: Any, tables: Tables, drive_commands: FloatArray
+    ) -> None:
+        """Fill `drive_commands` (N, n) from actions `(N, a)` in control period `steps` (N,)."""
         last, period = tables.pose.shape[1] - 1, self._batch.period
         scale, kind = np.asarray(self.channel.scale), self._settings.action
         if kind == "velocities":
             velocity_command(
                 actions, scale, self._residual, self._gain, period, steps, last,
-                tables.coordinates, self._batch.measured, demand,
+                tables.coordinates, self._batch.measured, drive_commands,
             )  # fmt: skip
         elif kind == "forces":
-            np.multiply(actions, scale, out=demand)
+            np.multiply(actions, scale, out=drive_commands)
             if self._residual:
-                demand += self._scales.holding
+                drive_commands += self._scales.holding
         else:
             legs = self._batch.platform.constants.legs
             pose_command(
                 legs, self._home, actions, scale, self._bounds, self._residual, self._gain, period,
-                steps, last, tables, self._batch.measured, self._offset, self._held, demand,
+                steps, last, tables, self._batch.measured, self._offset, self._held, drive_commands,
             )  # fmt: skip

@@ -125,8 +125,8 @@ class PoseTracking(Task):
         return Start(pose, twist)
 
     def command(self, actions: FloatArray) -> None:
-        """Fill `demand` from actions."""
-        self._acting.fill(actions, self.steps, self._tables, self.demand)
+        """Fill `drive_commands` from actions."""
+        self._acting.fill(actions, self.steps, self._tables, self.drive_commands)
 
     def look(self, rows: Any) -> None:
         """Fill observation, terms, reward, reason and signals of `rows` `(m,)`."""
@@ -138,7 +138,7 @@ class PoseTracking(Task):
         )  # fmt: skip
 
     def scene(self, row: int) -> Scene:
-        """Return what a picture of a row shows: the demanded pose as a ghost."""
+        """Return what a picture of a row shows: the commanded pose as a ghost."""
         return super().scene(row)._replace(ghost=self._signals.reference_pose[row])
 
     def _batch_options(self) -> dict[str, Any]:

@@ -41,7 +41,7 @@ TIMES = 5.0
 """Times the base's RMS velocity, or the force that goes with it: what an action of 1 means."""
 
 
-class Ride(NamedTuple):
+class BaseMotion(NamedTuple):
     """What the bases do, and what the sensors miss."""
 
     mean: FloatArray
@@ -163,7 +163,7 @@ class VibrationIsolation(Task):
         settings, batch, size = self.settings, self.batch, self.size
         n, scales = self.platform.n_actuators, self.scales
         periods = int(np.ceil(settings.duration / batch.period - 1e-9))
-        self._ride = Ride(
+        self._base_motion = BaseMotion(
             np.zeros((size, periods + 1, batch.ratio, 3)),
             np.zeros((size, periods + 1, 3)),
             np.zeros((size, periods + 1, 9)),
@@ -224,10 +224,12 @@ class VibrationIsolation(Task):
             if not 0.0 < value < np.inf:
                 raise InputError(name, f"must be above zero and finite, got {value}")
         lines = random_lines(generator, acceleration, lowest, highest, self.settings.lines)
-        batch, ride = self.batch, self._ride
-        tables = shaking_tables(lines, ride.mean.shape[1] - 1, batch.ratio, batch.timestep)
-        ride.mean[row, :-1], ride.place[row] = tables
-        ride.noise[row] = self._noise * generator.standard_normal(ride.noise.shape[1:])
+        batch, base_motion = self.batch, self._base_motion
+        tables = shaking_tables(lines, base_motion.mean.shape[1] - 1, batch.ratio, batch.timestep)
+        base_motion.mean[row, :-1], base_motion.place[row] = tables
+        base_motion.noise[row] = self._noise * generator.standard_normal(
+            base_motion.noise.shape[1:]
+        )
         level, along = spectrum(acceleration, lowest, highest), np.sqrt(3.0)
         radius = characteristic_length(platform.platform_joints)
         self._kept.levels[row] = along * np.array(
@@ -236,22 +238,25 @@ class VibrationIsolation(Task):
         return Start()
 
     def command(self, actions: FloatArray) -> None:
-        """Fill `demand` and `shaking` for the coming period."""
+        """Fill `drive_commands` and `shaking` for the coming period."""
         assert self.shaking is not None
         command(
-            actions, np.asarray(self.actions[0].scale), self._centring, self.steps, self._ride,
-            self._kept.start, self.batch.measured, self._offset, self.demand, self.shaking,
+            actions, np.asarray(self.actions[0].scale), self._centring, self.steps,
+            self._base_motion, self._kept.start, self.batch.measured, self._offset,
+            self.drive_commands, self.shaking,
         )  # fmt: skip
 
     def look(self, rows: Any) -> None:
         """Fill observation, terms, reward, reason and signals of `rows` `(m,)`."""
         look(
-            rows, self.steps, self._numbers, self._ride, self.batch.machines, self._kept,
+            rows, self.steps, self._numbers, self._base_motion, self.batch.machines, self._kept,
             self._sizes, self._most, self.weights, self.last_action, self.observation, self.term,
             self.reward, self.reason, self._signals,
         )  # fmt: skip
 
     def scene(self, row: int) -> Scene:
         """Return what a picture of a row shows: the base where the shaking has put it."""
-        place = self._ride.place[row, min(self.steps[row], self._ride.place.shape[1] - 1)]
+        place = self._base_motion.place[
+            row, min(self.steps[row], self._base_motion.place.shape[1] - 1)
+        ]
         return super().scene(row)._replace(base_displacement=place)

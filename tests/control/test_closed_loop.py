@@ -46,10 +46,10 @@ def test_every_machine_follows_with_its_own_or_derived_gains(
 ) -> None:
     platform = twin.load(name, configuration)
     motion = run(platform, Cascade(platform, heave(platform)), 0.5)
-    demand, measured = motion.signals["demand"], motion.signals["measured"]
+    setpoint, measured = motion.signals["setpoint"], motion.signals["measured"]
     assert not motion.stopped
     share = 0.5 if (name, configuration) in SLOW else 0.15
-    assert np.abs(demand - measured).max() < share * np.ptp(demand)
+    assert np.abs(setpoint - measured).max() < share * np.ptp(setpoint)
 
 
 @pytest.mark.parametrize("engine", ["mujoco", "bullet"])
@@ -102,7 +102,7 @@ def test_position_step_of_the_thesis_settles() -> None:
     """Thesis, section 4.3.2.2: 50 mm up, settled after about two seconds."""
     platform = twin.load("stewart")
     motion = run(platform, Cascade(platform, lift(platform, 0.05)), 2.2)
-    error = np.abs(motion.signals["demand"] - motion.signals["measured"])
+    error = np.abs(motion.signals["setpoint"] - motion.signals["measured"])
     assert error[-1].max() < 0.02 * 0.05
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from short_rides import RIGID, actuator_error, driven, sine
+from short_runs import RIGID, actuator_error, driven, sine
 
 import twin
 from twin.control.cascade import Cascade
@@ -29,10 +29,10 @@ def at_rest(platform: twin.Platform, coordinates: np.ndarray) -> Measurement:
 def test_reference_is_met_on_the_ideal_plant(name: str) -> None:
     platform = twin.load(name)
     controller = ComputedTorque(platform, sine(platform))
-    ride = driven(platform, controller)
-    assert not ride.stopped
+    run = driven(platform, controller)
+    assert not run.stopped
     size = float(np.ptp(controller.reference.coordinates, axis=0).max())
-    assert actuator_error(ride, controller) < 1e-4 * size
+    assert actuator_error(run, controller) < 1e-4 * size
 
 
 @pytest.mark.parametrize("name", RIGID)
@@ -42,9 +42,9 @@ def test_three_times_better_than_the_cascade_on_hardware(name: str) -> None:
     errors = []
     for kind in (Cascade, ComputedTorque):
         controller = kind(platform, motion)
-        ride = driven(platform, controller)
-        assert not ride.stopped
-        errors.append(actuator_error(ride, controller))
+        run = driven(platform, controller)
+        assert not run.stopped
+        errors.append(actuator_error(run, controller))
     assert errors[1] < errors[0] / 3.0
 
 
@@ -58,18 +58,18 @@ def test_error_decays_as_the_oscillator_that_was_chosen() -> None:
     start[:3] += [0.004, -0.003, 0.005]
     turn = np.array([0.02, -0.01, 0.015])
     start[3:] = Rotation.from_rotvec(turn).as_quat(scalar_first=True)
-    ride = twin.simulate(
+    run = twin.simulate(
         platform, 0.3, controller=controller, timestep=5e-4, fidelity="fast", pose=start
     )
-    time = ride.time
+    time = run.time
     fast = bandwidth * np.sqrt(1.0 - damping**2)
     decay = np.exp(-damping * bandwidth * time) * (
         np.cos(fast * time) + damping * bandwidth / fast * np.sin(fast * time)
     )
-    moved = ride.pose[:, :3] - platform.home[:3]
+    moved = run.pose[:, :3] - platform.home[:3]
     expected = decay[:, None] * (start[:3] - platform.home[:3])
     np.testing.assert_allclose(moved, expected, rtol=0, atol=2e-2 * 0.005)
-    angles = Rotation.from_quat(ride.pose[:, 3:], scalar_first=True).as_rotvec()
+    angles = Rotation.from_quat(run.pose[:, 3:], scalar_first=True).as_rotvec()
     np.testing.assert_allclose(angles, decay[:, None] * turn, rtol=0, atol=2e-2 * 0.02)
 
 
@@ -166,7 +166,7 @@ def test_first_force_is_the_present_one(name: str) -> None:
     controller.start(measurement)
     command = controller.update(0, measurement)
     assert command.mode == "force"
-    np.testing.assert_allclose(command.demand, measurement.forces, rtol=1e-9, atol=1e-6)
+    np.testing.assert_allclose(command.values, measurement.forces, rtol=1e-9, atol=1e-6)
 
 
 def test_wrong_model_is_taken_over_by_the_integral() -> None:
@@ -175,8 +175,8 @@ def test_wrong_model_is_taken_over_by_the_integral() -> None:
     content["platform"]["body"]["mass"] *= 0.8
     model = twin.Platform(type(platform.parameters).model_validate(content))
     controller = ComputedTorque(platform, model=model, bandwidth=40.0, integral_share=0.2)
-    ride = driven(platform, controller, 2.0)
-    assert np.abs(ride.lengths[-1] - platform.home_coordinates).max() < 2e-6
+    run = driven(platform, controller, 2.0)
+    assert np.abs(run.lengths[-1] - platform.home_coordinates).max() < 2e-6
 
 
 def test_bandwidth_falls_with_delay_and_light_motors() -> None:

@@ -86,7 +86,7 @@ def test_motions_are_followed(name: str, machine: str) -> None:
     """With drives: the error at the end of a rise and fall is small against it."""
     platform = twin.load(machine, "hardware")
     motion = heave(platform, 0.6)
-    ride = run(platform, make_controller(name, platform, motion), 0.6)
-    assert ride.stopped == ""
-    error = np.abs(ride.signals["demand"] - ride.signals["measured"])
-    assert error.max() < 0.6 * np.ptp(ride.signals["demand"])
+    held = run(platform, make_controller(name, platform, motion), 0.6)
+    assert held.stopped == ""
+    error = np.abs(held.signals["setpoint"] - held.signals["measured"])
+    assert error.max() < 0.6 * np.ptp(held.signals["setpoint"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from short_rides import RIGID, actuator_error, driven, sine
+from short_runs import RIGID, actuator_error, driven, sine
 
 import twin
 from twin.control.cascade import Cascade
@@ -20,10 +20,10 @@ def test_reference_is_met_on_the_ideal_plant(name: str) -> None:
     platform = twin.load(name)
     motion = sine(platform)
     controller = InverseDynamicsFeedforward(platform, motion)
-    ride = driven(platform, controller)
-    assert not ride.stopped
+    run = driven(platform, controller)
+    assert not run.stopped
     size = float(np.ptp(controller.reference.coordinates, axis=0).max())
-    assert actuator_error(ride, controller) < 1e-5 * size
+    assert actuator_error(run, controller) < 1e-5 * size
 
 
 @pytest.mark.parametrize("name", RIGID)
@@ -33,9 +33,9 @@ def test_three_times_better_than_the_cascade_on_hardware(name: str) -> None:
     errors = []
     for kind in (Cascade, InverseDynamicsFeedforward):
         controller = kind(platform, motion)
-        ride = driven(platform, controller)
-        assert not ride.stopped
-        errors.append(actuator_error(ride, controller))
+        run = driven(platform, controller)
+        assert not run.stopped
+        errors.append(actuator_error(run, controller))
     assert errors[1] < errors[0] / 3.0
 
 
@@ -96,9 +96,9 @@ def test_nothing_jumps_at_the_start() -> None:
     for configuration in (None, "hardware"):
         platform = twin.load("stewart", configuration)
         controller = InverseDynamicsFeedforward(platform)
-        ride = driven(platform, controller, 0.05)
-        assert np.abs(ride.lengths - platform.home_coordinates).max() < 2e-6
-        assert np.abs(ride.signals["feedforward"]).max() < 1e-6
+        run = driven(platform, controller, 0.05)
+        assert np.abs(run.lengths - platform.home_coordinates).max() < 2e-6
+        assert np.abs(run.signals["feedforward"]).max() < 1e-6
 
 
 def test_prior_and_true_parameters_are_kept_apart() -> None:

@@ -36,18 +36,18 @@ def homing(machine: Platform, **options: float) -> HomingController:
 
 def test_the_machine_comes_home(hardware: Platform) -> None:
     controller = homing(hardware)
-    ride = twin.simulate(
+    run = twin.simulate(
         hardware, 3.6, retracted(hardware), timestep=5e-4, fidelity="fast",
         controller=controller, plant=Plant(hardware, seed=SEED),
     )  # fmt: skip
-    assert ride.stopped == ""
+    assert run.stopped == ""
     assert controller.ready
-    homed, measured = ride.signals["homed_coordinates"][-1], ride.signals["measured"][-1]
+    homed, measured = run.signals["homed_coordinates"][-1], run.signals["measured"][-1]
     # Both are of the motor: one from counts since the index, one a rounded true coordinate.
     np.testing.assert_allclose(homed, measured, rtol=0, atol=1.001 * COUNT)
-    np.testing.assert_allclose(ride.pose[-1], hardware.home, rtol=0, atol=3e-4)
-    assert ride.lengths.min() > hardware.minimum_coordinates.min() - 1e-3
-    phases = ride.signals["homing_phase"]
+    np.testing.assert_allclose(run.pose[-1], hardware.home, rtol=0, atol=3e-4)
+    assert run.lengths.min() > hardware.minimum_coordinates.min() - 1e-3
+    phases = run.signals["homing_phase"]
     assert (np.diff(phases, axis=0) >= 0.0).all()
     assert (phases[0] == 0.0).all()
     assert (phases[-1] == 5.0).all()
@@ -55,14 +55,14 @@ def test_the_machine_comes_home(hardware: Platform) -> None:
 
 def test_a_lost_reference_ends_in_a_safe_stop(hardware: Platform) -> None:
     controller = homing(hardware, stall_time=1e-2, release_time=1e-2)
-    ride = twin.simulate(
+    run = twin.simulate(
         hardware, 1.0, retracted(hardware), timestep=5e-4, fidelity="fast",
         controller=controller, plant=Plant(hardware, seed=SEED),
     )  # fmt: skip
     # Within 10 ms, behind a delay of 2 ms, nothing has moved a quarter of its way.
-    assert "does not move" in ride.stopped
-    assert ride.time[-1] < 1.0
-    assert np.isfinite(ride.pose).all()
+    assert "does not move" in run.stopped
+    assert run.time[-1] < 1.0
+    assert np.isfinite(run.pose).all()
 
 
 def test_machines_that_cannot_be_homed_are_refused(hardware: Platform) -> None:

@@ -37,10 +37,10 @@ def test_sampled_motion_is_that_of_the_mass_under_held_forces() -> None:
     step = sampled(disturbance_model(mass), period)
     start = np.array([0.3, -0.2, disturbance])
     moved = step.transition[0] @ start + step.input[0] * force
-    ride = solve_ivp(
+    run = solve_ivp(
         lambda _, y: [y[1], (force - disturbance) / mass], (0.0, period), start[:2], rtol=1e-12
     )
-    np.testing.assert_allclose(moved[:2], ride.y[:, -1], rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(moved[:2], run.y[:, -1], rtol=1e-11, atol=1e-13)
     assert moved[2] == disturbance
 
 

@@ -74,7 +74,7 @@ def failing(before: Command) -> Law:
     return lambda step, _: before if step < HALT else Command(np.full(6, np.nan))
 
 
-def short_ride(platform: Platform, duration: float = 0.3) -> SineMotion:
+def short_course(platform: Platform, duration: float = 0.3) -> SineMotion:
     """Return a motion that ends on the way, with speed and acceleration."""
     return SineMotion(
         platform.home, amplitude={"z": 0.01}, frequency=1.0, duration=duration, fade_in=0.1
@@ -87,10 +87,10 @@ def test_integral_times_below_a_step_are_stopped_before_anything_moves(
     time: float, configuration: str | None
 ) -> None:
     platform = twin.load("stewart", configuration)
-    ride = run(platform, Cascade(platform, heave(platform), velocity_time=time), 1.0)
-    assert "integral time" in ride.stopped
-    assert "(at 0 s)" in ride.stopped
-    np.testing.assert_allclose(ride.lengths, ride.lengths[[0]].repeat(len(ride), 0), 0, 1e-6)
+    course = run(platform, Cascade(platform, heave(platform), velocity_time=time), 1.0)
+    assert "integral time" in course.stopped
+    assert "(at 0 s)" in course.stopped
+    np.testing.assert_allclose(course.lengths, course.lengths[[0]].repeat(len(course), 0), 0, 1e-6)
 
 
 def test_integral_times_below_a_step_grow() -> None:
@@ -108,19 +108,19 @@ def test_a_stop_takes_over_what_feedforward_gave_and_no_more(
 ) -> None:
     """A feedforward beyond the drives' peak once pushed a stopped machine into its end stops."""
     law = failing(Command(np.zeros(6), feedforward=np.full(6, feedforward)))
-    ride = run(hardware, Written(hardware, law), 1.2)
-    assert "not finite" in ride.stopped
-    at_stop = int(np.searchsorted(ride.time, HALT * 1e-3))
-    way = np.abs(ride.lengths[-1] - ride.lengths[at_stop])
-    assert (way < 0.6 * RAMP * np.abs(ride.rates[at_stop]) + 2e-5).all()
-    assert np.abs(ride.forces[at_stop:]).max() < 1.5 * np.abs(ride.forces[:at_stop]).max()
+    course = run(hardware, Written(hardware, law), 1.2)
+    assert "not finite" in course.stopped
+    at_stop = int(np.searchsorted(course.time, HALT * 1e-3))
+    way = np.abs(course.lengths[-1] - course.lengths[at_stop])
+    assert (way < 0.6 * RAMP * np.abs(course.rates[at_stop]) + 2e-5).all()
+    assert np.abs(course.forces[at_stop:]).max() < 1.5 * np.abs(course.forces[:at_stop]).max()
 
 
 def test_stops_out_of_force_mode_do_not_add_unused_feedforward(hardware: Platform) -> None:
     law = failing(Command(holding(hardware), "force", np.full(6, 3000.0)))
-    ride = run(hardware, Written(hardware, law), 1.0)
-    assert ride.stopped
-    np.testing.assert_allclose(ride.lengths[-1], ride.lengths[0], rtol=0, atol=1e-9)
+    course = run(hardware, Written(hardware, law), 1.0)
+    assert course.stopped
+    np.testing.assert_allclose(course.lengths[-1], course.lengths[0], rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("configuration", [None, "hardware"])
@@ -133,9 +133,9 @@ def test_modes_can_be_switched_without_a_bump(configuration: str | None) -> None
         Command(held, "force"),
         Command(np.zeros(6)),
     )
-    ride = run(platform, Written(platform, lambda step, _: turns[step // 30 % 4]), 0.25)
-    assert ride.stopped == ""
-    np.testing.assert_allclose(ride.lengths[-1], ride.lengths[0], rtol=0, atol=1e-9)
+    course = run(platform, Written(platform, lambda step, _: turns[step // 30 % 4]), 0.25)
+    assert course.stopped == ""
+    np.testing.assert_allclose(course.lengths[-1], course.lengths[0], rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -158,20 +158,20 @@ def test_what_is_no_command_is_refused(wrong: Any, hardware: Platform) -> None:
 def test_brakes_that_are_no_numbers_stop(hardware: Platform) -> None:
     law = failing(Command(np.zeros(6), brakes=np.zeros(6)))
     bad = Command(np.zeros(6), brakes=np.full(6, np.nan))
-    ride = run(hardware, Written(hardware, lambda k, m: bad if k > HALT else law(0, m)), 0.1)
-    assert "brake command is not finite" in ride.stopped
+    course = run(hardware, Written(hardware, lambda k, m: bad if k > HALT else law(0, m)), 0.1)
+    assert "brake command is not finite" in course.stopped
 
 
 @pytest.mark.parametrize("configuration", [None, "hardware"])
 def test_controllers_may_use_their_arrays_again(configuration: str | None) -> None:
     platform = twin.load("stewart", configuration)
-    demand, told = np.zeros(6), np.zeros(2)
+    command, told = np.zeros(6), np.zeros(2)
 
     def law(step: int, measurement: Measurement) -> Command:
-        demand[:] = 1e-3 * np.sin(0.1 * step)
+        command[:] = 1e-3 * np.sin(0.1 * step)
         told[:] = step
         measurement.coordinates[:] = measurement.rates[:] = 0.0
-        return Command(demand)
+        return Command(command)
 
     used = run(platform, Written(platform, law, lambda: {"told": told}), 0.1)
     fresh = run(
@@ -188,15 +188,15 @@ def test_controllers_may_use_their_arrays_again(configuration: str | None) -> No
 def test_signals_that_are_no_numbers_stop(stewart: Platform) -> None:
     """An estimate that ran away must not cost the whole trajectory."""
     values = iter([1.0] * 20 + [np.inf] * 2000)
-    ride = run(
+    course = run(
         stewart, Written(stewart, still, lambda: {"estimate": np.array([next(values)])}), 1.0
     )
-    assert "estimate is not finite" in ride.stopped
-    assert ride.time[-1] < 1.0
-    assert np.isfinite(ride.signals["estimate"]).all()
+    assert "estimate is not finite" in course.stopped
+    assert course.time[-1] < 1.0
+    assert np.isfinite(course.signals["estimate"]).all()
 
 
-@pytest.mark.parametrize("names", [["time"], ["demand"], ["a", "b"]])
+@pytest.mark.parametrize("names", [["time"], ["setpoint"], ["a", "b"]])
 def test_signals_keep_their_names_and_leave_those_of_the_loop(
     names: list[str], stewart: Platform
 ) -> None:
@@ -213,9 +213,9 @@ def test_errors_of_the_state_end_in_a_safe_stop(stewart: Platform) -> None:
                 return Command(np.zeros(6))
             raise kind("no way on")
 
-        ride = run(stewart, Written(stewart, law), 1.0)
-        assert ride.stopped.startswith("no way on")
-        assert ride.time[-1] < 1.0
+        course = run(stewart, Written(stewart, law), 1.0)
+        assert course.stopped.startswith("no way on")
+        assert course.time[-1] < 1.0
 
 
 @pytest.mark.parametrize("every", [1, 2])
@@ -224,13 +224,13 @@ def test_engines_that_give_up_at_once_leave_a_trajectory(every: int, stewart: Pl
         {"wrench": np.full(6, 1e300)},
         {"wrench": lambda time, state: np.full(6, 1e300)},
     ):
-        ride = run(stewart, Cascade(stewart), 0.1, every=every, **options)
-        assert "overflows" in ride.stopped
-        assert len(ride) == len(ride.forces) == 1
+        course = run(stewart, Cascade(stewart), 0.1, every=every, **options)
+        assert "overflows" in course.stopped
+        assert len(course) == len(course.forces) == 1
     push = Command(np.full(6, 1.5e308), feedforward=np.full(6, 1.5e308))
-    ride = run(stewart, Written(stewart, lambda step, _: push), 0.1, every=every)
-    assert ride.stopped
-    assert np.isfinite(ride.forces).all()
+    course = run(stewart, Written(stewart, lambda step, _: push), 0.1, every=every)
+    assert course.stopped
+    assert np.isfinite(course.forces).all()
 
 
 @pytest.mark.parametrize("every", [2, 5, 30])
@@ -252,7 +252,7 @@ def test_kept_rows_are_rows_of_the_whole_run(every: int, hardware: Platform) -> 
 @pytest.mark.parametrize("name", ["stewart", "compliant_stewart"])
 def test_references_end_at_rest(name: str, duration: float | None) -> None:
     platform = twin.load(name)
-    reference = sample_reference(platform, short_ride(platform), 1e-3, duration)
+    reference = sample_reference(platform, short_course(platform), 1e-3, duration)
     for part in ("twist", "acceleration", "rates", "accelerations"):
         assert not getattr(reference, part)[-1].any()
     end = round((duration or 0.3) / 1e-3)
@@ -263,9 +263,9 @@ def test_references_end_at_rest(name: str, duration: float | None) -> None:
 @pytest.mark.parametrize("name", ["computed_torque", "lqr", "cascade"])
 def test_machines_stand_where_a_motion_broke_off(name: str, stewart: Platform) -> None:
     """Speed and acceleration of the last row were held for ever: an error that stayed."""
-    ride = run(stewart, make_controller(name, stewart, short_ride(stewart)), 1.2)
-    assert ride.stopped == ""
-    error = np.abs(ride.signals["demand"] - ride.signals["measured"])[-1].max()
+    course = run(stewart, make_controller(name, stewart, short_course(stewart)), 1.2)
+    assert course.stopped == ""
+    error = np.abs(course.signals["setpoint"] - course.signals["measured"])[-1].max()
     assert error < (1e-3 if name == "cascade" else 1e-9)
 
 
@@ -276,9 +276,9 @@ def test_far_poses_stop_every_kind_of_leg(name: str) -> None:
     reference = sample_reference(platform, far)
     assert not reference.reachable.all()
     assert all(np.isfinite(part).all() for part in reference[1:])
-    ride = run(platform, Cascade(platform, far), 0.5)
-    assert ride.stopped
-    assert np.isfinite(ride.pose).all()
+    course = run(platform, Cascade(platform, far), 0.5)
+    assert course.stopped
+    assert np.isfinite(course.pose).all()
 
 
 def test_references_that_cannot_be_used_are_refused(stewart: Platform) -> None:

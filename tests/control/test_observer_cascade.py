@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from short_rides import RIGID, actuator_error, driven, sine
+from short_runs import RIGID, actuator_error, driven, sine
 
 import twin
 from twin.control.applied_force import AppliedForce
@@ -30,12 +30,12 @@ def with_drive(**changes: float) -> twin.Platform:
 def test_every_machine_stays_on_its_reference(name: str, configuration: str | None) -> None:
     platform = twin.load(name, configuration)
     controller = ObserverCascade(platform, sine(platform))
-    ride = driven(platform, controller)
-    assert not ride.stopped
+    run = driven(platform, controller)
+    assert not run.stopped
     size = float(np.ptp(controller.reference.coordinates, axis=0).max())
     # Cranks whose motors are 66 times lighter than the heaviest motion leave slow loops only.
     share = 0.5 if (name, configuration) == ("rss", "hardware") else 0.1
-    assert actuator_error(ride, controller) < share * size
+    assert actuator_error(run, controller) < share * size
 
 
 def test_feeding_the_disturbance_forward_helps_against_friction_alone() -> None:
@@ -56,8 +56,8 @@ def test_feeding_the_disturbance_forward_helps_against_friction_alone() -> None:
                 feedforward_start=0.0,
                 feedforward_rise=0.0,
             )
-            ride = driven(platform, controller, 1.2)
-            pitch = ride.pose[::2, 5]
+            run = driven(platform, controller, 1.2)
+            pitch = run.pose[::2, 5]
             error = pitch - controller.reference.pose[: len(pitch), 5]
             errors.append(float(np.sqrt((error**2).mean())))
         gains[name] = errors[0] / errors[1]
@@ -72,7 +72,7 @@ def test_feedback_alone_closes_the_velocity_loop_at_the_control_period_as_drives
     alone = ObserverCascade(platform, motion, compensation=False, estimated_speed=False, **start)
     cascade = Cascade(platform, motion, **start)
     np.testing.assert_array_equal(alone.velocity_gain, cascade.velocity_gain)
-    rides = [
+    runs = [
         twin.simulate(
             platform,
             0.6,
@@ -85,7 +85,7 @@ def test_feedback_alone_closes_the_velocity_loop_at_the_control_period_as_drives
         for controller in (alone, cascade)
     ]
     # With drives that sample as seldom as the controller both are one law.
-    np.testing.assert_allclose(rides[0].lengths, rides[1].lengths, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(runs[0].lengths, runs[1].lengths, rtol=0, atol=1e-9)
 
 
 def test_text_of_the_thesis_works_on_the_ideal_plant_and_gains_nothing_distinct() -> None:
@@ -103,9 +103,9 @@ def test_text_of_the_thesis_works_on_the_ideal_plant_and_gains_nothing_distinct(
 def test_speed_and_disturbance_are_those_of_the_engine() -> None:
     platform = twin.load("stewart")
     controller = ObserverCascade(platform, sine(platform))
-    ride = driven(platform, controller)
-    signals = ride.signals
-    rates = ride.rates[::2][: len(signals["time"])]
+    run = driven(platform, controller)
+    signals = run.signals
+    rates = run.rates[::2][: len(signals["time"])]
     wrong = signals["estimated_rate"] - rates
     assert np.abs(wrong[100:]).max() < 0.05 * np.abs(rates).max()
     # Disturbance = what the force does beyond accelerating the lumped mass: mostly weight.
@@ -120,10 +120,10 @@ def test_speed_and_disturbance_are_those_of_the_engine() -> None:
 def test_nothing_jumps_at_the_start(name: str, compensation: bool) -> None:
     platform = twin.load(name)
     controller = ObserverCascade(platform, compensation=compensation)
-    ride = driven(platform, controller, 0.02)
+    run = driven(platform, controller, 0.02)
     scale = np.abs(platform.home_coordinates).max()
     np.testing.assert_allclose(
-        ride.lengths, np.tile(platform.home_coordinates, (len(ride), 1)), rtol=0, atol=1e-7 * scale
+        run.lengths, np.tile(platform.home_coordinates, (len(run), 1)), rtol=0, atol=1e-7 * scale
     )
 
 
@@ -180,7 +180,7 @@ def test_a_short_silence_is_bridged_by_the_model() -> None:
     motion = SineMotion(
         platform.home, amplitude={"z": 0.01}, frequency=1.0, duration=0.4, fade_in=0.1
     )
-    rides = [
+    runs = [
         twin.simulate(
             platform,
             0.4,
@@ -192,6 +192,6 @@ def test_a_short_silence_is_bridged_by_the_model() -> None:
         )
         for dropouts in ((), [(0.3, 0.305)])
     ]
-    assert rides[1].stopped == ""
-    apart = np.abs(rides[1].lengths - rides[0].lengths).max()
+    assert runs[1].stopped == ""
+    apart = np.abs(runs[1].lengths - runs[0].lengths).max()
     assert 0.0 < apart < 1e-4

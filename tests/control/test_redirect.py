@@ -46,7 +46,7 @@ ROUNDING = 1e-11
 """Of the largest force: rows in blocks of other lengths differ in the last digit."""
 
 
-class Ride(NamedTuple):
+class Run(NamedTuple):
     """What came of a loop, one row per step of the engine."""
 
     forces: NDArray[np.float64]
@@ -62,16 +62,16 @@ class Ride(NamedTuple):
     def errors(self) -> NDArray[np.float64]:
         """Largest error of an actuator in every control period."""
         signals = self.loop.signals()
-        return np.asarray(np.abs(signals["demand"] - signals["measured"]).max(axis=1))
+        return np.asarray(np.abs(signals["setpoint"] - signals["measured"]).max(axis=1))
 
 
-def ride(
+def run(
     platform: Platform,
     controller: Controller,
     duration: float,
     steer: Callable[[int, ClosedLoop], None] = lambda step, loop: None,
     **options: Any,
-) -> Ride:
+) -> Run:
     """Run a loop; `steer(step, loop)` is called before every control period."""
     loop = ClosedLoop(platform, controller, **options)
     timestep = min(5e-4, suitable_timestep(platform))
@@ -87,7 +87,7 @@ def ride(
         efforts.append(loop.plant.efforts)
         state = engine.step(forces[-1])
     engine.close()
-    return Ride(np.array(forces), np.array(efforts), loop)
+    return Run(np.array(forces), np.array(efforts), loop)
 
 
 def window(whole: Reference, begin: int, end: int) -> Reference:
@@ -97,8 +97,8 @@ def window(whole: Reference, begin: int, end: int) -> Reference:
     return whole._replace(begin=first, **rows)
 
 
-def steered(platform: Platform, name: str, duration: float, past: int) -> tuple[Ride, Ride]:
-    """Return a ride along a whole reference, and one along windows of it."""
+def steered(platform: Platform, name: str, duration: float, past: int) -> tuple[Run, Run]:
+    """Return a run along a whole reference, and one along windows of it."""
     period = make_controller(name, platform).period
     whole = sample_reference(platform, heave(platform, duration + 1.0), period)
     every, ahead = round(EVERY / period), round(AHEAD / period)
@@ -107,9 +107,9 @@ def steered(platform: Platform, name: str, duration: float, past: int) -> tuple[
         if step and step % every == 0:
             loop.redirect(window(whole, step - past, step + every + ahead))
 
-    at_once = ride(platform, make_controller(name, platform, whole), duration)
+    at_once = run(platform, make_controller(name, platform, whole), duration)
     first = window(whole, 0, every + ahead)
-    parts = ride(platform, make_controller(name, platform, first), duration, steer)
+    parts = run(platform, make_controller(name, platform, first), duration, steer)
     assert at_once.loop.stopped == parts.loop.stopped == ""
     return at_once, parts
 
@@ -120,7 +120,7 @@ def test_windows_of_a_motion_are_the_motion(name: str, machine: str) -> None:
     at_once, parts = steered(twin.load(machine, "hardware"), name, 0.12, PAST)
     size = np.abs(at_once.forces).max()
     np.testing.assert_allclose(parts.forces, at_once.forces, rtol=0, atol=ROUNDING * size)
-    np.testing.assert_allclose(parts.loop.signals()["demand"], at_once.loop.signals()["demand"])
+    np.testing.assert_allclose(parts.loop.signals()["setpoint"], at_once.loop.signals()["setpoint"])
 
 
 @pytest.mark.parametrize("name", ["feedforward", "computed_torque", "lqr"])
@@ -162,8 +162,8 @@ def test_another_target_half_way_makes_no_jump(name: str, machine: str) -> None:
         if now == step:
             loop.redirect(window(other, step - PAST, len(other.time)))
 
-    known = ride(platform, make_controller(name, platform, other), duration)
-    turned = ride(platform, make_controller(name, platform, straight), duration, steer)
+    known = run(platform, make_controller(name, platform, other), duration)
+    turned = run(platform, make_controller(name, platform, straight), duration, steer)
     assert turned.loop.stopped == ""
     row = round(duration / period)
     assert np.abs(other.coordinates - straight.coordinates)[row].any()
@@ -172,18 +172,18 @@ def test_another_target_half_way_makes_no_jump(name: str, machine: str) -> None:
 
 
 WAY, LENGTH = 0.02, 0.4 + FADE + 0.1
-"""[m] of the motion of `heave` on `stewart`; [s] of a ride with a change of controllers at 0.4 s,
+"""[m] of the motion of `heave` on `stewart`; [s] of a run with a change of controllers at 0.4 s,
 when what the start leaves has gone."""
 
 Options = tuple[tuple[str, float], ...]
 
 
 @cache
-def alone(configuration: str | None, name: str, options: Options = ()) -> Ride:
-    """Return a ride under one controller."""
+def alone(configuration: str | None, name: str, options: Options = ()) -> Run:
+    """Return a run under one controller."""
     platform = twin.load("stewart", configuration)
     motion = heave(platform, LENGTH + 0.2)
-    return ride(platform, make_controller(name, platform, motion, **dict(options)), LENGTH)
+    return run(platform, make_controller(name, platform, motion, **dict(options)), LENGTH)
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_another_controller_takes_over_without_a_jump(
             loop.replace(new)
 
     first, second = alone(configuration, name), alone(configuration, other, options)
-    both = ride(platform, old, LENGTH, steer)
+    both = run(platform, old, LENGTH, steer)
     assert both.loop.stopped == ""
     assert both.loop.controller is new
     usual = max(first.jumps[20:].max(), second.jumps[20:].max())
@@ -242,10 +242,10 @@ def test_springs_do_not_feel_another_controller(machine: str) -> None:
             loop.replace(new)
 
     usual, other = (
-        ride(platform, make_controller(name, platform, motion), 0.15)
+        run(platform, make_controller(name, platform, motion), 0.15)
         for name in ("cascade", "hac_lac")
     )
-    both = ride(platform, old, 0.15, steer)
+    both = run(platform, old, 0.15, steer)
     assert both.loop.stopped == ""
     index = round(0.1 / 0.15 * len(both.forces))
     size = np.abs(usual.efforts).max()
@@ -263,7 +263,7 @@ def test_records_of_another_controller_begin_anew(stewart: Platform) -> None:
         if step in others:
             loop.replace(make_controller(others[step], stewart, motion))
 
-    signals = ride(stewart, Cascade(stewart, motion), 0.1, steer).loop.signals()
+    signals = run(stewart, Cascade(stewart, motion), 0.1, steer).loop.signals()
     assert "task_error" in signals
     assert {len(rows) for rows in signals.values()} == {50}
     np.testing.assert_allclose(signals["time"], 1e-3 * np.arange(50, 100), rtol=0, atol=1e-12)
@@ -271,8 +271,8 @@ def test_records_of_another_controller_begin_anew(stewart: Platform) -> None:
 
 def test_keep_bounds_the_records(stewart: Platform) -> None:
     motion = heave(stewart, 0.2)
-    whole = ride(stewart, Cascade(stewart, motion), 0.1).loop.signals()
-    last = ride(stewart, Cascade(stewart, motion), 0.1, keep=30).loop.signals()
+    whole = run(stewart, Cascade(stewart, motion), 0.1).loop.signals()
+    last = run(stewart, Cascade(stewart, motion), 0.1, keep=30).loop.signals()
     assert set(last) == set(whole)
     for name, rows in last.items():
         np.testing.assert_array_equal(rows, whole[name][-30:])
@@ -302,8 +302,8 @@ def test_references_that_do_not_fit_change_nothing(name: str, stewart: Platform)
             with pytest.raises(InputError, match="reference"):
                 loop.redirect(wrong[step])  # type: ignore[arg-type]
 
-    quiet = ride(stewart, make_controller(name, stewart, whole), 0.05)
-    tried = ride(stewart, make_controller(name, stewart, whole), 0.05, steer)
+    quiet = run(stewart, make_controller(name, stewart, whole), 0.05)
+    tried = run(stewart, make_controller(name, stewart, whole), 0.05, steer)
     np.testing.assert_array_equal(tried.forces, quiet.forces)
     assert tried.loop.controller.reference is whole
 
@@ -322,14 +322,14 @@ def test_controllers_that_do_not_fit_change_nothing(stewart: Platform) -> None:
             with pytest.raises(InputError):
                 loop.replace(wrong[step])  # type: ignore[arg-type]
 
-    quiet = ride(stewart, Cascade(stewart, motion), 0.05)
-    tried = ride(stewart, Cascade(stewart, motion), 0.05, steer)
+    quiet = run(stewart, Cascade(stewart, motion), 0.05)
+    tried = run(stewart, Cascade(stewart, motion), 0.05, steer)
     np.testing.assert_array_equal(tried.forces, quiet.forces)
 
 
 def test_stopped_machines_are_not_taken_over(stewart: Platform) -> None:
     silent = Plant(stewart, dropouts=[(0.02, 9.0)])
-    stopped = ride(stewart, Cascade(stewart, heave(stewart)), 0.05, plant=silent).loop
+    stopped = run(stewart, Cascade(stewart, heave(stewart)), 0.05, plant=silent).loop
     assert stopped.stopped
     with pytest.raises(StateError, match="start the loop again"):
         stopped.replace(Cascade(stewart))
@@ -347,9 +347,9 @@ def test_the_safe_stop_keeps_its_gains_after_a_replacement() -> None:
         if step == 99:
             loop.replace(new, watch)
 
-    plain = ride(platform, Cascade(platform, heave(platform)), 0.4, plant=silent)
+    plain = run(platform, Cascade(platform, heave(platform)), 0.4, plant=silent)
     again = Plant(platform, dropouts=[(0.1, 9.0)])
-    taken = ride(platform, Cascade(platform, heave(platform)), 0.4, steer, plant=again)
+    taken = run(platform, Cascade(platform, heave(platform)), 0.4, steer, plant=again)
     assert taken.loop.stopped.startswith("sensor dropout")
     assert plain.loop.stopped
     assert np.abs(taken.efforts[-1] - plain.efforts[-1]).max() < 0.3 * np.abs(plain.efforts).max()
@@ -369,7 +369,7 @@ def test_supervisors_follow(stewart: Platform) -> None:
             if now == step:
                 loop.redirect(unreachable)
 
-        told = ride(stewart, Cascade(stewart), 0.15, steer, supervisor=watch).loop.stopped
+        told = run(stewart, Cascade(stewart), 0.15, steer, supervisor=watch).loop.stopped
         assert told.startswith(f"unreachable pose: the reference at {step * 1e-3:.6g} s is")
 
 

@@ -11,7 +11,7 @@ from closed_loops import heave, lift, run
 import twin
 from twin.control.cascade import Cascade
 from twin.control.controller import Controller
-from twin.control.demand import DemandLimiter
+from twin.control.speed_limiter import SpeedLimiter
 from twin.control.supervisor import Supervisor
 from twin.engines import engine_names
 from twin.errors import ControlError, InputError
@@ -49,14 +49,14 @@ class Broken(Controller):
 
     def update(self, step: int, measurement: Measurement) -> Command:
         """Return zero speeds, and after 20 periods the fault."""
-        demand = np.zeros(self.platform.n_actuators)
+        command = np.zeros(self.platform.n_actuators)
         if step < 20:
-            return Command(demand)
+            return Command(command)
         if self.fault == "error":
             raise ControlError("the observer diverged")
         if self.fault == "feedforward":
-            return Command(demand, feedforward=np.full(len(demand), np.inf))
-        return Command(np.full(len(demand), np.nan))
+            return Command(command, feedforward=np.full(len(command), np.inf))
+        return Command(np.full(len(command), np.nan))
 
 
 @pytest.mark.parametrize("configuration", [None, "hardware"])
@@ -100,7 +100,7 @@ def test_unstable_gains(configuration: str | None, gain: dict[str, float]) -> No
     )
 
 
-def test_saturated_demand() -> None:
+def test_saturated_command() -> None:
     """A load that the motors cannot hold: saturation, not NaN; brakes carry it."""
     platform = twin.load("stewart", "hardware")
     load = np.array([0.0, 0.0, -60_000.0, 0.0, 0.0, 0.0])
@@ -144,12 +144,12 @@ def test_simulator_keeps_its_command_limits() -> None:
     assert np.abs(command).max() <= 0.8
     assert change <= 0.8 * 9.81 * (1 + 1e-9)
     assert change > 0.79 * 9.81, "the step must reach the limit"
-    error = np.abs(motion.signals["demand"] - motion.signals["measured"])
+    error = np.abs(motion.signals["setpoint"] - motion.signals["measured"])
     assert error[-1].max() < 1e-3
 
 
 def test_limiter_stays_within_both_limits() -> None:
-    limiter = DemandLimiter(twin.load("driving_simulator"), 1e-3)
+    limiter = SpeedLimiter(twin.load("driving_simulator"), 1e-3)
     random = np.random.default_rng(1)
     limiter.start(np.zeros(4))
     last = np.zeros(4)

@@ -179,7 +179,7 @@ def test_trained_policies_act_in_the_environment_they_know(tmp_path: Path) -> No
     ],
 )
 def test_controllers_act(controller: str, options: dict[str, Any]) -> None:
-    """The recorded actions are the controller's demands in their units, and follow the motion."""
+    """The recorded actions are the controller's commands in their units, and follow the motion."""
     options = {"max_episode_steps": 100, "residual": False, **options}
     made = record_dataset(
         TRACKING, controller, episodes=1, dataset="test/control-v0", options=options
@@ -190,7 +190,7 @@ def test_controllers_act(controller: str, options: dict[str, Any]) -> None:
     assert episode.rewards.mean() > next(still.iterate_episodes()).rewards.mean() + 0.1
 
 
-def test_demands_become_actions_by_the_scale_of_the_space() -> None:
+def test_commands_become_actions_by_the_scale_of_the_space() -> None:
     """What the drives are asked after the step is what the controller commanded."""
     env = gymnasium.make(TRACKING, residual=True, action_scale=1.0)
     actor = ControllerActor("cascade", env)
@@ -200,8 +200,10 @@ def test_demands_become_actions_by_the_scale_of_the_space() -> None:
     asked = []
     for _ in range(20):
         env.step(actor.act(None))
-        asked.append(actor.last_demand)
-        np.testing.assert_allclose(task.demand[0], actor.last_demand, rtol=1e-12, atol=1e-12)
+        asked.append(actor.last_command)
+        np.testing.assert_allclose(
+            task.drive_commands[0], actor.last_command, rtol=1e-12, atol=1e-12
+        )
     assert np.abs(asked).max() > 1e-3
     env.close()
 

@@ -34,7 +34,7 @@ def swept(engine: Engine) -> Any:
     return size * np.sin(2.0 * np.pi * frequencies * (time + time**2) + [0.3, 1.4, 2.5])
 
 
-def ride(engine: Engine, motion: Any, accelerations: Any) -> State:
+def run(engine: Engine, motion: Any, accelerations: Any) -> State:
     """Return the last state of a machine pushed by a motion on a base that accelerates."""
     engine.reset(*motion.start)
     for acceleration in accelerations:
@@ -55,7 +55,7 @@ def test_engines_agree_on_a_swept_base(
     motion, accelerations = push(engine.platform), swept(engine)
     exact = make("analytic", engine.platform, engine.timestep)
     (still, shaken), (found_still, found) = (
-        [ride(each, motion, factor * accelerations) for factor in (0.0, 1.0)]
+        [run(each, motion, factor * accelerations) for factor in (0.0, 1.0)]
         for each in (exact, engine)
     )
     effect = pose_error(shaken, still)
@@ -76,8 +76,8 @@ def test_a_steady_acceleration_is_another_gravity(
     gravity = platform.parameters.gravity
     heavier = with_gravity(platform, 1.3 * gravity)
     other = make(engine.name, heavier, engine.timestep, fidelity=engine.fidelity)
-    wanted = ride(other, motion, np.zeros((STEPS, 3)))
-    found = ride(engine, motion, np.tile([0.0, 0.0, 0.3 * gravity], (STEPS, 1)))
+    wanted = run(other, motion, np.zeros((STEPS, 3)))
+    found = run(engine, motion, np.tile([0.0, 0.0, 0.3 * gravity], (STEPS, 1)))
     assert pose_error(found, wanted) < BARS[engine.name] * 1e-3
     if engine.name == "analytic":
         field = gravity * np.array([0.4, -0.2, -1.3])
@@ -88,7 +88,7 @@ def test_a_steady_acceleration_is_another_gravity(
         leaning._body[:] = leaning.platform.constants.body
         for _ in range(STEPS):
             wanted = leaning.step(motion.forces, motion.wrench)
-        found = ride(engine, motion, np.tile(gravity * np.array([-0.4, 0.2, 0.3]), (STEPS, 1)))
+        found = run(engine, motion, np.tile(gravity * np.array([-0.4, 0.2, 0.3]), (STEPS, 1)))
         assert pose_error(found, wanted) < 1e-12
 
 
@@ -96,7 +96,7 @@ def test_reset_ends_the_shaking(fresh: Fresh, push: Any, same_bits: Any) -> None
     engine = fresh()
     motion = push(engine.platform)
     wanted = motion.run(engine, 20 * engine.timestep)
-    shaken = ride(engine, motion, swept(engine)[:20])
+    shaken = run(engine, motion, swept(engine)[:20])
     assert not same_bits(shaken, wanted)
     assert same_bits(motion.run(engine, 20 * engine.timestep), wanted)
 
@@ -104,7 +104,7 @@ def test_reset_ends_the_shaking(fresh: Fresh, push: Any, same_bits: Any) -> None
 def test_a_saved_engine_goes_on_shaking(fresh: Fresh, push: Any, same_bits: Any) -> None:
     engine = fresh()
     motion = push(engine.platform)
-    ride(engine, motion, swept(engine)[:10])
+    run(engine, motion, swept(engine)[:10])
     saved = engine.save()
     after = [engine.step(motion.forces, motion.wrench) for _ in range(10)]
     for other in (engine, fresh()):
@@ -140,7 +140,7 @@ def test_dumps_replay_the_shaking(
 def test_given_arrays_are_not_kept(fresh: Fresh, push: Any, same_bits: Any) -> None:
     engine = fresh()
     motion, given = push(engine.platform), np.array([1.0, 2.0, -1.0])
-    wanted = ride(engine, motion, np.tile(given, (3, 1)))
+    wanted = run(engine, motion, np.tile(given, (3, 1)))
     engine.reset(*motion.start)
     engine.shake(given)
     given[:] = 50.0

@@ -1,4 +1,4 @@
-"""MotionCueing: its scores against the cueing package, its rides, actions, ends and errors."""
+"""MotionCueing: its scores against the cueing package, its manoeuvres, actions, ends and errors."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from twin.envs.motion_cueing.washout import MotionPolicy, WashoutPolicy
 from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.motion.cueing import (
-    Ride,
+    Manoeuvre,
     cue,
-    felt_ride,
-    manoeuvre,
+    felt_manoeuvre,
+    make_manoeuvre,
     perceived,
     perceived_error,
     standstill_error,
@@ -32,11 +32,16 @@ ENGINES = ("analytic", "mujoco", "bullet")
 REST = [0.0, 0.0, GRAVITY]
 
 
-def beginning(name: str, seconds: float) -> Ride:
+def beginning(name: str, seconds: float) -> Manoeuvre:
     """Return the first seconds of a manoeuvre."""
-    ride = manoeuvre(name)
-    count = int(np.searchsorted(ride.time, seconds)) + 1
-    return Ride(name, ride.time[:count], ride.specific_force[:count], ride.angular_rate[:count])
+    manoeuvre = make_manoeuvre(name)
+    count = int(np.searchsorted(manoeuvre.time, seconds)) + 1
+    return Manoeuvre(
+        name,
+        manoeuvre.time[:count],
+        manoeuvre.specific_force[:count],
+        manoeuvre.angular_rate[:count],
+    )
 
 
 def followed(
@@ -60,10 +65,10 @@ def test_classical_washout_scores_as_in_the_comparison(
     name: str, engine: str, configuration: str | None
 ) -> None:
     seconds = 3.0
-    ride, machine = beginning("step_steer", seconds), twin.load(name)
-    made = cue(machine, ride, "classical", scale=0.8)
-    wanted = perceived_error(ride, felt_ride(machine, made.motion, made.head), 0.01)
-    environment = MotionCueingEnv(name, configuration, engine, ride=ride)
+    manoeuvre, machine = beginning("step_steer", seconds), twin.load(name)
+    made = cue(machine, manoeuvre, "classical", scale=0.8)
+    wanted = perceived_error(manoeuvre, felt_manoeuvre(machine, made.motion, made.head), 0.01)
+    environment = MotionCueingEnv(name, configuration, engine, manoeuvre=manoeuvre)
     policy = MotionPolicy(environment, made.motion)
     vehicle, platform, info = followed(environment, policy, 300)
     np.testing.assert_allclose(vehicle, np.hstack(wanted.vehicle), rtol=1e-9, atol=1e-9)
@@ -79,17 +84,17 @@ def test_classical_washout_scores_as_in_the_comparison(
 @pytest.mark.parametrize("algorithm", ["classical", "adaptive"])
 @pytest.mark.parametrize("name", MACHINES)
 def test_washouts_beat_a_platform_at_rest(name: str, algorithm: str, action: str) -> None:
-    ride = beginning("step_steer", 4.0)
-    environment = MotionCueingEnv(name, ride=ride, action=action)
+    manoeuvre = beginning("step_steer", 4.0)
+    environment = MotionCueingEnv(name, manoeuvre=manoeuvre, action=action)
     score = followed(environment, WashoutPolicy(environment, algorithm), 400)[2]["score"]
-    assert score < 0.95 * standstill_error(ride).total
+    assert score < 0.95 * standstill_error(manoeuvre).total
     environment.close()
 
 
 def test_washout_about_the_head_moves_the_head() -> None:
-    ride = beginning("braking", 3.0)
-    environment = MotionCueingEnv("stewart", ride=ride, head=(0.0, 0.0, 0.5))
-    made = cue(environment.platform, ride, "classical", head=(0.0, 0.0, 0.5), period=0.01)
+    manoeuvre = beginning("braking", 3.0)
+    environment = MotionCueingEnv("stewart", manoeuvre=manoeuvre, head=(0.0, 0.0, 0.5))
+    made = cue(environment.platform, manoeuvre, "classical", head=(0.0, 0.0, 0.5), period=0.01)
     policy = WashoutPolicy(environment)
     observation, _ = environment.reset(seed=1)
     policy.begin()
@@ -104,14 +109,14 @@ def test_washout_about_the_head_moves_the_head() -> None:
 
 @pytest.mark.parametrize("name", MACHINES)
 def test_score_of_a_platform_at_rest(name: str) -> None:
-    ride = beginning("braking", 3.0)
-    environment = MotionCueingEnv(name, ride=ride)
+    manoeuvre = beginning("braking", 3.0)
+    environment = MotionCueingEnv(name, manoeuvre=manoeuvre)
     environment.reset(seed=0)
     rewards, action = [], np.zeros(environment.task.actions[0].size)
     for _ in range(300):
         *_, info = environment.step(action)
         rewards.append(info["reward_terms"])
-    wanted = perceived_error(ride, ride.scaled(0.0), 0.01)
+    wanted = perceived_error(manoeuvre, manoeuvre.scaled(0.0), 0.01)
     assert info["score"] == pytest.approx(wanted.total, rel=1e-4)
     assert info["false_cues"] == pytest.approx(0.0, abs=1e-6)
     mean = sum(each["force"] + each["rotation"] for each in rewards) / 301
@@ -122,7 +127,9 @@ def test_score_of_a_platform_at_rest(name: str) -> None:
 
 @pytest.mark.parametrize("action", ["accelerations", "increments", "velocities"])
 def test_perceived_and_score_follow_from_what_happened(action: str) -> None:
-    environment = MotionCueingEnv("stewart", action=action, ride="slalom", head=(0.1, 0.2, 0.7))
+    environment = MotionCueingEnv(
+        "stewart", action=action, manoeuvre="slalom", head=(0.1, 0.2, 0.7)
+    )
     task, period, head = environment.task, 0.01, np.array([0.1, 0.2, 0.7])
     environment.reset(seed=3)
     random = np.random.default_rng(0)
@@ -148,23 +155,25 @@ def test_perceived_and_score_follow_from_what_happened(action: str) -> None:
     force = mean + turn[1:].inv().apply(REST) - REST
     rate = turn[1:].inv().apply(twists[1:, 3:])
     np.testing.assert_allclose(found, np.hstack([force, rate]), rtol=1e-8, atol=1e-9)
-    ride = perceived(*manoeuvre("slalom").at(period * np.arange(151)), period)
-    np.testing.assert_allclose(info["perceived_vehicle"], np.hstack(ride)[-1], atol=1e-9, rtol=1e-9)
+    manoeuvre = perceived(*make_manoeuvre("slalom").at(period * np.arange(151)), period)
+    np.testing.assert_allclose(
+        info["perceived_vehicle"], np.hstack(manoeuvre)[-1], atol=1e-9, rtol=1e-9
+    )
     squares = np.sum((np.array(errors) / THRESHOLDS) ** 2) / (6 * 151)
     assert info["score"] == pytest.approx(np.sqrt(squares), rel=1e-9)
     environment.close()
 
 
-def test_preview_shows_the_ride_to_come() -> None:
-    ride = manoeuvre("double_lane_change")
-    environment = MotionCueingEnv("stewart", ride=ride, preview=3, preview_spacing=20)
+def test_preview_shows_the_manoeuvre_to_come() -> None:
+    manoeuvre = make_manoeuvre("double_lane_change")
+    environment = MotionCueingEnv("stewart", manoeuvre=manoeuvre, preview=3, preview_spacing=20)
     task = environment.task
     where, sizes = places(task.observations), channel_scales(task.observations)
     environment.reset(seed=0)
     for _ in range(130):
         observation = environment.step(np.zeros(6))[0]
     for k in range(4):
-        force, rate = ride.at(1.3 + 0.2 * k)
+        force, rate = manoeuvre.at(1.3 + 0.2 * k)
         for name, value in (
             (f"specific force {k}", force[0] - REST),
             (f"angular rate {k}", rate[0]),
@@ -174,7 +183,7 @@ def test_preview_shows_the_ride_to_come() -> None:
     environment.close()
 
 
-def test_rides_are_drawn_per_episode_and_repeat_with_the_seed() -> None:
+def test_manoeuvres_are_drawn_per_episode_and_repeat_with_the_seed() -> None:
     environment = MotionCueingEnv("driving_simulator", configuration="hardware")
     vector = MotionCueingVectorEnv(3, "driving_simulator", configuration="hardware")
     random = np.random.default_rng(5)
@@ -210,33 +219,33 @@ def test_reset_is_quick() -> None:
     environment.close()
 
 
-def test_episodes_can_choose_ride_and_intensity() -> None:
-    environment = MotionCueingEnv("stewart", ride="slalom", intensity=0.7)
+def test_episodes_can_choose_manoeuvre_and_intensity() -> None:
+    environment = MotionCueingEnv("stewart", manoeuvre="slalom", intensity=0.7)
     table = environment.task.senses.table[0]
     options: dict[str, Any]
     for options, share in (({}, 0.7), ({"intensity": 0.2}, 0.2)):
         info = environment.reset(seed=0, options=options)[1]
-        force = manoeuvre("slalom").at(5.0)[0][0] - REST
+        force = make_manoeuvre("slalom").at(5.0)[0][0] - REST
         np.testing.assert_allclose(table[500, :3], share * force, rtol=1e-9, atol=1e-12)
         assert info["intensity"] == share
-    environment.reset(options={"ride": "braking", "intensity": 0.25})
-    force = manoeuvre("braking").at(3.0)[0][0] - REST
+    environment.reset(options={"manoeuvre": "braking", "intensity": 0.25})
+    force = make_manoeuvre("braking").at(3.0)[0][0] - REST
     np.testing.assert_allclose(table[300, :3], 0.25 * force, rtol=1e-9, atol=1e-12)
     shares = []
     for seed in range(6):
-        options = {"ride": "drive", "intensity": 0.8, "lowest_intensity": 0.5}
+        options = {"manoeuvre": "drive", "intensity": 0.8, "lowest_intensity": 0.5}
         shares.append(environment.reset(seed=seed, options=options)[1]["intensity"])
         assert np.abs(table).max() > 0.1
     assert len(set(shares)) == 6 and 0.5 <= min(shares) <= max(shares) <= 0.8
     environment.close()
 
 
-def test_randomisation_varies_machine_and_ride() -> None:
+def test_randomisation_varies_machine_and_manoeuvre() -> None:
     varied: dict[str, Any] = {
         "platform.body.mass": {"kind": "uniform", "low": 80.0, "high": 120.0},
         "task.intensity": {"kind": "uniform", "low": 0.5, "high": 0.9},
     }
-    environment = MotionCueingEnv("stewart", ride="braking", randomisation=varied)
+    environment = MotionCueingEnv("stewart", manoeuvre="braking", randomisation=varied)
     for seed in range(3):
         info = environment.reset(seed=seed)[1]
         assert 0.5 <= info["intensity"] <= 0.9
@@ -290,7 +299,7 @@ def test_copies_by_pickling_go_on_alike() -> None:
 @pytest.mark.parametrize(
     ("options", "field"),
     [
-        ({"ride": "ring"}, "ride"),
+        ({"manoeuvre": "ring"}, "manoeuvre"),
         ({"intensity": 0.0}, "intensity"),
         ({"intensity": 1.5}, "intensity"),
         ({"lowest_intensity": 1.5}, "lowest_intensity"),
@@ -310,9 +319,9 @@ def test_options_that_cannot_be_used(options: dict[str, Any], field: str) -> Non
 
 def test_resets_and_policies_that_cannot_be_used() -> None:
     environment = MotionCueingEnv("stewart", action="velocities")
-    ride = manoeuvre("slalom")
-    long = Ride("long", 2.0 * ride.time, ride.specific_force, ride.angular_rate)
-    for options in ({"ride": long}, {"speed": 1.0}, {"intensity": -1.0}):
+    manoeuvre = make_manoeuvre("slalom")
+    long = Manoeuvre("long", 2.0 * manoeuvre.time, manoeuvre.specific_force, manoeuvre.angular_rate)
+    for options in ({"manoeuvre": long}, {"speed": 1.0}, {"intensity": -1.0}):
         with pytest.raises(InputError):
             environment.reset(options=options)
     with pytest.raises(InputError):
@@ -320,4 +329,4 @@ def test_resets_and_policies_that_cannot_be_used() -> None:
     with pytest.raises(InputError):
         WashoutPolicy(MotionCueingEnv("stewart"), "predictive")
     with pytest.raises(InputError):
-        MotionPolicy(MotionCueingEnv("stewart"), ride)  # type: ignore[arg-type]
+        MotionPolicy(MotionCueingEnv("stewart"), manoeuvre)  # type: ignore[arg-type]

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 import twin
 from twin.basics.arrays import FloatArray
 from twin.envs.motion_cueing.environment import MotionCueingEnv
-from twin.envs.motion_cueing.perception import perception_models
-from twin.envs.motion_cueing.rides import (
+from twin.envs.motion_cueing.manoeuvres import (
     PIECES,
-    as_ride,
+    as_manoeuvre,
     driven,
     expected_speed,
     fill_table,
     random_drive,
     wheel_angle,
 )
+from twin.envs.motion_cueing.perception import perception_models
 from twin.errors import InputError
 from twin.kernels.jit import compiled
 from twin.kernels.tasks.motion_cueing.perception import sense_all
@@ -40,12 +40,13 @@ from twin.motion.cueing import (
     Perceived,
     Tyre,
     cue,
-    felt_ride,
-    manoeuvre,
+    felt_manoeuvre,
+    make_manoeuvre,
     perceived,
     perceived_error,
 )
 from twin.motion.cueing.car import STEP
+from twin.motion.cueing.manoeuvre import GRAVITY
 from twin.motion.cueing.perceived_error import THRESHOLDS
 from twin.motion.cueing.perception import (
     CANAL_ADAPTATION,
@@ -56,7 +57,6 @@ from twin.motion.cueing.perception import (
     OTOLITH_SHORT,
 )
 from twin.motion.cueing.platform_axes import motion_of_axes
-from twin.motion.cueing.ride import GRAVITY
 
 REST = [0.0, 0.0, GRAVITY]
 POSE_ACTIONS = ("accelerations", "increments")
@@ -107,8 +107,8 @@ def test_perception_of_a_step_has_its_closed_form() -> None:
 )
 def test_car_drives_as_that_of_the_package(car: Car) -> None:
     time = 0.5 * STEP * np.arange(1601)
-    steer, demand = 0.08 * np.sin(2.0 * time), 4.0 * np.cos(1.3 * time) - 1.5
-    wanted, found = car.drive("drive", 18.0, steer, demand), driven(car, 18.0, steer, demand)
+    steer, traction = 0.08 * np.sin(2.0 * time), 4.0 * np.cos(1.3 * time) - 1.5
+    wanted, found = car.drive("drive", 18.0, steer, traction), driven(car, 18.0, steer, traction)
     np.testing.assert_allclose(found.time, wanted.time, rtol=0.0, atol=1e-12)
     np.testing.assert_allclose(found.specific_force, wanted.specific_force, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(found.angular_rate, wanted.angular_rate, rtol=1e-10, atol=1e-11)
@@ -117,14 +117,16 @@ def test_car_drives_as_that_of_the_package(car: Car) -> None:
 def test_drives_are_varied_and_follow_from_the_generator() -> None:
     drives = [random_drive(np.random.default_rng(seed), 1.0) for seed in range(60)]
     again = random_drive(np.random.default_rng(7), 1.0)
-    np.testing.assert_array_equal(again.ride.specific_force, drives[7].ride.specific_force)
+    np.testing.assert_array_equal(
+        again.manoeuvre.specific_force, drives[7].manoeuvre.specific_force
+    )
     assert {name for drive in drives for name in drive.manoeuvres} == set(PIECES)
     assert len({drive.manoeuvres for drive in drives}) > 20
     most = np.max(
-        [np.abs(drive.ride.specific_force - REST).max(axis=0) for drive in drives], axis=0
+        [np.abs(drive.manoeuvre.specific_force - REST).max(axis=0) for drive in drives], axis=0
     )
     assert 3.0 < most[0] < 10.0 and 3.0 < most[1] < 10.0
-    gentle = random_drive(np.random.default_rng(7), 0.1).ride
+    gentle = random_drive(np.random.default_rng(7), 0.1).manoeuvre
     assert np.abs(gentle.specific_force - REST).max() < 1.0
 
 
@@ -132,26 +134,26 @@ def test_wheel_is_turned_for_the_wanted_acceleration() -> None:
     car = Car(front_tyre=Tyre(80e3, linear=True), rear_tyre=Tyre(95e3, linear=True))
     count = 2001
     steer = wheel_angle(car, np.full(count, 20.0), np.full(count, 2.0))
-    ride = driven(car, 20.0, steer, np.zeros(count))
+    manoeuvre = driven(car, 20.0, steer, np.zeros(count))
     # Tyres turned inwards hold the car up a little.
-    assert ride.angular_rate[-1, 2] * 20.0 == pytest.approx(2.0, rel=0.05)
+    assert manoeuvre.angular_rate[-1, 2] * 20.0 == pytest.approx(2.0, rel=0.05)
     assert expected_speed(10.0, np.full(401, 2.0))[-1] == pytest.approx(12.0, rel=0.01)
 
 
-def test_rides_by_name_file_and_value(tmp_path: Any) -> None:
-    assert as_ride("drive") is None
-    assert {as_ride(name).name for name in MANOEUVRES} == set(MANOEUVRES)  # type: ignore[union-attr]
-    ride = manoeuvre("slalom")
-    assert as_ride(ride) is ride
+def test_manoeuvres_by_name_file_and_value(tmp_path: Any) -> None:
+    assert as_manoeuvre("drive") is None
+    assert {as_manoeuvre(name).name for name in MANOEUVRES} == set(MANOEUVRES)  # type: ignore[union-attr]
+    manoeuvre = make_manoeuvre("slalom")
+    assert as_manoeuvre(manoeuvre) is manoeuvre
     file = tmp_path / "lap.csv"
     file.write_text("time [ms],fx [g],fy [g],fz [g]\n0,0,0,1\n10,0.1,0,1\n20,0,0,1\n30,0,0.2,1\n")
     table = np.empty((50, 6))
-    fill_table(as_ride(str(file)), 0.001, table)  # type: ignore[arg-type]
+    fill_table(as_manoeuvre(str(file)), 0.001, table)  # type: ignore[arg-type]
     np.testing.assert_allclose(table[10, :2], [0.980665, 0.0], rtol=1e-6, atol=1e-12)
     np.testing.assert_allclose(table[40], table[30], rtol=0.0, atol=0.0)
     for wrong in ("lap", 3, None, str(tmp_path / "none.csv")):
         with pytest.raises((InputError, FileNotFoundError)):
-            as_ride(wrong)
+            as_manoeuvre(wrong)
 
 
 numbers = st.floats(-5.0, 5.0)
@@ -196,16 +198,18 @@ def placed(environment: MotionCueingEnv, pose: FloatArray, twist: FloatArray) ->
 
 @pytest.mark.parametrize("name", ["driving_simulator", "stewart"])
 def test_platform_is_felt_as_by_the_comparison(name: str) -> None:
-    machine, ride = twin.load(name), manoeuvre("step_steer")
+    machine, manoeuvre = twin.load(name), make_manoeuvre("step_steer")
     head = (0.2, -0.1, 1.1)
-    motion = cue(machine, ride, "classical", head=head).motion
+    motion = cue(machine, manoeuvre, "classical", head=head).motion
     largest = []
     for period in (0.02, 0.01, 0.005):
-        wanted = perceived_error(ride, felt_ride(machine, motion, head, 1e-3), period)
+        wanted = perceived_error(manoeuvre, felt_manoeuvre(machine, motion, head, 1e-3), period)
         pose, twist, _ = machine.constrain(*motion.sample(wanted.time))
-        environment = MotionCueingEnv(machine, ride=ride, period=period, head=head)
+        environment = MotionCueingEnv(machine, manoeuvre=manoeuvre, period=period, head=head)
         found = placed(environment, pose, twist)
-        reference = perceived_error(ride, felt_ride(machine, motion, head, 1e-3), 1e-3).platform
+        reference = perceived_error(
+            manoeuvre, felt_manoeuvre(machine, motion, head, 1e-3), 1e-3
+        ).platform
         every = round(period / 1e-3)
         exact = np.hstack(reference)[::every][: len(found)]
         largest.append(np.abs(found - exact).max(axis=0) / THRESHOLDS)
@@ -257,7 +261,7 @@ def test_command_keeps_range_and_speed(name: str, action: str) -> None:
         wanted = machine.inverse_kinematics(pose) + offset
         np.testing.assert_allclose(now, wanted, rtol=1e-12, atol=1e-12)
         moved = np.clip(now - last, -task.machine.reach, task.machine.reach)
-        np.testing.assert_allclose(task.demand[0] * 0.01, moved, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(task.drive_commands[0] * 0.01, moved, rtol=1e-9, atol=1e-12)
         assert (np.abs(now - last) <= 1.01 * task.machine.reach).all()
         kept = 1e-3 * task.scales.half
         assert (now >= task.machine.low - kept).all() and (now <= task.machine.high + kept).all()

@@ -16,7 +16,7 @@ HOME = [0.0, 0.0, 0.87]
 
 @pytest.fixture
 def write(tmp_path):
-    def written(text, name="ride.csv"):
+    def written(text, name="run.csv"):
         file = tmp_path / name
         if isinstance(text, bytes):
             file.write_bytes(text)
@@ -85,19 +85,19 @@ def test_splines_reproduce_polynomials_of_their_degree(count, degree):
 
 
 def test_round_trip_of_the_tank_track(write):
-    ride = TankTrackMotion(HOME, duration=4.0, fade_in=1.0, fade_out=1.0, peak_pitch=0.05)
+    run = TankTrackMotion(HOME, duration=4.0, fade_in=1.0, fade_out=1.0, peak_pitch=0.05)
     time = np.arange(4001) * 1e-3
-    axes = ride.axes(time).values
+    axes = run.axes(time).values
     text = table(["time [s]", "z [m]", "pitch [rad]", "roll [rad]"], time, *axes[:, [2, 4, 5]].T)
     motion = read_recording(write(text), HOME)
     at = np.linspace(0.2, 3.8, 500)
     # Quintic splines err by (omega step)^4 / 720-scale in the second derivative: 70 Hz, 1 ms
     # give 5e-5 of the part of the acceleration that is at 70 Hz.
-    scale = np.abs(ride(at).acceleration).max()
+    scale = np.abs(run(at).acceleration).max()
     np.testing.assert_allclose(
-        motion(at).acceleration, ride(at).acceleration, rtol=0, atol=2e-4 * scale
+        motion(at).acceleration, run(at).acceleration, rtol=0, atol=2e-4 * scale
     )
-    np.testing.assert_allclose(motion(at).pose, ride(at).pose, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(motion(at).pose, run(at).pose, rtol=0, atol=1e-9)
 
 
 def bumpy(time):
@@ -115,7 +115,7 @@ def test_accelerations_integrate_to_the_position(drift):
     position, acceleration = bumpy(time)
     motion = RecordedMotion(HOME, time, {"az": acceleration}, drift=drift)
     got = motion.axes(time)
-    # 'none' is exact up to the spline. The others take away what they hold for drift: of a ride
+    # 'none' is exact up to the spline. The others take away what they hold for drift: of a run
     # of 18 periods, percents.
     tolerance = 1e-7 if drift == "none" else 0.03 * 0.02
     inside = (time > 1.5) & (time < 10.5)
@@ -282,7 +282,7 @@ FAULTY = {
         "outliers, or noise",
     ),
     "not UTF-8": (b"time [s],z [m]\n0,\xff\xfe\n", {}, "not UTF-8"),
-    "binary": (bytes(range(128)) * 4, {}, "ride.csv"),
+    "binary": (bytes(range(128)) * 4, {}, "run.csv"),
     "open quote": (GOOD.replace("0.02", '"0.02'), {}, "is not CSV"),
     "picked column missing": (
         GOOD,
@@ -324,7 +324,7 @@ def test_faulty_files_say_where_and_what(write, fault):
     with pytest.raises(InputError, match=message) as error:
         read_recording(write(text), HOME, **options)
     if "line" in message:
-        assert "ride.csv" in error.value.field
+        assert "run.csv" in error.value.field
 
 
 @pytest.mark.parametrize(

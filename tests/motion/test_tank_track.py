@@ -140,7 +140,7 @@ def test_equal_tracks_do_not_roll_and_staggered_ones_do():
 
 
 def test_stiff_short_hull_follows_the_ground():
-    """A stiffly sprung hull on a short contact patch rides the profile itself."""
+    """A stiffly sprung hull on a short contact patch runs the profile itself."""
     vehicle = TrackedVehicle(
         contact_length=0.05, bounce_frequency=90.0, pitch_frequency=90.0, roll_frequency=90.0
     )
@@ -196,7 +196,7 @@ def test_hull_resonates_as_an_oscillator():
     np.testing.assert_allclose(heave, [1.0, np.sqrt(1.25) / 0.5, 0.5 / 50.0], rtol=3e-3)
 
 
-def test_longest_ride_is_possible():
+def test_longest_run_is_possible():
     motion = TankTrackMotion(HOME, duration=60.0, peak_pitch=0.05)
     assert len(motion.frequencies) == 69.5 * 60.0 + 1
     assert np.isfinite(motion(np.linspace(0.0, 60.0, 50)).acceleration).all()
@@ -242,7 +242,7 @@ def test_bad_vehicles_are_refused(arguments):
     assert error.value.field in arguments
 
 
-def test_courses_that_miss_the_ride_are_refused():
+def test_courses_that_miss_the_run_are_refused():
     with pytest.raises(InputError, match="first barrier"):
         TankTrackMotion(HOME, duration=5.0, barriers=barrier_course([0.1], 1e4))
     with pytest.raises(InputError, match="more than"):

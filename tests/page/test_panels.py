@@ -167,7 +167,7 @@ def test_sliders_follow_a_motion(desk: Desk, session: MachineSession) -> None:
     session.advance(2.3)
     sliders.refresh()
     assert session.playing
-    assert desk.find("z [mm]").value == pytest.approx(session.demanded[2], abs=1.0)
+    assert desk.find("z [mm]").value == pytest.approx(session.setpoint[2], abs=1.0)
     assert desk.find("z [mm]").value != 0.0
     desk.use("Stop motion")
     session.advance(2.0)
@@ -192,8 +192,8 @@ def test_the_proposed_amplitude_is_of_the_axis(desk: Desk, session: MachineSessi
     assert 0.5 < desk.find("Amplitude [deg]").value < 10.0
     desk.use("Start motion")
     session.advance(1.3)
-    assert abs(session.demanded[4]) > 0.01
-    np.testing.assert_allclose(session.demanded[:3], 0.0, rtol=0, atol=1e-9)
+    assert abs(session.setpoint[4]) > 0.01
+    np.testing.assert_allclose(session.setpoint[:3], 0.0, rtol=0, atol=1e-9)
 
 
 def test_a_motion_out_of_reach_is_told(desk: Desk, session: MachineSession) -> None:
@@ -213,12 +213,12 @@ def test_an_uploaded_motion_plays(desk: Desk, session: MachineSession) -> None:
     MotionPanel(desk.gui, desk.requests, session)
     times = np.linspace(0.0, 2.0, 41)
     rows = [f"{time},{10.0 * np.sin(np.pi * time) ** 3}" for time in times]
-    upload(desk, "C:/rides/bump.csv", "\n".join(["time [s],z [mm]", *rows]))
+    upload(desk, "C:/courses/bump.csv", "\n".join(["time [s],z [mm]", *rows]))
     assert desk.client.said == ["bump.csv: 2 s; Start motion plays it."]
     assert desk.find("Kind").value == "bump.csv"
     desk.use("Start motion")
     session.advance(0.8)
-    assert session.demanded[2] == pytest.approx(10.0, abs=2.0)
+    assert session.setpoint[2] == pytest.approx(10.0, abs=2.0)
 
 
 def test_a_bad_upload_is_told_and_loses_nothing(desk: Desk, session: MachineSession) -> None:

@@ -268,7 +268,7 @@ def test_at_continuous_effort_it_never_folds_back() -> None:
 
 
 @pytest.mark.parametrize("name", ["speed", "effort"])
-def test_demands_are_codes_of_the_converter(name: str) -> None:
+def test_commands_are_codes_of_the_converter(name: str) -> None:
     full, digit = {"speed": (0.254, 0.254 / 2048), "effort": (6146.0, 6146.0 / 2048)}[name]
     random = np.random.default_rng(7)
     asked = [*random.uniform(-full, full - digit, 200), full, -full, 3.0 * full, -3.0 * full, 0.0]

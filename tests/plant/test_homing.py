@@ -53,10 +53,10 @@ def test_the_way_to_the_start_is_smooth_and_within_its_speed() -> None:
     homing = Homing(rig.settings())
     speeds = []
 
-    def watch(_: float, demand: np.ndarray) -> np.ndarray:
+    def watch(_: float, command: np.ndarray) -> np.ndarray:
         if homing.phases[0] == "approach":
-            speeds.append(demand.copy())
-        return demand
+            speeds.append(command.copy())
+        return command
 
     assert rig.run(homing, 30.0, watch).ready
     way = np.array(speeds)
@@ -68,8 +68,8 @@ def test_the_way_to_the_start_is_smooth_and_within_its_speed() -> None:
 def stands(leg: int, since: float = 0.0):
     """Return a drive fault: one leg stands from some time on."""
 
-    def broken(time: float, demand: np.ndarray) -> np.ndarray:
-        return np.where((np.arange(6) == leg) & (time >= since), 0.0, demand)
+    def broken(time: float, command: np.ndarray) -> np.ndarray:
+        return np.where((np.arange(6) == leg) & (time >= since), 0.0, command)
 
     return broken
 
@@ -95,7 +95,7 @@ def test_a_switch_that_is_not_reached_in_time_is_named() -> None:
     rig.coordinates[1] = HIGH - 0.03
     rig.encoders.power_up(rig.coordinates)
     slow = np.where(np.arange(6) == 1, 0.3, 1.0)
-    told = rig.run(Homing(rig.settings()), 60.0, lambda _, demand: slow * demand)
+    told = rig.run(Homing(rig.settings()), 60.0, lambda _, command: slow * command)
     assert told.fault.startswith("homing: leg 2 did not reach its lower switch in 25 s")
 
 
@@ -117,9 +117,9 @@ def test_a_start_that_is_not_reached_is_named() -> None:
     rig = Rig(np.full(6, LOW + 0.002), 2, 0.0)
     homing = Homing(rig.settings(longest_settling=0.5))
 
-    def broken(_: float, demand: np.ndarray) -> np.ndarray:
+    def broken(_: float, command: np.ndarray) -> np.ndarray:
         drift = 0.01 if homing.phases[0] == "approach" else 0.0
-        return demand + drift * (np.arange(6) == 3)
+        return command + drift * (np.arange(6) == 3)
 
     assert "homing: leg 4 stays" in rig.run(homing, 30.0, broken).fault
 

@@ -33,7 +33,7 @@ def pose_of(rotation: Rotation) -> np.ndarray:
     return np.concatenate([REST[:3], rotation.as_quat()[[3, 0, 1, 2]]])
 
 
-def ride(duration: float = 2.0) -> MultiSineMotion:
+def run(duration: float = 2.0) -> MultiSineMotion:
     """Return a motion in all axes."""
     return MultiSineMotion(
         REST,
@@ -85,7 +85,7 @@ def test_steady_turning_reads_the_centripetal_acceleration() -> None:
 
 
 def test_lever_arm_against_the_path_of_the_point() -> None:
-    motion = ride()
+    motion = run()
     time = np.linspace(0.3, 1.7, 40)
     step = 2e-3
     mounting = Rotation.from_euler("ZYX", TURNED)
@@ -110,7 +110,7 @@ def test_lever_arm_against_the_path_of_the_point() -> None:
 
 
 def test_differences_agree_with_accelerations_to_second_order() -> None:
-    motion = ride()
+    motion = run()
     errors = []
     for step in (2e-3, 1e-3, 5e-4):
         time = np.arange(int(1.0 / step) + 1) * step
@@ -125,7 +125,7 @@ def test_differences_agree_with_accelerations_to_second_order() -> None:
 @pytest.mark.parametrize("parameters", [SIIMU01, InertialSensor(source="test", position=PLACE)])
 def test_along_a_loop_and_afterwards_are_the_same(parameters: InertialSensor) -> None:
     time = np.cumsum(np.r_[0.0, np.tile([5e-4, 4e-4, 6e-4], 2000)])
-    sample = ride(4.0)(time)
+    sample = run(4.0)(time)
     unit = InertialUnit(parameters, seed=11)
     log = unit.measure(time, *sample[:2])
     rows = [unit.start(sample.pose[0], sample.twist[0])]
@@ -140,7 +140,7 @@ def test_along_a_loop_and_afterwards_are_the_same(parameters: InertialSensor) ->
 def test_output_rate_holds_readings() -> None:
     unit = exact(output_rate=200.0)
     time = np.arange(4001) * 5e-4
-    sample = ride()(time)
+    sample = run()(time)
     log = unit.measure(time, *sample[:2])
     np.testing.assert_allclose(log.time, np.arange(401) / 200.0, rtol=0, atol=1e-12)
     unit.start(sample.pose[0], sample.twist[0])

@@ -10,23 +10,23 @@ from hypothesis import strategies as st
 from twin.kernels.plant.limit_switch import gate
 
 
-def gated(demand: float, lower: float, upper: float) -> float:
-    """Return one demand behind its switches."""
+def gated(command: float, lower: float, upper: float) -> float:
+    """Return one command behind its switches."""
     out = np.empty(1)
-    gate(np.array([demand]), np.array([lower]), np.array([upper]), out)
+    gate(np.array([command]), np.array([lower]), np.array([upper]), out)
     return float(out[0])
 
 
 @given(st.floats(-1e6, 1e6))
-def test_only_the_outward_direction_is_blocked(demand: float) -> None:
-    assert gated(demand, 0.0, 0.0) == demand
-    assert gated(demand, 1.0, 0.0) == max(demand, 0.0)
-    assert gated(demand, 0.0, 1.0) == min(demand, 0.0)
-    assert gated(demand, 1.0, 1.0) == 0.0
+def test_only_the_outward_direction_is_blocked(command: float) -> None:
+    assert gated(command, 0.0, 0.0) == command
+    assert gated(command, 1.0, 0.0) == max(command, 0.0)
+    assert gated(command, 0.0, 1.0) == min(command, 0.0)
+    assert gated(command, 1.0, 1.0) == 0.0
 
 
 @pytest.mark.parametrize("pressed", [0.0, 1.0])
-def test_a_demand_that_is_no_number_stays_visible(pressed: float) -> None:
+def test_a_command_that_is_no_number_stays_visible(pressed: float) -> None:
     assert np.isnan(gated(np.nan, pressed, pressed))
 
 

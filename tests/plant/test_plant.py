@@ -115,7 +115,7 @@ def test_a_moving_machine_is_taken_over_without_a_jolt() -> None:
 
 @pytest.mark.parametrize("name", twin.machine_names())
 def test_after_a_start_the_machine_stays(name: str) -> None:
-    """Hands off: the demand is the present speed, zero, and the loops have nothing to do."""
+    """Hands off: the command is the present speed, zero, and the loops have nothing to do."""
     platform = twin.load(name, "hardware")
     plant = Plant(platform)
     engine = make_engine("analytic", platform, 1e-4, "fast")

@@ -23,7 +23,7 @@ payloads = [0, {mass = 50, center = [0, 0, 0.2]}, {occupant = {stature = 1.75, m
 seeds = 3
 
 [motion]
-word = "chirp"
+name = "chirp"
 axis = "pitch"
 duration = 2
 

@@ -46,7 +46,7 @@ def test_keys_are_the_same_in_every_process() -> None:
         {"fidelity": "accurate"},
         {"timestep": 1e-4},
         {"seeds": [7]},
-        {"motion": {"word": "still"}},
+        {"motion": {"name": "still"}},
         {"machine": "rss"},
         {"controllers": "cascade:model=nominal"},
         {"payloads": PayloadChoice(mass=1.0)},
@@ -105,7 +105,7 @@ def test_what_a_machine_does_not_have_is_refused() -> None:
     with pytest.raises(InputError, match="imported"):
         plan(small(measure="absent_module:function"))
     with pytest.raises(ParameterError, match="motion"):
-        plan(small(motion={"word": "absent.csv"}))
+        plan(small(motion={"name": "absent.csv"}))
 
 
 def test_a_run_twice_is_refused() -> None:

@@ -15,7 +15,7 @@ from twin.analysis.tracking import TrackingErrors
 from twin.control import make_controller
 from twin.machine.payload import Occupant, seated_on
 from twin.machine.randomisation.paths import with_values
-from twin.motion.words import motion_of
+from twin.motion.specification import MotionSpecification
 from twin.plant.plant import Plant
 from twin.sweep import MEASURES, PayloadChoice, plan
 from twin.sweep.work import Row, loaded, run_task, simulated
@@ -42,8 +42,10 @@ def test_a_run_is_what_one_does_by_hand(engine: str) -> None:
     nominal = twin.load("stewart", "hardware")
     varied = twin.Platform(with_values(nominal.parameters, {"leg.drive.delay": 0.004}))
     platform = with_payload(varied, Payload(50))
-    ride = SMALL["motion"]
-    motion = motion_of(platform, "sine", "z", ride["amplitude"], ride["frequency"], 0.06)
+    size = SMALL["motion"]
+    motion = MotionSpecification("sine", "z", size["amplitude"], size["frequency"], 0.06).motion_of(
+        platform
+    )
     run = platform.simulate(
         0.06,
         controller=make_controller("cascade", platform, motion, position_gain=4),
@@ -114,10 +116,10 @@ def test_motion_and_controller_have_parameters_too() -> None:
 
 def test_recordings_travel_with_the_run(tmp_path: Path) -> None:
     time = np.arange(0, 0.2, 0.01)
-    file = tmp_path / "ride.csv"
+    file = tmp_path / "course.csv"
     rows = [f"{t:.3f},{5 * np.sin(4 * np.pi * t) ** 2:.6f}" for t in time]
     file.write_text("time [s],z [mm]\n" + "\n".join(rows) + "\n")
-    task = plan(small(motion={"word": str(file), "duration": 0.1}))[0]
+    task = plan(small(motion={"name": str(file), "duration": 0.1}))[0]
     file.unlink()
     row = run_task(task)
     assert row["status"] == "done", row["error"]

@@ -102,7 +102,7 @@ def test_episodes_do_not_depend_on_who_runs_beside_them() -> None:
     assert together.metrics[0, 0] != alone.metrics[0, 0]
 
 
-def test_controllers_ride_the_environments_motions() -> None:
+def test_controllers_run_the_environments_motions() -> None:
     """The same machine and motion as in the environment, scored against the environment's own."""
     from twin.control import make_controller
     from twin.plant.plant import Plant
@@ -116,14 +116,14 @@ def test_controllers_ride_the_environments_motions() -> None:
     task = env.unwrapped.task
     platform, motion = task.batch.platforms[1], task.motions[1]
     law = make_controller("cascade", platform, motion)
-    ride = simulate(
+    run = simulate(
         platform, 0.4, controller=law, plant=Plant(platform, seed=22), timestep=5e-4, every=20
     )
     errors = []
     for step in range(1, 41):
         env.step(np.zeros((2, 6)))
         info_pose = task.signals["reference_pose"][1]
-        errors.append(np.linalg.norm(ride.pose[step, :3] - info_pose[:3]))
+        errors.append(np.linalg.norm(run.pose[step, :3] - info_pose[:3]))
     rms = 1e3 * np.sqrt(np.mean(np.square(errors)))
     np.testing.assert_allclose(outcome.metrics[1, 0], rms, rtol=1e-6, atol=0.0)
     np.testing.assert_allclose(outcome.metrics[1, 2], 1e3 * max(errors), rtol=1e-6, atol=0.0)

@@ -95,9 +95,9 @@ def test_effective_forces_accelerate_as_the_given_ones() -> None:
 def test_work_notices_forces_that_are_off(platform: Platform) -> None:
     motion = sines(platform)
     time = np.linspace(0.0, motion.duration, 1001)
-    ride = driven(platform, motion, time)
-    assert work_measure(platform, ride, 1e-7).verdict == "pass"
-    wrong = ride._replace(forces=ride.forces + 1e-3 * np.abs(ride.forces).max() * ride.rates)
+    run = driven(platform, motion, time)
+    assert work_measure(platform, run, 1e-7).verdict == "pass"
+    wrong = run._replace(forces=run.forces + 1e-3 * np.abs(run.forces).max() * run.rates)
     assert work_measure(platform, wrong, 1e-7).verdict == "fail"
 
 
@@ -105,11 +105,11 @@ def test_work_notices_forces_that_are_off(platform: Platform) -> None:
 def test_work_notices_scaled_forces_and_missing_velocity_terms(name: str) -> None:
     platform = twin.load(name)
     motion = sines(platform)
-    ride = driven(platform, motion, np.linspace(0.0, motion.duration, 4001))
-    assert work_measure(platform, ride, 1e-9).verdict == "pass"
-    held = platform.constrain(ride.pose, 0.0 * ride.twist, ride.acceleration)
-    slow = platform.inverse_dynamics(*held, deflection=ride.deflection)
-    for forces in (1.5 * ride.forces, 1.001 * ride.forces, slow):
-        off = work_measure(platform, ride._replace(forces=forces), 1e-9)
+    run = driven(platform, motion, np.linspace(0.0, motion.duration, 4001))
+    assert work_measure(platform, run, 1e-9).verdict == "pass"
+    held = platform.constrain(run.pose, 0.0 * run.twist, run.acceleration)
+    slow = platform.inverse_dynamics(*held, deflection=run.deflection)
+    for forces in (1.5 * run.forces, 1.001 * run.forces, slow):
+        off = work_measure(platform, run._replace(forces=forces), 1e-9)
         assert off.verdict == "fail"
         assert off.value > 1e-5

@@ -91,11 +91,11 @@ def test_ghost_and_ball_are_where_they_are_put(stewart: Platform) -> None:
     ball = ball_for(stewart.parameters)
     scene_model = SceneModel(stewart, ghost=True, ball=ball)
     turn = Rotation.from_rotvec([0.1, -0.2, 0.3]).as_quat(scalar_first=True)
-    demanded, rolled = np.array([0.1, 0.2, 1.0, *turn]), np.array([0.3, 0.0, 1.1, *turn])
-    scene_model.place(demanded, ghost=stewart.home, ball=rolled)
+    setpoint, rolled = np.array([0.1, 0.2, 1.0, *turn]), np.array([0.3, 0.0, 1.1, *turn])
+    scene_model.place(setpoint, ghost=stewart.home, ball=rolled)
     own = {part: scene_model.data.geom(part).xpos.copy() for part in ("platform_plate", "ball")}
     np.testing.assert_allclose(own["ball"], rolled[:3], **EXACT)
-    scene_model.place(stewart.home, ghost=demanded)
+    scene_model.place(stewart.home, ghost=setpoint)
     np.testing.assert_allclose(
         scene_model.data.geom("ghost_platform_plate").xpos, own["platform_plate"], **EXACT
     )

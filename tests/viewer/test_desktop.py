@@ -119,7 +119,7 @@ def test_steps_while_running_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
     assert source.time == pytest.approx(3 * desktop.FRAME)
 
 
-def test_the_ghost_is_shown_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_ghost_is_shown_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
     _, window = watched(monkeypatch, {2: "ghost", 5: "ghost"}, 7)
     assert [ghost is not None for ghost in window.ghosts] == [
         *2 * [False],

@@ -45,7 +45,7 @@ class Clip(NamedTuple):
 def lifted(
     platform: Platform, height: float, turn: float = 0.0, duration: float = 0.4
 ) -> Trajectory:
-    """Return a run that rises by `height` [m] and yaws by `turn` [rad], demanded a bit higher."""
+    """Return a run that rises by `height` [m] and yaws by `turn` [rad], the setpoint higher."""
     time = np.linspace(0.0, duration, 21)
     share = time[:, None] / duration
     pose = np.tile(platform.home, (len(time), 1))
@@ -54,7 +54,7 @@ def lifted(
         platform.home[3:], scalar_first=True
     )
     pose[:, 3:] = turned.as_quat(scalar_first=True)
-    demanded = np.add(pose, [0.0, 0.0, 0.05, 0.0, 0.0, 0.0, 0.0])
+    setpoint = np.add(pose, [0.0, 0.0, 0.05, 0.0, 0.0, 0.0, 0.0])
     n = platform.n_actuators
     return Trajectory(
         time=time,
@@ -69,7 +69,7 @@ def lifted(
         timestep=0.02,
         parameters_hash=platform.hash,
         versions={},
-        signals={"time": time, "reference_pose": demanded},
+        signals={"time": time, "reference_pose": setpoint},
     )
 
 
@@ -263,7 +263,7 @@ def test_the_ghost_is_drawn_where_it_is_wanted(rise: Trajectory, stewart: Platfo
     assert not (plain[..., 1] > plain[..., [0, 2]].max(axis=2) + 10).any()
 
 
-def test_runs_without_a_demand_have_no_ghost(rise: Trajectory, stewart: Platform) -> None:
+def test_runs_without_a_reference_have_no_ghost(rise: Trajectory, stewart: Platform) -> None:
     free = replace(rise, signals={})
     ghostly = SMALL._replace(ghost=True)
     np.testing.assert_array_equal(
@@ -271,7 +271,7 @@ def test_runs_without_a_demand_have_no_ghost(rise: Trajectory, stewart: Platform
     )
 
 
-def test_the_payload_rides_along(rise: Trajectory, stewart: Platform, tmp_path: Path) -> None:
+def test_the_payload_courses_along(rise: Trajectory, stewart: Platform, tmp_path: Path) -> None:
     person = Occupant(stature=1.75, mass=75.0)
     file = write_picture(rise, stewart, tmp_path / "a.png", look=SMALL, payload=person, time=0.2)
     seen = read_png(file).astype(int)

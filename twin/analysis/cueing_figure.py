@@ -20,7 +20,7 @@ SENSED = ("surge", "sway", "heave", "roll rate", "pitch rate", "yaw rate")
 
 
 def cueing_figure(platform: MachineModel, outcomes: Mapping[str, Outcome]) -> Any:
-    """Return a plotly figure of one ride cued by some algorithms, over time [s].
+    """Return a plotly figure of one manoeuvre cued by some algorithms, over time [s].
 
     Panels: the two perceived quantities in which the vehicle moves most, vehicle against platform
     [m/s2], [deg/s]; tilt [deg] of the platform; the share of the actuators' range and, where the
@@ -28,7 +28,7 @@ def cueing_figure(platform: MachineModel, outcomes: Mapping[str, Outcome]) -> An
 
     Args:
         platform: the machine.
-        outcomes: name of the algorithm -> outcome, all of the same ride.
+        outcomes: name of the algorithm -> outcome, all of the same manoeuvre.
 
     Raises:
         InputError: no machine, no outcomes.
@@ -51,7 +51,7 @@ def cueing_figure(platform: MachineModel, outcomes: Mapping[str, Outcome]) -> An
     if limit is not None:
         speeds = {name: np.abs(one.use.rates) / limit for name, one in outcomes.items()}
         panels.append(Axes("share of actuator speed", _shares(outcomes, speeds)))
-    title = f"{machine.name}: {first.cue.ride.name}"
+    title = f"{machine.name}: {first.cue.manoeuvre.name}"
     return panels_figure(panels, "time [s]", title=title)
 
 

@@ -23,7 +23,7 @@ class TrackingErrors:
         time: `(m,)` [s].
         position: `(m,)` [m] of the reference point.
         rotation: `(m,)` [rad].
-        actuators: `(m, n)` demanded minus measured coordinates [m, rad].
+        actuators: `(m, n)` setpoint minus measured coordinates [m, rad].
     """
 
     time: FloatArray
@@ -48,7 +48,7 @@ class TrackingErrors:
         pose, wanted = trajectory.pose[kept], signals["reference_pose"]
         self.position = np.linalg.norm(pose[:, :3] - wanted[:, :3], axis=1)
         self.rotation = angle_between(pose[:, 3:], wanted[:, 3:])
-        self.actuators = signals["demand"] - signals["measured"]
+        self.actuators = signals["setpoint"] - signals["measured"]
 
     def root_mean_square(self) -> tuple[float, float, float]:
         """Return the root mean squares: position [m], rotation [rad], actuators [m, rad]."""

@@ -34,18 +34,18 @@ class ManoeuvreName(StrEnum):
 def cue(
     machine: Machine,
     algorithm: Annotated[
-        AlgorithmName, typer.Option(help="What turns the ride into a motion.")
+        AlgorithmName, typer.Option(help="What turns the manoeuvre into a motion.")
     ] = AlgorithmName.PREDICTIVE,
     manoeuvre: Annotated[
-        ManoeuvreName | None, typer.Option(help="Ride of a built-in vehicle, 12 s.")
+        ManoeuvreName | None, typer.Option(help="Manoeuvre of a built-in vehicle, 12 s.")
     ] = None,
     source: Annotated[
         Path | None,
         typer.Option(
             "--input",
             metavar="FILE",
-            help="Ride as CSV: time [s],fx [m/s2],fy,fz (specific force at the head, fz = +g at "
-            "rest) and, if wanted, wx [rad/s],wy,wz; x forward, y left, z up.",
+            help="Manoeuvre as CSV: time [s],fx [m/s2],fy,fz (specific force at the head, fz = +g "
+            "at rest) and, if wanted, wx [rad/s],wy,wz; x forward, y left, z up.",
         ),
     ] = None,
     out: Annotated[
@@ -65,10 +65,12 @@ def cue(
             "driving_simulator 1.1 m above.",
         ),
     ] = None,
-    scale: Annotated[float, typer.Option(help="Factor of the ride's departure from rest.")] = 1.0,
+    scale: Annotated[
+        float, typer.Option(help="Factor of the manoeuvre's departure from rest.")
+    ] = 1.0,
     configuration: Configuration = None,
 ) -> None:
-    """Cue a ride: the platform's motion that lets its driver perceive it, within the limits."""
+    """Cue a manoeuvre: the platform's motion, within limits, that lets its driver perceive it."""
     from twin.commands import cue as commands
 
     commands.cue(

@@ -48,7 +48,7 @@ def frequency(
     method: Annotated[
         MethodName, typer.Option(help="One sweep, or one sine after the other.")
     ] = MethodName.CHIRP,
-    controller: Annotated[ControllerName, typer.Option(help="What follows the demand.")] = (
+    controller: Annotated[ControllerName, typer.Option(help="Controller of the reference.")] = (
         ControllerName.CASCADE
     ),
     engine: Annotated[EngineName, typer.Option(help="What computes the motion.")] = (

@@ -28,8 +28,8 @@ Log = Annotated[
 MachineOption = Annotated[
     str, typer.Option(metavar="MACHINE", help="Name of a machine, or path of its file.")
 ]
-Demanded = Annotated[
-    Path, typer.Option(metavar="FILE", help="CSV of the demanded motion about home.")
+ReferenceFile = Annotated[
+    Path, typer.Option(metavar="FILE", help="CSV of the reference motion about home.")
 ]
 Layout = Annotated[
     LogLayout, typer.Option(help="csv, or thesis: bare count, 3 forces, 3 rates, as imuData.txt.")
@@ -52,7 +52,7 @@ Numbers = Annotated[
 def imu(
     log: Log,
     machine: MachineOption,
-    motion: Demanded,
+    motion: ReferenceFile,
     layout: Layout = LogLayout.CSV,
     log_rate: Annotated[
         float, typer.Option(help="Messages per second of the thesis layout.")
@@ -78,7 +78,7 @@ def imu(
     ] = None,
     json: Numbers = None,
 ) -> None:
-    """Hold an inertial log against the demanded motion: amplification, coherence, compensation."""
+    """Hold an inertial log against the reference motion: amplification, coherence, compensation."""
     from twin.commands import imu as commands
 
     commands.imu(

@@ -16,7 +16,7 @@ from twin.cli.application import (
     Machine,
     app,
 )
-from twin.cli.demand import Amplitude, AxisName, Duration, Frequency, MotionName
+from twin.cli.motion import Amplitude, AxisName, Duration, Frequency, MotionName
 
 
 class QualityName(StrEnum):
@@ -69,7 +69,7 @@ def render(
         QualityName, typer.Option(help="Fast, or fine with shadows and smooth edges.")
     ] = QualityName.FAST,
     ghost: Annotated[
-        bool, typer.Option("--ghost/--no-ghost", help="Draw the demanded pose too, in green.")
+        bool, typer.Option("--ghost/--no-ghost", help="Draw the setpoint too, in green.")
     ] = False,
     rate: Annotated[
         float | None, typer.Option(help="Pictures per second; default: 30 for mp4, 15 for gif.")
@@ -87,10 +87,12 @@ def render(
 ) -> None:
     """Draw a machine that follows a motion, as a film or a picture; no display is needed."""
     from twin.commands import render as commands
-    from twin.commands.demand import Demand
+    from twin.motion.specification import MotionSpecification
 
     asked = USUAL if motion is None and trajectory is None else motion
-    demand = None if asked is None else Demand(asked, axis, amplitude, frequency, duration)
-    run = commands.Run(demand, controller.value, engine.value, fidelity.value, trajectory)
+    specification = (
+        None if asked is None else MotionSpecification(asked, axis, amplitude, frequency, duration)
+    )
+    run = commands.Run(specification, controller.value, engine.value, fidelity.value, trajectory)
     film = commands.Film(size, view, quality.value, ghost, rate, speed, start, time)
     commands.render(machine, configuration, run, film, out)

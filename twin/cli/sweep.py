@@ -175,8 +175,8 @@ def sweep(
     """Compute many closed loops and tabulate them; exit code 1 where a run has failed."""
     from twin.commands import sweep as commands
 
-    ride: dict[str, Any] = {"word": motion, "axis": axis, "amplitude": amplitude}
-    ride |= {"frequency": frequency, "duration": duration}
+    specification: dict[str, Any] = {"name": motion, "axis": axis, "amplitude": amplitude}
+    specification |= {"frequency": frequency, "duration": duration}
     changes: dict[str, Any] = {"controllers": controller, "payloads": payload, "seeds": seeds}
     changes |= {"configurations": configuration, "timestep": timestep, "measure": measure}
     changes |= {"engines": [name.value for name in engine or ()] or None}
@@ -187,7 +187,7 @@ def sweep(
         json,
         values=set_ or [],
         samples=samples,
-        ride=ride,
+        motion=specification,
         changes=changes,
         resume=not new,
         workers=workers,

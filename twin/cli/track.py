@@ -15,7 +15,7 @@ from twin.cli.application import (
     Machine,
     app,
 )
-from twin.cli.demand import Amplitude, AxisName, Frequency
+from twin.cli.motion import Amplitude, AxisName, Frequency
 
 MotionName = Annotated[
     str,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from twin.cli.application import Configuration, ControllerName, EngineName, app
-from twin.cli.demand import Amplitude, AxisName, Duration, Frequency, MotionName
+from twin.cli.motion import Amplitude, AxisName, Duration, Frequency, MotionName
 
 OptionalMachine = Annotated[
     str | None,
@@ -72,7 +72,7 @@ def view(
 ) -> None:
     """Watch and drive a machine live in the browser, or play a recording; Ctrl-C ends it."""
     from twin.commands import view as commands
-    from twin.commands.demand import Demand
+    from twin.motion.specification import MotionSpecification
 
     commands.view(
         machine,
@@ -87,5 +87,7 @@ def view(
         port=port,
         browser=not no_browser,
         desktop=desktop,
-        demand=None if motion is None else Demand(motion, axis, amplitude, frequency, duration),
+        specification=None
+        if motion is None
+        else MotionSpecification(motion, axis, amplitude, frequency, duration),
     )

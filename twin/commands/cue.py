@@ -1,4 +1,4 @@
-"""Turn a ride into a motion of the platform, and say how it is perceived."""
+"""Turn a manoeuvre into a motion of the platform, and say how it is perceived."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from twin.commands.console import Column, line, table
 from twin.commands.numbers import numbers
 from twin.commands.options import PAGE, check_files
 from twin.errors import InputError
-from twin.motion.cueing import ALGORITHMS, Outcome, compare, manoeuvre, read_ride, standstill_error
+from twin.motion.cueing import (
+    ALGORITHMS,
+    Outcome,
+    compare,
+    make_manoeuvre,
+    read_manoeuvre,
+    standstill_error,
+)
 from twin.motion.cueing.predictive import PERIOD
 from twin.simulation.platform import load
 
@@ -28,26 +35,26 @@ def cue(
     head: str | None = None,
     scale: float = 1.0,
 ) -> None:
-    """Cue a manoeuvre or a recorded ride; print errors and limits, write what was asked for.
+    """Cue a built-in or recorded manoeuvre; print errors and limits, write what was asked for.
 
     Raises:
         InputError: neither a manoeuvre nor a file, or both.
     """
     check_files(out=(out, ".csv"), plot=(plot, PAGE))
     if (manoeuvre_name is None) == (source is None):
-        raise InputError("input", "give either a manoeuvre or a file with a ride")
+        raise InputError("input", "give either a manoeuvre or a file with a manoeuvre")
     platform = load(machine, configuration)
     if plot is not None:
         from twin.basics.optional import optional
 
         optional("plotly")
-    ride = manoeuvre(manoeuvre_name) if source is None else read_ride(source)
+    manoeuvre = make_manoeuvre(manoeuvre_name) if source is None else read_manoeuvre(source)
     names = tuple(ALGORITHMS) if all_algorithms else (algorithm,)
     place = None if head is None else numbers(head, "head")
-    outcomes = compare(platform, ride, names, head=place, scale=scale)
-    still = standstill_error(ride)
+    outcomes = compare(platform, manoeuvre, names, head=place, scale=scale)
+    still = standstill_error(manoeuvre)
     chosen = outcomes[algorithm]
-    line(f"{platform.name}: {ride.name}, {ride.duration:g} s", bold=True)
+    line(f"{platform.name}: {manoeuvre.name}, {manoeuvre.duration:g} s", bold=True)
     rows = [_row(name, one) for name, one in outcomes.items()]
     rows.append(("none: at rest", f"{still.total:.2f}", f"{still.total_correlation:.2f}"))
     rows[-1] = (*rows[-1], f"{still.total_false_cue:.2f}", "0", "0", "0", "1", "")

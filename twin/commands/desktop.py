@@ -18,7 +18,7 @@ WRITTEN = 0.25
 KEYS = {32: "pause", 259: "reset", 262: "step", 71: "ghost"}
 """GLFW's codes of space, backspace, right arrow and G -> what they do."""
 
-HELP = "space: pause, right arrow: one step, backspace: reset, G: demanded pose"
+HELP = "space: pause, right arrow: one step, backspace: reset, G: setpoint pose"
 
 
 def watch(source: Source) -> None:

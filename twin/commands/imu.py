@@ -1,4 +1,4 @@
-"""Hold the log of an inertial sensor against the motion that was demanded."""
+"""Compare the log of an inertial sensor with the reference motion."""
 
 from __future__ import annotations
 
@@ -83,6 +83,6 @@ def _show(name: str, found: InertialComparison, content: Any, placeless: bool) -
     titles = ("frequency [Hz]", "ratio", "[dB]", "coherence")
     for channel, response in found.responses.items():
         told = content["channels"][channel]
-        wish, have = (number(told[f"{kind}_rms"], 4) for kind in ("demanded", "measured"))
-        title = f"{channel}: rms demanded {wish}, measured {have} {told['unit']}"
+        wish, have = (number(told[f"{kind}_rms"], 4) for kind in ("reference", "measured"))
+        title = f"{channel}: rms reference {wish}, measured {have} {told['unit']}"
         table([Column(text, True) for text in titles], table_rows(response), title)

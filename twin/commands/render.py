@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from twin.commands.console import line
-from twin.commands.demand import Demand
 from twin.commands.engine_step import dividing_step
 from twin.commands.options import told_as
 from twin.control import make_controller
 from twin.errors import InputError
 from twin.machine.payload import Occupant
+from twin.motion.specification import MotionSpecification
 from twin.plant.plant import Plant
 from twin.simulation.live.recorded_machine import machine_of
 from twin.simulation.platform import Platform, load
@@ -25,7 +25,7 @@ from twin.viewer.view import View, as_view
 class Run(NamedTuple):
     """What the machine does."""
 
-    demand: Demand | None
+    specification: MotionSpecification | None
     """the motion; None for a saved run"""
     controller: str
     engine: str
@@ -95,7 +95,7 @@ def _shown(
 ) -> tuple[Platform, Occupant | None, Trajectory]:
     """Return the machine, who rides on it, and the run that is drawn."""
     if run.trajectory is not None:
-        if run.demand is not None:
+        if run.specification is not None:
             raise InputError("trajectory", "is drawn as it is: leave out --motion")
         with told_as(path="trajectory"):
             saved = Trajectory.load(run.trajectory)
@@ -103,13 +103,13 @@ def _shown(
             return load(machine, configuration), None, saved
         recorded = machine_of(saved, machine)
         return recorded.platform, recorded.payload, saved
-    platform, demand = load(machine, configuration), run.demand
-    if demand is None:
+    platform, specification = load(machine, configuration), run.specification
+    if specification is None:
         raise InputError("motion", "give one, or a saved run")
-    law = make_controller(run.controller, platform, demand.motion_of(platform))
+    law = make_controller(run.controller, platform, specification.motion_of(platform))
     step = dividing_step(platform, law)
     made = platform.simulate(
-        max(1, round(demand.duration / law.period)) * law.period,
+        max(1, round(specification.duration / law.period)) * law.period,
         controller=law,
         plant=Plant(platform),
         engine=run.engine,

@@ -44,7 +44,7 @@ def sweep(
     *,
     values: list[str],
     samples: int | None,
-    ride: dict[str, Any],
+    motion: dict[str, Any],
     changes: dict[str, Any],
     resume: bool,
     **options: Any,
@@ -58,7 +58,7 @@ def sweep(
             a run has none).
         values: texts `path=values`.
         samples: points in place of the grid, or None.
-        ride: of the motion, by name; None: as in the file, or the default.
+        motion: its fields, by name; None: as in the file, or the default.
         changes: other fields of the sweep by name; None: as in the file, or the default.
         resume: take a folder that holds results.
         options: of `twin.sweep.run_sweep`.
@@ -69,7 +69,7 @@ def sweep(
         MissingDependencyError: a library of the backend is not installed.
     """
     check_files(json=(json, ""))
-    wanted = described(subject, values, samples, ride, changes)
+    wanted = described(subject, values, samples, motion, changes)
     folder = default_folder(wanted) if out is None else out
     began = clock.perf_counter()
     try:
@@ -96,7 +96,7 @@ def described(
     subject: str,
     values: list[str],
     samples: int | None,
-    ride: dict[str, Any],
+    motion: dict[str, Any],
     changes: dict[str, Any],
 ) -> Sweep:
     """Return the sweep of a file or a machine, with what the command line says.
@@ -110,7 +110,7 @@ def described(
     if from_file:
         content = found
     content |= {name: value for name, value in changes.items() if value is not None}
-    moved = {name: value for name, value in ride.items() if value is not None}
+    moved = {name: value for name, value in motion.items() if value is not None}
     if moved:
         content["motion"] = content.get("motion", {}) | moved
     if values:
@@ -143,7 +143,7 @@ def _print_table(sweep: Sweep, rows: list[Row]) -> None:
     titles += [Column(title, True) for _, title, _ in SHOWN]
     groups = list(_groups(inputs, rows))
     cells = [(*key, *_cells(members)) for key, members in groups[:MOST_ROWS]]
-    table(titles, cells, f"{sweep.machine}, {sweep.motion.word}: means over seeds of whole runs")
+    table(titles, cells, f"{sweep.machine}, {sweep.motion.name}: means over seeds of whole runs")
     if len(groups) > MOST_ROWS:
         line(f"and {len(groups) - MOST_ROWS} more rows")
 

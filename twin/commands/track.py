@@ -15,7 +15,7 @@ from twin.commands.options import PAGE, check_files
 from twin.control import make_controller
 from twin.control.reference import Reference
 from twin.errors import InputError
-from twin.motion.words import motion_of
+from twin.motion.specification import MotionSpecification
 from twin.plant.inertial_log import InertialLog
 from twin.plant.plant import Plant
 from twin.simulation.platform import Platform, load
@@ -49,9 +49,9 @@ def track(
     if log is not None and platform.parameters.imu is None:
         raise InputError("log", f"{platform.name} has no inertial sensor; add [imu] or a fidelity")
     length = positive(duration, "duration")
-    wanted = motion_of(platform, motion, axis, amplitude, frequency, length)
+    wanted = MotionSpecification(motion, axis, amplitude, frequency, length).motion_of(platform)
     law = make_controller(controller, platform, wanted)
-    _print_demand(platform, law.reference)
+    _print_reference(platform, law.reference)
     step = dividing_step(platform, law) if timestep is None else positive(timestep, "timestep")
     periods = max(1, round(length / law.period))
     began = clock.perf_counter()
@@ -100,7 +100,7 @@ def _write(
         line(f"wrote {write_inertial_log(_inertial_log(run, platform), log)}")
 
 
-def _print_demand(platform: Platform, reference: Reference) -> None:
+def _print_reference(platform: Platform, reference: Reference) -> None:
     """Say where a motion asks more of the actuators than they can do."""
     speeds = [leg.actuator.speed for leg in platform.parameters.legs]
     fastest = np.array([np.inf if speed is None else speed for speed in speeds])

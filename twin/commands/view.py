@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from twin.basics.optional import optional
 from twin.commands.console import line
-from twin.commands.demand import Demand
 from twin.commands.options import told_as
 from twin.errors import InputError
+from twin.motion.specification import MotionSpecification
 from twin.simulation.live.machine_session import MachineSession
 from twin.simulation.live.source import Source
 from twin.simulation.platform import load
@@ -38,9 +38,9 @@ def view(
     port: int | None,
     browser: bool,
     desktop: bool,
-    demand: Demand | None = None,
+    specification: MotionSpecification | None = None,
 ) -> None:
-    """Show what was asked for until Ctrl-C; a demand is played again and again.
+    """Show what was asked for until Ctrl-C; a motion is played again and again.
 
     Raises:
         InputError: arguments that cannot be used, or not together.
@@ -57,14 +57,14 @@ def view(
     }
     given = {name: value for name, value in live.items() if value is not None}
     _check(machine, given, replay, environment, policy)
-    if demand is not None and (replay is not None or environment is not None):
+    if specification is not None and (replay is not None or environment is not None):
         raise InputError("motion", "is for a live machine; leave it out, or --replay and --env")
     if not desktop:
         optional("viser")
     source, make = _shown(machine, given, replay, environment, policy)
     try:
-        if demand is not None and isinstance(source, MachineSession):
-            wanted = demand.motion_of(source.platform)
+        if specification is not None and isinstance(source, MachineSession):
+            wanted = specification.motion_of(source.platform)
             if wanted is not None:
                 source.play(wanted, loop=True)
         if desktop:

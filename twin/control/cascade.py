@@ -8,9 +8,9 @@ import numpy as np
 
 from twin.basics.arrays import not_negative
 from twin.control.controller import PERIOD, Controller
-from twin.control.demand import DemandLimiter
 from twin.control.gains import own_gains, spring_forces, suitable_position_loop
 from twin.control.reference import Reference
+from twin.control.speed_limiter import SpeedLimiter
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
 from twin.plant.command import Command
@@ -18,10 +18,10 @@ from twin.plant.measurement import Measurement
 
 
 class Cascade(Controller):
-    """Each actuator by itself: speed demand = feedforward + gain e + integral of e.
+    """Each actuator by itself: speed command = feedforward + gain e + integral of e.
 
-    The drives close the velocity loops. Where the demand is limited the integral stops, and it
-    starts such that the first demand is the present speed. Velocity feedforward begins
+    The drives close the velocity loops. Where the command is limited the integral stops, and it
+    starts such that the first command is the present speed. Velocity feedforward begins
     `feedforward_start` after the closed loop and rises over `feedforward_rise`; a cascade that
     takes over later has it at once. Struts also get the force that stretches their own springs.
 
@@ -78,7 +78,7 @@ class Cascade(Controller):
         self.position_integral = _given(position_integral, integral, "position_integral")
         self._begin = _given(feedforward_start, begin, "feedforward_start")
         self._rise = _given(feedforward_rise, rise, "feedforward_rise")
-        self._limiter = DemandLimiter(platform, self.period)
+        self._limiter = SpeedLimiter(platform, self.period)
         self._integral = np.zeros(platform.n_actuators)
         self._prepare(self.reference)
         self._held = self._stretching[0]
@@ -88,7 +88,7 @@ class Cascade(Controller):
         super()._prepare(reference)
 
     def start(self, measurement: Measurement) -> None:
-        """Begin at `measurement`, without a jump in the demand."""
+        """Begin at `measurement`, without a jump in the command."""
         row = self.reference.row(self.first)
         error = self.reference.coordinates[row] - measurement.coordinates
         feedforward = self._share(self.first * self.period) * self.reference.rates[row]
@@ -103,14 +103,14 @@ class Cascade(Controller):
         error = self.reference.coordinates[row] - measurement.coordinates
         feedforward = self._share(step * self.period) * self.reference.rates[row]
         wanted = feedforward + self.position_gain * error + self._integral
-        demand = self._limiter.apply(wanted)
-        self.limited = bool((demand != wanted).any())
+        command = self._limiter.apply(wanted)
+        self.limited = bool((command != wanted).any())
         change = (self.position_integral * self.period) * error
         if self.limited:
             # Only errors that lead back may change the integral.
-            change = change * ((wanted - demand) * error <= 0.0)
+            change = change * ((wanted - command) * error <= 0.0)
         self._integral = self._integral + change
-        return Command(demand, feedforward=self._stretching[row] - self._held)
+        return Command(command, feedforward=self._stretching[row] - self._held)
 
     def _share(self, time: float) -> float:
         """Return the share of velocity feedforward: 0, smoothly up to 1."""

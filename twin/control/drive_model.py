@@ -60,7 +60,7 @@ class DriveModel(NamedTuple):
 
     @property
     def lead(self) -> float:
-        """Delay and lag [s] until half of a demand acts."""
+        """Delay and lag [s] until half of a command acts."""
         return self.delay + self.lag
 
 

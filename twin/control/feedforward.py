@@ -22,7 +22,7 @@ from twin.plant.measurement import Measurement
 class InverseDynamicsFeedforward(Cascade):
     """Cascade whose velocity loops need not find the forces: a model gives them beforehand.
 
-        demand = v_ref(t + lead) + Kp e + Ki int(e),   e = q_ref + play + wind-up - q
+        command = v_ref(t + lead) + Kp e + Ki int(e),   e = q_ref + play + wind-up - q
         force  = ID(reference) + m_motor q_ref'' + friction(q_ref'),   at t + lead
 
     Everything that depends on the reference is computed once. The lead is the drives' delay and
@@ -92,7 +92,7 @@ class InverseDynamicsFeedforward(Cascade):
         super()._prepare(reference)
 
     def start(self, measurement: Measurement) -> None:
-        """Begin at `measurement`, without a jump in the demand."""
+        """Begin at `measurement`, without a jump in the command."""
         row = self.reference.row(self.first)
         error = self.table.coordinates[row] - measurement.coordinates
         self._integral = measurement.rates - self.table.rates[row] - self.position_gain * error
@@ -105,11 +105,11 @@ class InverseDynamicsFeedforward(Cascade):
         row = self.reference.row(step)
         error = self.table.coordinates[row] - measurement.coordinates
         wanted = self.table.rates[row] + self.position_gain * error + self._integral
-        demand = self._limiter.apply(wanted)
-        free = (wanted - demand) * error <= 0.0
+        command = self._limiter.apply(wanted)
+        free = (wanted - command) * error <= 0.0
         self._integral = self._integral + (self.position_integral * self.period) * error * free
         self._force = self.table.forces[row] - self._held
-        return Command(demand, "velocity", self._force)
+        return Command(command, "velocity", self._force)
 
     def signals(self) -> dict[str, FloatArray]:
         """Return the feedforward forces."""

@@ -13,9 +13,9 @@ from twin.errors import InputError
 from twin.model.machine_model import MachineModel
 
 DRIVE_PERIOD = 0.5e-3
-"""[s] Adopted: of the drives' velocity loops. Over a control period they compare one demand with
-speeds at their own samples, the first at the demand's begin: the mean speed is the demanded one for
-a reference that is looked at half of both periods' difference ahead."""
+"""[s] Adopted: of the drives' velocity loops. Over a control period they compare one command with
+speeds at their own samples, the first at the command's begin: the mean speed is the commanded one
+for a reference that is looked at half of both periods' difference ahead."""
 
 
 class FeedforwardTable(NamedTuple):

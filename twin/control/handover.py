@@ -51,10 +51,10 @@ class Handover:
         """Return the command that the drives get."""
         elapsed = self._elapsed(step)
         if command.mode == "velocity":
-            return command._replace(demand=command.demand - self._shift(elapsed)[1])
+            return command._replace(values=command.values - self._shift(elapsed)[1])
         if self._offset is None:
-            self._offset = self._efforts - command.demand
-        return command._replace(demand=command.demand + (1.0 - elapsed / FADE) * self._offset)
+            self._offset = self._efforts - command.values
+        return command._replace(values=command.values + (1.0 - elapsed / FADE) * self._offset)
 
     def _elapsed(self, step: int) -> float:
         return (step - self._first) * self._period

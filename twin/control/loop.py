@@ -230,9 +230,9 @@ class ClosedLoop:
         row = reference.row(step)
         own = {
             "time": state.time,
-            "demand": reference.coordinates[row],
+            "setpoint": reference.coordinates[row],
             "measured": measurement.coordinates.copy(),
-            "command": command.demand,
+            "command": command.values,
             "reference_pose": reference.pose[row],
         }
         if measurement.inertial.size:
@@ -271,9 +271,9 @@ def _checked(command: Any, n: int) -> Command:
     """
     if not isinstance(command, Command) or command.mode not in MODES:
         raise InputError("controller", f"must return a Command of a known mode, not {command!r}")
-    demand, mode, feedforward, brakes = command
+    command, mode, feedforward, brakes = command
     return Command(
-        _own(demand, n),
+        _own(command, n),
         mode,
         None if feedforward is None else _own(feedforward, n),
         None if brakes is None else _own(brakes, n),

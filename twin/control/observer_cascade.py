@@ -46,8 +46,8 @@ DISTURBANCE_TIME = 0.1
 class ObserverCascade(Cascade):
     """Each actuator by itself in torque mode: PI loops on estimates of a Kalman observer.
 
-        v_demand = v_ref + Kp e + Ki int(e),             e = q_ref - q
-        force    = Kv (1 + 1/(Tv s)) (v_demand - v_estimated) + F_d estimated
+        v_set = v_ref + Kp e + Ki int(e),             e = q_ref - q
+        force    = Kv (1 + 1/(Tv s)) (v_set - v_estimated) + F_d estimated
 
     Both integrals stop where what they lead to is limited. The observer starts with the force
     that holds the machine as its disturbance, the velocity loop's integral at zero: the first
@@ -164,8 +164,8 @@ class ObserverCascade(Cascade):
         else:
             self.observer.update(measurement.coordinates, self._known)
         rate = self.observer.rate if self.estimated_speed else measurement.rates
-        demand = super().update(step, measurement).demand
-        error = demand - rate
+        command = super().update(step, measurement).values
+        error = command - rate
         wanted = self.velocity_gain * error + self._force_integral
         if self.compensation:
             wanted = wanted + self.observer.disturbance

@@ -30,7 +30,7 @@ class Supervisor:
     """Finds the reason to stop a machine, if there is one.
 
     Sensor dropout, a reference that cannot be reached, an error or a speed beyond bounds,
-    demands that the drives cannot meet, and commands that are no numbers.
+    commands that the drives cannot meet, and commands that are no numbers.
 
     Attributes:
         following: `(n,)` largest errors of the actuators [m, rad].
@@ -99,7 +99,7 @@ class Supervisor:
         if not (error <= self.following).all():
             leg = int(np.argmax(error / self.following)) + 1
             return (
-                f"following error: actuator {leg} is {error[leg - 1]:.3g} from its demand, more "
+                f"following error: actuator {leg} is {error[leg - 1]:.3g} from its setpoint, more "
                 f"than {self.following[leg - 1]:.3g}; unstable gains or too fast a motion"
             )
         speed = np.abs(measurement.rates)
@@ -113,18 +113,18 @@ class Supervisor:
 
     def check_command(self, command: Command, limited: bool) -> str:
         """Return why a command ends the motion; `limited`: some drive gives less than asked."""
-        if not np.isfinite(command.demand).all():
+        if not np.isfinite(command.values).all():
             return "the controller's command is not finite"
         if command.feedforward is not None and not np.isfinite(command.feedforward).all():
             return "the controller's feedforward is not finite"
         if command.brakes is not None and not np.isfinite(command.brakes).all():
             return "the controller's brake command is not finite"
         if command.mode == "velocity":
-            limited = limited or bool((np.abs(command.demand) >= self.speed).any())
+            limited = limited or bool((np.abs(command.values) >= self.speed).any())
         # Passing through zero between two limits is no rest: it only counts back.
         self._limited = max(0, self._limited + (1 if limited else -1))
         if self._limited * self._period > self.saturation:
-            return f"saturated demand: actuators are at their limits for {self.saturation:g} s"
+            return f"saturated command: actuators are at their limits for {self.saturation:g} s"
         return ""
 
     def check_rates(self, rates: FloatArray) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from twin.control.controller import Controller
 
 TRACKING = "twin/PoseTracking"
-"""Environments whose actions are demands of the drives, and whose episodes have a motion."""
+"""Environments whose actions are commands of the drives, and whose episodes have a motion."""
 
 MODES = {"velocities": "velocity", "forces": "force"}
 """Option `action` of the environment, and the commands that fit it."""
@@ -33,12 +33,12 @@ class ControllerActor(Actor):
     """A controller at the environment's control period, along the motion of every episode.
 
     It measures what the environment's sensors tell, and knows the machine as its file describes
-    it. Its demand becomes an action: what it asks beyond what the environment adds by itself.
+    it. Its command becomes an action: what it asks beyond what the environment adds by itself.
 
     Attributes:
         name: of the controller.
         controller: of the episode, None before the first.
-        last_demand: `(n,)` of its last command, speeds or forces.
+        last_command: `(n,)` of its last command, speeds or forces.
     """
 
     def __init__(self, name: str, env: gymnasium.Env[Any, Any]) -> None:
@@ -59,7 +59,7 @@ class ControllerActor(Actor):
             )
         self._mode = MODES[kind]
         self.controller: Controller | None = None
-        self.last_demand: FloatArray = np.zeros(0)
+        self.last_command: FloatArray = np.zeros(0)
 
     def begin(self, seed: int) -> None:
         """Make the controller anew for the motion of the episode.
@@ -97,9 +97,9 @@ class ControllerActor(Actor):
             )
         self._check_feedforward(command.feedforward)
         task.command(np.zeros(task.last_action.shape))
-        self.last_demand = command.demand.copy()
-        own, scale = task.demand[0], np.asarray(task.actions[0].scale)
-        action = (command.demand - own) / scale
+        self.last_command = command.values.copy()
+        own, scale = task.drive_commands[0], np.asarray(task.actions[0].scale)
+        action = (command.values - own) / scale
         most = float(np.abs(action).max())
         if not most <= 1.0 + 1e-9:
             unit = task.actions[0].unit

@@ -54,15 +54,15 @@ class ReflectedDrive(NamedTuple):
 
 
 class Electronics(Table):
-    """What every drive has between the demand and its motor."""
+    """What every drive has between the command and its motor."""
 
     current_lag: Time = Field(0.0, ge=0, description="Time constant of the current loop")
-    delay: Time = Field(0.0, ge=0, description="Pure delay from demand to motor")
+    delay: Time = Field(0.0, ge=0, description="Pure delay from command to motor")
     thermal_time: Time | None = Field(
         None, gt=0, description="Time constant of heating; leave out for peak effort at all times"
     )
     analogue_bits: Whole | None = Field(
-        None, ge=2, le=32, description="Bits of the analogue demand; leave out for exact demands"
+        None, ge=2, le=32, description="Bits of the analogue command; leave out for exact commands"
     )
     breakaway: Number = Field(1.0, ge=1, description="Friction at rest per friction while sliding")
     brake_engage_time: Time = Field(0.0, ge=0, description="From the command until the brake holds")

@@ -179,7 +179,7 @@ class MachineModel:
     ) -> LegCoordinates:
         """Return the joint coordinates of the legs and their rates; default at rest.
 
-        Without an acceleration, none but what the constraints of the machine demand.
+        Without an acceleration, none but what the constraints of the machine require.
 
         Raises:
             InputError: wrong shape, not finite, no unit quaternion, a motion the machine cannot

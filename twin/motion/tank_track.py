@@ -76,7 +76,7 @@ class TankTrackMotion(FourierMotion):
         fade_in: Any = 2.0,
         fade_out: Any = 2.0,
     ) -> None:
-        """Describe the ride.
+        """Describe the course.
 
         Args:
             center: pose `(7,)`, such as a platform's `home`, or position `(3,)` [m]; the hull's
@@ -89,7 +89,7 @@ class TankTrackMotion(FourierMotion):
                 default `LINK_RIPPLE`.
             roughness: z [m/s2], pitch, roll [rad/s2] -> root-mean-square acceleration of the
                 broad band; default `ROUGHNESS`.
-            peak_pitch: [rad] scales the whole ride to this largest pitch.
+            peak_pitch: [rad] scales the whole run to this largest pitch.
             peak_heave: [m] scales heave alone, after `peak_pitch`; 0 leaves it out.
             peak_roll: [rad] scales roll alone, after `peak_pitch`; 0 leaves it out.
             seed: of the phases of ripple and broad band; same seed, same motion.

@@ -13,7 +13,7 @@ MODES: tuple[Mode, ...] = ("velocity", "force")
 class Command(NamedTuple):
     """What the drives do until the next command."""
 
-    demand: FloatArray
+    values: FloatArray
     """`(n,)` speeds [m/s, rad/s] or forces [N, N m]"""
     mode: Mode = "velocity"
     """"velocity": each drive closes a PI loop around its motor's speed; "force": none"""

@@ -37,7 +37,7 @@ class HomingOutputs(NamedTuple):
     """What homing asks for."""
 
     speeds: FloatArray
-    """`(n,)` demands of the drives' velocity loops [m/s, rad/s]"""
+    """`(n,)` commands of the drives' velocity loops [m/s, rad/s]"""
     brakes: FloatArray
     """`(n,)` 1 where the brake shall hold"""
     phases: tuple[str, ...]

@@ -215,7 +215,7 @@ class Plant:
             self._drives,
             self._states,
             self._gains,
-            command.demand,
+            command.values,
             self._nothing if command.feedforward is None else command.feedforward,
             self._nothing if command.brakes is None else command.brakes,
             coordinates,

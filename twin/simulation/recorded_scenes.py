@@ -20,7 +20,7 @@ class RecordedScenes:
     """
 
     def __init__(self, trajectory: Trajectory) -> None:
-        """Prepare a trajectory; where a closed loop made it, scenes have the demanded pose.
+        """Prepare a trajectory; where a closed loop made it, scenes have the setpoint pose.
 
         Raises:
             InputError: not a trajectory, or one without rows.
@@ -32,15 +32,15 @@ class RecordedScenes:
             raise InputError("trajectory", "has no rows")
         self.trajectory = trajectory
         self.start, self.end = (float(trajectory.time[k]) for k in (0, -1))
-        self._demanded: FloatArray | None = trajectory.signals.get("reference_pose")
+        self._reference: FloatArray | None = trajectory.signals.get("reference_pose")
 
     def at(self, time: float) -> Scene:
         """Return what was to be seen at a time [s]; before the start and after the end, there."""
         run = self.trajectory
         deflection = row_at(run.time, run.deflection, time) if run.deflection.size else None
         ghost = None
-        if self._demanded is not None:
-            ghost = pose_at(run.signals["time"], self._demanded, time)
+        if self._reference is not None:
+            ghost = pose_at(run.signals["time"], self._reference, time)
         return Scene(pose_at(run.time, run.pose, time), deflection, ghost)
 
     def widest(self) -> float:

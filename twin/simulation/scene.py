@@ -15,7 +15,7 @@ class Scene(NamedTuple):
     deflection: FloatArray | None = None
     """`(2k,)` coordinates inside the legs, then their rates"""
     ghost: FloatArray | None = None
-    """`(7,)` pose that is demanded"""
+    """`(7,)` pose of the setpoint"""
     ball: FloatArray | None = None
     """`(7,)` pose of the ball in the base frame; what follows it, as its twist, is not seen"""
     base_displacement: FloatArray | None = None

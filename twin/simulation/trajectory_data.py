@@ -52,7 +52,7 @@ class TrajectoryData:
     coordinate_unit: str = "m"
     """of the actuator coordinates: "m", or "rad" for cranks"""
     signals: dict[str, FloatArray] = field(default_factory=dict)
-    """of a closed loop, by name, one row per control period: "time" `(m,)`, "demand", "measured"
+    """of a closed loop, by name, one row per control period: "time" `(m,)`, "setpoint", "measured"
     and "command" `(m, n)`, "reference_pose" `(m, 7)`, "inertial" `(m, 6)` where there is such a
     sensor, and what the controller adds"""
     stopped: str = ""

@@ -1,6 +1,6 @@
 """Sweeps: many closed loops of one machine, on all cores or on a cluster, into one table."""
 
-from twin.sweep.choices import ControllerChoice, PayloadChoice, Person, Ride, Sampling
+from twin.sweep.choices import ControllerChoice, MotionChoice, PayloadChoice, Person, Sampling
 from twin.sweep.description import Sweep, read_sweep
 from twin.sweep.folder import read_results
 from twin.sweep.measure import MEASURES
@@ -14,10 +14,10 @@ __all__ = [
     "BACKENDS",
     "MEASURES",
     "ControllerChoice",
+    "MotionChoice",
     "PayloadChoice",
     "Person",
     "Range",
-    "Ride",
     "Sampling",
     "Sweep",
     "Task",

@@ -13,10 +13,10 @@ from twin.sweep.values import LARGEST_COUNT, Part
 Option = bool | int | float | str | tuple[float, ...]
 
 
-class Ride(Part):
+class MotionChoice(Part):
     """The motion that is followed, as `twin track` takes it."""
 
-    word: str = Field("sine", min_length=1)
+    name: str = Field("sine", min_length=1)
     """`still`, `sine`, `step`, `lift`, `chirp`, `tank`, or a CSV file with a recorded motion"""
     axis: str = "z"
     """That moves: x, y, z, yaw, pitch or roll"""

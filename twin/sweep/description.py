@@ -9,7 +9,14 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from twin.errors import InputError, ParameterError
-from twin.sweep.choices import ControllerChoice, OneOrMore, PayloadChoice, Ride, Sampling, Seeds
+from twin.sweep.choices import (
+    ControllerChoice,
+    MotionChoice,
+    OneOrMore,
+    PayloadChoice,
+    Sampling,
+    Seeds,
+)
 from twin.sweep.values import LIST, RANGE, Numbers, Part, Range
 
 EngineName = Literal["analytic", "mujoco", "bullet"]
@@ -26,7 +33,7 @@ CASCADE = ControllerChoice.model_validate("cascade")
 class Sweep(Part):
     """Runs of one machine in closed loop: every combination of what is listed.
 
-    Every list may be one value. What follows the word `motion.` in `parameters` is of the motion,
+    Every list may be one value. What follows `motion.` in `parameters` is of the motion,
     what follows `controller.` an option of every controller, everything else a dotted path into
     the machine's platform.toml (listed by
     `twin.machine.randomisation.paths.numeric_paths`), in SI.
@@ -44,7 +51,7 @@ class Sweep(Part):
     """Of the engines"""
     timestep: float | None = Field(None, gt=0)
     """[s] of the engines; None: half a control period, or what a stiff machine needs"""
-    motion: Ride = Ride()
+    motion: MotionChoice = MotionChoice()
     controllers: Annotated[tuple[ControllerChoice, ...], Field(min_length=1), OneOrMore] = (
         CASCADE,
     )

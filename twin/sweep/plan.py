@@ -45,7 +45,7 @@ def plan(sweep: Sweep) -> list[Task]:
     count = len(points) * len(sweep.seeds) * int(np.prod([len(entries) for entries in lists]))
     if count > LARGEST_COUNT:
         raise InputError("sweep", f"has {count} runs; at most {LARGEST_COUNT} are taken")
-    recording = _recording(sweep.motion.word)
+    recording = _recording(sweep.motion.name)
     source = measure_source(sweep.measure) if sweep.measure else ""
     combinations = product(*lists, points, sweep.seeds)
     tasks = [
@@ -116,11 +116,11 @@ def _sampled(sweep: Sweep) -> Iterator[Point]:
             yield tuple(values[path] for path in sweep.parameters)
 
 
-def _recording(word: str) -> str | None:
-    """Return the content of a recorded motion, None where the word is none."""
-    if not Path(word).suffix:
+def _recording(name: str) -> str | None:
+    """Return the content of a recorded motion, None where the name is of no file."""
+    if not Path(name).suffix:
         return None
     try:
-        return Path(word).read_text(encoding="utf-8")
+        return Path(name).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise ParameterError(word, [("motion", f"cannot be read ({error})")]) from None
+        raise ParameterError(name, [("motion", f"cannot be read ({error})")]) from None

@@ -11,7 +11,7 @@ from typing import Any
 from twin import __version__
 from twin.machine.machine import MachineParameters
 from twin.machine.read import parameters_hash
-from twin.sweep.choices import ControllerChoice, PayloadChoice, Ride
+from twin.sweep.choices import ControllerChoice, MotionChoice, PayloadChoice
 
 FORMAT = 1
 """Of the keys and columns; another one means other results."""
@@ -31,7 +31,7 @@ class Task:
     """Of the engine"""
     timestep: float | None
     """[s]"""
-    motion: Ride
+    motion: MotionChoice
     controller: ControllerChoice
     values: dict[str, float] = field(default_factory=dict)
     """By dotted path, SI"""
@@ -80,7 +80,7 @@ class Task:
             "machine_hash": parameters_hash(self.machine),
             "engine": self.engine,
             "fidelity": self.fidelity,
-            "motion": self.motion.word,
+            "motion": self.motion.name,
             "axis": self.motion.axis,
             "controller": self.controller.title,
             "controller_name": self.controller.name,

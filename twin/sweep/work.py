@@ -21,7 +21,7 @@ from twin.motion import Motion
 from twin.plant.plant import Plant
 from twin.simulation.platform import Platform
 from twin.simulation.trajectory import Trajectory
-from twin.sweep.choices import ControllerChoice, PayloadChoice, Ride
+from twin.sweep.choices import ControllerChoice, MotionChoice, PayloadChoice
 from twin.sweep.measure import measures, own_measures
 from twin.sweep.task import Task
 
@@ -69,14 +69,14 @@ def simulated(task: Task) -> tuple[Trajectory, Platform]:
     Raises:
         TwinError: whatever the machine, the controller or the engine refuses.
     """
-    ride, choice, numbers = _sorted_values(task)
+    motion, choice, numbers = _sorted_values(task)
     nominal = Platform(task.machine)
     platform = Platform(with_values(task.machine, numbers)) if numbers else nominal
     platform = loaded(platform, task.payload)
     designed_for = platform if choice.model == "true" else nominal
-    controller = _controller(designed_for, choice, ride, task.recording)
+    controller = _controller(designed_for, choice, motion, task.recording)
     step = task.timestep or _timestep(controller.period, platform)
-    periods = max(1, round(ride.duration / controller.period))
+    periods = max(1, round(motion.duration / controller.period))
     trajectory = platform.simulate(
         periods * controller.period,
         controller=controller,
@@ -105,7 +105,7 @@ def loaded(platform: Platform, payload: PayloadChoice) -> Platform:
     return with_payload(platform, Payload(payload.mass, payload.center, payload.inertia))
 
 
-def _sorted_values(task: Task) -> tuple[Ride, ControllerChoice, dict[str, float]]:
+def _sorted_values(task: Task) -> tuple[MotionChoice, ControllerChoice, dict[str, float]]:
     """Return motion, controller and the machine's own numbers with the values of the run.
 
     Raises:
@@ -122,28 +122,28 @@ def _sorted_values(task: Task) -> tuple[Ride, ControllerChoice, dict[str, float]
     options = {**task.controller.options, **apart["controller"]}
     for field, value in apart["motion"].items():
         positive(value, f"motion.{field}")
-    ride = task.motion.model_copy(update=apart["motion"])
-    return ride, task.controller.model_copy(update={"options": options}), numbers
+    motion = task.motion.model_copy(update=apart["motion"])
+    return motion, task.controller.model_copy(update={"options": options}), numbers
 
 
 def _controller(
-    platform: Platform, choice: ControllerChoice, ride: Ride, recording: str | None
+    platform: Platform, choice: ControllerChoice, motion: MotionChoice, recording: str | None
 ) -> Controller:
     return make_controller(
-        choice.name, platform, _motion(platform, ride, recording), **choice.options
+        choice.name, platform, _motion(platform, motion, recording), **choice.options
     )
 
 
-def _motion(platform: Platform, ride: Ride, recording: str | None) -> Motion | None:
-    from twin.motion.words import motion_of
+def _motion(platform: Platform, motion: MotionChoice, recording: str | None) -> Motion | None:
+    from twin.motion.specification import MotionSpecification
 
-    numbers = (ride.axis, ride.amplitude, ride.frequency, ride.duration)
+    specification = MotionSpecification(**motion.model_dump())
     if recording is None:
-        return motion_of(platform, ride.word, *numbers)
+        return specification.motion_of(platform)
     with TemporaryDirectory() as folder:
-        file = Path(folder) / Path(ride.word).name
+        file = Path(folder) / Path(motion.name).name
         file.write_text(recording, encoding="utf-8")
-        return motion_of(platform, str(file), *numbers)
+        return specification._replace(name=str(file)).motion_of(platform)
 
 
 def _timestep(period: float, platform: Platform) -> float:

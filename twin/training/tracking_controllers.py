@@ -23,7 +23,7 @@ TRACKING = "twin/PoseTracking-v0"
 """The environment whose episodes a controller can be given: a machine and a motion."""
 
 SIGNALS = ("position_error", "orientation_error")
-"""What is known of a controller's ride: distance [m] and angle [rad] from the wanted pose."""
+"""What is known of a controller's run: distance [m] and angle [rad] from the wanted pose."""
 
 USUAL_FIDELITIES = {"bullet": "fast"}
 """Fidelities of engines in environments, where they are not "accurate"."""
@@ -70,7 +70,7 @@ def run_controller(
         periods = round(motion.duration / period)
         periods = periods if limit is None else min(periods, limit)
         pose, twist, _ = platform.constrain(*motion.sample(np.zeros(1)))
-        ride = simulate(
+        run = simulate(
             platform,
             periods * period,
             pose[0],
@@ -83,18 +83,18 @@ def run_controller(
             every=round(period / step),
             progress=False,
         )
-        errors = _errors(platform, motion, ride)
+        errors = _errors(platform, motion, run)
         for step_errors in zip(*(errors[metric.signal] for metric in metrics), strict=True):
             sums.add(np.array([step_errors]), np.array([k]))
-        length[k], terminated[k] = len(ride) - 1, float(bool(ride.stopped))
+        length[k], terminated[k] = len(run) - 1, float(bool(run.stopped))
     return Outcome(np.full(len(seeds), np.nan), length, terminated, sums.results())
 
 
-def _errors(platform: Platform, motion: Motion, ride: Trajectory) -> dict[str, FloatArray]:
+def _errors(platform: Platform, motion: Motion, run: Trajectory) -> dict[str, FloatArray]:
     """Return the signals at the control instants after the start, each `(k,)`."""
-    time = np.minimum(ride.time[1:], motion.duration)
+    time = np.minimum(run.time[1:], motion.duration)
     wanted = platform.constrain(*motion.sample(time)).pose
-    distance = np.linalg.norm(ride.pose[1:, :3] - wanted[:, :3], axis=1)
+    distance = np.linalg.norm(run.pose[1:, :3] - wanted[:, :3], axis=1)
     return dict(
-        zip(SIGNALS, (distance, angle_between(ride.pose[1:, 3:], wanted[:, 3:])), strict=True)
+        zip(SIGNALS, (distance, angle_between(run.pose[1:, 3:], wanted[:, 3:])), strict=True)
     )

@@ -49,7 +49,7 @@ class TrainingCallback(BaseCallback):  # type: ignore[misc]
         self._every, self._report_every = checkpoint_every, max(1, steps // REPORTS)
         self._saved = self._reported = 0
         self._waiting: list[Episode] = []
-        self._words = ""
+        self._kinds = ""
         self._seconds = float(curve.rows[-1][1]) if curve.rows else 0.0
         self._start = clock.monotonic()
 
@@ -68,12 +68,12 @@ class TrainingCallback(BaseCallback):  # type: ignore[misc]
             return
         self._curve.add(steps, self._seconds + clock.monotonic() - self._start, episodes)
         rewards = float(np.mean([episode.reward for episode in episodes]))
-        self._words = f"return {rewards:.4g}"
+        self._kinds = f"return {rewards:.4g}"
         for k, metric in enumerate(self._adapter.metrics):
             mean = float(np.mean([episode.metrics[k] for episode in episodes]))
             self.logger.record(f"episode/{metric.name} {metric.unit}".strip(), mean)
             if k == 0:
-                self._words += f"  {metric.name} {mean:.4g} {metric.unit}"
+                self._kinds += f"  {metric.name} {mean:.4g} {metric.unit}"
         early = float(np.mean([episode.terminated for episode in episodes]))
         self.logger.record("episode/terminated", early)
 
@@ -90,7 +90,7 @@ class TrainingCallback(BaseCallback):  # type: ignore[misc]
             self.save()
 
     def _on_step(self) -> bool:
-        self._progress.show(self.model.num_timesteps, self._words)
+        self._progress.show(self.model.num_timesteps, self._kinds)
         return not self.stop
 
     def _on_training_end(self) -> None:

@@ -69,7 +69,7 @@ class Camera:
             height: of the pictures [pixels].
             view: a name of `VIEWS`, or azimuth and elevation [deg]; from there the machine at home
                 fills the picture.
-            ghost: whether the platform can be drawn a second time, where it is demanded.
+            ghost: whether the platform can be drawn a second time, at the setpoint.
             ball: a ball that rolls on the platform.
             payload: what rides on the platform, at rest on it: an `Occupant`, or segments.
             quality: "fast", or "fine" with shadows and smooth edges (some ten times slower where
@@ -139,7 +139,7 @@ class Camera:
         Args:
             pose: `(7,)` of the platform in the base frame.
             deflection: `(2k,)` coordinates inside the legs and their rates; default: all zero.
-            ghost: `(7,)` where the platform is demanded; default: not drawn.
+            ghost: `(7,)` setpoint; default: not drawn.
             ball: `(7,)` pose of the ball in the base frame; default: not drawn.
             base_displacement: `(3,)` [m] of the base in the room, which stays where it is in the
                 picture; default: none.

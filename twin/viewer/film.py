@@ -38,7 +38,7 @@ class Look(NamedTuple):
     quality: Quality = "fast"
     """"fast", or "fine" with shadows and smooth edges"""
     ghost: bool = False
-    """whether the demanded pose of a closed loop is drawn too, translucent green"""
+    """whether the setpoint pose of a closed loop is drawn too, translucent green"""
 
 
 USUAL = Look()

@@ -26,7 +26,7 @@ from twin.model.ball.ball import Ball
 from twin.model.machine_model import MachineModel
 
 GHOST = "0.10 0.62 0.42 0.35"
-"""Red, green, blue, opacity of the platform where it is demanded."""
+"""Red, green, blue, opacity of the platform drawn at the setpoint."""
 
 BALL = ("0.80 0.20 0.16", "0.96 0.78 0.30")
 """The ball's two colours: its checks show how it rolls."""
@@ -46,7 +46,7 @@ HIDDEN, SHOWN = 5, 1
 
 
 class SceneModel:
-    """A machine in its scene, perhaps with the demanded platform and a ball.
+    """A machine in its scene, perhaps with a ghost at the setpoint and a ball.
 
     Attributes:
         model: MuJoCo's `MjModel` of the scene.
@@ -67,7 +67,7 @@ class SceneModel:
 
         Args:
             platform: the machine.
-            ghost: whether the platform can be drawn a second time, where it is demanded.
+            ghost: whether the platform can be drawn a second time, at the setpoint.
             ball: a ball that rolls on a plate of the platform.
             payload: what rides on the platform, drawn at rest on it: an `Occupant`, or segments.
 
@@ -115,7 +115,7 @@ class SceneModel:
         Args:
             pose: `(7,)` of the platform in the base frame.
             deflection: `(2k,)` coordinates inside the legs and their rates; default: all zero.
-            ghost: `(7,)` where the platform is demanded; None hides it.
+            ghost: `(7,)` setpoint; None hides it.
             ball: `(7,)` pose of the ball in the base frame; None hides it.
             base_displacement: `(3,)` [m] of the base in the room; default: none.
 

@@ -48,7 +48,7 @@ class Window:
             platform: the machine.
             period: time [s] between two pictures, which `show` waits for.
             view: a name of `VIEWS`, or azimuth and elevation [deg], to start with.
-            ghost: whether the platform can be drawn a second time, where it is demanded.
+            ghost: whether the platform can be drawn a second time, at the setpoint.
             ball: a ball that rolls on the platform.
             payload: what rides on the platform, at rest on it: an `Occupant`, or segments.
             on_key: is called with GLFW's code of a key that was pressed, on the window's thread.

@@ -176,7 +176,7 @@ def _swing(controller: LocalFeedback, engine: str, fidelity: str) -> tuple[Float
     shape = shape / np.abs(shape).max()
     soft = platform.n_deflections > 0
     start = displaced(platform.home, shape * (1e-4 if soft else 1e-7))
-    ride = simulate(
+    run = simulate(
         platform,
         (500 if soft else 150) * controller.period,
         start,
@@ -186,7 +186,7 @@ def _swing(controller: LocalFeedback, engine: str, fidelity: str) -> tuple[Float
         timestep=controller.period,
         fidelity=fidelity,
     )
-    return ride.time, displacement(ride.pose, platform.home) @ row
+    return run.time, displacement(run.pose, platform.home) @ row
 
 
 def _outer(damped: Damped) -> Iterator[Measure]:
@@ -199,7 +199,7 @@ def _outer(damped: Damped) -> Iterator[Measure]:
         reason=f"force feedback inside, LQG with integral outside: {len(outer.outer.poles)} poles",
     )
     for controller in (damped.controllers["iff"], outer):
-        ride = simulate(
+        run = simulate(
             platform,
             4000 * controller.period,
             deflection=damped.linear.rest.deflection,
@@ -208,7 +208,7 @@ def _outer(damped: Damped) -> Iterator[Measure]:
             timestep=controller.period,
             fidelity="fast",
         )
-        left.append(float(np.abs(displacement(ride.pose[-1], platform.home)).max()))
+        left.append(float(np.abs(displacement(run.pose[-1], platform.home)).max()))
     yield Measure(
         "displacement under 20 N with force feedback alone",
         left[0],

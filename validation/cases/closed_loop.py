@@ -39,7 +39,7 @@ CASE = Case(
     cost=2.5,
 )
 
-RIDE, AGREEMENT_TIME = 1.0, 0.2
+COURSE, AGREEMENT_TIME = 1.0, 0.2
 """[s]"""
 
 ENGINE_STEP = 5e-4
@@ -59,13 +59,13 @@ HARDWARE = "hardware"
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     real = with_drives(platform)
-    controller = Cascade(real, heave(real, RIDE))
+    controller = Cascade(real, heave(real, COURSE))
     _run(real, controller, 0.01)
     began = clock.perf_counter()
-    ride = _run(real, controller, RIDE)
+    course = _run(real, controller, COURSE)
     seconds = clock.perf_counter() - began
-    measures = [*_agreement(platform), _duration(seconds), *_tracking(real, ride)]
-    plots = [tracking_plot(real, ride)]
+    measures = [*_agreement(platform), _duration(seconds), *_tracking(real, course)]
+    plots = [tracking_plot(real, course)]
     for fault in FAULTS:
         stopped = _stopped(real, fault)
         if stopped is not None:
@@ -160,12 +160,12 @@ def _agreement(platform: Platform) -> Iterator[Measure]:
 
 def _duration(seconds: float) -> Measure:
     told = "analytic engine with drives and sensors; other cases run beside it"
-    return Measure(f"computing time of {RIDE:g} s in closed loop", seconds, "s", None, told)
+    return Measure(f"computing time of {COURSE:g} s in closed loop", seconds, "s", None, told)
 
 
-def _tracking(platform: Platform, ride: Trajectory) -> Iterator[Measure]:
-    error = ride.signals["demand"] - ride.signals["measured"]
-    size = float(np.ptp(ride.signals["demand"]))
+def _tracking(platform: Platform, course: Trajectory) -> Iterator[Measure]:
+    error = course.signals["setpoint"] - course.signals["measured"]
+    size = float(np.ptp(course.signals["setpoint"]))
     configuration = platform.parameters.configuration
     drives = (
         "with configuration hardware"
@@ -180,7 +180,11 @@ def _tracking(platform: Platform, ride: Trajectory) -> Iterator[Measure]:
         f"{drives}; the cascade with its own or derived gains",
     )
     yield Measure(
-        "safe stops along the heave", float(bool(ride.stopped)), "1", 0.0, ride.stopped or "none"
+        "safe stops along the heave",
+        float(bool(course.stopped)),
+        "1",
+        0.0,
+        course.stopped or "none",
     )
 
 

@@ -59,18 +59,18 @@ ENGINE_TIME = 0.3
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     motion = sines(platform)
-    ride = driven(platform, motion, np.arange(round(DURATION / STEP) + 1.0) * STEP)
-    projected, curves = projection_along(platform, ride)
+    run = driven(platform, motion, np.arange(round(DURATION / STEP) + 1.0) * STEP)
+    projected, curves = projection_along(platform, run)
     force = force_name(platform)
     followed, plots = follow(platform, motion, 0.0, ENGINE_TIME, f"Driven by the {force}s")
     measures = [
-        work_measure(platform, ride, 1e-9),
-        end_work_measure(platform, ride, 1e-9),
-        *_actuators(platform, ride),
+        work_measure(platform, run, 1e-9),
+        end_work_measure(platform, run, 1e-9),
+        *_actuators(platform, run),
         *projected,
         *followed,
     ]
-    plots.insert(0, legs_plot(platform, ride, "Sines in all degrees of freedom", curves, ""))
+    plots.insert(0, legs_plot(platform, run, "Sines in all degrees of freedom", curves, ""))
     return CASE.result(platform, measures, plots)
 
 
@@ -100,10 +100,10 @@ def _sines(platform: Platform, shift: float) -> SineMotion:
     )
 
 
-def _actuators(platform: Platform, ride: DrivenMotion) -> Iterator[Measure]:
+def _actuators(platform: Platform, run: DrivenMotion) -> Iterator[Measure]:
     actuator, force = platform.parameters.leg.actuator, platform.force_unit
     limits = np.stack([platform.minimum_coordinates, platform.maximum_coordinates])
-    room = np.minimum(ride.coordinates - limits[0], limits[1] - ride.coordinates).min()
+    room = np.minimum(run.coordinates - limits[0], limits[1] - run.coordinates).min()
     yield Measure(
         f"least room left for a {coordinate_name(platform)}",
         float(room),
@@ -111,10 +111,10 @@ def _actuators(platform: Platform, ride: DrivenMotion) -> Iterator[Measure]:
         reason="negative: beyond a limit",
     )
     for name, values, unit, limit in (
-        ("speed of an actuator", ride.rates, f"{platform.coordinate_unit}/s", actuator.speed),
+        ("speed of an actuator", run.rates, f"{platform.coordinate_unit}/s", actuator.speed),
         (
             f"{force_name(platform)} of an actuator",
-            ride.forces,
+            run.forces,
             force,
             actuator.effort,
         ),

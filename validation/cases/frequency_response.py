@@ -133,7 +133,7 @@ def _figure(found: dict[str, Candidate], runs: dict[str, MeasuredResponse]) -> P
         "markers",
     )
     return Plot(
-        "Displacement per demanded displacement in pitch",
+        "Displacement per displacement of the setpoint in pitch",
         "frequency [Hz]",
         (
             Panel("magnitude [dB]", (*lines, printed)),
@@ -179,7 +179,7 @@ def _statements(found: dict[str, Candidate]) -> tuple[Statement, ...]:
             "A bandwidth of about 220 Hz.",
             f"{differing.bandwidth:.0f} Hz ({TOLERANCE}) with feedforward by difference, as in the "
             f"thesis, and the lag that then gives 7 dB (at {differing.peak_frequency:.0f} Hz); "
-            f"{points.bandwidth:.0f} Hz with the demand's exact speed; {damped.bandwidth:.0f} Hz "
+            f"{points.bandwidth:.0f} Hz with the setpoint's exact speed; {damped.bandwidth:.0f} Hz "
             "with the motor's viscous friction and the exact speed, but then the peak is at "
             f"{damped.peak_frequency:.0f} Hz.",
             abs(differing.bandwidth - PRINTED.bandwidth) <= ABOUT,

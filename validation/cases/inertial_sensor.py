@@ -33,7 +33,7 @@ CASE = Case(
         "Encoders of 4096 counts over 5.08 mm with an index pulse, decoded and homed (section "
         "4.3.2). Then a platform with a known resonance (90 Hz, damping 0.3) is driven in pitch; "
         "its amplification is read from the sensor's log (appendix A.4) and taken out of the "
-        "demand beforehand."
+        "reference beforehand."
     ),
     machines=("stewart",),
     because="the thesis describes the sensors of its own machine, stewart",
@@ -145,10 +145,10 @@ def _plots(drive: ResonantDrive) -> list[Plot]:
             "Amplification from an inertial log",
             "frequency [Hz]",
             (Panel("ratio [dB]", ratios), coherence),
-            caption="Above 80 Hz nothing was demanded: the coherence falls and nothing is changed.",
+            caption="Above 80 Hz the reference is still: the coherence falls, nothing changes.",
         ),
         Plot(
-            "Demanded and real pitch rate, a closer view",
+            "Pitch rate, reference and platform, a closer view",
             "time [s]",
             (Panel("pitch rate [rad/s]", drive.curves),),
             caption="As thesis figure 4.34, on a platform with a known resonance.",

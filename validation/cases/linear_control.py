@@ -83,13 +83,13 @@ def run(platform: Platform) -> CaseResult:
 def _free_motion(platform: Platform, linear: LinearMachine) -> tuple[FloatArray, FloatArray]:
     """Return displacements `(k, 6)` of the machine and of its linearisation."""
     pose = displaced(platform.home, SIZE * START)
-    ride = simulate(platform, FREE, pose, forces=linear.rest.forces, timestep=PERIOD)
+    run = simulate(platform, FREE, pose, forces=linear.rest.forces, timestep=PERIOD)
     model = sampled(linear.system("forces", "displacement"), PERIOD)
     state, rows = np.concatenate([SIZE * START, np.zeros(6)]), []
-    for _ in range(len(ride)):
+    for _ in range(len(run)):
         rows.append(model.output @ state)
         state = model.dynamics @ state
-    return displacement(ride.pose, platform.home), np.array(rows)
+    return displacement(run.pose, platform.home), np.array(rows)
 
 
 def _regulator(platform: Platform) -> tuple[list[Measure], Plot]:
@@ -97,8 +97,8 @@ def _regulator(platform: Platform) -> tuple[list[Measure], Plot]:
     design, held = controller.design, platform.inverse_dynamics(platform.home, REST, REST)
     start = np.concatenate([SIZE * START, np.zeros(6)])
     pose = displaced(platform.home, start[:6])
-    ride = simulate(platform, PAID, pose, controller=controller, timestep=PERIOD, fidelity="fast")
-    states, forces = ride.signals["error"], ride.signals["command"] - held
+    run = simulate(platform, PAID, pose, controller=controller, timestep=PERIOD, fidelity="fast")
+    states, forces = run.signals["error"], run.signals["command"] - held
     promised = predicted_cost(design, start)
     paid = accumulated_cost(design, states, forces)
     rates = design.closed_loop.rates
@@ -117,7 +117,7 @@ def _regulator(platform: Platform) -> tuple[list[Measure], Plot]:
             reason="decays; from 1 mm, 50 mm/s and the tolerated force",
         ),
     ]
-    time = ride.signals["time"]
+    time = run.signals["time"]
     left = promised - np.cumsum(
         np.einsum("ki,ij,kj->k", states, design.state_weight, states)
         + np.einsum("ki,ij,kj->k", forces, design.force_weight, forces)
@@ -184,8 +184,8 @@ def _loop_shaping(platform: Platform, linear: LinearMachine) -> Iterator[Measure
         at_least=True,
     )
     pose = displaced(platform.home, 1e-3 * START)
-    ride = simulate(platform, 2.0, pose, controller=controller, timestep=PERIOD, fidelity="fast")
-    rest = float(np.abs(displacement(ride.pose[-1], platform.home)).max())
+    run = simulate(platform, 2.0, pose, controller=controller, timestep=PERIOD, fidelity="fast")
+    rest = float(np.abs(displacement(run.pose[-1], platform.home)).max())
     yield Measure(
         "loop shaping: left of a millimetre after 2 s",
         rest,

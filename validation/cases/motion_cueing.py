@@ -10,11 +10,11 @@ from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.motion.cueing import (
     ALGORITHMS,
     ClassicalWashout,
+    Manoeuvre,
     Outcome,
     PredictiveCueing,
-    Ride,
     compare,
-    manoeuvre,
+    make_manoeuvre,
     standstill_error,
     workspace_use,
 )
@@ -29,8 +29,8 @@ CASE = Case(
     key="motion_cueing",
     title="Motion cueing: classical, adaptive and predictive",
     description=(
-        "Three rides (braking, double lane change, coordinated turn; their first 4 to 7 s) are "
-        "cued by classical washout, adaptive washout and predictive cueing. What the driver "
+        "Three manoeuvres (braking, double lane change, coordinated turn; their first 4 to 7 s) "
+        "are cued by classical washout, adaptive washout and predictive cueing. What the driver "
         "perceives of the platform's motion is compared with what the vehicle's driver perceives, "
         "and the actuators with their limits. Beside it: the tilt rate, the turn that must not "
         "be cued as a side force, the discrete filters against their transfer functions, and the "
@@ -41,7 +41,7 @@ CASE = Case(
     cost=3.5,
 )
 
-RIDES = {"braking": 4.0, "double_lane_change": 4.0, "coordinated_turn": 7.0}
+SECONDS = {"braking": 4.0, "double_lane_change": 4.0, "coordinated_turn": 7.0}
 """Manoeuvre -> [s] from its beginning that are cued."""
 
 STEADY = (5.0, 7.0)
@@ -50,24 +50,29 @@ STEADY = (5.0, 7.0)
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
-    rides = {name: first_seconds(manoeuvre(name), last) for name, last in RIDES.items()}
-    outcomes = {name: compare(platform, ride) for name, ride in rides.items()}
+    manoeuvres = {name: first_seconds(make_manoeuvre(name), last) for name, last in SECONDS.items()}
+    outcomes = {name: compare(platform, manoeuvre) for name, manoeuvre in manoeuvres.items()}
     measures = [
         *_limits(platform, outcomes),
-        *_tilt(platform, rides),
+        *_tilt(platform, manoeuvres),
         *_turn(outcomes["coordinated_turn"]),
         *filter_measures(platform),
-        *program_measures(platform, rides["braking"]),
-        *_errors(rides, outcomes),
+        *program_measures(platform, manoeuvres["braking"]),
+        *_errors(manoeuvres, outcomes),
     ]
-    plots = [_plot(platform, name, outcomes[name]) for name in tuple(RIDES)[:2]]
+    plots = [_plot(platform, name, outcomes[name]) for name in tuple(SECONDS)[:2]]
     return CASE.result(platform, measures, plots)
 
 
-def first_seconds(ride: Ride, seconds: float) -> Ride:
-    """Return the beginning of a ride."""
-    kept = ride.time <= seconds + 1e-9
-    return Ride(ride.name, ride.time[kept], ride.specific_force[kept], ride.angular_rate[kept])
+def first_seconds(manoeuvre: Manoeuvre, seconds: float) -> Manoeuvre:
+    """Return the beginning of a manoeuvre."""
+    kept = manoeuvre.time <= seconds + 1e-9
+    return Manoeuvre(
+        manoeuvre.name,
+        manoeuvre.time[kept],
+        manoeuvre.specific_force[kept],
+        manoeuvre.angular_rate[kept],
+    )
 
 
 def _limits(platform: Platform, outcomes: dict[str, dict[str, Outcome]]) -> Iterator[Measure]:
@@ -99,12 +104,12 @@ def _limits(platform: Platform, outcomes: dict[str, dict[str, Outcome]]) -> Iter
     )
 
 
-def _tilt(platform: Platform, rides: dict[str, Ride]) -> Iterator[Measure]:
+def _tilt(platform: Platform, manoeuvres: dict[str, Manoeuvre]) -> Iterator[Measure]:
     largest, lean = 0.0, 0.0
-    for name, ride in rides.items():
+    for name, manoeuvre in manoeuvres.items():
         washout = ClassicalWashout(platform, default_head(platform))
-        count = int(ride.duration / washout.period)
-        force, rate = ride.at(washout.period * np.arange(count + 1))
+        count = int(manoeuvre.duration / washout.period)
+        force, rate = manoeuvre.at(washout.period * np.arange(count + 1))
         for sample in zip(force[1:], rate[1:], strict=True):
             washout.step(*sample)
             largest = max(largest, float(np.abs(washout.tilt.rate).max()))
@@ -140,8 +145,8 @@ def _turn(outcomes: dict[str, Outcome]) -> Iterator[Measure]:
             threshold,
             "the threshold of the otoliths: no false cue",
         )
-    ride = next(iter(outcomes.values())).cue.ride
-    across = GRAVITY * np.tan(np.arccos(GRAVITY / ride.specific_force[:, 2].max()))
+    manoeuvre = next(iter(outcomes.values())).cue.manoeuvre
+    across = GRAVITY * np.tan(np.arccos(GRAVITY / manoeuvre.specific_force[:, 2].max()))
     yield Measure(
         "side force of the same turn to a filter that is given accelerations",
         float(across),
@@ -150,9 +155,11 @@ def _turn(outcomes: dict[str, Outcome]) -> Iterator[Measure]:
     )
 
 
-def _errors(rides: dict[str, Ride], outcomes: dict[str, dict[str, Outcome]]) -> Iterator[Measure]:
-    for name, ride in rides.items():
-        still = standstill_error(ride).total
+def _errors(
+    manoeuvres: dict[str, Manoeuvre], outcomes: dict[str, dict[str, Outcome]]
+) -> Iterator[Measure]:
+    for name, manoeuvre in manoeuvres.items():
+        still = standstill_error(manoeuvre).total
         for algorithm in ALGORITHMS:
             one = outcomes[name][algorithm]
             error = one.error

@@ -57,7 +57,7 @@ CASE = Case(
         "The first leg's drive of configuration hardware, alone. Its motor shakes a free leg: both "
         "share their momentum, and converge to the exact motion of two masses on a spring as the "
         "engine's step falls. Friction at steady speed against its law, and the distance to rest; "
-        "the width of the loop that play leaves behind; demands through delay, converter and "
+        "the width of the loop that play leaves behind; commands through delay, converter and "
         "current loop against their closed form; heating until peak effort is over. Last, whether "
         "the drives take their machine over without a jolt."
     ),

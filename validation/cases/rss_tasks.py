@@ -77,12 +77,12 @@ def run(platform: Platform) -> CaseResult:
     seconds = (clock.perf_counter() - start) / len(LAWS)
     main = tasks[MAIN]
     loaded = payload_sweep(platform, main, PAYLOADS)
-    ride = driven(platform, main, np.linspace(0.0, main.duration, STEPS + 1))
-    projected, curves = projection_along(platform, ride)
+    run = driven(platform, main, np.linspace(0.0, main.duration, STEPS + 1))
+    projected, curves = projection_along(platform, run)
     followed, plots = follow(platform, main, 0.0, ENGINE_TIME, "Driven by the torques")
     measures = [
         *_profile(platform, asked),
-        work_measure(platform, ride, 1e-10),
+        work_measure(platform, run, 1e-10),
         *_payloads(loaded),
         *projected,
         *followed,
@@ -90,7 +90,7 @@ def run(platform: Platform) -> CaseResult:
     plots[:0] = [
         _laws_plot(asked),
         _payload_plot(loaded),
-        legs_plot(platform, ride, "Heave task", curves, "The six legs turn alike."),
+        legs_plot(platform, run, "Heave task", curves, "The six legs turn alike."),
     ]
     return CASE.result(platform, measures, plots, _statements(tasks, asked, seconds))
 

@@ -50,18 +50,18 @@ SHORTER = 1e-4
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     motion = pitch_sine()
-    ride = driven(platform, motion)
-    projected, curves = projection_along(platform, ride)
+    run = driven(platform, motion)
+    projected, curves = projection_along(platform, run)
     followed, plots = follow(platform, motion, 0.0, ENGINE_TIME, "Driven by the thrusts")
     measures = [
-        *_kinematics(platform, motion, ride),
-        *_thrusts(platform, ride),
+        *_kinematics(platform, motion, run),
+        *_thrusts(platform, run),
         *projected,
         *followed,
     ]
     caption = "Thesis figures 2.6 and 3.6. Positive pitch turns the platform's x axis down."
-    plots.insert(0, legs_plot(platform, ride, "Pitch sine", curves, caption))
-    measure, plot, statements = _centred_legs(platform, motion, ride)
+    plots.insert(0, legs_plot(platform, run, "Pitch sine", curves, caption))
+    measure, plot, statements = _centred_legs(platform, motion, run)
     measures.append(measure)
     plots.insert(1, plot)
     return CASE.result(platform, measures, plots, statements)
@@ -100,15 +100,15 @@ def closed_form(platform: Platform, motion: SineMotion, time: FloatArray) -> Flo
     return np.asarray(np.sqrt(along_x**2 + (py + y - ay) ** 2 + along_z**2))
 
 
-def _kinematics(platform: Platform, motion: SineMotion, ride: DrivenMotion) -> Iterator[Measure]:
+def _kinematics(platform: Platform, motion: SineMotion, run: DrivenMotion) -> Iterator[Measure]:
     yield Measure(
         "leg lengths against their closed form",
-        float(np.abs(ride.coordinates - closed_form(platform, motion, ride.time)).max()),
+        float(np.abs(run.coordinates - closed_form(platform, motion, run.time)).max()),
         "m",
         1e-14,
         "rounding",
     )
-    short = platform.minimum_coordinates - ride.coordinates
+    short = platform.minimum_coordinates - run.coordinates
     at_once = int((short > SHORTER).sum(axis=1).max())
     yield Measure(
         "leg shorter than its retracted length by at most",
@@ -118,9 +118,9 @@ def _kinematics(platform: Platform, motion: SineMotion, ride: DrivenMotion) -> I
     )
 
 
-def _thrusts(platform: Platform, ride: DrivenMotion) -> Iterator[Measure]:
-    scale = np.abs(ride.forces).max()
-    half = ride.forces[: len(ride.time) // 2 + 1]
+def _thrusts(platform: Platform, run: DrivenMotion) -> Iterator[Measure]:
+    scale = np.abs(run.forces).max()
+    half = run.forces[: len(run.time) // 2 + 1]
     mirrored = np.abs(half - half[::-1]).max() / scale
     yield Measure(
         "thrusts where the platform passes the same pose in the other direction",
@@ -129,25 +129,25 @@ def _thrusts(platform: Platform, ride: DrivenMotion) -> Iterator[Measure]:
         1e-12,
         "rounding; without friction the velocities enter by their squares and products alone",
     )
-    yield work_measure(platform, ride, 1e-10)
-    yield end_work_measure(platform, ride, 1e-12)
+    yield work_measure(platform, run, 1e-10)
+    yield end_work_measure(platform, run, 1e-12)
     actuator = platform.parameters.leg.actuator
     for name, values, unit, limit in (
-        ("speed of an actuator", ride.rates, "m/s", actuator.speed),
-        ("thrust of an actuator", ride.forces, "N", actuator.effort),
+        ("speed of an actuator", run.rates, "m/s", actuator.speed),
+        ("thrust of an actuator", run.forces, "N", actuator.effort),
     ):
         told = "the machine gives no limit" if limit is None else f"limit {limit:g} {unit}"
         yield Measure(f"largest {name}", float(np.abs(values).max()), unit, reason=told)
 
 
 def _centred_legs(
-    platform: Platform, motion: SineMotion, ride: DrivenMotion
+    platform: Platform, motion: SineMotion, run: DrivenMotion
 ) -> tuple[Measure, Plot, tuple[Statement, ...]]:
     simplified = driven(Platform(centred(platform.parameters)), motion)
-    difference = simplified.forces - ride.forces
+    difference = simplified.forces - run.forces
     offset = float(np.abs(difference[0]).max())
     spread = float(np.ptp(difference, axis=0).max())
-    relative = offset / float(np.abs(ride.forces[0]).max())
+    relative = offset / float(np.abs(run.forces[0]).max())
     measure = Measure(
         "thrust offset at start-up between centred and actual legs",
         offset,
@@ -159,13 +159,13 @@ def _centred_legs(
         "What centred legs change",
         "time [s]",
         (
-            Panel("thrust with centred legs [N]", leg_curves(ride.time, simplified.forces)),
-            Panel("centred minus actual [N]", leg_curves(ride.time, difference)),
+            Panel("thrust with centred legs [N]", leg_curves(run.time, simplified.forces)),
+            Panel("centred minus actual [N]", leg_curves(run.time, difference)),
         ),
         caption="Centres of mass of housings and rods moved onto the leg axes, as in the "
         "thesis's simplified ADAMS model; masses and tensors unchanged.",
     )
-    exact = float(np.abs(ride.coordinates - closed_form(platform, motion, ride.time)).max())
+    exact = float(np.abs(run.coordinates - closed_form(platform, motion, run.time)).max())
     statements = (
         Statement(
             f"{THESIS}, section 2.3.2, figure 2.6",

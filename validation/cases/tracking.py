@@ -40,7 +40,7 @@ CASE = Case(
         "torque mode, feedforward by inverse dynamics, and computed torque; on the ideal plant and "
         "on the hardware one, with armature inertia, delay, friction, backlash and encoders. Root "
         "mean squares of the platform's and the actuators' errors in one table. Then what the "
-        "observer's estimates bring with and without friction and backlash, and a short ride of "
+        "observer's estimates bring with and without friction and backlash, and a short run of "
         "the ideal plant under each controller in all three engines."
     ),
     machines=("stewart",),
@@ -51,12 +51,12 @@ CASE = Case(
 PERIOD, TIMESTEP = 1e-3, 0.5e-3
 """[s] of controllers and engines"""
 
-BEGIN, FADE, RIDE, BEYOND = 2.0, 0.4, 1.2, 0.02
-"""[s] Where in the tank motion, which has its full size from there on, the ride begins; its rise;
+BEGIN, FADE, RUN, BEYOND = 2.0, 0.4, 1.2, 0.02
+"""[s] Where in the tank motion, which has its full size from there on, the run begins; its rise;
 its length; how far its reference goes beyond, for controllers that look ahead."""
 
 SHORT = (500, 560)
-"""Control periods of the ride in all engines, at full motion."""
+"""Control periods of the run in all engines, at full motion."""
 
 BETTER = 3.0
 """Required: thesis' cascade per best controller."""
@@ -84,30 +84,30 @@ UNITS = (("position", "mm"), ("rotation", "mrad"), ("actuator", "mm"))
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     machines = {"ideal": platform, "hardware": load(platform.name, "hardware")}
-    motion = Excerpt(tank_motion(platform), BEGIN, RIDE + BEYOND, FADE)
+    motion = Excerpt(tank_motion(platform), BEGIN, RUN + BEYOND, FADE)
     references = {
         plant: sample_reference(machine, motion, PERIOD) for plant, machine in machines.items()
     }
-    rides: dict[tuple[str, str], Tracked] = {}
+    runs: dict[tuple[str, str], Tracked] = {}
     for plant, machine in machines.items():
         engine = make_engine("mujoco", machine, TIMESTEP, "accurate")
         for name in CONTROLLERS:
             controller = _controller(name, machine, references[plant])
-            rides[plant, name] = tracked(machine, controller, engine, RIDE)
+            runs[plant, name] = tracked(machine, controller, engine, RUN)
         engine.close()
     wrong = _wrong_models(machines["hardware"], references["hardware"])
-    found, size = observer_evidence(machines, motion, RIDE, PERIOD, TIMESTEP)
+    found, size = observer_evidence(machines, motion, RUN, PERIOD, TIMESTEP)
     measures = [
-        *_better(rides, wrong),
+        *_better(runs, wrong),
         *evidence_measures(found, size),
         *_engines(platform, part(platform, references["ideal"], *SHORT)),
     ]
     return CASE.result(
         platform,
         measures,
-        tracking_plots(rides, UNITS, tuple(CONTROLLERS)),
+        tracking_plots(runs, UNITS, tuple(CONTROLLERS)),
         (*evidence_statements(found, size), _mass_statement(platform)),
-        (_table(rides, wrong, size), evidence_table(found)),
+        (_table(runs, wrong, size), evidence_table(found)),
     )
 
 
@@ -132,16 +132,16 @@ def _wrong_models(machine: Platform, reference: Reference) -> dict[str, Tracked]
     """Return rides on the analytic engine under controllers that know a wrong model."""
     model = wrong_model(machine)
     engine = make_engine("analytic", machine, TIMESTEP, "fast")
-    rides = {
-        name: tracked(machine, _controller(name, machine, reference, model=model), engine, RIDE)
+    runs = {
+        name: tracked(machine, _controller(name, machine, reference, model=model), engine, RUN)
         for name in WRONG_MODELS
     }
     engine.close()
-    return rides
+    return runs
 
 
 def _table(
-    rides: dict[tuple[str, str], Tracked],
+    runs: dict[tuple[str, str], Tracked],
     wrong: dict[str, Tracked],
     size: tuple[float, float, float],
 ) -> Table:
@@ -151,11 +151,11 @@ def _table(
         return tuple(f"{1e3 * value:.3g}" for value in values)
 
     rows = [
-        (name, *texts(rides["ideal", name].rms), *texts(rides["hardware", name].rms))
+        (name, *texts(runs["ideal", name].rms), *texts(runs["hardware", name].rms))
         for name in CONTROLLERS
     ]
     unknown = ("",) * len(UNITS)
-    rows += [(f"{name}, wrong model", *unknown, *texts(ride.rms)) for name, ride in wrong.items()]
+    rows += [(f"{name}, wrong model", *unknown, *texts(run.rms)) for name, run in wrong.items()]
     rows.append(("none: the motion itself", *texts(size), *texts(size)))
     columns = [
         f"{plant}: {what} [{unit}]" for plant in ("ideal", "hardware") for what, unit in UNITS
@@ -164,18 +164,18 @@ def _table(
         "Errors under control",
         ("controller", *columns),
         tuple(rows),
-        f"Root mean squares over {RIDE:g} s in MuJoCo; wrong models, with {LIGHTER:g} of the "
+        f"Root mean squares over {RUN:g} s in MuJoCo; wrong models, with {LIGHTER:g} of the "
         f"payload and {SMOOTHER:g} of the friction, on the analytic engine.",
     )
 
 
-def _better(rides: dict[tuple[str, str], Tracked], wrong: dict[str, Tracked]) -> Iterator[Measure]:
-    """Yield whether all rides end, by how much the best controller is better, and wrong models."""
-    early = sum(bool(ride.trajectory.stopped) for ride in (*rides.values(), *wrong.values()))
-    yield Measure("rides stopped early", float(early), "1", 0.0, "all controllers reach the end")
-    thesis = np.array(rides["hardware", "thesis cascade"].rms)
+def _better(runs: dict[tuple[str, str], Tracked], wrong: dict[str, Tracked]) -> Iterator[Measure]:
+    """Yield whether all runs end, by how much the best controller is better, and wrong models."""
+    early = sum(bool(run.trajectory.stopped) for run in (*runs.values(), *wrong.values()))
+    yield Measure("runs stopped early", float(early), "1", 0.0, "all controllers reach the end")
+    thesis = np.array(runs["hardware", "thesis cascade"].rms)
     shares = {
-        name: float((thesis / np.array(rides["hardware", name].rms)).min()) for name in CONTROLLERS
+        name: float((thesis / np.array(runs["hardware", name].rms)).min()) for name in CONTROLLERS
     }
     best = max(CONTROLLERS, key=lambda name: shares[name])
     yield Measure(
@@ -186,10 +186,10 @@ def _better(rides: dict[tuple[str, str], Tracked], wrong: dict[str, Tracked]) ->
         "required; the smallest of the ratios of the three errors",
         at_least=True,
     )
-    for name, ride in wrong.items():
+    for name, run in wrong.items():
         yield Measure(
             f"hardware plant: thesis cascade per {name}, wrong model",
-            float((thesis / np.array(ride.rms)).min()),
+            float((thesis / np.array(run.rms)).min()),
             "1",
             reason=f"model with {LIGHTER:g} of the payload and {SMOOTHER:g} of the friction",
         )
@@ -202,11 +202,11 @@ def _engines(platform: Platform, reference: Reference) -> Iterator[Measure]:
         for name in ("analytic", "mujoco", "bullet")
     ]
     for name in CONTROLLERS:
-        rides = [
+        runs = [
             tracked(platform, _controller(name, platform, reference), engine, duration).trajectory
             for engine in engines
         ]
-        far = max(max(apart(rides[0], ride)) for ride in rides[1:])
+        far = max(max(apart(runs[0], run)) for run in runs[1:])
         told = "required; analytic against MuJoCo and PyBullet, in parts of the motion"
         yield Measure(f"ideal plant, {name}: engines apart", far, "1", SAME, told)
     for engine in engines:

@@ -149,8 +149,8 @@ def _plot(tuning: Tuning, responses: dict[str, FloatArray]) -> Plot:
 def _position_plot(
     without: tuple[FloatArray, FloatArray], hardware: tuple[FloatArray, FloatArray]
 ) -> Plot:
-    rides = {"without drives": without, "hardware": hardware}
-    curves = tuple(Curve(name, time[::4], way[::4]) for name, (time, way) in rides.items())
+    runs = {"without drives": without, "hardware": hardware}
+    curves = tuple(Curve(name, time[::4], way[::4]) for name, (time, way) in runs.items())
     return Plot(
         "Position step of 50 mm",
         "time [s]",
@@ -195,7 +195,7 @@ def _statements(
             SEARCH,
             "Kp = 20 (no unit).",
             "N per mm/s: per m/s the same number would leave the platform falling at "
-            f"{abs(per_metre[-1]):.0f} times the demanded speed after 50 ms.",
+            f"{abs(per_metre[-1]):.0f} times the commanded speed after 50 ms.",
             bool(per_metre[-1] < 0.0),
         ),
     )

@@ -96,7 +96,7 @@ def test_an_output_that_has_nothing_to_do_with_the_input_has_no_coherence() -> N
     assert np.isinf(still.deviation).all()
 
 
-def test_stepped_demand_goes_on_without_a_jump() -> None:
+def test_stepped_setpoint_goes_on_without_a_jump() -> None:
     excitation = SteppedSine([5.0, 8.0, 50.0], 0.01)
     time = np.linspace(LEAD_IN, excitation.duration, 40001)
     value, rate, _ = excitation.sample(time)

@@ -49,7 +49,7 @@ def test_everything_it_writes(files: Path) -> None:
         ],
     )
     assert result.exit_code == 0, result.output
-    assert "wy: rms demanded" in result.output
+    assert "wy: rms reference" in result.output
     content = json.loads(Path(numbers).read_text())
     wy = content["channels"]["wy"]
     near = int(np.abs(np.array(wy["frequency"]) - 70.0).argmin())
@@ -65,7 +65,7 @@ def test_layout_of_the_thesis(files: Path) -> None:
     units = ["--layout", "thesis", "--force-unit", "m/s2", "--rate-unit", "rad/s"]
     result = CliRunner().invoke(app, [*arguments, *units])
     assert result.exit_code == 0, result.output
-    assert "wy: rms demanded" in result.output
+    assert "wy: rms reference" in result.output
 
 
 def test_faults_end_in_one_line(files: Path) -> None:

@@ -1,4 +1,4 @@
-"""From a log back to what the platform made of the motion, and to a demand that undoes it."""
+"""From a log back to what the platform made of the motion, and to a reference that undoes it."""
 
 from __future__ import annotations
 
@@ -76,9 +76,9 @@ def test_the_compensated_motion_is_followed_better(
 ) -> None:
     change = compensate(drive.motion, drive.found, phase=phase)
     file = write_compensation(change, tmp_path / "compensated.csv")
-    demand = read_recording(file, drive.motion.center, check_size=False)
-    assert demand.duration == pytest.approx(drive.motion.duration)
-    better = followed(demand)
+    reference = read_recording(file, drive.motion.center, check_size=False)
+    assert reference.duration == pytest.approx(drive.motion.duration)
+    better = followed(reference)
     errors = [tracking_error(drive.motion, actual) for actual in (drive.actual, better)]
     assert errors[0] / errors[1] > factor
     want, had = pitch_rates(drive.motion, drive.actual)
@@ -176,7 +176,7 @@ def test_too_fine_a_resolution_is_refused(drive: Test, stewart: twin.Platform) -
 def test_summary_and_table(drive: Test) -> None:
     content = summary(drive.found, compensate(drive.motion, drive.found))
     told = content["channels"]["wy"]
-    assert told["measured_rms"] > told["demanded_rms"]
+    assert told["measured_rms"] > told["reference_rms"]
     assert len(told["frequency"]) == len(told["amplification"]) == len(told["uncertainty"])
     assert 1.5 < content["compensation"]["pitch"]["largest_change"] <= 2.0
     rows = {row[0]: row for row in table_rows(drive.found.responses["wy"])}
@@ -189,7 +189,7 @@ def test_figures(drive: Test, tmp_path: Path) -> None:
     change = compensate(drive.motion, drive.found)
     figure = response_figure(drive.found, "wy", change)
     names = [trace.name for trace in figure.data]
-    assert {"amplification", "change of pitch", "coherence", "demanded", "measured"} == set(names)
+    assert {"amplification", "change of pitch", "coherence", "reference", "measured"} == set(names)
     assert len(readings_figure(drive.found, close=True).data) == 2
     page = write_inertial_page(drive.found, tmp_path / "log.html", change).read_text()
     assert page.count("<html>") == 1

@@ -46,7 +46,7 @@ def swing_of(controller: Any, periods: int, timestep: float, size: float) -> Any
     """Return the slowest mode at the control instants, released from a small displacement."""
     platform = controller.platform
     shape, row = slowest_shape(controller.linear)
-    ride = twin.simulate(
+    run = twin.simulate(
         platform,
         periods * controller.period,
         displaced(platform.home, shape / np.abs(shape).max() * size),
@@ -56,8 +56,8 @@ def swing_of(controller: Any, periods: int, timestep: float, size: float) -> Any
         every=round(controller.period / timestep),
         fidelity="fast",
     )
-    assert not ride.stopped
-    return displacement(ride.pose, platform.home) @ row
+    assert not run.stopped
+    return displacement(run.pose, platform.home) @ row
 
 
 @pytest.mark.parametrize("counts", [None, 10_000_000])
@@ -149,7 +149,7 @@ def test_outer_loop_brings_back_what_a_load_moves(name: str, inner: str) -> None
     left = []
     for controller in (LAWS[inner](platform), HacLac(platform, inner=inner)):
         soft = platform.n_deflections > 0
-        ride = twin.simulate(
+        run = twin.simulate(
             platform,
             2.0 if soft else 0.1,
             controller=controller,
@@ -157,8 +157,8 @@ def test_outer_loop_brings_back_what_a_load_moves(name: str, inner: str) -> None
             timestep=5e-4 if soft else 1e-4,
             fidelity="fast",
         )
-        assert not ride.stopped
-        left.append(abs(displacement(ride.pose[-1], platform.home)[2]))
+        assert not run.stopped
+        left.append(abs(displacement(run.pose[-1], platform.home)[2]))
     assert left[1] < 0.2 * left[0]
 
 

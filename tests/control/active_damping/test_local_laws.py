@@ -159,7 +159,7 @@ def test_free_decay_has_the_predicted_damping(name: str, kind: str, engine: str)
     controller = LAWS[kind](platform, **options)
     shape, row = slowest_shape(controller.linear)
     start = shape / np.abs(shape).max() * (1e-4 if platform.n_deflections else 1e-7)
-    ride = twin.simulate(
+    run = twin.simulate(
         platform,
         (500 if platform.n_deflections else 150) * controller.period,
         displaced(platform.home, start),
@@ -169,8 +169,8 @@ def test_free_decay_has_the_predicted_damping(name: str, kind: str, engine: str)
         timestep=controller.period,
         fidelity="fast" if engine == "analytic" else "accurate",
     )
-    assert not ride.stopped
-    swing = displacement(ride.pose, platform.home) @ row
+    assert not run.stopped
+    swing = displacement(run.pose, platform.home) @ row
     found = decay_poles(swing, controller.period, 5 if platform.n_deflections else 3)
     found = found[found.imag > 0.0][0]
     rates = closed_loop(controller.linear, controller.law).rates
@@ -188,7 +188,7 @@ def test_outer_loop_holds_against_a_load(name: str, inner: str) -> None:
     assert smallest_damping(outer.outer.poles) > 0.3
     left = []
     for controller in (LAWS[inner](platform), outer):
-        ride = twin.simulate(
+        run = twin.simulate(
             platform,
             4000 * controller.period,
             deflection=rest_at(platform).deflection,
@@ -197,8 +197,8 @@ def test_outer_loop_holds_against_a_load(name: str, inner: str) -> None:
             timestep=controller.period,
             fidelity="fast",
         )
-        assert not ride.stopped
-        left.append(np.abs(displacement(ride.pose[-1], platform.home)).max())
+        assert not run.stopped
+        left.append(np.abs(displacement(run.pose[-1], platform.home)).max())
     assert left[1] < 0.1 * left[0]
 
 
@@ -206,10 +206,10 @@ def test_outer_loop_holds_against_a_load(name: str, inner: str) -> None:
 def test_first_command_does_not_jump(kind: Any) -> None:
     platform = twin.load("micro_hexapod")
     controller = kind(platform)
-    ride = twin.simulate(platform, 5 * controller.period, controller=controller,
+    run = twin.simulate(platform, 5 * controller.period, controller=controller,
                          timestep=controller.period, fidelity="fast")  # fmt: skip
     held = platform.inverse_dynamics(platform.home, REST, REST)
-    np.testing.assert_allclose(ride.signals["command"] - held, 0.0, rtol=0.0, atol=1e-6)
+    np.testing.assert_allclose(run.signals["command"] - held, 0.0, rtol=0.0, atol=1e-6)
 
 
 def test_bad_input() -> None:

@@ -176,7 +176,7 @@ def test_nonlinear_simulation_of_a_small_motion(name: str) -> None:
     linear = linearise(platform)
     step, size = 1e-4, 1e-6
     start = size * np.array([1.0, -2.0, 1.5, 1.0, 2.0, -1.0])
-    ride = twin.simulate(
+    run = twin.simulate(
         platform,
         0.05,
         displaced(platform.home, start[None])[0],
@@ -188,10 +188,10 @@ def test_nonlinear_simulation_of_a_small_motion(name: str) -> None:
     state = np.zeros(2 * linear.size)
     state[:6] = start
     predicted = []
-    for _ in range(len(ride)):
+    for _ in range(len(run)):
         predicted.append(model.output @ state)
         state = model.dynamics @ state
-    moved = displacement(ride.pose, platform.home)
+    moved = displacement(run.pose, platform.home)
     np.testing.assert_allclose(moved, predicted, rtol=0.0, atol=1e-3 * size)
 
 

@@ -87,11 +87,11 @@ def test_sampled_controller_is_stable(design: LoopShapingDesign) -> None:
 def test_step_is_taken_without_error() -> None:
     platform = twin.load("stewart")
     start = displaced(platform.home, [1e-3, 0.0, -1e-3, 0.0, 1e-3, 0.0])
-    ride = twin.simulate(
+    run = twin.simulate(
         platform, 2.0, start, controller=LoopShaping(platform), timestep=1e-3, fidelity="fast"
     )
-    assert not ride.stopped
-    assert np.abs(displacement(ride.pose[-1], platform.home)).max() < 1e-6
+    assert not run.stopped
+    assert np.abs(displacement(run.pose[-1], platform.home)).max() < 1e-6
 
 
 def test_controller_holds_a_hardware_machine() -> None:

@@ -35,12 +35,12 @@ def test_simulated_cost_is_the_predicted_one(name: str) -> None:
     for size in (1e-5, 1e-6):
         start = np.concatenate([size * START, np.zeros(6)])
         pose = displaced(platform.home, start[:6])
-        ride = twin.simulate(
+        run = twin.simulate(
             platform, 1.5, pose, controller=controller, timestep=1e-3, fidelity="fast"
         )
-        assert not ride.stopped
+        assert not run.stopped
         paid = accumulated_cost(
-            controller.design, ride.signals["error"], ride.signals["command"] - held
+            controller.design, run.signals["error"], run.signals["command"] - held
         )
         errors.append(abs(paid / predicted_cost(controller.design, start) - 1.0))
     assert errors[1] < 1e-5
@@ -69,10 +69,10 @@ def test_integral_removes_the_error_of_a_load() -> None:
         controller = Lqr(platform, integral=integral)
         assert controller.design.closed_loop.stable
         load = np.array([0.0, 0.0, -100.0, 0.0, 0.0, 0.0])
-        ride = twin.simulate(
+        run = twin.simulate(
             platform, 2.0, controller=controller, wrench=load, timestep=1e-3, fidelity="fast"
         )
-        errors.append(float(np.abs(displacement(ride.pose[-1], platform.home)).max()))
+        errors.append(float(np.abs(displacement(run.pose[-1], platform.home)).max()))
     assert errors[1] < 1e-3 * errors[0]
 
 
@@ -80,16 +80,16 @@ def test_first_force_does_not_jump() -> None:
     platform = twin.load("stewart")
     controller = Lqr(platform, integral=True)
     pose = displaced(platform.home, 1e-3 * START)
-    ride = twin.simulate(platform, 1e-3, pose, controller=controller, fidelity="fast")
+    run = twin.simulate(platform, 1e-3, pose, controller=controller, fidelity="fast")
     held = platform.inverse_dynamics(platform.home, REST, REST)
-    np.testing.assert_allclose(ride.signals["command"][0], held, rtol=0.0, atol=1e-6)
+    np.testing.assert_allclose(run.signals["command"][0], held, rtol=0.0, atol=1e-6)
 
 
 def test_a_motion_is_followed() -> None:
     platform = twin.load("stewart")
     motion = SineMotion(platform.home[:3], amplitude={"z": 0.02}, frequency=1.0, duration=1.0)
     start = motion(0.0)
-    ride = twin.simulate(
+    run = twin.simulate(
         platform,
         1.0,
         start.pose,
@@ -98,8 +98,8 @@ def test_a_motion_is_followed() -> None:
         timestep=5e-4,
         fidelity="fast",
     )
-    assert not ride.stopped
-    errors = displacement(ride.pose[::2], motion(ride.time[::2]).pose)
+    assert not run.stopped
+    errors = displacement(run.pose[::2], motion(run.time[::2]).pose)
     # Forces are held over 1 ms, half a period late: 2 pi 0.5 ms of the amplitude at 1 Hz at most.
     assert np.abs(errors[:, :3]).max() < 6.3e-5
 

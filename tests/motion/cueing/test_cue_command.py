@@ -12,13 +12,23 @@ from twin.motion import read_recording
 RUN = CliRunner()
 
 
-def test_a_recorded_ride_becomes_a_motion_and_a_figure(tmp_path):
+def test_a_recorded_manoeuvre_becomes_a_motion_and_a_figure(tmp_path):
     pytest.importorskip("plotly")
-    ride, out, plot = (tmp_path / name for name in ("ride.csv", "motion.csv", "figure.html"))
+    manoeuvre, out, plot = (
+        tmp_path / name for name in ("manoeuvre.csv", "motion.csv", "figure.html")
+    )
     time = np.arange(0.0, 1.6, 0.02)
     rows = [f"{t:.3f},{-2.0 * np.sin(2.0 * t):.6f},0,9.81" for t in time]
-    ride.write_text("time [s],fx [m/s2],fy [m/s2],fz [m/s2]\n" + "\n".join(rows))
-    arguments = ["cue", "stewart", "--algorithm", "classical", "--compare", "--input", str(ride)]
+    manoeuvre.write_text("time [s],fx [m/s2],fy [m/s2],fz [m/s2]\n" + "\n".join(rows))
+    arguments = [
+        "cue",
+        "stewart",
+        "--algorithm",
+        "classical",
+        "--compare",
+        "--input",
+        str(manoeuvre),
+    ]
     result = RUN.invoke(app, [*arguments, "--out", str(out), "--plot", str(plot)])
     assert result.exit_code == 0, result.output
     for word in ("classical", "adaptive", "predictive", "at rest", "surge", "ms a step"):

@@ -12,12 +12,12 @@ from twin.errors import InputError, MissingDependencyError
 from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.motion import read_recording
 from twin.motion.cueing import (
+    Manoeuvre,
     PredictiveCueing,
     PredictiveSettings,
-    Ride,
     cue,
-    felt_ride,
-    manoeuvre,
+    felt_manoeuvre,
+    make_manoeuvre,
     outcome,
     perceived,
     standstill_error,
@@ -36,9 +36,11 @@ REST = np.array([0.0, 0.0, GRAVITY])
 
 
 def begin(name, seconds):
-    ride = manoeuvre(name)
-    kept = ride.time <= seconds
-    return Ride(name, ride.time[kept], ride.specific_force[kept], ride.angular_rate[kept])
+    manoeuvre = make_manoeuvre(name)
+    kept = manoeuvre.time <= seconds
+    return Manoeuvre(
+        name, manoeuvre.time[kept], manoeuvre.specific_force[kept], manoeuvre.angular_rate[kept]
+    )
 
 
 def violent(seed, seconds=2.0):
@@ -49,11 +51,11 @@ def violent(seed, seconds=2.0):
         REST + 8.0 * np.sign(random.normal(size=(8, 3))).repeat(len(time) // 8 + 1, 0)[: len(time)]
     )
     force[:, 2] = GRAVITY + 5.0 * random.normal(size=len(time))
-    return Ride("violent", time, force, random.normal(size=(len(time), 3)))
+    return Manoeuvre("violent", time, force, random.normal(size=(len(time), 3)))
 
 
 @pytest.mark.parametrize("name", [*SIMULATORS, "rss", "micro_hexapod"])
-def test_no_ride_takes_an_actuator_beyond_its_limits(name):
+def test_no_manoeuvre_takes_an_actuator_beyond_its_limits(name):
     platform = twin.load(name)
     made = cue(platform, violent(1), "predictive")
     use = workspace_use(platform, made.motion, 1e-3)
@@ -86,13 +88,13 @@ def test_the_last_plan_goes_on_when_no_solution_is_found():
 
 @pytest.mark.parametrize("name", SIMULATORS)
 def test_braking_is_perceived_better_than_by_a_platform_at_rest(name):
-    platform, ride = twin.load(name), begin("braking", 3.0)
-    made = outcome(platform, ride)
-    still = standstill_error(ride)
+    platform, manoeuvre = twin.load(name), begin("braking", 3.0)
+    made = outcome(platform, manoeuvre)
+    still = standstill_error(manoeuvre)
     assert made.error.total < 0.95 * still.total
     assert made.error.total_correlation > 0.5
     assert made.use.largest <= 1.0
-    classical = outcome(platform, ride, "classical")
+    classical = outcome(platform, manoeuvre, "classical")
     assert made.error.total < classical.error.total
 
 
@@ -104,15 +106,15 @@ def test_coordinated_turn_gives_no_steady_side_force():
 
 
 def test_known_future_helps():
-    platform, ride = twin.load("driving_simulator"), begin("slalom", 4.0)
-    blind = outcome(platform, ride)
-    seeing = outcome(platform, ride, preview=ride)
+    platform, manoeuvre = twin.load("driving_simulator"), begin("slalom", 4.0)
+    blind = outcome(platform, manoeuvre)
+    seeing = outcome(platform, manoeuvre, preview=manoeuvre)
     assert seeing.error.total < blind.error.total
 
 
-def test_same_ride_same_motion():
-    platform, ride = twin.load("stewart"), begin("step_steer", 1.6)
-    one, other = (cue(platform, ride, "predictive").motion.knots.values for _ in range(2))
+def test_same_manoeuvre_same_motion():
+    platform, manoeuvre = twin.load("stewart"), begin("step_steer", 1.6)
+    one, other = (cue(platform, manoeuvre, "predictive").motion.knots.values for _ in range(2))
     np.testing.assert_array_equal(one, other)
 
 
@@ -196,12 +198,12 @@ def test_felt_slopes_are_those_of_small_motions(numbers):
         accelerations,
     )
     knots = np.stack([np.stack([values, rates, accelerations]), np.stack(end)], axis=1)
-    ride = felt_ride(platform, CuedMotion(platform.home, 0.01, knots), head, 2e-3)
+    manoeuvre = felt_manoeuvre(platform, CuedMotion(platform.home, 0.01, knots), head, 2e-3)
     straight, level, turning = felt_slopes(head)
     force = straight @ accelerations + level @ values + REST
     # What is left out is of second order in numbers up to 0.02, with gravity and arms.
-    np.testing.assert_allclose(ride.specific_force[0], force, rtol=0, atol=1.5e-2)
-    np.testing.assert_allclose(ride.angular_rate[0], turning @ rates, rtol=0, atol=2e-3)
+    np.testing.assert_allclose(manoeuvre.specific_force[0], force, rtol=0, atol=1.5e-2)
+    np.testing.assert_allclose(manoeuvre.angular_rate[0], turning @ rates, rtol=0, atol=2e-3)
 
 
 def test_the_check_sees_what_lies_between_its_instants():
@@ -261,7 +263,7 @@ def test_missing_solver_is_named(monkeypatch):
 
 def test_malformed_arguments_are_refused():
     platform = twin.load("stewart")
-    for options in ({"head": [0.0]}, {"settings": 1}, {"preview": "ride"}, {"period": -1.0}):
+    for options in ({"head": [0.0]}, {"settings": 1}, {"preview": "manoeuvre"}, {"period": -1.0}):
         with pytest.raises(InputError):
             PredictiveCueing(platform, **options)
     for changes in (

@@ -13,11 +13,11 @@ from twin.motion.cueing import (
     AdaptiveWashout,
     ClassicalWashout,
     CuedMotion,
-    Ride,
+    Manoeuvre,
     WashoutSettings,
     cue,
-    felt_ride,
-    manoeuvre,
+    felt_manoeuvre,
+    make_manoeuvre,
     perceived,
     perceived_error,
     workspace_use,
@@ -95,7 +95,7 @@ def test_free_axes_are_as_many_as_freedoms(name):
 @pytest.mark.parametrize("name", SIMULATORS)
 def test_motion_is_smooth_fits_and_can_be_followed(name, washout):
     platform = twin.load(name)
-    made = cue(platform, manoeuvre("double_lane_change"), washout.name)
+    made = cue(platform, make_manoeuvre("double_lane_change"), washout.name)
     motion, step = made.motion, 1e-4
     time = np.linspace(0.5, 11.5, 400)
     before, middle, after = (motion.sample(time + shift) for shift in (-step, 0.0, step))
@@ -116,8 +116,8 @@ def test_motion_is_smooth_fits_and_can_be_followed(name, washout):
 def test_coordinated_turn_tilts_nothing(name):
     platform = twin.load(name)
     washout = ClassicalWashout(platform)
-    ride = manoeuvre("coordinated_turn")
-    force, rate = ride.at(washout.period * np.arange(int(8.0 / washout.period)))
+    manoeuvre = make_manoeuvre("coordinated_turn")
+    force, rate = manoeuvre.at(washout.period * np.arange(int(8.0 / washout.period)))
     for sample in zip(force, rate, strict=True):
         washout.step(*sample)
         np.testing.assert_array_equal(washout.tilt.value, 0.0)
@@ -161,13 +161,13 @@ def test_adaptive_gains_descend_and_return():
 
 def test_adaptive_slopes_are_derivatives_of_the_motion():
     platform = twin.load("stewart")
-    ride = manoeuvre("braking").scaled(0.2)
+    manoeuvre = make_manoeuvre("braking").scaled(0.2)
     frozen, step = AdaptiveSettings(), 1e-4
 
     def place(**changes):
         cost = AdaptiveSettings(descent=0.0, **changes)
         washout = AdaptiveWashout(platform, cost=cost)
-        force, rate = ride.at(washout.period * np.arange(400))
+        force, rate = manoeuvre.at(washout.period * np.arange(400))
         for sample in zip(force, rate, strict=True):
             washout.step(*sample)
         return washout
@@ -185,19 +185,19 @@ def test_felt_of_a_still_platform_is_rest_and_tilt_is_gravity():
     platform = twin.load("stewart")
     knots = np.zeros((3, 20, 6))
     knots[0, :, 4], knots[0, :, 5] = 0.1, -0.05
-    ride = felt_ride(platform, CuedMotion(platform.home, 0.1, knots, [0.0, 0.0, 0.4]))
+    manoeuvre = felt_manoeuvre(platform, CuedMotion(platform.home, 0.1, knots, [0.0, 0.0, 0.4]))
     expected = GRAVITY * np.array(
         [-np.sin(0.1), np.cos(0.1) * np.sin(-0.05), np.cos(0.1) * np.cos(0.05)]
     )
     np.testing.assert_allclose(
-        ride.specific_force, expected + np.zeros((len(ride.time), 3)), rtol=0, atol=1e-12
+        manoeuvre.specific_force, expected + np.zeros((len(manoeuvre.time), 3)), rtol=0, atol=1e-12
     )
-    np.testing.assert_allclose(ride.angular_rate, 0.0, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(manoeuvre.angular_rate, 0.0, rtol=0, atol=1e-12)
 
 
 def test_head_stays_where_the_axes_say():
     platform = twin.load("stewart")
-    made = cue(platform, manoeuvre("slalom"), "classical", head=[0.1, 0.0, 0.5], fit=False)
+    made = cue(platform, make_manoeuvre("slalom"), "classical", head=[0.1, 0.0, 0.5], fit=False)
     pose = made.motion.sample(made.motion.time).pose
     from twin.motion.quaternions import rotated
 
@@ -222,16 +222,16 @@ def test_perception_knows_steps_and_thresholds():
     np.testing.assert_array_equal(small.rate, 0.0)
 
 
-def test_perceived_error_of_equal_and_of_opposite_rides():
-    ride = manoeuvre("slalom")
-    same = perceived_error(ride, ride)
+def test_perceived_error_of_equal_and_of_opposite_manoeuvres():
+    manoeuvre = make_manoeuvre("slalom")
+    same = perceived_error(manoeuvre, manoeuvre)
     assert same.total == same.total_false_cue == 0.0
     assert same.total_correlation == pytest.approx(1.0)
-    opposite = perceived_error(ride, ride.scaled(-1.0))
+    opposite = perceived_error(manoeuvre, manoeuvre.scaled(-1.0))
     assert opposite.total_correlation == pytest.approx(-1.0)
     conscious = np.abs(np.hstack(opposite.vehicle.conscious())).max(axis=0) > 0.0
     assert (opposite.false_cue[conscious] > 0.0).all()
-    still = perceived_error(ride, ride.scaled(0.0))
+    still = perceived_error(manoeuvre, manoeuvre.scaled(0.0))
     np.testing.assert_allclose(opposite.relative, 2.0 * still.relative, rtol=1e-9, atol=1e-12)
 
 
@@ -250,11 +250,11 @@ def test_malformed_washouts_are_refused(washout):
     for changes in ({"tilt_rate": 0.0}, {"speed": 1.0}, {"force_scale": [1.0]}, {"free": np.nan}):
         with pytest.raises(InputError):
             WashoutSettings.of(platform, **changes)
-    ride = Ride("r", [0.0, 0.1, 0.2, 0.3], np.tile(REST, (4, 1)), np.zeros((4, 3)))
+    manoeuvre = Manoeuvre("r", [0.0, 0.1, 0.2, 0.3], np.tile(REST, (4, 1)), np.zeros((4, 3)))
     for bad in ({"algorithm": "magic"}, {"scale": -1.0}, {"fit": 1}, {"speed": 3.0}):
         with pytest.raises(InputError):
-            cue(platform, ride, **({"algorithm": washout.name} | bad))
+            cue(platform, manoeuvre, **({"algorithm": washout.name} | bad))
     with pytest.raises(InputError):
-        cue(platform, "ride", washout.name)
+        cue(platform, "manoeuvre", washout.name)
     with pytest.raises(InputError, match="not the integrals"):
         CuedMotion(platform.home, 0.1, np.random.default_rng(1).normal(size=(3, 5, 6)))

@@ -23,7 +23,7 @@ from twin.simulation.live.source import KEPT, NOTE
 LEGS = ("leg 1", "leg 2")
 
 CHARTS = (
-    Chart("position", "Position", "mm", ("x", "x demanded"), 1e3, ("x demanded",), least=1e-3),
+    Chart("position", "Position", "mm", ("x", "x setpoint"), 1e3, ("x setpoint",), least=1e-3),
     Chart("lengths", "Lengths", "mm", LEGS, 1e3, limits=(0.5, 0.9)),
     Chart("forces", "Forces", "N", LEGS, limits=(-400.0, 400.0)),
     Chart("loop_gap", "Loop gap", "nm", ("gap",), 1e9, logarithmic=True),
@@ -90,8 +90,8 @@ def test_values_are_in_the_units_of_the_chart_with_limits_beside_them(charts: Li
     np.testing.assert_allclose(first, 700.0 + 100.0 * np.sin(time), rtol=0.0, atol=0.2)
     np.testing.assert_allclose(second, 700.0)
     np.testing.assert_array_equal([low[0], high[0]], [500.0, 900.0])
-    _, measured, demanded = data(charts, "position")
-    np.testing.assert_allclose(demanded - measured, 1.0, rtol=0.0, atol=0.02)
+    _, measured, setpoint = data(charts, "position")
+    np.testing.assert_allclose(setpoint - measured, 1.0, rtol=0.0, atol=0.02)
 
 
 def test_window_and_look_back_scroll(charts: LiveCharts) -> None:
@@ -192,9 +192,9 @@ def test_a_run_that_begins_again_and_another_run_are_drawn(charts: LiveCharts) -
     np.testing.assert_array_equal(data(charts, "return")[1], [2.0])
 
 
-def test_demanded_and_measured_have_one_colour_and_all_others_differ() -> None:
+def test_setpoint_and_measured_have_one_colour_and_all_others_differ() -> None:
     chart = Chart(
-        "a", "A", "mm", ("x wanted", "y wanted", "x", "y"), demanded=("x wanted", "y wanted")
+        "a", "A", "mm", ("x wanted", "y wanted", "x", "y"), setpoint=("x wanted", "y wanted")
     )
     assert curve_colours(chart) == (*COLOURS[:2], *COLOURS[:2])
     drawn = series(chart)[1:]
@@ -234,11 +234,11 @@ def test_charts_are_seen_with_their_values_under_the_cursor(server: PageServer, 
     legend = first.locator(".u-legend")
     labels = legend.inner_text().replace("\n", " ")
     assert "time [s]" in labels
-    assert "x demanded" in labels
+    assert "x setpoint" in labels
     told = first.locator(".u-value").all_inner_texts()
     numbers = [float(text) for text in told]
-    time, measured, demanded = numbers
+    time, measured, setpoint = numbers
     assert 2.0 <= time <= 12.0
     assert measured == pytest.approx(10.0 * np.sin(time), abs=0.1)
-    assert demanded - measured == pytest.approx(1.0, abs=0.02)
+    assert setpoint - measured == pytest.approx(1.0, abs=0.02)
     panel.remove()

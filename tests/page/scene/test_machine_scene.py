@@ -187,7 +187,7 @@ def test_the_ghost_is_not_seen_where_the_platform_is(server: Any) -> None:
     assert ghost.opacity < 1.0
 
 
-def test_an_occupant_rides_along(server: Any) -> None:
+def test_an_occupant_runs_along(server: Any) -> None:
     platform = twin.load("stewart")
     machine = MachineScene(server, platform, payload=Occupant(stature=1.78, mass=75.0))
     limbs = [body for body in machine.bodies if body.startswith("payload_")]

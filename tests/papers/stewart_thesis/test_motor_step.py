@@ -20,12 +20,12 @@ def test_legs_move_as_in_the_step_that_is_seen_at_the_legs() -> None:
     np.testing.assert_allclose(found.leg, legs, rtol=1e-9, atol=1e-9)
 
 
-def test_motors_rest_through_the_delay_and_end_at_the_demand() -> None:
+def test_motors_rest_through_the_delay_and_end_at_the_setpoint() -> None:
     hardware = twin.load("stewart", "hardware")
     found = motor_response(hardware, 947e3, 3e-3)
     late = found.time < 2e-3
     np.testing.assert_allclose(found.motor[late], 0.0, rtol=0, atol=1e-9)
-    # The analogue demand has steps of 0.62 percent of this one.
+    # The analogue setpoint has steps of 0.62 percent of this one.
     assert found.motor[-1] == pytest.approx(1.0, abs=0.0062)
 
 

@@ -30,8 +30,8 @@ def load(name: str, fidelity: str | None) -> twin.Platform:
     return twin.load(name) if fidelity is None else twin.load(name, fidelity)
 
 
-def demands(platform: twin.Platform, count: int, mode: str) -> np.ndarray:
-    """Smooth demands `(count, n)` that move the machine a little."""
+def smooth_commands(platform: twin.Platform, count: int, mode: str) -> np.ndarray:
+    """Smooth commands `(count, n)` that move the machine a little."""
     phases = np.arange(platform.n_actuators)
     waves = np.sin(0.4 * np.arange(count)[:, None] + phases)
     span = (platform.maximum_coordinates - platform.minimum_coordinates).min()
@@ -47,14 +47,14 @@ def test_is_engine_and_plant_step_by_step(name: str, configuration: str | None, 
     platform = load(name, configuration)
     batch = make_batched_plant("analytic", platform, 2, PERIOD, mode=mode)
     batch.reset(np.arange(2))
-    commands = demands(platform, 6, mode)
+    given = smooth_commands(platform, 6, mode)
     engine = twin.make_engine("analytic", platform, batch.timestep, "fast")
     plant = Plant(platform)
     plant.prepare(batch.timestep)
     state = engine.reset(deflection=batch.deflection[0])
     plant.start(state, loop_gains(platform, batch.timestep))
     plant.measure(state)
-    for command in commands:
+    for command in given:
         batch.advance(np.tile(command, (2, 1)))
         plant.command(Command(command, mode=mode))
         for _ in range(batch.ratio):
@@ -93,10 +93,10 @@ def test_machines_that_move_at_the_reset_wait_for_late_commands(name: str, mode:
     plant.prepare(batch.timestep)
     plant.start(state, loop_gains(platform, batch.timestep))
     plant.measure(state)
-    for demand in demands(platform, 6, mode):
+    for command in smooth_commands(platform, 6, mode):
         added = random.uniform(-5.0, 5.0, n) if mode == "velocity" else None
-        batch.advance(demand[None], feedforward=None if added is None else added[None])
-        plant.command(Command(demand, mode=mode, feedforward=added))
+        batch.advance(command[None], feedforward=None if added is None else added[None])
+        plant.command(Command(command, mode=mode, feedforward=added))
         for _ in range(batch.ratio):
             state = engine.step(plant.forces(state))
         told = plant.measure(state)
@@ -121,14 +121,14 @@ def test_rows_do_not_know_of_each_other(configuration: str | None) -> None:
         batch.reset(np.array([0]), platforms=[machines[row]])
     random = np.random.default_rng(0)
     for count in range(12):
-        demand = random.uniform(-0.05, 0.05, (7, 6))
+        command = random.uniform(-0.05, 0.05, (7, 6))
         wrench = random.uniform(-50.0, 50.0, (7, 6))
         if count == 5:
             many.reset(np.array([2]))
             alone[2].reset(np.array([0]))
-        many.advance(demand, wrench=wrench)
+        many.advance(command, wrench=wrench)
         for row, batch in enumerate(alone):
-            batch.advance(demand[row : row + 1], wrench=wrench[row : row + 1])
+            batch.advance(command[row : row + 1], wrench=wrench[row : row + 1])
             for name in many.machines._fields:
                 one, other = getattr(many, name)[row], getattr(batch, name)[0]
                 assert np.array_equal(one, other), name
@@ -200,15 +200,15 @@ def test_what_acted_in_one_period_is_gone_in_the_next(engine: str) -> None:
 @pytest.mark.parametrize("ball", [None, True])
 @pytest.mark.parametrize("configuration", [None, "hardware"])
 @pytest.mark.parametrize("engine", FLEETS)
-def test_demands_that_are_no_numbers_fail_their_row_alone(
+def test_commands_that_are_no_numbers_fail_their_row_alone(
     engine: str, configuration: str | None, ball: bool | None
 ) -> None:
     platform = load("stewart", configuration)
     batch = make_batched_plant(engine, platform, 2, PERIOD, ball=ball)
     batch.reset(np.arange(2))
-    demand = np.zeros((2, 6))
-    demand[0, 3] = np.nan
-    batch.advance(demand)
+    command = np.zeros((2, 6))
+    command[0, 3] = np.nan
+    batch.advance(command)
     assert batch.failed.tolist() == [True, False]
     assert all(np.isfinite(array).all() for array in batch.machines)
     batch.reset(np.arange(2))
@@ -254,7 +254,7 @@ def test_bad_arguments_are_refused(engine: str) -> None:
     with pytest.raises(InputError, match="platforms"):
         batch.reset(np.array([0]), platforms=[twin.load("rss")])
     batch.reset(np.array([0]))
-    with pytest.raises(InputError, match="demand"):
+    with pytest.raises(InputError, match="command"):
         batch.advance(np.zeros((1, 5)))
     for field, width in (("feedforward", 6), ("wrench", 5), ("shaking", 3)):
         with pytest.raises(InputError, match=field):

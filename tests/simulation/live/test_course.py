@@ -1,4 +1,4 @@
-"""The demanded course: continuous however it is steered, within the actuators' limits."""
+"""The course of the setpoint: continuous however it is steered, within the actuators' limits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 import twin
 from twin.errors import InputError
 from twin.motion import SineMotion, StepMotion
-from twin.motion.words import motion_of
+from twin.motion.specification import MotionSpecification
 from twin.simulation.live.axes import Axes
 from twin.simulation.live.course import Course
 from twin.simulation.live.steering import AHEAD, BEFORE, Steering
@@ -57,7 +57,7 @@ def test_the_course_is_continuous_however_it_is_steered(name: str) -> None:
     steering = steering_of(name)
     generator = np.random.default_rng(5)
     high = np.array([axis.high for axis in steering.axes.ranges])
-    motion = motion_of(steering.platform, "sine", "z", None, 1.0, 0.7)
+    motion = MotionSpecification("sine", "z", None, 1.0, 0.7).motion_of(steering.platform)
     assert motion is not None
     rows, time = [], 0.0
     for k in range(12):
@@ -99,8 +99,8 @@ def test_a_course_at_rest_stays_and_ends_where_it_was_sent() -> None:
     assert not steering.target.any()
     steering.move_to(1.0, [10.0, -20.0, 30.0, 1.0, 2.0, -3.0])
     np.testing.assert_allclose(steering.target, [10.0, -20.0, 30.0, 1.0, 2.0, -3.0], rtol=1e-12)
-    assert not steering.demanded(1.0).any()
-    np.testing.assert_allclose(steering.demanded(60.0), steering.target, rtol=1e-12)
+    assert not steering.setpoint(1.0).any()
+    np.testing.assert_allclose(steering.setpoint(60.0), steering.target, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", MACHINES)
@@ -186,9 +186,9 @@ def test_references_reach_ahead_and_are_renewed_in_time(stewart: Platform) -> No
 
 @pytest.mark.parametrize("order", ["move_to", "play", "stop"])
 def test_a_new_order_does_not_change_the_past(order: str) -> None:
-    """Slopes at the present are differences to what has been demanded before."""
+    """Slopes at the present are differences to earlier setpoints."""
     steering = steering_of("stewart")
-    motion = motion_of(steering.platform, "sine", "z", None, 1.0, 4.0)
+    motion = MotionSpecification("sine", "z", None, 1.0, 4.0).motion_of(steering.platform)
     assert motion is not None
     steering.play(0.0, motion, True)
     now = 1_300

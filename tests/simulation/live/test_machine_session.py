@@ -14,7 +14,7 @@ import twin
 from twin.control import make_controller
 from twin.errors import InputError, StateError
 from twin.motion import AxisSample, Motion
-from twin.motion.words import motion_of
+from twin.motion.specification import MotionSpecification
 from twin.simulation.live.gains import gain_unit, gains_of
 from twin.simulation.live.machine_session import MachineSession
 from twin.simulation.live.push import as_push
@@ -63,7 +63,7 @@ def test_a_live_run_is_the_simulated_one(controller: str) -> None:
         # Rows made anew by finite differences at their edges differ by rounding.
         np.testing.assert_allclose(poses(run), wanted.pose[:-1], rtol=0.0, atol=1e-11)
         np.testing.assert_allclose(
-            run.trajectory().signals["demand"], wanted.signals["demand"], rtol=0.0, atol=1e-12
+            run.trajectory().signals["setpoint"], wanted.signals["setpoint"], rtol=0.0, atol=1e-12
         )
 
 
@@ -73,7 +73,7 @@ def test_every_machine_goes_where_it_is_sent(name: str) -> None:
         run.move_to(some_target(run))
         run.advance(3.0)
         assert not run.message
-        np.testing.assert_allclose(run.demanded, run.target, rtol=1e-9)
+        np.testing.assert_allclose(run.setpoint, run.target, rtol=1e-9)
         last = {chart: run.history.values(chart)[-1] for chart in ("position", "rotation")}
         for values in last.values():
             wanted, measured = np.split(values, 2)
@@ -84,7 +84,7 @@ def test_every_machine_goes_where_it_is_sent(name: str) -> None:
         assert not run.stopped
 
 
-@pytest.mark.parametrize("kind", ["demand", "forces"])
+@pytest.mark.parametrize("kind", ["setpoint", "forces"])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_engine_beside_itself_is_the_same(engine: str, kind: str) -> None:
     """Begun in the middle of a motion, with drives and a controller that have a past."""
@@ -117,7 +117,7 @@ def test_default_constraint_settings_show_at_once() -> None:
 
 def test_engines_change_under_a_motion() -> None:
     with session(engine="analytic", controller="computed_torque") as run:
-        motion = motion_of(run.platform, "sine", "z", 0.01, 1.0, 2.0)
+        motion = MotionSpecification("sine", "z", 0.01, 1.0, 2.0).motion_of(run.platform)
         assert motion is not None
         run.play(motion, loop=True)
         errors = []
@@ -163,7 +163,7 @@ def test_a_gain_that_hardly_changes_hardly_shows() -> None:
         return float(np.abs(shown[:, :3] - shown[:, 3:]).max())
 
     with session(engine="analytic") as run:
-        motion = motion_of(run.platform, "sine", "z", None, 1.0, 2.0)
+        motion = MotionSpecification("sine", "z", None, 1.0, 2.0).motion_of(run.platform)
         assert motion is not None
         run.play(motion, loop=True)
         run.advance(2.0)
@@ -182,7 +182,7 @@ def test_a_gain_that_hardly_changes_hardly_shows() -> None:
         ({"gains": {"position_gain": float("nan")}}, "gains"),
         ({"gains": {"velocity_gain": 1e12}}, "controller"),
         ({"gains": {"velocity_gain": -1.0}}, "velocity_gain"),
-        ({"configuration": "nonsense"}, "fidelity"),
+        ({"configuration": "nonsense"}, "configuration"),
         ({"comparison": "newton"}, "comparison"),
         ({"comparison_input": "wishes"}, "comparison_input"),
         ({"colour": "red"}, "colour"),
@@ -328,7 +328,7 @@ def test_what_was_recorded_replays_and_saves(tmp_path: Any) -> None:
     assert found.parameters_hash == run.platform.hash
     np.testing.assert_allclose(np.diff(found.time), 1e-3, rtol=1e-9)
     signals = found.signals
-    assert {"demand", "measured", "command", "reference_pose", "time"} <= set(signals)
+    assert {"setpoint", "measured", "command", "reference_pose", "time"} <= set(signals)
     np.testing.assert_allclose(signals["measured"], found.lengths, rtol=0.0, atol=1e-9)
 
 

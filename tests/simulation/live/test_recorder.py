@@ -12,7 +12,7 @@ from twin.simulation.live.recorder import Recorder
 def row(k: int) -> tuple[State, dict[str, np.ndarray]]:
     pose = np.array([k, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
     state = State(1e-3 * k, pose, np.full(6, k), np.full(2, k), np.full(2, -k), np.empty(0))
-    told = {name: np.full(2, k + 0.5) for name in ("demand", "measured", "command")}
+    told = {name: np.full(2, k + 0.5) for name in ("setpoint", "measured", "command")}
     return state, told | {"reference_pose": pose}
 
 

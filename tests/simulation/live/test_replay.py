@@ -22,7 +22,7 @@ STEWART = twin.load("stewart")
 
 
 def recorded(platform: twin.Platform = STEWART, rows: int = 41, **changes: Any) -> Trajectory:
-    """Return a turn and a lift at uneven times from 2 s to 4 s, with a demand that is ahead."""
+    """Return a turn and a lift at uneven times from 2 s to 4 s, with a setpoint that is ahead."""
     time = 2.0 + 2.0 * np.linspace(0.0, 1.0, rows) ** 1.5 if rows > 1 else np.array([2.0])
     home = platform.home
     pose = pose_from_angles(
@@ -98,7 +98,7 @@ def test_charts_show_what_was_recorded() -> None:
     chart = next(chart for chart in history.charts if chart.name == "position")
     position = dict(zip(chart.series, history.values("position").T, strict=True))
     np.testing.assert_allclose(position["z"], 0.005 * (time - 2.0), rtol=0.0, atol=1e-12)
-    np.testing.assert_allclose(position["x demanded"] - position["x"], 0.001, rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(position["x setpoint"] - position["x"], 0.001, rtol=0.0, atol=1e-9)
     kinetic = history.values("energy")[:, 0]
     assert (kinetic > 0.0).all()
 

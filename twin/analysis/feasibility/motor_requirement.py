@@ -79,16 +79,16 @@ class MotorRequirement(NamedTuple):
 
 
 class Use(NamedTuple):
-    """A demand beside what the actuator can do."""
+    """A required value and the limit of the actuator."""
 
     name: str
-    demand: float
+    required: float
     limit: float
 
     @property
     def share(self) -> float:
-        """Demand over limit; above 1 the actuator cannot do the task."""
-        return self.demand / self.limit
+        """Required value over limit; above 1 the actuator cannot do the task."""
+        return self.required / self.limit
 
 
 def motor_requirement(
@@ -166,7 +166,7 @@ def actuator_use(platform: Platform, requirement: MotorRequirement) -> tuple[Use
         raise InputError("requirement", f"must be of {platform.n_actuators} actuators")
     actuators = [leg.actuator for leg in platform.parameters.legs]
     uses = []
-    for name, limits, demands in (
+    for name, limits, required in (
         (
             "torque" if platform.force_unit == "N m" else "force",
             [actuator.effort for actuator in actuators],
@@ -174,10 +174,10 @@ def actuator_use(platform: Platform, requirement: MotorRequirement) -> tuple[Use
         ),
         ("speed", [actuator.speed for actuator in actuators], requirement.rates),
     ):
-        largest = np.abs(demands).max(axis=0)
+        largest = np.abs(required).max(axis=0)
         known = [
-            Use(f"{name} of leg {leg}", float(demand), limit)
-            for leg, (limit, demand) in enumerate(zip(limits, largest, strict=True), start=1)
+            Use(f"{name} of leg {leg}", float(required), limit)
+            for leg, (limit, required) in enumerate(zip(limits, largest, strict=True), start=1)
             if limit is not None
         ]
         if known:

@@ -7,7 +7,7 @@ The sweep is logarithmic, omega = omega_0 exp(a t):
 
     x = (v / omega) sin(phi),   x' = v cos(phi) - a x,   x'' = -v omega sin(phi) - a x'.
 
-Stepped sines dwell on every frequency for whole periods, so that the demand and its speed go on
+Stepped sines dwell on every frequency for whole periods, so that the setpoint and its speed go on
 without a jump from one to the next.
 """
 

@@ -78,9 +78,9 @@ class MeasuredResponse(NamedTuple):
     """an axis of the platform, or "actuator 1" """
     excitation: Excitation
     platform: FrequencyResponse
-    """displacement of the platform per demanded one, along the direction"""
+    """displacement of the platform per displacement of the setpoint, along the direction"""
     actuators: dict[int, FrequencyResponse]
-    """number from 1 -> measured coordinate per demanded one, of those asked to move"""
+    """number from 1 -> measured coordinate per setpoint, of the actuators that move"""
     resting: tuple[int, ...]
     """numbers of those that are hardly asked to move: by less than `MOVING` of the fastest"""
 

@@ -79,7 +79,7 @@ def even_log(log: InertialLog, largest_gap: float = 0.05) -> EvenLog:
     return EvenLog(count / float(time[-1] - time[0]), even, readings, lost)
 
 
-def demanded_readings(
+def reference_readings(
     sensor: InertialSensor,
     motion: Motion,
     time: FloatArray,
@@ -91,7 +91,7 @@ def demanded_readings(
 
     Args:
         sensor: for its place and its axes.
-        motion: what was demanded.
+        motion: the reference.
         time: `(k,)` [s] of the motion; outside it the platform rests at its ends.
         gravity: [m/s2].
         filtered: whether behind the sensor's filter.
@@ -112,20 +112,20 @@ def demanded_readings(
     )
 
 
-def align(demanded: FloatArray, measured: FloatArray, rate: float) -> Alignment:
+def align(reference: FloatArray, measured: FloatArray, rate: float) -> Alignment:
     """Return the shift at which a log agrees best with a motion, by cross-correlation.
 
-    Channels count by the demanded motion in them, in units of the measured spread; those without
-    readings (NaN) or without demand do not count. The peak is that of the parabola through the
-    three highest values.
+    Channels count by the reference motion in them, in units of the measured spread; those without
+    readings (NaN) or without motion in the reference do not count. The peak is
+    that of the parabola through the three highest values.
 
     Args:
-        demanded: `(k, c)` readings that the motion asks for.
+        reference: `(k, c)` readings that the motion asks for.
         measured: `(m, c)` readings.
         rate: of both [Hz].
 
     Returns:
-        The time of the first demanded sample after the first measured one.
+        The time of the first reference sample after the first measured one.
 
     Raises:
         InputError: no channel moves, or no shift at which they agree.
@@ -134,7 +134,7 @@ def align(demanded: FloatArray, measured: FloatArray, rate: float) -> Alignment:
 
     total: FloatArray | None = None
     powers = np.zeros(2)
-    for column, reading in zip(demanded.T, measured.T, strict=True):
+    for column, reading in zip(reference.T, measured.T, strict=True):
         if np.isnan(reading).any() or not np.ptp(column) > 0.0:
             continue
         spread = float(reading.std()) or 1.0
@@ -144,9 +144,9 @@ def align(demanded: FloatArray, measured: FloatArray, rate: float) -> Alignment:
         powers += [(wish**2).sum(), (found**2).sum()]
     if total is None or not powers.all():
         raise InputError("motion", "moves none of the channels that the log has")
-    lags = correlation_lags(len(measured), len(demanded), mode="full")
-    overlap = np.minimum(len(measured), lags + len(demanded)) - np.maximum(lags, 0)
-    least = SMALLEST_OVERLAP * min(len(measured), len(demanded))
+    lags = correlation_lags(len(measured), len(reference), mode="full")
+    overlap = np.minimum(len(measured), lags + len(reference)) - np.maximum(lags, 0)
+    least = SMALLEST_OVERLAP * min(len(measured), len(reference))
     best = int(np.where(overlap >= least, total, -np.inf).argmax())
     peak, shift = float(total[best]), 0.0
     if 0 < best < len(total) - 1:

@@ -1,4 +1,4 @@
-"""Pre-compensation: a demand changed beforehand by what the platform was seen to make of it.
+"""Pre-compensation: a reference changed beforehand by what the platform was seen to make of it.
 
 The conclusion of the thesis suggests that "motion demand can be decreased by the amplification
 ratio". Here that is done for every frequency, where the log tells it.
@@ -25,7 +25,7 @@ COHERENT = 0.8
 """Adopted: coherence from which a ratio is trusted."""
 
 LARGEST_CHANGE = 2.0
-"""Adopted: most by which a part of the demand is raised or lowered, 6 dB."""
+"""Adopted: most by which a part of the reference is raised or lowered, 6 dB."""
 
 BRIDGE = 3.0
 """[Hz] Adopted: distance from a trusted frequency over which the change fades to none."""
@@ -41,7 +41,7 @@ TURNS = ("roll", "pitch", "yaw")
 
 
 class Compensation(NamedTuple):
-    """A demand that makes the platform do what was wanted."""
+    """A reference that makes the platform do what was wanted."""
 
     time: FloatArray
     """`(k,)` [s]"""
@@ -50,7 +50,7 @@ class Compensation(NamedTuple):
     frequency: FloatArray
     """`(m,)` [Hz] of the gains"""
     gains: dict[str, NDArray[np.complex128]]
-    """axis -> factor `(m,)` on the demand"""
+    """axis -> factor `(m,)` on the reference"""
 
 
 def channel_of_axis(axis: str, sensor: InertialSensor) -> str:
@@ -83,7 +83,7 @@ def inverse_gain(
     largest: float = LARGEST_CHANGE,
     phase: bool = False,
 ) -> NDArray[np.complex128]:
-    """Return factors `(m,)` on a demand at frequencies [Hz] that undo a response.
+    """Return factors `(m,)` on a reference at frequencies [Hz] that undo a response.
 
     One over the transfer where its coherence is high, at most `largest` or one over it; one
     elsewhere, reached over `BRIDGE`. Between trusted frequencies the logarithm is interpolated.
@@ -127,12 +127,12 @@ def compensate(
     sample_rate: float = SAMPLE_RATE,
     **options: Any,
 ) -> Compensation:
-    """Return a motion's demand, changed such that the platform does what the motion says.
+    """Return a motion's reference, changed such that the platform does what the motion says.
 
     Args:
         motion: what is wanted.
-        comparison: of a log with the motion that was demanded while it was written.
-        sample_rate: of the compensated demand [Hz].
+        comparison: of a log with the reference motion of that time.
+        sample_rate: of the compensated reference [Hz].
         options: of `inverse_gain`.
 
     Raises:
@@ -171,7 +171,7 @@ def _filtered(values: FloatArray, gain: NDArray[np.complex128], rest: int) -> Fl
 
 
 def write_compensation(compensation: Compensation, path: str | Path) -> Path:
-    """Write a compensated demand as CSV that `twin.motion.read_recording` reads; returns its path.
+    """Write a compensated reference as CSV for `twin.motion.read_recording`; return its path.
 
     Raises:
         InputError: the place cannot be written to.

@@ -23,7 +23,7 @@ UNITS = {"f": "m/s2", "w": "rad/s"}
 
 
 def readings_figure(comparison: InertialComparison, close: bool = False) -> Any:
-    """Return a plotly figure of demanded and measured readings over time, a panel per channel.
+    """Return a plotly figure of reference and measured readings over time, a panel per channel.
 
     Args:
         comparison: of a log with its motion.
@@ -45,7 +45,7 @@ def readings_figure(comparison: InertialComparison, close: bool = False) -> Any:
         lines = [
             Line(title, time[shown], values[shown, k])
             for title, values in (
-                ("demanded", comparison.demanded),
+                ("reference", comparison.reference),
                 ("measured", comparison.measured),
             )
         ]
@@ -94,13 +94,13 @@ def response_figure(
         Axes(
             f"density [({unit})2/Hz]",
             [
-                Line("demanded", frequency, found.demanded[some]),
+                Line("reference", frequency, found.reference[some]),
                 Line("measured", frequency, found.measured[some]),
             ],
             log_y=True,
         ),
     ]
-    return panels_figure(panels, "frequency [Hz]", title=f"{channel}: platform against demand")
+    return panels_figure(panels, "frequency [Hz]", title=f"{channel}: platform against reference")
 
 
 def decibels(ratio: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""What a platform makes of a demanded motion, from an inertial log: spectra, coherence, ratios."""
+"""Response of a platform to a reference motion from an inertial log: spectra and coherence."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from twin.analysis.inertial.alignment import (
     Alignment,
     EvenLog,
     align,
-    demanded_readings,
     even_log,
+    reference_readings,
 )
 from twin.analysis.inertial.log_file import CHANNELS
 from twin.basics.arrays import FloatArray, positive
@@ -34,36 +34,36 @@ OVERLAPPED = 0.947
 
 
 class ChannelResponse(NamedTuple):
-    """One channel of the sensor against the demanded motion, over frequency."""
+    """One channel of the sensor against the reference motion, over frequency."""
 
     frequency: FloatArray
     """`(m,)` [Hz] from 0 to half the sampling rate"""
-    demanded: FloatArray
-    """`(m,)` power density of the demand, unit of the channel squared per Hz"""
+    reference: FloatArray
+    """`(m,)` power density of the reference, unit of the channel squared per Hz"""
     measured: FloatArray
     """`(m,)` power density of the readings"""
     coherence: FloatArray
-    """`(m,)` from 0 to 1: share of the readings that follows from the demand"""
+    """`(m,)` from 0 to 1: share of the readings that follows from the reference"""
     transfer: NDArray[np.complex128]
-    """`(m,)` from demand to platform: the sensor's own filter is taken out"""
+    """`(m,)` from reference to platform: the sensor's own filter is taken out"""
     uncertainty: FloatArray
     """`(m,)` relative standard deviation of the transfer's size"""
 
     @property
     def amplification(self) -> FloatArray:
-        """`(m,)` ratio of the platform's motion to the demanded one."""
+        """`(m,)` ratio of the platform's motion to the reference."""
         return np.asarray(np.abs(self.transfer))
 
 
 class InertialComparison(NamedTuple):
-    """A log held against the motion that was demanded while it was written."""
+    """A log held against the reference motion of that time."""
 
     log: EvenLog
     alignment: Alignment
     time: FloatArray
     """`(k,)` [s] of the motion"""
-    demanded: FloatArray
-    """`(k, 6)` readings of an exact sensor along the demanded motion"""
+    reference: FloatArray
+    """`(k, 6)` readings of an exact sensor along the reference motion"""
     measured: FloatArray
     """`(k, 6)` of the log; NaN in channels that it has not"""
     responses: dict[str, ChannelResponse]
@@ -85,7 +85,7 @@ def compare_log(
 
     Args:
         platform: the machine, for its gravity.
-        motion: what was demanded.
+        motion: the reference.
         log: what the sensor wrote down; may begin before and end after the motion.
         sensor: its place, axes, bandwidth and damping.
         resolution: of the spectra [Hz].
@@ -103,12 +103,12 @@ def compare_log(
     count = int(motion.duration * even.rate) + 1
     # The sensor's own delay belongs to it: what the alignment takes out is the platform's.
     begin = np.arange(max(count, 2)) / even.rate
-    wish = demanded_readings(sensor, motion, begin, gravity, filtered=True)
+    wish = reference_readings(sensor, motion, begin, gravity, filtered=True)
     found = align(wish, even.readings, even.rate)
     time = even.time - even.time[0] - found.offset
     inside = (time >= -1e-9) & (time <= motion.duration + 1e-9)
     time, measured = time[inside], even.readings[inside]
-    wish = demanded_readings(sensor, motion, time, gravity)
+    wish = reference_readings(sensor, motion, time, gravity)
     responses = {}
     for k, name in enumerate(CHANNELS):
         if not np.isnan(measured[:, k]).any() and np.ptp(wish[:, k]) > 0.0:
@@ -128,7 +128,7 @@ def sensor_filter(
 
 
 def _response(
-    demanded: FloatArray,
+    reference: FloatArray,
     measured: FloatArray,
     rate: float,
     resolution: float,
@@ -137,17 +137,17 @@ def _response(
     from scipy.signal import csd, welch
 
     segment = math.ceil(rate / positive(resolution, "resolution"))
-    segments = (2 * len(demanded)) // segment - 1
+    segments = (2 * len(reference)) // segment - 1
     if segments < FEWEST_SEGMENTS:
         raise InputError(
             "resolution",
             f"{resolution:g} Hz needs {1.5 * segment / rate:.3g} s of common motion at least, "
-            f"there are {len(demanded) / rate:.3g} s; take a coarser one",
+            f"there are {len(reference) / rate:.3g} s; take a coarser one",
         )
     options = {"fs": rate, "nperseg": segment, "detrend": "linear"}
-    frequency, wish = welch(demanded, **options)
+    frequency, wish = welch(reference, **options)
     found = welch(measured, **options)[1]
-    cross = csd(demanded, measured, **options)[1]
+    cross = csd(reference, measured, **options)[1]
     with np.errstate(divide="ignore", invalid="ignore"):
         transfer = np.nan_to_num(cross / wish, nan=0.0, posinf=0.0, neginf=0.0)
         coherence = np.nan_to_num(np.abs(cross) ** 2 / (wish * found))

@@ -19,7 +19,7 @@ def summary(comparison: InertialComparison, compensation: Compensation | None = 
     """Return a comparison as plain numbers, texts, lists and dictionaries.
 
     Keys: `rate` [Hz], `offset` [s], `correlation`, `lost` (samples filled in), `duration` [s] in
-    common, `channels`: name -> `unit`, `demanded_rms`, `measured_rms`, `peak_amplification`,
+    common, `channels`: name -> `unit`, `reference_rms`, `measured_rms`, `peak_amplification`,
     `peak_frequency` [Hz] (both null where nothing is coherent), `frequency` [Hz], `amplification`,
     `uncertainty` (relative standard deviation, null where unknown), `coherence` (lists); and
     `compensation`: axis -> `largest_change` (factor), only with one.
@@ -30,7 +30,7 @@ def summary(comparison: InertialComparison, compensation: Compensation | None = 
         peak = peak_amplification(response)
         channels[name] = {
             "unit": UNITS[name[0]],
-            "demanded_rms": float(comparison.demanded[:, k].std()),
+            "reference_rms": float(comparison.reference[:, k].std()),
             "measured_rms": float(comparison.measured[:, k].std()),
             "peak_amplification": None if peak is None else peak[0],
             "peak_frequency": None if peak is None else peak[1],

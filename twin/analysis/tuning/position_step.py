@@ -91,10 +91,10 @@ def position_response(
         return time, no_response(time)
     if run.stopped or len(run) <= span:
         return time, no_response(time)
-    demanded = controller.reference.coordinates[-1] - controller.reference.coordinates[0]
+    setpoint = controller.reference.coordinates[-1] - controller.reference.coordinates[0]
     springs = run.deflection[:, : platform.n_deflections] if platform.n_deflections else 0.0
     moved = run.lengths - springs
-    away = (moved - moved[0]) @ demanded / float(demanded @ demanded)
+    away = (moved - moved[0]) @ setpoint / float(setpoint @ setpoint)
     return time, np.asarray(away[-span - 1 :])
 
 

@@ -43,7 +43,7 @@ class VelocityStep(Controller):
     """Asks the drives for a constant speed from the first control period on.
 
     Attributes:
-        demand: `(n,)` [m/s, rad/s].
+        setpoint: `(n,)` [m/s, rad/s].
     """
 
     name: ClassVar[str] = "velocity step"
@@ -51,7 +51,7 @@ class VelocityStep(Controller):
     def __init__(
         self,
         platform: MachineModel,
-        demand: FloatArray,
+        setpoint: FloatArray,
         *,
         carried: bool = False,
         velocity_gain: Any = None,
@@ -61,7 +61,7 @@ class VelocityStep(Controller):
 
         Args:
             platform: the machine, at home.
-            demand: `(n,)` [m/s, rad/s].
+            setpoint: `(n,)` [m/s, rad/s].
             carried: whether the drives' integrals carry the weight at the step. Drives start so
                 that they do; where they shall not, the weight is taken out again by feedforward.
             velocity_gain: of the velocity loop [N s/m] or [N m s/rad].
@@ -71,7 +71,7 @@ class VelocityStep(Controller):
             InputError: gains that are not above zero.
         """
         super().__init__(platform, velocity_gain=velocity_gain, velocity_time=velocity_time)
-        self.demand = demand
+        self.setpoint = setpoint
         held = platform.inverse_dynamics(platform.home, REST, REST)
         self._feedforward = None if as_flag(carried, "carried") else -held
 
@@ -80,7 +80,7 @@ class VelocityStep(Controller):
 
     def update(self, step: int, measurement: Measurement) -> Command:
         """Return the speeds."""
-        return Command(self.demand, feedforward=self._feedforward)
+        return Command(self.setpoint, feedforward=self._feedforward)
 
 
 def heave_direction(platform: MachineModel) -> FloatArray:

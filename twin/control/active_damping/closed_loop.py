@@ -31,8 +31,8 @@ def closed_loop(
     """Return machine and local law in a loop: from added forces and `inputs` to `outputs`.
 
     A sampled law acts on the exactly sampled machine through the drives and sensors that its
-    platform has, see `driven_plant`: demands, and the inputs, are held over the period. Names as in
-    `LinearMachine`; the added forces come first. Continuous laws act on the machine itself.
+    platform has, see `driven_plant`: commands, and the inputs, are held over the period. Names
+    as in `LinearMachine`; the added forces come first. Continuous laws act on the machine itself.
 
     Raises:
         InputError: a law of other sizes, no such input or output, or drives that cannot be
@@ -47,18 +47,18 @@ def closed_loop(
     measured, wanted = plant.output[:read], plant.output[read:]
     force, other = plant.entering[:, :n], plant.entering[:, n:]
     direct = plant.direct[read:]
-    demand = np.hstack([local.direct[:, :read] @ measured, local.output])
+    command = np.hstack([local.direct[:, :read] @ measured, local.output])
     s, own = len(plant.dynamics), len(local.dynamics)
     dynamics = np.zeros((s + own, s + own))
     dynamics[:s, :s], dynamics[s:, s:] = plant.dynamics, local.dynamics
-    dynamics[:s] += force @ demand
+    dynamics[:s] += force @ command
     dynamics[s:, :s] = local.entering[:, :read] @ measured
     added = np.hstack([force @ local.direct[:, read:], other])
     taken = np.hstack([local.entering[:, read:], np.zeros((own, other.shape[1]))])
     return StateSpace(
         dynamics,
         np.vstack([added, taken]),
-        np.hstack([wanted, np.zeros((len(wanted), own))]) + direct[:, :n] @ demand,
+        np.hstack([wanted, np.zeros((len(wanted), own))]) + direct[:, :n] @ command,
         np.hstack([direct[:, :n] @ local.direct[:, read:], direct[:, n:]]),
         plant.period,
     )

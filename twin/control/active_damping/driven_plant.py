@@ -25,14 +25,14 @@ PARTS = 1e-9
 def driven_plant(
     linear: LinearMachine, period: Any, inputs: Sequence[str] = (), outputs: Sequence[str] = ()
 ) -> StateSpace:
-    """Return the sampled machine from demanded forces and `inputs` to readings and `outputs`.
+    """Return the sampled machine from commanded forces and `inputs` to readings and `outputs`.
 
     Readings are the actuators' coordinates, their rates and the forces on the legs `(3n)`, as a
     controller sees them: coordinates of the motors where these have an inertia of their own,
     differences of coordinates over the period where encoders count, forces of the past period.
-    Demands pass delay and current lag, and motor and transmission where the motor has an inertia.
+    Commands pass delay and current lag, and motor and transmission where the motor has an inertia.
     Dry friction, play, limits and quantisation have no linear part. Without drives this is the
-    exactly sampled machine with the past demand.
+    exactly sampled machine with the past command.
 
     Args:
         linear: as `linearise` returns it; drives are those of its platform.
@@ -62,14 +62,14 @@ def driven_plant(
         output=np.vstack([whole.output[: 2 * n], pressed, whole.output[2 * n :]]),
         direct=np.vstack([whole.direct[: 2 * n], through, whole.direct[2 * n :]]),
     )
-    demanded = whole._replace(entering=whole.entering[:, :n], direct=whole.direct[:, :n])
+    commanded = whole._replace(entering=whole.entering[:, :n], direct=whole.direct[:, :n])
     entering = whole.entering[:, n:]
     if lag.any():
-        demanded = with_lag(demanded, lag)
+        commanded = with_lag(commanded, lag)
         entering = np.vstack([np.zeros((n, entering.shape[1])), entering])
-    other = demanded._replace(entering=entering, direct=whole.direct[:, n:])
+    other = commanded._replace(entering=entering, direct=whole.direct[:, n:])
     late, forces = delays.pop(), slice(2 * n, 3 * n)
-    plant = _with_past_force(demanded, sampled(demanded, step, late), late, forces)
+    plant = _with_past_force(commanded, sampled(commanded, step, late), late, forces)
     held = sampled(other, step)
     rest = np.zeros((len(plant.dynamics) - len(held.dynamics), held.entering.shape[1]))
     plant = plant._replace(
@@ -87,7 +87,7 @@ def with_motors(linear: LinearMachine, drives: DriveModel) -> tuple[LinearMachin
 
     Returns:
         the machine; rows `(n, 2m)` of the transmissions' forces (for drives without inertia: of
-        what friction takes from the demand) per state.
+        what friction takes from the command) per state.
     """
     own = np.flatnonzero(drives.inertia > 0.0)
     m, r, n = linear.size, len(own), linear.platform.n_actuators
@@ -126,13 +126,13 @@ def _with_past_force(
 ) -> StateSpace:
     """Return the plant with forces that pass a drive at once read one period later.
 
-    A reading is of the force up to its instant, the demand acts after it.
+    A reading is of the force up to its instant, the command acts after it.
     """
     through = continuous.direct[rows]
     if not through.any():
         return plant
     s, size, n = len(continuous.dynamics), len(plant.dynamics), len(through)
-    # The demand that acts at the end of a period: the present one, or one of those that wait.
+    # The command that acts at the end of a period: the present one, or one of those that wait.
     present, last = np.zeros((n, n)), np.zeros((n, size))
     past = int(delay / plant.period + PARTS)
     if past:

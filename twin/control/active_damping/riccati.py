@@ -1,4 +1,4 @@
-"""The discrete Riccati equation of plants with waiting demands, whose poles at zero are many."""
+"""The discrete Riccati equation of plants with waiting commands, whose poles at zero are many."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def with_drives(linear: LinearMachine) -> LinearMachine:
 def driven_system(
     linear: LinearMachine, outputs: str | Sequence[str], *, order: int = 3
 ) -> StateSpace:
-    """Return the state space from demanded forces to outputs, through lag and delay of the drives.
+    """Return the state space from commanded forces to outputs, through lag and delay of the drives.
 
     Args:
         linear: what `with_drives` returns.

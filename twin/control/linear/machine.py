@@ -78,7 +78,7 @@ class LinearMachine:
     lag: FloatArray = field(default_factory=lambda: np.zeros(0))
     """`(n,)` time constants [s] of the current loops, empty: none"""
     delay: float = 0.0
-    """[s] from demand to force"""
+    """[s] from command to force"""
 
     @property
     def size(self) -> int:

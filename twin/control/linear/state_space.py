@@ -108,14 +108,14 @@ def feedback(plant: StateSpace, controller: StateSpace) -> StateSpace:
         raise InputError("controller", "its direct part and the plant's make the loop singular")
     inverse = np.linalg.inv(around)
     # u = inverse (r + C_k x_k + D_k C x)
-    demand = np.hstack([controller.direct @ plant.output, controller.output])
-    demand = inverse @ demand
+    command = np.hstack([controller.direct @ plant.output, controller.output])
+    command = inverse @ command
     reading = np.hstack([plant.output, np.zeros((outputs, len(controller.dynamics)))])
-    reading = reading + plant.direct @ demand
+    reading = reading + plant.direct @ command
     a, b = len(plant.dynamics), len(controller.dynamics)
     dynamics = np.zeros((a + b, a + b))
     dynamics[:a, :a], dynamics[a:, a:] = plant.dynamics, controller.dynamics
-    dynamics[:a] += plant.entering @ demand
+    dynamics[:a] += plant.entering @ command
     dynamics[a:] += controller.entering @ reading
     through = plant.direct @ inverse
     entering = np.vstack([plant.entering @ inverse, controller.entering @ through])
@@ -125,7 +125,7 @@ def feedback(plant: StateSpace, controller: StateSpace) -> StateSpace:
 def sampled(system: StateSpace, period: Any, delay: float = 0.0) -> StateSpace:
     """Return the exact sampling of a system whose inputs are held over each period [s].
 
-    A pure delay [s] of the inputs is exact too: what was demanded in past periods becomes state.
+    A pure delay [s] of the inputs is exact too: what was commanded in past periods becomes state.
 
     Raises:
         InputError: a sampled system, a period not above zero, a delay below zero.
@@ -148,7 +148,7 @@ def sampled(system: StateSpace, period: Any, delay: float = 0.0) -> StateSpace:
     transition, entering = held(step)
     if not whole:
         return StateSpace(transition, entering, system.output, system.direct, step)
-    # In a period the older demand acts for step - rest, then the next one for rest.
+    # In a period the older command acts for step - rest, then the next one for rest.
     newer = held(rest)[1]
     after = held(rest)[0]
     older = after @ held(step - rest)[1]

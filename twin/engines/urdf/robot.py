@@ -20,7 +20,7 @@ from twin.engines.urdf.elements import ORIGIN, document, joint, link, origin
 from twin.model.machine_model import MachineModel
 
 UNKNOWN = 1e6
-"""Written as effort [N, N m] or speed [m/s, rad/s] where none is known: the format demands a
+"""Written as effort [N, N m] or speed [m/s, rad/s] where none is known: the format requires a
 number."""
 
 FREEDOMS = ("slide_x", "slide_y", "slide_z", "hinge_x", "hinge_y", "hinge_z")

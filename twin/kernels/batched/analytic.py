@@ -78,11 +78,11 @@ def advance_rows(bodies, legs, bank, machines, inputs, shaken, ratio, mode, step
         step: [s] of the engine.
         down: entry of a body's constants where gravity begins.
     """
-    n, size = inputs.demand.shape[1], 13 + machines.deflection.shape[1]
+    n, size = inputs.command.shape[1], 13 + machines.deflection.shape[1]
     y, trial, slopes = np.empty(size), np.empty(size), np.empty((4, size))
     before, constant, body = np.zeros(6), np.zeros(n), np.empty(bodies.shape[1])
     work = make_work(row_legs(legs, 0))
-    for i in range(inputs.demand.shape[0]):
+    for i in range(inputs.command.shape[0]):
         if machines.failed[i]:
             continue
         own = row_legs(legs, i)
@@ -92,7 +92,7 @@ def advance_rows(bodies, legs, bank, machines, inputs, shaken, ratio, mode, step
         wrench = inputs.wrench[i]
         drives, states, gains = bank.constants[i], bank.states[i], bank.gains[i]
         counters, queue, first = bank.counters[i], bank.queue[i], bank.first[i]
-        if not issue(counters, queue, inputs.demand[i], inputs.feedforward[i]):
+        if not issue(counters, queue, inputs.command[i], inputs.feedforward[i]):
             machines.failed[i] = True
             continue
         for part in range(ratio):

@@ -39,7 +39,7 @@ class Machines(NamedTuple):
 class Inputs(NamedTuple):
     """What acts on all rows over one control period."""
 
-    demand: FloatArray
+    command: FloatArray
     """`(N, n)` speeds or forces"""
     feedforward: FloatArray
     """`(N, n)` forces added to those of the velocity loops"""

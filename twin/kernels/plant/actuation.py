@@ -1,4 +1,4 @@
-"""One step of all drives: demand to motor effort, motor and transmission to force on the leg.
+"""One step of all drives: command to motor effort, motor and transmission to force on the leg.
 
 The motor's side is integrated in small steps of its own within a step of the engine, against a leg
 that moves on at its rate; the leg takes the mean of the transmission's force, so that both sides
@@ -51,7 +51,7 @@ its limit."""
 STATES = 8
 
 VELOCITY = 1
-"""Mode of a demand that is a speed; 0 for a force."""
+"""Mode of a command that is a speed; 0 for a force."""
 
 
 @device
@@ -85,14 +85,14 @@ def contact(gap, closing, half_play, stiffness, damping):
 
 
 @device
-def motor_demand(drive, state, velocity_mode, demand, feedforward, gain, rate_gain, step):
+def motor_command(drive, state, velocity_mode, command, feedforward, gain, rate_gain, step):
     """Return the effort asked of a motor; the velocity loop's integral stops at the limits."""
     at, speed = state[POSITION], state[SPEED]
     most = drive[PEAK]
     if state[HEAT] > drive[CONTINUOUS] * drive[CONTINUOUS]:
         most = min(most, drive[CONTINUOUS])
     if velocity_mode:
-        wanted = converted(demand, drive[FASTEST], drive[SPEED_DIGIT])
+        wanted = converted(command, drive[FASTEST], drive[SPEED_DIGIT])
         wanted = between(wanted, -drive[FASTEST], drive[FASTEST])
         wanted = gated(wanted, at <= drive[LOWER], at >= drive[UPPER])
         error = wanted - speed
@@ -102,8 +102,8 @@ def motor_demand(drive, state, velocity_mode, demand, feedforward, gain, rate_ga
         if effort == asked or (asked - effort) * error < 0.0:
             state[INTEGRAL] += rate_gain * error * step
     else:
-        asked = demand
-        effort = converted(demand, drive[PEAK], drive[EFFORT_DIGIT])
+        asked = command
+        effort = converted(command, drive[PEAK], drive[EFFORT_DIGIT])
         # At a limit switch no more outwards than what brings the motor to rest.
         if at <= drive[LOWER]:
             effort = max(effort, -gain * speed)
@@ -173,7 +173,7 @@ def end_stop(drive, at, rate):
 
 @compiled
 def actuate(
-    drives, states, gains, demands, feedforward, brakes, coordinates, rates, mode, step, parts, out
+    drives, states, gains, commands, feedforward, brakes, coordinates, rates, mode, step, parts, out
 ):
     """Advance all drives by one `step` [s] of the engine; fill `out` (n,) with forces on the legs.
 
@@ -181,7 +181,7 @@ def actuate(
         drives: `(n, CONSTANTS)`.
         states: `(n, STATES)`, advanced in place.
         gains: `(n, 2)` of the velocity loop: gain, and gain per integral time.
-        demands: `(n,)` speeds or forces.
+        commands: `(n,)` speeds or forces.
         feedforward: `(n,)` forces added to the velocity loop's.
         brakes: `(n,)` 1 to hold.
         coordinates: `(n,)` of the legs at the start of the step.
@@ -195,11 +195,11 @@ def actuate(
         drive, state = drives[i], states[i]
         if drive[INERTIA] == 0.0:
             state[POSITION], state[SPEED] = coordinates[i], rates[i]
-        effort = motor_demand(
+        effort = motor_command(
             drive,
             state,
             mode == VELOCITY,
-            demands[i],
+            commands[i],
             feedforward[i],
             gains[i, 0],
             gains[i, 1],

@@ -16,16 +16,16 @@ COUNTERS = 4
 
 
 @device
-def issue(counters, queue, demand, feedforward):
+def issue(counters, queue, command, feedforward):
     """Put a command `(n,)` with its feedforward into the `queue` (capacity, 2, n) of a row.
 
     Returns whether all of it is finite; what is not spoils the drives.
     """
     slot, finite = counters[ISSUED] % queue.shape[0], True
-    for j in range(demand.shape[0]):
-        queue[slot, 0, j] = demand[j]
+    for j in range(command.shape[0]):
+        queue[slot, 0, j] = command[j]
         queue[slot, 1, j] = feedforward[j]
-        finite = finite and isfinite(demand[j]) and isfinite(feedforward[j])
+        finite = finite and isfinite(command[j]) and isfinite(feedforward[j])
     counters[ISSUED] += 1
     return finite
 
@@ -79,13 +79,13 @@ def read_row(
 
 
 @compiled
-def issue_rows(counters, queue, demand, feedforward, failed):
+def issue_rows(counters, queue, command, feedforward, failed):
     """Put the commands `(N, n)` of all rows into their queues `(N, capacity, 2, n)`.
 
     Rows whose command is not finite have `failed` (N,).
     """
-    for i in range(demand.shape[0]):
-        if not issue(counters[i], queue[i], demand[i], feedforward[i]):
+    for i in range(command.shape[0]):
+        if not issue(counters[i], queue[i], command[i], feedforward[i]):
             failed[i] = True
 
 

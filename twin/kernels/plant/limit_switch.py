@@ -6,25 +6,25 @@ from twin.kernels.jit import compiled, device
 
 
 @device
-def gated(demand, at_lower, at_upper):
-    """Return a speed or force demand, zero where it leads further out at a pressed switch.
+def gated(command, at_lower, at_upper):
+    """Return a speed or force command, zero where it leads further out at a pressed switch.
 
     Args:
-        demand: positive towards the upper limit [m/s, rad/s, N, N m].
+        command: positive towards the upper limit [m/s, rad/s, N, N m].
         at_lower: whether the switch at the lower limit is pressed.
         at_upper: whether the one at the upper limit is pressed.
 
     Reference:
-        Stewart thesis, section 4.3.2: an actuator at a limit is given zero velocity demand, "but
+        Stewart thesis, section 4.3.2: an actuator at a limit is given zero velocity command, "but
         it is allowed to accept positive/negative velocity demands" away from it.
     """
-    if (at_lower and demand < 0.0) or (at_upper and demand > 0.0):
+    if (at_lower and command < 0.0) or (at_upper and command > 0.0):
         return 0.0
-    return demand
+    return command
 
 
 @compiled
-def gate(demand, at_lower, at_upper, out):
+def gate(command, at_lower, at_upper, out):
     """Write `gated` of every actuator to `out` `(n,)`; switches `(n,)` above zero are pressed."""
-    for i in range(len(demand)):
-        out[i] = gated(demand[i], at_lower[i] > 0.0, at_upper[i] > 0.0)
+    for i in range(len(command)):
+        out[i] = gated(command[i], at_lower[i] > 0.0, at_upper[i] > 0.0)

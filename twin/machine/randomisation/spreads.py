@@ -41,7 +41,7 @@ def hardware_spread(parameters: MachineParameters) -> Randomisation:
     backlash 0 to 2 times; delay of all drives 0 to 2 times, lag of their current loops 0.5 to 2
     times. Numbers that are zero or left out stay. The bounds are adopted: friction of screws
     changes that much with load, temperature and wear, play is given as a largest value in data
-    sheets, and delay depends on where in the cycle a demand arrives.
+    sheets, and delay depends on where in the cycle a command arrives.
 
     Raises:
         InputError: a machine without drives.

@@ -1,4 +1,4 @@
-"""Motion cueing: what a platform does so that its driver perceives a vehicle's ride."""
+"""Motion cueing: what a platform does so that its driver perceives a vehicle's manoeuvre."""
 
 from twin.motion.cueing.adaptive import AdaptiveWashout
 from twin.motion.cueing.adaptive_settings import AdaptiveSettings
@@ -7,16 +7,16 @@ from twin.motion.cueing.car import Car
 from twin.motion.cueing.classical import ClassicalWashout
 from twin.motion.cueing.comparison import Outcome, compare, outcome, standstill_error
 from twin.motion.cueing.cued_motion import CuedMotion
-from twin.motion.cueing.felt import felt_ride
-from twin.motion.cueing.manoeuvres import MANOEUVRES, coordinated_turn, manoeuvre
+from twin.motion.cueing.felt_manoeuvre import felt_manoeuvre
+from twin.motion.cueing.manoeuvre import Manoeuvre
+from twin.motion.cueing.manoeuvre_table import read_manoeuvre
 from twin.motion.cueing.motion_table import write_motion
 from twin.motion.cueing.perceived_error import PerceivedError, perceived_error
 from twin.motion.cueing.perception import Perceived, perceived
 from twin.motion.cueing.predictive import PredictiveCueing
 from twin.motion.cueing.predictive_settings import PredictiveSettings
-from twin.motion.cueing.ride import Ride
-from twin.motion.cueing.ride_table import read_ride
 from twin.motion.cueing.run import ALGORITHMS, Cue, cue, default_head
+from twin.motion.cueing.standard_manoeuvres import MANOEUVRES, coordinated_turn, make_manoeuvre
 from twin.motion.cueing.tyre import Tyre
 from twin.motion.cueing.washout_settings import WashoutSettings
 from twin.motion.cueing.workspace_use import WorkspaceUse, workspace_use
@@ -31,12 +31,12 @@ __all__ = [
     "Cue",
     "CuedMotion",
     "CueingAlgorithm",
+    "Manoeuvre",
     "Outcome",
     "Perceived",
     "PerceivedError",
     "PredictiveCueing",
     "PredictiveSettings",
-    "Ride",
     "Tyre",
     "WashoutSettings",
     "WorkspaceUse",
@@ -44,12 +44,12 @@ __all__ = [
     "coordinated_turn",
     "cue",
     "default_head",
-    "felt_ride",
-    "manoeuvre",
+    "felt_manoeuvre",
+    "make_manoeuvre",
     "outcome",
     "perceived",
     "perceived_error",
-    "read_ride",
+    "read_manoeuvre",
     "standstill_error",
     "workspace_use",
     "write_motion",

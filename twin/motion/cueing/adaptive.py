@@ -28,8 +28,8 @@ class AdaptiveWashout(CueingAlgorithm):
     """Coordinated adaptive filters for surge and pitch, sway and roll; single ones else.
 
     With f the specific force that the lean b does not give yet (in surge f_x - g sin b, b the
-    pitch upwards), q the rate of lean of the ride, both scaled and cut off, and w the high-pass
-    frequency of the axis:
+    pitch upwards), q the rate of lean of the manoeuvre, both scaled and cut off, and w the
+    high-pass frequency of the axis:
 
         x'' = p1 f - 2 w x' - w^2 x
         b'  = clip(p2 f, tilt rate) + p3 q      (in p2 f with what the tilt limit can give)
@@ -79,7 +79,7 @@ class AdaptiveWashout(CueingAlgorithm):
         self.turning = Channel(3, self.period)
 
     def step(self, specific_force: FloatArray, angular_rate: FloatArray) -> None:
-        """Advance by one period to the sample `(3,)`, `(3,)` of a ride at its end."""
+        """Advance by one period to the sample `(3,)`, `(3,)` of a manoeuvre at its end."""
         s = self.settings
         force = saturated(specific_force - REST, s.force_scale, s.force_limit)
         wanted = euler_rates(self.values[3:], saturated(angular_rate, s.rate_scale, s.rate_limit))

@@ -1,4 +1,4 @@
-"""What all cueing algorithms are: samples of a ride in, axes of the platform out."""
+"""What all cueing algorithms are: samples of a manoeuvre in, axes of the platform out."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class CueingAlgorithm(ABC):
 
     @abstractmethod
     def step(self, specific_force: FloatArray, angular_rate: FloatArray) -> None:
-        """Advance by one period to the sample `(3,)`, `(3,)` of a ride at its end."""
+        """Advance by one period to the sample `(3,)`, `(3,)` of a manoeuvre at its end."""
 
     def row(self) -> FloatArray:
         """Return values, rates and accelerations `(3, 6)`."""

@@ -12,13 +12,13 @@ from twin.basics.arrays import FloatArray, as_floats
 from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.car import GRAVITY, LEAST_LOAD, SLOWEST, STANDSTILL
 from twin.motion.checks import bounded
-from twin.motion.cueing.ride import Ride
+from twin.motion.cueing.manoeuvre import Manoeuvre
 from twin.motion.cueing.tyre import Tyre
 from twin.motion.frames import rotational_motion
 from twin.motion.quaternions import cross, rotated
 
 STEP = 5e-3
-"""[s] of integration and of the ride."""
+"""[s] of integration and of the manoeuvre."""
 
 State = tuple[float, ...]
 
@@ -78,17 +78,17 @@ class Car:
             else:
                 object.__setattr__(self, each.name, bounded(value, each.name, 1e-3, 1e6))
 
-    def derivative(self, state: State, steer: float, demand: float) -> State:
+    def derivative(self, state: State, steer: float, traction: float) -> State:
         """Return the time derivative of (yaw, u, v, r, roll, roll rate, pitch, pitch rate).
 
         Args:
             state: [rad], [m/s], [m/s], [rad/s], [rad], [rad/s], [rad], [rad/s].
             steer: [rad] angle of the front wheels, positive to the left.
-            demand: [m/s2] of the engine or, below zero, of the brakes.
+            traction: [m/s2] of the engine or, below zero, of the brakes.
         """
         _, u, v, r, roll, roll_rate, pitch, pitch_rate = state
         wheelbase = self.front + self.rear
-        along = demand if demand > 0.0 else demand * math.tanh(u / STANDSTILL)
+        along = traction if traction > 0.0 else traction * math.tanh(u / STANDSTILL)
         moved = self.mass * along * self.height / wheelbase
         weight = self.mass * GRAVITY / wheelbase
         speed = max(u, SLOWEST)
@@ -116,25 +116,25 @@ class Car:
             (pitch_moment - self.pitch_damping * pitch_rate) / self.pitch_inertia,
         )
 
-    def drive(self, name: str, speed: Any, steer: Any, demand: Any) -> Ride:
-        """Return the ride of a manoeuvre, at rest against the road's frame before it.
+    def drive(self, name: str, speed: Any, steer: Any, traction: Any) -> Manoeuvre:
+        """Return the manoeuvre of a drive, at rest against the road's frame before it.
 
         Args:
-            name: of the ride.
+            name: of the manoeuvre.
             speed: [m/s] at the start.
             steer: `(2 n + 1,)` [rad] of the front wheels, at half steps of `STEP`.
-            demand: `(2 n + 1,)` [m/s2] wanted by engine and brakes, likewise.
+            traction: `(2 n + 1,)` [m/s2] wanted by engine and brakes, likewise.
 
         Raises:
             InputError: wrong shapes, not finite, out of range.
         """
-        inputs = [as_floats(steer, "steer"), as_floats(demand, "demand")]
+        inputs = [as_floats(steer, "steer"), as_floats(traction, "traction")]
         if inputs[0].ndim != 1 or len(inputs[0]) < 7 or not len(inputs[0]) % 2:
             raise InputError("steer", "must hold 2 n + 1 angles, n from 3")
         if inputs[1].shape != inputs[0].shape:
-            raise InputError("demand", "must hold as many values as steer")
+            raise InputError("traction", "must hold as many values as steer")
         if np.abs(inputs[0]).max() > 1.0 or np.abs(inputs[1]).max() > 50.0:
-            raise InputError("steer, demand", "must stay below 1 rad and 50 m/s2")
+            raise InputError("steer, traction", "must stay below 1 rad and 50 m/s2")
         wheel, pedal = (values.tolist() for values in inputs)
         state: State = (0.0, bounded(speed, "speed", 0.0, 150.0), *[0.0] * 6)
         rows = [(*state, *self.derivative(state, wheel[0], pedal[0]))]
@@ -143,19 +143,19 @@ class Car:
             rows.append((*state, *self.derivative(state, wheel[k + 2], pedal[k + 2])))
         return self._felt(name, np.array(rows))
 
-    def _advanced(self, state: State, steer: list[float], demand: list[float]) -> State:
+    def _advanced(self, state: State, steer: list[float], traction: list[float]) -> State:
         """Return the state one step later, by the classical Runge-Kutta rule."""
-        rates = [self.derivative(state, steer[0], demand[0])]
+        rates = [self.derivative(state, steer[0], traction[0])]
         for share, which in ((0.5, 1), (0.5, 1), (1.0, 2)):
             last = rates[-1]
             ahead = tuple(x + share * STEP * dx for x, dx in zip(state, last, strict=True))
-            rates.append(self.derivative(ahead, steer[which], demand[which]))
+            rates.append(self.derivative(ahead, steer[which], traction[which]))
         return tuple(
             x + STEP / 6.0 * (a + 2.0 * b + 2.0 * c + d)
             for x, a, b, c, d in zip(state, *rates, strict=True)
         )
 
-    def _felt(self, name: str, rows: FloatArray) -> Ride:
+    def _felt(self, name: str, rows: FloatArray) -> Manoeuvre:
         state, rate = rows[:, :8], rows[:, 8:]
         angles = state[:, [0, 6, 4]]
         rates = state[:, [3, 7, 5]]
@@ -172,4 +172,4 @@ class Car:
         total[:, 2] += GRAVITY
         to_body = turn.quaternion * [1.0, -1.0, -1.0, -1.0]
         time = np.arange(len(state), dtype=np.float64) * STEP
-        return Ride(name, time, rotated(to_body, total), rotated(to_body, turn.velocity))
+        return Manoeuvre(name, time, rotated(to_body, total), rotated(to_body, turn.velocity))

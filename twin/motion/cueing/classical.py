@@ -67,7 +67,7 @@ class ClassicalWashout(CueingAlgorithm):
         self.derivative = Derivative(3, self.period)
 
     def step(self, specific_force: FloatArray, angular_rate: FloatArray) -> None:
-        """Advance by one period to the sample `(3,)`, `(3,)` of a ride at its end."""
+        """Advance by one period to the sample `(3,)`, `(3,)` of a manoeuvre at its end."""
         s = self.settings
         force = saturated(specific_force - REST, s.force_scale, s.force_limit) + REST
         rate = saturated(angular_rate, s.rate_scale, s.rate_limit)

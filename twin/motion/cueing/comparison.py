@@ -1,4 +1,4 @@
-"""The cueing algorithms beside each other, ride by ride."""
+"""The cueing algorithms compared on one manoeuvre."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.model.machine_model import MachineModel
-from twin.motion.cueing.felt import felt_ride
+from twin.motion.cueing.felt_manoeuvre import felt_manoeuvre
+from twin.motion.cueing.manoeuvre import Manoeuvre
 from twin.motion.cueing.perceived_error import PerceivedError, perceived_error
-from twin.motion.cueing.ride import Ride
 from twin.motion.cueing.run import ALGORITHMS, Cue, cue
 from twin.motion.cueing.workspace_use import WorkspaceUse, workspace_use
 
 
 class Outcome(NamedTuple):
-    """What one algorithm made of one ride."""
+    """What one algorithm made of one manoeuvre."""
 
     cue: Cue
     """the motion"""
@@ -32,13 +32,13 @@ class Outcome(NamedTuple):
 
 
 def outcome(
-    platform: MachineModel, ride: Ride, algorithm: Any = "predictive", **options: Any
+    platform: MachineModel, manoeuvre: Manoeuvre, algorithm: Any = "predictive", **options: Any
 ) -> Outcome:
-    """Return the motion that cues a ride, its perceived error and its use of the workspace.
+    """Return the motion that cues a manoeuvre, its perceived error and its use of the workspace.
 
     Args:
         platform: the machine.
-        ride: at the vehicle's head point.
+        manoeuvre: at the vehicle's head point.
         algorithm: 'classical', 'adaptive' or 'predictive'.
         options: of `cue`.
 
@@ -47,22 +47,22 @@ def outcome(
         MissingDependencyError: predictive cueing needs a solver that is not installed.
         UnreachablePoseError: a motion that was not fitted leaves what the legs can reach.
     """
-    made = cue(platform, ride, algorithm, **options)
-    error = perceived_error(ride, felt_ride(platform, made.motion, made.head))
+    made = cue(platform, manoeuvre, algorithm, **options)
+    error = perceived_error(manoeuvre, felt_manoeuvre(platform, made.motion, made.head))
     return Outcome(made, error, workspace_use(platform, made.motion))
 
 
 def compare(
     platform: MachineModel,
-    ride: Ride,
+    manoeuvre: Manoeuvre,
     algorithms: Iterable[str] = tuple(ALGORITHMS),
     **options: Any,
 ) -> dict[str, Outcome]:
-    """Return the outcome of several algorithms on one ride, by name.
+    """Return the outcome of several algorithms on one manoeuvre, by name.
 
     Args:
         platform: the machine.
-        ride: at the vehicle's head point.
+        manoeuvre: at the vehicle's head point.
         algorithms: names.
         options: of `cue`, the same for all.
 
@@ -71,13 +71,13 @@ def compare(
         MissingDependencyError: predictive cueing needs a solver that is not installed.
         UnreachablePoseError: a motion that was not fitted leaves what the legs can reach.
     """
-    return {name: outcome(platform, ride, name, **options) for name in algorithms}
+    return {name: outcome(platform, manoeuvre, name, **options) for name in algorithms}
 
 
-def standstill_error(ride: Ride) -> PerceivedError:
+def standstill_error(manoeuvre: Manoeuvre) -> PerceivedError:
     """Return the perceived error of a platform that does not move, to judge others by.
 
     Raises:
-        InputError: no ride, or one shorter than four periods of the comparison.
+        InputError: no manoeuvre, or one shorter than four periods of the comparison.
     """
-    return perceived_error(ride, ride.scaled(0.0))
+    return perceived_error(manoeuvre, manoeuvre.scaled(0.0))

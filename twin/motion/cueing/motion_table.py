@@ -10,7 +10,7 @@ import numpy as np
 from twin.basics.arrays import positive
 from twin.basics.files import check_place, write_text
 from twin.errors import InputError
-from twin.motion.cueing.felt import sample_times
+from twin.motion.cueing.felt_manoeuvre import sample_times
 from twin.motion.motion import Motion
 from twin.motion.units import known_columns
 

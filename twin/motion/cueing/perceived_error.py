@@ -8,8 +8,8 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, positive
 from twin.errors import InputError
+from twin.motion.cueing.manoeuvre import Manoeuvre
 from twin.motion.cueing.perception import FORCE_THRESHOLD, RATE_THRESHOLD, Perceived, perceived
-from twin.motion.cueing.ride import Ride
 
 PERIOD = 5e-3
 """[s] of the comparison."""
@@ -53,21 +53,23 @@ class PerceivedError(NamedTuple):
         return float(np.sqrt(np.mean(self.false_cue**2)))
 
 
-def perceived_error(vehicle: Ride, platform: Ride, period: Any = PERIOD) -> PerceivedError:
-    """Return the difference between two rides as perceived, over the time that both last.
+def perceived_error(
+    vehicle: Manoeuvre, platform: Manoeuvre, period: Any = PERIOD
+) -> PerceivedError:
+    """Return the difference between two manoeuvres as perceived, over the time that both last.
 
     Raises:
-        InputError: no rides, period not above zero or longer than a quarter of them.
+        InputError: no manoeuvres, period not above zero or longer than a quarter of them.
     """
     for field, value in (("vehicle", vehicle), ("platform", platform)):
-        if not isinstance(value, Ride):
-            raise InputError(field, f"must be a Ride, not {value!r}")
+        if not isinstance(value, Manoeuvre):
+            raise InputError(field, f"must be a Manoeuvre, not {value!r}")
     step = positive(period, "period")
     last = min(vehicle.duration, platform.duration)
     if step > 0.25 * last:
-        raise InputError("period", f"must be at most a quarter of the rides' {last:g} s")
+        raise InputError("period", f"must be at most a quarter of the manoeuvres' {last:g} s")
     time = np.arange(int(last / step * (1.0 + 1e-12)) + 1, dtype=np.float64) * step
-    theirs, ours = (perceived(*ride.at(time), step) for ride in (vehicle, platform))
+    theirs, ours = (perceived(*manoeuvre.at(time), step) for manoeuvre in (vehicle, platform))
     v, p = (np.hstack(part) for part in (theirs, ours))
     rms = np.sqrt(np.mean((p - v) ** 2, axis=0))
     known, shown = (np.hstack(part.conscious()) for part in (theirs, ours))

@@ -13,13 +13,13 @@ from twin.motion.cueing.algorithm import REST, CueingAlgorithm, saturated
 from twin.motion.cueing.cued_motion import Columns
 from twin.motion.cueing.leg_rows import LegRows
 from twin.motion.cueing.machine_ranges import machine_ranges
+from twin.motion.cueing.manoeuvre import Manoeuvre
 from twin.motion.cueing.perception import perceived
 from twin.motion.cueing.perception_cost import PerceptionCost
 from twin.motion.cueing.plan import LimitCheck, Plan, plan_from
 from twin.motion.cueing.prediction import STATES, Expectation, prediction, resting_basis
 from twin.motion.cueing.predictive_settings import PredictiveSettings
 from twin.motion.cueing.quadratic_program import Problem, QuadraticProgram
-from twin.motion.cueing.ride import Ride
 
 PERIOD = 0.04
 """[s]: 25 Hz."""
@@ -43,7 +43,7 @@ class PredictiveCueing(CueingAlgorithm):
     the last plan that did is followed, or that plan itself; so every motion that the platform
     begins, it can end inside its limits.
 
-    The vehicle's future is taken as its present input held, unless a ride is given as preview.
+    The vehicle's future is taken as its present input held, unless a manoeuvre is given as preview.
 
     Attributes:
         settings: see `PredictiveSettings`.
@@ -68,7 +68,7 @@ class PredictiveCueing(CueingAlgorithm):
         head: Any = (0.0, 0.0, 0.0),
         *,
         settings: PredictiveSettings | None = None,
-        preview: Ride | None = None,
+        preview: Manoeuvre | None = None,
         period: float = PERIOD,
     ) -> None:
         """Prepare the program, at rest at home.
@@ -77,7 +77,7 @@ class PredictiveCueing(CueingAlgorithm):
             platform: the machine.
             head: `(3,)` [m] driver's head from the reference point, platform axes.
             settings: default `PredictiveSettings()`.
-            preview: the ride itself, where its future is known.
+            preview: the manoeuvre itself, where its future is known.
             period: [s].
 
         Raises:
@@ -109,7 +109,7 @@ class PredictiveCueing(CueingAlgorithm):
         self.program = QuadraticProgram(self.problem, s.tolerance, s.iterations)
 
     def step(self, specific_force: FloatArray, angular_rate: FloatArray) -> None:
-        """Advance by one period from the sample `(3,)`, `(3,)` of a ride at its start."""
+        """Advance by one period from the sample `(3,)`, `(3,)` of a manoeuvre at its start."""
         s = self.settings
         force = saturated(specific_force - REST, s.force_scale, s.force_limit)
         rate = saturated(angular_rate, s.rate_scale, s.rate_limit)
@@ -164,8 +164,8 @@ class PredictiveCueing(CueingAlgorithm):
 
     def _known(self, preview: Any, steps: int) -> FloatArray:
         """Return force and rate `(2, 3, k)` that the vehicle's driver perceives, at all periods."""
-        if not isinstance(preview, Ride):
-            raise InputError("preview", f"must be a Ride, not {preview!r}")
+        if not isinstance(preview, Manoeuvre):
+            raise InputError("preview", f"must be a Manoeuvre, not {preview!r}")
         s, fine = self.settings, 8
         count = int(preview.duration / self.period) + steps + 2
         force, rate = preview.at(np.arange(fine * count) * (self.period / fine))

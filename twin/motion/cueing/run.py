@@ -1,4 +1,4 @@
-"""Running a cueing algorithm along a ride."""
+"""Running a cueing algorithm along a manoeuvre."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from twin.motion.cueing.adaptive import AdaptiveWashout
 from twin.motion.cueing.algorithm import CueingAlgorithm
 from twin.motion.cueing.classical import ClassicalWashout
 from twin.motion.cueing.cued_motion import CuedMotion
+from twin.motion.cueing.manoeuvre import Manoeuvre
 from twin.motion.cueing.predictive import PredictiveCueing
-from twin.motion.cueing.ride import Ride
 from twin.motion.cueing.workspace_use import workspace_use
 
 ALGORITHMS: dict[str, type[CueingAlgorithm]] = {
@@ -34,11 +34,11 @@ HALVINGS = 10
 
 
 class Cue(NamedTuple):
-    """A ride turned into a motion of the platform."""
+    """A manoeuvre turned into a motion of the platform."""
 
     motion: CuedMotion
-    """reference motion of the platform's reference point, as long as the ride"""
-    ride: Ride
+    """reference motion of the platform's reference point, as long as the manoeuvre"""
+    manoeuvre: Manoeuvre
     """what was cued"""
     head: FloatArray
     """`(3,)` [m] driver's head from the reference point, platform axes"""
@@ -57,7 +57,7 @@ def default_head(platform: MachineModel) -> tuple[float, float, float]:
 
 def cue(
     platform: MachineModel,
-    ride: Ride,
+    manoeuvre: Manoeuvre,
     algorithm: Any = "predictive",
     *,
     head: Any = None,
@@ -65,27 +65,27 @@ def cue(
     fit: bool = True,
     **options: Any,
 ) -> Cue:
-    """Return the motion by which a platform lets its driver perceive a ride.
+    """Return the motion by which a platform lets its driver perceive a manoeuvre.
 
     Args:
         platform: the machine; it starts at rest at home.
-        ride: at the vehicle's head point.
+        manoeuvre: at the vehicle's head point.
         algorithm: 'classical', 'adaptive' or 'predictive'.
         head: `(3,)` [m] the driver's head from the platform's reference point, platform axes;
             default `default_head`.
-        scale: of the ride's departure from rest, before the algorithm.
+        scale: of the manoeuvre's departure from rest, before the algorithm.
         fit: whether a motion of a washout filter, which knows no limits, is shrunk as a whole so
             that lengths, speeds and accelerations of the actuators keep theirs. Predictive
             cueing keeps them by itself.
         options: of the algorithm's class: `settings`, `period`, ...
 
     Raises:
-        InputError: unknown algorithm or options, no machine, no ride, out of range.
+        InputError: unknown algorithm or options, no machine, no manoeuvre, out of range.
         MissingDependencyError: predictive cueing needs a solver that is not installed.
     """
     machine = as_model(platform)
-    if not isinstance(ride, Ride):
-        raise InputError("ride", f"must be a Ride, not {ride!r}")
+    if not isinstance(manoeuvre, Manoeuvre):
+        raise InputError("manoeuvre", f"must be a Manoeuvre, not {manoeuvre!r}")
     chosen = ALGORITHMS[one_of(algorithm, "algorithm", ALGORITHMS)]
     shrinks = as_flag(fit, "fit")
     share = positive(scale, "scale")
@@ -94,10 +94,10 @@ def cue(
         stepper = chosen(machine, place, **options)
     except TypeError as error:
         raise InputError("options", str(error)) from None
-    count = int(ride.duration / stepper.period * (1.0 + 1e-12))
+    count = int(manoeuvre.duration / stepper.period * (1.0 + 1e-12))
     if count < 2:
-        raise InputError("ride", f"must last two periods of {stepper.period:g} s")
-    force, rate = ride.scaled(share).at(stepper.period * np.arange(count + 1))
+        raise InputError("manoeuvre", f"must last two periods of {stepper.period:g} s")
+    force, rate = manoeuvre.scaled(share).at(stepper.period * np.arange(count + 1))
     rows, seconds = [stepper.row()], []
     for k in range(1, count + 1):
         began = clock.perf_counter()
@@ -109,7 +109,7 @@ def cue(
     factor = 1.0
     if shrinks and not stepper.keeps_limits:
         motion, factor = fitted(machine, motion)
-    return Cue(motion, ride, stepper.head, stepper, factor, np.array(seconds))
+    return Cue(motion, manoeuvre, stepper.head, stepper, factor, np.array(seconds))
 
 
 def fitted(platform: MachineModel, motion: CuedMotion) -> tuple[CuedMotion, float]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, positive
 from twin.model.machine_model import MachineModel, as_model
-from twin.motion.cueing.felt import sample_times
+from twin.motion.cueing.felt_manoeuvre import sample_times
 from twin.motion.motion import Motion
 
 

@@ -29,9 +29,9 @@ SMALLEST = 1e-3
 
 def curve_colours(chart: Chart) -> tuple[str, ...]:
     """Return the colour of each curve; the k-th reference has that of the k-th measurement."""
-    measured = [name for name in chart.series if name not in chart.demanded]
+    measured = [name for name in chart.series if name not in chart.setpoint]
     order = {name: k for k, name in enumerate(measured)}
-    order |= {name: k for k, name in enumerate(chart.demanded)}
+    order |= {name: k for k, name in enumerate(chart.setpoint)}
     return tuple(COLOURS[order[name] % len(COLOURS)] for name in chart.series)
 
 
@@ -50,7 +50,7 @@ def series(
     shown = there or (True,) * len(chart.series)
     for name, colour, show in zip(chart.series, curve_colours(chart), shown, strict=True):
         curve = {"label": name, "stroke": colour, "show": show, "width": 1.6, "points": points}
-        if name in chart.demanded:
+        if name in chart.setpoint:
             curve |= {"dash": (6, 4), "width": 1.2}
         drawn.append(curve)
     for limit in chart.limits:

@@ -31,7 +31,7 @@ ACCELERATION = Chart(
     "Acceleration in the room",
     "m/s²",
     (*(f"{axis} of the base" for axis in AXES), *AXES),
-    demanded=tuple(f"{axis} of the base" for axis in AXES),
+    setpoint=tuple(f"{axis} of the base" for axis in AXES),
     least=0.1,
 )
 

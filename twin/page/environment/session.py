@@ -100,7 +100,7 @@ class EnvironmentSession:
 
     @property
     def scene(self) -> Scene:
-        """What is to be seen; the ghost where the environment demands a pose.
+        """What is to be seen; the ghost at the environment's reference.
 
         Where an episode could not begin, the end of the one before.
         """

@@ -46,7 +46,7 @@ class AxisSliders:
         if monotonic() - self._used < HELD:
             return
         playing = self._session.playing
-        values = self._session.demanded if playing else self._session.target
+        values = self._session.setpoint if playing else self._session.target
         present = [slider.value for slider in self._sliders]
         if present != self._shown:
             # Somebody has just changed one; the request follows.

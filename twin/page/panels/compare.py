@@ -33,7 +33,7 @@ class ComparePanel:
         self._input = gui.add_dropdown(
             "Same input",
             get_args(ComparisonInput),
-            hint="demand: with drives and a controller of its own. forces: of the first machine.",
+            hint="setpoint: with its own drives and controller. forces: of the first machine.",
         )
         self._defaults = gui.add_checkbox(
             "MuJoCo defaults",

@@ -11,11 +11,16 @@ import numpy as np
 from twin.basics.arrays import one_of
 from twin.errors import InputError
 from twin.motion import Motion, read_recording
-from twin.motion.words import WORDS, convention_of, motion_of, usual_amplitude
+from twin.motion.specification import (
+    MOTION_NAMES,
+    MotionSpecification,
+    convention_of,
+    usual_amplitude,
+)
 from twin.page.requests import Requests, notify
 from twin.simulation.live.machine_session import MachineSession
 
-MADE = tuple(word for word in WORDS if word != "still")
+MADE = tuple(name for name in MOTION_NAMES if name != "still")
 """Built-in motions."""
 
 PERIODIC = ("sine", "chirp")
@@ -36,7 +41,7 @@ class MotionPanel:
         self._requests, self._session = requests, session
         self._files: dict[str, Motion] = {}
         with gui.add_folder("Motion"):
-            self._word = gui.add_dropdown("Kind", MADE, hint="Motion of the platform.")
+            self._kind = gui.add_dropdown("Kind", MADE, hint="Motion of the platform.")
             axes = [axis.name for axis in session.axes]
             first = "z" if "z" in axes else axes[0]
             self._axis = gui.add_dropdown(
@@ -67,7 +72,7 @@ class MotionPanel:
         for number in (self._amplitude, self._frequency, self._duration):
             number.precision = 6
         self._propose()
-        requests.on(self._word.on_update, lambda _: self._choose())
+        requests.on(self._kind.on_update, lambda _: self._choose())
         requests.on(self._axis.on_update, lambda _: self._propose())
         requests.on(self._start.on_click, self._play, lambda _: self._motion())
         requests.on(self._stop.on_click, lambda _: session.stop_motion())
@@ -80,13 +85,13 @@ class MotionPanel:
 
     def _choose(self) -> None:
         """Enable the controls that the chosen motion needs."""
-        word = self._word.value
-        made = word not in self._files
-        self._axis.disabled = self._amplitude.disabled = not made or word == FITTED
-        self._frequency.disabled = word not in PERIODIC
+        name = self._kind.value
+        made = name not in self._files
+        self._axis.disabled = self._amplitude.disabled = not made or name == FITTED
+        self._frequency.disabled = name not in PERIODIC
         self._duration.disabled = not made
         if not made:
-            self._duration.value = self._files[word].duration
+            self._duration.value = self._files[name].duration
 
     def _propose(self) -> None:
         """Propose an amplitude that suits the machine and the axis."""
@@ -103,21 +108,17 @@ class MotionPanel:
         Raises:
             InputError: numbers that cannot be used, or an unknown kind of motion.
         """
-        word = self._word.value
-        if word in self._files:
-            return self._files[word]
-        # `motion_of` takes other words as file names: no page reads the server's files.
-        one_of(word, "kind", MADE)
+        name = self._kind.value
+        if name in self._files:
+            return self._files[name]
+        # `MotionSpecification` takes other names as files: no page reads the server's files.
+        one_of(name, "kind", MADE)
         axis = self._axis.value
-        amplitude = None if word == FITTED else self._amplitude.value * _unit(axis)
-        found = motion_of(
-            self._session.platform,
-            word,
-            axis,
-            amplitude,
-            self._frequency.value,
-            self._duration.value,
+        amplitude = None if name == FITTED else self._amplitude.value * _unit(axis)
+        specification = MotionSpecification(
+            name, axis, amplitude, self._frequency.value, self._duration.value
         )
+        found = specification.motion_of(self._session.platform)
         assert found is not None
         return found
 
@@ -150,8 +151,8 @@ class MotionPanel:
     def _add(self, found: tuple[Any, str, Motion]) -> None:
         client, name, motion = found
         self._files[name] = motion
-        self._word.options = (*MADE, *self._files)
-        self._word.value = name
+        self._kind.options = (*MADE, *self._files)
+        self._kind.value = name
         self._choose()
         notify(client, name, f"{motion.duration:.4g} s; Start motion plays it.", "green")
 

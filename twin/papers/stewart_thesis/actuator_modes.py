@@ -2,8 +2,8 @@
 
 Equal loops at all actuators see the mobility W = J M^-1 J^T (accelerations of the coordinates per
 force, `(n, n)`, gravity's change left out). In its eigenvectors V, W = V diag(1 / m_k) V^T, they
-fall apart into n loops around the masses m_k, each a `LoopModel` G_k. A demand along d is followed
-by
+fall apart into n loops around the masses m_k, each a `LoopModel` G_k. A setpoint along d is
+followed by
 
     c = V diag(G_k) V^T d,
 
@@ -96,11 +96,11 @@ def machine_loop(platform: MachineModel, mass: float, *, step: float = 1e-4) -> 
 def modelled_response(
     platform: MachineModel, path: Path, loop: LoopModel, frequency: FloatArray
 ) -> tuple[FrequencyResponse, dict[int, FrequencyResponse]]:
-    """Return responses of the platform and of its moving actuators to a demand along a way.
+    """Return responses of the platform and of its moving actuators to a setpoint along a way.
 
     Args:
         platform: the machine.
-        path: of the demand.
+        path: of the setpoint.
         loop: of every actuator; its mass is replaced by that of each mode.
         frequency: `(k,)` [Hz].
 

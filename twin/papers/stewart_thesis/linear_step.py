@@ -2,7 +2,7 @@
 
     m v' = Kp (1 + 1/(Ti s)) (v_d - v) - w
 
-with a weight w that the integral does not carry yet at the step. For a demand v_d from rest,
+with a weight w that the integral does not carry yet at the step. For a setpoint v_d from rest,
 
     v / v_d = [ (Kp - w / v_d) s + Kp / Ti ] / ( m s^2 + Kp s + Kp / Ti ):
 

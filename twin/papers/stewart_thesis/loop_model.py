@@ -1,7 +1,7 @@
 """Position loop of one actuator around one mass as an exact sampled linear system.
 
-The drive works at steps h, the position loop at periods T = N h. In every step, with the demanded
-speed w as it was `delay` ago, the effort e, its mean f over the step, and the effort asked
+The drive works at steps h, the position loop at periods T = N h. In every step, with the
+speed setpoint w of `delay` ago, the effort e, its mean f over the step, and the effort asked
 `inner_delay` ago,
 
     asked = Kp (w - v) + I,   I += Kp / Ti (w - v) h,
@@ -9,8 +9,8 @@ speed w as it was `delay` ago, the effort e, its mean f over the step, and the e
     v += h (f - b v) / m,   x += h v + h^2 (f - b v) / (2 m).
 
 This is z+ = A z + B w; over a period A_T = A^N, B_T = (1 + A + ... + A^(N-1)) B. With
-P = C (z - A_T)^-1 B_T from demanded speed to position, the position loop R = K + K_I T / (z - 1)
-and velocity feedforward D, the position per demand is
+P = C (z - A_T)^-1 B_T from speed setpoint to position, the position loop R = K + K_I T / (z - 1)
+and velocity feedforward D, the position per setpoint is
 
     G = P (R + D) / (1 + P R),   z = exp(i omega T).
 """
@@ -27,7 +27,7 @@ from twin.basics.arrays import FloatArray, as_floats, not_negative, one_of, posi
 from twin.errors import InputError
 
 FEEDFORWARDS = ("exact", "difference", "none")
-"""Velocity feedforward: the demand's own rate, its difference over a period, or nothing."""
+"""Velocity feedforward: the setpoint's own rate, its difference over a period, or nothing."""
 
 ZERO_ALLOWED = ("position_integral", "current_lag", "delay", "inner_delay", "friction")
 
@@ -55,7 +55,7 @@ class LoopModel:
     inner_delay: float = 0.0
     """[s] the same as a pure delay"""
     delay: float = 0.0
-    """[s] of the demanded speed, outside the velocity loop"""
+    """[s] of the speed setpoint, outside the velocity loop"""
     friction: float = 0.0
     """[N s/m] viscous"""
     feedforward: str = "exact"
@@ -84,16 +84,16 @@ class LoopModel:
 
     def sampled(self) -> tuple[FloatArray, FloatArray]:
         """Return A_T `(s, s)` and B_T `(s,)`; the first state is the position."""
-        one, by_demand = self._step_matrices()
+        one, by_setpoint = self._step_matrices()
         many = np.eye(len(one))
-        total = np.zeros_like(by_demand)
+        total = np.zeros_like(by_setpoint)
         for _ in range(round(self.period / self.step)):
-            total += many @ by_demand
+            total += many @ by_setpoint
             many = one @ many
         return many, total
 
     def response(self, frequency: Any) -> FrequencyResponse:
-        """Return the position per demanded position at frequencies `(k,)` [Hz].
+        """Return the position per position setpoint at frequencies `(k,)` [Hz].
 
         Raises:
             InputError: frequencies that the period cannot tell.
@@ -135,13 +135,15 @@ class LoopModel:
     def _step_matrices(self) -> tuple[FloatArray, FloatArray]:
         """Return A `(s, s)`, B `(s,)` of a step: position, speed, integral, effort, two queues."""
         late, later = self.delay / self.step, self.inner_delay / self.step
-        demands, efforts = int(np.ceil(late - 1e-9)), int(np.ceil(later - 1e-9))
+        setpoints, efforts = int(np.ceil(late - 1e-9)), int(np.ceil(later - 1e-9))
         x, v, integral, effort = range(4)
-        first_demand, first_effort = 4, 4 + demands
-        size = 4 + demands + efforts
+        first_setpoint, first_effort = 4, 4 + setpoints
+        size = 4 + setpoints + efforts
         eye = np.eye(size)
-        # Rows of what is formed within the step: by the states, then by the demand.
-        wanted = _late(size, eye, demands, first_demand, late, fresh=np.zeros(size), by_fresh=1.0)
+        # Rows of what is formed within the step: by the states, then by the setpoint.
+        wanted = _late(
+            size, eye, setpoints, first_setpoint, late, fresh=np.zeros(size), by_fresh=1.0
+        )
         error = wanted - np.append(eye[v], 0.0)
         asked = self.velocity_gain * error + np.append(eye[integral], 0.0)
         acting = _late(
@@ -160,7 +162,7 @@ class LoopModel:
         rows[integral] += self.velocity_gain / self.velocity_time * self.step * error
         rows[effort] = new_effort
         for first, count, newest in (
-            (first_demand, demands, np.append(np.zeros(size), 1.0)),
+            (first_setpoint, setpoints, np.append(np.zeros(size), 1.0)),
             (first_effort, efforts, asked),
         ):
             for k in range(count):

@@ -41,13 +41,13 @@ class MotorStep(VelocityStep):
     name: ClassVar[str] = "velocity step at the motors"
 
     def __init__(
-        self, platform: MachineModel, demand: FloatArray, plant: Plant, step: float, **gains: Any
+        self, platform: MachineModel, setpoint: FloatArray, plant: Plant, step: float, **gains: Any
     ) -> None:
         """Describe the step.
 
         Args:
             platform: the machine, at home.
-            demand: `(n,)` [m/s, rad/s].
+            setpoint: `(n,)` [m/s, rad/s].
             plant: its drives, as they are simulated.
             step: of the engine [s].
             gains: as those of `VelocityStep`.
@@ -55,8 +55,8 @@ class MotorStep(VelocityStep):
         Raises:
             InputError: gains that are not above zero.
         """
-        super().__init__(platform, demand, carried=True, **gains)
-        # The demand is constant: how often it is told changes nothing but what is recorded.
+        super().__init__(platform, setpoint, carried=True, **gains)
+        # The setpoint is constant: the control period changes only the recorded samples.
         self.period = positive(step, "step")
         self._plant = plant
 

@@ -165,12 +165,12 @@ class BatchedPlant(ABC):
         self._ready = bool(self._placed.all())
 
     def advance(
-        self, demand: Any, *, feedforward: Any = None, wrench: Any = None, shaking: Any = None
+        self, command: Any, *, feedforward: Any = None, wrench: Any = None, shaking: Any = None
     ) -> None:
         """Advance all rows by one control period; rows that have failed stay where they are.
 
         Args:
-            demand: `(N, n)` speeds [m/s, rad/s] or forces [N, N m].
+            command: `(N, n)` speeds [m/s, rad/s] or forces [N, N m].
             feedforward: `(N, n)` forces added to those of the velocity loops; default none.
             wrench: `(N, 6)` on the platforms, base axes, held; default none.
             shaking: `(N, ratio, 3)` acceleration of the base [m/s2], held over each step of the
@@ -184,7 +184,7 @@ class BatchedPlant(ABC):
         if self._closed or not self._ready:
             raise ClosedEngineError("the batched plant is closed, or has rows that were not reset")
         inputs = self._inputs
-        _take(inputs.demand, demand, "demand")
+        _take(inputs.command, command, "command")
         if self._fed or feedforward is not None:
             self._fed = _take(inputs.feedforward, feedforward, "feedforward", optional=True)
         if self._pushed or wrench is not None:

@@ -71,7 +71,7 @@ class BulletBatchedPlant(BatchedPlant):
 
     def _advance(self) -> None:
         bank, machines, inputs = self._bank, self.machines, self._inputs
-        issue_rows(bank.counters, bank.queue, inputs.demand, inputs.feedforward, machines.failed)
+        issue_rows(bank.counters, bank.queue, inputs.command, inputs.feedforward, machines.failed)
         mode = int(self.mode == "velocity")
         places = (machines.coordinates, machines.rates)
         going = np.flatnonzero(~machines.failed).tolist()

@@ -172,7 +172,7 @@ class MujocoBatchedPlant(BatchedPlant):
 
     def _advance(self) -> None:
         bank, machines, inputs = self._bank, self.machines, self._inputs
-        issue_rows(bank.counters, bank.queue, inputs.demand, inputs.feedforward, machines.failed)
+        issue_rows(bank.counters, bank.queue, inputs.command, inputs.feedforward, machines.failed)
         self._wrenches[:] = inputs.wrench
         self._before[:] = machines.twist
         settings = (self.ratio, int(self.mode == "velocity"), self.timestep)

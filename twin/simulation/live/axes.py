@@ -9,7 +9,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.motion import AxisSample, axis_names
 from twin.motion.motion import MotionSample, motion_of_axes
-from twin.motion.words import convention_of
+from twin.motion.specification import convention_of
 from twin.simulation.platform import Platform
 
 SAMPLES = 401

@@ -18,7 +18,7 @@ class Chart(NamedTuple):
     """names of the curves, in the order of the values"""
     scale: float = 1.0
     """numbers shown per value kept, which is in SI units"""
-    demanded: tuple[str, ...] = ()
+    setpoint: tuple[str, ...] = ()
     """names of the curves that are wanted rather than measured, drawn dashed; the k-th has the
     colour of the k-th measured one"""
     limits: tuple[float, ...] = ()

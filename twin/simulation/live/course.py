@@ -1,4 +1,4 @@
-"""The course of a live run: where the platform is demanded, now and in the near future."""
+"""The course of a live run: the setpoint, now and in the near future."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ class Course:
         return self._last.values.copy()
 
     def state(self, time: float) -> Rest:
-        """Return the demanded state of motion at `time` [s]."""
+        """Return the state of motion of the setpoint at `time` [s]."""
         return Rest(*(part[0] for part in self.sample(np.array([time]))))
 
     def sample(self, times: FloatArray) -> AxisSample:
-        """Return the demanded axes `(m, k)` at increasing `times` `(m,)` [s].
+        """Return the setpoint of the axes `(m, k)` at increasing `times` `(m,)` [s].
 
         What has passed is told as it was; before the first stretch that is kept, as at its
         beginning.

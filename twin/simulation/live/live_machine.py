@@ -1,4 +1,4 @@
-"""A live run from one reset to the next: machine, demand, comparison, and what is kept of it."""
+"""A live run from one reset to the next: machine, reference, comparison, and what is kept of it."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ class LiveMachine:
         """Add a row to the history."""
         self._noted = self.time
         run, other = self.run, None if self.comparison is None else self.comparison.run
-        values = self.charts.values(run.state, run.demanded_pose, run.applied[-1])
+        values = self.charts.values(run.state, run.reference_pose, run.applied[-1])
         values["loop_gap"] = np.array([run.loop_gap, np.nan if other is None else other.loop_gap])
         values["real_time"] = np.array([self.real_time_factor])
         if other is not None and not other.stopped:

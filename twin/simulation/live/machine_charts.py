@@ -23,10 +23,10 @@ LEAST = 1e-3
 
 
 class MachineCharts:
-    """Charts of a machine that is driven along a demand.
+    """Charts of a machine that is driven along a reference.
 
     Attributes:
-        charts: demanded and measured axes, lengths, speeds and forces with their limits, energy.
+        charts: setpoint and measured axes, lengths, speeds and forces with their limits, energy.
         limits: of the actuators.
     """
 
@@ -46,20 +46,20 @@ class MachineCharts:
         )
 
     def values(
-        self, state: State, demanded: FloatArray | None, forces: FloatArray
+        self, state: State, setpoint: FloatArray | None, forces: FloatArray
     ) -> dict[str, FloatArray]:
         """Return the charts' values.
 
         Args:
             state: of the machine.
-            demanded: `(7,)` pose, None where nothing is demanded.
+            setpoint: `(7,)` pose, None without a reference.
             forces: `(n,)` on the legs.
         """
         pose, twist, _ = self._platform.constrain(state.pose, state.twist)
         measured = self._displacement(pose)
         wanted = np.full_like(measured, np.nan)
-        if demanded is not None:
-            wanted = self._displacement(demanded)
+        if setpoint is not None:
+            wanted = self._displacement(setpoint)
         return {
             "position": np.concatenate([wanted[self._linear], measured[self._linear]]),
             "rotation": np.concatenate([wanted[self._angles], measured[self._angles]]),
@@ -103,8 +103,8 @@ def difference(first: Any, second: Any) -> FloatArray:
 
 
 def _axes_chart(name: str, title: str, unit: str, scale: float, axes: list[str]) -> Chart:
-    wanted = tuple(f"{axis} demanded" for axis in axes)
-    return Chart(name, title, unit, (*wanted, *axes), scale, demanded=wanted, least=LEAST)
+    wanted = tuple(f"{axis} setpoint" for axis in axes)
+    return Chart(name, title, unit, (*wanted, *axes), scale, setpoint=wanted, least=LEAST)
 
 
 def _actuator_charts(platform: Platform, limits: ActuatorLimits) -> tuple[Chart, ...]:

@@ -111,8 +111,8 @@ class MachineRun:
         return self.stopped or self.loop.stopped
 
     @property
-    def demanded_pose(self) -> FloatArray:
-        """Pose `(7,)` that is demanded now."""
+    def reference_pose(self) -> FloatArray:
+        """Pose `(7,)` of the setpoint."""
         reference = self.loop.controller.reference
         pose: FloatArray = reference.pose[reference.row(self._step)]
         return pose
@@ -167,9 +167,9 @@ class MachineRun:
             self.stopped = self.loop.stopped
 
     def told(self) -> dict[str, FloatArray]:
-        """Return what was demanded, measured and commanded in the last control period."""
+        """Return setpoint, measured and commanded values of the last control period."""
         signals = self.loop.signals()
-        names = ("demand", "measured", "command", "reference_pose")
+        names = ("setpoint", "measured", "command", "reference_pose")
         return {name: signals[name][-1] for name in names}
 
     def close(self) -> None:

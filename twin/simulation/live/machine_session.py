@@ -30,7 +30,7 @@ from twin.simulation.trajectory import Trajectory
 
 
 class MachineSession:
-    """A machine under control, whose demand, engine, controller and surroundings change live.
+    """A machine under control, whose reference, engine, controller and surroundings change live.
 
     Not for several threads at once: see `Runner`.
 
@@ -156,9 +156,9 @@ class MachineSession:
 
     @property
     def scene(self) -> Scene:
-        """What is to be seen now; the ghost is the demanded pose."""
+        """What is to be seen now; the ghost is the setpoint pose."""
         state = self._live.run.state
-        return Scene(state.pose, state.deflection, ghost=self._live.run.demanded_pose)
+        return Scene(state.pose, state.deflection, ghost=self._live.run.reference_pose)
 
     @property
     def comparison_scene(self) -> Scene | None:
@@ -205,9 +205,9 @@ class MachineSession:
         return self._live.steering.target
 
     @property
-    def demanded(self) -> FloatArray:
-        """Where the platform is demanded now `(k,)`, in the axes' units."""
-        return self._live.steering.demanded(self.time)
+    def setpoint(self) -> FloatArray:
+        """Setpoint `(k,)`, in the axes' units."""
+        return self._live.steering.setpoint(self.time)
 
     @property
     def playing(self) -> bool:

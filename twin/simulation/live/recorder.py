@@ -20,7 +20,7 @@ BLOCKS = 60
 
 
 class Recorder:
-    """Keeps states, forces and demands in blocks; the oldest block is dropped when all are full."""
+    """Blocks of states, forces and setpoints; the oldest is dropped when all are full."""
 
     def __init__(self, n: int, deflection: int) -> None:
         """Make room for a machine with `n` actuators and `deflection` numbers inside its legs."""
@@ -32,7 +32,7 @@ class Recorder:
             "rates": n,
             "deflection": deflection,
         }
-        widths |= {"forces": n, "demand": n, "measured": n, "command": n, "reference_pose": 7}
+        widths |= {"forces": n, "setpoint": n, "measured": n, "command": n, "reference_pose": 7}
         ends = np.cumsum([0, *widths.values()])
         self._columns = {
             name: slice(int(first), int(last))
@@ -56,7 +56,7 @@ class Recorder:
         Args:
             state: at its beginning.
             forces: `(n,)` on the legs from then on.
-            told: "demand", "measured", "command" `(n,)` and "reference_pose" `(7,)`.
+            told: "setpoint", "measured", "command" `(n,)` and "reference_pose" `(7,)`.
         """
         if self._filled == ROWS:
             self._blocks.append(np.empty((ROWS, self._width)))
@@ -86,7 +86,7 @@ class Recorder:
         rows = self.rows()
         parts = {name: rows[:, columns] for name, columns in self._columns.items()}
         time = parts.pop("time")[:, 0]
-        signals = {name: parts.pop(name) for name in ("demand", "measured", "command")}
+        signals = {name: parts.pop(name) for name in ("setpoint", "measured", "command")}
         signals |= {"reference_pose": parts.pop("reference_pose"), "time": time}
         return Trajectory(
             time=time,

@@ -81,7 +81,7 @@ class Replay:
 
     @property
     def scene(self) -> Scene:
-        """What was to be seen; the ghost where a demanded pose was recorded."""
+        """What was to be seen; the ghost where a setpoint pose was recorded."""
         return self._scenes.at(self._time)
 
     @property

@@ -14,9 +14,9 @@ from twin.errors import InputError
 from twin.model.engine import Fidelity
 from twin.simulation.live.payloads import Payload
 
-ComparisonInput = Literal["demand", "forces"]
-"""What the second engine gets: the same demand through drives and a controller of its own, or the
-first machine's forces."""
+ComparisonInput = Literal["setpoint", "forces"]
+"""Input of the second engine: the same reference through drives and a controller of its own, or
+the first machine's forces."""
 
 
 class Settings(BaseModel):
@@ -37,7 +37,7 @@ class Settings(BaseModel):
     """engine that runs beside it; None for none"""
     comparison_defaults: bool = False
     """whether that engine, if it is MuJoCo, has MuJoCo's own constraint settings"""
-    comparison_input: ComparisonInput = "demand"
+    comparison_input: ComparisonInput = "setpoint"
 
     def model_post_init(self, _: object) -> None:
         """Check the names."""

@@ -45,7 +45,7 @@ class Source(Protocol):
 
     @property
     def scene(self) -> Scene:
-        """What is to be seen now; the ghost is where the platform is demanded."""
+        """What is to be seen now; the ghost is at the setpoint."""
         ...
 
     def advance(self, duration: float) -> None:

@@ -58,8 +58,8 @@ class Steering:
         """Return whether a motion is being played at `time` [s]."""
         return self._course.playing(time)
 
-    def demanded(self, time: float) -> FloatArray:
-        """Return the axes `(k,)` demanded at `time` [s], in the units of the shown axes."""
+    def setpoint(self, time: float) -> FloatArray:
+        """Return the setpoint of the axes `(k,)` at `time` [s], in the units of the shown axes."""
         return self.axes.shown_values(self._course.state(time).values)
 
     def move_to(self, time: float, values: object) -> None:

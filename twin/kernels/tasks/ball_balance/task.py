@@ -25,8 +25,10 @@ RADIUS, RATE, PHASE = range(3)
 
 
 @compiled
-def pose_command(legs, home, places, actions, scale, bounds, gain, period, measured, paths, demand):
-    """Fill `demand` (N, n) with rates that follow a pose displaced from home by increments.
+def pose_command(
+    legs, home, places, actions, scale, bounds, gain, period, measured, paths, drive_commands
+):
+    """Fill `drive_commands` (N, n) with rates that follow a pose displaced from home by increments.
 
     Args:
         legs: constants of the legs.
@@ -39,10 +41,10 @@ def pose_command(legs, home, places, actions, scale, bounds, gain, period, measu
         period: of control [s].
         measured: `(N, n)` coordinates.
         paths: `Paths`, advanced in place.
-        demand: overwritten.
+        drive_commands: overwritten.
     """
     y, moved = paths.work, paths.moved
-    for i in range(demand.shape[0]):
+    for i in range(drive_commands.shape[0]):
         held, wanted, offset = paths.held[i], paths.wanted[i], paths.offset[i]
         for k in range(6):
             moved[k] = 0.0
@@ -62,7 +64,9 @@ def pose_command(legs, home, places, actions, scale, bounds, gain, period, measu
             for j in range(wanted.shape[0]):
                 wanted[j] = held[j]
         for j in range(wanted.shape[0]):
-            demand[i, j] = (wanted[j] - held[j]) / period + gain * (held[j] - measured[i, j])
+            drive_commands[i, j] = (wanted[j] - held[j]) / period + gain * (
+                held[j] - measured[i, j]
+            )
             held[j] = wanted[j]
 
 

@@ -45,10 +45,10 @@ def side_force(car, tyre, slip, load):
 
 
 @device
-def car_rate(car, state, steer, demand, rate):
+def car_rate(car, state, steer, traction, rate):
     """Fill `rate` (8,), the time derivative of `state` (8,); see `Car.derivative`."""
     u, v, r = state[1], state[2], state[3]
-    along = demand if demand > 0.0 else demand * tanh(u / STANDSTILL)
+    along = traction if traction > 0.0 else traction * tanh(u / STANDSTILL)
     wheelbase = car[FRONT] + car[REAR]
     moved = car[MASS] * along * car[HEIGHT] / wheelbase
     weight = car[MASS] * GRAVITY / wheelbase
@@ -122,20 +122,20 @@ def felt(car, state, rate, row):
 
 
 @compiled
-def drive_car(car, speed, steer, demand, step, rows):
+def drive_car(car, speed, steer, traction, step, rows):
     """Fill `rows` (n + 1, 6) with what the head feels along a drive, a Runge-Kutta step apart.
 
     Args:
         car: `(CAR_SIZE,)`.
         speed: [m/s] at the start.
         steer: `(2 n + 1,)` [rad] at half steps.
-        demand: `(2 n + 1,)` [m/s2] likewise.
+        traction: `(2 n + 1,)` [m/s2] likewise.
         step: [s].
         rows: overwritten.
     """
     state, ahead, rates = np.zeros(STATES), np.empty(STATES), np.empty((4, STATES))
     state[1] = speed
-    car_rate(car, state, steer[0], demand[0], rates[0])
+    car_rate(car, state, steer[0], traction[0], rates[0])
     felt(car, state, rates[0], rows[0])
     for k in range(rows.shape[0] - 1):
         for stage in range(1, 4):
@@ -143,9 +143,9 @@ def drive_car(car, speed, steer, demand, step, rows):
             for j in range(STATES):
                 ahead[j] = state[j] + share * rates[stage - 1, j]
             at = 2 * k + (2 if stage == 3 else 1)
-            car_rate(car, ahead, steer[at], demand[at], rates[stage])
+            car_rate(car, ahead, steer[at], traction[at], rates[stage])
         for j in range(STATES):
             total = rates[0, j] + 2.0 * rates[1, j] + 2.0 * rates[2, j] + rates[3, j]
             state[j] += step / 6.0 * total
-        car_rate(car, state, steer[2 * k + 2], demand[2 * k + 2], rates[0])
+        car_rate(car, state, steer[2 * k + 2], traction[2 * k + 2], rates[0])
         felt(car, state, rates[0], rows[k + 1])

@@ -155,8 +155,8 @@ def advance_command(machine, command, rates, offset, target, step, work):
 
 
 @compiled
-def command_rows(machine, actions, commands, rates, offsets, targets, measured, demand):
-    """Fill `demand` (N, n) with the actuators' speeds that follow actions on the pose.
+def command_rows(machine, actions, commands, rates, offsets, targets, measured, drive_commands):
+    """Fill `drive_commands` (N, n) with the actuators' speeds that follow actions on the pose.
 
     The speeds are those of the command's own coordinates over the period, exact for any size of
     step, and a correction in proportion to what the actuators were off it when the period began.
@@ -169,9 +169,9 @@ def command_rows(machine, actions, commands, rates, offsets, targets, measured, 
         offsets: `(N, n)` of the actuators' coordinates from kinematics.
         targets: `(N, n)` coordinates at the command, advanced in place.
         measured: `(N, n)` coordinates now.
-        demand: overwritten.
+        drive_commands: overwritten.
     """
-    n = demand.shape[1]
+    n = drive_commands.shape[1]
     work = (np.empty(13), np.empty(6), np.empty(n), np.empty(n))
     step, start = np.empty(6), np.empty(n)
     period = machine.period
@@ -196,7 +196,7 @@ def command_rows(machine, actions, commands, rates, offsets, targets, measured, 
             moved = (targets[i, j] - start[j]) / period
             most = machine.reach[j] / period
             wanted = moved + machine.gain * (start[j] - measured[i, j])
-            demand[i, j] = min(max(wanted, -most), most)
+            drive_commands[i, j] = min(max(wanted, -most), most)
 
 
 @compiled
@@ -218,18 +218,18 @@ def begin_commands(machine, rows, commands, rates, offsets, targets, measured):
 
 
 @compiled
-def speed_rows(machine, actions, measured, demand):
-    """Fill `demand` (N, n) with the actuators' speeds of actions on them, stopped at the limits.
+def speed_rows(machine, actions, measured, drive_commands):
+    """Fill `drive_commands` (N, n) with the actuators' speeds, stopped at the limits.
 
     Args:
         machine: a `Command`.
         actions: `(N, n)` in -1 to 1.
         measured: `(N, n)` coordinates now.
-        demand: overwritten.
+        drive_commands: overwritten.
     """
     for i in range(actions.shape[0]):
-        for j in range(demand.shape[1]):
+        for j in range(drive_commands.shape[1]):
             least = min(machine.low[j] - measured[i, j], 0.0)
             most = max(machine.high[j] - measured[i, j], 0.0)
             wanted = actions[i, j] * machine.reach[j]
-            demand[i, j] = min(max(wanted, least), most) / machine.period
+            drive_commands[i, j] = min(max(wanted, least), most) / machine.period

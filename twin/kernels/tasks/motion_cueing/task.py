@@ -103,7 +103,7 @@ def remember(senses, i, pose, twist, velocity):
 
 @device
 def entry(senses, i, ahead):
-    """Return which row of a ride's table is `ahead` periods from now; the last after its end."""
+    """Return the row of a manoeuvre's table `ahead` periods from now; the last after its end."""
     return min(senses.index[i] + ahead, senses.table.shape[1] - 1)
 
 
@@ -138,10 +138,12 @@ def add_sums(senses, i, error, threshold):
 @device
 def outcome(models, senses, signals, frame, results, i, pose, twist, places, failed):
     """Advance perception of row i by the period that ended; fill its terms but for the action's."""
-    ride, before = senses.table[i], entry(senses, i, 0)
+    manoeuvre, before = senses.table[i], entry(senses, i, 0)
     senses.index[i] += 1
     now = entry(senses, i, 0)
-    sense_all(models, senses.vehicle_states[i], ride[before], ride[now], senses.vehicle[i])
+    sense_all(
+        models, senses.vehicle_states[i], manoeuvre[before], manoeuvre[now], senses.vehicle[i]
+    )
     feel_platform(models, senses, i, pose, twist, frame.head, frame.period)
     results.reason[i] = reason(frame, i, places, failed)
     error, term = signals.error[i], results.term[i]
@@ -196,7 +198,7 @@ def look_rows(rows, steps, models, senses, signals, frame, results, machines, co
         results.reward[i] = 0.0
         for j in range(term.shape[0]):
             results.reward[i] += frame.weights[j] * term[j]
-        at = observe_ride(senses, i, frame, results.observation[i])
+        at = observe_manoeuvre(senses, i, frame, results.observation[i])
         observe_machine(
             signals.axes[i], twist[i], measured[i], command[0][i], command[1][i], action[i],
             frame, at, results.observation[i],
@@ -215,8 +217,8 @@ def reason(frame, i, places, failed):
 
 
 @device
-def observe_ride(senses, i, frame, row):
-    """Fill the first part of an observation `row` (o,): perception and ride; return its end."""
+def observe_manoeuvre(senses, i, frame, row):
+    """Fill perception and manoeuvre at the begin of an observation `row` (o,); return its end."""
     scale, at = frame.scale, 0
     for j in range(6):
         at = put(row, at, senses.vehicle[i, j], scale)

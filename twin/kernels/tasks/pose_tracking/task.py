@@ -23,9 +23,9 @@ POSITION_SCALE, ATTITUDE_SCALE, LARGEST_POSITION, LARGEST_ATTITUDE, OVERTRAVEL, 
 
 @compiled
 def velocity_command(
-    actions, scale, residual, gain, period, steps, last, coordinates, measured, demand
+    actions, scale, residual, gain, period, steps, last, coordinates, measured, drive_commands
 ):
-    """Fill `demand` (N, n): actions times `scale`, on top of the reference's mean rates or not.
+    """Fill `drive_commands` (N, n): scaled actions, added to the reference's mean rates or not.
 
     Args:
         actions: `(N, n)`.
@@ -37,24 +37,24 @@ def velocity_command(
         last: last row of `coordinates`.
         coordinates: `(N, k, n)` of the reference.
         measured: `(N, n)` coordinates.
-        demand: overwritten.
+        drive_commands: overwritten.
     """
-    for i in range(demand.shape[0]):
+    for i in range(drive_commands.shape[0]):
         now, then = min(steps[i], last), min(steps[i] + 1, last)
-        for j in range(demand.shape[1]):
+        for j in range(drive_commands.shape[1]):
             rate = 0.0
             if residual:
                 rate = (coordinates[i, then, j] - coordinates[i, now, j]) / period
                 rate += gain * (coordinates[i, now, j] - measured[i, j])
-            demand[i, j] = rate + scale[j] * actions[i, j]
+            drive_commands[i, j] = rate + scale[j] * actions[i, j]
 
 
 @compiled
 def pose_command(
     legs, home, actions, scale, bounds, residual, gain, period, steps, last, tables, measured,
-    offset, held, demand,
+    offset, held, drive_commands,
 ):  # fmt: skip
-    """Fill `demand` (N, n) with rates that follow a pose moved by increments.
+    """Fill `drive_commands` (N, n) with rates that follow a pose moved by increments.
 
     Args:
         legs: constants of the legs.
@@ -71,11 +71,11 @@ def pose_command(
         measured: `(N, n)` coordinates.
         offset: `(N, 6)` displacement, advanced in place.
         held: `(N, 3, n)` work and, in row 0, coordinates commanded for now, advanced in place.
-        demand: overwritten.
+        drive_commands: overwritten.
     """
     place, at = home
     pose, y = tables.work_pose, tables.work_state
-    for i in range(demand.shape[0]):
+    for i in range(drive_commands.shape[0]):
         then = min(steps[i] + 1, last)
         for k in range(6):
             moved = offset[i, k] + scale[k] * actions[i, k]
@@ -93,11 +93,11 @@ def pose_command(
             y[7 + k] = 0.0
         settle(legs, y)
         reached = inverse_kinematics(legs, y[:7], shifted)
-        for j in range(demand.shape[1]):
+        for j in range(drive_commands.shape[1]):
             base = tables.coordinates[i, then, j] if residual else at[j]
             wanted = base + (shifted[j] - plain[j]) if reached else held[i, 0, j]
             behind = gain * (held[i, 0, j] - measured[i, j])
-            demand[i, j] = (wanted - held[i, 0, j]) / period + behind
+            drive_commands[i, j] = (wanted - held[i, 0, j]) / period + behind
             held[i, 0, j] = wanted
 
 

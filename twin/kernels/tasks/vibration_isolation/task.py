@@ -22,46 +22,48 @@ ACCELERATION, DISPLACEMENT, RATE = range(3)
 
 
 @compiled
-def command(actions, scale, centring, steps, ride, start, measured, offset, demand, shaking):
-    """Fill `demand` (N, n) and `shaking` (N, ratio, 3) for the coming period.
+def command(
+    actions, scale, centring, steps, base_motion, start, measured, offset, drive_commands, shaking
+):
+    """Fill `drive_commands` (N, n) and `shaking` (N, ratio, 3) for the coming period.
 
     Args:
         actions: `(N, n)`.
         scale: `(n,)` what 1 means.
         centring: [1/s] or, of forces, zero.
         steps: `(N,)` control periods since the reset.
-        ride: `Ride` of the base.
+        base_motion: `BaseMotion` of the base.
         start: `(N, n)` coordinates at the reset.
         measured: `(N, n)` coordinates now.
         offset: `(n,)` that is added.
-        demand: overwritten.
+        drive_commands: overwritten.
         shaking: overwritten.
     """
-    last = ride.mean.shape[1] - 1
-    for i in range(demand.shape[0]):
+    last = base_motion.mean.shape[1] - 1
+    for i in range(drive_commands.shape[0]):
         now = min(steps[i], last)
         for part in range(shaking.shape[1]):
             for k in range(3):
-                shaking[i, part, k] = ride.mean[i, now, part, k]
-        for j in range(demand.shape[1]):
+                shaking[i, part, k] = base_motion.mean[i, now, part, k]
+        for j in range(drive_commands.shape[1]):
             back = centring * (start[i, j] - measured[i, j])
-            demand[i, j] = offset[j] + back + scale[j] * actions[i, j]
+            drive_commands[i, j] = offset[j] + back + scale[j] * actions[i, j]
 
 
 @device
-def sense_row(i, step, numbers, ride, machines, kept, signals):
+def sense_row(i, step, numbers, base_motion, machines, kept, signals):
     """Fill what the inertial sensors of row i tell about the period that ended at `step`."""
-    fresh, end = step == 0, ride.mean.shape[1] - 1
-    last, noise = min(max(step - 1, 0), end), ride.noise[i, step % (end + 1)]
+    fresh, end = step == 0, base_motion.mean.shape[1] - 1
+    last, noise = min(max(step - 1, 0), end), base_motion.noise[i, step % (end + 1)]
     period, pose = numbers[PERIOD], machines.pose[i]
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])
     sensed = kept.sensed[i]
-    ratio = ride.mean.shape[2]
+    ratio = base_motion.mean.shape[2]
     for k in range(3):
         base = 0.0
         if not fresh:
             for part in range(ratio):
-                base += ride.mean[i, last, part, k] / ratio
+                base += base_motion.mean[i, last, part, k] / ratio
         signals.base_acceleration[i, k] = base
         linear = (machines.twist[i, k] - kept.twist[i, k]) / period
         signals.absolute_acceleration[i, k] = 0.0 if fresh else linear + base
@@ -107,8 +109,8 @@ def observe_row(i, machines, kept, holding, sizes, last_action, out):
 
 @compiled
 def look(
-    rows, steps, numbers, ride, machines, kept, sizes, most, weights, last_action, observation,
-    term, reward, reason, signals,
+    rows, steps, numbers, base_motion, machines, kept, sizes, most, weights, last_action,
+    observation, term, reward, reason, signals,
 ):  # fmt: skip
     """Fill what `rows` see and are rewarded for; `steps` (N,) count from zero at the reset.
 
@@ -116,7 +118,7 @@ def look(
         rows: `(m,)`.
         steps: `(N,)` control periods since the reset.
         numbers: entries as named above.
-        ride: `Ride` of the base.
+        base_motion: `BaseMotion` of the base.
         machines: `Machines` of the batched plant.
         kept: `Kept` from one period to the next.
         sizes: `(o,)` scales of the observation.
@@ -134,10 +136,10 @@ def look(
         i = rows[row]
         if steps[i] == 0:
             begin_row(i, machines, kept)
-        sense_row(i, steps[i], numbers, ride, machines, kept, signals)
+        sense_row(i, steps[i], numbers, base_motion, machines, kept, signals)
         observe_row(i, machines, kept, holding, sizes, last_action, observation[i])
         for k in range(3):
-            base = ride.place[i, min(steps[i], ride.place.shape[1] - 1), k]
+            base = base_motion.place[i, min(steps[i], base_motion.place.shape[1] - 1), k]
             moved = machines.pose[i, k] - kept.pose[i, k]
             signals.absolute_displacement[i, k] = moved + base
         pose_error(machines.pose[i], kept.pose[i], kept.work, signals.rotation[i])

@@ -1,4 +1,4 @@
-"""Rides from CSV files: specific force and angular rate of a vehicle's head point."""
+"""Manoeuvres from CSV files: specific force and angular rate of a vehicle's head point."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from twin.errors import InputError
-from twin.motion.cueing.ride import LARGEST_FORCE, LARGEST_RATE, Ride
+from twin.motion.cueing.manoeuvre import LARGEST_FORCE, LARGEST_RATE, Manoeuvre
 from twin.motion.samples import SampleError, check_time
 from twin.motion.table_file import read_table
 from twin.motion.units import ACCELERATION, TIME, Column, Quantity
@@ -28,18 +28,18 @@ COLUMNS = {
     **{name: Column(name, SPECIFIC_FORCE) for name in FORCES},
     **{name: Column(name, ANGULAR_RATE) for name in RATES},
 }
-"""Columns of a ride's file: all are needed but the rates, which are zero when left out."""
+"""Columns of a manoeuvre's file: all are needed but the rates, which are zero when left out."""
 
 
-def read_ride(
+def read_manoeuvre(
     path: Any,
     *,
     units: Mapping[str, str] | None = None,
     columns: Mapping[str, str] | None = None,
     delimiter: str = ",",
     largest_gap: Any = None,
-) -> Ride:
-    """Return the ride recorded in a CSV file.
+) -> Manoeuvre:
+    """Return the manoeuvre recorded in a CSV file.
 
     The first line names the columns, each with its unit: `time [s],fx [m/s2],fy [m/s2],fz [g],
     wx [deg/s]`. fx, fy, fz: specific force (with gravity: fz is +1 g at rest) at the head in
@@ -61,8 +61,8 @@ def read_ride(
     if missing:
         raise InputError(
             str(table.file),
-            f"line 1: has no column {', '.join(missing)}; a ride needs time, {', '.join(FORCES)} "
-            f"and may have {', '.join(RATES)}",
+            f"line 1: has no column {', '.join(missing)}; a file needs time, {', '.join(FORCES)}"
+            f" and may have {', '.join(RATES)}",
         )
     time = table.columns["time"]
     try:
@@ -80,6 +80,6 @@ def read_ride(
     force = np.stack([table.columns[name] for name in FORCES], axis=1)
     rate = np.stack([table.columns.get(name, zero) for name in RATES], axis=1)
     try:
-        return Ride(Path(path).stem, time, force, rate)
+        return Manoeuvre(Path(path).stem, time, force, rate)
     except InputError as error:
         raise InputError(str(table.file), f"{error.field}: {error.message}") from None

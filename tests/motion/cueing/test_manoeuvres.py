@@ -1,4 +1,4 @@
-"""Rides: the small car against closed forms, files with clear faults, the coordinated turn."""
+"""Manoeuvres: the small car against closed forms, files with clear faults, the coordinated turn."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 
 from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.car import GRAVITY
-from twin.motion.cueing import MANOEUVRES, Car, Ride, Tyre, coordinated_turn, manoeuvre, read_ride
+from twin.motion.cueing import (
+    MANOEUVRES,
+    Car,
+    Manoeuvre,
+    Tyre,
+    coordinated_turn,
+    make_manoeuvre,
+    read_manoeuvre,
+)
 from twin.motion.cueing.car import STEP
 
 HEADER = "time [s],fx [m/s2],fy [g],fz [g],wz [deg/s]\n"
@@ -15,12 +23,12 @@ HEADER = "time [s],fx [m/s2],fy [g],fz [g],wz [deg/s]\n"
 
 @pytest.mark.parametrize("name", MANOEUVRES)
 def test_manoeuvres_start_and_end_without_rotation(name):
-    ride = manoeuvre(name)
-    assert ride.duration == pytest.approx(12.0)
-    np.testing.assert_allclose(ride.specific_force[0], [0.0, 0.0, GRAVITY], rtol=0, atol=1e-12)
-    np.testing.assert_allclose(ride.angular_rate[0], 0.0, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(ride.specific_force[-1], [0.0, 0.0, GRAVITY], rtol=0, atol=0.1)
-    force = np.abs(ride.specific_force - [0.0, 0.0, GRAVITY]).max()
+    manoeuvre = make_manoeuvre(name)
+    assert manoeuvre.duration == pytest.approx(12.0)
+    np.testing.assert_allclose(manoeuvre.specific_force[0], [0.0, 0.0, GRAVITY], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(manoeuvre.angular_rate[0], 0.0, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(manoeuvre.specific_force[-1], [0.0, 0.0, GRAVITY], rtol=0, atol=0.1)
+    force = np.abs(manoeuvre.specific_force - [0.0, 0.0, GRAVITY]).max()
     assert 1.0 < force < 8.0
 
 
@@ -28,25 +36,25 @@ def test_steady_turn_is_that_of_the_linear_bicycle():
     tyres = {"front_tyre": Tyre(80e3, linear=True), "rear_tyre": Tyre(95e3, linear=True)}
     car, speed, steer = Car(**tyres), 20.0, 0.01
     count = 2 * round(8.0 / STEP) + 1
-    ride = car.drive("turn", speed, np.full(count, steer), np.zeros(count))
+    manoeuvre = car.drive("turn", speed, np.full(count, steer), np.zeros(count))
     wheelbase = car.front + car.rear
     gradient = car.mass / wheelbase * (car.rear / 80e3 - car.front / 95e3)
     rate = speed * steer / (wheelbase + gradient * speed**2)
     # The drag of the steered wheel slows the car by a few per mille in the time.
-    assert ride.angular_rate[-1, 2] == pytest.approx(rate, rel=1e-2)
+    assert manoeuvre.angular_rate[-1, 2] == pytest.approx(rate, rel=1e-2)
     lateral = speed * rate
     moment = car.sprung_mass * car.arm
     roll = moment * lateral / (car.roll_stiffness - moment * GRAVITY)
     # Gravity along the rolled body's axis adds to what the turn asks.
     felt = lateral * np.cos(roll) + GRAVITY * np.sin(roll)
-    assert ride.specific_force[-1, 1] == pytest.approx(felt, rel=2e-2)
+    assert manoeuvre.specific_force[-1, 1] == pytest.approx(felt, rel=2e-2)
 
 
 def test_braking_dives_and_stops():
-    ride = manoeuvre("braking")
-    assert ride.angular_rate[:, 1].max() > 0.05
-    assert ride.specific_force[:, 0].min() < -6.0
-    np.testing.assert_allclose(ride.specific_force[-200:, 0], 0.0, rtol=0, atol=0.05)
+    manoeuvre = make_manoeuvre("braking")
+    assert manoeuvre.angular_rate[:, 1].max() > 0.05
+    assert manoeuvre.specific_force[:, 0].min() < -6.0
+    np.testing.assert_allclose(manoeuvre.specific_force[-200:, 0], 0.0, rtol=0, atol=0.05)
 
 
 @given(st.floats(1e-3, 0.4), st.floats(500.0, 2e4))
@@ -61,30 +69,30 @@ def test_tyres_have_one_slope_and_saturate(slip, load):
 
 
 def test_coordinated_turn_feels_no_side_force():
-    ride = coordinated_turn(0.5, 80.0)
-    np.testing.assert_array_equal(ride.specific_force[:, :2], 0.0)
-    assert ride.specific_force[:, 2].max() == pytest.approx(GRAVITY / np.cos(0.5))
-    middle = np.abs(ride.time - 5.0).argmin()
-    turn = np.linalg.norm(ride.angular_rate[middle])
+    manoeuvre = coordinated_turn(0.5, 80.0)
+    np.testing.assert_array_equal(manoeuvre.specific_force[:, :2], 0.0)
+    assert manoeuvre.specific_force[:, 2].max() == pytest.approx(GRAVITY / np.cos(0.5))
+    middle = np.abs(manoeuvre.time - 5.0).argmin()
+    turn = np.linalg.norm(manoeuvre.angular_rate[middle])
     assert turn == pytest.approx(GRAVITY * np.tan(0.5) / 80.0, rel=1e-9)
     # To the right for a bank to the right.
-    assert ride.angular_rate[middle, 2] < 0.0
+    assert manoeuvre.angular_rate[middle, 2] < 0.0
 
 
-def test_rides_are_read_with_their_units(tmp_path):
+def test_manoeuvres_are_read_with_their_units(tmp_path):
     file = tmp_path / "lap.csv"
     rows = [f"{k * 10},{1000 * k},0.5,1.0,{k}" for k in range(6)]
     header = HEADER.replace("[s]", "[ms]").replace("[m/s2]", "[mm/s2]")
     file.write_text(header + "\n".join(rows))
-    ride = read_ride(file)
-    assert ride.name == "lap"
-    np.testing.assert_allclose(ride.time, 0.01 * np.arange(6), rtol=0, atol=1e-15)
-    np.testing.assert_allclose(ride.specific_force[:, 0], np.arange(6), rtol=0, atol=1e-12)
-    np.testing.assert_allclose(ride.specific_force[:, 1], 0.5 * 9.80665, rtol=0, atol=1e-12)
+    manoeuvre = read_manoeuvre(file)
+    assert manoeuvre.name == "lap"
+    np.testing.assert_allclose(manoeuvre.time, 0.01 * np.arange(6), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(manoeuvre.specific_force[:, 0], np.arange(6), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(manoeuvre.specific_force[:, 1], 0.5 * 9.80665, rtol=0, atol=1e-12)
     np.testing.assert_allclose(
-        ride.angular_rate[:, 2], np.radians(np.arange(6)), rtol=0, atol=1e-12
+        manoeuvre.angular_rate[:, 2], np.radians(np.arange(6)), rtol=0, atol=1e-12
     )
-    np.testing.assert_array_equal(ride.angular_rate[:, :2], 0.0)
+    np.testing.assert_array_equal(manoeuvre.angular_rate[:, :2], 0.0)
 
 
 @pytest.mark.parametrize(
@@ -100,14 +108,14 @@ def test_rides_are_read_with_their_units(tmp_path):
     ],
 )
 def test_faults_of_files_are_named(tmp_path, text, message):
-    file = tmp_path / "ride.csv"
+    file = tmp_path / "manoeuvre.csv"
     file.write_text(text)
     with pytest.raises(InputError, match=message) as caught:
-        read_ride(file)
+        read_manoeuvre(file)
     assert str(file) in str(caught.value)
 
 
-def test_rides_refuse_what_is_none():
+def test_manoeuvres_refuse_what_is_none():
     time, level = np.arange(5) * 0.1, np.tile([0.0, 0.0, GRAVITY], (5, 1))
     for arguments in (
         ("a", time[:3], level[:3], 0 * level[:3]),
@@ -118,12 +126,12 @@ def test_rides_refuse_what_is_none():
         (1, time, level, 0 * level),
     ):
         with pytest.raises(InputError):
-            Ride(*arguments)
+            Manoeuvre(*arguments)
     for name in ("drift", None, 3):
         with pytest.raises(InputError, match="known: step_steer"):
-            manoeuvre(name)
+            make_manoeuvre(name)
     with pytest.raises(InputError):
-        manoeuvre("slalom", "car")
+        make_manoeuvre("slalom", "car")
     with pytest.raises(InputError):
         Car(mass=-1.0)
     with pytest.raises(InputError):

@@ -1,4 +1,4 @@
-"""What the driver on the platform feels: the ride that a motion makes."""
+"""What the driver on the platform feels: the manoeuvre that a motion makes."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_vector, positive
 from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.model.machine_model import MachineModel, as_model
-from twin.motion.cueing.ride import Ride
+from twin.motion.cueing.manoeuvre import Manoeuvre
 from twin.motion.motion import Motion
 from twin.motion.quaternions import cross, rotated
 
 
-def felt_ride(
+def felt_manoeuvre(
     platform: MachineModel, motion: Motion, head: Any = (0.0, 0.0, 0.0), period: Any = 5e-3
-) -> Ride:
+) -> Manoeuvre:
     """Return specific force and angular rate at the head, in platform axes, along a motion.
 
     The motion is first fitted to what the machine can do. Specific force is the acceleration of
@@ -41,7 +41,7 @@ def felt_ride(
     total = acceleration[:, :3] + cross(acceleration[:, 3:], arm) + cross(spin, cross(spin, arm))
     total[:, 2] += GRAVITY
     to_platform = pose[:, 3:] * [1.0, -1.0, -1.0, -1.0]
-    return Ride("platform", time, rotated(to_platform, total), rotated(to_platform, spin))
+    return Manoeuvre("platform", time, rotated(to_platform, total), rotated(to_platform, spin))
 
 
 def sample_times(motion: Motion, period: float) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Manoeuvres that a small car or an aircraft makes: rides to cue from."""
+"""Standard manoeuvres of a small car and of an aircraft."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.motion.checks import bounded
 from twin.motion.cueing.car import STEP, Car
-from twin.motion.cueing.ride import Ride
+from twin.motion.cueing.manoeuvre import Manoeuvre
 from twin.motion.fade import minimum_jerk
 
 DURATION = 12.0
@@ -28,8 +28,8 @@ BANK = np.radians(30.0)
 """[rad] of the coordinated turn."""
 
 
-def manoeuvre(name: Any, car: Any = None) -> Ride:
-    """Return the ride of a manoeuvre by name, 12 s long.
+def make_manoeuvre(name: Any, car: Any = None) -> Manoeuvre:
+    """Return a standard manoeuvre by its name, 12 s long.
 
     step_steer: 1.6 deg at the wheels in 0.3 s at 80 km/h, held; double_lane_change: two opposite
     pulls of 2 s at 80 km/h; slalom: 0.4 Hz at 50 km/h; braking: 6 m/s2 from 80 km/h to standstill;
@@ -50,7 +50,7 @@ def manoeuvre(name: Any, car: Any = None) -> Ride:
     return MANOEUVRES[one_of(name, "manoeuvre", MANOEUVRES)](chosen)
 
 
-def coordinated_turn(bank: Any = BANK, speed: Any = FLIGHT, entry: Any = 3.0) -> Ride:
+def coordinated_turn(bank: Any = BANK, speed: Any = FLIGHT, entry: Any = 3.0) -> Manoeuvre:
     """Return a level turn without side force at constant speed.
 
     With bank b: specific force g / cos b along z, turn rate g tan b / speed about the vertical.
@@ -75,7 +75,7 @@ def coordinated_turn(bank: Any = BANK, speed: Any = FLIGHT, entry: Any = 3.0) ->
     rate[:, 0] = roll_rate
     rate[:, 1] = turn * np.sin(roll)
     rate[:, 2] = turn * np.cos(roll)
-    return Ride("coordinated_turn", time, force, rate)
+    return Manoeuvre("coordinated_turn", time, force, rate)
 
 
 def _time() -> FloatArray:
@@ -92,14 +92,14 @@ def _plateau(
     return value, slope / rise, curvature / rise**2
 
 
-def _step_steer(car: Car) -> Ride:
+def _step_steer(car: Car) -> Manoeuvre:
     time = _time()
     return car.drive(
         "step_steer", COUNTRY, np.radians(1.6) * _plateau(time, 1.0, 8.0, 0.3)[0], 0.0 * time
     )
 
 
-def _double_lane_change(car: Car) -> Ride:
+def _double_lane_change(car: Car) -> Manoeuvre:
     time = _time()
     steer = np.zeros_like(time)
     for begin, sign in ((1.0, 1.0), (4.5, -1.0)):
@@ -110,27 +110,27 @@ def _double_lane_change(car: Car) -> Ride:
     return car.drive("double_lane_change", COUNTRY, steer, 0.0 * time)
 
 
-def _slalom(car: Car) -> Ride:
+def _slalom(car: Car) -> Manoeuvre:
     time = _time()
     window = _plateau(time, 0.5, 9.0, 1.5)[0]
     steer = np.radians(3.0) * np.sin(2.0 * np.pi * 0.4 * (time - 0.5)) * window
     return car.drive("slalom", CITY, steer, 0.0 * time)
 
 
-def _braking(car: Car) -> Ride:
+def _braking(car: Car) -> Manoeuvre:
     time = _time()
     return car.drive("braking", COUNTRY, 0.0 * time, -6.0 * _plateau(time, 1.0, 8.0, 0.3)[0])
 
 
-def _acceleration(car: Car) -> Ride:
+def _acceleration(car: Car) -> Manoeuvre:
     time = _time()
-    demand = np.zeros_like(time)
+    traction = np.zeros_like(time)
     for begin, stop, size in ((1.0, 3.0, 3.5), (3.35, 5.6, 2.5), (5.95, 8.5, 1.8)):
-        demand += size * _plateau(time, begin, stop, 0.2)[0]
-    return car.drive("acceleration", 30.0 / 3.6, 0.0 * time, demand)
+        traction += size * _plateau(time, begin, stop, 0.2)[0]
+    return car.drive("acceleration", 30.0 / 3.6, 0.0 * time, traction)
 
 
-MANOEUVRES: dict[str, Callable[[Car], Ride]] = {
+MANOEUVRES: dict[str, Callable[[Car], Manoeuvre]] = {
     "step_steer": _step_steer,
     "double_lane_change": _double_lane_change,
     "slalom": _slalom,
@@ -138,4 +138,4 @@ MANOEUVRES: dict[str, Callable[[Car], Ride]] = {
     "acceleration": _acceleration,
     "coordinated_turn": lambda _: coordinated_turn(),
 }
-"""Name -> ride of a car."""
+"""Name -> maker of the manoeuvre of a car."""

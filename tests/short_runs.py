@@ -1,4 +1,4 @@
-"""Short rides for tests of controllers."""
+"""Short runs for tests of controllers."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def driven(platform: Platform, controller: Controller, duration: float = 0.6) ->
     )
 
 
-def actuator_error(ride: Trajectory, controller: Controller) -> float:
+def actuator_error(run: Trajectory, controller: Controller) -> float:
     """Root mean square of the actuators' errors at the control instants."""
-    rows = np.arange(0, len(ride), 2)
+    rows = np.arange(0, len(run), 2)
     wanted = controller.reference.coordinates
     kept = np.minimum(rows // 2, len(wanted) - 1)
-    return float(np.sqrt(((ride.lengths[rows] - wanted[kept]) ** 2).mean()))
+    return float(np.sqrt(((run.lengths[rows] - wanted[kept]) ** 2).mean()))

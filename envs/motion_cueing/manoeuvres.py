@@ -1,4 +1,4 @@
-"""Rides to be cued: random drives of a small car, named manoeuvres, recorded ones; as tables."""
+"""Manoeuvres to be cued, as tables: random drives of a small car, named and recorded ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.car import GRAVITY, drive_car
-from twin.motion.cueing import MANOEUVRES, Car, Ride, manoeuvre, read_ride
+from twin.motion.cueing import MANOEUVRES, Car, Manoeuvre, make_manoeuvre, read_manoeuvre
 from twin.motion.cueing.car import STEP
 from twin.motion.fade import minimum_jerk
 
@@ -19,7 +19,7 @@ DURATION = 12.0
 """[s] of a random drive, as of the named manoeuvres."""
 
 DRIVE = "drive"
-"""Name of random drives among the rides."""
+"""Name of random drives among the manoeuvres."""
 
 SPEEDS = (30.0 / 3.6, 100.0 / 3.6)
 """[m/s] at the start of a drive."""
@@ -40,7 +40,7 @@ RISE = 0.3
 class Drive(NamedTuple):
     """A random drive."""
 
-    ride: Ride
+    manoeuvre: Manoeuvre
     """what the driver feels"""
     speed: float
     """[m/s] at the start"""
@@ -91,19 +91,19 @@ def random_drive(generator: np.random.Generator, intensity: float, car: Car | No
     return Drive(driven(chosen, speed, steer, along), speed, intensity, tuple(names))
 
 
-def driven(car: Car, speed: float, steer: FloatArray, demand: FloatArray) -> Ride:
-    """Return the ride of `Car.drive`, by the compiled kernel.
+def driven(car: Car, speed: float, steer: FloatArray, traction: FloatArray) -> Manoeuvre:
+    """Return the manoeuvre of `Car.drive`, by the compiled kernel.
 
     Args:
         car: any.
         speed: [m/s] at the start.
         steer: `(2 n + 1,)` [rad] of the front wheels, at half steps of `twin.motion.cueing.car`.
-        demand: `(2 n + 1,)` [m/s2] wanted by engine and brakes, likewise.
+        traction: `(2 n + 1,)` [m/s2] wanted by engine and brakes, likewise.
     """
     rows = np.empty(((len(steer) + 1) // 2, 6))
-    drive_car(packed_car(car), speed, steer, demand, STEP, rows)
+    drive_car(packed_car(car), speed, steer, traction, STEP, rows)
     time = np.arange(len(rows), dtype=np.float64) * STEP
-    return Ride(DRIVE, time, rows[:, :3], rows[:, 3:])
+    return Manoeuvre(DRIVE, time, rows[:, :3], rows[:, 3:])
 
 
 def packed_car(car: Car) -> FloatArray:
@@ -201,16 +201,16 @@ PIECES: dict[str, Callable[[FloatArray, float, float, np.random.Generator], Piec
 """Name -> part of a drive, from times since its begin, intensity and speed."""
 
 
-def as_ride(value: Any) -> Ride | None:
-    """Return a ride that is given, named or in a file; None for random drives.
+def as_manoeuvre(value: Any) -> Manoeuvre | None:
+    """Return a manoeuvre that is given, named or in a file; None for random drives.
 
     Args:
-        value: `DRIVE`, a name in `MANOEUVRES`, the path of a ride's CSV file, or a `Ride`.
+        value: `DRIVE`, a name in `MANOEUVRES`, the path of a CSV file, or a `Manoeuvre`.
 
     Raises:
-        InputError: none of them, or a file that cannot be read as a ride.
+        InputError: none of them, or a file that cannot be read as a manoeuvre.
     """
-    if isinstance(value, Ride):
+    if isinstance(value, Manoeuvre):
         return value
     if value == DRIVE:
         return None
@@ -218,20 +218,20 @@ def as_ride(value: Any) -> Ride | None:
         return _named(value)
     if isinstance(value, str) and not value.lower().endswith(".csv"):
         known = ", ".join((DRIVE, *MANOEUVRES))
-        raise InputError("ride", f"unknown ride {value!r}; known: {known}, or a CSV file")
-    return read_ride(value)
+        raise InputError("manoeuvre", f"unknown manoeuvre {value!r}; known: {known}, or a CSV file")
+    return read_manoeuvre(value)
 
 
 @lru_cache(maxsize=len(MANOEUVRES))
-def _named(name: str) -> Ride:
-    return manoeuvre(name)
+def _named(name: str) -> Manoeuvre:
+    return make_manoeuvre(name)
 
 
-def fill_table(ride: Ride, period: float, table: FloatArray) -> None:
+def fill_table(manoeuvre: Manoeuvre, period: float, table: FloatArray) -> None:
     """Fill `table` (L, 6) with specific force less rest and angular rate, a period apart.
 
-    After its end the ride's last values hold.
+    After its end the manoeuvre's last values hold.
     """
-    force, rate = ride.at(period * np.arange(len(table)))
+    force, rate = manoeuvre.at(period * np.arange(len(table)))
     table[:, :3], table[:, 3:] = force, rate
     table[:, 2] -= GRAVITY

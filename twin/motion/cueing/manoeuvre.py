@@ -21,11 +21,11 @@ LARGEST_RATE = 50.0
 FEWEST_SAMPLES = 4
 
 REST_SHARE = 0.3
-"""Of g; a ride whose mean vertical specific force is smaller lacks gravity."""
+"""Of g; a manoeuvre whose mean vertical specific force is smaller lacks gravity."""
 
 
 @dataclass(frozen=True, eq=False)
-class Ride:
+class Manoeuvre:
     """Specific force and angular rate at the head, in vehicle axes. Cannot be changed.
 
     Specific force is acceleration minus gravity, what an accelerometer shows: a vehicle at rest on
@@ -89,11 +89,11 @@ class Ride:
         values = np.stack([np.interp(times, self.time, column) for column in columns.T], axis=-1)
         return values[..., :3], values[..., 3:]
 
-    def scaled(self, factor: Any) -> Ride:
-        """Return the ride with its departure from rest times `factor`; raises InputError."""
+    def scaled(self, factor: Any) -> Manoeuvre:
+        """Return the manoeuvre with its departure from rest times `factor`; raises InputError."""
         share = as_floats(factor, "factor")
         if share.ndim:
             raise InputError("factor", "must be one number")
         rest = np.array([0.0, 0.0, GRAVITY])
         force = rest + share * (self.specific_force - rest)
-        return Ride(self.name, self.time, force, share * self.angular_rate)
+        return Manoeuvre(self.name, self.time, force, share * self.angular_rate)

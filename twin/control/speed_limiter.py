@@ -1,4 +1,4 @@
-"""Limits of what is demanded of actuators: speed and acceleration."""
+"""Limits of what is commanded of actuators: speed and acceleration."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from twin.basics.arrays import FloatArray, read_only
 from twin.model.machine_model import MachineModel
 
 
-class DemandLimiter:
-    """Keeps demanded speeds within the actuators' limits of speed and acceleration.
+class SpeedLimiter:
+    """Keeps commanded speeds within the actuators' limits of speed and acceleration.
 
     Attributes:
         speed: `(n,)` largest [m/s, rad/s], infinite where unknown.
@@ -27,12 +27,12 @@ class DemandLimiter:
         self._last = np.zeros(platform.n_actuators)
 
     def start(self, speeds: FloatArray) -> None:
-        """Begin at demanded `speeds` `(n,)`."""
+        """Begin at commanded `speeds` `(n,)`."""
         self._last = np.clip(speeds, -self.speed, self.speed)
 
-    def apply(self, demand: FloatArray) -> FloatArray:
-        """Return the demand `(n,)` nearest to the given one that the limits allow."""
+    def apply(self, command: FloatArray) -> FloatArray:
+        """Return the command `(n,)` nearest to the given one that the limits allow."""
         low = np.maximum(-self.speed, self._last - self.change)
         high = np.minimum(self.speed, self._last + self.change)
-        self._last = np.minimum(np.maximum(demand, low), high)
+        self._last = np.minimum(np.maximum(command, low), high)
         return self._last
