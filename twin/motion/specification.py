@@ -79,7 +79,7 @@ class MotionSpecification(NamedTuple):
         if name in ("step", "lift"):
             rise = 0.4 * self.duration if name == "lift" else 0.0
             start = 0.1 * self.duration
-            step = {"displacement": {axis: size}, "rise": rise, "start": start}
+            step: dict[str, Any] = {"displacement": {axis: size}, "rise": rise, "start": start}
             return StepMotion(platform.home, **step, **common)
         fade = FADES * self.duration
         common |= {"amplitude": {axis: size}, "fade_in": fade, "fade_out": fade}
