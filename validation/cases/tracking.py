@@ -129,7 +129,7 @@ def _controller(name: str, machine: Platform, reference: Reference, **options: A
 
 
 def _wrong_models(machine: Platform, reference: Reference) -> dict[str, Tracked]:
-    """Return rides on the analytic engine under controllers that know a wrong model."""
+    """Return runs on the analytic engine under controllers that know a wrong model."""
     model = wrong_model(machine)
     engine = make_engine("analytic", machine, TIMESTEP, "fast")
     runs = {
