@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import twin
-from twin.analysis.machine_summary import machine_facts
+from twin.analysis.machine_summary import machine_summary
 from twin.charts.text import value_text
 from twin.cli.console import Column, line, table
 from twin.machine.template import write_template
@@ -37,7 +37,7 @@ with TemporaryDirectory() as folder:
     except twin.TwinError as error:
         line(f"refused, as it should be: {str(error).splitlines()[-1].strip()}")
 
-facts = [(fact.name, value_text(fact.value), fact.unit) for fact in machine_facts(platform)]
+facts = [(fact.name, value_text(fact.value), fact.unit) for fact in machine_summary(platform)]
 table([Column("what follows from the numbers"), Column("value"), Column("unit")], facts)
 
 forces = platform.inverse_dynamics(platform.home, [0.0] * 6, [0.0] * 6)

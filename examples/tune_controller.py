@@ -17,11 +17,11 @@ import twin
 from twin.analysis.tuning.figures import gains_text
 from twin.analysis.tuning.snippet import control_snippet
 from twin.analysis.tuning.specification import VELOCITY_STEP
-from twin.analysis.tuning.velocity_step import tune_velocity
+from twin.analysis.tuning.velocity import VelocityStudy
 from twin.cli.console import Column, line, table
 
 platform = twin.load("stewart")
-tuning = tune_velocity(platform)
+tuning = VelocityStudy().tune(platform)
 trials = tuning.search.trials
 
 rows = []

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import one_thread  # noqa: F401
+
+# isort: split
 import re
 import tomllib
 from collections.abc import Callable

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from twin.analysis.machine_summary import machine_facts
+from twin.analysis.machine_summary import machine_summary
 from twin.machine.describe import describe
 from twin.simulation.platform import Platform
 from twin.validation.environment import Environment
@@ -132,7 +132,7 @@ def _machine(
             if case.machine == platform.name
         ],
         "parameters_hash": platform.hash,
-        "facts": [fact._asdict() for fact in machine_facts(platform)],
+        "facts": [fact._asdict() for fact in machine_summary(platform)],
         "parameters": [parameter._asdict() for parameter in describe(parameters)],
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from twin.analysis.tuning.specification import VELOCITY_STEP
-from twin.analysis.tuning.velocity_step import velocity_response
+from twin.analysis.tuning.velocity import VelocityStudy
 from twin.basics.arrays import FloatArray
 from twin.papers.stewart_thesis.linear_step import heave_leg, velocity_step_response
 from twin.simulation.platform import Platform
@@ -20,7 +20,7 @@ def closed_form(platform: Platform, gains: tuple[float, float]) -> Measure:
     leg = heave_leg(platform)
     differences = []
     for step in (1e-4, 5e-5):
-        instants, ours = velocity_response(platform, *gains, timestep=step)
+        instants, ours = VelocityStudy(timestep=step).response(platform, *gains)
         exact = velocity_step_response(instants, leg.mass, *gains, weight=leg.weight)
         differences.append(float(np.abs(ours - exact).max()))
     return Measure(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.analysis.frequency.paths import axis_path
-from twin.analysis.tuning.position_step import SETTLING, position_response
+from twin.analysis.tuning.position import PositionStudy
 from twin.analysis.tuning.specification import StepFigures, step_figures
 from twin.basics.arrays import FloatArray
 from twin.papers.stewart_thesis.actuator_modes import path_mass
@@ -96,7 +96,7 @@ def hardware_steps(
         inertia,
         mass,
         leg.encoder.resolution(leg.drive.turn) / SAMPLE / SIZE,
-        position_response(hardware),
+        PositionStudy().response(hardware),
         tuple(tuple(_scanned(hardware, inertia, mass, share)) for share in SHARES),
         step_figures(*simulated),
     )
@@ -143,7 +143,7 @@ def hardware_measures(steps: HardwareSteps) -> Iterator[Measure]:
         f"rise {1e3 * ours.rise_time:.1f} ms, {_settled(ours)}; the legs swing on the "
         f"transmission by {100.0 * leg.overshoot:.0f} percent, which the encoders do not see",
     )
-    moved = step_figures(*steps.position, SETTLING)
+    moved = step_figures(*steps.position, PositionStudy.specification)
     yield Measure(
         "hardware, position step of 50 mm: settled within 1 percent after",
         moved.settling_time,
@@ -217,8 +217,8 @@ def hardware_statements(
     """
     figures = step_figures(steps.thesis.time, steps.thesis.motor)
     ours = step_figures(steps.proportion.time, steps.proportion.motor)
-    settled = step_figures(*steps.position, SETTLING).settling_time
-    without = step_figures(*ideal, SETTLING).settling_time
+    settled = step_figures(*steps.position, PositionStudy.specification).settling_time
+    without = step_figures(*ideal, PositionStudy.specification).settling_time
     light = steps.scan[-1][0]
     return (
         Statement.judged(

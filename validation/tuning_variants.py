@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from twin.analysis.tuning.specification import StepFigures, step_figures
-from twin.analysis.tuning.velocity_step import velocity_response
+from twin.analysis.tuning.velocity import VelocityStudy
 from twin.simulation.platform import Platform
 from twin.validation.published import THESIS
 from twin.validation.results import Curve, Panel, Plot, Statement
@@ -44,7 +44,7 @@ def _responses(
 ) -> tuple[tuple[Curve, ...], list[StepFigures]]:
     curves, figures = [], []
     for gain, time in pairs:
-        instants, response = velocity_response(platform, 1e3 * gain, 1e-3 * time)
+        instants, response = VelocityStudy().response(platform, 1e3 * gain, 1e-3 * time)
         curves.append(Curve(name.format(gain, time), 1e3 * instants, response))
         figures.append(step_figures(instants, response))
     return tuple(curves), figures

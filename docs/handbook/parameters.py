@@ -7,7 +7,7 @@ from itertools import groupby
 
 import twin
 from handbook.markdown import plain, table
-from twin.analysis.machine_summary import machine_facts
+from twin.analysis.machine_summary import machine_summary
 from twin.charts.text import value_text
 from twin.machine.describe import Parameter, describe
 from twin.simulation.platform import Platform
@@ -21,7 +21,7 @@ def facts(platform: Platform) -> str:
     """Return the table of what follows from the numbers."""
     rows = [
         (plain(fact.name), value_text(fact.value, "", 5), plain(fact.unit), plain(fact.note))
-        for fact in machine_facts(platform)
+        for fact in machine_summary(platform)
     ]
     return table(("Quantity", "Value", "Unit", "Note"), rows)
 

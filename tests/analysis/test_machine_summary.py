@@ -15,7 +15,7 @@ from twin.analysis.machine_summary import (
     SAMPLES,
     axis_ranges,
     closest_legs,
-    machine_facts,
+    machine_summary,
 )
 from twin.machine.describe import describe
 from twin.machine.quantity import UNITS
@@ -108,25 +108,25 @@ def test_closest_legs_against_minimised_distance(platform: Platform) -> None:
     assert found == pytest.approx(wanted, abs=1e-5)
 
 
-def test_facts_agree_with_the_platform(platform: Platform) -> None:
-    facts = {fact.name: fact for fact in machine_facts(platform)}
+def test_summary_agrees_with_the_platform(platform: Platform) -> None:
+    rows = {row.name: row for row in machine_summary(platform)}
     coordinates = platform.inverse_kinematics(platform.home)
     name = "crank angles at home" if platform.kind == "rss" else "lengths at home"
     # The same lengths by another formula: rounding only.
-    assert facts[name].value == pytest.approx(coordinates, rel=1e-12)
-    assert facts[name].unit == platform.coordinate_unit
+    assert rows[name].value == pytest.approx(coordinates, rel=1e-12)
+    assert rows[name].unit == platform.coordinate_unit
     strokes = platform.maximum_coordinates - platform.minimum_coordinates
-    assert facts["stroke"].value == pytest.approx(strokes[0], rel=1e-14)
-    assert facts["degrees of freedom"].value == platform.dof
-    forces = np.array(facts["forces at rest"].value)
-    assert facts["forces at rest"].unit == platform.force_unit
+    assert rows["stroke"].value == pytest.approx(strokes[0], rel=1e-14)
+    assert rows["degrees of freedom"].value == platform.dof
+    forces = np.array(rows["forces at rest"].value)
+    assert rows["forces at rest"].unit == platform.force_unit
     still = platform.forward_dynamics(platform.home, np.zeros(6), forces)
     assert np.abs(still[:6]).max() < 1e-10 * platform.parameters.gravity
-    assert facts["condition number at home"].value >= 1.0
+    assert rows["condition number at home"].value >= 1.0
     # Turned into vertical force, what the actuators carry is less than all there is.
     carried = platform.jacobian(platform.home)[:, 2] @ forces / platform.parameters.gravity
-    assert facts["mass of the platform"].value == platform.parameters.platform.body.mass
-    all_mass = facts["mass of the platform"].value + facts["mass of the legs"].value
+    assert rows["mass of the platform"].value == platform.parameters.platform.body.mass
+    all_mass = rows["mass of the platform"].value + rows["mass of the legs"].value
     assert 0.1 * all_mass < carried < all_mass
 
 
@@ -148,7 +148,7 @@ def test_every_field_of_the_file_is_described(
     fields = {
         name
         for name in written
-        if not name.endswith("source") and not name.startswith(("fidelity", "variant"))
+        if not name.endswith("source") and not name.startswith(("configuration", "variant"))
     }
     assert len(fields) >= 20
     assert fields <= set(rows)
@@ -156,8 +156,8 @@ def test_every_field_of_the_file_is_described(
     for name, row in rows.items():
         assert row.description, name
         assert row.unit in si_units
-        if row.table.startswith("fidelity"):
-            continue  # names of fidelities, which no table of the file holds
+        if row.table.startswith("configuration"):
+            continue  # names of configurations, which no table of the file holds
         assert row.source == written[f"{row.table}.source".lstrip(".")], name
     given = [name for name in fields if isinstance(written[name], (int, float))]
     for name in given:

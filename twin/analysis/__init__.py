@@ -1,1 +1,1 @@
-"""What a machine's numbers mean for a task: stiffness, sag, modes, stroke, motors."""
+"""Analyses of a machine: workspace, payload, feasibility, frequency, stiffness, tuning."""

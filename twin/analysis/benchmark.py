@@ -31,7 +31,7 @@ STEPS = 200
 
 
 class FunctionTime(NamedTuple):
-    """What one function of a machine takes."""
+    """Time that one function of a machine takes."""
 
     name: str
     one: float
@@ -41,7 +41,7 @@ class FunctionTime(NamedTuple):
 
 
 class StepTime(NamedTuple):
-    """What one step of an engine takes."""
+    """Time that one step of an engine takes."""
 
     engine: str
     fidelity: str

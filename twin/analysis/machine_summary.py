@@ -1,4 +1,4 @@
-"""What a machine's numbers mean for its user: ranges, conditioning and static load at home."""
+"""Summary of a machine at home: ranges, conditioning, static load, distance between legs."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ LEG_POINTS = 1001
 
 LARGEST_ANGLE = np.radians(89.0)
 """Rotations are searched up to a quarter turn, where yaw, pitch and roll stop being unique and a
-plate on pillars stands on edge."""
+plate on pillars is vertical."""
 
 
-class Fact(NamedTuple):
-    """One derived number or list of numbers."""
+class SummaryRow(NamedTuple):
+    """One derived quantity: a number or a list of numbers."""
 
     name: str
     value: Any
@@ -35,33 +35,33 @@ class Fact(NamedTuple):
     note: str
 
 
-def machine_facts(platform: MachineModel) -> list[Fact]:
+def machine_summary(platform: MachineModel) -> list[SummaryRow]:
     """Return derived figures of a machine at its home pose."""
     unit, legs = platform.coordinate_unit, platform.parameters.legs
-    strokes = sorted({leg.actuator.stroke for leg in legs})
-    facts = [
-        Fact(
+    body, stroke = platform.parameters.platform.body, sorted({leg.actuator.stroke for leg in legs})
+    rows = [
+        SummaryRow(
             "degrees of freedom",
             platform.dof,
             "",
             "of the platform; the others are held by the legs",
         ),
-        Fact(
+        SummaryRow(
             f"{platform.parameters.leg.coordinate}s at home",
             platform.home_coordinates.tolist(),
             unit,
             "actuator coordinates",
         ),
-        Fact("stroke", strokes[0] if len(strokes) == 1 else strokes, unit, "of the actuators"),
-        Fact("mass of the platform", platform.parameters.platform.body.mass, "kg", "without legs"),
-        Fact("mass of the legs", sum(leg.mass for leg in legs), "kg", "all legs"),
-        Fact(
+        SummaryRow("stroke", stroke[0] if len(stroke) == 1 else stroke, unit, "of the actuators"),
+        SummaryRow("mass of the platform", body.mass, "kg", "without legs"),
+        SummaryRow("mass of the legs", sum(leg.mass for leg in legs), "kg", "all legs"),
+        SummaryRow(
             "condition number at home",
             float(platform.condition_number(platform.home)),
             "",
             "of the Jacobian, moments scaled; 1 is the best, infinite at a singular pose",
         ),
-        Fact(
+        SummaryRow(
             "forces at rest",
             platform.inverse_dynamics(platform.home, REST, REST).tolist(),
             platform.force_unit,
@@ -72,10 +72,10 @@ def machine_facts(platform: MachineModel) -> list[Fact]:
     if platform.n_actuators > platform.dof:
         numbers = ", ".join(map(str, platform.parameters.redundant_legs))
         note = "can push against each other without moving the platform"
-        facts.append(Fact("redundant legs", numbers, "", note))
+        rows.append(SummaryRow("redundant legs", numbers, "", note))
     distance, first, second = closest_legs(platform)
-    facts.append(
-        Fact(
+    rows.append(
+        SummaryRow(
             "closest legs at home",
             distance,
             "m",
@@ -85,8 +85,8 @@ def machine_facts(platform: MachineModel) -> list[Fact]:
     )
     note = "from home, inside the actuators' limits, with the other coordinates as at home"
     for name, unit, (low, high) in axis_ranges(platform):
-        facts.append(Fact(f"{name} range", [low, high], unit, note))
-    return facts
+        rows.append(SummaryRow(f"{name} range", [low, high], unit, note))
+    return rows
 
 
 def closest_legs(platform: MachineModel) -> tuple[float, int, int]:

@@ -1,4 +1,4 @@
-"""Plots of closed loops: where a machine was, where it should have been, and what it was told."""
+"""Tracking of a closed loop: errors against the reference, and a figure with the commands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ANGLES = ("yaw", "pitch", "roll")
 
 
 class TrackingErrors:
-    """How far a machine was from its reference at the control instants.
+    """Distances of a machine from its reference at the control instants.
 
     Attributes:
         time: `(m,)` [s].
@@ -45,9 +45,9 @@ class TrackingErrors:
         kept = np.minimum(rows, len(trajectory.time) - 1)
         if not np.allclose(trajectory.time[kept], self.time, rtol=0.0, atol=1e-9):
             raise InputError("trajectory", "must hold a state at every control instant")
-        pose, wanted = trajectory.pose[kept], signals["reference_pose"]
-        self.position = np.linalg.norm(pose[:, :3] - wanted[:, :3], axis=1)
-        self.rotation = angle_between(pose[:, 3:], wanted[:, 3:])
+        pose, reference = trajectory.pose[kept], signals["reference_pose"]
+        self.position = np.linalg.norm(pose[:, :3] - reference[:, :3], axis=1)
+        self.rotation = angle_between(pose[:, 3:], reference[:, 3:])
         self.actuators = signals["setpoint"] - signals["measured"]
 
     def root_mean_square(self) -> tuple[float, float, float]:
@@ -72,21 +72,23 @@ def tracking_figure(trajectory: Trajectory) -> Any:
     signals, time = trajectory.signals, errors.time
     names = [f"leg {number + 1}" for number in range(errors.actuators.shape[1])]
     rotary = trajectory.coordinate_unit == "rad"
-    wanted = signals["reference_pose"]
+    reference = signals["reference_pose"]
     start = trajectory.pose[0, :3]
     panels = [
         Axes(
             "displacement [m]",
             [
                 *_columns(trajectory.time, trajectory.pose[:, :3] - start, POSITIONS),
-                *_columns(time, wanted[:, :3] - start, [f"{n} wanted" for n in POSITIONS], "dash"),
+                *_columns(
+                    time, reference[:, :3] - start, [f"{n} reference" for n in POSITIONS], "dash"
+                ),
             ],
         ),
         Axes(
             "orientation [deg]",
             [
                 *_columns(trajectory.time, _degrees(trajectory.pose), ANGLES),
-                *_columns(time, _degrees(wanted), [f"{name} wanted" for name in ANGLES], "dash"),
+                *_columns(time, _degrees(reference), [f"{n} reference" for n in ANGLES], "dash"),
             ],
         ),
         Axes(

@@ -24,7 +24,7 @@ def list_machines() -> None:
 
 def info(machine: str, configuration: str | None = None) -> None:
     """Print a machine's parameters with their sources, and figures that follow from them."""
-    from twin.analysis.machine_summary import machine_facts
+    from twin.analysis.machine_summary import machine_summary
     from twin.machine.describe import describe
 
     platform = load(machine, configuration)
@@ -36,7 +36,7 @@ def info(machine: str, configuration: str | None = None) -> None:
     ):
         rows = [(p.name, value_text(p.value, p.unit), p.unit, p.description) for p in group]
         table(columns, rows, f"{path or 'machine'} (source: {source})")
-    facts = [(f.name, value_text(f.value), f.unit, f.note) for f in machine_facts(platform)]
+    facts = [(f.name, value_text(f.value), f.unit, f.note) for f in machine_summary(platform)]
     names = ("quantity", "value", "unit", "note")
     table([Column(name) for name in names], facts, "what follows from them")
 

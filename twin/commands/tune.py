@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from twin.analysis.tuning.figures import gains_text, tuning_figure
-from twin.analysis.tuning.position_step import SETTLING, tune_position
+from twin.analysis.tuning.position import PositionStudy
 from twin.analysis.tuning.search import Trial
 from twin.analysis.tuning.snippet import control_snippet
-from twin.analysis.tuning.specification import VELOCITY_STEP, StepSpecification
+from twin.analysis.tuning.specification import StepSpecification
+from twin.analysis.tuning.study import StepStudy
 from twin.analysis.tuning.tuning import Tuning
-from twin.analysis.tuning.velocity_step import tune_velocity
+from twin.analysis.tuning.velocity import VelocityStudy
 from twin.basics.files import write_text
 from twin.charts.text import number
 from twin.commands.console import Column, line, table
 from twin.commands.options import PAGE, check_files
 from twin.errors import InputError
 from twin.simulation.platform import load
+
+SEARCH = ("start", "low", "high", "margin")
+"""Options of the search; the others are of the step."""
 
 
 def tune(
@@ -42,7 +45,7 @@ def tune(
         specification: fields of `StepSpecification`; None keeps the default of the loop.
         out: TOML file for the [control] table.
         plot: HTML file for the responses.
-        options: of `tune_velocity` and `tune_position`; None keeps their default.
+        options: of the study and of `StepStudy.tune`; None keeps their default.
 
     Raises:
         InputError: an argument that cannot be used.
@@ -53,14 +56,15 @@ def tune(
 
         optional("plotly")
     platform = load(machine, configuration)
-    default = VELOCITY_STEP if loop == "velocity" else SETTLING
-    rule = _specification(default, specification)
     given = {name: value for name, value in options.items() if value is not None}
-    run: Callable[..., Tuning] = tune_velocity if loop == "velocity" else tune_position
+    search = {name: given.pop(name) for name in SEARCH if name in given}
     if loop == "position" and given.pop("carried", False):
         raise InputError("carried", "is for the velocity loop")
+    kind: type[StepStudy] = VelocityStudy if loop == "velocity" else PositionStudy
+    study = kind(engine=engine, **given)
+    rule = _specification(study.specification, specification)
     with _Display(platform.name, loop) as display:
-        tuning = run(platform, specification=rule, engine=engine, watch=display.show, **given)
+        tuning = study.tune(platform, specification=rule, watch=display.show, **search)
     _print(tuning)
     snippet = control_snippet(platform, tuning)
     line(snippet.rstrip())

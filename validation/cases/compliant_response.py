@@ -9,10 +9,10 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.machine.payload import Occupant, Wheelchair
+from twin.motion.displacement import displacement
 from twin.papers.compliant_legs.machine import CompliantMachine, from_parameters
 from twin.papers.compliant_legs.responses.load_cases import (
     LoadResponse,
-    displacement,
     run_load_cases,
     standard_load_cases,
 )
@@ -65,7 +65,7 @@ def run(platform: Platform) -> CaseResult:
     modes = modes_of(locked_linearisation(machine, settled))
     time = np.linspace(0.0, 2.0 * modes.settling_time, SAMPLES)
     path = locked_motions(machine, time, machine.home_extension, machine.home).pose[0]
-    away = displacement(settled.pose, path)
+    away = displacement(path, settled.pose)
     loads = standard_load_cases()
     responses = run_load_cases(machine, loads, settled, duration=1.0)
     seated = occupant_study(platform.parameters, OCCUPANTS, loads[:1], duration=0.5)
@@ -137,7 +137,7 @@ def stiffened_sag(machine: CompliantMachine, factor: float) -> float:
     """Return the sag [m] at home with springs of `factor` times the stiffness."""
     stiffer = replace(machine, stiffness=factor * machine.stiffness)
     settled = locked_equilibrium(stiffer, stiffer.home_extension)
-    return float(np.linalg.norm(displacement(machine.home, settled.pose[None])[0, :3]))
+    return float(np.linalg.norm(displacement(settled.pose, machine.home)[:3]))
 
 
 def _loads(responses: tuple[LoadResponse, ...]) -> Iterator[Measure]:

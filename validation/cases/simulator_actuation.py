@@ -120,10 +120,10 @@ def against_kernels(what: str, platform: Platform, states: RandomStates) -> Iter
 def _redundancy(platform: Platform, states: RandomStates) -> Iterator[Measure]:
     pose, twist, acceleration, _ = states
     forces = platform.inverse_dynamics(pose, twist, acceleration)
-    deflection = split_forces(forces).deflection
+    twisting = split_forces(forces).twisting
     yield Measure(
-        "deflection part of the forces that inverse dynamics gives, per largest force",
-        float(np.abs(deflection).max() / np.abs(forces).max()),
+        "internal part of the forces that inverse dynamics gives, per largest force",
+        float(np.abs(twisting).max() / np.abs(forces).max()),
         "1",
         1e-12,
         "they are the smallest ones: no part of them twists the plate",
@@ -143,7 +143,7 @@ def _wrong(wrong: WrongLength) -> Iterator[Measure]:
     split = wrong_force(CORNERS[1], EXCESS)
     yield Measure(
         f"internal force when one actuator pushes {EXCESS:g} N too hard",
-        float(np.abs(split.deflection).max()),
+        float(np.abs(split.twisting).max()),
         "N",
         reason="in all four actuators; the rest moves the plate",
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from twin.analysis.tuning.position_step import SETTLING, position_response
+from twin.analysis.tuning.position import PositionStudy
 from twin.analysis.tuning.specification import VELOCITY_STEP, step_figures
 from twin.analysis.tuning.tuning import Tuning
-from twin.analysis.tuning.velocity_step import tune_velocity, velocity_response
+from twin.analysis.tuning.velocity import VelocityStudy
 from twin.basics.arrays import FloatArray
 from twin.papers.stewart_thesis.linear_step import heave_leg, velocity_step_response
 from twin.simulation.platform import Platform, load
@@ -55,14 +55,15 @@ SEARCH = f"{THESIS}, section 4.3.1.1.2"
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
-    tuning = tune_velocity(platform)
+    study, carried = VelocityStudy(), VelocityStudy(carried=True)
+    tuning = study.tune(platform)
     responses = {
         "ours": tuning.search.best.response,
-        "thesis: 21.6, 3 ms": velocity_response(platform, *FOUND)[1],
-        "adopted: 20, 3 ms": velocity_response(platform, *ADOPTED)[1],
-        "adopted, weight carried": velocity_response(platform, *ADOPTED, carried=True)[1],
+        "thesis: 21.6, 3 ms": study.response(platform, *FOUND)[1],
+        "adopted: 20, 3 ms": study.response(platform, *ADOPTED)[1],
+        "adopted, weight carried": carried.response(platform, *ADOPTED)[1],
     }
-    moved = position_response(platform)
+    moved = PositionStudy().response(platform)
     simulated = tuning.time, responses["adopted: 20, 3 ms"]
     steps = hardware_steps(platform, load("stewart", "hardware"), simulated)
     varied, trends = variants(platform)
@@ -113,7 +114,7 @@ def _velocity(tuning: Tuning, responses: dict[str, FloatArray]) -> Iterator[Meas
 
 
 def _position(time: FloatArray, response: FloatArray) -> Iterator[Measure]:
-    figures = step_figures(time, response, SETTLING)
+    figures = step_figures(time, response, PositionStudy.specification)
     yield Measure(
         "position step of 50 mm: settled within 1 percent after",
         figures.settling_time,

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 import twin
-from twin.analysis.feasibility.figures import payload_figure, requirement_figure, stroke_figure
+from twin.analysis.feasibility.figures import requirement_figure, stroke_figure
 from twin.analysis.feasibility.mobility import Mobility
-from twin.analysis.feasibility.motor_requirement import motor_requirement, payload_sweep
+from twin.analysis.feasibility.motor_requirement import motor_requirement
 from twin.analysis.feasibility.stroke import required_stroke
-from twin.analysis.payload.body import Payload
 from twin.analysis.stiffness.sag import sag_figure, sag_over_stiffness
 from twin.errors import InputError
 from twin.motion import StepMotion
@@ -47,16 +46,6 @@ def test_cranks_have_torques() -> None:
     figure = requirement_figure(machine, motor_requirement(machine, motion))
     labels = [figure.layout[f"yaxis{k}"].title.text for k in ("", "2", "3")]
     assert labels == ["torque [N m]", "speed [rad/s]", "power [W]"]
-
-
-def test_payloads_beside_each_other(stewart: twin.Platform, task: StepMotion) -> None:
-    found = payload_sweep(stewart, task, [None, Payload(50.0)])
-    figure = payload_figure(stewart, ["empty", "50 kg"], found)
-    for trace, one in zip(figure.data, found, strict=True):
-        assert f"leg {one.peak_force.leg}" in trace.name
-        assert np.abs(trace.y).max() == pytest.approx(abs(one.peak_force.value), rel=1e-6)
-    with pytest.raises(InputError, match="names"):
-        payload_figure(stewart, ["empty"], found)
 
 
 def test_sag_over_stiffness(stewart: twin.Platform) -> None:

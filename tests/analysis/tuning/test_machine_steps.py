@@ -9,10 +9,10 @@ import pytest
 
 import twin
 from twin.analysis.tuning.figures import tuning_figure
-from twin.analysis.tuning.position_step import SETTLING, position_response
+from twin.analysis.tuning.position import PositionStudy
 from twin.analysis.tuning.snippet import control_snippet
 from twin.analysis.tuning.specification import VELOCITY_STEP, step_figures
-from twin.analysis.tuning.velocity_step import tune_velocity, velocity_gains, velocity_response
+from twin.analysis.tuning.velocity import VelocityStudy
 from twin.errors import InputError
 from twin.machine.control import CascadeGains
 from twin.papers.stewart_thesis.linear_step import heave_leg, velocity_step_response
@@ -23,7 +23,7 @@ def test_the_machine_moves_like_one_mass_in_heave() -> None:
     leg = heave_leg(platform)
     errors = []
     for step in (1e-4, 5e-5):
-        time, ours = velocity_response(platform, 21.6e3, 3e-3, timestep=step)
+        time, ours = VelocityStudy(timestep=step).response(platform, 21.6e3, 3e-3)
         exact = velocity_step_response(time, leg.mass, 21.6e3, 3e-3, weight=leg.weight)
         errors.append(np.abs(ours - exact).max())
     assert errors[0] < 0.02
@@ -33,13 +33,14 @@ def test_the_machine_moves_like_one_mass_in_heave() -> None:
 def test_gains_of_the_thesis_meet_its_specification() -> None:
     platform = twin.load("stewart")
     for gain in (21.6e3, 20e3):
-        assert VELOCITY_STEP.violation(*velocity_response(platform, gain, 3e-3)) < 0.0
-    assert VELOCITY_STEP.violation(*velocity_response(platform, 20e3, 3e-3, carried=True)) > 0.1
+        assert VELOCITY_STEP.violation(*VelocityStudy().response(platform, gain, 3e-3)) < 0.0
+    carried = VelocityStudy(carried=True).response(platform, 20e3, 3e-3)
+    assert VELOCITY_STEP.violation(*carried) > 0.1
 
 
 @pytest.mark.parametrize("name", ["stewart", "srspm", "rss", "driving_simulator"])
 def test_every_rigid_machine_can_be_tuned(name: str) -> None:
-    tuning = tune_velocity(twin.load(name))
+    tuning = VelocityStudy().tune(twin.load(name))
     assert tuning.search.met
     for value, gain in zip(tuning.values, tuning.gains, strict=True):
         assert gain.low <= value <= gain.high
@@ -47,7 +48,7 @@ def test_every_rigid_machine_can_be_tuned(name: str) -> None:
 
 def test_the_snippet_is_a_control_table() -> None:
     platform = twin.load("stewart")
-    tuning = tune_velocity(platform)
+    tuning = VelocityStudy().tune(platform)
     table = tomllib.loads(control_snippet(platform, tuning))["control"]
     gains = CascadeGains.model_validate(table)
     assert gains.velocity_gain == pytest.approx(tuning.values[0], rel=1e-3)
@@ -57,20 +58,20 @@ def test_the_snippet_is_a_control_table() -> None:
 
 
 def test_bounds_scale_with_what_the_actuators_move() -> None:
-    stewart, srspm = (velocity_gains(twin.load(name))[0] for name in ("stewart", "srspm"))
+    stewart, srspm = (VelocityStudy().gains(twin.load(name))[0] for name in ("stewart", "srspm"))
     assert (stewart.low, stewart.high) == (5e3, 30e3)
     masses = [heave_leg(twin.load(name)).mass for name in ("stewart", "srspm")]
     assert srspm.low / stewart.low == pytest.approx(masses[1] / masses[0], rel=1e-2)
 
 
 def test_unstable_gains_have_no_response() -> None:
-    _, response = velocity_response(twin.load("stewart"), 1e6, 1e-4)
+    _, response = VelocityStudy().response(twin.load("stewart"), 1e6, 1e-4)
     assert not np.isfinite(response).all() or np.abs(response).max() > 2.0
 
 
 def test_position_step_settles_in_the_thesis_time() -> None:
-    time, response = position_response(twin.load("stewart"))
-    figures = step_figures(time, response, SETTLING)
+    time, response = PositionStudy().response(twin.load("stewart"))
+    figures = step_figures(time, response, PositionStudy.specification)
     assert 1.5 < figures.settling_time < 2.0
     with pytest.raises(InputError, match="range"):
-        position_response(twin.load("stewart"), size=0.2)
+        PositionStudy(size=0.2).response(twin.load("stewart"))

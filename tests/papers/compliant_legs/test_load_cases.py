@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from twin.motion.displacement import displacement
 from twin.papers.compliant_legs.equations.solve import rest_lengths
 from twin.papers.compliant_legs.loads import load, wrench_in_base
 from twin.papers.compliant_legs.machine import CompliantMachine
 from twin.papers.compliant_legs.responses.load_cases import (
     LoadCase,
-    displacement,
     run_load_cases,
     standard_load_cases,
 )
@@ -117,7 +117,7 @@ def test_the_step_response_ends_at_the_quasi_static_displacement(responses, tilt
     )
     for k, response in enumerate(chosen):
         # The slowest mode decays as exp(-1.2 t / s): 7e-4 of some millimetres is left.
-        end = displacement(start.pose, motion.pose[k])[-1]
+        end = displacement(motion.pose[k], start.pose)[-1]
         assert end == pytest.approx(response.quasi_static, abs=5e-6)
 
 

@@ -9,20 +9,16 @@ import pytest
 from scipy.optimize import curve_fit
 
 from twin.errors import StateError
+from twin.motion.displacement import displaced, displacement
 from twin.papers.compliant_legs.equations.solve import rest_lengths, solve_free, solve_locked
 from twin.papers.compliant_legs.loads import NO_LOAD, load, wrench_in_base
 from twin.papers.compliant_legs.machine import CompliantMachine
-from twin.papers.compliant_legs.responses.load_cases import displacement
 from twin.papers.compliant_legs.responses.motion import (
     free_motion,
-    locked_internal,
     locked_motions,
+    locked_states,
 )
-from twin.papers.compliant_legs.rest.equilibrium import (
-    displaced,
-    held_equilibrium,
-    locked_equilibrium,
-)
+from twin.papers.compliant_legs.rest.equilibrium import held_equilibrium, locked_equilibrium
 from twin.papers.compliant_legs.rest.linear import (
     Linearisation,
     held_linearisation,
@@ -91,7 +87,7 @@ def test_linearisation_is_the_derivative(machine, derivative, given, locked: boo
         pose = displaced(at.pose, place[:6])
         wrench = wrench_in_base(given, pose)
         if locked:
-            deflection = locked_internal(machine, pose[None], speed[None], at.extension)[0]
+            deflection = locked_states(machine, pose[None], speed[None], at.extension)[0]
             return solve_locked(machine, pose, speed, deflection, wrench).acceleration
         deflection = np.concatenate([at.deflection + place[6:], speed[6:]])
         found = solve_free(machine, pose, speed[:6], deflection, at.forces, wrench)
@@ -164,7 +160,7 @@ def test_held_forces_do_not_hold(shipped: CompliantMachine) -> None:
     deflection = np.concatenate([at.deflection, np.zeros(6)])
     times = np.linspace(0.0, 0.8, 9)
     motion = free_motion(shipped, times, start, 1e-7 * slow * fastest, deflection, at.forces)
-    size = np.linalg.norm(displacement(at.pose, motion.pose), axis=1)
+    size = np.linalg.norm(displacement(motion.pose, at.pose), axis=1)
     assert np.log(size[-1] / size[0]) / 0.8 == pytest.approx(slow, rel=1e-3)
 
 
@@ -173,7 +169,7 @@ def test_the_machine_settles_where_newton_says(shipped: CompliantMachine) -> Non
     found = modes_of(locked_linearisation(shipped, at))
     times = np.linspace(0.0, 3.0, 1501)
     motion = locked_motions(shipped, times, shipped.home_extension, shipped.home)
-    path = displacement(at.pose, motion.pose[0])[:, 2]
+    path = displacement(motion.pose[0], at.pose)[:, 2]
     # Released at home it swings in heave, one mode: log decrement and frequency of the late part.
     late = times > 0.4
     heave = int(np.argmax(np.abs(found.shapes[2])))

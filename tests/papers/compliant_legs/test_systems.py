@@ -67,8 +67,8 @@ def point_masses(
             own = slice(first + 3 * k, first + 3 * k + 3)
             mass[own, own] = legs.masses[i, k] * np.eye(3)
             push[own] = legs.masses[i, k] * g
-        deflection, rate = deflection[i], deflection[n + i]
-        spring = machine.stiffness[i] * deflection + machine.damping[i] * rate
+        stretched, rate = deflection[i], deflection[n + i]
+        spring = machine.stiffness[i] * stretched + machine.damping[i] * rate
         push[first + 3 : first + 6] -= (spring + forces[i]) * legs.direction[0, i]
         push[first + 6 : first + 9] += forces[i] * legs.direction[0, i]
 

@@ -7,14 +7,14 @@ import pytest
 
 import twin
 from twin.analysis.tuning.specification import step_figures
-from twin.analysis.tuning.velocity_step import velocity_response
+from twin.analysis.tuning.velocity import VelocityStudy
 from twin.errors import InputError
 from twin.papers.stewart_thesis.motor_step import motor_response, with_armature
 
 
 def test_legs_move_as_in_the_step_that_is_seen_at_the_legs() -> None:
     hardware = twin.load("stewart", "hardware")
-    time, legs = velocity_response(hardware, 20e3, 3e-3, carried=True)
+    time, legs = VelocityStudy(carried=True).response(hardware, 20e3, 3e-3)
     found = motor_response(hardware, 20e3, 3e-3)
     np.testing.assert_allclose(found.time, time, rtol=0, atol=1e-12)
     np.testing.assert_allclose(found.leg, legs, rtol=1e-9, atol=1e-9)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -38,28 +37,9 @@ def requirement_figure(platform: MachineModel, requirement: MotorRequirement) ->
         text = f"peak {title} {peak.value:.4g} {unit}, leg {peak.leg}"
         mark = Line(text, np.array([peak.time]), np.array([peak.value]), "markers")
         panels.append(Axes(f"{title} [{unit}]", [*lines, mark]))
-    return panels_figure(panels, "time [s]", title=f"{platform.name}: what the task asks")
-
-
-def payload_figure(
-    platform: MachineModel, names: Sequence[str], requirements: Sequence[MotorRequirement]
-) -> Any:
-    """Return a plotly figure of the leg that carries most, over time, for every payload.
-
-    Raises:
-        InputError: not as many names as requirements.
-        MissingDependencyError: plotly is not installed.
-    """
-    unit = as_model(platform).force_unit
-    if len(names) != len(requirements) or not len(names):
-        raise InputError("names", "must be one per requirement")
-    lines = []
-    for name, requirement in zip(names, requirements, strict=True):
-        leg = requirement.peak_force.leg
-        lines.append(Line(f"{name}, leg {leg}", requirement.time, requirement.forces[:, leg - 1]))
-    label = "torque" if unit == "N m" else "force"
-    title = f"{platform.name}: largest {label} of the task under payloads"
-    return panels_figure([Axes(f"{label} [{unit}]", lines)], "time [s]", title=title)
+    return panels_figure(
+        panels, "time [s]", title=f"{platform.name}: motor requirement of the task"
+    )
 
 
 def stroke_figure(platform: MachineModel, required: RequiredStroke) -> Any:

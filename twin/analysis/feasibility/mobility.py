@@ -1,4 +1,4 @@
-"""A wanted mobility: ranges of translations and angles about a centre pose."""
+"""Mobility: ranges of translations and angles about a centre pose."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Mobility(NamedTuple):
 
 
 def check_convention(platform: MachineModel, convention: str) -> None:
-    """Raise InputError if a machine on pillars is asked for angles other than its own.
+    """Raise InputError for angles that a machine on pillars cannot have.
 
     Roll and pitch in their own order are all it can turn; x and y follow from them.
     """

@@ -1,4 +1,4 @@
-"""What a task asks of the motors: force or torque, speed and power, and how much is left."""
+"""Motor requirement of a task: force or torque, speed and power, and use of the limits."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class MotorRequirement(NamedTuple):
 
     @property
     def rms_forces(self) -> FloatArray:
-        """Root mean square over the task `(n,)` [N] or [N m]: what heats the motors."""
+        """Root mean square over the task `(n,)` [N] or [N m]: a measure of their heating."""
         span = self.time[-1] - self.time[0]
         return np.asarray(np.sqrt(np.trapezoid(self.forces**2, self.time, axis=0) / span))
 
@@ -79,7 +79,7 @@ class MotorRequirement(NamedTuple):
 
 
 class Use(NamedTuple):
-    """A required value and the limit of the actuator."""
+    """A required quantity beside the limit of the actuator."""
 
     name: str
     required: float
@@ -87,14 +87,14 @@ class Use(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Required value over limit; above 1 the actuator cannot do the task."""
+        """Required over limit; above 1 the actuator cannot do the task."""
         return self.required / self.limit
 
 
 def motor_requirement(
     platform: Platform, motion: Motion, *, wrench: Any = None, samples: int = SAMPLES
 ) -> MotorRequirement:
-    """Return what a motion asks of the actuators, by inverse dynamics.
+    """Return the requirement of a motion by inverse dynamics.
 
     Args:
         platform: the machine.
@@ -139,7 +139,7 @@ def payload_sweep(
     wrench: Any = None,
     samples: int = SAMPLES,
 ) -> tuple[MotorRequirement, ...]:
-    """Return what the same task asks under each payload; None is the machine as it is.
+    """Return the requirement of one task under each payload; None is the machine as it is.
 
     Raises:
         InputError: no payloads, or as `motor_requirement`.
@@ -176,8 +176,8 @@ def actuator_use(platform: Platform, requirement: MotorRequirement) -> tuple[Use
     ):
         largest = np.abs(required).max(axis=0)
         known = [
-            Use(f"{name} of leg {leg}", float(required), limit)
-            for leg, (limit, required) in enumerate(zip(limits, largest, strict=True), start=1)
+            Use(f"{name} of leg {leg}", float(value), limit)
+            for leg, (limit, value) in enumerate(zip(limits, largest, strict=True), start=1)
             if limit is not None
         ]
         if known:

@@ -1,4 +1,4 @@
-"""Stroke that a wanted mobility asks of every actuator, and the poses that ask most."""
+"""Stroke that a mobility requires of every actuator, and the poses that require most."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.analysis.feasibility.mobility import Mobility, check_convention
+from twin.analysis.workspace.admissible import coordinates
 from twin.basics import canonical
 from twin.basics.arrays import FloatArray
-from twin.errors import InputError, TwinError
+from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
 
 SAMPLES = 512
-"""Points inside the box; they start the search and look for poses out of reach."""
+"""Points inside the box; starts of the search, and samples for poses out of reach."""
 
 STARTS = 6
 """Searches per actuator and end: from its best points, no two of them close to each other."""
@@ -27,7 +28,7 @@ the square of the gradient's error."""
 
 
 class RequiredStroke(NamedTuple):
-    """What a mobility asks of the actuators; legs that `unreachable` poses stop are not judged."""
+    """Actuator coordinates that a mobility requires; `unreachable` poses are left out."""
 
     minimum: FloatArray
     """`(n,)` lowest coordinates [m] or [rad]"""
@@ -56,11 +57,11 @@ class RequiredStroke(NamedTuple):
         return not len(self.unreachable) and bool((margins >= 0.0).all())
 
 
-def required_stroke(platform: MachineModel, wanted: Mobility) -> RequiredStroke:
+def required_stroke(platform: MachineModel, mobility: Mobility) -> RequiredStroke:
     """Return the extremes of all actuator coordinates over a box of poses.
 
     Corners and points inside start searches along the gradient, as the extremes of a leg can lie
-    inside the box or on one of its faces. The same box always gives the same answer. Of machines
+    inside the box or on one of its faces. The result is deterministic. Of machines
     with fewer than six degrees of freedom, x and y follow from the other axes.
 
     Raises:
@@ -68,53 +69,40 @@ def required_stroke(platform: MachineModel, wanted: Mobility) -> RequiredStroke:
             or a box without any pose in reach.
     """
     as_model(platform)
-    if not isinstance(wanted, Mobility):
-        raise InputError("wanted", "must be a Mobility; use Mobility.about(...)")
-    check_convention(platform, wanted.convention)
-    axes = np.vstack([wanted.corners(), wanted.inner(SAMPLES)])
-    values = coordinates(platform, wanted, axes)
+    if not isinstance(mobility, Mobility):
+        raise InputError("mobility", "must be a Mobility; use Mobility.about(...)")
+    check_convention(platform, mobility.convention)
+    axes = np.vstack([mobility.corners(), mobility.inner(SAMPLES)])
+    values = coordinates(platform, _poses(platform, mobility, axes))
     reached = np.isfinite(values).all(axis=1)
     if not reached.any():
-        raise InputError("wanted", f"{platform.name} reaches no pose of the box")
+        raise InputError("mobility", f"{platform.name} reaches no pose of the box")
     ends = [
-        _extreme(platform, wanted, axes[reached], values[reached], leg, sign)
+        _extreme(platform, mobility, axes[reached], values[reached], leg, sign)
         for sign in (1.0, -1.0)
         for leg in range(platform.n_actuators)
     ]
     found = np.array([end[0] for end in ends]).reshape(2, -1)
-    places = _poses(platform, wanted, np.array([end[1] for end in ends]))
+    places = _poses(platform, mobility, np.array([end[1] for end in ends]))
     places = places.reshape(2, platform.n_actuators, 7)
     return RequiredStroke(
         found[0],
         found[1],
         places[0],
         places[1],
-        _poses(platform, wanted, axes[~reached]),
+        _poses(platform, mobility, axes[~reached]),
         found[0] - platform.minimum_coordinates,
         platform.maximum_coordinates - found[1],
     )
 
 
-def coordinates(platform: MachineModel, wanted: Mobility, axes: FloatArray) -> FloatArray:
-    """Return the actuator coordinates `(m, n)` of axis values `(m, k)`; NaN out of reach."""
-    poses = _poses(platform, wanted, axes)
-    try:
-        return platform.inverse_kinematics(poses)
-    except TwinError:
-        if len(poses) == 1:
-            return np.full((1, platform.n_actuators), np.nan)
-    middle = len(axes) // 2
-    halves = (coordinates(platform, wanted, part) for part in (axes[:middle], axes[middle:]))
-    return np.vstack(list(halves))
-
-
-def _poses(platform: MachineModel, wanted: Mobility, axes: FloatArray) -> FloatArray:
-    return platform.constrain(wanted.poses(axes)).pose
+def _poses(platform: MachineModel, mobility: Mobility, axes: FloatArray) -> FloatArray:
+    return platform.constrain(mobility.poses(axes)).pose
 
 
 def _extreme(
     platform: MachineModel,
-    wanted: Mobility,
+    mobility: Mobility,
     axes: FloatArray,
     values: FloatArray,
     leg: int,
@@ -123,7 +111,7 @@ def _extreme(
     """Return the smallest of sign times a coordinate, times sign, and the axes `(k,)` there."""
     from scipy.optimize import minimize
 
-    span = wanted.high - wanted.low
+    span = mobility.high - mobility.low
     free = np.flatnonzero(span > 0.0)
     order = canonical.order(sign * values[:, leg])
     best = (float(values[order[0], leg]), axes[order[0]])
@@ -132,20 +120,20 @@ def _extreme(
     steps = DIFFERENCE * np.vstack([np.zeros(len(free)), np.eye(len(free)), -np.eye(len(free))])
 
     def slope(point: FloatArray) -> tuple[float, FloatArray]:
-        tried = np.tile(wanted.low, (len(steps), 1))
+        tried = np.tile(mobility.low, (len(steps), 1))
         tried[:, free] += (point + steps) * span[free]
-        here = sign * coordinates(platform, wanted, tried)[:, leg]
+        here = sign * coordinates(platform, _poses(platform, mobility, tried))[:, leg]
         # Out of reach beside the point: the step there is refused, not taken.
         gradient = (here[1 : len(free) + 1] - here[len(free) + 1 :]) / (2.0 * DIFFERENCE)
         return float(np.nan_to_num(here[0], nan=np.inf)), np.nan_to_num(gradient)
 
-    for start in _starts((axes[order][:, free] - wanted.low[free]) / span[free]):
+    for start in _starts((axes[order][:, free] - mobility.low[free]) / span[free]):
         found = minimize(
             slope, start, jac=True, method="L-BFGS-B", bounds=[(0.0, 1.0)] * len(free),
             options={"ftol": 1e-15, "gtol": 1e-12},
         )  # fmt: skip
         if np.isfinite(found.fun) and found.fun < sign * best[0]:
-            place = wanted.low.copy()
+            place = mobility.low.copy()
             place[free] += found.x * span[free]
             best = (sign * float(found.fun), place)
     return best

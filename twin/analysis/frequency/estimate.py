@@ -22,11 +22,11 @@ Reference:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.frequency.response import FrequencyResponse
+from twin.analysis.frequency.response import ComplexArray, FrequencyResponse
 from twin.basics.arrays import FloatArray, as_floats, positive
 from twin.errors import InputError
 
@@ -40,6 +40,52 @@ NEIGHBOURS = 3
 
 FEWEST = 8
 """Samples of a window or of a dwell."""
+
+
+class Spectra(NamedTuple):
+    """Spectra of an input and an output, averaged over windows."""
+
+    frequency: FloatArray
+    """`(k,)` [Hz] from 0 to half the sampling rate"""
+    given: FloatArray
+    """`(k,)` power density of the input"""
+    received: FloatArray
+    """`(k,)` power density of the output"""
+    cross: ComplexArray
+    """`(k,)` cross power density"""
+    windows: int
+
+    @property
+    def transfer(self) -> ComplexArray:
+        """Output per input `(k,)`; zero where the input has nothing."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.nan_to_num(self.cross / self.given, nan=0.0, posinf=0.0, neginf=0.0)
+
+    @property
+    def coherence(self) -> FloatArray:
+        """Share of the output that follows linearly from the input `(k,)`, 0 to 1."""
+        return _coherence(self.cross, self.given, self.received)
+
+
+def spectra(
+    given: FloatArray, received: FloatArray, step: float, size: int, *, detrend: str
+) -> Spectra:
+    """Return the spectra of records `(m,)` over Hann windows that overlap by half.
+
+    Args:
+        given: input, evenly sampled.
+        received: output.
+        step: between samples [s].
+        size: samples of a window, at most `m`.
+        detrend: "constant" or "linear", taken out of every window.
+    """
+    from scipy.signal import csd, welch
+
+    hop = max(1, round(size * (1.0 - OVERLAP)))
+    options = {"fs": 1.0 / step, "nperseg": size, "noverlap": size - hop, "detrend": detrend}
+    frequency, cross = csd(given, received, **options)
+    power_in, power_out = (welch(part, **options)[1] for part in (given, received))
+    return Spectra(frequency, power_in, power_out, cross, 1 + (len(given) - size) // hop)
 
 
 def sweep_response(
@@ -57,7 +103,7 @@ def sweep_response(
 
     Raises:
         InputError: shapes that differ, a record shorter than a window, frequencies that the samples
-            cannot tell, or an input without any.
+            do not resolve, or an input without any.
     """
     x, y = _records(given, received)
     step, length = positive(period, "period"), positive(window, "window")
@@ -69,31 +115,18 @@ def sweep_response(
     first, last = positive(low, "low"), positive(high, "high")
     if not first < last <= 0.5 / step:
         raise InputError("low, high", f"must increase and stay below {0.5 / step:g} Hz")
-    hop = max(1, round(size * (1.0 - OVERLAP)))
-    starts = range(0, len(x) - size + 1, hop)
-    hann = np.hanning(size + 1)[:-1]
-    spectra = [
-        np.array([np.fft.rfft(hann * _centred(part[k : k + size])) for k in starts])
-        for part in (x, y)
-    ]
-    frequency = np.fft.rfftfreq(size, step)
-    inside = (frequency >= first * (1.0 - 1e-9)) & (frequency <= last * (1.0 + 1e-9))
-    into, out = (part[:, inside] for part in spectra)
-    power_in, power_out = np.abs(into) ** 2, np.abs(out) ** 2
-    total = power_in.sum(axis=0)
-    if not total.size or not total.max() > 0.0:
+    found = spectra(x, y, step, size, detrend="constant")
+    inside = (found.frequency >= first * (1.0 - 1e-9)) & (found.frequency <= last * (1.0 + 1e-9))
+    total = np.where(inside, found.given, 0.0)
+    if not total.max() > 0.0:
         raise InputError("given", "has nothing between these frequencies")
     excited = total > SILENT * total.max()
-    cross = (into.conj() * out).sum(axis=0)[excited]
-    total, received_power = total[excited], power_out.sum(axis=0)[excited]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        coherence = np.nan_to_num(np.abs(cross) ** 2 / (total * received_power))
-    coherence = np.clip(coherence, 0.0, 1.0)
+    coherence = found.coherence[excited]
     return FrequencyResponse(
-        frequency[inside][excited],
-        cross / total,
+        found.frequency[excited],
+        found.transfer[excited],
         coherence,
-        _deviation(coherence, np.array([float(len(starts))])),
+        deviation(coherence, found.windows),
     )
 
 
@@ -110,7 +143,7 @@ def record_response(
         high: highest frequency [Hz], below half the sampling rate.
 
     Raises:
-        InputError: shapes that differ, frequencies that the samples cannot tell, or an input
+        InputError: shapes that differ, frequencies that the samples do not resolve, or an input
             without any.
     """
     x, y = _records(given, received)
@@ -126,13 +159,9 @@ def record_response(
     beside = np.ones(NEIGHBOURS)
     cross = np.convolve(into.conj() * out, beside, "same")[inside]
     powers = [np.convolve(np.abs(part) ** 2, beside, "same")[inside] for part in (into, out)]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        coherence = np.clip(np.nan_to_num(np.abs(cross) ** 2 / (powers[0] * powers[1])), 0.0, 1.0)
+    coherence = _coherence(cross, *powers)
     return FrequencyResponse(
-        lines,
-        out[inside] / into[inside],
-        coherence,
-        _deviation(coherence, np.array([float(NEIGHBOURS)])),
+        lines, out[inside] / into[inside], coherence, deviation(coherence, NEIGHBOURS)
     )
 
 
@@ -147,7 +176,7 @@ def sine_response(given: Any, received: Any, period: Any, frequency: Any) -> Fre
 
     Raises:
         InputError: shapes that differ, less than a period of the sine, a frequency the samples
-            cannot tell, or an input without it.
+            do not resolve, or an input without it.
     """
     x, y = _records(given, received)
     step, hertz = positive(period, "period"), positive(frequency, "frequency")
@@ -169,7 +198,7 @@ def sine_response(given: Any, received: Any, period: Any, frequency: Any) -> Fre
         np.array([hertz]),
         np.array([out / into]),
         coherence,
-        _deviation(coherence, np.array([0.5 * len(x)])),
+        deviation(coherence, 0.5 * len(x)),
     )
 
 
@@ -187,14 +216,16 @@ def joined(parts: list[FrequencyResponse]) -> FrequencyResponse:
     )
 
 
-def _deviation(coherence: FloatArray, averages: FloatArray) -> FloatArray:
+def deviation(coherence: FloatArray, averages: float) -> FloatArray:
     """Return the standard deviation of a gain per its magnitude; infinite at zero coherence."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.sqrt((1.0 - coherence) / (2.0 * averages * coherence)))
 
 
-def _centred(part: FloatArray) -> FloatArray:
-    return np.asarray(part - part.mean())
+def _coherence(cross: ComplexArray, given: FloatArray, received: FloatArray) -> FloatArray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.nan_to_num(np.abs(cross) ** 2 / (given * received))
+    return np.asarray(np.clip(share, 0.0, 1.0))
 
 
 def _records(given: Any, received: Any) -> tuple[FloatArray, FloatArray]:

@@ -2,7 +2,7 @@
 
 One direction of the platform, or one actuator, follows a sweep or stepped sines through the closed
 loop. Reference over measurement give the response at the platform (pose, as the engine has it) and
-at every actuator that is asked to move (what its encoder tells), as in the thesis' figure 4.30.
+at every actuator that moves (as its encoder measures), as in the thesis' figure 4.30.
 """
 
 from __future__ import annotations
@@ -78,11 +78,11 @@ class MeasuredResponse(NamedTuple):
     """an axis of the platform, or "actuator 1" """
     excitation: Excitation
     platform: FrequencyResponse
-    """displacement of the platform per displacement of the setpoint, along the direction"""
+    """displacement of the platform per reference, along the direction"""
     actuators: dict[int, FrequencyResponse]
-    """number from 1 -> measured coordinate per setpoint, of the actuators that move"""
+    """number from 1 -> measured coordinate per reference, of those that move"""
     resting: tuple[int, ...]
-    """numbers of those that are hardly asked to move: by less than `MOVING` of the fastest"""
+    """numbers of those that hardly move: by less than `MOVING` of the fastest"""
 
 
 def measure_response(
@@ -125,7 +125,7 @@ def measure_response(
     Raises:
         InputError: an argument that cannot be used.
         ExcitationError: the machine had to be stopped.
-        SimulationStoppedError: the engine left the range where its answer means anything.
+        SimulationStoppedError: the engine left the range of valid states.
     """
     if (axis is None) == (actuator is None):
         raise InputError("axis, actuator", "give one of the two")
@@ -152,7 +152,7 @@ def measure_response(
         )
     moving = np.abs(path.rates) > MOVING * np.abs(path.rates).max()
     estimate = partial(_estimated, excitation, window=window, low=low, high=high)
-    told = np.vstack([run.signals["measured"], run.signals["measured"][-1]])
+    measured = np.vstack([run.signals["measured"], run.signals["measured"][-1]])
     return MeasuredResponse(
         platform.name,
         run.engine,
@@ -161,7 +161,7 @@ def measure_response(
         excitation,
         estimate(way, _along(run, path)),
         {
-            int(number) + 1: estimate(reference.coordinates[:, number], told[:, number])
+            int(number) + 1: estimate(reference.coordinates[:, number], measured[:, number])
             for number in np.flatnonzero(moving)
         },
         tuple((np.flatnonzero(~moving) + 1).tolist()),

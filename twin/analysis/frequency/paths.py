@@ -21,7 +21,7 @@ TASK_SPEED = 0.01
 """Adopted: strokes per second that an excitation may use where limits are not known."""
 
 MOVING = 0.05
-"""An actuator is asked to move if it does so by at least this part of the one that moves most."""
+"""An actuator counts as moving from this share of the rate of the fastest one."""
 
 
 class Path(NamedTuple):
@@ -42,8 +42,8 @@ def axis_path(platform: MachineModel, axis: str) -> Path:
     """
     column = AXES.index(one_of(axis, "axis", AXES))
     home = as_model(platform).home
-    wanted = np.eye(6)[column]
-    twist = platform.constrain(home, wanted, np.zeros(6)).twist
+    unit = np.eye(6)[column]
+    twist = platform.constrain(home, unit, np.zeros(6)).twist
     if abs(twist[column]) < 1e-9:
         raise InputError("axis", f"{platform.name} cannot move along {axis}")
     twist = twist / twist[column]

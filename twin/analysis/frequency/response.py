@@ -1,4 +1,4 @@
-"""Frequency response: complex gain over frequency with coherence, and what is read off it."""
+"""Frequency response: complex gain over frequency with coherence, bandwidth, peak, delay."""
 
 from __future__ import annotations
 
@@ -66,17 +66,17 @@ class FrequencyResponse(NamedTuple):
         Raises:
             InputError: a frequency outside the points.
         """
-        wanted = as_floats(frequency, "frequency")
-        if wanted.min() < self.frequency[0] or wanted.max() > self.frequency[-1]:
+        hertz = as_floats(frequency, "frequency")
+        if hertz.min() < self.frequency[0] or hertz.max() > self.frequency[-1]:
             raise InputError(
                 "frequency",
                 f"must lie from {self.frequency[0]:.4g} to {self.frequency[-1]:.4g} Hz",
             )
-        return np.asarray(np.interp(wanted, self.frequency, self.magnitude))
+        return np.asarray(np.interp(hertz, self.frequency, self.magnitude))
 
 
 class ResponseFigures(NamedTuple):
-    """What is read off the response of a closed loop; not-a-number where it is not reached."""
+    """Bandwidth, peak and delay of a closed loop; not-a-number where there is none."""
 
     bandwidth: float
     """[Hz] where the magnitude leaves -3 dB for good, seen from the peak upwards"""

@@ -1,1 +1,1 @@
-"""Logs of inertial sensors on a platform: read, aligned, compared with their reference."""
+"""Logs of inertial sensors on a platform: read, aligned, compared with the reference motion."""

@@ -37,7 +37,7 @@ class EvenLog(NamedTuple):
 
 
 class Alignment(NamedTuple):
-    """Where the motion lies in the log."""
+    """Position of the motion in the log."""
 
     offset: float
     """[s] time of the log at which the motion starts"""
@@ -87,11 +87,11 @@ def reference_readings(
     *,
     filtered: bool = False,
 ) -> FloatArray:
-    """Return what a sensor without errors would read `(k, 6)` along a motion.
+    """Return the readings `(k, 6)` of a sensor without errors along a motion.
 
     Args:
         sensor: for its place and its axes.
-        motion: the reference.
+        motion: reference.
         time: `(k,)` [s] of the motion; outside it the platform rests at its ends.
         gravity: [m/s2].
         filtered: whether behind the sensor's filter.
@@ -116,11 +116,11 @@ def align(reference: FloatArray, measured: FloatArray, rate: float) -> Alignment
     """Return the shift at which a log agrees best with a motion, by cross-correlation.
 
     Channels count by the reference motion in them, in units of the measured spread; those without
-    readings (NaN) or without motion in the reference do not count. The peak is
-    that of the parabola through the three highest values.
+    readings (NaN) or without reference motion do not count. The peak is that of the parabola
+    through the three highest values.
 
     Args:
-        reference: `(k, c)` readings that the motion asks for.
+        reference: `(k, c)` readings of an exact sensor along the motion.
         measured: `(m, c)` readings.
         rate: of both [Hz].
 
@@ -138,10 +138,10 @@ def align(reference: FloatArray, measured: FloatArray, rate: float) -> Alignment
         if np.isnan(reading).any() or not np.ptp(column) > 0.0:
             continue
         spread = float(reading.std()) or 1.0
-        wish, found = (column - column.mean()) / spread, (reading - reading.mean()) / spread
-        part = correlate(found, wish, mode="full", method="fft")
+        expected, found = (column - column.mean()) / spread, (reading - reading.mean()) / spread
+        part = correlate(found, expected, mode="full", method="fft")
         total = part if total is None else total + part
-        powers += [(wish**2).sum(), (found**2).sum()]
+        powers += [(expected**2).sum(), (found**2).sum()]
     if total is None or not powers.all():
         raise InputError("motion", "moves none of the channels that the log has")
     lags = correlation_lags(len(measured), len(reference), mode="full")

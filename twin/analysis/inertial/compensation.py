@@ -1,7 +1,7 @@
-"""Pre-compensation: a reference changed beforehand by what the platform was seen to make of it.
+"""Pre-compensation: a reference changed by the inverse of the measured response.
 
 The conclusion of the thesis suggests that "motion demand can be decreased by the amplification
-ratio". Here that is done for every frequency, where the log tells it.
+ratio". Here that is done for every frequency at which the log is coherent.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ TURNS = ("roll", "pitch", "yaw")
 
 
 class Compensation(NamedTuple):
-    """A reference that makes the platform do what was wanted."""
+    """A reference with which the platform follows the original motion."""
 
     time: FloatArray
     """`(k,)` [s]"""
@@ -93,7 +93,7 @@ def inverse_gain(
         frequency: `(m,)` [Hz], from 0 up.
         coherent: coherence from which the response is trusted.
         largest: most by which a part is raised or lowered.
-        phase: whether to turn the phases back too. The log must tell delays then: its alignment
+        phase: whether to turn the phases back too. The log must hold delays then: its alignment
             has taken the mean one out.
 
     Raises:
@@ -127,11 +127,11 @@ def compensate(
     sample_rate: float = SAMPLE_RATE,
     **options: Any,
 ) -> Compensation:
-    """Return a motion's reference, changed such that the platform does what the motion says.
+    """Return a reference with which the platform follows a motion.
 
     Args:
-        motion: what is wanted.
-        comparison: of a log with the reference motion of that time.
+        motion: to be followed.
+        comparison: of a log with its reference motion.
         sample_rate: of the compensated reference [Hz].
         options: of `inverse_gain`.
 
@@ -171,7 +171,7 @@ def _filtered(values: FloatArray, gain: NDArray[np.complex128], rest: int) -> Fl
 
 
 def write_compensation(compensation: Compensation, path: str | Path) -> Path:
-    """Write a compensated reference as CSV for `twin.motion.read_recording`; return its path.
+    """Write a compensated reference as CSV for `twin.motion.read_recording`; returns its path.
 
     Raises:
         InputError: the place cannot be written to.

@@ -79,8 +79,8 @@ def response_figure(
     some = found.frequency > 0.0
     frequency, unit = found.frequency[some], UNITS[channel[0]]
     ratio = decibels(found.amplification[some])
-    told = found.coherence[some] >= 0.5
-    lines = [Line("amplification", frequency[told], ratio[told])]
+    coherent = found.coherence[some] >= 0.5
+    lines = [Line("amplification", frequency[coherent], ratio[coherent])]
     if compensation is not None:
         for axis, gain in compensation.gains.items():
             if channel_of_axis(axis, comparison.sensor) != channel:

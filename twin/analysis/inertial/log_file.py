@@ -43,7 +43,8 @@ THESIS_RATE = 200.0
 
 THESIS_COLUMNS = 7
 """Message count, three specific forces, three rates. The script names the first (`count`) and the
-fifth (`vR`, which it plots against the reference motion); the others are inferred."""
+fifth (`vR`, which it plots against the reference motion); the others are inferred from these
+two."""
 
 
 def read_inertial_log(

@@ -1,4 +1,4 @@
-"""Response of a platform to a reference motion from an inertial log: spectra and coherence."""
+"""Response of a platform to a reference motion, from an inertial log."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from twin.analysis.frequency.estimate import deviation, spectra
 from twin.analysis.inertial.alignment import (
     Alignment,
     EvenLog,
@@ -56,7 +57,7 @@ class ChannelResponse(NamedTuple):
 
 
 class InertialComparison(NamedTuple):
-    """A log held against the reference motion of that time."""
+    """A log compared with the reference motion during it."""
 
     log: EvenLog
     alignment: Alignment
@@ -81,11 +82,11 @@ def compare_log(
     resolution: float = RESOLUTION,
     largest_gap: float = 0.05,
 ) -> InertialComparison:
-    """Return what a machine made of a motion, from the log of a sensor on its platform.
+    """Return the response of a machine to a motion, from the log of a sensor on its platform.
 
     Args:
         platform: the machine, for its gravity.
-        motion: the reference.
+        motion: reference.
         log: what the sensor wrote down; may begin before and end after the motion.
         sensor: its place, axes, bandwidth and damping.
         resolution: of the spectra [Hz].
@@ -103,18 +104,20 @@ def compare_log(
     count = int(motion.duration * even.rate) + 1
     # The sensor's own delay belongs to it: what the alignment takes out is the platform's.
     begin = np.arange(max(count, 2)) / even.rate
-    wish = reference_readings(sensor, motion, begin, gravity, filtered=True)
-    found = align(wish, even.readings, even.rate)
+    reference = reference_readings(sensor, motion, begin, gravity, filtered=True)
+    found = align(reference, even.readings, even.rate)
     time = even.time - even.time[0] - found.offset
     inside = (time >= -1e-9) & (time <= motion.duration + 1e-9)
     time, measured = time[inside], even.readings[inside]
-    wish = reference_readings(sensor, motion, time, gravity)
+    reference = reference_readings(sensor, motion, time, gravity)
     responses = {}
     for k, name in enumerate(CHANNELS):
-        if not np.isnan(measured[:, k]).any() and np.ptp(wish[:, k]) > 0.0:
-            responses[name] = _response(wish[:, k], measured[:, k], even.rate, resolution, sensor)
+        if not np.isnan(measured[:, k]).any() and np.ptp(reference[:, k]) > 0.0:
+            responses[name] = _response(
+                reference[:, k], measured[:, k], even.rate, resolution, sensor
+            )
     shifted = found._replace(offset=float(even.time[0]) + found.offset)
-    return InertialComparison(even, shifted, time, wish, measured, responses, sensor)
+    return InertialComparison(even, shifted, time, reference, measured, responses, sensor)
 
 
 def sensor_filter(
@@ -134,8 +137,6 @@ def _response(
     resolution: float,
     sensor: InertialSensor,
 ) -> ChannelResponse:
-    from scipy.signal import csd, welch
-
     segment = math.ceil(rate / positive(resolution, "resolution"))
     segments = (2 * len(reference)) // segment - 1
     if segments < FEWEST_SEGMENTS:
@@ -144,21 +145,13 @@ def _response(
             f"{resolution:g} Hz needs {1.5 * segment / rate:.3g} s of common motion at least, "
             f"there are {len(reference) / rate:.3g} s; take a coarser one",
         )
-    options = {"fs": rate, "nperseg": segment, "detrend": "linear"}
-    frequency, wish = welch(reference, **options)
-    found = welch(measured, **options)[1]
-    cross = csd(reference, measured, **options)[1]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        transfer = np.nan_to_num(cross / wish, nan=0.0, posinf=0.0, neginf=0.0)
-        coherence = np.nan_to_num(np.abs(cross) ** 2 / (wish * found))
-        coherence = np.clip(coherence, 0.0, 1.0)
-        averages = OVERLAPPED * segments
-        spread = np.sqrt((1.0 - coherence) / (2.0 * averages * coherence))
+    found = spectra(reference, measured, 1.0 / rate, segment, detrend="linear")
+    coherence = found.coherence
     return ChannelResponse(
-        frequency,
-        wish,
-        found,
+        found.frequency,
+        found.given,
+        found.received,
         coherence,
-        transfer / sensor_filter(frequency, sensor.bandwidth, sensor.damping_ratio),
-        np.nan_to_num(spread, nan=np.inf, posinf=np.inf),
+        found.transfer / sensor_filter(found.frequency, sensor.bandwidth, sensor.damping_ratio),
+        deviation(coherence, OVERLAPPED * segments),
     )

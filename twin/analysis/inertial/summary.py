@@ -57,10 +57,10 @@ def summary(comparison: InertialComparison, compensation: Compensation | None = 
 
 def peak_amplification(response: ChannelResponse) -> tuple[float, float] | None:
     """Return the largest coherent ratio and its frequency [Hz]; None where nothing is coherent."""
-    told = (response.coherence >= COHERENT) & (response.frequency > 0.0)
-    if not told.any():
+    coherent = (response.coherence >= COHERENT) & (response.frequency > 0.0)
+    if not coherent.any():
         return None
-    best = int(np.where(told, response.amplification, -np.inf).argmax())
+    best = int(np.where(coherent, response.amplification, -np.inf).argmax())
     return float(response.amplification[best]), float(response.frequency[best])
 
 
@@ -69,9 +69,9 @@ def table_rows(response: ChannelResponse) -> list[tuple[str, str, str, str]]:
     rows = []
     ratios = response.amplification
     level = decibels(ratios)
-    for wanted in SHOWN:
-        k = int(np.abs(response.frequency - wanted).argmin())
-        if wanted > response.frequency[-1] or response.frequency[k] == 0.0:
+    for shown in SHOWN:
+        k = int(np.abs(response.frequency - shown).argmin())
+        if shown > response.frequency[-1] or response.frequency[k] == 0.0:
             continue
         row = (f"{response.frequency[k]:.3g}", f"{response.coherence[k]:.3f}")
         if response.coherence[k] < COHERENT:

@@ -40,13 +40,13 @@ class ContinuousLimit(NamedTuple):
     leg: int
     """that reaches its limit, from 1"""
     corner: bool
-    """whether every actuator that may be set freely stands at one of its ends"""
+    """whether every actuator that may be set freely is at one of its ends"""
     searches: int
     """how many were made"""
 
 
 class _Ratio:
-    """How much of an actuator's room a kilogram takes: one over the mass that fills it.
+    """Share of an actuator's room that a kilogram takes: one over the mass that fills it.
 
     Smooth where the mass itself is infinite or changes sign.
     """

@@ -1,4 +1,4 @@
-"""What a loaded platform has to do: sines on all axes at once, over a range of frequencies."""
+"""Criterion of shaking: sines on all axes at once, over a range of frequencies."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The largest payload that a machine can shake, over positions and frequencies.
 
-Inverse dynamics is affine in the body's mass at every instant, so each run gives the mass it
-stands and no mass has to be tried.
+Inverse dynamics is affine in the body's mass at every instant, so each run gives the largest
+mass directly.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ FINE = 360
 """Times in a period of runs that decide: they miss 4e-5 of what moves."""
 
 Progress = Callable[[int, int], None]
-"""Told how many of how many parts are done."""
+"""Called with the number of parts that are done and of all parts."""
 
 
 class DynamicPayload(NamedTuple):
-    """What a dynamic search finds; masses [kg] are of the whole body on the legs."""
+    """Result of a dynamic search; masses [kg] are of the whole body on the legs."""
 
     criterion: Criterion
     extensions: FloatArray
@@ -41,11 +41,11 @@ class DynamicPayload(NamedTuple):
     poses: FloatArray
     """`(k, 7)`"""
     masses: FloatArray
-    """`(k, f)` that each run stands; infinite where it was left out"""
+    """`(k, f)` largest of each run; infinite where it was left out"""
     outcomes: FloatArray
     """`(k, f)` 0: done; 1: left out, beyond an actuator's ends; 2: left out, faster than one"""
     passes_kg: float | None
-    """last mass that all runs stand; None: not even the first one, or every run was left out"""
+    """last mass that passes all runs; None: not even the first one, or every run was left out"""
     fails_kg: float | None
     """the next one; None: every run was left out"""
     first_failure: FloatArray | None
@@ -63,7 +63,7 @@ class DynamicPayload(NamedTuple):
 
     @property
     def left_out(self) -> tuple[int, ...]:
-        """How many positions were left out, per frequency."""
+        """Number of positions left out, per frequency."""
         return tuple(int(count) for count in (self.outcomes > 0.0).sum(axis=0))
 
 
@@ -80,7 +80,7 @@ def dynamic_payload(
     samples: int = SAMPLES,
     progress: Progress | None = None,
 ) -> DynamicPayload:
-    """Return the largest payload a machine moves as a criterion asks.
+    """Return the largest payload with which a machine meets a criterion.
 
     Args:
         platform: with six actuators and degrees of freedom.
@@ -91,8 +91,8 @@ def dynamic_payload(
         step: what is added to it [kg].
         sense: "magnitude", or "signed" for pushing forces alone, as the thesis' code.
         checked: whether runs beyond the actuators' ends or speeds are left out.
-        samples: times in a period; runs that decide are looked at more closely.
-        progress: told after every frequency.
+        samples: times in a period; runs that decide are repeated with more.
+        progress: called after every frequency.
 
     Raises:
         InputError: a machine without six degrees of freedom, legs that give way, no limit known, or
@@ -114,17 +114,17 @@ def dynamic_payload(
     finer = _Finer(machine, criterion, positions, masses, legs)
     # A sine sampled beside its peak misses 1 - cos of it; twice that for what stays the same.
     close = 2.0 * (1.0 - np.cos(np.pi / samples))
-    finer.look(masses <= masses.min() * (1.0 + close))
+    finer.repeat(masses <= masses.min() * (1.0 + close))
     steps = mass_steps(float(masses.min()), start, step)
     if not np.isfinite(masses).any():
         steps = MassSteps(None, None)
     if steps.fails is not None:
-        finer.look(np.abs(masses / steps.fails - 1.0) < close)
+        finer.repeat(np.abs(masses / steps.fails - 1.0) < close)
     return _result(criterion, positions, masses, legs, outcomes, steps)
 
 
 class _Finer:
-    """Looks at chosen runs at more times, and writes what it finds over what there was."""
+    """Repetition of chosen runs with more samples, in place of the first results."""
 
     def __init__(
         self,
@@ -137,7 +137,7 @@ class _Finer:
         self.machine, self.criterion, self.positions = machine, criterion, positions
         self.masses, self.legs = masses, legs
 
-    def look(self, chosen: Any) -> None:
+    def repeat(self, chosen: Any) -> None:
         """Repeat the runs `(k, f)` that are chosen."""
         chosen = chosen & np.isfinite(self.masses)
         for column in np.flatnonzero(chosen.any(axis=0)):

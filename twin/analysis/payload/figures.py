@@ -43,7 +43,7 @@ def static_figure(platform: MachineModel, found: StaticPayload) -> Any:
 
 
 def sweep_figure(platform: MachineModel, sweep: FrequencySweep) -> Any:
-    """Return a plotly figure of the masses that a machine stands over frequency.
+    """Return a plotly figure of the largest masses of a machine over frequency.
 
     Ends and speeds of the actuators are ignored, as in `FrequencySweep`.
 

@@ -1,4 +1,4 @@
-"""A machine under a criterion: masses that positions stand, one frequency at a time."""
+"""A machine under a criterion: largest masses of positions, one frequency at a time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Runs(NamedTuple):
 
 
 class ShakenMachine:
-    """A machine, the limits of its actuators, and how they are judged.
+    """A machine, the limits of its actuators, and the sense of its forces.
 
     Attributes:
         payload: the machine with its body scaled.
@@ -83,7 +83,7 @@ class ShakenMachine:
     def run(
         self, criterion: Criterion, frequency: float, centers: FloatArray, samples: int = SAMPLES
     ) -> Runs:
-        """Return what centre poses `(k, 7)` stand at one frequency [Hz]."""
+        """Return the largest masses at centre poses `(k, 7)` for one frequency [Hz]."""
         motion = criterion.samples(frequency, samples)
         constants: tuple[Any, ...] = (
             self._unit,

@@ -1,7 +1,7 @@
 """The largest payload that a machine holds at rest, over a grid of actuator positions.
 
 The static forces of a body that keeps its geometry are affine in its mass, so one pass over the
-grid answers for all masses at once.
+grid covers all masses.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ GRID = 4
 
 
 class StaticPayload(NamedTuple):
-    """What a static search finds. Masses [kg] are of the whole body on the legs."""
+    """Result of a static search; masses [kg] are of the whole body on the legs."""
 
     limits: FloatArray
     """`(n,)` of the actuators [N] or [N m]"""

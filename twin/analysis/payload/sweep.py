@@ -1,4 +1,4 @@
-"""Masses over frequency, at the positions that decide: how the motion's size enters."""
+"""Largest masses over frequency at the worst positions of a search."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from twin.errors import InputError
 from twin.model.machine_model import MachineModel
 
 POSITIONS = 48
-"""Worst positions of a search that are looked at; the others are far from deciding."""
+"""Worst positions of a search that are swept; the others are far from deciding."""
 
 WORST_POSITIONS = 8
 """The same with phases of their own each."""
@@ -25,7 +25,7 @@ SWEEP_SAMPLES = 72
 
 
 class FrequencySweep(NamedTuple):
-    """Masses [kg] that machines stand over frequency, ends and speeds of actuators ignored."""
+    """Largest masses [kg] over frequency, ends and speeds of actuators ignored."""
 
     frequency: FloatArray
     """`(f,)` [Hz]"""

@@ -22,21 +22,21 @@ from twin.model.machine_model import MachineModel
 from twin.model.motions import REST
 
 CANDIDATES = 8
-"""Positions whose bounds are lowest that are looked at with full inverse dynamics."""
+"""Positions of the lowest bounds, repeated with full inverse dynamics."""
 
 PATTERN_STEPS = 20
 """Each finds a lower mass with another pattern of signs; a few are enough."""
 
 
 class WorstPhase(NamedTuple):
-    """What a search over phases finds; masses [kg] are of the whole body on the legs."""
+    """Result of a search over phases; masses [kg] are of the whole body on the legs."""
 
     extensions: FloatArray
     """`(k, n)` positions searched [m] or [rad]"""
     poses: FloatArray
     """`(k, 7)`"""
     bounds: FloatArray
-    """`(k,)` masses that small motions stand with each position's own worst phases"""
+    """`(k,)` largest masses of small motions with each position's own worst phases"""
     patterns: FloatArray
     """`(k, 6)` those phases [rad], 0 or pi"""
     passes_kg: float | None
@@ -128,7 +128,7 @@ def worst_phase(
 def phase_bounds(
     machine: ShakenMachine, criterion: Criterion, poses: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return masses `(k,)` that small motions about poses `(k, 7)` stand, and phases `(k, 6)`.
+    """Return largest masses `(k,)` of small motions about poses `(k, 7)`, and phases `(k, 6)`.
 
     The peak force is convex and piecewise linear in the mass, so Newton's steps come down on the
     limit and end there.

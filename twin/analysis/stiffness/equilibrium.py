@@ -138,7 +138,7 @@ def commanded_coordinates(
 
     Args:
         platform: the machine.
-        pose: wanted, `(..., 7)`.
+        pose: to reach, `(..., 7)`.
         wrench: external wrench `(..., 6)`, default none.
         stiffness: of the actuators, see `springs_of`.
 
@@ -170,7 +170,7 @@ def _unloaded(platform: MachineModel, rest: FloatArray) -> FloatArray:
     try:
         return platform.forward_kinematics(rest)
     except ForwardKinematicsError:
-        # Springs compressed against each other still have an equilibrium; look from home.
+        # Springs compressed against each other still have an equilibrium: search from home.
         return platform.home
 
 

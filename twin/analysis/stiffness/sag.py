@@ -1,4 +1,4 @@
-"""How far a machine on springs sags under its weight: predicted by its stiffness, and exactly."""
+"""Sag of a machine on springs under its weight: predicted by its stiffness, and exact."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Sag(NamedTuple):
 
     @property
     def remainder(self) -> FloatArray:
-        """What the prediction misses `(6,)` [m], [rad]; of second order in the load."""
+        """Error of the prediction `(6,)` [m], [rad]; of second order in the load."""
         return self.exact - self.predicted
 
 
@@ -44,7 +44,7 @@ def sag(
 ) -> Sag:
     """Return the sag of a machine commanded to a pose by its rest coordinates.
 
-    The unloaded machine stands at the pose and its legs carry nothing, so its stiffness is the
+    The unloaded machine is at the pose and its legs carry nothing, so its stiffness is the
     elastic part J^T diag(k) J alone.
 
     Args:
@@ -142,7 +142,7 @@ def sag_figure(sweep: SagSweep, x_label: str) -> Any:
         curves = (
             ("exact", exact, "line"),
             ("predicted by the stiffness", predicted, "dash"),
-            ("what the prediction misses", exact - predicted, "line+markers"),
+            ("error of the prediction", exact - predicted, "line+markers"),
         )
         lines = [
             Line(name, sweep.factors, _sizes(values[:, columns]), style)

@@ -92,5 +92,5 @@ def rest_length_forces(platform: MachineModel, lengths: Any) -> FloatArray:
     springs = strut_springs(as_model(platform))
     if springs is None:
         raise InputError("platform", f"{platform.name} has no struts to command by rest length")
-    wanted = as_floats(lengths, "lengths", platform.n_actuators)
-    return np.asarray(springs.stiffness * (wanted - springs.rest))
+    commanded = as_floats(lengths, "lengths", platform.n_actuators)
+    return np.asarray(springs.stiffness * (commanded - springs.rest))

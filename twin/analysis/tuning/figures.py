@@ -11,7 +11,7 @@ from twin.charts.panels import Axes, Line, panels_figure
 from twin.errors import InputError
 
 SHOWN = 6
-"""Trials drawn: the start, the answer, and some on the way."""
+"""Trials drawn: the start, the result, and some between."""
 
 
 def tuning_figure(tuning: Tuning) -> Any:

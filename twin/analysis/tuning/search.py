@@ -9,8 +9,8 @@ iteration solves
 for the step d. Where that leaves room inside the bounds, the smallest step that reaches them is
 taken instead: minimise r subject to c + A d <= -margin. A step counts if the largest violation
 falls; else the region r is halved. The search ends with the first parameters whose largest
-violation is not above -margin: on the start's side of what is allowed, gains no larger than they
-need be.
+violation is not above -margin: on the start's side of the admissible set, with gains no larger
+than necessary.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Violate = Callable[[FloatArray], FloatArray]
 
 
 class Trial(NamedTuple):
-    """Parameters at the end of an iteration, and what they give."""
+    """Parameters at the end of an iteration, with their response."""
 
     parameters: FloatArray
     """`(m,)`"""
@@ -56,7 +56,7 @@ class Trial(NamedTuple):
 
 
 class Search(NamedTuple):
-    """The way from the start to the answer."""
+    """Trials from the start to the result."""
 
     trials: tuple[Trial, ...]
     """the start first, then one per iteration"""
@@ -115,11 +115,11 @@ def search_bounds(
     trials = [task.trial(place, violations)]
     region = FIRST_REGION
 
-    def tell() -> None:
+    def report() -> None:
         if watch is not None:
             watch(trials[-1])
 
-    tell()
+    report()
     while violations.max() > -margin:
         if len(trials) > iterations:
             return Search(tuple(trials), False, f"not met after {iterations} iterations")
@@ -139,7 +139,7 @@ def search_bounds(
             return Search(tuple(trials), False, "no better parameters near the last ones")
         place, violations = found
         trials.append(task.trial(place, violations))
-        tell()
+        report()
     return Search(tuple(trials), True, "all bounds are kept")
 
 
@@ -187,9 +187,9 @@ def _step(
     m, ones = len(place), np.ones((len(violations), 1))
     bounds = [(max(-region, -value), min(region, 1.0 - value)) for value in place]
     cost = np.append(np.zeros(m), 1.0)
-    answer = linprog(cost, np.hstack([slopes, -ones]), -violations, bounds=[*bounds, (None, None)])
-    if answer.x[m] > -inside:
-        return np.asarray(answer.x[:m]), float(answer.x[m])
+    found = linprog(cost, np.hstack([slopes, -ones]), -violations, bounds=[*bounds, (None, None)])
+    if found.x[m] > -inside:
+        return np.asarray(found.x[:m]), float(found.x[m])
     sides = np.vstack([np.eye(m), -np.eye(m)])
     shortest = linprog(
         cost,

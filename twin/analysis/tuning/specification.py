@@ -1,4 +1,4 @@
-"""What a step response shall be: bounds in straight pieces, how far outside them it is, figures."""
+"""Specification of a step response: bounds in straight pieces, violations, figures."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class StepSpecification:
         return np.where(settled, 1.0 + self.settling, 1.0 + self.overshoot)
 
     def violations(self, time: FloatArray, response: FloatArray) -> FloatArray:
-        """Return how far a response `(k,)` is outside, lower bound then upper `(2k,)`.
+        """Return the violations of the bounds by a response `(k,)`: lower, then upper `(2k,)`.
 
         Per step; negative where it is inside.
 
@@ -107,7 +107,7 @@ def position_step(settling_time: float = 2.0) -> StepSpecification:
 
 
 class StepFigures(NamedTuple):
-    """What is read off a step response, per step; not-a-number where it never gets there."""
+    """Figures of a step response, per step; not-a-number where a level is not reached."""
 
     rise_time: float
     """[s] first time at the specification's `rise`"""
@@ -116,7 +116,7 @@ class StepFigures(NamedTuple):
     overshoot: float
     """highest value less 1; negative if 1 is not reached"""
     undershoot: float
-    """how far it goes below 0"""
+    """depth below 0"""
     final: float
     """last value"""
 

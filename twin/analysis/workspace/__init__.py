@@ -1,1 +1,1 @@
-"""Workspace of a machine: where it can be, how well it moves there, how stiff it is."""
+"""Workspace of a machine: reach, dexterity and stiffness."""

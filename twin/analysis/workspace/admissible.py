@@ -1,4 +1,4 @@
-"""Which poses a machine may take: within reach, inside the limits, on home's side of singularity.
+"""Admissible poses: within reach, inside the limits, on home's side of singularity.
 
 A square Jacobian whose determinant has the other sign than at home belongs to another aspect of
 the machine: on every way there, a pose is singular.
@@ -27,7 +27,7 @@ SLACK = 1e-12
 
 
 class Cause(IntEnum):
-    """What ends the workspace at a pose."""
+    """Cause that ends the workspace at a pose."""
 
     NONE = 0
     """the search ended first"""
@@ -65,7 +65,7 @@ def determinants(platform: MachineModel, poses: FloatArray) -> FloatArray:
 
 
 def square(platform: MachineModel) -> bool:
-    """Return whether the determinant of the Jacobian tells singular poses."""
+    """Return whether the determinant of the Jacobian changes sign at singular poses."""
     return platform.dof == platform.n_actuators == 6
 
 
@@ -101,7 +101,7 @@ class Admissible:
         return good
 
     def causes(self, poses: FloatArray) -> tuple[IntArray, IntArray]:
-        """Return what excludes poses `(m, 7)`: causes `(m,)` and legs `(m,)` from 1, 0 for none."""
+        """Return the exclusion of poses `(m, 7)`: causes `(m,)` and legs `(m,)` from 1, 0: none."""
         found = coordinates(self.platform, poses)
         low, high = self.platform.minimum_coordinates, self.platform.maximum_coordinates
         stroke = high - low
@@ -118,12 +118,12 @@ class Admissible:
 
 
 def cause_text(cause: Any, leg: Any, coordinate: str) -> str:
-    """Return words for a cause and the number of its leg."""
-    words = {
+    """Return a cause with the number of its leg as text."""
+    texts = {
         Cause.NONE: "end of the search",
         Cause.MINIMUM: f"leg {leg} at its lower limit",
         Cause.MAXIMUM: f"leg {leg} at its upper limit",
         Cause.UNREACHABLE: f"leg {leg} out of reach ({coordinate})",
         Cause.SINGULAR: "singular pose",
     }
-    return words[Cause(int(cause))]
+    return texts[Cause(int(cause))]

@@ -27,7 +27,7 @@ from twin.basics.arrays import FloatArray
 from twin.model.machine_model import MachineModel, as_model
 
 SINGULAR_LEVEL = 24
-"""Heights of directions that look for the closest singular pose."""
+"""Heights of directions of the search for the closest singular pose."""
 
 REFINEMENTS, REFINED = 14, 19
 """Halvings of the cone about the best direction, of which every 19th is tried in it."""
@@ -47,7 +47,7 @@ class SingularDistance(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """What the analysis found about one pose, the `center`."""
+    """Results of the analysis about one pose, the `center`."""
 
     platform: MachineModel
     center: FloatArray
@@ -76,10 +76,10 @@ class Workspace(NamedTuple):
 
 
 Advance = Callable[[str], Any]
-"""Told before every part of the work what it is."""
+"""Called with the name of every part before it begins."""
 
 PARTS = 8
-"""Parts that are told."""
+"""Number of parts."""
 
 
 def workspace_analysis(
@@ -103,30 +103,30 @@ def workspace_analysis(
         InputError: not a machine, a centre that is not strictly inside the workspace, or a
             stiffness that does not fit.
     """
-    tell = advance or (lambda _: None)
+    begin = advance or (lambda _: None)
     whole = as_model(platform).dof == 6
     axes = own_axes(platform)
     legs = leg_stiffness(platform, stiffness)
     given = legs.values if legs.source == "given" else None
-    tell("motion ranges")
+    begin("motion ranges")
     ranges = motion_ranges(platform, center)
-    tell("constant-orientation workspace" if whole else "workspace")
+    begin("constant-orientation workspace" if whole else "workspace")
     chart = Chart.about(platform, axes[:3], center)
     found = region(chart, levels)
-    tell("dexterity and stiffness")
+    begin("dexterity and stiffness")
     conditioning = conditioning_over(found)
     softest = _stiffness_over(found, given)
-    tell("orientation workspace")
+    begin("orientation workspace")
     turned = region(Chart.about(platform, axes[3:], center), levels[:2]) if whole else None
-    tell("reachable set")
+    begin("reachable set")
     reached = reachable_set(platform, chart.center) if whole else None
-    tell("distance to singularity")
+    begin("distance to singularity")
     singular = closest_singular(platform, center)
-    tell("maps over places" if whole else "maps")
+    begin("maps over places" if whole else "maps")
     maps = tuple(
         plane_map(platform, pair, center, stiffness=given) for pair in combinations(axes[:3], 2)
     )
-    tell("maps over attitudes")
+    begin("maps over attitudes")
     turns = tuple(
         plane_map(platform, pair, center, stiffness=given) for pair in combinations(axes[3:], 2)
     )

@@ -19,7 +19,7 @@ from twin.rotations import quaternion_from_angles
 
 LARGEST_ANGLE = float(np.radians(89.0))
 """Rotations are searched up to a quarter turn, where yaw, pitch and roll stop being unique and a
-plate on pillars stands on edge."""
+plate on pillars is vertical."""
 
 
 class Chart(NamedTuple):

@@ -1,4 +1,4 @@
-"""How far a machine moves along each axis: alone, and with all other axes free to help."""
+"""Motion range of every axis: alone, and with all other axes free."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.workspace.admissible import Cause, cause_text
+from twin.analysis.workspace.admissible import cause_text
 from twin.analysis.workspace.chart import Chart, own_axes
 from twin.analysis.workspace.search.barrier import APART, NEAR, farthest
 from twin.analysis.workspace.search.rays import search
@@ -29,7 +29,7 @@ class AxisRange(NamedTuple):
     alone: tuple[float, float]
     """the other axes as at the centre"""
     ends: tuple[str, str]
-    """what ends it"""
+    """causes of both ends"""
     free: tuple[float, float]
     """the other axes wherever they help"""
 
@@ -59,7 +59,7 @@ def motion_ranges(platform: MachineModel, center: Any = None) -> tuple[AxisRange
         chart = Chart.about(platform, (axis,), center)
         found = search(chart, sides, samples=SAMPLES)
         scale = float(chart.scale[0])
-        words = [
+        ends = [
             cause_text(cause, leg, platform.parameters.leg.coordinate)
             for cause, leg in zip(found.causes, found.legs, strict=True)
         ]
@@ -68,17 +68,11 @@ def motion_ranges(platform: MachineModel, center: Any = None) -> tuple[AxisRange
                 axis,
                 "m" if axis in ("x", "y", "z") else "rad",
                 _pair(scale * found.exits),
-                (words[0], words[1]),
+                (ends[0], ends[1]),
                 _pair(scale * np.maximum(free[column], found.exits)),
             )
         )
     return tuple(ranges)
-
-
-def singular_ends(ranges: tuple[AxisRange, ...]) -> list[str]:
-    """Return the axes that a singular pose ends before the limits do."""
-    word = cause_text(Cause.SINGULAR, 0, "")
-    return [found.axis for found in ranges if word in found.ends]
 
 
 def _farthest(chart: Chart, bases: FloatArray) -> FloatArray:

@@ -4,10 +4,10 @@ Along every ray from the centre the attitude is chosen so that the platform gets
 (`search.barrier`): everything up to `near` is reached. The set need not be seen whole from the
 centre: a platform with its reference point high above the joints reaches, by tilting, places behind
 ones that it does not reach. Poses of a random walk through the workspace (`search.walk`) close to a
-ray start searches for such a second stretch, from `behind` to `far`. More than two stretches per
-ray are not told apart.
+ray start searches for such a second stretch, from `behind` to `far`. Further stretches of
+a ray count as the second.
 
-The attitude that carries farthest is one of several local answers. Every ray therefore starts from
+The attitude that carries farthest is one of several local optima. Every ray therefore starts from
 poses of the walk as well, and tries the attitudes of rays beside it. What is still missed is
 measured in docs/workspace.md.
 """
@@ -43,7 +43,7 @@ ROUNDS = 4
 
 
 class Stretches(NamedTuple):
-    """What rays `(m,)` with free attitude reach [m]: up to `near`, and from `behind` to `far`."""
+    """Reach of rays `(m,)` with free attitude [m]: up to `near`, and from `behind` to `far`."""
 
     near: FloatArray
     behind: FloatArray
@@ -56,7 +56,7 @@ class Stretches(NamedTuple):
 
 
 class ReachableSet(NamedTuple):
-    """What rays with free attitude found."""
+    """Reachable set, found by rays with free attitude."""
 
     center: FloatArray
     """`(7,)`"""

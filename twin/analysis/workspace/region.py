@@ -2,7 +2,7 @@
 
 The volume is the integral of (stop^3 - start^3) / 3 over all directions and stretches, times the
 scales of the axes. It counts what rays see behind a gap; `visible` counts the first stretch alone.
-Three numbers of rays tell how far it has converged.
+Three numbers of rays show the convergence.
 
 Over x, y and z this is the constant-orientation workspace; on pillars z, roll and pitch are all
 degrees of freedom, and the region is the whole workspace.
@@ -30,7 +30,7 @@ RADIAL_NODES = 8
 
 
 class Region(NamedTuple):
-    """What rays found over three axes of a chart."""
+    """Workspace over three axes of a chart, found by rays."""
 
     chart: Chart
     rays: Rays

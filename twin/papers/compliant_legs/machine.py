@@ -1,4 +1,4 @@
-"""A machine with viscoelastic legs as arrays: what the equations of this package need of it."""
+"""A machine with viscoelastic legs as arrays: the arguments of the equations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the legs and their masses are, and how they move, at a state of the machine."""
+"""Positions and rates of the legs and their masses at a state of the machine."""
 
 from __future__ import annotations
 

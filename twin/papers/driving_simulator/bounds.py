@@ -22,7 +22,7 @@ def bounded(value: Any, field: str, last: int | None = None) -> FloatArray:
     Args:
         value: anything numpy can read.
         field: name of the argument, for the message.
-        last: wanted size of the last axis; None leaves the shape open.
+        last: size of the last axis; None leaves the shape open.
 
     Raises:
         InputError: not numeric, wrong size, not finite, too large.

@@ -16,7 +16,7 @@ from twin.papers.driving_simulator.plate import FIXED
 class ExactKinematics(PlateKinematics):
     """The closed forms of the T-graph equations without the small-angle assumption.
 
-    With n = R z the normal of the plate, a pillar of length h stands with its foot at corner - h n.
+    With n = R z the normal of the plate, a pillar of length h has its foot at corner - h n.
     Heights of the feet are equal, which makes lengths linear in tan(pitch) and
     tan(roll) / cos(pitch); two feet then differ by (dx / cos(pitch) - dy tan(roll) tan(pitch),
     dy / cos(roll)) where their corners differ by (dx, dy) on the plate.

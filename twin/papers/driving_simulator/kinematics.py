@@ -1,6 +1,6 @@
-"""Kinematics of the plate on pillars: what its two models, small-angle and exact, have in common.
+"""Kinematics of the plate on pillars: the base of its two models, small-angle and exact.
 
-The feet stand in one plane and the pillars at a right angle to the plate, so a plate is given by
+The feet are in one plane and the pillars at a right angle to the plate, so a plate is given by
 three numbers that are linear in the lengths: the length under its centre and two slopes,
 
     length of pillar i = center_length - pitch_slope x_i + roll_slope y_i.
@@ -23,7 +23,7 @@ from twin.papers.driving_simulator.plate import PlateModel
 
 
 class Configuration(NamedTuple):
-    """Where the plate, its pillars and its feet are; or the rates or accelerations of it."""
+    """Positions of the plate, its pillars and its feet; or their rates or accelerations."""
 
     coordinates: FloatArray
     """`(..., 3)` heave [m] of the centre above the floor, roll and pitch [rad]"""

@@ -2,12 +2,12 @@
 
 Equal loops at all actuators see the mobility W = J M^-1 J^T (accelerations of the coordinates per
 force, `(n, n)`, gravity's change left out). In its eigenvectors V, W = V diag(1 / m_k) V^T, they
-fall apart into n loops around the masses m_k, each a `LoopModel` G_k. A setpoint along d is
+fall apart into n loops around the masses m_k, each a `LoopModel` G_k. A reference along d is
 followed by
 
     c = V diag(G_k) V^T d,
 
-so that an actuator answers for the whole machine: in pitch it moves another mass than in heave.
+so that every actuator depends on the whole machine: its mass in pitch differs from that in heave.
 """
 
 from __future__ import annotations
@@ -96,16 +96,16 @@ def machine_loop(platform: MachineModel, mass: float, *, step: float = 1e-4) -> 
 def modelled_response(
     platform: MachineModel, path: Path, loop: LoopModel, frequency: FloatArray
 ) -> tuple[FrequencyResponse, dict[int, FrequencyResponse]]:
-    """Return responses of the platform and of its moving actuators to a setpoint along a way.
+    """Return responses of the platform and of its moving actuators to a reference along a way.
 
     Args:
         platform: the machine.
-        path: of the setpoint.
+        path: of the reference.
         loop: of every actuator; its mass is replaced by that of each mode.
         frequency: `(k,)` [Hz].
 
     Raises:
-        InputError: not a machine, or frequencies that the loop's period cannot tell.
+        InputError: not a machine, or frequencies that the loop's period does not resolve.
     """
     modes = actuator_modes(platform)
     parts = modes.shapes.T @ path.rates

@@ -1,4 +1,4 @@
-"""Velocity loop around one equivalent mass in closed form: what a gain must mean.
+"""Velocity loop around one equivalent mass in closed form.
 
     m v' = Kp (1 + 1/(Ti s)) (v_d - v) - w
 
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.tuning.velocity_step import heave_direction
+from twin.analysis.tuning.velocity import heave_direction
 from twin.basics.arrays import FloatArray, as_floats, as_vector, positive
 from twin.model.machine_model import MachineModel
 from twin.model.motions import REST
@@ -28,7 +28,7 @@ response by its square."""
 
 
 class HeaveLeg(NamedTuple):
-    """What one actuator has to move when the platform moves vertically at home."""
+    """Share of one actuator in the vertical motion of the platform at home."""
 
     mass: float
     """[kg], for cranks [kg m2]"""

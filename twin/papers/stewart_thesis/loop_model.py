@@ -1,16 +1,16 @@
 """Position loop of one actuator around one mass as an exact sampled linear system.
 
-The drive works at steps h, the position loop at periods T = N h. In every step, with the
-speed setpoint w of `delay` ago, the effort e, its mean f over the step, and the effort asked
-`inner_delay` ago,
+The drive works at steps h, the position loop at periods T = N h. In every step, with the setpoint
+of speed w as it was `delay` ago, the effort e, its mean f over the step, and the commanded effort c
+as it was `inner_delay` ago,
 
-    asked = Kp (w - v) + I,   I += Kp / Ti (w - v) h,
-    f = asked + (1 - exp(-h / lag)) lag / h (e - asked),   e = asked + exp(-h / lag) (e - asked),
+    c = Kp (w - v) + I,   I += Kp / Ti (w - v) h,
+    f = c + (1 - exp(-h / lag)) lag / h (e - c),   e = c + exp(-h / lag) (e - c),
     v += h (f - b v) / m,   x += h v + h^2 (f - b v) / (2 m).
 
-This is z+ = A z + B w; over a period A_T = A^N, B_T = (1 + A + ... + A^(N-1)) B. With
-P = C (z - A_T)^-1 B_T from speed setpoint to position, the position loop R = K + K_I T / (z - 1)
-and velocity feedforward D, the position per setpoint is
+This is z+ = A z + B w; over a period A_T = A^N, B_T = (1 + A + ... + A^(N-1)) B. With P = C (z -
+A_T)^-1 B_T from the setpoint of speed to position, the position loop R = K + K_I T / (z - 1) and
+velocity feedforward D, the position per reference is
 
     G = P (R + D) / (1 + P R),   z = exp(i omega T).
 """
@@ -27,7 +27,7 @@ from twin.basics.arrays import FloatArray, as_floats, not_negative, one_of, posi
 from twin.errors import InputError
 
 FEEDFORWARDS = ("exact", "difference", "none")
-"""Velocity feedforward: the setpoint's own rate, its difference over a period, or nothing."""
+"""Velocity feedforward: the reference's own rate, its difference over a period, or nothing."""
 
 ZERO_ALLOWED = ("position_integral", "current_lag", "delay", "inner_delay", "friction")
 
@@ -51,11 +51,11 @@ class LoopModel:
     position_integral: float = 10.0
     """[1/s2]"""
     current_lag: float = 0.0
-    """[s] from asked to actual effort, inside the velocity loop"""
+    """[s] from commanded to actual effort, inside the velocity loop"""
     inner_delay: float = 0.0
     """[s] the same as a pure delay"""
     delay: float = 0.0
-    """[s] of the speed setpoint, outside the velocity loop"""
+    """[s] of the setpoint of speed, outside the velocity loop"""
     friction: float = 0.0
     """[N s/m] viscous"""
     feedforward: str = "exact"
@@ -93,10 +93,10 @@ class LoopModel:
         return many, total
 
     def response(self, frequency: Any) -> FrequencyResponse:
-        """Return the position per position setpoint at frequencies `(k,)` [Hz].
+        """Return the position per reference at frequencies `(k,)` [Hz].
 
         Raises:
-            InputError: frequencies that the period cannot tell.
+            InputError: frequencies that the period does not resolve.
         """
         hertz = as_floats(frequency, "frequency")
         if hertz.ndim != 1 or (hertz <= 0.0).any() or (hertz >= 0.5 / self.period).any():
@@ -128,7 +128,7 @@ class LoopModel:
         closed[:size, size] = total
         closed[size, 0] = -self.position_integral * self.period
         closed[size, size] = 1.0
-        # Without an integral gain its state stands still at 1.
+        # Without an integral gain its state stays at 1.
         kept = closed if self.position_integral > 0.0 else closed[:size, :size]
         return bool(np.abs(np.linalg.eigvals(kept)).max() < 1.0)
 
@@ -141,13 +141,13 @@ class LoopModel:
         size = 4 + setpoints + efforts
         eye = np.eye(size)
         # Rows of what is formed within the step: by the states, then by the setpoint.
-        wanted = _late(
+        setpoint = _late(
             size, eye, setpoints, first_setpoint, late, fresh=np.zeros(size), by_fresh=1.0
         )
-        error = wanted - np.append(eye[v], 0.0)
-        asked = self.velocity_gain * error + np.append(eye[integral], 0.0)
+        error = setpoint - np.append(eye[v], 0.0)
+        commanded = self.velocity_gain * error + np.append(eye[integral], 0.0)
         acting = _late(
-            size, eye, efforts, first_effort, later, fresh=asked[:-1], by_fresh=asked[-1]
+            size, eye, efforts, first_effort, later, fresh=commanded[:-1], by_fresh=commanded[-1]
         )
         left, mean_left = 0.0, 0.0
         if self.current_lag > 0.0:
@@ -163,7 +163,7 @@ class LoopModel:
         rows[effort] = new_effort
         for first, count, newest in (
             (first_setpoint, setpoints, np.append(np.zeros(size), 1.0)),
-            (first_effort, efforts, asked),
+            (first_effort, efforts, commanded),
         ):
             for k in range(count):
                 rows[first + k] = newest if k == 0 else np.append(eye[first + k - 1], 0.0)

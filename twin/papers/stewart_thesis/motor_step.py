@@ -1,27 +1,26 @@
-"""Velocity steps of a machine with drives, as the encoders on its motors see them."""
+"""Velocity steps of a machine with drives, as the encoders on its motors measure them."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from twin.analysis.tuning.tuning import instants, no_response
-from twin.analysis.tuning.velocity_step import (
-    DURATION,
-    SIZE,
-    TIMESTEP,
+from twin.analysis.tuning.velocity import (
     VelocityStep,
+    VelocityStudy,
     heave_direction,
+    leg_speeds,
 )
 from twin.basics.arrays import FloatArray, positive
-from twin.errors import InputError, SimulationStoppedError
+from twin.errors import InputError
 from twin.kernels.plant import actuation as column
 from twin.machine.machine import MachineParameters
 from twin.model.machine_model import MachineModel, as_model
 from twin.plant.plant import Plant
 from twin.simulation.platform import Platform
-from twin.simulation.simulate import simulate
+
+STUDY = VelocityStudy(carried=True)
 
 
 class MotorResponse(NamedTuple):
@@ -40,47 +39,23 @@ class MotorStep(VelocityStep):
 
     name: ClassVar[str] = "velocity step at the motors"
 
-    def __init__(
-        self, platform: MachineModel, setpoint: FloatArray, plant: Plant, step: float, **gains: Any
-    ) -> None:
-        """Describe the step.
-
-        Args:
-            platform: the machine, at home.
-            setpoint: `(n,)` [m/s, rad/s].
-            plant: its drives, as they are simulated.
-            step: of the engine [s].
-            gains: as those of `VelocityStep`.
-
-        Raises:
-            InputError: gains that are not above zero.
-        """
-        super().__init__(platform, setpoint, carried=True, **gains)
-        # The setpoint is constant: the control period changes only the recorded samples.
-        self.period = positive(step, "step")
-        self._plant = plant
+    plant: Plant
 
     def signals(self) -> dict[str, FloatArray]:
         """Return the motors' speeds `(n,)`."""
-        return {"motor_speed": self._plant.states[:, column.SPEED]}
+        return {"motor_speed": self.plant.states[:, column.SPEED]}
 
 
 def motor_response(
-    platform: MachineModel,
-    gain: float,
-    integral_time: float,
-    *,
-    size: float = SIZE,
-    timestep: float = TIMESTEP,
+    platform: MachineModel, gain: float, integral_time: float, study: VelocityStudy = STUDY
 ) -> MotorResponse:
-    """Return the response of a machine with drives to a velocity step upwards, weight carried.
+    """Return the response of a machine with drives to a velocity step upwards.
 
     Args:
         platform: the machine, every leg with a drive that has inertia.
         gain: of the velocity loop [N s/m] or [N m s/rad].
         integral_time: [s].
-        size: of the step [m/s] or [rad/s].
-        timestep: of the engine [s].
+        study: the step and its simulation, default with the weight carried.
 
     Raises:
         InputError: an argument that cannot be used, or motors without inertia.
@@ -88,37 +63,26 @@ def motor_response(
     legs = as_model(platform).parameters.legs
     if not all(leg.drive is not None and leg.drive.reflected().inertia > 0.0 for leg in legs):
         raise InputError("platform", "must have drives whose motors have inertia")
-    direction, speed = heave_direction(platform), positive(size, "size")
-    plant = Plant(platform)
+    direction = heave_direction(platform)
     controller = MotorStep(
         platform,
-        speed * direction,
-        plant,
-        timestep,
+        study.size * direction,
+        carried=study.carried,
         velocity_gain=gain,
         velocity_time=integral_time,
     )
-    time = instants(DURATION, timestep)
-    try:
-        run = simulate(
-            platform,
-            DURATION,
-            controller=controller,
-            plant=plant,
-            fidelity="accurate",
-            timestep=timestep,
-            progress=False,
-        )
-    except SimulationStoppedError:
-        return MotorResponse(time, no_response(time), no_response(time))
-    if run.stopped or len(run) != len(time):
-        return MotorResponse(time, no_response(time), no_response(time))
-    along = direction / float(direction @ direction) / speed
-    springs = run.deflection[:, platform.n_deflections :] if platform.n_deflections else 0.0
+    # The command is constant: the period changes nothing but the times of the records.
+    controller.period = study.timestep
+    controller.plant = Plant(platform)
+    run = study.simulated(platform, controller, study.duration, controller.plant)
+    time, none = study.no_response()
+    if run is None or len(run) != len(time):
+        return MotorResponse(time, none, none)
+    along = direction / float(direction @ direction) / study.size
     motors = run.signals["motor_speed"] @ along
     last = np.full(max(0, len(time) - len(motors)), motors[-1])
     return MotorResponse(
-        time, np.append(motors, last)[: len(time)], np.asarray((run.rates - springs) @ along)
+        time, np.append(motors, last)[: len(time)], leg_speeds(platform, run) @ along
     )
 
 

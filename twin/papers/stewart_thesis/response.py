@@ -1,4 +1,4 @@
-"""Which effects of the real machine explain the measured response of the Stewart thesis.
+"""Effects of the real machine that may explain the measured response of the Stewart thesis.
 
 The thesis moved its platform with sines in pitch, up to 300 Hz, and divided measured by desired
 displacement of one actuator: a peak of 7 dB about 150 Hz, -3 dB about 220 Hz, 4 dB at 70 Hz. Here
@@ -42,7 +42,7 @@ SHORTEST_LAG, LONGEST_LAG = 1e-5, 5e-3
 
 
 class Points(NamedTuple):
-    """What the thesis reads off its figure, or what is read off ours the same way."""
+    """Points read off the figure of the thesis, or off ours in the same way."""
 
     peak: float
     """[dB]"""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import twin
-from twin.analysis.frequency.linear.figures import locus_figure, response_figure
+from twin.analysis.frequency.linear.figures import response_figure
 from twin.analysis.frequency.linear.free_decay import decay_poles, slowest_shape
 from twin.analysis.frequency.linear.response import (
     compliance,
@@ -16,8 +16,7 @@ from twin.analysis.frequency.linear.response import (
 )
 from twin.analysis.stiffness.matrix import compliance_matrix
 from twin.analysis.stiffness.modes import natural_modes
-from twin.control.active_damping import IntegralForceFeedback, root_locus
-from twin.control.active_damping.laws import continuous_velocity_feedback
+from twin.control.active_damping import IntegralForceFeedback
 from twin.control.linear import LinearMachine, linearise
 from twin.errors import InputError
 
@@ -76,13 +75,8 @@ def test_figures(hexapod: LinearMachine) -> None:
     grid = np.geomspace(1.0, 100.0, 20)
     curve = transmissibility(hexapod, grid)[:, 2, 2]
     assert len(response_figure(grid, {"z": curve}, "1").data) == 2
-    gains = np.geomspace(10.0, 1e4, 5)
-    rows = root_locus(hexapod, lambda g: continuous_velocity_feedback(hexapod.platform, g), gains)
-    assert len(locus_figure(gains, rows, "N s/m").data) == 2
     with pytest.raises(InputError):
         response_figure(grid, {}, "1")
-    with pytest.raises(InputError):
-        locus_figure(gains[1:], rows, "N s/m")
 
 
 def test_decay_of_known_exponentials() -> None:

@@ -15,7 +15,7 @@ from twin.papers.driving_simulator.exact.model import ExactModel
 from twin.papers.driving_simulator.exact.pillars import Pillars
 from twin.papers.driving_simulator.plate import CORNERS
 from twin.papers.driving_simulator.studies.redundancy import (
-    INTERNAL,
+    TWISTING,
     split_forces,
     wrong_force,
     wrong_length,
@@ -33,9 +33,9 @@ def coordinates(count: int = 50) -> Any:
 
 
 def test_internal_pattern_is_the_null_vector_at_every_pose() -> None:
-    np.testing.assert_array_equal(2.0 * INTERNAL, [1.0, -1.0, 1.0, -1.0])
+    np.testing.assert_array_equal(2.0 * TWISTING, [1.0, -1.0, 1.0, -1.0])
     jacobian = MODEL.length_jacobian(coordinates())
-    np.testing.assert_allclose(np.einsum("n,kni->ki", INTERNAL, jacobian), 0.0, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(np.einsum("n,kni->ki", TWISTING, jacobian), 0.0, rtol=0, atol=1e-14)
     singular = np.linalg.svd(jacobian, compute_uv=False)
     assert singular.min() > 0.5, "no other pattern of forces is without effect"
 
@@ -45,15 +45,15 @@ def test_internal_force_moves_nothing() -> None:
     rates = np.random.default_rng(1).normal(size=q.shape)
     forces = np.random.default_rng(2).normal(size=(len(q), 4)) * 300.0
     plain = MODEL.accelerations(q, rates, forces)
-    twisted = MODEL.accelerations(q, rates, forces + 1e3 * INTERNAL)
+    twisted = MODEL.accelerations(q, rates, forces + 1e3 * TWISTING)
     np.testing.assert_allclose(twisted, plain, rtol=0, atol=1e-11)
 
 
 def test_smallest_forces_have_no_internal_part() -> None:
     q = coordinates()
     forces = MODEL.forces(q, np.zeros_like(q), np.ones_like(q))
-    np.testing.assert_allclose(split_forces(forces).deflection, 0.0, rtol=0, atol=1e-9)
-    larger = forces + 10.0 * INTERNAL
+    np.testing.assert_allclose(split_forces(forces).twisting, 0.0, rtol=0, atol=1e-9)
+    larger = forces + 10.0 * TWISTING
     norms = np.linalg.norm(forces, axis=1) ** 2 + 100.0
     np.testing.assert_allclose(np.linalg.norm(larger, axis=1) ** 2, norms, rtol=1e-12, atol=0)
 
@@ -61,16 +61,16 @@ def test_smallest_forces_have_no_internal_part() -> None:
 def test_split_is_orthogonal_and_complete() -> None:
     forces = np.random.default_rng(5).normal(size=(7, 3, 4))
     split = split_forces(forces)
-    np.testing.assert_allclose(split.motion + split.deflection, forces, rtol=0, atol=1e-15)
-    products = (split.motion * split.deflection).sum(axis=-1)
+    np.testing.assert_allclose(split.motion + split.twisting, forces, rtol=0, atol=1e-15)
+    products = (split.motion * split.twisting).sum(axis=-1)
     np.testing.assert_allclose(products, 0.0, rtol=0, atol=1e-15)
-    np.testing.assert_allclose(split_forces(split.deflection).motion, 0.0, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(split_forces(split.twisting).motion, 0.0, rtol=0, atol=1e-15)
 
 
 @pytest.mark.parametrize("corner", CORNERS)
 def test_one_wrong_force_is_a_quarter_internal(corner: str) -> None:
     split, number = wrong_force(corner, 100.0), CORNERS.index(corner)
-    np.testing.assert_array_equal(np.abs(split.deflection), 25.0)
+    np.testing.assert_array_equal(np.abs(split.twisting), 25.0)
     assert split.motion[number] == 75.0
     q = coordinates(1)[0]
     alone = MODEL.accelerations(q, np.zeros(3), 100.0 * np.eye(4)[number])
@@ -86,14 +86,14 @@ def test_one_wrong_length_twists_and_tilts(corner: str, model: Any) -> None:
     offset, stiffness = 2e-3, 1e6
     found = wrong_length(PLATE, POSE, corner, offset, stiffness, model)
     number = CORNERS.index(corner)
-    sign = np.sign(INTERNAL[number])
-    expected = 0.5 * sign * stiffness * offset * INTERNAL
+    sign = np.sign(TWISTING[number])
+    expected = 0.5 * sign * stiffness * offset * TWISTING
     np.testing.assert_allclose(found.forces, expected, rtol=0, atol=1e-6)
     assert found.forces[number] == pytest.approx(0.25 * stiffness * offset)
     kinematics = model(PLATE)
     lengths = kinematics.inverse(found.coordinates).lengths
     np.testing.assert_allclose(lengths, found.lengths, rtol=0, atol=1e-15)
-    assert lengths @ INTERNAL == pytest.approx(0.0, abs=1e-15)
+    assert lengths @ TWISTING == pytest.approx(0.0, abs=1e-15)
 
 
 @pytest.mark.parametrize("model", [SmallAngleKinematics, ExactKinematics])

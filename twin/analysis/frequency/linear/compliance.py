@@ -30,6 +30,7 @@ from twin.model.engine import State
 from twin.model.machine_model import MachineModel
 from twin.motion.quaternions import quaternion_product
 from twin.simulation.simulate import simulate
+from twin.simulation.trajectory import Trajectory
 
 TIMESTEP = 1e-4
 """[s] of the engine."""
@@ -42,7 +43,7 @@ LONGEST_DECAY = 20.0
 
 
 class MeasuredCompliance(NamedTuple):
-    """What a swept wrench about one axis shows."""
+    """Compliance along one axis, measured with a swept wrench, beside the linear model."""
 
     axis: str
     response: FrequencyResponse
@@ -87,7 +88,7 @@ def measure_compliance(
 
     Raises:
         InputError: an argument that cannot be used.
-        SimulationStoppedError: the engine left the range where its answer means anything.
+        SimulationStoppedError: the engine left the range of valid states.
     """
     column = AXES.index(one_of(axis, "axis", AXES))
     size, step = positive(wrench, "wrench"), positive(timestep, "timestep")
@@ -96,32 +97,40 @@ def measure_compliance(
     model = held(linearise(platform), stiffness, damping)
     sweep = sweep_between(low, high, length)
     direction = np.eye(6)[column]
-    k = platform.n_deflections
     rest = model.rest
-    start = rest.deflection[:k]
     if decay is None:
         slowest = -float(linear_modes(model).poles.real.max())
         decay = min(DECAY / slowest, LONGEST_DECAY) if slowest > 0.0 else LONGEST_DECAY
     steps = round((positive(length, "length") + not_negative(decay, "decay")) / step)
-    run = simulate(
+    run = released(
         platform,
+        rest,
         steps * step,
-        pose=rest.pose,
-        deflection=np.concatenate([start, np.zeros(k)]) if k else None,
         forces=holding_forces(platform, rest, stiffness, damping),
         wrench=lambda time, state: size * sweep(np.array([time]))[0] * direction,
         engine=engine,
         fidelity=fidelity,
         timestep=step,
-        progress=False,
     )
     back = rest.pose[3:] * np.array([1.0, -1.0, -1.0, -1.0])
     turned = quaternion_product(run.pose[:, 3:], np.tile(back, (len(run), 1)))
     away = np.hstack([run.pose[:, :3] - rest.pose[:3], 2.0 * turned[:, 1:]])[:, column]
     response = record_response(size * sweep(run.time), away, step, low=low, high=high)
-    late = 2j * np.pi * response.frequency * step
     exact = compliance(model, response.frequency)[:, column, column]
-    return MeasuredCompliance(axis, response, exact * -np.expm1(-late) / late)
+    return MeasuredCompliance(axis, response, exact * hold_lag(response.frequency, step))
+
+
+def released(platform: MachineModel, rest: Rest, duration: float, **options: Any) -> Trajectory:
+    """Return the motion over a duration [s] from rest; `options` are those of `simulate`."""
+    k = platform.n_deflections
+    start = np.concatenate([rest.deflection[:k], np.zeros(k)]) if k else None
+    return simulate(platform, duration, pose=rest.pose, deflection=start, progress=False, **options)
+
+
+def hold_lag(frequency: FloatArray, step: float) -> ComplexArray:
+    """Return the response `(k,)` of a signal that is held over steps [s], at frequencies [Hz]."""
+    late = 2j * np.pi * frequency * step
+    return np.asarray(-np.expm1(-late) / late)
 
 
 def sweep_between(low: float, high: float, length: float) -> Callable[[FloatArray], FloatArray]:

@@ -1,4 +1,4 @@
-"""Figures of the linearised machine: transmissibility, compliance, root locus."""
+"""Figures of the linearised machine: transmissibility, compliance; points of a root locus."""
 
 from __future__ import annotations
 
@@ -40,30 +40,6 @@ def response_figure(
         phases.append(Line(name, grid, np.degrees(np.unwrap(np.angle(values)))))
     panels = [Axes(f"magnitude [{unit}]", sizes, log_y=True), Axes("phase [deg]", phases)]
     return panels_figure(panels, "frequency [Hz]", log_x=True, title=title)
-
-
-def locus_figure(gains: Any, poles: NDArray[np.complex128], unit: str, title: str = "") -> Any:
-    """Return a plotly figure of a root locus: frequencies and damping ratios over the gain.
-
-    Args:
-        gains: `(k,)` above zero.
-        poles: `(k, s)` [1/s] as `root_locus` returns them.
-        unit: of the gain.
-        title: of the figure.
-
-    Raises:
-        InputError: other lengths.
-        MissingDependencyError: plotly is not installed.
-    """
-    values = as_floats(gains, "gains")
-    if np.ndim(poles) != 2 or len(poles) != len(values):
-        raise InputError("poles", "must have one row per gain")
-    place, frequency, ratio = swinging(values, poles)
-    panels = [
-        Axes("frequency [Hz]", [Line("poles", place, frequency, "markers")], log_y=True),
-        Axes("damping ratio", [Line("poles", place, ratio, "markers")]),
-    ]
-    return panels_figure(panels, f"gain [{unit}]", log_x=True, title=title)
 
 
 def swinging(

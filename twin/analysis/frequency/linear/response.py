@@ -49,8 +49,8 @@ def frequency_response(
         input: name or names, see `LinearMachine`.
         output: name or names.
         frequencies: from zero on.
-        law: a local law that acts meanwhile. A sampled one holds inputs over its period, so that
-            answers are those of frequencies far below its rate.
+        law: a local law that acts meanwhile. A sampled one holds inputs over its period:
+            the response is that of frequencies far below its rate.
 
     Raises:
         InputError: no such input or output, or frequencies that cannot be used.

@@ -13,7 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.analysis.frequency.estimate import record_response
-from twin.analysis.frequency.linear.compliance import held, holding_forces, sweep_between
+from twin.analysis.frequency.linear.compliance import (
+    held,
+    hold_lag,
+    holding_forces,
+    released,
+    sweep_between,
+)
 from twin.analysis.frequency.linear.response import transmissibility
 from twin.analysis.frequency.response import ComplexArray
 from twin.basics.arrays import FloatArray, as_floats, not_negative, one_of, positive
@@ -21,13 +27,12 @@ from twin.control.linear.linearise import linearise
 from twin.engines import make_engine
 from twin.model.engine import State
 from twin.model.machine_model import MachineModel
-from twin.simulation.simulate import simulate
 
 DIRECTIONS = ("x", "y", "z")
 
 
 class MeasuredTransmissibility(NamedTuple):
-    """How the platform follows a base that is shaken along one axis."""
+    """Transmissibility from a base that is shaken along one axis to the platform."""
 
     axis: str
     frequency: FloatArray
@@ -68,7 +73,7 @@ def measure_transmissibility(
     Raises:
         InputError: an argument that cannot be used.
         MissingDependencyError: the engine's library is not installed.
-        SimulationStoppedError: the engine left the range where its answer means anything.
+        SimulationStoppedError: the engine left the range of valid states.
     """
     column = DIRECTIONS.index(one_of(axis, "axis", DIRECTIONS))
     size, step = positive(acceleration, "acceleration"), positive(timestep, "timestep")
@@ -84,24 +89,13 @@ def measure_transmissibility(
         simulator.shake(along * sweep(np.array([time]))[0])
         return hold(time, state)
 
-    k = platform.n_deflections
-    start = np.concatenate([model.rest.deflection[:k], np.zeros(k)]) if k else None
     try:
-        run = simulate(
-            platform,
-            steps * step,
-            pose=model.rest.pose,
-            deflection=start,
-            forces=forces,
-            engine=simulator,
-            progress=False,
-        )
+        run = released(platform, model.rest, steps * step, forces=forces, engine=simulator)
     finally:
         simulator.close()
     away = run.pose[:, column] - model.rest.pose[column]
     response = record_response(size * sweep(run.time), away, step, low=low, high=high)
     omega = 2.0 * np.pi * response.frequency
-    late = -np.expm1(-1j * omega * step) / (1j * omega * step)
-    measured = 1.0 - omega**2 * response.gain / late
+    measured = 1.0 - omega**2 * response.gain / hold_lag(response.frequency, step)
     exact = transmissibility(model, response.frequency)[:, column, column]
     return MeasuredTransmissibility(axis, response.frequency, measured, exact)

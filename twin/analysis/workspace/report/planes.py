@@ -26,7 +26,7 @@ BETWEEN = 74
 TOP, BOTTOM = 70, 60
 
 SIDES = ((0.045, 0.29), (0.375, 0.62), (0.705, 0.95))
-"""Columns in parts of the width; right of each stands its colour bar."""
+"""Columns in parts of the width; each has its colour bar on the right."""
 
 MILLI = 1e3
 
@@ -34,7 +34,7 @@ DEGREES = 180.0 / np.pi
 
 
 class Quantity(NamedTuple):
-    """What a row of maps shows."""
+    """Quantity of a row of maps."""
 
     title: str
     field: Callable[[PlaneMap], FloatArray]

@@ -64,7 +64,7 @@ def _volumes(found: Workspace) -> Iterator[Row]:
         for cause, share in found.region.shares.items()
         if share > 0.0
     ]
-    yield Row("what ends it", ", ".join(shares), "shares of all directions")
+    yield Row("causes of the end", ", ".join(shares), "shares of all directions")
 
 
 def _dexterity(found: Workspace) -> Iterator[Row]:

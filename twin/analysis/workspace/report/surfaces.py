@@ -80,7 +80,7 @@ def _conditioning(region: Region) -> FloatArray:
 def _closed(values: FloatArray, count: int) -> FloatArray:
     """Return a grid `(count + 2, 2 count + 1)` of rays that closes about the axis and at its ends.
 
-    At the poles stands the mean of the circle next to them.
+    The poles have the mean of the circle next to them.
     """
     grid = values.reshape(count, 2 * count)
     grid = np.column_stack([grid, grid[:, 0]])

@@ -1,4 +1,4 @@
-"""How far a machine goes along one axis when it may use others: an interior-point search.
+"""Largest displacement along one axis while others are free: an interior-point search.
 
 Maximises the first of the variables u (m problems at once) over poses whose actuator coordinates q
 stay inside their limits, by Newton's method on
@@ -7,7 +7,7 @@ stay inside their limits, by Newton's method on
 
 with mu falling to nothing. Slopes and curvatures of s are central differences of the inverse
 kinematics. A step is shortened until F falls and the pose is admissible, so that the way from the
-centre to the answer never leaves the workspace and never passes a singular pose.
+centre to the result never leaves the workspace and never passes a singular pose.
 
 Reference: Boyd and Vandenberghe, Convex Optimization, chapter 11.
 """
@@ -49,7 +49,7 @@ DESCENT = 1e-4
 
 
 class Farthest(NamedTuple):
-    """Where the search ended."""
+    """End of the search."""
 
     radii: FloatArray
     """`(m,)` largest first variable [scaled units]"""

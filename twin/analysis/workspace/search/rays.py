@@ -27,7 +27,7 @@ ROOM = 1.05
 
 
 class Rays(NamedTuple):
-    """Where rays from a chart's centre are inside the workspace; radii in scaled units."""
+    """Stretches of rays from a chart's centre inside the workspace; radii in scaled units."""
 
     directions: FloatArray
     """`(m, k)` unit vectors in scaled units"""

@@ -2,7 +2,7 @@
 
 The actuators' limits do not count here: the question is how far they keep the machine away.
 Machines with more actuators than degrees of freedom have no determinant; their smallest singular
-value (`twin.analysis.workspace.dexterity`) tells the same without naming a distance.
+value (`twin.analysis.workspace.dexterity`) shows singularity without a distance.
 """
 
 from __future__ import annotations

@@ -93,9 +93,8 @@ def _leg(
     frame = _home_frame(machine, i)
     vector = frame.T @ (pose[:3] + arm - machine.base_joints[i])
     length = np.linalg.norm(vector)
-    deflection = deflection[i]
-    extension = length - machine.fixed_length[i] - deflection
-    coordinates = [*angles_of(vector / length), deflection, extension]
+    extension = length - machine.fixed_length[i] - deflection[i]
+    coordinates = [*angles_of(vector / length), deflection[i], extension]
     constants = [
         machine.spring_mass[i],
         machine.housing_mass[i],

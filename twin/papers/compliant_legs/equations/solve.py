@@ -25,7 +25,7 @@ SINGULAR = 1e-11
 
 @dataclass(frozen=True, eq=False)
 class CompliantSolution:
-    """What one of the systems answers, for leading batch axes `(...)`."""
+    """Solution of one of the systems, for leading batch axes `(...)`."""
 
     acceleration: FloatArray
     """`(..., 6)` [m/s2, rad/s2] of the platform, base axes"""
@@ -49,7 +49,7 @@ def solve_free(
     forces: Any = None,
     wrench: Any = None,
 ) -> CompliantSolution:
-    """Return how the machine accelerates under actuator forces.
+    """Return the accelerations under actuator forces.
 
     Args:
         machine: the machine.
@@ -86,7 +86,7 @@ def solve_locked(
     deflection: Any = None,
     wrench: Any = None,
 ) -> CompliantSolution:
-    """Return how the machine accelerates while its actuators keep their extension rates.
+    """Return the accelerations while the actuators keep their extension rates.
 
     The forces are those the actuators need for it; arguments and errors as for `solve_free`.
 
@@ -109,13 +109,13 @@ def solve_locked(
 def rest_lengths(
     machine: CompliantMachine, pose: Any, extension: Any, wrench: Any = None
 ) -> CompliantSolution:
-    """Return the springs' rest lengths with which the platform stands still at a pose.
+    """Return the springs' rest lengths with which the platform is at rest at a pose.
 
     More legs than six can press against each other: then the smallest actuator forces are taken.
 
     Args:
         machine: the machine; its own rest lengths are not used.
-        pose: `(..., 7)` to stand at.
+        pose: `(..., 7)` of rest.
         extension: delta2 of the actuators there `(..., n)` [m].
         wrench: force and moment on the platform `(..., 6)` [N, N m], base axes; default zero.
 

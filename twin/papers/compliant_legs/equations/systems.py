@@ -99,8 +99,8 @@ def still_system(
     rest = np.zeros((len(pose), 6))
     unstretched = leg_state(machine, pose, rest, np.zeros((len(pose), 2 * n)))
     deflection = unstretched.extension - extension
-    deflection = np.concatenate([deflection, np.zeros_like(deflection)], axis=-1)
-    system = _tips_on_platform(machine, pose, rest, deflection, wrench, 6 + 5 * n)
+    states = np.concatenate([deflection, np.zeros_like(deflection)], axis=-1)
+    system = _tips_on_platform(machine, pose, rest, states, wrench, 6 + 5 * n)
     stretched = machine.stiffness * (machine.spring_length + deflection)
     driving = force_without_spring(machine, system.legs) - stretched
     _lock(machine, system, driving)

@@ -1,6 +1,6 @@
-"""Load cases: a constant force or moment is applied at once; where the platform goes.
+"""Load cases: a constant force or moment applied as a step.
 
-The platform stands in an equilibrium with locked actuators. A load applied slowly takes it to the
+The platform is in an equilibrium with locked actuators. A load applied slowly takes it to the
 quasi-static displacement; applied as a step, it swings beyond.
 """
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, positive
 from twin.errors import InputError
+from twin.motion.displacement import displacement
 from twin.papers.compliant_legs.equations.solve import solve_locked
 from twin.papers.compliant_legs.loads import FRAMES, Load, load, wrench_in_base
 from twin.papers.compliant_legs.machine import CompliantMachine
@@ -39,7 +40,7 @@ class LoadCase(NamedTuple):
 
 
 class LoadResponse(NamedTuple):
-    """What a load case does; displacements (translation [m], rotation vector [rad]), base axes."""
+    """Response to a load case; displacements (translation [m], rotation vector [rad])."""
 
     case: LoadCase
     """The case"""
@@ -84,8 +85,8 @@ def run_load_cases(
     Args:
         machine: the machine.
         cases: load cases.
-        start: equilibrium without load and with locked actuators; default is where the machine
-            settles with the extensions of home.
+        start: equilibrium without load and with locked actuators; default that of the
+            extensions of home.
         duration: length of the step responses [s].
         step: time between the samples that peaks are taken from [s].
 
@@ -110,8 +111,8 @@ def run_load_cases(
     for k, case in enumerate(cases):
         wrench = wrench_in_base(case.load, start.pose)
         settled = locked_equilibrium(machine, start.extension, case.load, start.pose)
-        quasi_static = displacement(start.pose, settled.pose[None])[0]
-        path = displacement(start.pose, motion.pose[k])
+        quasi_static = displacement(settled.pose, start.pose)
+        path = displacement(motion.pose[k], start.pose)
         n = machine.n_legs
         reactions = solve_locked(
             machine,
@@ -132,14 +133,3 @@ def run_load_cases(
             )
         )
     return tuple(responses)
-
-
-def displacement(origin: FloatArray, pose: FloatArray) -> FloatArray:
-    """Return displacements `(steps, 6)` of poses `(steps, 7)` from the pose `origin` `(7,)`."""
-    from scipy.spatial.transform import Rotation
-
-    def attitude(poses: FloatArray) -> Rotation:
-        return Rotation.from_quat(poses[..., [4, 5, 6, 3]])
-
-    turned = (attitude(pose) * attitude(origin).inv()).as_rotvec()
-    return np.hstack([pose[:, :3] - origin[:3], turned])

@@ -109,7 +109,7 @@ def locked_motions(
 
     def change(state: FloatArray) -> FloatArray:
         poses, twists = _normalised(state[:, :7]), state[:, 7:]
-        deflection = locked_internal(machine, poses, twists, lengths)
+        deflection = locked_states(machine, poses, twists, lengths)
         wrenches = np.array(
             [wrench_in_base(one, place) for one, place in zip(loads, poses, strict=True)]
         )
@@ -118,11 +118,11 @@ def locked_motions(
 
     times, states = _integrated(change, time, start)
     poses, twists = _normalised(states[..., :7]), states[..., 7:]
-    flat = locked_internal(machine, poses.reshape(-1, 7), twists.reshape(-1, 6), lengths)
+    flat = locked_states(machine, poses.reshape(-1, 7), twists.reshape(-1, 6), lengths)
     return CompliantMotion(times, poses, twists, flat.reshape((*poses.shape[:-1], -1)))
 
 
-def locked_internal(
+def locked_states(
     machine: CompliantMachine, pose: FloatArray, twist: FloatArray, extension: FloatArray
 ) -> FloatArray:
     """Return the deflection states `(batch, 2n)` with actuators at fixed extensions `(n,)`."""

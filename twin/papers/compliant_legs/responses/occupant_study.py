@@ -1,4 +1,4 @@
-"""What an occupant does to a compliant platform: sag, modes and load cases, with and without.
+"""Effect of an occupant on a compliant platform: sag, modes and load cases.
 
 The occupant is rigid added mass here; an engine can carry the same segments with springs between.
 
@@ -14,11 +14,11 @@ from twin.basics.arrays import FloatArray
 from twin.machine.machine import MachineParameters
 from twin.machine.payload.occupant import Occupant
 from twin.machine.payload.seating import seated_on
+from twin.motion.displacement import displacement
 from twin.papers.compliant_legs.machine import from_parameters
 from twin.papers.compliant_legs.responses.load_cases import (
     LoadCase,
     LoadResponse,
-    displacement,
     run_load_cases,
     standard_load_cases,
 )
@@ -77,7 +77,7 @@ def occupant_study(
                 machine.platform_mass,
                 machine.platform_center,
                 settled,
-                displacement(machine.home, settled.pose[None])[0],
+                displacement(settled.pose, machine.home),
                 modes_of(locked_linearisation(machine, settled)),
                 run_load_cases(machine, chosen, settled, duration),
             )

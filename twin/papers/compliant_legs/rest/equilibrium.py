@@ -1,4 +1,4 @@
-"""Where the platform comes to rest: under locked actuators, or held by actuator forces."""
+"""Equilibrium of the platform: under locked actuators, or held by actuator forces."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_pose, as_vector
 from twin.errors import InputError, StateError
+from twin.motion.displacement import displaced
 from twin.papers.compliant_legs.loads import NO_LOAD, Load
 from twin.papers.compliant_legs.machine import CompliantMachine, as_machine
 from twin.papers.compliant_legs.rest.statics import (
@@ -16,7 +17,7 @@ from twin.papers.compliant_legs.rest.statics import (
     locked_stiffness,
     static_forces,
 )
-from twin.papers.compliant_legs.vectors import cross_matrix, least_squares
+from twin.papers.compliant_legs.vectors import least_squares
 
 ITERATIONS = 60
 
@@ -44,7 +45,7 @@ class Equilibrium(NamedTuple):
 def locked_equilibrium(
     machine: CompliantMachine, extension: Any, given: Load = NO_LOAD, guess: Any = None
 ) -> Equilibrium:
-    """Return where the platform settles with its actuators locked, by Newton's method.
+    """Return the equilibrium with locked actuators, by Newton's method.
 
     Args:
         machine: the machine.
@@ -103,20 +104,6 @@ def held_equilibrium(machine: CompliantMachine, pose: Any, given: Load = NO_LOAD
         )
     extension = locked_deflection(machine, place, deflection)
     return Equilibrium(place, deflection, extension, forces, -at.joints, given)
-
-
-def displaced(pose: FloatArray, displacement: FloatArray) -> FloatArray:
-    """Return the pose `(7,)` displaced by `(6,)`: translation, rotation vector, base axes."""
-    moved = np.empty(7)
-    moved[:3] = pose[:3] + displacement[:3]
-    half = float(np.linalg.norm(displacement[3:])) / 2.0
-    vector = displacement[3:] * (np.sinc(half / np.pi) / 2.0)
-    turn = np.cos(half) * np.eye(4)
-    turn[0, 1:], turn[1:, 0] = -vector, vector
-    turn[1:, 1:] += cross_matrix(vector)
-    moved[3:] = turn @ pose[3:]
-    moved[3:] /= np.linalg.norm(moved[3:])
-    return moved
 
 
 def _locked(

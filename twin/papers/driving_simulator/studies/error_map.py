@@ -1,4 +1,4 @@
-"""What the small-angle assumption costs over the whole workspace."""
+"""Errors of the small-angle assumption over the whole workspace."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class WorstErrors(NamedTuple):
     """Largest sizes of the errors over the workspace."""
 
     length: float
-    """[m] of a pillar, for a wanted pose"""
+    """[m] of a pillar, for a given pose"""
     heave: float
     """[m] for given lengths"""
     roll: float
@@ -42,9 +42,9 @@ class WorstErrors(NamedTuple):
     pitch: float
     """[rad] for given lengths"""
     center: float
-    """[m] horizontal distance of the plate's centre, for a wanted pose"""
+    """[m] horizontal distance of the plate's centre, for a given pose"""
     foot: float
-    """[m] distance of a foot, for a wanted pose"""
+    """[m] distance of a foot, for a given pose"""
 
 
 class ErrorMap(NamedTuple):

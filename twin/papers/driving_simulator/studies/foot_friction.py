@@ -1,4 +1,4 @@
-"""What friction under the feet costs while the plate follows prescribed lengths.
+"""Forces and power of friction under the feet along prescribed lengths.
 
 The motion is prescribed, so friction changes no position: it changes the forces that the actuators
 must bring, and takes power. Through the feet's velocities J v it enters the three equations of
@@ -57,7 +57,7 @@ def friction_effect(
     pushing: Any = None,
     samples: int = 1001,
 ) -> FrictionEffect:
-    """Return what friction changes while three lengths follow the inputs, by the exact model.
+    """Return the effect of friction while three lengths follow the inputs, by the exact model.
 
     Args:
         plate: the machine.

@@ -1,4 +1,4 @@
-"""What the driver's head goes through: position, velocity, acceleration and angular motion.
+"""Motion of the driver's head: position, velocity, acceleration and angular motion.
 
 The head is a point fixed to the plate. The small-angle expressions are those the paper prints; the
 exact ones come from rigid-body kinematics with R = Rx(roll) Ry(pitch).

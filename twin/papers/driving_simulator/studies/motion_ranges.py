@@ -1,10 +1,9 @@
-"""How far the plate heaves, rolls and pitches, alone and together.
+"""Ranges of heave, roll and pitch, alone and together.
 
 A plate given by its center length and two slopes (`twin.papers.driving_simulator.kinematics`) is
-within the
-stroke s where |center_length - home_length| + half_width |roll_slope| + half_length |pitch_slope|
-<= s / 2. What each freedom takes of the stroke adds up: superposition, exact in these numbers and
-to first order in heave, roll and pitch.
+within the stroke s where |center_length - home_length| + half_width |roll_slope| + half_length
+|pitch_slope| <= s / 2. What each freedom takes of the stroke adds up: superposition, exact in these
+numbers and to first order in heave, roll and pitch.
 
 Reference: driving simulator paper, section "Motion ranges".
 """
@@ -87,15 +86,15 @@ def stroke_shares(kinematics: PlateKinematics, coordinates: Any) -> FloatArray:
 
 
 def plate_for_ranges(stroke: Any, roll: Any, pitch: Any, *, exact: bool = False) -> PlateSize:
-    """Return the plate whose ranges of roll and pitch are the wanted ones.
+    """Return the plate with given ranges of roll and pitch.
 
     The paper says that a data sheet's slightly smaller plate gives the data sheet's larger angles,
     and prints neither; this is the calculation it repeats.
 
     Args:
         stroke: [m] of the pillars.
-        roll: [rad] wanted to each side.
-        pitch: [rad] wanted to each side.
+        roll: [rad] to each side.
+        pitch: [rad] to each side.
         exact: exact ranges at the best heave; False is the paper's small-angle calculation.
 
     Raises:

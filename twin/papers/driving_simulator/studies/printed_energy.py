@@ -1,4 +1,4 @@
-"""What the printed energies leave out, in inertia, in stiffness and in forces.
+"""Terms that the printed energies leave out, in inertia, stiffness and forces.
 
 A plate that turns about a foot a home length below it moves sideways, and comes down as it tilts.
 The printed energies have neither. In the forces both are of first order in the angles, as are the
@@ -74,7 +74,7 @@ def tilting_stiffness(plate: PlateModel) -> float:
 def model_forces(
     plate: PlateModel, inputs: DrivenLengths, duration: Any, samples: int = 501
 ) -> ModelForces:
-    """Return the forces that three models ask for while three lengths follow the inputs.
+    """Return the forces of three models while three lengths follow the inputs.
 
     Args:
         plate: the machine.

@@ -1,4 +1,4 @@
-"""Four actuators for three dof: internal force, and what a wrong fourth command does.
+"""Four actuators for three dof: internal force, and a wrong fourth command.
 
 In a plane rectangle the lengths are linear in center length and slopes, so that at every pose
 
@@ -21,7 +21,7 @@ from twin.papers.driving_simulator.closed_forms import ExactKinematics
 from twin.papers.driving_simulator.kinematics import PlateKinematics
 from twin.papers.driving_simulator.plate import CORNERS, SIGNS, PlateModel
 
-INTERNAL = read_only(0.5 * SIGNS[:, 0] * -SIGNS[:, 1])
+TWISTING = read_only(0.5 * SIGNS[:, 0] * -SIGNS[:, 1])
 """Unit vector `(4,)` of the forces that move nothing: (1, -1, 1, -1) / 2."""
 
 
@@ -30,12 +30,12 @@ class ForceSplit(NamedTuple):
 
     motion: FloatArray
     """The smallest forces that move the plate in the same way"""
-    deflection: FloatArray
+    twisting: FloatArray
     """The rest: it twists the plate and moves nothing"""
 
 
 class WrongLength(NamedTuple):
-    """What a wrong length command of one actuator does to a plate held by position loops."""
+    """Effect of a wrong length command of one actuator on a plate held by position loops."""
 
     forces: FloatArray
     """`(4,)` [N] that the loops add"""
@@ -46,18 +46,18 @@ class WrongLength(NamedTuple):
 
 
 def split_forces(forces: Any) -> ForceSplit:
-    """Return actuator forces `(..., 4)` [N] as moving and deflection part; the same at every pose.
+    """Return actuator forces `(..., 4)` [N] as moving and internal part; the same at every pose.
 
     Raises:
         InputError: wrong shape, not finite.
     """
     given = bounded(forces, "forces", len(CORNERS))
-    deflection = (given @ INTERNAL)[..., None] * INTERNAL
-    return ForceSplit(given - deflection, deflection)
+    twisting = (given @ TWISTING)[..., None] * TWISTING
+    return ForceSplit(given - twisting, twisting)
 
 
 def wrong_force(corner: str, excess: Any) -> ForceSplit:
-    """Return what one actuator pushing too hard amounts to.
+    """Return the split of the excess force of one actuator.
 
     A quarter of the excess becomes internal force in all four, three quarters stay where they are
     and a quarter appears in each of the others, with signs: these move the plate. Only if the
@@ -83,12 +83,12 @@ def wrong_length(
     stiffness: Any,
     kinematics: type[PlateKinematics] = ExactKinematics,
 ) -> WrongLength:
-    """Return where a plate goes when one of four length commands is wrong.
+    """Return the pose and forces when one of four length commands is wrong.
 
     No rigid plate has the four commanded lengths. Four equal loops push with
     stiffness * (command - length) on top of the forces that the motion takes; they are in balance
     where the squares of what is missing are least. Lengths are linear in center length and slopes,
-    which makes this a closed form for any offset: the missing part is offset / 4 in the deflection
+    which makes this a closed form for any offset: the missing part is offset / 4 in the internal
     pattern, whatever the stiffness, and the rest becomes an error of the pose.
 
     Args:
@@ -103,15 +103,15 @@ def wrong_length(
         InputError: wrong shape, not finite, unknown corner, stiffness not above zero.
     """
     model = kinematics(plate)
-    wanted = model.inverse(as_vector(coordinates, "coordinates", 3))
+    commanded = model.inverse(as_vector(coordinates, "coordinates", 3))
     number = CORNERS.index(one_of(corner, "corner", CORNERS))
     extra = bounded_number(offset, "offset")
     spring = positive(stiffness, "stiffness")
     x, y = plate.corners[number].tolist()
     squares = len(CORNERS) * np.array([1.0, plate.half_width**2, plate.half_length**2])
     shift = extra * np.array([1.0, y, -x]) / squares
-    slopes = np.stack(model.slopes(*wanted.coordinates)) + shift
+    slopes = np.stack(model.slopes(*commanded.coordinates)) + shift
     reached = model.inverse(np.stack(model.angles(*slopes)))
-    command = wanted.lengths + extra * np.eye(len(CORNERS))[number]
+    command = commanded.lengths + extra * np.eye(len(CORNERS))[number]
     forces = spring * (command - reached.lengths)
     return WrongLength(forces, reached.coordinates, reached.lengths)

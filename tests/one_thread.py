@@ -1,0 +1,10 @@
+"""One thread for linear algebra: on matrices of this size threads wait for each other.
+
+Imported before numpy, which reads the variable once.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

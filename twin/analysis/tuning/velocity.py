@@ -1,0 +1,137 @@
+"""Velocity steps of all actuators at once, the platform moving upwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from twin.analysis.tuning.specification import VELOCITY_STEP, StepSpecification
+from twin.analysis.tuning.study import StepStudy
+from twin.analysis.tuning.tuning import Gain
+from twin.basics.arrays import FloatArray, as_flag
+from twin.control.controller import Controller
+from twin.errors import InputError
+from twin.model.machine_model import MachineModel, as_model
+from twin.model.motions import REST
+from twin.plant.command import Command
+from twin.plant.drives import equivalent_inertia
+from twin.plant.measurement import Measurement
+from twin.simulation.trajectory import Trajectory
+
+THESIS_GAINS = (5e3, 30e3)
+"""[N s/m] Bounds of the thesis, the first its start too; section 4.3.1.1.2."""
+
+THESIS_TIMES = (1e-3, 8e-3, 5e-3)
+"""[s] Bounds and start of the thesis."""
+
+THESIS_MASS = 33.537
+"""[kg] that each of its actuators moves in heave at home; scales the bounds to other machines."""
+
+
+class VelocityStep(Controller):
+    """Constant commanded speed from the first control period on.
+
+    Attributes:
+        speed: `(n,)` [m/s, rad/s].
+    """
+
+    name: ClassVar[str] = "velocity step"
+
+    def __init__(
+        self, platform: MachineModel, speed: FloatArray, *, carried: bool = False, **gains: Any
+    ) -> None:
+        """Describe the step.
+
+        Args:
+            platform: the machine, at home.
+            speed: `(n,)` [m/s, rad/s].
+            carried: whether the drives' integrals carry the weight at the step. Drives start so
+                that they do; otherwise a feedforward takes the weight out again.
+            gains: `velocity_gain` [N s/m] or [N m s/rad], `velocity_time` [s].
+
+        Raises:
+            InputError: gains that are not above zero.
+        """
+        super().__init__(platform, **gains)
+        self.speed = speed
+        held = platform.inverse_dynamics(platform.home, REST, REST)
+        self._feedforward = None if as_flag(carried, "carried") else -held
+
+    def start(self, measurement: Measurement) -> None:
+        """Begin at rest."""
+
+    def update(self, step: int, measurement: Measurement) -> Command:
+        """Return the speeds."""
+        return Command(self.speed, feedforward=self._feedforward)
+
+
+@dataclass(frozen=True, kw_only=True)
+class VelocityStudy(StepStudy):
+    """Velocity step from rest at home: speed of all actuators along the commanded one, per step.
+
+    The command of the actuator that moves most is `size` [m/s] or [rad/s].
+    """
+
+    loop: ClassVar[str] = "velocity"
+    specification: ClassVar[StepSpecification] = VELOCITY_STEP
+
+    size: float = 0.02
+    duration: float = 0.05
+    timestep: float = 1e-4
+    carried: bool = False
+    """whether the loop's integral carries the weight when the step comes. It did not in the thesis,
+    or its response would overshoot more (docs/tuning.md)"""
+
+    def gains(self, platform: MachineModel) -> tuple[Gain, ...]:
+        """Return gain and integral time with the bounds of the thesis, scaled by mass.
+
+        Raises:
+            InputError: not a machine.
+        """
+        scale = float(np.mean(equivalent_inertia(as_model(platform)))) / THESIS_MASS
+        low, high = (float(f"{scale * gain:.3g}") for gain in THESIS_GAINS)
+        cranks = platform.coordinate_unit == "rad"
+        name, unit = ("crank_velocity_gain", "N m s/rad") if cranks else ("velocity_gain", "N s/m")
+        return Gain(name, unit, low, high, low), Gain("velocity_time", "s", *THESIS_TIMES)
+
+    def response(self, platform: MachineModel, *gains: float) -> tuple[FloatArray, FloatArray]:
+        """Return time [s] and speed per step `(k,)` under a gain [N s/m] and integral time [s].
+
+        Raises:
+            InputError: not a machine, one that cannot rise, or gains that are not above zero.
+        """
+        direction = heave_direction(platform)
+        gain, time = gains
+        controller = VelocityStep(
+            platform,
+            self.size * direction,
+            carried=self.carried,
+            velocity_gain=gain,
+            velocity_time=time,
+        )
+        run = self.simulated(platform, controller, self.duration)
+        if run is None or len(run) != len(self.time):
+            return self.no_response()
+        along = leg_speeds(platform, run) @ direction / float(direction @ direction)
+        return self.time, along / self.size
+
+
+def leg_speeds(platform: MachineModel, run: Trajectory) -> FloatArray:
+    """Return the rates `(k, n)` of the actuators without those of springs inside the legs."""
+    n = platform.n_deflections
+    return run.rates - (run.deflection[:, n:] if n else 0.0)
+
+
+def heave_direction(platform: MachineModel) -> FloatArray:
+    """Return the actuators' rates `(n,)` while the platform rises at home, the largest 1.
+
+    Raises:
+        InputError: not a machine, or one that cannot rise.
+    """
+    rates = as_model(platform).jacobian(platform.home)[:, 2]
+    largest = float(np.abs(rates).max())
+    if not largest > 0.0:
+        raise InputError("platform", f"the actuators of {platform.name} do not move in heave")
+    return np.asarray(rates / largest)
