@@ -1,6 +1,7 @@
-"""The console command `twin`: argument parsing only; the work is in `twin.commands`."""
+"""The console command `twin`: a file per command, which imports its libraries when it runs."""
 
 from twin.cli import (
+    bench,
     cue,
     evaluate,
     frequency,
@@ -9,11 +10,12 @@ from twin.cli import (
     payload,
     record,
     render,
-    runs,
+    simulate,
     sweep,
     track,
     train,
     tune,
+    validate,
     view,
     workspace,
 )
@@ -21,6 +23,7 @@ from twin.cli.application import app, one_line
 
 __all__ = [
     "app",
+    "bench",
     "cue",
     "evaluate",
     "frequency",
@@ -31,11 +34,12 @@ __all__ = [
     "payload",
     "record",
     "render",
-    "runs",
+    "simulate",
     "sweep",
     "track",
     "train",
     "tune",
+    "validate",
     "view",
     "workspace",
 ]

@@ -1,8 +1,8 @@
-"""The application that commands register on, and the arguments that several of them take."""
+"""The application on which commands register; it reports errors of the package in one line."""
 
 from __future__ import annotations
 
-from enum import StrEnum
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -12,52 +12,6 @@ from twin import __version__
 from twin.errors import TwinError
 
 WRONG_USAGE = 2
-
-
-class EngineName(StrEnum):
-    """Engines that `simulate` takes."""
-
-    ANALYTIC = "analytic"
-    MUJOCO = "mujoco"
-    BULLET = "bullet"
-
-
-class FidelityName(StrEnum):
-    """fidelities."""
-
-    ACCURATE = "accurate"
-    FAST = "fast"
-
-
-class ControllerName(StrEnum):
-    """Controllers that closed loops take."""
-
-    CASCADE = "cascade"
-    OBSERVER = "observer"
-    FEEDFORWARD = "feedforward"
-    COMPUTED_TORQUE = "computed_torque"
-    LQR = "lqr"
-    LOOP_SHAPING = "loop_shaping"
-    IFF = "iff"
-    DVF = "dvf"
-    HAC_LAC = "hac_lac"
-
-
-class Format(StrEnum):
-    """Model formats that `export` writes."""
-
-    MJCF = "mjcf"
-    URDF = "urdf"
-
-
-class LegKind(StrEnum):
-    """Kinds of legs that `new` has a template for."""
-
-    UPS = "ups"
-    RSS = "rss"
-    STRUT = "strut"
-    VISCOELASTIC = "viscoelastic"
-    PILLAR = "pillar"
 
 
 class Group(TyperGroup):
@@ -78,6 +32,11 @@ def one_line(error: TwinError) -> str:
     return f"{head} {'; '.join(parts)}".strip()
 
 
+def command_line() -> str:
+    """Return the command as it was typed, for reports."""
+    return " ".join(["twin", *sys.argv[1:]])
+
+
 app = typer.Typer(
     cls=Group,
     name="twin",
@@ -86,33 +45,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-
-Machine = Annotated[
-    str,
-    typer.Argument(
-        metavar="MACHINE", help="Name of a shipped machine, or path of a platform.toml."
-    ),
-]
-
-Configuration = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="Configuration of the machine's file, such as hardware."),
-]
-
-ConstantForce = Annotated[
-    str,
-    typer.Option(
-        help="Constant actuator forces in N or N m: one number for all legs, one per leg separated "
-        "by commas, or 'hold' for those that carry the machine at the start."
-    ),
-]
-
-Machines = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[MACHINE]...", help="Names or paths of platform.toml; default: all shipped."
-    ),
-]
 
 
 def _print_version(wanted: bool) -> None:

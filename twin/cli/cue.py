@@ -2,58 +2,52 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from twin.cli.application import Configuration, Machine, app
+from twin.cli.application import app
+from twin.cli.console import Column, line, table
+from twin.cli.options import Configuration, Machine, Plot, file_option
+from twin.cli.values import PAGE, check_files, numbers, write_plot
 
+if TYPE_CHECKING:
+    from twin.motion.cueing import Outcome
 
-class AlgorithmName(StrEnum):
-    """Cueing algorithms."""
+AlgorithmName = Literal["classical", "adaptive", "predictive"]
+ManoeuvreName = Literal[
+    "step_steer",
+    "double_lane_change",
+    "slalom",
+    "braking",
+    "acceleration",
+    "coordinated_turn",
+]
 
-    CLASSICAL = "classical"
-    ADAPTIVE = "adaptive"
-    PREDICTIVE = "predictive"
-
-
-class ManoeuvreName(StrEnum):
-    """Manoeuvres that the built-in vehicles make."""
-
-    STEP_STEER = "step_steer"
-    DOUBLE_LANE_CHANGE = "double_lane_change"
-    SLALOM = "slalom"
-    BRAKING = "braking"
-    ACCELERATION = "acceleration"
-    COORDINATED_TURN = "coordinated_turn"
+SENSED = ("surge", "sway", "heave", "roll rate", "pitch rate", "yaw rate")
 
 
 @app.command()
 def cue(
     machine: Machine,
+    *,
     algorithm: Annotated[
-        AlgorithmName, typer.Option(help="What turns the manoeuvre into a motion.")
-    ] = AlgorithmName.PREDICTIVE,
+        AlgorithmName, typer.Option(help="Algorithm that makes the platform's motion.")
+    ] = "predictive",
     manoeuvre: Annotated[
         ManoeuvreName | None, typer.Option(help="Manoeuvre of a built-in vehicle, 12 s.")
     ] = None,
     source: Annotated[
         Path | None,
-        typer.Option(
+        file_option(
+            "Manoeuvre as CSV: time [s],fx [m/s2],fy,fz (specific force at the head, fz = +g at "
+            "rest) and optionally wx [rad/s],wy,wz; x forward, y left, z up.",
             "--input",
-            metavar="FILE",
-            help="Manoeuvre as CSV: time [s],fx [m/s2],fy,fz (specific force at the head, fz = +g "
-            "at rest) and, if wanted, wx [rad/s],wy,wz; x forward, y left, z up.",
         ),
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the platform's motion as CSV.")
-    ] = None,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Plot senses and limits as one HTML page.")
-    ] = None,
+    out: Annotated[Path | None, file_option("Write the platform's motion as CSV.")] = None,
+    plot: Plot = None,
     compare: Annotated[
         bool, typer.Option("--compare", help="Show all three algorithms beside each other.")
     ] = False,
@@ -70,18 +64,65 @@ def cue(
     ] = 1.0,
     configuration: Configuration = None,
 ) -> None:
-    """Cue a manoeuvre: the platform's motion, within limits, that lets its driver perceive it."""
-    from twin.commands import cue as commands
+    """Cue a manoeuvre: the platform's motion that lets a driver perceive it, within the limits."""
+    from twin.analysis.cueing_figure import cueing_figure
+    from twin.errors import InputError
+    from twin.motion import cueing
+    from twin.simulation.platform import load
 
-    commands.cue(
-        machine,
-        configuration,
-        algorithm.value,
-        None if manoeuvre is None else manoeuvre.value,
-        source,
-        out,
-        plot,
-        all_algorithms=compare,
-        head=head,
-        scale=scale,
+    check_files(out=(out, ".csv"), plot=(plot, PAGE))
+    if (manoeuvre is None) == (source is None):
+        raise InputError("input", "give either a manoeuvre or a file with one")
+    platform = load(machine, configuration)
+    ride = cueing.read_ride(source) if manoeuvre is None else cueing.manoeuvre(manoeuvre)
+    names = tuple(cueing.ALGORITHMS) if compare else (algorithm,)
+    outcomes = cueing.compare(platform, ride, names, head=numbers(head, "head"), scale=scale)
+    still = cueing.standstill_error(ride)
+    chosen = outcomes[algorithm]
+    line(f"{platform.name}: {ride.name}, {ride.duration:g} s", bold=True)
+    errors = (still.total, still.total_correlation, still.total_false_cue)
+    rows = [_row(name, one) for name, one in outcomes.items()]
+    rows.append(("none: at rest", *(f"{error:.2f}" for error in errors), "0", "0", "0", "1", ""))
+    titles = (
+        *("error", "correlation", "false cues", "length [%]", "speed [%]", "acceleration [%]"),
+        *("shrunk to", "step [ms]"),
+    )
+    table((Column("algorithm"), *(Column(title, True) for title in titles)), rows)
+    line("errors and false cues: root mean square over six senses, in thresholds of perception")
+    parts = zip(SENSED, chosen.error.relative, chosen.error.correlation, strict=True)
+    senses = [(name, f"{error:.2f}", f"{same:.2f}") for name, error, same in parts]
+    columns = (Column("sense"), Column("error", True), Column("correlation", True))
+    table(columns, senses, algorithm)
+    if "predictive" in outcomes:
+        _print_speed(outcomes["predictive"])
+    if out is not None:
+        written = cueing.write_motion(chosen.cue.motion, out)
+        reader = f"twin.motion.read_recording(path, {platform.name}'s home)"
+        line(f"wrote {written}; read it with {reader}")
+    write_plot(plot, lambda: cueing_figure(platform, outcomes))
+
+
+def _row(name: str, one: Outcome) -> tuple[str, ...]:
+    error, use = one.error, one.use
+    shares = (f"{100.0 * share:.1f}" for share in (use.length, use.speed, use.acceleration))
+    return (
+        name,
+        f"{error.total:.2f}",
+        f"{error.total_correlation:.2f}",
+        f"{error.total_false_cue:.2f}",
+        *shares,
+        f"{one.cue.shrink:.2f}",
+        f"{one.step_milliseconds:.2f}",
+    )
+
+
+def _print_speed(one: Outcome) -> None:
+    """Print whether the predictive algorithm keeps up with real time."""
+    from twin.motion.cueing.predictive import PERIOD
+
+    longest, period = 1e3 * float(one.cue.step_time.max()), one.cue.motion.period
+    word = "in real time" if longest < 1e3 * period else "not in real time at every step"
+    line(
+        f"predictive: {one.step_milliseconds:.1f} ms a step, at most {longest:.1f} ms, of "
+        f"{1e3 * PERIOD:g} ms: {word}"
     )

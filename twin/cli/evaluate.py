@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-import sys
+import os
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
-from twin.cli.application import EngineName, app
-from twin.cli.train import (
-    ConfigurationOption,
+from twin.cli.application import app, command_line
+from twin.cli.console import Column, line, progress_bar, table
+from twin.cli.options import (
+    ENGINES_HELP,
+    Configuration,
+    EngineName,
     Environment,
+    EnvironmentMachine,
     EnvironmentOptions,
-    MachineOption,
-    RandomisationOption,
+    Jobs,
+    Json,
+    Randomisation,
+    file_option,
 )
+from twin.cli.values import check_files, environment_options
 
 
 @app.command()
 def evaluate(
     environment: Environment,
+    *,
     policy: Annotated[
         list[str],
         typer.Option(
@@ -30,42 +39,56 @@ def evaluate(
         ),
     ],
     engine: Annotated[
-        list[EngineName] | None,
-        typer.Option(help="What computes the motion; may be repeated. Default: all."),
+        list[str] | None,
+        typer.Option(metavar="NAME", help=f"{ENGINES_HELP}; default: all."),
     ] = None,
-    episodes: Annotated[int, typer.Option(min=1, help="Of each on each engine.")] = 20,
-    seed: Annotated[int, typer.Option(min=0, help="Of the first episode.")] = 1_000_000,
-    machine: MachineOption = None,
-    configuration: ConfigurationOption = None,
-    randomisation: RandomisationOption = None,
+    episodes: Annotated[
+        int, typer.Option(min=1, help="Episodes of each policy on each engine.")
+    ] = 20,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the first episode.")] = 1_000_000,
+    machine: EnvironmentMachine = None,
+    configuration: Configuration = None,
+    randomisation: Randomisation = None,
     option: EnvironmentOptions = None,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Processes to use; default: one per core.")
-    ] = None,
-    json: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write all episodes as JSON.")
-    ] = None,
-    markdown: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the table as Markdown.")
-    ] = None,
+    jobs: Jobs = None,
+    json: Json = None,
+    markdown: Annotated[Path | None, file_option("Write the table as Markdown.")] = None,
 ) -> None:
     """Run policies and baselines in the same episodes on several engines, with 95 % intervals.
 
     Options of the environment are those that the first policy was trained with, where none are
     given.
     """
-    from twin.commands import evaluate as commands
+    from twin.basics.files import write_text
+    from twin.training.evaluation import count_parts
+    from twin.training.evaluation import evaluate as run
+    from twin.training.evaluation_report import as_json, as_markdown, report_columns, report_rows
 
-    commands.evaluate(
-        environment,
-        policy,
-        engines=[name.value for name in engine or EngineName],
-        episodes=episodes,
-        seed=seed,
-        given={"machine": machine, "configuration": configuration, "randomisation": randomisation},
-        options=option or [],
-        jobs=jobs,
-        json=json,
-        markdown=markdown,
-        command=" ".join(["twin", *sys.argv[1:]]),
+    check_files(json=(json, ".json"), markdown=(markdown, ".md"))
+    options = environment_options(
+        option, machine=machine, configuration=configuration, randomisation=randomisation
     )
+    engines = engine or get_args(EngineName)
+    parts = count_parts(len(policy), len(engines), episodes)
+    with progress_bar("evaluating", parts, done=1) as show:
+        found = run(
+            environment,
+            policy,
+            engines=engines,
+            episodes=episodes,
+            seed=seed,
+            options=options or None,
+            jobs=jobs or ((os.cpu_count() or 1) if find_spec("joblib") else 1),
+            show=show,
+        )
+    columns = [Column(title, k > 1) for k, title in enumerate(report_columns(found))]
+    table(columns, report_rows(found))
+    first = found.titles[0].partition(" [")[0]
+    line(
+        f"{episodes} episode{'s' * (episodes != 1)}, the same for all; means with 95 % intervals; "
+        f"differences of the {first} from {policy[0]}, by episode"
+    )
+    if json is not None:
+        line(f"wrote {write_text(json, as_json(found, command_line()))}")
+    if markdown is not None:
+        line(f"wrote {write_text(markdown, as_markdown(found, command_line()))}")

@@ -1,44 +1,31 @@
-"""Command that measures frequency responses."""
+"""The command `frequency`."""
 
 from __future__ import annotations
 
-from enum import StrEnum
-from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from twin.cli.application import (
+from twin.cli.application import app
+from twin.cli.options import (
     Configuration,
-    ControllerName,
-    EngineName,
-    FidelityName,
+    Controller,
+    Engine,
+    Fidelity,
+    Json,
     Machine,
-    app,
+    Plot,
 )
+from twin.cli.values import PAGE, check_files, write_json, write_plot
 
-
-class AxisName(StrEnum):
-    """Directions of the platform."""
-
-    X = "x"
-    Y = "y"
-    Z = "z"
-    ROLL = "roll"
-    PITCH = "pitch"
-    YAW = "yaw"
-
-
-class MethodName(StrEnum):
-    """Ways to excite a machine."""
-
-    CHIRP = "chirp"
-    STEPPED = "stepped"
+AxisName = Literal["x", "y", "z", "roll", "pitch", "yaw"]
+MethodName = Literal["chirp", "stepped"]
 
 
 @app.command()
 def frequency(
     machine: Machine,
+    *,
     axis: Annotated[
         AxisName | None, typer.Option(help="Move the platform along or about this base axis.")
     ] = None,
@@ -47,57 +34,53 @@ def frequency(
     ] = None,
     method: Annotated[
         MethodName, typer.Option(help="One sweep, or one sine after the other.")
-    ] = MethodName.CHIRP,
-    controller: Annotated[ControllerName, typer.Option(help="Controller of the reference.")] = (
-        ControllerName.CASCADE
-    ),
-    engine: Annotated[EngineName, typer.Option(help="What computes the motion.")] = (
-        EngineName.ANALYTIC
-    ),
-    fidelity: Annotated[FidelityName, typer.Option(help="Fidelity of the engine.")] = (
-        FidelityName.ACCURATE
-    ),
+    ] = "chirp",
+    controller: Controller = "cascade",
+    engine: Engine = "analytic",
+    fidelity: Fidelity = "accurate",
     timestep: Annotated[
-        float | None, typer.Option(help="Step of the engine in s; default 0.25 ms.")
+        float | None, typer.Option(help="Step of the engine in s; default: 0.25 ms.")
     ] = None,
     configuration: Configuration = None,
-    low: Annotated[float | None, typer.Option(help="Lowest frequency in Hz; default 1.")] = None,
+    low: Annotated[float | None, typer.Option(help="Lowest frequency in Hz; default: 1.")] = None,
     high: Annotated[
-        float | None, typer.Option(help="Highest frequency in Hz; default 300.")
+        float | None, typer.Option(help="Highest frequency in Hz; default: 300.")
     ] = None,
-    length: Annotated[float | None, typer.Option(help="Of the sweep in s; default 10.")] = None,
+    length: Annotated[
+        float | None, typer.Option(help="Length of the sweep in s; default: 10.")
+    ] = None,
     speed: Annotated[
         float | None,
-        typer.Option(help="Peak, m/s or rad/s; default far within the drives' limits."),
+        typer.Option(help="Peak speed in m/s or rad/s; default: far within the drives' limits."),
     ] = None,
-    json: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the responses as JSON.")
-    ] = None,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Plot the responses as one HTML page.")
-    ] = None,
+    json: Json = None,
+    plot: Plot = None,
 ) -> None:
     """Measure how a controlled machine follows, over frequency, with coherence.
 
     One of --axis and --actuator; default: --axis z.
     """
-    from twin.commands.frequency import frequency as run
+    from functools import partial
 
-    along = AxisName.Z if axis is None and actuator is None else axis
-    run(
-        machine,
-        configuration,
-        controller.value,
-        json,
-        plot,
-        axis=None if along is None else along.value,
+    from twin.analysis.frequency.figures import measured_figure
+    from twin.analysis.frequency.measured import measure_response
+    from twin.cli.tables.frequency import print_responses, response_content
+    from twin.control import make_controller
+    from twin.simulation.platform import load
+
+    check_files(json=(json, ".json"), plot=(plot, PAGE))
+    given = {"timestep": timestep, "low": low, "high": high, "length": length, "speed": speed}
+    measured = measure_response(
+        load(machine, configuration),
+        controller=partial(make_controller, controller),
+        axis="z" if axis is None and actuator is None else axis,
         actuator=actuator,
-        method=method.value,
-        engine=engine.value,
-        fidelity=fidelity.value,
-        timestep=timestep,
-        low=low,
-        high=high,
-        length=length,
-        speed=speed,
+        method=method,
+        engine=engine,
+        fidelity=fidelity,
+        progress=None,
+        **{name: value for name, value in given.items() if value is not None},
     )
+    print_responses(measured)
+    write_json(json, response_content(measured))
+    write_plot(plot, lambda: measured_figure(measured))

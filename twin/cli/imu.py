@@ -1,99 +1,115 @@
-"""The command that reads logs of inertial sensors."""
+"""The command `imu`."""
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from twin.cli.application import Configuration, app
+from twin.cli.application import app
+from twin.cli.console import Column, line, table
+from twin.cli.options import MACHINE_HELP, Configuration, Json, Plot, file_option
+from twin.cli.values import PAGE, check_files, renamed_fields, write_json
 
+if TYPE_CHECKING:
+    from twin.analysis.inertial.response import InertialComparison
 
-class LogLayout(StrEnum):
-    """Layouts of logs that `imu` reads."""
-
-    CSV = "csv"
-    THESIS = "thesis"
-
-
-Log = Annotated[
-    Path,
-    typer.Argument(
-        metavar="LOG",
-        help="Log of the sensor: CSV of time, fx to fz, wx to wz, units in its header.",
-    ),
-]
-MachineOption = Annotated[
-    str, typer.Option(metavar="MACHINE", help="Name of a machine, or path of its file.")
-]
-ReferenceFile = Annotated[
-    Path, typer.Option(metavar="FILE", help="CSV of the reference motion about home.")
-]
-Layout = Annotated[
-    LogLayout, typer.Option(help="csv, or thesis: bare count, 3 forces, 3 rates, as imuData.txt.")
-]
-Bandwidth = Annotated[
-    float | None,
-    typer.Option(metavar="HZ", help="Of the sensor; default: that of the machine's own."),
-]
-Numbers = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Write rate, offset, correlation, lost, duration, and per channel rms values and "
-        "lists of frequency, amplification, uncertainty, coherence.",
-    ),
-]
+LayoutName = Literal["csv", "thesis"]
 
 
 @app.command()
 def imu(
-    log: Log,
-    machine: MachineOption,
-    motion: ReferenceFile,
-    layout: Layout = LogLayout.CSV,
+    log: Annotated[
+        Path,
+        typer.Argument(
+            metavar="LOG",
+            help="Log of the sensor: CSV of time, fx to fz, wx to wz, units in its header.",
+        ),
+    ],
+    *,
+    machine: Annotated[str, typer.Option(metavar="MACHINE", help=MACHINE_HELP)],
+    motion: Annotated[Path, file_option("CSV of the reference motion about home.")],
+    layout: Annotated[
+        LayoutName, typer.Option(help="csv; thesis: count, 3 forces, 3 rates, as imuData.txt.")
+    ] = "csv",
     log_rate: Annotated[
-        float, typer.Option(help="Messages per second of the thesis layout.")
+        float, typer.Option(help="Messages per second in the thesis layout.")
     ] = 200.0,
     force_unit: Annotated[
-        str, typer.Option(metavar="UNIT", help="Of forces in the thesis layout.")
+        str, typer.Option(metavar="UNIT", help="Unit of forces in the thesis layout.")
     ] = "g",
     rate_unit: Annotated[
-        str, typer.Option(metavar="UNIT", help="Of rates in the thesis layout.")
+        str, typer.Option(metavar="UNIT", help="Unit of angular rates in the thesis layout.")
     ] = "deg/s",
-    bandwidth: Bandwidth = None,
-    resolution: Annotated[float, typer.Option(help="Of the spectra in Hz.")] = 1.0,
+    bandwidth: Annotated[
+        float | None,
+        typer.Option(metavar="HZ", help="Bandwidth of the sensor in Hz; default: the machine's."),
+    ] = None,
+    resolution: Annotated[float, typer.Option(help="Resolution of the spectra in Hz.")] = 1.0,
     phase: Annotated[
         bool, typer.Option("--phase", help="Compensate phases too, not amplitudes alone.")
     ] = False,
     configuration: Configuration = None,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the figures as one HTML page.")
-    ] = None,
+    plot: Plot = None,
     compensated: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the motion with the amplification taken out."),
+        Path | None, file_option("Write the motion with the amplification taken out.")
     ] = None,
-    json: Numbers = None,
+    json: Json = None,
 ) -> None:
-    """Hold an inertial log against the reference motion: amplification, coherence, compensation."""
-    from twin.commands import imu as commands
+    """Compare an inertial log with the reference motion: amplification, coherence, compensation.
 
-    commands.imu(
-        log,
-        machine,
-        configuration,
-        motion,
-        layout=layout.value,
-        log_rate=log_rate,
-        force_unit=force_unit,
-        rate_unit=rate_unit,
-        bandwidth=bandwidth,
-        resolution=resolution,
-        phase=phase,
-        plot=plot,
-        compensated=compensated,
-        json=json,
+    The JSON file holds rate, offset, correlation, lost, duration, and per channel rms values and
+    lists of frequency, amplification, uncertainty, coherence.
+    """
+    from twin.analysis.inertial.compensation import compensate, write_compensation
+    from twin.analysis.inertial.log_file import read_inertial_log, read_thesis_log
+    from twin.analysis.inertial.response import compare_log
+    from twin.analysis.inertial.summary import summary
+    from twin.basics.arrays import positive
+    from twin.machine.inertial_sensor import InertialSensor
+    from twin.motion import read_recording
+    from twin.simulation.platform import load
+
+    check_files(plot=(plot, PAGE), compensated=(compensated, ""), json=(json, ""))
+    width = {} if bandwidth is None else {"bandwidth": positive(bandwidth, "bandwidth")}
+    platform = load(machine, configuration)
+    own = platform.parameters.imu
+    sensor = (own or InertialSensor(source="none: at the reference point")).model_copy(update=width)
+    wanted = read_recording(motion, platform.home)
+    with renamed_fields(rate="log_rate"):
+        readings = (
+            read_thesis_log(log, rate=log_rate, force_unit=force_unit, rate_unit=rate_unit)
+            if layout == "thesis"
+            else read_inertial_log(log)
+        )
+    found = compare_log(platform, wanted, readings, sensor, resolution=resolution)
+    change = compensate(wanted, found, phase=phase) if compensated or plot else None
+    content = summary(found, change)
+    _print(platform.name, found, content, own is None)
+    if compensated is not None and change is not None:
+        line(f"wrote {write_compensation(change, compensated)}")
+    if plot is not None:
+        from twin.analysis.inertial.figures import write_inertial_page
+
+        line(f"wrote {write_inertial_page(found, plot, change)}")
+    write_json(json, content)
+
+
+def _print(name: str, found: InertialComparison, content: Any, without_sensor: bool) -> None:
+    """Print the common stretch of log and motion, and a table per channel."""
+    from twin.analysis.inertial.summary import table_rows
+    from twin.charts.text import number
+
+    line(
+        f"{name}: {content['duration']:.3f} s in common at {content['rate']:.4g} Hz, motion begins "
+        f"at {content['offset']:.4f} s of the log, {content['lost']} lost samples"
     )
+    if without_sensor:
+        line("the machine has no [imu]: taken to be at the reference point along the platform")
+    titles = ("frequency [Hz]", "ratio", "[dB]", "coherence")
+    for channel, response in found.responses.items():
+        figures = content["channels"][channel]
+        wanted, measured = (number(figures[f"{kind}_rms"], 4) for kind in ("demanded", "measured"))
+        title = f"{channel}: rms reference {wanted}, measured {measured} {figures['unit']}"
+        table([Column(text, True) for text in titles], table_rows(response), title)

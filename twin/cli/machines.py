@@ -1,29 +1,58 @@
-"""Commands about machines: list, show, begin and export them."""
+"""Commands about machines: list, info, new and export."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from twin.cli.application import Configuration, Format, LegKind, Machine, app
+from twin.cli.application import app
+from twin.cli.console import Column, line, table
+from twin.cli.options import Configuration, Machine
+
+FormatName = Literal["mjcf", "urdf"]
+LegKindName = Literal["ups", "rss", "strut", "viscoelastic", "pillar"]
 
 
 @app.command("list")
 def list_machines() -> None:
     """List the shipped machines."""
-    from twin.commands import machines as commands
+    from twin.machine.catalogue import machine_names
+    from twin.simulation.platform import load
 
-    commands.list_machines()
+    rows = []
+    for name in machine_names():
+        platform = load(name)
+        counts = (str(platform.dof), str(platform.n_actuators))
+        rows.append((name, platform.parameters.title, *counts))
+    titles = (Column("machine"), Column("title"), Column("degrees of freedom", True))
+    table((*titles, Column("actuators", True)), rows)
 
 
 @app.command()
 def info(machine: Machine, configuration: Configuration = None) -> None:
     """Show a machine: parameters with unit and source, figures at home, ranges of motion."""
-    from twin.commands import machines as commands
+    from itertools import groupby
 
-    commands.info(machine, configuration)
+    from twin.analysis.machine_summary import machine_facts
+    from twin.charts.text import value_text
+    from twin.machine.describe import describe
+    from twin.simulation.platform import load
+
+    platform = load(machine, configuration)
+    line(f"{platform.name}: {platform.parameters.title}", bold=True)
+    counts = f"{platform.dof} degrees of freedom, {platform.n_actuators} actuators"
+    line(f"{counts}, parameters {platform.hash}")
+    columns = [Column(name) for name in ("parameter", "value", "unit", "description")]
+    for (path, source), group in groupby(
+        describe(platform.parameters), lambda p: (p.table, p.source)
+    ):
+        rows = [(p.name, value_text(p.value, p.unit), p.unit, p.description) for p in group]
+        table(columns, rows, f"{path or 'machine'} (source: {source})")
+    facts = [(f.name, value_text(f.value), f.unit, f.note) for f in machine_facts(platform)]
+    names = ("quantity", "value", "unit", "note")
+    table([Column(name) for name in names], facts, "derived quantities")
 
 
 @app.command()
@@ -31,27 +60,30 @@ def new(
     path: Annotated[
         Path, typer.Argument(metavar="FILE", help="File to write, such as my_platform.toml.")
     ],
-    legs: Annotated[LegKind, typer.Option(help="Kind of the legs.")] = LegKind.UPS,
+    legs: Annotated[LegKindName, typer.Option(help="Kind of the legs.")] = "ups",
 ) -> None:
-    """Write a commented platform.toml to begin your own machine with; replaces no file."""
-    from twin.commands import machines as commands
+    """Write a commented platform.toml for a machine of your own; an existing file is kept."""
+    from twin.machine.template import write_template
 
-    commands.new(path, legs.value)
+    written = write_template(path, legs)
+    line(f"wrote {written}; fill in your numbers, then check them with: twin info {written}")
 
 
 @app.command()
 def export(
     machine: Machine,
     out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder for the files; made if need be.")
+        Path, typer.Option(metavar="DIR", help="Folder for the files; it is made if missing.")
     ],
     form: Annotated[
-        Format,
+        FormatName,
         typer.Option("--format", help="mjcf: robot.xml and scene.xml; urdf: robot.urdf."),
-    ] = Format.MJCF,
+    ] = "mjcf",
     configuration: Configuration = None,
 ) -> None:
     """Write a machine's engine models; replaces files of the same names, nothing else."""
-    from twin.commands import machines as commands
+    from twin.engines.export import export as write_model
+    from twin.simulation.platform import load
 
-    commands.export(machine, configuration, form.value, out)
+    for path in write_model(load(machine, configuration), form, out):
+        line(f"wrote {path}")

@@ -2,42 +2,37 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from twin.cli.application import Configuration, Machine, app
+from twin.cli.application import app
+from twin.cli.console import progress_bar
+from twin.cli.options import Configuration, Json, Machine, Plot
+from twin.cli.values import PAGE, check_files, renamed_fields, write_json, write_plot
 
+if TYPE_CHECKING:
+    from twin.analysis.payload_search import DynamicPayload, WorstPhase
+    from twin.simulation.platform import Platform
 
-class Sense(StrEnum):
-    """Which forces count."""
+SenseName = Literal["magnitude", "signed"]
 
-    MAGNITUDE = "magnitude"
-    SIGNED = "signed"
+FREQUENCIES = (2.0, 70.0, 24)
+"""Lowest and highest frequency [Hz] of the plot under shaking, and their number."""
 
 
 @app.command()
 def payload(
     machine: Machine,
-    json: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the result as JSON.")
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Plot the largest force over the mass as one HTML page; with --dynamic, the "
-            "mass over frequency.",
-        ),
-    ] = None,
+    *,
+    json: Json = None,
+    plot: Plot = None,
     dynamic: Annotated[
         bool, typer.Option("--dynamic", help="Also search under shaking, 2 to 70 Hz.")
     ] = False,
     limit: Annotated[
         float | None,
-        typer.Option(help="Largest force (N) or torque (N m); default: what the file gives."),
+        typer.Option(help="Largest force in N or torque in N m; default: the machine's own."),
     ] = None,
     grid: Annotated[int, typer.Option(min=2, help="Positions per actuator.")] = 4,
     start: Annotated[
@@ -45,27 +40,64 @@ def payload(
     ] = None,
     step: Annotated[float, typer.Option(help="Mass added each time in kg.")] = 50.0,
     sense: Annotated[
-        Sense, typer.Option(help="Whether pulling counts, or pushing alone.")
-    ] = Sense.MAGNITUDE,
+        SenseName, typer.Option(help="Limit pushing and pulling forces, or pushing alone.")
+    ] = "magnitude",
     unchecked: Annotated[
         bool,
         typer.Option("--unchecked", help="Shake even beyond the actuators' ends and speeds."),
     ] = False,
     configuration: Configuration = None,
 ) -> None:
-    """Find the largest payload that a machine holds at rest, and under shaking."""
-    from twin.commands import payload as commands
+    """Find the largest payload that a machine holds at rest, and under shaking.
 
-    commands.payload(
-        machine,
-        configuration,
-        json,
-        plot,
-        dynamic=dynamic,
-        limit=limit,
-        grid=grid,
-        start=start,
-        step=step,
-        sense=sense.value,
-        checked=not unchecked,
-    )
+    The plot shows the largest force over the mass; with --dynamic, the mass over frequency.
+    """
+    from twin.analysis.payload_search import static_payload
+    from twin.analysis.payload_search.dynamic import DYNAMIC_START_KG
+    from twin.analysis.payload_search.record import payload_record
+    from twin.analysis.payload_search.steps import START_KG
+    from twin.cli.tables.payload import print_dynamic, print_static
+    from twin.simulation.platform import load
+
+    check_files(json=(json, ""), plot=(plot, PAGE))
+    platform = load(machine, configuration)
+    limits: dict[str, Any] = {"limit": limit, "sense": sense}
+    first = START_KG if start is None else start
+    with renamed_fields(shares="grid"):
+        still = static_payload(platform, start=first, grid=grid, step=step, **limits)
+    print_static(platform, still)
+    shaken = None
+    if dynamic:
+        first = DYNAMIC_START_KG if start is None else start
+        shaken = _shaken(platform, start=first, step=step, checked=not unchecked, **limits)
+        print_dynamic(platform, *shaken)
+    write_json(json, payload_record(platform, still, shaken))
+
+    def figure() -> Any:
+        import numpy as np
+
+        from twin.analysis.payload_search.figures import static_figure, sweep_figure
+        from twin.analysis.payload_search.sweep import frequency_sweep
+
+        if shaken is None:
+            return static_figure(platform, still)
+        frequencies = np.geomspace(*FREQUENCIES)
+        found = frequency_sweep(platform, shaken[0], shaken[2], frequencies, **limits)
+        return sweep_figure(platform, found)
+
+    write_plot(plot, figure)
+
+
+def _shaken(
+    platform: Platform, **options: Any
+) -> tuple[DynamicPayload, DynamicPayload, WorstPhase]:
+    """Return the payloads under shaking: in phase, rotations backwards, worst phases."""
+    from twin.analysis.payload_search import THESIS_CRITERION, dynamic_payload, worst_phase
+
+    with progress_bar("payload", 3) as show:
+        show("in phase")
+        forwards = dynamic_payload(platform, **options)
+        show("rotations backwards")
+        backwards = dynamic_payload(platform, THESIS_CRITERION.backwards(), **options)
+        show("worst phases")
+        return forwards, backwards, worst_phase(platform, **options)

@@ -6,16 +6,27 @@ from typing import Annotated
 
 import typer
 
-from twin.cli.application import EngineName, app
-from twin.cli.train import Environment, EnvironmentOptions
+from twin.cli.application import app
+from twin.cli.console import line
+from twin.cli.options import (
+    Configuration,
+    Environment,
+    EnvironmentMachine,
+    EnvironmentOptions,
+    OptionalEngine,
+    Randomisation,
+    Seed,
+)
+from twin.cli.values import environment_options
 
 
 @app.command()
 def record(
     environment: Environment,
+    *,
     dataset: Annotated[
         str,
-        typer.Option(metavar="ID", help="Of the new dataset, such as twin/tracking/random-v0."),
+        typer.Option(metavar="ID", help="Id of the new dataset, as twin/tracking/random-v0."),
     ],
     policy: Annotated[
         str,
@@ -24,44 +35,43 @@ def record(
             help="random, zero, a controller, or a trained policy's name or file.",
         ),
     ] = "random",
-    episodes: Annotated[int, typer.Option(min=1, help="How many to record.")] = 100,
-    seed: Annotated[int, typer.Option(min=0, help="Of the whole recording.")] = 0,
-    machine: Annotated[
-        str | None, typer.Option(metavar="MACHINE", help="Name, or path of a platform.toml.")
-    ] = None,
-    configuration: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Configuration of the machine's file, such as hardware."),
-    ] = None,
-    engine: Annotated[
-        EngineName | None, typer.Option(help="What computes the motion; default: analytic.")
-    ] = None,
-    randomisation: Annotated[
-        str | None,
-        typer.Option(metavar="NAME|FILE", help="What differs between episodes."),
-    ] = None,
+    episodes: Annotated[int, typer.Option(min=1, help="Number of episodes.")] = 100,
+    seed: Seed = 0,
+    machine: EnvironmentMachine = None,
+    configuration: Configuration = None,
+    engine: OptionalEngine = None,
+    randomisation: Randomisation = None,
     option: EnvironmentOptions = None,
-    description: Annotated[str, typer.Option(help="What the dataset says about itself.")] = "",
+    description: Annotated[str, typer.Option(help="Description of the dataset.")] = "",
 ) -> None:
-    """Record episodes of an environment as a Minari dataset, in the folder Minari looks in.
+    """Record episodes of an environment as a Minari dataset, in Minari's own folder.
 
     Options of the environment are those that a trained policy was trained with, where none are
     given.
     """
-    from twin.commands import record as commands
+    from twin.datasets import record_dataset
 
-    commands.record(
+    options = environment_options(
+        option,
+        machine=machine,
+        configuration=configuration,
+        engine=engine,
+        randomisation=randomisation,
+    )
+    found = record_dataset(
         environment,
         policy,
         episodes=episodes,
         dataset=dataset,
         seed=seed,
-        given={
-            "machine": machine,
-            "configuration": configuration,
-            "engine": None if engine is None else engine.value,
-            "randomisation": randomisation,
-        },
-        options=option or [],
+        options=options or None,
         description=description,
     )
+    rewards = [float(episode.rewards.sum()) for episode in found.iterate_episodes()]
+    count = found.total_episodes
+    line(
+        f"{count} {'episode' if count == 1 else 'episodes'} of {environment} under "
+        f"{found.storage.metadata['algorithm_name']}: {found.total_steps} steps, "
+        f"mean return {sum(rewards) / len(rewards):.4g}"
+    )
+    line(f"wrote {dataset} to {found.storage.data_path.parent}")

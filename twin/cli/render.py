@@ -2,97 +2,147 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from twin.cli.application import (
+from twin.cli.application import app
+from twin.cli.console import line
+from twin.cli.options import (
+    Amplitude,
+    Axis,
     Configuration,
-    ControllerName,
-    EngineName,
-    FidelityName,
+    Controller,
+    Duration,
+    Engine,
+    Fidelity,
+    Frequency,
     Machine,
-    app,
+    OptionalMotion,
+    file_option,
 )
-from twin.cli.motion import Amplitude, AxisName, Duration, Frequency, MotionName
+from twin.cli.values import renamed_fields
+from twin.errors import InputError
 
+if TYPE_CHECKING:
+    from twin.viewer.view import View
 
-class QualityName(StrEnum):
-    """How well pictures are drawn."""
-
-    FAST = "fast"
-    FINE = "fine"
-
-
-USUAL = "sine"
-"""Motion that is drawn where neither one nor a saved run is named."""
-
-OutFile = Annotated[
-    Path,
-    typer.Option(metavar="FILE", help="Film as .mp4 or .gif, or a single picture as .png."),
-]
-
-Saved = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Draw this saved run (.npz) in place of a motion."),
-]
+QualityName = Literal["fast", "fine"]
 
 
 @app.command()
 def render(
     machine: Machine,
-    out: OutFile,
-    motion: MotionName = None,
-    axis: AxisName = "z",
+    *,
+    out: Annotated[Path, file_option("Film as .mp4 or .gif, or a single picture as .png.")],
+    motion: OptionalMotion = None,
+    axis: Axis = "z",
     amplitude: Amplitude = None,
     frequency: Frequency = 1.0,
     duration: Duration = 4.0,
-    controller: Annotated[
-        ControllerName, typer.Option(help="What drives the machine.")
-    ] = ControllerName.CASCADE,
-    engine: Annotated[
-        EngineName, typer.Option(help="What computes the motion.")
-    ] = EngineName.ANALYTIC,
-    fidelity: Annotated[
-        FidelityName, typer.Option(help="Most accurate, or faster and less accurate.")
-    ] = FidelityName.ACCURATE,
+    controller: Controller = "cascade",
+    engine: Engine = "analytic",
+    fidelity: Fidelity = "accurate",
     configuration: Configuration = None,
-    trajectory: Saved = None,
-    size: Annotated[str, typer.Option(metavar="WIDTHxHEIGHT", help="In pixels.")] = "640x480",
+    trajectory: Annotated[
+        Path | None, file_option("Draw this saved run (.npz) in place of a motion.")
+    ] = None,
+    size: Annotated[
+        str, typer.Option(metavar="WIDTHxHEIGHT", help="Size of a picture in pixels.")
+    ] = "640x480",
     view: Annotated[
         str,
         typer.Option(help="overview, front, side, top, or azimuth,elevation in degrees."),
     ] = "overview",
     quality: Annotated[
         QualityName, typer.Option(help="Fast, or fine with shadows and smooth edges.")
-    ] = QualityName.FAST,
+    ] = "fast",
     ghost: Annotated[
-        bool, typer.Option("--ghost/--no-ghost", help="Draw the setpoint too, in green.")
+        bool, typer.Option("--ghost/--no-ghost", help="Draw the reference pose too, in green.")
     ] = False,
     rate: Annotated[
         float | None, typer.Option(help="Pictures per second; default: 30 for mp4, 15 for gif.")
     ] = None,
     speed: Annotated[
-        float, typer.Option(help="Of the machine in the film; 0.1 is slow motion.")
+        float, typer.Option(help="Speed of the film; 0.1 is ten times slower than the machine.")
     ] = 1.0,
     start: Annotated[
-        float | None, typer.Option(help="In s of the run, at which the film begins.")
+        float | None, typer.Option(help="Instant of the run in s at which the film begins.")
     ] = None,
     time: Annotated[
         float | None,
-        typer.Option(help="In s of the run, of the picture; default: farthest from the start."),
+        typer.Option(
+            help="Instant of the run in s of the picture; default: farthest from the start."
+        ),
     ] = None,
 ) -> None:
     """Draw a machine that follows a motion, as a film or a picture; no display is needed."""
-    from twin.commands import render as commands
-    from twin.motion.specification import MotionSpecification
+    from twin.basics.arrays import positive
+    from twin.cli.closed_loop import closed_loop
+    from twin.control import make_controller
+    from twin.motion.words import motion_of
+    from twin.simulation.live.recorded_machine import machine_of
+    from twin.simulation.platform import load
+    from twin.simulation.trajectory import Trajectory
+    from twin.viewer.clip import PICTURE, RATES, check_film, check_picture
+    from twin.viewer.film import Look, write_film, write_picture
 
-    asked = USUAL if motion is None and trajectory is None else motion
-    specification = (
-        None if asked is None else MotionSpecification(asked, axis, amplitude, frequency, duration)
-    )
-    run = commands.Run(specification, controller.value, engine.value, fidelity.value, trajectory)
-    film = commands.Film(size, view, quality.value, ghost, rate, speed, start, time)
-    commands.render(machine, configuration, run, film, out)
+    width, height = _size(size)
+    look, picture = Look(width, height, _view(view), quality, ghost), out.suffix == PICTURE
+    if out.suffix not in (*RATES, PICTURE):
+        raise InputError("out", f"must end in {', '.join(RATES)} or {PICTURE}, got {str(out)!r}")
+    with renamed_fields(path="out"):
+        if picture:
+            check_picture(out)
+        else:
+            check_film(out, width, height)
+    if not picture and time is not None:
+        raise InputError("time", f"is for pictures, files that end in {PICTURE}")
+    if picture and (start is not None or rate is not None):
+        raise InputError("start, rate", "are for films; a picture takes --time")
+    if trajectory is not None and motion is not None:
+        raise InputError("trajectory", "holds its own motion: leave out --motion")
+    payload = None
+    if trajectory is None:
+        platform, length = load(machine, configuration), positive(duration, "duration")
+        wanted = motion_of(platform, motion or "sine", axis, amplitude, frequency, length)
+        law = make_controller(controller, platform, wanted)
+        shown = closed_loop(
+            platform, law, length, engine=engine, fidelity=fidelity, every_period=True
+        )
+    else:
+        with renamed_fields(path="trajectory"):
+            shown = Trajectory.load(trajectory)
+        if configuration is None:
+            platform, payload = machine_of(shown, machine)
+        else:
+            platform = load(machine, configuration)
+    if picture:
+        written = write_picture(shown, platform, out, look=look, payload=payload, time=time)
+    else:
+        film = {"rate": rate, "speed": speed, "start": start}
+        written = write_film(shown, platform, out, look=look, payload=payload, **film)
+    if shown.stopped:
+        line(f"stopped: {shown.stopped}", bold=True)
+    line(f"wrote {written} ({written.stat().st_size / 1e3:.0f} kB)")
+
+
+def _size(text: str) -> tuple[int, int]:
+    """Return width and height [pixels] of a text such as 640x480."""
+    parts = text.lower().split("x")
+    if len(parts) != 2 or not all(part.isascii() and part.isdigit() for part in parts):
+        raise InputError("size", f"must be pixels such as 640x480, got {text!r}")
+    return int(parts[0]), int(parts[1])
+
+
+def _view(text: str) -> View:
+    """Return the view of a name, or of two angles [deg] with a comma."""
+    from twin.viewer.view import as_view
+
+    if "," not in text:
+        return as_view(text)
+    try:
+        return as_view([float(part) for part in text.split(",")])
+    except ValueError:
+        raise InputError("view", f"must be two angles such as 140,-24, got {text!r}") from None

@@ -2,197 +2,220 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+import hashlib
+import time as clock
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from twin.cli.application import EngineName, FidelityName, app
+from twin.cli.application import app
+from twin.cli.console import line
+from twin.cli.options import ENGINES_HELP, Amplitude, FidelityName, Json, Timestep
+from twin.cli.values import check_files, write_json
+from twin.errors import InputError
 
+if TYPE_CHECKING:
+    from twin.sweep import Sweep
 
-class BackendName(StrEnum):
-    """Who computes the runs."""
+BackendName = Literal["loky", "ray", "serial"]
 
-    LOKY = "loky"
-    RAY = "ray"
-    SERIAL = "serial"
-
-
-Subject = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE|MACHINE",
-        help="A sweep's TOML file, or the name or platform.toml of a machine.",
-    ),
-]
-
-Folder = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FOLDER",
-        help="Where results go; the same command again computes what is missing there. "
-        "Default: a folder here, named after the sweep.",
-    ),
-]
-
-Values = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="PATH=VALUES",
-        help="A number of platform.toml, or motion.frequency or controller.OPTION, with values "
-        "in SI: 1,2,5 or start:stop:count[:logarithmic]; may be repeated.",
-    ),
-]
-
-Controllers = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NAME[:OPTION=VALUE,...]",
-        help="What drives the machine; model=nominal designs it for the machine without "
-        "values and payload. May be repeated.",
-    ),
-]
-
-Payloads = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="KG|occupant:M:KG",
-        help="Mass at the reference point, or a seated person's stature and mass; may be repeated.",
-    ),
-]
-
-SeedCount = Annotated[
-    int | None, typer.Option(min=1, help="How many seeds of the sensors' errors, from 0.")
-]
-
-SampleCount = Annotated[
-    int | None,
-    typer.Option(
-        min=1, help="So many Latin-hypercube points between start:stop, instead of a grid."
-    ),
-]
-
-Engines = Annotated[
-    list[EngineName] | None,
-    typer.Option(help="What computes the motion; may be repeated."),
-]
-
-Fidelity = Annotated[
-    FidelityName | None, typer.Option(help="Most accurate, or faster and less accurate.")
-]
-
-Configurations = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME", help="Configuration of the machine's file; may be repeated."),
-]
-
-Timestep = Annotated[
-    float | None,
-    typer.Option(help="Engine's step in s; default: half a control period, or shorter."),
-]
-
-MotionName = Annotated[
-    str | None,
-    typer.Option(
-        metavar="WORD|FILE",
-        help="still, sine, step, lift, chirp, tank, or a CSV file with a recorded motion.",
-    ),
-]
-
-Axis = Annotated[str | None, typer.Option(help="Axis that moves: x, y, z, yaw, pitch or roll.")]
-
-Amplitude = Annotated[
-    float | None,
-    typer.Option(help="In m or rad; default: a tenth of an actuator's range."),
-]
-
-Frequency = Annotated[
-    float | None, typer.Option(help="In Hz, of the sine; the highest of the chirp.")
-]
-
-Duration = Annotated[float | None, typer.Option(help="In s.")]
-
-Measure = Annotated[
-    str | None,
-    typer.Option(
-        metavar="MODULE:FUNCTION",
-        help="Called with trajectory and platform, returns more columns by name.",
-    ),
-]
-
-Workers = Annotated[int | None, typer.Option(min=1, help="Runs at a time; default: one per core.")]
-
-Backend = Annotated[
-    BackendName,
-    typer.Option(help="Processes of this computer, a Ray cluster, or this process."),
-]
-
-Address = Annotated[
-    str | None,
-    typer.Option(
-        help="Of a running Ray cluster, such as auto; default: one on this computer that ends "
-        "with the command."
-    ),
-]
-
-Retries = Annotated[
-    int, typer.Option(min=1, help="How often a run is tried again whose worker died.")
-]
-
-New = Annotated[bool, typer.Option("--new", help="Refuse a folder that holds results already.")]
-
-Rows = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the rows as JSON.")]
+SHOWN_FAILURES = 5
+"""Failed runs that are printed."""
 
 
 @app.command()
 def sweep(
-    subject: Subject,
-    out: Folder = None,
-    set_: Values = None,
-    controller: Controllers = None,
-    payload: Payloads = None,
-    seeds: SeedCount = None,
-    samples: SampleCount = None,
-    engine: Engines = None,
-    fidelity: Fidelity = None,
-    configuration: Configurations = None,
+    subject: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE|MACHINE",
+            help="A sweep's TOML file, or the name or platform.toml of a machine.",
+        ),
+    ],
+    *,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Folder of the results; the same command again computes what is missing there. "
+            "Default: a folder here, named after the sweep.",
+        ),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="PATH=VALUES",
+            help="A number of platform.toml, or motion.frequency or controller.OPTION, with values "
+            "in SI: 1,2,5 or start:stop:count[:logarithmic]; may be repeated.",
+        ),
+    ] = None,
+    controller: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[:OPTION=VALUE,...]",
+            help="Controller of the machine; model=nominal designs it for the machine without "
+            "values and payload. May be repeated.",
+        ),
+    ] = None,
+    payload: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KG|occupant:M:KG",
+            help="Mass in kg at the reference point, or a seated person's stature in m and mass "
+            "in kg; may be repeated.",
+        ),
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Number of seeds of the sensors' errors, from 0.")
+    ] = None,
+    samples: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Number of Latin-hypercube points in start:stop, instead of a grid."
+        ),
+    ] = None,
+    engine: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help=f"{ENGINES_HELP}."),
+    ] = None,
+    fidelity: Annotated[
+        FidelityName | None,
+        typer.Option(help="Solver settings: most accurate, or faster and less accurate."),
+    ] = None,
+    configuration: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Configuration of the machine's file; may be repeated."),
+    ] = None,
     timestep: Timestep = None,
-    motion: MotionName = None,
-    axis: Axis = None,
+    motion: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="still, sine, step, lift, chirp, tank, or a CSV file with a recorded motion.",
+        ),
+    ] = None,
+    axis: Annotated[
+        str | None, typer.Option(help="Axis that moves: x, y, z, yaw, pitch or roll.")
+    ] = None,
     amplitude: Amplitude = None,
-    frequency: Frequency = None,
-    duration: Duration = None,
-    measure: Measure = None,
-    workers: Workers = None,
-    backend: Backend = BackendName.LOKY,
-    address: Address = None,
-    retries: Retries = 2,
-    new: New = False,
-    json: Rows = None,
+    frequency: Annotated[
+        float | None, typer.Option(help="Frequency of the sine in Hz; the highest of the chirp.")
+    ] = None,
+    duration: Annotated[float | None, typer.Option(help="Duration of the motion in s.")] = None,
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODULE:FUNCTION",
+            help="Function of trajectory and platform that returns more columns by name.",
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Runs at a time; default: one per core.")
+    ] = None,
+    backend: Annotated[
+        BackendName,
+        typer.Option(help="Processes of this computer, a Ray cluster, or this process."),
+    ] = "loky",
+    address: Annotated[
+        str | None,
+        typer.Option(
+            help="Address of a running Ray cluster, such as auto; default: one on this computer "
+            "that ends with the command."
+        ),
+    ] = None,
+    retries: Annotated[
+        int, typer.Option(min=1, help="Attempts to repeat a run whose worker has died.")
+    ] = 2,
+    new: Annotated[
+        bool, typer.Option("--new", help="Refuse a folder that holds results already.")
+    ] = False,
+    json: Json = None,
 ) -> None:
-    """Compute many closed loops and tabulate them; exit code 1 where a run has failed."""
-    from twin.commands import sweep as commands
+    """Compute many closed loops and tabulate them; exit code 1 where a run has failed.
 
-    specification: dict[str, Any] = {"name": motion, "axis": axis, "amplitude": amplitude}
-    specification |= {"frequency": frequency, "duration": duration}
+    The JSON file holds sweep (the description) and runs (column to value, null for none).
+    """
+    from twin.cli.tables.sweep import print_runs
+    from twin.sweep import run_sweep
+    from twin.sweep.work import DONE, STOPPED
+
+    check_files(json=(json, ""))
+    course = {"word": motion, "axis": axis, "amplitude": amplitude}
+    course |= {"frequency": frequency, "duration": duration}
     changes: dict[str, Any] = {"controllers": controller, "payloads": payload, "seeds": seeds}
     changes |= {"configurations": configuration, "timestep": timestep, "measure": measure}
-    changes |= {"engines": [name.value for name in engine or ()] or None}
-    changes |= {"fidelity": fidelity and fidelity.value}
-    whole = commands.sweep(
-        subject,
-        out,
-        json,
-        values=set_ or [],
-        samples=samples,
-        motion=specification,
-        changes=changes,
-        resume=not new,
-        workers=workers,
-        backend=backend.value,
-        address=address,
-        retries=retries,
-    )
-    raise typer.Exit(0 if whole else 1)
+    changes |= {"engines": engine or None, "fidelity": fidelity}
+    wanted = described(subject, set_ or [], samples, course, changes)
+    folder = default_folder(wanted) if out is None else out
+    cluster = {"workers": workers, "backend": backend, "address": address, "retries": retries}
+    began = clock.perf_counter()
+    try:
+        rows = run_sweep(wanted, folder, resume=not new, **cluster).to_pylist()
+    except KeyboardInterrupt:
+        line(f"interrupted; {folder} keeps what is finished, the same command computes the rest")
+        raise
+    print_runs(wanted, rows)
+    failed = [row for row in rows if row["status"] not in (DONE, STOPPED)]
+    seconds = clock.perf_counter() - began
+    line(f"{len(rows)} runs of {wanted.machine} in {seconds:.3g} s: {folder / 'results.parquet'}")
+    for row in failed[:SHOWN_FAILURES]:
+        line(f"run {row['run']} {row['status']}: {row['error']}", bold=True)
+    if len(failed) > SHOWN_FAILURES:
+        line(f"and {len(failed) - SHOWN_FAILURES} more: see the columns status and error")
+    write_json(json, {"sweep": wanted.model_dump(mode="json"), "runs": rows})
+    raise typer.Exit(int(bool(failed)))
+
+
+def described(
+    subject: str,
+    values: list[str],
+    samples: int | None,
+    motion: dict[str, Any],
+    changes: dict[str, Any],
+) -> Sweep:
+    """Return the sweep of a file or a machine, changed by the options of the command.
+
+    Args:
+        subject: a sweep's file, or a machine.
+        values: texts `path=values`.
+        samples: points in place of the grid, or None.
+        motion: settings of the motion by name; None: as in the file, or the default.
+        changes: other fields of the sweep by name; None: as in the file, or the default.
+
+    Raises:
+        InputError: texts that are no values, or a sweep that cannot be.
+        ParameterError: a file that cannot be used.
+    """
+    from twin.sweep import Sweep
+    from twin.sweep.description import read_content, sweep_from
+
+    content: dict[str, Any] = {"machine": subject}
+    from_file = Path(subject).suffix == ".toml" and "machine" in (found := read_content(subject))
+    if from_file:
+        content = found
+    content |= {name: value for name, value in changes.items() if value is not None}
+    moved = {name: value for name, value in motion.items() if value is not None}
+    if moved:
+        content["motion"] = content.get("motion", {}) | moved
+    if values:
+        content["parameters"] = content.get("parameters", {}) | dict(map(_value, values))
+    if samples is not None:
+        content["sampling"] = content.get("sampling", {}) | {"count": samples}
+    return sweep_from(content, subject) if from_file else Sweep(**content)
+
+
+def default_folder(sweep: Sweep) -> Path:
+    """Return the folder's name of a sweep; no other sweep has it."""
+    digest = hashlib.sha256(sweep.model_dump_json().encode()).hexdigest()[:8]
+    machine = Path(sweep.machine)
+    own = machine.stem != "platform"  # otherwise the folder names the machine
+    return Path(f"sweep-{machine.stem if own else machine.resolve().parent.name}-{digest}")
+
+
+def _value(text: str) -> tuple[str, str]:
+    path, equal, values = text.partition("=")
+    if not (equal and path.strip() and values.strip()):
+        raise InputError("set", f"must look like leg.drive.delay=0:0.004:5, got {text!r}")
+    return path.strip(), values.strip()

@@ -2,84 +2,149 @@
 
 from __future__ import annotations
 
+import time as clock
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twin.cli.application import (
+from twin.cli.application import app
+from twin.cli.console import Column, line, table
+from twin.cli.options import (
+    Amplitude,
+    Axis,
     Configuration,
-    ControllerName,
-    EngineName,
-    FidelityName,
+    Controller,
+    Duration,
+    Engine,
+    Fidelity,
+    Frequency,
     Machine,
-    app,
+    MotionName,
+    Plot,
+    SavedTrajectory,
+    Seed,
+    Timestep,
+    file_option,
 )
-from twin.cli.motion import Amplitude, AxisName, Frequency
+from twin.cli.values import PAGE, check_files, write_plot
 
-MotionName = Annotated[
-    str,
-    typer.Option(
-        metavar="WORD|FILE",
-        help="still, sine, step, lift, chirp, tank, or a CSV file with a recorded motion.",
-    ),
-]
-
-InertialLogFile = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Save what the inertial sensor told as CSV, for imu."),
-]
+if TYPE_CHECKING:
+    from twin.control.reference import Reference
+    from twin.plant.inertial_log import InertialLog
+    from twin.simulation.platform import Platform
+    from twin.simulation.trajectory import Trajectory
 
 
 @app.command()
 def track(
     machine: Machine,
+    *,
     motion: MotionName = "sine",
-    axis: AxisName = "z",
+    axis: Axis = "z",
     amplitude: Amplitude = None,
     frequency: Frequency = 1.0,
-    duration: Annotated[float, typer.Option(help="In s.")] = 4.0,
-    controller: Annotated[
-        ControllerName, typer.Option(help="What drives the machine.")
-    ] = ControllerName.CASCADE,
-    engine: Annotated[
-        EngineName, typer.Option(help="What computes the motion.")
-    ] = EngineName.ANALYTIC,
-    timestep: Annotated[
-        float | None,
-        typer.Option(help="Engine's step in s; default: half a control period, or shorter."),
-    ] = None,
-    fidelity: Annotated[
-        FidelityName, typer.Option(help="Most accurate, or faster and less accurate.")
-    ] = FidelityName.ACCURATE,
+    duration: Duration = 4.0,
+    controller: Controller = "cascade",
+    engine: Engine = "analytic",
+    timestep: Timestep = None,
+    fidelity: Fidelity = "accurate",
     configuration: Configuration = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the sensors' errors.")] = 0,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Save the trajectory as .npz.")
+    seed: Seed = 0,
+    out: SavedTrajectory = None,
+    plot: Plot = None,
+    log: Annotated[
+        Path | None, file_option("Save the readings of the inertial sensor as CSV, for imu.")
     ] = None,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Plot the closed loop as one HTML page.")
-    ] = None,
-    log: InertialLogFile = None,
 ) -> None:
-    """Drive a machine along a motion in closed loop; ends with exit code 1 after a safe stop."""
-    from twin.commands import track as commands
+    """Drive a machine along a motion in closed loop; exit code 1 after a safe stop."""
+    from twin.analysis.inertial.log_file import write_inertial_log
+    from twin.analysis.tracking import tracking_figure
+    from twin.basics.arrays import positive
+    from twin.cli.closed_loop import closed_loop
+    from twin.control import make_controller
+    from twin.errors import InputError
+    from twin.motion.words import motion_of
+    from twin.simulation.platform import load
 
-    followed = commands.track(
-        machine,
-        configuration,
-        motion,
-        axis,
-        amplitude,
-        frequency,
-        duration,
-        controller.value,
-        engine.value,
-        timestep,
-        fidelity.value,
-        seed,
-        out,
-        plot,
-        log,
+    check_files(out=(out, ".npz"), plot=(plot, PAGE), log=(log, ".csv"))
+    platform = load(machine, configuration)
+    if log is not None and platform.parameters.imu is None:
+        message = f"{platform.name} has no inertial sensor; add [imu] or choose a configuration"
+        raise InputError("log", message)
+    length = positive(duration, "duration")
+    step = None if timestep is None else positive(timestep, "timestep")
+    wanted = motion_of(platform, motion, axis, amplitude, frequency, length)
+    law = make_controller(controller, platform, wanted)
+    _print_excess(platform, law.reference)
+    began = clock.perf_counter()
+    run = closed_loop(
+        platform, law, length, engine=engine, fidelity=fidelity, timestep=step, seed=seed
     )
-    raise typer.Exit(0 if followed else 1)
+    seconds = clock.perf_counter() - began
+    _print_errors(run, platform.coordinate_unit)
+    line(
+        f"{platform.name} in {run.engine}, {controller}: {float(run.time[-1]):.4g} s at "
+        f"{1e3 * law.period:g} ms over {1e3 * run.timestep:g} ms, in {seconds:.3g} s"
+    )
+    if run.stopped:
+        line(f"stopped: {run.stopped}", bold=True)
+    if out is not None:
+        line(f"wrote {run.save(out)}")
+    write_plot(plot, lambda: tracking_figure(run))
+    if log is not None:
+        line(f"wrote {write_inertial_log(_inertial_log(run, platform), log)}")
+    raise typer.Exit(int(bool(run.stopped)))
+
+
+def _print_excess(platform: Platform, reference: Reference) -> None:
+    """Print where a motion needs higher actuator speeds than there are, or leaves the workspace."""
+    import numpy as np
+
+    speeds = [leg.actuator.speed for leg in platform.parameters.legs]
+    fastest = np.array([np.inf if speed is None else speed for speed in speeds])
+    beyond = (np.abs(reference.rates) > fastest).any(axis=1)
+    if beyond.any():
+        unit = platform.coordinate_unit
+        most = float(np.abs(reference.rates).max())
+        line(
+            f"the motion needs {most:.3g} {unit}/s of actuators limited to {fastest.min():.3g} "
+            f"{unit}/s, {100 * beyond.mean():.2g} % of the time; they cannot follow there"
+        )
+    if not reference.reachable.all():
+        lost = float(reference.time[int(np.argmin(reference.reachable))])
+        line(f"the motion leaves the workspace at {lost:.4g} s")
+
+
+def _inertial_log(run: Trajectory, platform: Platform) -> InertialLog:
+    """Return the readings of the inertial sensor, one row per sample of its own."""
+    import numpy as np
+
+    from twin.plant.inertial_log import InertialLog
+
+    time, readings = run.signals["time"], run.signals["inertial"]
+    sensor = platform.parameters.imu
+    rate = None if sensor is None else sensor.output_rate
+    kept = np.ones(len(time), dtype=bool)
+    if rate is not None:
+        kept[1:] = np.diff(np.floor(time * rate + 1e-6)) > 0.0
+    return InertialLog(time[kept], readings[kept, :3], readings[kept, 3:])
+
+
+def _print_errors(run: Trajectory, unit: str) -> None:
+    import numpy as np
+
+    from twin.analysis.tracking import TrackingErrors
+    from twin.charts.text import number
+
+    errors = TrackingErrors(run)
+    means = errors.root_mean_square()
+    largest = (errors.position.max(), errors.rotation.max(), np.abs(errors.actuators).max())
+    rows = [
+        (name, number(1e3 * mean, 4), number(1e3 * float(most), 4), f"m{kind}")
+        for name, mean, most, kind in zip(
+            ("position", "rotation", "actuators"), means, largest, ("m", "rad", unit), strict=True
+        )
+    ]
+    titles = (Column("error"), Column("root mean square", True), Column("largest", True))
+    table((*titles, Column("unit")), rows)

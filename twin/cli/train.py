@@ -2,107 +2,90 @@
 
 from __future__ import annotations
 
-import sys
-from enum import StrEnum
+import time as clock
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from twin.cli.application import EngineName, app
+from twin.cli.application import app, command_line
+from twin.cli.console import line
+from twin.cli.options import (
+    Configuration,
+    Engine,
+    Environment,
+    EnvironmentMachine,
+    EnvironmentOptions,
+    Randomisation,
+    Seed,
+    file_option,
+)
+from twin.cli.values import environment_options, settings_from
 
-
-class AlgorithmName(StrEnum):
-    """Algorithms that `train` takes."""
-
-    PPO = "ppo"
-    SAC = "sac"
-
-
-Environment = Annotated[
-    str,
-    typer.Argument(metavar="ENV", help="Id of an environment, such as twin/PoseTracking-v0."),
-]
-
-EnvironmentOptions = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--option",
-        metavar="KEY=VALUE",
-        help="Option of the environment, its value as JSON or a word; may be repeated.",
-    ),
-]
-
-MachineOption = Annotated[
-    str | None, typer.Option(metavar="MACHINE", help="Name, or path of a platform.toml.")
-]
-
-ConfigurationOption = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="Configuration of the machine's file, such as hardware."),
-]
-
-RandomisationOption = Annotated[
-    str | None, typer.Option(metavar="NAME|FILE", help="What differs between episodes.")
-]
-
-Hyperparameters = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="KEY=VALUE",
-        help="Hyperparameter of the algorithm, its value as JSON; may be repeated.",
-    ),
-]
+AlgorithmName = Literal["ppo", "sac"]
 
 
 @app.command()
 def train(
     environment: Environment,
-    out: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Where checkpoints, logs and policy are written.")
-    ],
+    *,
+    out: Annotated[Path, file_option("Checkpoints, logs and policy.", metavar="FOLDER")],
     steps: Annotated[
-        float, typer.Option(min=1.0, help="Of all environments together; 3e6 is three million.")
+        float, typer.Option(min=1.0, help="Steps of all environments together, such as 3e6.")
     ] = 1e6,
-    algo: Annotated[AlgorithmName, typer.Option(help="What learns.")] = AlgorithmName.PPO,
-    machine: MachineOption = None,
-    configuration: ConfigurationOption = None,
-    engine: Annotated[
-        EngineName, typer.Option(help="What computes the motion.")
-    ] = EngineName.ANALYTIC,
-    randomisation: RandomisationOption = None,
+    algo: Annotated[AlgorithmName, typer.Option(help="Learning algorithm.")] = "ppo",
+    machine: EnvironmentMachine = None,
+    configuration: Configuration = None,
+    engine: Engine = "analytic",
+    randomisation: Randomisation = None,
     envs: Annotated[int, typer.Option(min=1, help="Environments side by side.")] = 64,
-    seed: Annotated[int, typer.Option(min=0, help="Of everything random.")] = 0,
+    seed: Seed = 0,
     option: EnvironmentOptions = None,
-    set_: Hyperparameters = None,
-    checkpoint_every: Annotated[int, typer.Option(min=1, help="Steps.")] = 250_000,
-    threads: Annotated[int, typer.Option(min=1, help="Of PyTorch.")] = 1,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Hyperparameter of the algorithm, its value as JSON; may be repeated.",
+        ),
+    ] = None,
+    checkpoint_every: Annotated[
+        int, typer.Option(min=1, help="Steps between two checkpoints.")
+    ] = 250_000,
+    threads: Annotated[int, typer.Option(min=1, help="Threads of PyTorch.")] = 1,
     resume: Annotated[
-        bool,
-        typer.Option("--resume", help="Go on with the training that the folder holds, if any."),
+        bool, typer.Option("--resume", help="Continue the training in the folder, if any.")
     ] = False,
 ) -> None:
-    """Train a policy; needs the extra rl. Ctrl-C saves; --resume goes on."""
-    from twin.commands import train as commands
+    """Train a policy; needs the extra rl. Ctrl-C saves; --resume continues."""
+    from twin.training.run import PICTURE, POLICY
+    from twin.training.run import train as run
 
-    commands.train(
+    began, used = clock.perf_counter(), clock.process_time()
+    training = run(
         environment,
         out,
         steps=round(steps),
-        algorithm=algo.value,
+        algorithm=algo,
         envs=envs,
         seed=seed,
-        given={
-            "machine": machine,
-            "configuration": configuration,
-            "engine": engine.value,
-            "randomisation": randomisation,
-        },
-        options=option or [],
-        hyperparameters=set_ or [],
+        options=environment_options(
+            option,
+            machine=machine,
+            configuration=configuration,
+            engine=engine,
+            randomisation=randomisation,
+        ),
+        hyperparameters=settings_from(set_ or (), "set"),
         resume=resume,
         checkpoint_every=checkpoint_every,
         threads=threads,
-        command=" ".join(["twin", *sys.argv[1:]]),
+        command=command_line(),
     )
+    seconds, processor = clock.perf_counter() - began, clock.process_time() - used
+    state = "finished" if training.finished else "interrupted; continue with --resume"
+    line(
+        f"{training.steps} steps in {seconds:.0f} s ({processor:.0f} s of processor time): {state}"
+    )
+    for name in (POLICY, PICTURE):
+        line(f"wrote {training.folder / name}")

@@ -1,117 +1,164 @@
-"""Command that tunes a machine's loops."""
+"""The command `tune`."""
 
 from __future__ import annotations
 
-from enum import StrEnum
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from rich.console import Console
 
-from twin.cli.application import Configuration, EngineName, FidelityName, Machine, app
+from twin.cli.application import app
+from twin.cli.console import Column, line, table
+from twin.cli.options import (
+    Configuration,
+    Engine,
+    Fidelity,
+    Machine,
+    Plot,
+    file_option,
+)
+from twin.cli.values import PAGE, check_files, numbers, write_plot
 
+if TYPE_CHECKING:
+    from twin.analysis.tuning import Trial, Tuning
 
-class LoopName(StrEnum):
-    """Loops that can be tuned."""
-
-    VELOCITY = "velocity"
-    POSITION = "position"
-
-
-Seconds = Annotated[
-    float | None, typer.Option(help="Of the specification: s after the step; default of the loop.")
-]
-
-Share = Annotated[
-    float | None, typer.Option(help="Of the specification: per step; default of the loop.")
-]
+LoopName = Literal["velocity", "position"]
 
 UNITS = "velocity loop: N s/m (cranks: N m s/rad) and s; position loop: 1/s and 1/s2"
-"""Of gain and time, or of gain and integral."""
+"""Units of gain and time, or of gain and integral."""
 
-Start = Annotated[
-    str | None,
-    typer.Option(metavar="GAIN,TIME", help=f"Gains the search starts from in SI, {UNITS}."),
-]
 
-Low = Annotated[
-    str | None, typer.Option(metavar="GAIN,TIME", help="Smallest gains allowed, as --start.")
-]
+def _seconds(bound: str) -> Any:
+    return typer.Option(help=f"Longest {bound} of the step response in s; default: the loop's.")
 
-High = Annotated[
-    str | None, typer.Option(metavar="GAIN,TIME", help="Largest gains allowed, as --start.")
-]
 
-Size = Annotated[
-    float | None,
-    typer.Option(help="Step: m/s or rad/s of an actuator (default 0.02), or m upwards (0.05)."),
-]
+def _share(bound: str) -> Any:
+    return typer.Option(help=f"{bound} of the step response per step; default: the loop's.")
 
-Carried = Annotated[
-    bool,
-    typer.Option("--carried", help="The velocity loop's integral carries the weight beforehand."),
-]
+
+def _gains(text: str) -> Any:
+    return typer.Option(metavar="GAIN,TIME", help=text)
 
 
 @app.command()
 def tune(
     machine: Machine,
-    loop: Annotated[LoopName, typer.Option(help="Which loop of the cascade.")] = LoopName.VELOCITY,
-    engine: Annotated[EngineName, typer.Option(help="What computes the responses.")] = (
-        EngineName.ANALYTIC
-    ),
-    fidelity: Annotated[FidelityName, typer.Option(help="Fidelity of the engine.")] = (
-        FidelityName.ACCURATE
-    ),
+    *,
+    loop: Annotated[LoopName, typer.Option(help="Loop of the cascade.")] = "velocity",
+    engine: Engine = "analytic",
+    fidelity: Fidelity = "accurate",
     configuration: Configuration = None,
-    size: Size = None,
-    carried: Carried = False,
-    rise_time: Seconds = None,
-    rise: Share = None,
-    settling_time: Seconds = None,
-    settling: Share = None,
-    overshoot: Share = None,
-    undershoot: Share = None,
+    size: Annotated[
+        float | None,
+        typer.Option(
+            help="Step in m/s or rad/s of an actuator (default: 0.02), or in m upwards (0.05)."
+        ),
+    ] = None,
+    carried: Annotated[
+        bool,
+        typer.Option(
+            "--carried", help="The velocity loop's integral carries the weight from the start."
+        ),
+    ] = False,
+    rise_time: Annotated[float | None, _seconds("rise time")] = None,
+    rise: Annotated[float | None, _share("Value at the rise time")] = None,
+    settling_time: Annotated[float | None, _seconds("settling time")] = None,
+    settling: Annotated[float | None, _share("Largest error after settling")] = None,
+    overshoot: Annotated[float | None, _share("Largest overshoot")] = None,
+    undershoot: Annotated[float | None, _share("Largest undershoot")] = None,
     margin: Annotated[
-        float | None, typer.Option(help="By which the bounds shall be kept, per step.")
+        float | None, typer.Option(help="Distance to keep from the bounds, per step.")
     ] = None,
-    start: Start = None,
-    low: Low = None,
-    high: High = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the table of gains as .toml.")
+    start: Annotated[
+        str | None, _gains(f"Gains from which the search starts, in SI, {UNITS}.")
     ] = None,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Plot the responses as one HTML page.")
-    ] = None,
+    low: Annotated[str | None, _gains("Smallest gains allowed, units as --start.")] = None,
+    high: Annotated[str | None, _gains("Largest gains allowed, units as --start.")] = None,
+    out: Annotated[Path | None, file_option("Write the table of gains as .toml.")] = None,
+    plot: Plot = None,
 ) -> None:
     """Find gains whose step response meets a specification; exit code 1 when there are none."""
-    from twin.commands.numbers import numbers
-    from twin.commands.tune import tune as run
+    from dataclasses import replace
 
-    bounds = {
-        name: None if text is None else numbers(text, name)
-        for name, text in (("start", start), ("low", low), ("high", high))
-    }
-    met = run(
-        machine,
-        configuration,
-        loop.value,
-        engine.value,
-        {
-            "rise_time": rise_time,
-            "rise": rise,
-            "settling_time": settling_time,
-            "settling": settling,
-            "overshoot": overshoot,
-            "undershoot": undershoot,
-        },
-        out,
-        plot,
-        fidelity=fidelity.value,
-        size=size,
-        carried=carried or None,
-        margin=margin,
-        **bounds,
+    from twin.analysis import tuning
+    from twin.analysis.tuning.figures import tuning_figure
+    from twin.basics.files import write_text
+    from twin.errors import InputError
+    from twin.simulation.platform import load
+
+    check_files(out=(out, ".toml"), plot=(plot, PAGE))
+    given: dict[str, Any] = {"size": size, "margin": margin, "start": numbers(start, "start")}
+    given |= {"low": numbers(low, "low"), "high": numbers(high, "high")}
+    bounds = {"rise_time": rise_time, "rise": rise, "settling_time": settling_time}
+    bounds |= {"settling": settling, "overshoot": overshoot, "undershoot": undershoot}
+    platform = load(machine, configuration)
+    run: Callable[..., Tuning]
+    run, default = tuning.tune_position, tuning.SETTLING
+    if loop == "velocity":
+        run, default = tuning.tune_velocity, tuning.VELOCITY_STEP
+        given["carried"] = carried or None
+    elif carried:
+        raise InputError("carried", "is for the velocity loop")
+    with Console(stderr=True).status(f"tuning the {loop} loop of {platform.name}") as status:
+
+        def watch(trial: Trial) -> None:
+            gains = ", ".join(f"{value:.4g}" for value in trial.parameters)
+            violation = f"{100.0 * trial.violation:.3g} %"
+            status.update(f"tuning the {loop} loop of {platform.name}: {gains}; {violation}")
+
+        found = run(
+            platform,
+            specification=replace(default, **_given(bounds)),
+            engine=engine,
+            fidelity=fidelity,
+            watch=watch,
+            **_given(given),
+        )
+    _print(found)
+    snippet = tuning.control_snippet(platform, found)
+    line(snippet.rstrip())
+    if out is not None:
+        line(f"wrote {write_text(out, snippet)}")
+    write_plot(plot, lambda: tuning_figure(found))
+    raise typer.Exit(int(not found.search.met))
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that were given."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _print(tuning: Tuning) -> None:
+    """Print every iteration, and whether the specification is met."""
+    from math import isfinite
+
+    from twin.analysis.tuning.figures import gains_text
+    from twin.charts.text import number
+
+    def milliseconds(seconds: float) -> str:
+        return number(1e3 * seconds, 4) if isfinite(seconds) else "-"
+
+    rows = []
+    for k, trial in enumerate(tuning.search.trials):
+        figures = tuning.figures(trial)
+        rows.append(
+            (
+                str(k),
+                gains_text(tuning, trial.parameters),
+                number(100.0 * trial.violation, 3),
+                milliseconds(figures.rise_time),
+                milliseconds(figures.settling_time),
+                number(100.0 * figures.overshoot, 3),
+                str(trial.responses),
+            )
+        )
+    names = ("violation [%]", "rise [ms]", "settling [ms]", "overshoot [%]", "responses")
+    table(
+        (Column("iteration", True), Column("gains"), *(Column(name, True) for name in names)),
+        rows,
+        f"{tuning.machine} on {tuning.engine}: {tuning.loop} loop",
     )
-    raise typer.Exit(0 if met else 1)
+    verdict = "specification met" if tuning.search.met else "specification not met"
+    line(f"{verdict}: {tuning.search.reason}", bold=True)

@@ -2,92 +2,211 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from twin.cli.application import Configuration, ControllerName, EngineName, app
-from twin.cli.motion import Amplitude, AxisName, Duration, Frequency, MotionName
+from twin.basics.optional import optional
+from twin.cli.application import app
+from twin.cli.console import line
+from twin.cli.options import (
+    Amplitude,
+    Axis,
+    Configuration,
+    ControllerName,
+    Duration,
+    EngineName,
+    Frequency,
+    OptionalMachine,
+    OptionalMotion,
+    file_option,
+)
+from twin.cli.values import renamed_fields
+from twin.errors import InputError
 
-OptionalMachine = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="[MACHINE]", help="Name of a shipped machine, or path of a platform.toml."
-    ),
-]
-
-Environment = Annotated[
-    str | None,
-    typer.Option(metavar="ID", help="Watch an environment, such as twin/PoseTracking-v0."),
-]
-
-PolicyName = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE|NAME",
-        help="Of the environment: random, zero, a controller, or a trained policy's name or "
-        "file; default: zero.",
-    ),
-]
+if TYPE_CHECKING:
+    from twin.page.page import Page
+    from twin.simulation.live.source import Source
 
 
 @app.command()
 def view(
     machine: OptionalMachine = None,
+    *,
     configuration: Configuration = None,
     engine: Annotated[
-        EngineName | None, typer.Option(help="What computes the motion; default: mujoco.")
+        EngineName | None,
+        typer.Option(help="Engine that computes the motion; default: mujoco."),
     ] = None,
     controller: Annotated[
-        ControllerName | None, typer.Option(help="What drives the machine; default: cascade.")
+        ControllerName | None, typer.Option(help="Controller of the machine; default: cascade.")
     ] = None,
     compare: Annotated[
         EngineName | None, typer.Option(help="Second engine beside the first.")
     ] = None,
-    motion: MotionName = None,
-    axis: AxisName = "z",
+    motion: OptionalMotion = None,
+    axis: Axis = "z",
     amplitude: Amplitude = None,
     frequency: Frequency = 1.0,
     duration: Duration = 4.0,
-    replay: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Play a saved trajectory, .npz.")
+    replay: Annotated[Path | None, file_option("Play a saved trajectory, .npz.")] = None,
+    env: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Watch an environment, such as twin/PoseTracking-v0."),
     ] = None,
-    env: Environment = None,
-    policy: PolicyName = None,
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|NAME",
+            help="Policy in the environment: random, zero, a controller, or a trained policy's "
+            "name or file; default: zero.",
+        ),
+    ] = None,
     host: Annotated[
         str,
         typer.Option(help="Address to listen on; others than this computer's need the token."),
     ] = "127.0.0.1",
     port: Annotated[
         int | None,
-        typer.Option(min=0, max=65535, help="Default: the first free one from 8080; 0: any."),
+        typer.Option(min=0, max=65535, help="Port; default: the first free one from 8080; 0: any."),
     ] = None,
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Only print the page's address.")
     ] = False,
     desktop: Annotated[
-        bool, typer.Option("--desktop", help="In a window of its own instead of a browser.")
+        bool, typer.Option("--desktop", help="Open a window of its own instead of a browser.")
     ] = False,
 ) -> None:
     """Watch and drive a machine live in the browser, or play a recording; Ctrl-C ends it."""
-    from twin.commands import view as commands
-    from twin.motion.specification import MotionSpecification
+    chosen = {"engine": engine, "controller": controller, "comparison": compare}
+    given = {name: value for name, value in chosen.items() if value is not None}
+    _check(machine, given, replay, env, policy)
+    if motion is not None and (replay is not None or env is not None):
+        raise InputError("motion", "is for a live machine; leave it out, or --replay and --env")
+    if not desktop:
+        optional("viser")
+    if replay is not None:
+        source, make = _replay(machine, configuration, replay)
+    elif env is not None:
+        source, make = _environment(env, policy, machine, configuration, given)
+    else:
+        from twin.page.machine_page import machine_page
+        from twin.simulation.live.machine_session import MachineSession
 
-    commands.view(
-        machine,
-        configuration=configuration,
-        engine=None if engine is None else engine.value,
-        controller=None if controller is None else controller.value,
-        compare=None if compare is None else compare.value,
-        replay=replay,
-        environment=env,
-        policy=policy,
-        host=host,
-        port=port,
-        browser=not no_browser,
-        desktop=desktop,
-        specification=None
-        if motion is None
-        else MotionSpecification(motion, axis, amplitude, frequency, duration),
-    )
+        assert machine is not None
+        with renamed_fields(comparison="compare"):
+            source = live = MachineSession(machine, configuration=configuration, **given)
+        make = partial(machine_page, session=live)
+    try:
+        if motion is not None:
+            from twin.basics.arrays import positive
+            from twin.motion.words import motion_of
+
+            length = positive(duration, "duration")
+            wanted = motion_of(live.platform, motion, axis, amplitude, frequency, length)
+            if wanted is not None:
+                live.play(wanted, loop=True)
+        if desktop:
+            from twin.cli.desktop import watch
+
+            watch(source)
+        else:
+            _serve(make, source.platform.name, host, port, browser=not no_browser)
+    finally:
+        source.close()
+
+
+def _check(
+    machine: str | None,
+    given: dict[str, str],
+    replay: Path | None,
+    environment: str | None,
+    policy: str | None,
+) -> None:
+    """Refuse options that do not go together."""
+    if replay is not None and environment is not None:
+        raise InputError("replay", "cannot be shown together with --env; give one of them")
+    if replay is not None and given:
+        raise InputError("replay", "has its engine and controller; leave these options out")
+    if environment is not None and not given.keys() <= {"engine"}:
+        raise InputError("env", "has no controller and no second engine to choose; leave them out")
+    if environment is None and policy is not None:
+        raise InputError("policy", "is of an environment; give --env ID, too")
+    if machine is None and replay is None and environment is None:
+        raise InputError("machine", "give a machine, --replay FILE or --env ID")
+
+
+Shown = tuple["Source", Callable[[Any], "Page"]]
+"""Source of states, and the function that makes its page."""
+
+
+def _replay(machine: str | None, configuration: str | None, file: Path) -> Shown:
+    """Return a saved run and its page."""
+    from twin.page.replay_page import replay_page
+    from twin.simulation.live.replay import Replay
+    from twin.simulation.platform import load
+    from twin.simulation.trajectory import Trajectory
+
+    known = machine if machine is None or configuration is None else load(machine, configuration)
+    with renamed_fields(path="replay", trajectory="replay"):
+        played = Replay(Trajectory.load(file), known)
+    return played, partial(replay_page, replay=played)
+
+
+def _environment(
+    name: str,
+    policy: str | None,
+    machine: str | None,
+    configuration: str | None,
+    given: dict[str, str],
+) -> Shown:
+    """Return an environment under a policy and its page."""
+    from twin.page.environment_page import environment_page
+    from twin.page.environment_session import EnvironmentSession
+
+    options: dict[str, Any] = {"machine": machine, "configuration": configuration, **given}
+    chosen = {key: value for key, value in options.items() if value is not None}
+    acted = EnvironmentSession(name, policy, **chosen)
+    return acted, partial(environment_page, session=acted)
+
+
+def _serve(
+    make: Callable[[Any], Page], title: str, host: str, port: int | None, *, browser: bool
+) -> None:
+    """Serve a page until it is interrupted."""
+    from twin.page.server import PageServer
+
+    with PageServer(host, port, title=title) as server, _interruption() as interrupted:
+        page = make(server.viser)
+        try:
+            page.runner.start()
+            line(f"{page.label()}: {server.url}", bold=True)
+            if server.warning:
+                line(server.warning)
+            opened = browser and server.show()
+            line(f"{'opened in the browser' if opened else 'open this address'}; Ctrl-C ends it")
+            interrupted.wait()
+        finally:
+            page.close()
+    line("ended")
+
+
+@contextmanager
+def _interruption() -> Iterator[threading.Event]:
+    """Yield an event that Ctrl-C, or a request to terminate, sets."""
+    interrupted = threading.Event()
+    before = {
+        number: signal.signal(number, lambda *_: interrupted.set())
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield interrupted
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,25 +1,22 @@
-"""The command that analyses a machine's workspace."""
+"""The command `workspace`."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from twin.cli.application import Configuration, Machine, app
+from twin.cli.application import app
+from twin.cli.console import Column, line, progress_bar, table
+from twin.cli.options import Configuration, Json, Machine, Plot, Pose
+from twin.cli.values import PAGE, check_files, numbers, renamed_fields, write_json
 
 
 @app.command()
 def workspace(
     machine: Machine,
-    pose: Annotated[
-        str | None,
-        typer.Option(
-            metavar="X,Y,Z,QW,QX,QY,QZ",
-            help="Centre: position in m and unit quaternion, scalar first; default: home.",
-        ),
-    ] = None,
+    *,
+    pose: Pose = None,
     stiffness: Annotated[
         float | None,
         typer.Option(
@@ -28,20 +25,27 @@ def workspace(
         ),
     ] = None,
     configuration: Configuration = None,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the plots as one HTML page.")
-    ] = None,
-    json: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write the figures as JSON, in SI units and rad: machine, parameters, center, "
-            "ranges, workspace, orientation_workspace, reachable_set, dexterity, singularity, "
-            "stiffness.",
-        ),
-    ] = None,
+    plot: Plot = None,
+    json: Json = None,
 ) -> None:
-    """Analyse the workspace: ranges, volumes, dexterity, singular poses, stiffness."""
-    from twin.commands import workspace as commands
+    """Analyse the workspace: ranges, volumes, dexterity, singular poses, stiffness.
 
-    commands.workspace(machine, configuration, pose, stiffness, plot, json)
+    --pose is the centre. The JSON file holds, in SI units and rad: machine, parameters, center,
+    ranges, workspace, orientation_workspace, reachable_set, dexterity, singularity, stiffness.
+    """
+    from twin.analysis.workspace.analysis import PARTS, workspace_analysis
+    from twin.analysis.workspace.content import workspace_content
+    from twin.analysis.workspace.summary import summary_rows
+    from twin.simulation.platform import load
+
+    check_files(plot=(plot, PAGE), json=(json, ""))
+    platform, center = load(machine, configuration), numbers(pose, "pose")
+    with progress_bar("workspace", PARTS) as advance, renamed_fields(center="pose"):
+        found = workspace_analysis(platform, center, stiffness=stiffness, advance=advance)
+    columns = [Column(name) for name in ("quantity", "value", "note")]
+    table(columns, summary_rows(found), f"{platform.name}: {platform.parameters.title}")
+    write_json(json, workspace_content(found))
+    if plot is not None:
+        from twin.analysis.workspace.report_page import write_page
+
+        line(f"wrote {write_page(found, plot)}")

@@ -1,16 +1,12 @@
-"""Measure the frequency response of a controlled machine."""
+"""Tables of measured frequency responses."""
 
 from __future__ import annotations
 
-import json as text_format
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from twin.analysis.frequency.figures import measured_figure
-from twin.analysis.frequency.measured import MeasuredResponse, measure_response
+from twin.analysis.frequency.measured import MeasuredResponse
 from twin.analysis.frequency.paths import AXES, MOVING
 from twin.analysis.frequency.response import (
     CUT_OFF,
@@ -19,69 +15,19 @@ from twin.analysis.frequency.response import (
     ResponseFigures,
     response_figures,
 )
-from twin.basics.files import write_text
 from twin.charts.text import number
-from twin.commands.console import Column, line, table
-from twin.commands.options import PAGE, check_files
-from twin.control import make_controller
+from twin.cli.console import Column, line, table
 from twin.errors import InputError
-from twin.simulation.platform import load
 
 ROWS = 16
-"""Frequencies that are printed."""
+"""Number of frequencies that are printed."""
 
 NONE = "-"
-"""Stands for what there is not."""
+"""Text of a missing value."""
 
 
-def frequency(
-    machine: str,
-    configuration: str | None,
-    controller: str,
-    json: Path | None,
-    plot: Path | None,
-    **options: Any,
-) -> None:
-    """Measure, print magnitude, phase and coherence, and write what was asked for.
-
-    The JSON file holds `machine`, `engine`, `controller`, `direction`, `speed` (peak along the
-    direction, m/s or rad/s), and `responses`: name ("platform", "actuator 1", ...) to `frequency`
-    [Hz], `magnitude` [dB], `phase` [rad], `coherence`, `deviation` (per magnitude), each a list,
-    and `bandwidth` [Hz], `peak` [dB], `peak_frequency` [Hz], `delay` [s], null where not reached.
-
-    Args:
-        machine: name or path.
-        configuration: of its file.
-        controller: one of `twin.control.controller_names()`.
-        json: file to write.
-        plot: HTML file to write.
-        options: of `measure_response`; None keeps its default.
-
-    Raises:
-        InputError: an argument that cannot be used.
-    """
-    check_files(json=(json, ".json"), plot=(plot, PAGE))
-    if plot is not None:
-        from twin.basics.optional import optional
-
-        optional("plotly")
-    platform = load(machine, configuration)
-    given = {name: value for name, value in options.items() if value is not None}
-    make = partial(make_controller, controller)
-    measured = measure_response(platform, controller=make, progress=None, **given)
-    responses = {"platform": measured.platform}
-    responses |= {f"actuator {number}": one for number, one in measured.actuators.items()}
-    _print(measured, responses)
-    if json is not None:
-        content = text_format.dumps(_content(measured, responses), indent=1)
-        line(f"wrote {write_text(json, content)}")
-    if plot is not None:
-        from twin.charts.panels import write_figure
-
-        line(f"wrote {write_figure(measured_figure(measured), plot)}")
-
-
-def _print(measured: MeasuredResponse, responses: dict[str, FrequencyResponse]) -> None:
+def print_responses(measured: MeasuredResponse) -> None:
+    """Print magnitude, phase and coherence of the platform, and the bandwidth of all responses."""
     title = (
         f"{measured.machine} on {measured.engine}, {measured.controller}: {measured.direction}, "
         f"peak speed {measured.excitation.speed:.3g}"
@@ -95,13 +41,13 @@ def _print(measured: MeasuredResponse, responses: dict[str, FrequencyResponse]) 
             f"{lost} of {len(whole.frequency)} frequencies are left out: their coherence is below "
             f"{TRUSTED:g}; a higher --speed may raise it"
         )
-    rows = [(name, *_texts(response)) for name, response in responses.items()]
+    rows = [(name, *_texts(response)) for name, response in _responses(measured).items()]
     titles = ("bandwidth [Hz]", "peak [dB]", "at [Hz]", "delay [ms]")
     table([Column("response"), *(Column(name, True) for name in titles)], rows)
     if measured.direction in AXES and measured.resting:
         who = ", ".join(map(str, measured.resting))
         line(
-            f"not told of actuator {who}: along this axis at home it moves by less than "
+            f"no response of actuator {who}: along this axis at home it moves by less than "
             f"{100.0 * MOVING:g} percent of the one that moves most"
         )
 
@@ -161,7 +107,14 @@ def _figures(response: FrequencyResponse) -> ResponseFigures | None:
         return None
 
 
-def _content(measured: MeasuredResponse, responses: dict[str, FrequencyResponse]) -> dict[str, Any]:
+def response_content(measured: MeasuredResponse) -> dict[str, Any]:
+    """Return responses as JSON holds them.
+
+    Keys: `machine`, `engine`, `controller`, `direction`, `speed` (peak along the direction, m/s or
+    rad/s), and `responses`: name ("platform", "actuator 1", ...) to `frequency` [Hz], `magnitude`
+    [dB], `phase` [rad], `coherence`, `deviation` (per magnitude), each a list, and `bandwidth`
+    [Hz], `peak` [dB], `peak_frequency` [Hz], `delay` [s], NaN where not reached.
+    """
     content: dict[str, Any] = {
         "machine": measured.machine,
         "engine": measured.engine,
@@ -170,21 +123,19 @@ def _content(measured: MeasuredResponse, responses: dict[str, FrequencyResponse]
         "speed": measured.excitation.speed,
         "responses": {},
     }
-    for name, one in responses.items():
+    for name, one in _responses(measured).items():
         figures = _figures(one) or (np.nan,) * 4
-        named = zip(("bandwidth", "peak", "peak_frequency", "delay"), figures, strict=True)
-        arrays = {
-            "frequency": one.frequency,
-            "magnitude": one.magnitude,
-            "phase": one.phase,
-            "coherence": one.coherence,
-            "deviation": one.deviation,
+        lists = ("frequency", "magnitude", "phase", "coherence", "deviation")
+        content["responses"][name] = {key: getattr(one, key).tolist() for key in lists} | {
+            key: float(value)
+            for key, value in zip(
+                ("bandwidth", "peak", "peak_frequency", "delay"), figures, strict=True
+            )
         }
-        content["responses"][name] = {
-            key: [_finite(value) for value in array] for key, array in arrays.items()
-        } | {key: _finite(value) for key, value in named}
     return content
 
 
-def _finite(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
+def _responses(measured: MeasuredResponse) -> dict[str, FrequencyResponse]:
+    """Return the responses of platform and actuators by name."""
+    actuators = {f"actuator {number}": one for number, one in measured.actuators.items()}
+    return {"platform": measured.platform} | actuators

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time as clock
 
-from twin.commands.console import line
+from twin.cli.console import line
 from twin.simulation.live.source import Source
 from twin.viewer.window import Window
 
@@ -16,9 +16,9 @@ WRITTEN = 0.25
 """[s] between two updates of the text in the window's corner."""
 
 KEYS = {32: "pause", 259: "reset", 262: "step", 71: "ghost"}
-"""GLFW's codes of space, backspace, right arrow and G -> what they do."""
+"""GLFW's codes of space, backspace, right arrow and G -> names of actions."""
 
-HELP = "space: pause, right arrow: one step, backspace: reset, G: setpoint pose"
+HELP = "space: pause, right arrow: one step, backspace: reset, G: reference pose"
 
 
 def watch(source: Source) -> None:
@@ -48,7 +48,7 @@ def watch(source: Source) -> None:
 
 
 class _Pressed:
-    """Keys that were pressed, told by the window's thread and asked for by the loop."""
+    """Keys that were pressed: noted on the window's thread, taken by the loop."""
 
     def __init__(self) -> None:
         self.paused = self.ghost = False
@@ -67,7 +67,7 @@ class _Pressed:
                     self._once.add(other)
 
     def take(self, name: str) -> bool:
-        """Return whether this was asked for since the last time."""
+        """Return whether the key was pressed since the last call."""
         with self._lock:
             asked = name in self._once
             self._once.discard(name)

@@ -1,12 +1,15 @@
-"""Printing to the console: plain lines and tables, never interpreted as markup."""
+"""Lines, tables and progress bars on the console; texts are never interpreted as markup."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
 from typing import NamedTuple
 
 from rich import box
 from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -46,3 +49,25 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], title: str =
 def _console() -> Console:
     console = Console()
     return console if console.is_terminal else Console(width=PIPED_WIDTH)
+
+
+@contextmanager
+def progress_bar(title: str, parts: int, done: int = 0) -> Iterator[Callable[[str], None]]:
+    """Show a bar on a terminal, with the name of the part that is under way or has just ended.
+
+    Args:
+        title: of the whole work.
+        parts: how many there are.
+        done: count of parts at the first call of what is yielded: 1 where it is called after
+            each part, 0 where it is called before.
+
+    Yields:
+        A function of a part's name, to be called once per part.
+    """
+    console = Console(stderr=True)
+    columns = (BarColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    hidden = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
+        bar = progress.add_task(title, total=parts)
+        counts = count(done)
+        yield lambda name: progress.update(bar, completed=next(counts), description=name)

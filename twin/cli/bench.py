@@ -1,0 +1,41 @@
+"""The command `bench`."""
+
+from __future__ import annotations
+
+from twin.cli.application import app
+from twin.cli.console import Column, table
+from twin.cli.options import Machines
+
+
+@app.command()
+def bench(machines: Machines = None) -> None:
+    """Time the main functions and the engines' steps on this computer."""
+    from twin.analysis.benchmark import BATCH, function_times, step_times
+    from twin.engines.stability import suitable_timestep
+    from twin.machine.catalogue import machine_names
+    from twin.simulation.platform import load
+
+    for name in machines or machine_names():
+        platform = load(name)
+        functions = [
+            (time.name, f"{1e6 * time.one:.2f}", f"{1e6 * time.batch:.2f}", f"{1 / time.batch:.3g}")
+            for time in function_times(platform)
+        ]
+        titles = ("one call [us]", f"in a batch of {BATCH} [us]", "states/s")
+        columns = [Column("function"), *(Column(title, True) for title in titles)]
+        table(columns, functions, platform.name)
+        timestep = suitable_timestep(platform)
+        steps = [
+            (time.engine, time.fidelity, "not installed", "")
+            if time.step is None
+            else (
+                time.engine,
+                time.fidelity,
+                f"{1e6 * time.step:.1f}",
+                f"{timestep / time.step:.1f}",
+            )
+            for time in step_times(platform)
+        ]
+        titles = ("step [us]", f"times real time at {1e3 * timestep:g} ms")
+        columns = [Column("engine"), Column("fidelity"), *(Column(name, True) for name in titles)]
+        table(columns, steps)

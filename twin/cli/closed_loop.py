@@ -1,0 +1,59 @@
+"""A machine that follows a motion under a controller, as options of commands describe it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twin.control.controller import Controller
+from twin.engines.stability import suitable_timestep
+from twin.plant.plant import Plant
+from twin.simulation.platform import Platform
+from twin.simulation.trajectory import Trajectory
+
+FINEST_RATIO = 0.5
+"""Engine's step in parts of the control period, unless a stiff machine needs a shorter one."""
+
+
+def dividing_step(platform: Platform, controller: Controller) -> float:
+    """Return the longest step [s] that divides the control period and suits engine and drives."""
+    period = controller.period
+    most = min(suitable_timestep(platform), FINEST_RATIO * period)
+    return period / int(np.ceil(period / most - 1e-9))
+
+
+def closed_loop(
+    platform: Platform,
+    controller: Controller,
+    duration: float,
+    *,
+    engine: str,
+    fidelity: str,
+    timestep: float | None = None,
+    seed: int = 0,
+    every_period: bool = False,
+) -> Trajectory:
+    """Return the run of a controlled machine through its drives and sensors.
+
+    Args:
+        platform: the machine.
+        controller: with its reference.
+        duration: [s]; rounded to control periods.
+        engine: name.
+        fidelity: of the engine.
+        timestep: of the engine [s]; None: `dividing_step`.
+        seed: of the sensors' errors.
+        every_period: keep one instant per control period, instead of every step.
+
+    Raises:
+        InputError: as `Platform.simulate`.
+    """
+    step = dividing_step(platform, controller) if timestep is None else timestep
+    return platform.simulate(
+        max(1, round(duration / controller.period)) * controller.period,
+        controller=controller,
+        plant=Plant(platform, seed=seed),
+        engine=engine,
+        timestep=step,
+        fidelity=fidelity,
+        every=round(controller.period / step) if every_period else 1,
+    )

@@ -1,0 +1,106 @@
+"""Arguments and options that several commands share, each with its type and help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+import typer
+
+EngineName = Literal["analytic", "mujoco", "bullet"]
+FidelityName = Literal["accurate", "fast"]
+ControllerName = Literal[
+    "cascade",
+    "observer",
+    "feedforward",
+    "computed_torque",
+    "lqr",
+    "loop_shaping",
+    "iff",
+    "dvf",
+    "hac_lac",
+]
+
+
+def file_option(text: str, *names: str, metavar: str = "FILE") -> Any:
+    """Return an option that is a file, with its help text and, where they differ, its names."""
+    return typer.Option(*names, metavar=metavar, help=text)
+
+
+MACHINE_HELP = "Name of a shipped machine, or path of a platform.toml."
+Machine = Annotated[str, typer.Argument(metavar="MACHINE", help=MACHINE_HELP)]
+OptionalMachine = Annotated[str | None, typer.Argument(metavar="[MACHINE]", help=MACHINE_HELP)]
+Machines = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[MACHINE]...", help="Names or paths of platform.toml; default: all shipped."
+    ),
+]
+Configuration = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Configuration of the machine's file, such as hardware."),
+]
+
+ENGINES_HELP = f"{', '.join(get_args(EngineName))}; may be repeated"
+Engine = Annotated[EngineName, typer.Option(help="Engine that computes the motion.")]
+OptionalEngine = Annotated[
+    EngineName | None, typer.Option(help="Engine that computes the motion; default: analytic.")
+]
+Fidelity = Annotated[
+    FidelityName,
+    typer.Option(help="Solver settings of the engine: most accurate, or faster and less accurate."),
+]
+Timestep = Annotated[
+    float | None,
+    typer.Option(help="Engine's step in s; default: half a control period, or shorter."),
+]
+Controller = Annotated[ControllerName, typer.Option(help="Controller of the machine.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of all random numbers.")]
+
+MOTION_HELP = "still, sine, step, lift, chirp, tank, or a CSV file with a recorded motion"
+MotionName = Annotated[str, typer.Option(metavar="NAME|FILE", help=f"{MOTION_HELP}.")]
+OptionalMotion = Annotated[
+    str | None,
+    typer.Option(metavar="NAME|FILE", help=f"{MOTION_HELP}; default: sine to draw, none to view."),
+]
+Axis = Annotated[str, typer.Option(help="Axis that moves: x, y, z, yaw, pitch or roll.")]
+Amplitude = Annotated[
+    float | None,
+    typer.Option(help="Amplitude in m or rad; default: a tenth of an actuator's range."),
+]
+Frequency = Annotated[
+    float, typer.Option(help="Frequency of the sine in Hz; the highest of the chirp.")
+]
+Duration = Annotated[float, typer.Option(help="Duration of the motion in s.")]
+Pose = Annotated[
+    str | None,
+    typer.Option(
+        metavar="X,Y,Z,QW,QX,QY,QZ",
+        help="Position in m and unit quaternion, scalar first; default: home.",
+    ),
+]
+
+Plot = Annotated[Path | None, file_option("Plot the result as one HTML page.")]
+Json = Annotated[Path | None, file_option("Write the result as JSON.")]
+SavedTrajectory = Annotated[Path | None, file_option("Save the trajectory as .npz.")]
+Jobs = Annotated[
+    int | None, typer.Option(min=1, help="Number of processes; default: one per core.")
+]
+
+Environment = Annotated[
+    str,
+    typer.Argument(metavar="ENV", help="Id of an environment, such as twin/PoseTracking-v0."),
+]
+EnvironmentMachine = Annotated[str | None, typer.Option(metavar="MACHINE", help=MACHINE_HELP)]
+Randomisation = Annotated[
+    str | None,
+    typer.Option(metavar="NAME|FILE", help="Parameters that differ between episodes."),
+]
+EnvironmentOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        metavar="KEY=VALUE",
+        help="Option of the environment, its value as JSON or a text; may be repeated.",
+    ),
+]

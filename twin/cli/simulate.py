@@ -1,0 +1,94 @@
+"""The command `simulate`."""
+
+from __future__ import annotations
+
+import time as clock
+from typing import Annotated
+
+import typer
+
+from twin.cli.application import app
+from twin.cli.console import Column, line, table
+from twin.cli.options import (
+    Configuration,
+    Engine,
+    Fidelity,
+    Machine,
+    Plot,
+    Pose,
+    SavedTrajectory,
+)
+from twin.cli.values import PAGE, check_files, constant_forces, numbers, write_plot
+
+
+@app.command()
+def simulate(
+    machine: Machine,
+    *,
+    duration: Annotated[
+        float, typer.Option(help="Simulated time in s, a multiple of the time step.")
+    ] = 1.0,
+    engine: Engine = "analytic",
+    timestep: Annotated[
+        float | None,
+        typer.Option(help="Time step in s; default: 1 ms, or shorter for stiff machines."),
+    ] = None,
+    fidelity: Fidelity = "accurate",
+    force: Annotated[
+        str,
+        typer.Option(
+            help="Constant actuator forces in N or N m: one number for all legs, one per leg "
+            "separated by commas, or 'hold' for those that carry the machine at the start."
+        ),
+    ] = "0",
+    pose: Pose = None,
+    twist: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VX,VY,VZ,WX,WY,WZ",
+            help="Velocity in m/s and angular velocity in rad/s at the start; default: rest.",
+        ),
+    ] = None,
+    every: Annotated[int, typer.Option(min=1, help="Steps per instant that is kept.")] = 1,
+    configuration: Configuration = None,
+    out: SavedTrajectory = None,
+    plot: Plot = None,
+) -> None:
+    """Simulate a machine from a pose under constant actuator forces; print the final state."""
+    from twin.charts.text import number
+    from twin.engines.stability import suitable_timestep
+    from twin.simulation.platform import load
+
+    check_files(out=(out, ".npz"), plot=(plot, PAGE))
+    platform = load(machine, configuration)
+    start = numbers(pose, "pose")
+    forces = constant_forces(platform, force, start)
+    began = clock.perf_counter()
+    motion = platform.simulate(
+        duration,
+        pose=start,
+        twist=numbers(twist, "twist"),
+        forces=forces,
+        engine=engine,
+        timestep=suitable_timestep(platform) if timestep is None else timestep,
+        fidelity=fidelity,
+        every=every,
+    )
+    seconds = clock.perf_counter() - began
+    rows = []
+    for k in (0, -1):
+        columns = (motion.pose[k], motion.lengths[k])
+        texts = (
+            ", ".join(f"{round(value, 6) + 0.0:.6f}" for value in column) for column in columns
+        )
+        rows.append((number(float(motion.time[k])), *texts))
+    coordinates = f"{platform.parameters.leg.coordinate}s [{platform.coordinate_unit}]"
+    table((Column("time [s]", True), Column("pose [m, quaternion]"), Column(coordinates)), rows)
+    steps = round(float(motion.time[-1]) / motion.timestep)
+    line(f"{platform.name} in {motion.engine}: {steps} steps in {seconds:.3g} s")
+    # An engine's platform is off the constraints of its fixed foot by the loop gap.
+    if not platform.within_limits(platform.constrain(motion.pose).pose).all():
+        line("the actuators leave their limits on the way; the model has no end stops")
+    if out is not None:
+        line(f"wrote {motion.save(out)}")
+    write_plot(plot, motion.plot)

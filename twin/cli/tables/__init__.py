@@ -1,0 +1,1 @@
+"""Tables that commands print, from the results of the analyses."""

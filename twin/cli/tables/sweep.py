@@ -1,0 +1,60 @@
+"""Table of a sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from twin.charts.text import number
+from twin.cli.console import Column, line, table
+from twin.sweep import Sweep
+from twin.sweep.work import DONE, Row
+
+INPUTS = ("configuration", "engine", "controller", "payload")
+"""Columns that are shown where they differ between runs; parameters are added."""
+
+SHOWN = (
+    ("position_rms", "position rms mm", 1e3),
+    ("rotation_rms", "rotation rms mrad", 1e3),
+    ("position_peak", "position peak mm", 1e3),
+    ("force_peak", "force peak", 1.0),
+    ("rate_peak", "rate peak", 1.0),
+)
+"""Measures in the table: column, title, factor."""
+
+MOST_ROWS = 60
+"""Of the table; the files hold all."""
+
+Group = tuple[tuple[str, ...], list[Row]]
+
+
+def print_runs(sweep: Sweep, rows: list[Row]) -> None:
+    """Print the means over the seeds of all runs that were not stopped, and the failed runs."""
+    inputs = [name for name in INPUTS if len({row[name] for row in rows}) > 1]
+    inputs += list(sweep.parameters)
+    titles = [Column(name, name in sweep.parameters) for name in inputs]
+    titles += [Column("runs", True), Column("whole", True)]
+    titles += [Column(title, True) for _, title, _ in SHOWN]
+    groups = list(_groups(inputs, rows))
+    cells = [(*key, *_cells(members)) for key, members in groups[:MOST_ROWS]]
+    table(titles, cells, f"{sweep.machine}, {sweep.motion.word}: means over seeds of whole runs")
+    if len(groups) > MOST_ROWS:
+        line(f"and {len(groups) - MOST_ROWS} more rows")
+
+
+def _groups(inputs: list[str], rows: list[Row]) -> Iterator[Group]:
+    """Yield runs that differ in their seeds alone, by the texts of what went in."""
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[name] for name in inputs), []).append(row)
+    for key, members in groups.items():
+        yield tuple(number(part) if isinstance(part, float) else str(part) for part in key), members
+
+
+def _cells(members: list[Row]) -> list[str]:
+    whole = [row for row in members if row["status"] == DONE]
+    cells = [str(len(members)), str(len(whole))]
+    for name, _, factor in SHOWN:
+        mean = sum(row[name] for row in whole) / len(whole) if whole else None
+        cells.append("-" if mean is None else number(factor * mean, 4))
+    return cells

@@ -1,0 +1,61 @@
+"""The command `validate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from twin.cli.application import app, command_line
+from twin.cli.console import Column, line, table
+from twin.cli.options import Jobs, Machines, file_option
+
+
+@app.command()
+def validate(
+    machines: Machines = None,
+    *,
+    out: Annotated[Path | None, file_option("Write the report as one HTML page.")] = None,
+    json: Annotated[Path | None, file_option("Write the report's content as JSON.")] = None,
+    case: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Run only this case; may be repeated."),
+    ] = None,
+    jobs: Jobs = None,
+) -> None:
+    """Compare the engines with the analytic reference; exit code 1 when a case fails."""
+    from twin.charts.text import number
+    from twin.machine.catalogue import machine_names
+    from twin.validation.report import make_report
+
+    names = machines or machine_names()
+    content = make_report(names, case, out, json, jobs, command_line())
+    rows = []
+    for one in content["cases"]:
+        seconds = number(one["seconds"], 3)
+        rows.append((one["verdict"], one["machine"], one["case"], one["title"], seconds))
+    titles = [Column(name) for name in ("verdict", "machine", "case", "title")]
+    table((*titles, Column("time [s]", True)), rows)
+    for one in content["cases"]:
+        where = f"{one['machine']}, {one['case']}"
+        if one["error"]:
+            line(f"fail: {where}: {one['error']}")
+        for measure in one["measures"]:
+            if measure["verdict"] == "fail":
+                value, tolerance = number(measure["value"], 4), number(measure["tolerance"], 4)
+                unit = "" if measure["unit"] == "1" else f" {measure['unit']}"
+                bound = f"{measure['bound']} {tolerance}{unit}"
+                line(f"fail: {where}: {measure['name']} is {value}, must be {bound}")
+    counts = content["counts"]
+    judged = counts["measures"]["pass"] + counts["measures"]["fail"]
+    line(
+        f"{content['verdict']}: {counts['cases'] - counts['failed_cases']} of {counts['cases']} "
+        f"cases, {counts['measures']['pass']} of {judged} judged measures, "
+        f"{content['seconds']:.1f} s",
+        bold=True,
+    )
+    for path in (out, json):
+        if path is not None:
+            line(f"wrote {path}")
+    raise typer.Exit(int(content["verdict"] == "fail"))

@@ -1,0 +1,165 @@
+"""Values of options: lists of numbers, settings such as name=value, files to be written."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from twin.basics.files import check_place, write_text
+from twin.basics.optional import optional
+from twin.cli.console import line
+from twin.errors import InputError
+
+if TYPE_CHECKING:
+    from twin.basics.arrays import FloatArray
+    from twin.simulation.platform import Platform
+
+HOLD = "hold"
+"""Value of --force for the forces that carry a machine at the pose it starts from."""
+
+PAGE = ".html"
+"""Ending of the names of pages."""
+
+
+@contextmanager
+def renamed_fields(**names: str) -> Iterator[None]:
+    """Let an InputError raised inside name the option that it concerns.
+
+    Args:
+        names: field of an error -> name of the option.
+
+    Raises:
+        InputError: as inside, with the option's name.
+    """
+    try:
+        yield
+    except InputError as error:
+        if error.field not in names:
+            raise
+        raise InputError(names[error.field], error.message) from None
+
+
+def check_files(**files: tuple[Path | None, str]) -> None:
+    """Check, before the work, that the files named by options can probably be written.
+
+    Args:
+        files: option -> file, None for none, and the ending of its name, empty for any.
+
+    Raises:
+        InputError: wrong ending, a folder, or a file in a folder that does not exist.
+        MissingDependencyError: a page is to be written, and plotly is not installed.
+    """
+    for option, (path, ending) in files.items():
+        if path is not None:
+            with renamed_fields(path=option):
+                check_place(path, ending)
+            if ending == PAGE:
+                optional("plotly")
+
+
+def write_json(path: Path | None, content: Any) -> None:
+    """Write content as JSON, where a file is given; numbers that are not finite become null."""
+    if path is not None:
+        text = json.dumps(_finite(content), indent=1, allow_nan=False)
+        line(f"wrote {write_text(path, text + chr(10))}")
+
+
+def _finite(content: Any) -> Any:
+    """Return content with null in place of numbers that JSON does not have."""
+    if isinstance(content, dict):
+        return {name: _finite(value) for name, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_finite(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content
+
+
+def write_plot(path: Path | None, figure: Callable[[], Any]) -> None:
+    """Write the figure that a function returns, where a file is given; print the file's name."""
+    if path is not None:
+        from twin.charts.panels import write_figure
+
+        line(f"wrote {write_figure(figure(), path)}")
+
+
+def numbers(text: str | None, field: str) -> list[float] | None:
+    """Return the numbers of a text such as "0,0,0.87"; None for None.
+
+    Raises:
+        InputError: a part of the text is no number.
+    """
+    if text is None:
+        return None
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(field, f"must be numbers separated by commas, got {text!r}") from None
+
+
+def constant_forces(platform: Platform, text: str, pose: Any) -> FloatArray:
+    """Return forces `(n,)` [N or N m] from a number, a list of numbers or `HOLD` at `pose`.
+
+    Raises:
+        InputError: something else, or another count than the machine has actuators.
+    """
+    import numpy as np
+
+    if text.strip() == HOLD:
+        rest = np.zeros(6)
+        start = platform.home if pose is None else pose
+        return platform.inverse_dynamics(start, rest, rest)
+    values = numbers(text, "force") or []
+    if len(values) not in (1, platform.n_actuators):
+        raise InputError(
+            "force",
+            f"give one number, {platform.n_actuators} numbers separated by commas, or '{HOLD}'; "
+            f"got {len(values)} numbers",
+        )
+    return np.broadcast_to(np.array(values), (platform.n_actuators,)).copy()
+
+
+def settings_from(texts: Iterable[str], option: str) -> dict[str, Any]:
+    """Return settings by name; a value is JSON, or else the text itself.
+
+    Args:
+        texts: such as "preview=5", "motion=null", "layers=[64, 64]".
+        option: name of the option, for the message.
+
+    Raises:
+        InputError: a text without =, or a name that comes twice.
+    """
+    found: dict[str, Any] = {}
+    for item in texts:
+        name, equals, text = item.partition("=")
+        if not equals or not name.strip():
+            raise InputError(option, f"must look like name=value, not {item!r}")
+        if name in found:
+            raise InputError(option, f"{name} is given twice")
+        try:
+            found[name] = json.loads(text)
+        except ValueError:
+            found[name] = text
+    return found
+
+
+def environment_options(texts: Iterable[str] | None, **given: Any) -> dict[str, Any]:
+    """Return the options of an environment, from --option and from options of their own.
+
+    Args:
+        texts: values of --option.
+        given: name -> value of the other options; None for not given.
+
+    Raises:
+        InputError: a text that is no setting, or an option that is given both ways.
+    """
+    found = settings_from(texts or (), "option")
+    for name, value in given.items():
+        if value is None:
+            continue
+        if name in found:
+            raise InputError("option", f"{name} is given twice")
+        found[name] = value
+    return found

@@ -1,1 +1,0 @@
-"""What the console commands do, once their arguments are read."""
