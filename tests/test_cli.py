@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -15,23 +15,23 @@ from typer.testing import CliRunner
 
 import twin
 from twin import cli
-from twin.cli import application
-from twin.commands import machines as commands
+from twin.cli import machines, options
 from twin.engines import engine_names
 from twin.engines.export import FORMATS, export
 from twin.engines.mjcf.robot import robot_xml
 from twin.engines.mjcf.scene import scene_xml
 from twin.engines.urdf.robot import robot_urdf
 from twin.errors import InputError, ParameterError
+from twin.machine import catalogue
 from twin.machine.template import LEG_KINDS
 from twin.model.engine import FIDELITIES
 from twin.validation import report
 from twin.validation.results import CaseResult, Measure
 
 COMMANDS = (
-    *("cue", "train", "evaluate", "frequency", "imu", "list", "info", "new", "export", "payload"),
-    *("record", "render", "validate", "simulate", "bench", "sweep", "track", "tune"),
-    *("view", "workspace"),
+    *("bench", "cue", "evaluate", "frequency", "imu", "list", "info", "new", "export", "payload"),
+    *("record", "render", "simulate", "sweep", "track", "train", "tune", "validate", "view"),
+    "workspace",
 )
 
 
@@ -69,10 +69,10 @@ def test_every_command_and_option_is_documented() -> None:
 
 def test_choices_are_all_there_are() -> None:
     """The command line repeats them, so that `--help` need not import what they choose."""
-    assert {choice.value for choice in application.EngineName} == set(engine_names())
-    assert {choice.value for choice in application.FidelityName} == set(FIDELITIES)
-    assert {choice.value for choice in application.Format} == set(FORMATS)
-    assert {choice.value for choice in application.LegKind} == set(LEG_KINDS)
+    assert set(get_args(options.EngineName)) == set(engine_names())
+    assert set(get_args(options.FidelityName)) == set(FIDELITIES)
+    assert set(get_args(machines.FormatName)) == set(FORMATS)
+    assert set(get_args(machines.LegKindName)) == set(LEG_KINDS)
 
 
 def test_new_writes_a_machine(tmp_path: Path) -> None:
@@ -272,5 +272,5 @@ def test_interrupt_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt() -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(commands, "list_machines", interrupt)
+    monkeypatch.setattr(catalogue, "machine_names", interrupt)
     assert run("list").exit_code == 130

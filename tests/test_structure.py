@@ -40,13 +40,12 @@ ORDER = (
     "sweep",
     "page",
     "validation",
-    "commands",
     "cli",
     "__main__",
 )
 """Layers of the package; an import may only go to the same one or to one further up."""
 
-ONLY_FOR_PAPERS = ("papers", "validation", "commands", "cli")
+ONLY_FOR_PAPERS = ("papers", "validation", "cli")
 """Layers that may use reproductions of the publications."""
 
 HEAVY = (

@@ -16,7 +16,7 @@ from twin import cli
 
 pytest.importorskip("viser")
 
-from twin.commands import view as commands
+from twin.cli import view as commands
 
 
 def run(*arguments: object) -> Any:

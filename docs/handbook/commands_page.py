@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from enum import Enum
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 from handbook.markdown import fenced, plain, table
 
@@ -85,8 +84,8 @@ def given(command: Callable[..., Any]) -> Iterator[Given]:
             shown = f"{', '.join(flags)} {value}".strip()
         default = "" if parameter.default is not inspect.Parameter.empty else "required"
         if parameter.default not in (inspect.Parameter.empty, None, "", False):
-            default = f"`{getattr(parameter.default, 'value', parameter.default)}`"
-        choices = [f"`{choice.value}`" for choice in _choices(kind)]
+            default = f"`{parameter.default}`"
+        choices = [f"`{choice}`" for choice in _choices(kind)]
         meaning = plain(told.help or "") + (f" One of {', '.join(choices)}." if choices else "")
         yield Given(shown, default, meaning, is_option)
 
@@ -99,12 +98,12 @@ def _flags(told: Any) -> list[str]:
 def _inner(kind: Any) -> Any:
     """Return the type of a value inside optional and repeated ones."""
     inside = [part for part in get_args(kind) if part is not type(None)]
-    return _inner(inside[0]) if inside else kind
+    return _inner(inside[0]) if inside and get_origin(kind) is not Literal else kind
 
 
-def _choices(kind: Any) -> list[Enum]:
+def _choices(kind: Any) -> tuple[str, ...]:
     inner = _inner(kind)
-    return list(inner) if isinstance(inner, type) and issubclass(inner, Enum) else []
+    return get_args(inner) if get_origin(inner) is Literal else ()
 
 
 def _value(kind: Any) -> str:

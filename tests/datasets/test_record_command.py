@@ -16,7 +16,8 @@ importlib.import_module("twin.cli.record")
 
 def test_record(datasets: Path) -> None:
     words = "record twin/PoseTracking-v0 --policy cascade --episodes 2 --seed 3"
-    words += " --configuration hardware --dataset test/cascade-v0 --option residual=false --option max_episode_steps=20"
+    words += " --configuration hardware --dataset test/cascade-v0"
+    words += " --option residual=false --option max_episode_steps=20"
     run = CliRunner().invoke(app, words.split())
     assert run.exit_code == 0, run.output
     assert "2 episodes of twin/PoseTracking-v0 under cascade: 40 steps" in run.output

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import twin.cli.sweep
 from twin import cli
-from twin.commands.sweep import default_folder, described
+from twin.cli.sweep import default_folder, described
 from twin.sweep import read_results
 
 SHORT = ("--duration", 0.06, "--fidelity", "fast", "--backend", "serial")

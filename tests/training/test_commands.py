@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from twin import cli
-from twin.commands.settings import environment_options, settings_from
+from twin.cli.values import environment_options, settings_from
 from twin.errors import InputError, MissingDependencyError
 from twin.training import train
 
@@ -28,7 +28,7 @@ def test_words_are_settings() -> None:
     wanted = {"a": 1, "b": 2000.0, "c": [1, 2], "d": "word", "e": "1", "f": None, "g": "x=y"}
     assert settings_from(words, "option") == wanted
     given = {"machine": "stewart", "configuration": None}
-    assert environment_options(given, ["preview=2"]) == {"preview": 2, "machine": "stewart"}
+    assert environment_options(["preview=2"], **given) == {"preview": 2, "machine": "stewart"}
 
 
 @pytest.mark.parametrize("words", [["a"], ["=1"], ["a=1", "a=2"]])
@@ -36,7 +36,7 @@ def test_other_words_are_refused(words: list[str]) -> None:
     with pytest.raises(InputError, match="option"):
         settings_from(words, "option")
     with pytest.raises(InputError, match="twice"):
-        environment_options({"machine": "stewart"}, ["machine=srspm"])
+        environment_options(["machine=srspm"], machine="stewart")
 
 
 def test_evaluation_is_printed_and_written(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import twin
 from twin import cli
 from twin.basics.arrays import FloatArray
-from twin.commands import desktop
+from twin.cli import desktop
 from twin.simulation.scene import Scene
 
 CODES = {name: code for code, name in desktop.KEYS.items()}
@@ -187,7 +187,7 @@ WATCH = """
 import sys
 import threading
 from twin.cli import main
-from twin.commands import desktop
+from twin.cli import desktop
 from twin.viewer.window import Window
 
 class Closing(Window):

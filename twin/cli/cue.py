@@ -28,40 +28,46 @@ ManoeuvreName = Literal[
 SENSED = ("surge", "sway", "heave", "roll rate", "pitch rate", "yaw rate")
 
 
+Algorithm = Annotated[
+    AlgorithmName, typer.Option(help="Algorithm that makes the platform's motion.")
+]
+Manoeuvre = Annotated[
+    ManoeuvreName | None, typer.Option(help="Manoeuvre of a built-in vehicle, 12 s.")
+]
+Input = Annotated[
+    Path | None,
+    file_option(
+        "Manoeuvre as CSV: time [s],fx [m/s2],fy,fz (specific force at the head, fz = +g at "
+        "rest) and optionally wx [rad/s],wy,wz; x forward, y left, z up.",
+        "--input",
+    ),
+]
+Compare = Annotated[
+    bool, typer.Option("--compare", help="Show all three algorithms beside each other.")
+]
+Head = Annotated[
+    str | None,
+    typer.Option(
+        metavar="X,Y,Z",
+        help="Driver's head in m from the platform's reference point; default: there, on "
+        "driving_simulator 1.1 m above.",
+    ),
+]
+Scale = Annotated[float, typer.Option(help="Factor of the manoeuvre's departure from rest.")]
+
+
 @app.command()
 def cue(
     machine: Machine,
     *,
-    algorithm: Annotated[
-        AlgorithmName, typer.Option(help="Algorithm that makes the platform's motion.")
-    ] = "predictive",
-    manoeuvre: Annotated[
-        ManoeuvreName | None, typer.Option(help="Manoeuvre of a built-in vehicle, 12 s.")
-    ] = None,
-    source: Annotated[
-        Path | None,
-        file_option(
-            "Manoeuvre as CSV: time [s],fx [m/s2],fy,fz (specific force at the head, fz = +g at "
-            "rest) and optionally wx [rad/s],wy,wz; x forward, y left, z up.",
-            "--input",
-        ),
-    ] = None,
+    algorithm: Algorithm = "predictive",
+    manoeuvre: Manoeuvre = None,
+    source: Input = None,
     out: Annotated[Path | None, file_option("Write the platform's motion as CSV.")] = None,
     plot: Plot = None,
-    compare: Annotated[
-        bool, typer.Option("--compare", help="Show all three algorithms beside each other.")
-    ] = False,
-    head: Annotated[
-        str | None,
-        typer.Option(
-            metavar="X,Y,Z",
-            help="Driver's head in m from the platform's reference point; default: there, on "
-            "driving_simulator 1.1 m above.",
-        ),
-    ] = None,
-    scale: Annotated[
-        float, typer.Option(help="Factor of the manoeuvre's departure from rest.")
-    ] = 1.0,
+    compare: Compare = False,
+    head: Head = None,
+    scale: Scale = 1.0,
     configuration: Configuration = None,
 ) -> None:
     """Cue a manoeuvre: the platform's motion that lets a driver perceive it, within the limits."""

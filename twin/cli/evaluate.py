@@ -25,26 +25,28 @@ from twin.cli.options import (
 )
 from twin.cli.values import check_files, environment_options
 
+Policy = Annotated[
+    list[str],
+    typer.Option(
+        metavar="FILE|NAME",
+        help="A policy's file or name, zero for no action, or a controller; may be repeated. "
+        "Differences are from the first.",
+    ),
+]
+Engine = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help=f"{ENGINES_HELP}; default: all."),
+]
+Episodes = Annotated[int, typer.Option(min=1, help="Episodes of each policy on each engine.")]
+
 
 @app.command()
 def evaluate(
     environment: Environment,
     *,
-    policy: Annotated[
-        list[str],
-        typer.Option(
-            metavar="FILE|NAME",
-            help="A policy's file or name, zero for no action, or a controller; may be repeated. "
-            "Differences are from the first.",
-        ),
-    ],
-    engine: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help=f"{ENGINES_HELP}; default: all."),
-    ] = None,
-    episodes: Annotated[
-        int, typer.Option(min=1, help="Episodes of each policy on each engine.")
-    ] = 20,
+    policy: Policy,
+    engine: Engine = None,
+    episodes: Episodes = 20,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the first episode.")] = 1_000_000,
     machine: EnvironmentMachine = None,
     configuration: Configuration = None,

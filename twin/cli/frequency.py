@@ -22,37 +22,36 @@ AxisName = Literal["x", "y", "z", "roll", "pitch", "yaw"]
 MethodName = Literal["chirp", "stepped"]
 
 
+Axis = Annotated[
+    AxisName | None, typer.Option(help="Move the platform along or about this base axis.")
+]
+Actuator = Annotated[int | None, typer.Option(min=1, help="Move this actuator by itself, from 1.")]
+Method = Annotated[MethodName, typer.Option(help="One sweep, or one sine after the other.")]
+Timestep = Annotated[float | None, typer.Option(help="Step of the engine in s; default: 0.25 ms.")]
+High = Annotated[float | None, typer.Option(help="Highest frequency in Hz; default: 300.")]
+Length = Annotated[float | None, typer.Option(help="Length of the sweep in s; default: 10.")]
+Speed = Annotated[
+    float | None,
+    typer.Option(help="Peak speed in m/s or rad/s; default: far within the drives' limits."),
+]
+
+
 @app.command()
 def frequency(
     machine: Machine,
     *,
-    axis: Annotated[
-        AxisName | None, typer.Option(help="Move the platform along or about this base axis.")
-    ] = None,
-    actuator: Annotated[
-        int | None, typer.Option(min=1, help="Move this actuator by itself, from 1.")
-    ] = None,
-    method: Annotated[
-        MethodName, typer.Option(help="One sweep, or one sine after the other.")
-    ] = "chirp",
+    axis: Axis = None,
+    actuator: Actuator = None,
+    method: Method = "chirp",
     controller: Controller = "cascade",
     engine: Engine = "analytic",
     fidelity: Fidelity = "accurate",
-    timestep: Annotated[
-        float | None, typer.Option(help="Step of the engine in s; default: 0.25 ms.")
-    ] = None,
+    timestep: Timestep = None,
     configuration: Configuration = None,
     low: Annotated[float | None, typer.Option(help="Lowest frequency in Hz; default: 1.")] = None,
-    high: Annotated[
-        float | None, typer.Option(help="Highest frequency in Hz; default: 300.")
-    ] = None,
-    length: Annotated[
-        float | None, typer.Option(help="Length of the sweep in s; default: 10.")
-    ] = None,
-    speed: Annotated[
-        float | None,
-        typer.Option(help="Peak speed in m/s or rad/s; default: far within the drives' limits."),
-    ] = None,
+    high: High = None,
+    length: Length = None,
+    speed: Speed = None,
     json: Json = None,
     plot: Plot = None,
 ) -> None:

@@ -18,43 +18,51 @@ if TYPE_CHECKING:
 LayoutName = Literal["csv", "thesis"]
 
 
+Log = Annotated[
+    Path,
+    typer.Argument(
+        metavar="LOG",
+        help="Log of the sensor: CSV of time, fx to fz, wx to wz, units in its header.",
+    ),
+]
+Layout = Annotated[
+    LayoutName, typer.Option(help="csv; thesis: count, 3 forces, 3 rates, as imuData.txt.")
+]
+LogRate = Annotated[float, typer.Option(help="Messages per second in the thesis layout.")]
+ForceUnit = Annotated[
+    str, typer.Option(metavar="UNIT", help="Unit of forces in the thesis layout.")
+]
+RateUnit = Annotated[
+    str, typer.Option(metavar="UNIT", help="Unit of angular rates in the thesis layout.")
+]
+Bandwidth = Annotated[
+    float | None,
+    typer.Option(metavar="HZ", help="Bandwidth of the sensor in Hz; default: the machine's."),
+]
+Phase = Annotated[
+    bool, typer.Option("--phase", help="Compensate phases too, not amplitudes alone.")
+]
+Compensated = Annotated[
+    Path | None, file_option("Write the motion with the amplification taken out.")
+]
+
+
 @app.command()
 def imu(
-    log: Annotated[
-        Path,
-        typer.Argument(
-            metavar="LOG",
-            help="Log of the sensor: CSV of time, fx to fz, wx to wz, units in its header.",
-        ),
-    ],
+    log: Log,
     *,
     machine: Annotated[str, typer.Option(metavar="MACHINE", help=MACHINE_HELP)],
     motion: Annotated[Path, file_option("CSV of the reference motion about home.")],
-    layout: Annotated[
-        LayoutName, typer.Option(help="csv; thesis: count, 3 forces, 3 rates, as imuData.txt.")
-    ] = "csv",
-    log_rate: Annotated[
-        float, typer.Option(help="Messages per second in the thesis layout.")
-    ] = 200.0,
-    force_unit: Annotated[
-        str, typer.Option(metavar="UNIT", help="Unit of forces in the thesis layout.")
-    ] = "g",
-    rate_unit: Annotated[
-        str, typer.Option(metavar="UNIT", help="Unit of angular rates in the thesis layout.")
-    ] = "deg/s",
-    bandwidth: Annotated[
-        float | None,
-        typer.Option(metavar="HZ", help="Bandwidth of the sensor in Hz; default: the machine's."),
-    ] = None,
+    layout: Layout = "csv",
+    log_rate: LogRate = 200.0,
+    force_unit: ForceUnit = "g",
+    rate_unit: RateUnit = "deg/s",
+    bandwidth: Bandwidth = None,
     resolution: Annotated[float, typer.Option(help="Resolution of the spectra in Hz.")] = 1.0,
-    phase: Annotated[
-        bool, typer.Option("--phase", help="Compensate phases too, not amplitudes alone.")
-    ] = False,
+    phase: Phase = False,
     configuration: Configuration = None,
     plot: Plot = None,
-    compensated: Annotated[
-        Path | None, file_option("Write the motion with the amplification taken out.")
-    ] = None,
+    compensated: Compensated = None,
     json: Json = None,
 ) -> None:
     """Compare an inertial log with the reference motion: amplification, coherence, compensation.

@@ -12,7 +12,8 @@ from twin.cli.options import Configuration, Json, Machine, Plot
 from twin.cli.values import PAGE, check_files, renamed_fields, write_json, write_plot
 
 if TYPE_CHECKING:
-    from twin.analysis.payload_search import DynamicPayload, WorstPhase
+    from twin.analysis.payload.dynamic import DynamicPayload
+    from twin.analysis.payload.worst_phase import WorstPhase
     from twin.simulation.platform import Platform
 
 SenseName = Literal["magnitude", "signed"]
@@ -21,41 +22,46 @@ FREQUENCIES = (2.0, 70.0, 24)
 """Lowest and highest frequency [Hz] of the plot under shaking, and their number."""
 
 
+Dynamic = Annotated[bool, typer.Option("--dynamic", help="Also search under shaking, 2 to 70 Hz.")]
+Limit = Annotated[
+    float | None,
+    typer.Option(help="Largest force in N or torque in N m; default: the machine's own."),
+]
+Start = Annotated[
+    float | None, typer.Option(help="First mass in kg; default: 600, 250 under shaking.")
+]
+Sense = Annotated[
+    SenseName, typer.Option(help="Limit pushing and pulling forces, or pushing alone.")
+]
+Unchecked = Annotated[
+    bool,
+    typer.Option("--unchecked", help="Shake even beyond the actuators' ends and speeds."),
+]
+
+
 @app.command()
 def payload(
     machine: Machine,
     *,
     json: Json = None,
     plot: Plot = None,
-    dynamic: Annotated[
-        bool, typer.Option("--dynamic", help="Also search under shaking, 2 to 70 Hz.")
-    ] = False,
-    limit: Annotated[
-        float | None,
-        typer.Option(help="Largest force in N or torque in N m; default: the machine's own."),
-    ] = None,
+    dynamic: Dynamic = False,
+    limit: Limit = None,
     grid: Annotated[int, typer.Option(min=2, help="Positions per actuator.")] = 4,
-    start: Annotated[
-        float | None, typer.Option(help="First mass in kg; default: 600, 250 under shaking.")
-    ] = None,
+    start: Start = None,
     step: Annotated[float, typer.Option(help="Mass added each time in kg.")] = 50.0,
-    sense: Annotated[
-        SenseName, typer.Option(help="Limit pushing and pulling forces, or pushing alone.")
-    ] = "magnitude",
-    unchecked: Annotated[
-        bool,
-        typer.Option("--unchecked", help="Shake even beyond the actuators' ends and speeds."),
-    ] = False,
+    sense: Sense = "magnitude",
+    unchecked: Unchecked = False,
     configuration: Configuration = None,
 ) -> None:
     """Find the largest payload that a machine holds at rest, and under shaking.
 
     The plot shows the largest force over the mass; with --dynamic, the mass over frequency.
     """
-    from twin.analysis.payload_search import static_payload
-    from twin.analysis.payload_search.dynamic import DYNAMIC_START_KG
-    from twin.analysis.payload_search.record import payload_record
-    from twin.analysis.payload_search.steps import START_KG
+    from twin.analysis.payload.dynamic import DYNAMIC_START_KG
+    from twin.analysis.payload.record import payload_record
+    from twin.analysis.payload.scaled import START_KG
+    from twin.analysis.payload.static import static_payload
     from twin.cli.tables.payload import print_dynamic, print_static
     from twin.simulation.platform import load
 
@@ -76,8 +82,8 @@ def payload(
     def figure() -> Any:
         import numpy as np
 
-        from twin.analysis.payload_search.figures import static_figure, sweep_figure
-        from twin.analysis.payload_search.sweep import frequency_sweep
+        from twin.analysis.payload.figures import static_figure, sweep_figure
+        from twin.analysis.payload.sweep import frequency_sweep
 
         if shaken is None:
             return static_figure(platform, still)
@@ -92,7 +98,9 @@ def _shaken(
     platform: Platform, **options: Any
 ) -> tuple[DynamicPayload, DynamicPayload, WorstPhase]:
     """Return the payloads under shaking: in phase, rotations backwards, worst phases."""
-    from twin.analysis.payload_search import THESIS_CRITERION, dynamic_payload, worst_phase
+    from twin.analysis.payload.criterion import THESIS_CRITERION
+    from twin.analysis.payload.dynamic import dynamic_payload
+    from twin.analysis.payload.worst_phase import worst_phase
 
     with progress_bar("payload", 3) as show:
         show("in phase")

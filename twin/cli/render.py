@@ -31,6 +31,31 @@ if TYPE_CHECKING:
 QualityName = Literal["fast", "fine"]
 
 
+Trajectory = Annotated[Path | None, file_option("Draw this saved run (.npz) in place of a motion.")]
+Size = Annotated[str, typer.Option(metavar="WIDTHxHEIGHT", help="Size of a picture in pixels.")]
+Direction = Annotated[
+    str,
+    typer.Option(help="overview, front, side, top, or azimuth,elevation in degrees."),
+]
+Quality = Annotated[QualityName, typer.Option(help="Fast, or fine with shadows and smooth edges.")]
+Ghost = Annotated[
+    bool, typer.Option("--ghost/--no-ghost", help="Draw the reference pose too, in green.")
+]
+Rate = Annotated[
+    float | None, typer.Option(help="Pictures per second; default: 30 for mp4, 15 for gif.")
+]
+Speed = Annotated[
+    float, typer.Option(help="Speed of the film; 0.1 is ten times slower than the machine.")
+]
+Start = Annotated[
+    float | None, typer.Option(help="Instant of the run in s at which the film begins.")
+]
+Instant = Annotated[
+    float | None,
+    typer.Option(help="Instant of the run in s of the picture; default: farthest from the start."),
+]
+
+
 @app.command()
 def render(
     machine: Machine,
@@ -45,37 +70,15 @@ def render(
     engine: Engine = "analytic",
     fidelity: Fidelity = "accurate",
     configuration: Configuration = None,
-    trajectory: Annotated[
-        Path | None, file_option("Draw this saved run (.npz) in place of a motion.")
-    ] = None,
-    size: Annotated[
-        str, typer.Option(metavar="WIDTHxHEIGHT", help="Size of a picture in pixels.")
-    ] = "640x480",
-    view: Annotated[
-        str,
-        typer.Option(help="overview, front, side, top, or azimuth,elevation in degrees."),
-    ] = "overview",
-    quality: Annotated[
-        QualityName, typer.Option(help="Fast, or fine with shadows and smooth edges.")
-    ] = "fast",
-    ghost: Annotated[
-        bool, typer.Option("--ghost/--no-ghost", help="Draw the reference pose too, in green.")
-    ] = False,
-    rate: Annotated[
-        float | None, typer.Option(help="Pictures per second; default: 30 for mp4, 15 for gif.")
-    ] = None,
-    speed: Annotated[
-        float, typer.Option(help="Speed of the film; 0.1 is ten times slower than the machine.")
-    ] = 1.0,
-    start: Annotated[
-        float | None, typer.Option(help="Instant of the run in s at which the film begins.")
-    ] = None,
-    time: Annotated[
-        float | None,
-        typer.Option(
-            help="Instant of the run in s of the picture; default: farthest from the start."
-        ),
-    ] = None,
+    trajectory: Trajectory = None,
+    size: Size = "640x480",
+    view: Direction = "overview",
+    quality: Quality = "fast",
+    ghost: Ghost = False,
+    rate: Rate = None,
+    speed: Speed = 1.0,
+    start: Start = None,
+    time: Instant = None,
 ) -> None:
     """Draw a machine that follows a motion, as a film or a picture; no display is needed."""
     from twin.basics.arrays import positive
@@ -85,18 +88,12 @@ def render(
     from twin.simulation.live.recorded_machine import machine_of
     from twin.simulation.platform import load
     from twin.simulation.trajectory import Trajectory
-    from twin.viewer.clip import PICTURE, RATES, check_film, check_picture
+    from twin.viewer.clip import PICTURE
     from twin.viewer.film import Look, write_film, write_picture
 
     width, height = _size(size)
     look, picture = Look(width, height, _view(view), quality, ghost), out.suffix == PICTURE
-    if out.suffix not in (*RATES, PICTURE):
-        raise InputError("out", f"must end in {', '.join(RATES)} or {PICTURE}, got {str(out)!r}")
-    with renamed_fields(path="out"):
-        if picture:
-            check_picture(out)
-        else:
-            check_film(out, width, height)
+    _check(out, width, height)
     if not picture and time is not None:
         raise InputError("time", f"is for pictures, files that end in {PICTURE}")
     if picture and (start is not None or rate is not None):
@@ -115,17 +112,32 @@ def render(
         with renamed_fields(path="trajectory"):
             shown = Trajectory.load(trajectory)
         if configuration is None:
-            platform, payload = machine_of(shown, machine)
+            recorded = machine_of(shown, machine)
+            platform, payload = recorded.platform, recorded.payload
         else:
             platform = load(machine, configuration)
     if picture:
         written = write_picture(shown, platform, out, look=look, payload=payload, time=time)
     else:
-        film = {"rate": rate, "speed": speed, "start": start}
-        written = write_film(shown, platform, out, look=look, payload=payload, **film)
+        written = write_film(
+            shown, platform, out, look=look, payload=payload, rate=rate, speed=speed, start=start
+        )
     if shown.stopped:
         line(f"stopped: {shown.stopped}", bold=True)
     line(f"wrote {written} ({written.stat().st_size / 1e3:.0f} kB)")
+
+
+def _check(out: Path, width: int, height: int) -> None:
+    """Check that the file of a film or a picture can probably be written."""
+    from twin.viewer.clip import PICTURE, RATES, check_film, check_picture
+
+    if out.suffix not in (*RATES, PICTURE):
+        raise InputError("out", f"must end in {', '.join(RATES)} or {PICTURE}, got {str(out)!r}")
+    with renamed_fields(path="out"):
+        if out.suffix == PICTURE:
+            check_picture(out)
+        else:
+            check_film(out, width, height)
 
 
 def _size(text: str) -> tuple[int, int]:

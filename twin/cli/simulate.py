@@ -20,35 +20,38 @@ from twin.cli.options import (
 )
 from twin.cli.values import PAGE, check_files, constant_forces, numbers, write_plot
 
+Duration = Annotated[float, typer.Option(help="Simulated time in s, a multiple of the time step.")]
+Timestep = Annotated[
+    float | None,
+    typer.Option(help="Time step in s; default: 1 ms, or shorter for stiff machines."),
+]
+Force = Annotated[
+    str,
+    typer.Option(
+        help="Constant actuator forces in N or N m: one number for all legs, one per leg "
+        "separated by commas, or 'hold' for those that carry the machine at the start."
+    ),
+]
+Twist = Annotated[
+    str | None,
+    typer.Option(
+        metavar="VX,VY,VZ,WX,WY,WZ",
+        help="Velocity in m/s and angular velocity in rad/s at the start; default: rest.",
+    ),
+]
+
 
 @app.command()
 def simulate(
     machine: Machine,
     *,
-    duration: Annotated[
-        float, typer.Option(help="Simulated time in s, a multiple of the time step.")
-    ] = 1.0,
+    duration: Duration = 1.0,
     engine: Engine = "analytic",
-    timestep: Annotated[
-        float | None,
-        typer.Option(help="Time step in s; default: 1 ms, or shorter for stiff machines."),
-    ] = None,
+    timestep: Timestep = None,
     fidelity: Fidelity = "accurate",
-    force: Annotated[
-        str,
-        typer.Option(
-            help="Constant actuator forces in N or N m: one number for all legs, one per leg "
-            "separated by commas, or 'hold' for those that carry the machine at the start."
-        ),
-    ] = "0",
+    force: Force = "0",
     pose: Pose = None,
-    twist: Annotated[
-        str | None,
-        typer.Option(
-            metavar="VX,VY,VZ,WX,WY,WZ",
-            help="Velocity in m/s and angular velocity in rad/s at the start; default: rest.",
-        ),
-    ] = None,
+    twist: Twist = None,
     every: Annotated[int, typer.Option(min=1, help="Steps per instant that is kept.")] = 1,
     configuration: Configuration = None,
     out: SavedTrajectory = None,

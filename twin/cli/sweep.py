@@ -24,113 +24,126 @@ SHOWN_FAILURES = 5
 """Failed runs that are printed."""
 
 
+Subject = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE|MACHINE",
+        help="A sweep's TOML file, or the name or platform.toml of a machine.",
+    ),
+]
+OutFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="Folder of the results; the same command again computes what is missing there. "
+        "Default: a folder here, named after the sweep.",
+    ),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="PATH=VALUES",
+        help="A number of platform.toml, or motion.frequency or controller.OPTION, with values "
+        "in SI: 1,2,5 or start:stop:count[:logarithmic]; may be repeated.",
+    ),
+]
+Controller = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME[:OPTION=VALUE,...]",
+        help="Controller of the machine; model=nominal designs it for the machine without "
+        "values and payload. May be repeated.",
+    ),
+]
+Payload = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KG|occupant:M:KG",
+        help="Mass in kg at the reference point, or a seated person's stature in m and mass "
+        "in kg; may be repeated.",
+    ),
+]
+Seeds = Annotated[
+    int | None, typer.Option(min=1, help="Number of seeds of the sensors' errors, from 0.")
+]
+Samples = Annotated[
+    int | None,
+    typer.Option(min=1, help="Number of Latin-hypercube points in start:stop, instead of a grid."),
+]
+Engine = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help=f"{ENGINES_HELP}."),
+]
+Fidelity = Annotated[
+    FidelityName | None,
+    typer.Option(help="Solver settings: most accurate, or faster and less accurate."),
+]
+Configuration = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Configuration of the machine's file; may be repeated."),
+]
+Motion = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME|FILE",
+        help="still, sine, step, lift, chirp, tank, or a CSV file with a recorded motion.",
+    ),
+]
+Axis = Annotated[str | None, typer.Option(help="Axis that moves: x, y, z, yaw, pitch or roll.")]
+Frequency = Annotated[
+    float | None, typer.Option(help="Frequency of the sine in Hz; the highest of the chirp.")
+]
+Measure = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MODULE:FUNCTION",
+        help="Function of trajectory and platform that returns more columns by name.",
+    ),
+]
+Workers = Annotated[int | None, typer.Option(min=1, help="Runs at a time; default: one per core.")]
+Backend = Annotated[
+    BackendName,
+    typer.Option(help="Processes of this computer, a Ray cluster, or this process."),
+]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        help="Address of a running Ray cluster, such as auto; default: one on this computer "
+        "that ends with the command."
+    ),
+]
+Retries = Annotated[
+    int, typer.Option(min=1, help="Attempts to repeat a run whose worker has died.")
+]
+New = Annotated[bool, typer.Option("--new", help="Refuse a folder that holds results already.")]
+
+
 @app.command()
 def sweep(
-    subject: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE|MACHINE",
-            help="A sweep's TOML file, or the name or platform.toml of a machine.",
-        ),
-    ],
+    subject: Subject,
     *,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Folder of the results; the same command again computes what is missing there. "
-            "Default: a folder here, named after the sweep.",
-        ),
-    ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="PATH=VALUES",
-            help="A number of platform.toml, or motion.frequency or controller.OPTION, with values "
-            "in SI: 1,2,5 or start:stop:count[:logarithmic]; may be repeated.",
-        ),
-    ] = None,
-    controller: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME[:OPTION=VALUE,...]",
-            help="Controller of the machine; model=nominal designs it for the machine without "
-            "values and payload. May be repeated.",
-        ),
-    ] = None,
-    payload: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KG|occupant:M:KG",
-            help="Mass in kg at the reference point, or a seated person's stature in m and mass "
-            "in kg; may be repeated.",
-        ),
-    ] = None,
-    seeds: Annotated[
-        int | None, typer.Option(min=1, help="Number of seeds of the sensors' errors, from 0.")
-    ] = None,
-    samples: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Number of Latin-hypercube points in start:stop, instead of a grid."
-        ),
-    ] = None,
-    engine: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help=f"{ENGINES_HELP}."),
-    ] = None,
-    fidelity: Annotated[
-        FidelityName | None,
-        typer.Option(help="Solver settings: most accurate, or faster and less accurate."),
-    ] = None,
-    configuration: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Configuration of the machine's file; may be repeated."),
-    ] = None,
+    out: OutFile = None,
+    set_: Settings = None,
+    controller: Controller = None,
+    payload: Payload = None,
+    seeds: Seeds = None,
+    samples: Samples = None,
+    engine: Engine = None,
+    fidelity: Fidelity = None,
+    configuration: Configuration = None,
     timestep: Timestep = None,
-    motion: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|FILE",
-            help="still, sine, step, lift, chirp, tank, or a CSV file with a recorded motion.",
-        ),
-    ] = None,
-    axis: Annotated[
-        str | None, typer.Option(help="Axis that moves: x, y, z, yaw, pitch or roll.")
-    ] = None,
+    motion: Motion = None,
+    axis: Axis = None,
     amplitude: Amplitude = None,
-    frequency: Annotated[
-        float | None, typer.Option(help="Frequency of the sine in Hz; the highest of the chirp.")
-    ] = None,
+    frequency: Frequency = None,
     duration: Annotated[float | None, typer.Option(help="Duration of the motion in s.")] = None,
-    measure: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODULE:FUNCTION",
-            help="Function of trajectory and platform that returns more columns by name.",
-        ),
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Runs at a time; default: one per core.")
-    ] = None,
-    backend: Annotated[
-        BackendName,
-        typer.Option(help="Processes of this computer, a Ray cluster, or this process."),
-    ] = "loky",
-    address: Annotated[
-        str | None,
-        typer.Option(
-            help="Address of a running Ray cluster, such as auto; default: one on this computer "
-            "that ends with the command."
-        ),
-    ] = None,
-    retries: Annotated[
-        int, typer.Option(min=1, help="Attempts to repeat a run whose worker has died.")
-    ] = 2,
-    new: Annotated[
-        bool, typer.Option("--new", help="Refuse a folder that holds results already.")
-    ] = False,
+    measure: Measure = None,
+    workers: Workers = None,
+    backend: Backend = "loky",
+    address: Address = None,
+    retries: Retries = 2,
+    new: New = False,
     json: Json = None,
 ) -> None:
     """Compute many closed loops and tabulate them; exit code 1 where a run has failed.
@@ -149,7 +162,12 @@ def sweep(
     changes |= {"engines": engine or None, "fidelity": fidelity}
     wanted = described(subject, set_ or [], samples, course, changes)
     folder = default_folder(wanted) if out is None else out
-    cluster = {"workers": workers, "backend": backend, "address": address, "retries": retries}
+    cluster: dict[str, Any] = {
+        "workers": workers,
+        "backend": backend,
+        "address": address,
+        "retries": retries,
+    }
     began = clock.perf_counter()
     try:
         rows = run_sweep(wanted, folder, resume=not new, **cluster).to_pylist()

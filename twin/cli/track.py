@@ -36,6 +36,11 @@ if TYPE_CHECKING:
     from twin.simulation.trajectory import Trajectory
 
 
+Log = Annotated[
+    Path | None, file_option("Save the readings of the inertial sensor as CSV, for imu.")
+]
+
+
 @app.command()
 def track(
     machine: Machine,
@@ -53,9 +58,7 @@ def track(
     seed: Seed = 0,
     out: SavedTrajectory = None,
     plot: Plot = None,
-    log: Annotated[
-        Path | None, file_option("Save the readings of the inertial sensor as CSV, for imu.")
-    ] = None,
+    log: Log = None,
 ) -> None:
     """Drive a machine along a motion in closed loop; exit code 1 after a safe stop."""
     from twin.analysis.inertial.log_file import write_inertial_log

@@ -25,14 +25,29 @@ from twin.cli.values import environment_options, settings_from
 AlgorithmName = Literal["ppo", "sac"]
 
 
+Steps = Annotated[
+    float, typer.Option(min=1.0, help="Steps of all environments together, such as 3e6.")
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Hyperparameter of the algorithm, its value as JSON; may be repeated.",
+    ),
+]
+CheckpointEvery = Annotated[int, typer.Option(min=1, help="Steps between two checkpoints.")]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Continue the training in the folder, if any.")
+]
+
+
 @app.command()
 def train(
     environment: Environment,
     *,
     out: Annotated[Path, file_option("Checkpoints, logs and policy.", metavar="FOLDER")],
-    steps: Annotated[
-        float, typer.Option(min=1.0, help="Steps of all environments together, such as 3e6.")
-    ] = 1e6,
+    steps: Steps = 1e6,
     algo: Annotated[AlgorithmName, typer.Option(help="Learning algorithm.")] = "ppo",
     machine: EnvironmentMachine = None,
     configuration: Configuration = None,
@@ -41,21 +56,10 @@ def train(
     envs: Annotated[int, typer.Option(min=1, help="Environments side by side.")] = 64,
     seed: Seed = 0,
     option: EnvironmentOptions = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Hyperparameter of the algorithm, its value as JSON; may be repeated.",
-        ),
-    ] = None,
-    checkpoint_every: Annotated[
-        int, typer.Option(min=1, help="Steps between two checkpoints.")
-    ] = 250_000,
+    set_: Settings = None,
+    checkpoint_every: CheckpointEvery = 250_000,
     threads: Annotated[int, typer.Option(min=1, help="Threads of PyTorch.")] = 1,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue the training in the folder, if any.")
-    ] = False,
+    resume: Resume = False,
 ) -> None:
     """Train a policy; needs the extra rl. Ctrl-C saves; --resume continues."""
     from twin.training.run import PICTURE, POLICY

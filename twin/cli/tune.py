@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -22,7 +23,8 @@ from twin.cli.options import (
 from twin.cli.values import PAGE, check_files, numbers, write_plot
 
 if TYPE_CHECKING:
-    from twin.analysis.tuning import Trial, Tuning
+    from twin.analysis.tuning.search import Trial
+    from twin.analysis.tuning.tuning import Tuning
 
 LoopName = Literal["velocity", "position"]
 
@@ -35,11 +37,27 @@ def _seconds(bound: str) -> Any:
 
 
 def _share(bound: str) -> Any:
-    return typer.Option(help=f"{bound} of the step response per step; default: the loop's.")
+    return typer.Option(help=f"{bound} as a share of the step; default: the loop's.")
 
 
 def _gains(text: str) -> Any:
     return typer.Option(metavar="GAIN,TIME", help=text)
+
+
+Size = Annotated[
+    float | None,
+    typer.Option(
+        help="Step in m/s or rad/s of an actuator (default: 0.02), or in m upwards (0.05)."
+    ),
+]
+Carried = Annotated[
+    bool,
+    typer.Option(
+        "--carried", help="The velocity loop's integral carries the weight from the start."
+    ),
+]
+Margin = Annotated[float | None, typer.Option(help="Distance to keep from the bounds, per step.")]
+Start = Annotated[str | None, _gains(f"Gains from which the search starts, in SI, {UNITS}.")]
 
 
 @app.command()
@@ -50,30 +68,16 @@ def tune(
     engine: Engine = "analytic",
     fidelity: Fidelity = "accurate",
     configuration: Configuration = None,
-    size: Annotated[
-        float | None,
-        typer.Option(
-            help="Step in m/s or rad/s of an actuator (default: 0.02), or in m upwards (0.05)."
-        ),
-    ] = None,
-    carried: Annotated[
-        bool,
-        typer.Option(
-            "--carried", help="The velocity loop's integral carries the weight from the start."
-        ),
-    ] = False,
+    size: Size = None,
+    carried: Carried = False,
     rise_time: Annotated[float | None, _seconds("rise time")] = None,
     rise: Annotated[float | None, _share("Value at the rise time")] = None,
     settling_time: Annotated[float | None, _seconds("settling time")] = None,
     settling: Annotated[float | None, _share("Largest error after settling")] = None,
     overshoot: Annotated[float | None, _share("Largest overshoot")] = None,
     undershoot: Annotated[float | None, _share("Largest undershoot")] = None,
-    margin: Annotated[
-        float | None, typer.Option(help="Distance to keep from the bounds, per step.")
-    ] = None,
-    start: Annotated[
-        str | None, _gains(f"Gains from which the search starts, in SI, {UNITS}.")
-    ] = None,
+    margin: Margin = None,
+    start: Start = None,
     low: Annotated[str | None, _gains("Smallest gains allowed, units as --start.")] = None,
     high: Annotated[str | None, _gains("Largest gains allowed, units as --start.")] = None,
     out: Annotated[Path | None, file_option("Write the table of gains as .toml.")] = None,
@@ -82,7 +86,10 @@ def tune(
     """Find gains whose step response meets a specification; exit code 1 when there are none."""
     from dataclasses import replace
 
-    from twin.analysis import tuning
+    from twin.analysis.tuning.position_step import SETTLING, tune_position
+    from twin.analysis.tuning.snippet import control_snippet
+    from twin.analysis.tuning.specification import VELOCITY_STEP
+    from twin.analysis.tuning.velocity_step import tune_velocity
     from twin.analysis.tuning.figures import tuning_figure
     from twin.basics.files import write_text
     from twin.errors import InputError
@@ -95,19 +102,13 @@ def tune(
     bounds |= {"settling": settling, "overshoot": overshoot, "undershoot": undershoot}
     platform = load(machine, configuration)
     run: Callable[..., Tuning]
-    run, default = tuning.tune_position, tuning.SETTLING
+    run, default = tune_position, SETTLING
     if loop == "velocity":
-        run, default = tuning.tune_velocity, tuning.VELOCITY_STEP
+        run, default = tune_velocity, VELOCITY_STEP
         given["carried"] = carried or None
     elif carried:
         raise InputError("carried", "is for the velocity loop")
-    with Console(stderr=True).status(f"tuning the {loop} loop of {platform.name}") as status:
-
-        def watch(trial: Trial) -> None:
-            gains = ", ".join(f"{value:.4g}" for value in trial.parameters)
-            violation = f"{100.0 * trial.violation:.3g} %"
-            status.update(f"tuning the {loop} loop of {platform.name}: {gains}; {violation}")
-
+    with _iterations(f"tuning the {loop} loop of {platform.name}") as watch:
         found = run(
             platform,
             specification=replace(default, **_given(bounds)),
@@ -117,12 +118,24 @@ def tune(
             **_given(given),
         )
     _print(found)
-    snippet = tuning.control_snippet(platform, found)
+    snippet = control_snippet(platform, found)
     line(snippet.rstrip())
     if out is not None:
         line(f"wrote {write_text(out, snippet)}")
     write_plot(plot, lambda: tuning_figure(found))
     raise typer.Exit(int(not found.search.met))
+
+
+@contextmanager
+def _iterations(title: str) -> Iterator[Callable[[Trial], None]]:
+    """Show the last iteration of a search on a terminal."""
+    with Console(stderr=True).status(title) as status:
+
+        def watch(trial: Trial) -> None:
+            gains = ", ".join(f"{value:.4g}" for value in trial.parameters)
+            status.update(f"{title}: {gains}; violation {100.0 * trial.violation:.3g} %")
+
+        yield watch
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:

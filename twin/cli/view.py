@@ -35,56 +35,63 @@ if TYPE_CHECKING:
     from twin.simulation.live.source import Source
 
 
+Engine = Annotated[
+    EngineName | None,
+    typer.Option(help="Engine that computes the motion; default: mujoco."),
+]
+Controller = Annotated[
+    ControllerName | None, typer.Option(help="Controller of the machine; default: cascade.")
+]
+Compare = Annotated[EngineName | None, typer.Option(help="Second engine beside the first.")]
+Env = Annotated[
+    str | None,
+    typer.Option(metavar="ID", help="Watch an environment, such as twin/PoseTracking-v0."),
+]
+Policy = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE|NAME",
+        help="Policy in the environment: random, zero, a controller, or a trained policy's "
+        "name or file; default: zero.",
+    ),
+]
+Host = Annotated[
+    str,
+    typer.Option(help="Address to listen on; others than this computer's need the token."),
+]
+Port = Annotated[
+    int | None,
+    typer.Option(min=0, max=65535, help="Port; default: the first free one from 8080; 0: any."),
+]
+NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Only print the page's address.")]
+Desktop = Annotated[
+    bool, typer.Option("--desktop", help="Open a window of its own instead of a browser.")
+]
+
+
 @app.command()
 def view(
     machine: OptionalMachine = None,
     *,
     configuration: Configuration = None,
-    engine: Annotated[
-        EngineName | None,
-        typer.Option(help="Engine that computes the motion; default: mujoco."),
-    ] = None,
-    controller: Annotated[
-        ControllerName | None, typer.Option(help="Controller of the machine; default: cascade.")
-    ] = None,
-    compare: Annotated[
-        EngineName | None, typer.Option(help="Second engine beside the first.")
-    ] = None,
+    engine: Engine = None,
+    controller: Controller = None,
+    compare: Compare = None,
     motion: OptionalMotion = None,
     axis: Axis = "z",
     amplitude: Amplitude = None,
     frequency: Frequency = 1.0,
     duration: Duration = 4.0,
     replay: Annotated[Path | None, file_option("Play a saved trajectory, .npz.")] = None,
-    env: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="Watch an environment, such as twin/PoseTracking-v0."),
-    ] = None,
-    policy: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE|NAME",
-            help="Policy in the environment: random, zero, a controller, or a trained policy's "
-            "name or file; default: zero.",
-        ),
-    ] = None,
-    host: Annotated[
-        str,
-        typer.Option(help="Address to listen on; others than this computer's need the token."),
-    ] = "127.0.0.1",
-    port: Annotated[
-        int | None,
-        typer.Option(min=0, max=65535, help="Port; default: the first free one from 8080; 0: any."),
-    ] = None,
-    no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="Only print the page's address.")
-    ] = False,
-    desktop: Annotated[
-        bool, typer.Option("--desktop", help="Open a window of its own instead of a browser.")
-    ] = False,
+    env: Env = None,
+    policy: Policy = None,
+    host: Host = "127.0.0.1",
+    port: Port = None,
+    no_browser: NoBrowser = False,
+    desktop: Desktop = False,
 ) -> None:
     """Watch and drive a machine live in the browser, or play a recording; Ctrl-C ends it."""
-    chosen = {"engine": engine, "controller": controller, "comparison": compare}
+    chosen: dict[str, Any] = {"engine": engine, "controller": controller, "comparison": compare}
     given = {name: value for name, value in chosen.items() if value is not None}
     _check(machine, given, replay, env, policy)
     if motion is not None and (replay is not None or env is not None):
@@ -167,8 +174,8 @@ def _environment(
     given: dict[str, str],
 ) -> Shown:
     """Return an environment under a policy and its page."""
-    from twin.page.environment_page import environment_page
-    from twin.page.environment_session import EnvironmentSession
+    from twin.page.environment.page import environment_page
+    from twin.page.environment.session import EnvironmentSession
 
     options: dict[str, Any] = {"machine": machine, "configuration": configuration, **given}
     chosen = {key: value for key, value in options.items() if value is not None}
@@ -180,7 +187,7 @@ def _serve(
     make: Callable[[Any], Page], title: str, host: str, port: int | None, *, browser: bool
 ) -> None:
     """Serve a page until it is interrupted."""
-    from twin.page.server import PageServer
+    from twin.page.server.page_server import PageServer
 
     with PageServer(host, port, title=title) as server, _interruption() as interrupted:
         page = make(server.viser)

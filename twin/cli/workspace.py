@@ -34,8 +34,8 @@ def workspace(
     ranges, workspace, orientation_workspace, reachable_set, dexterity, singularity, stiffness.
     """
     from twin.analysis.workspace.analysis import PARTS, workspace_analysis
-    from twin.analysis.workspace.content import workspace_content
-    from twin.analysis.workspace.summary import summary_rows
+    from twin.analysis.workspace.report.content import workspace_content
+    from twin.analysis.workspace.report.summary import summary_rows
     from twin.simulation.platform import load
 
     check_files(plot=(plot, PAGE), json=(json, ""))
@@ -46,6 +46,6 @@ def workspace(
     table(columns, summary_rows(found), f"{platform.name}: {platform.parameters.title}")
     write_json(json, workspace_content(found))
     if plot is not None:
-        from twin.analysis.workspace.report_page import write_page
+        from twin.analysis.workspace.report.page import write_page
 
         line(f"wrote {write_page(found, plot)}")

@@ -14,7 +14,7 @@ import twin.cli.frequency
 import twin.cli.tune  # noqa: F401
 from twin.analysis.frequency.response import FrequencyResponse
 from twin.cli.application import app
-from twin.commands.frequency import _texts
+from twin.cli.tables.frequency import _texts
 
 
 def run(*arguments: str) -> tuple[int, str]:

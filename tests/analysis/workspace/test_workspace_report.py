@@ -14,7 +14,7 @@ from twin.analysis.workspace.report.content import workspace_content
 from twin.analysis.workspace.report.page import write_page
 from twin.analysis.workspace.report.summary import summary_rows
 from twin.analysis.workspace.search import walk
-from twin.commands.workspace import workspace
+from twin.cli.workspace import workspace
 from twin.errors import InputError
 
 
@@ -58,15 +58,15 @@ def test_page_and_content(name: str, tmp_path: Path) -> None:
 
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "found.json"
-    workspace("driving_simulator", None, None, 1e6, None, out)
+    workspace("driving_simulator", stiffness=1e6, json=out)
     printed = capsys.readouterr().out
     assert "roll, others free" in printed and f"wrote {out}" in printed
     content = json.loads(out.read_text())
     assert content["stiffness"]["source"] == "given"
     np.testing.assert_allclose(content["ranges"]["z"]["alone"], [-0.05, 0.05], rtol=0, atol=1e-9)
     with pytest.raises(InputError, match="does not exist"):
-        workspace("stewart", None, None, None, tmp_path / "no" / "page.html", None)
+        workspace("stewart", plot=tmp_path / "no" / "page.html")
     with pytest.raises(InputError, match="pose"):
-        workspace("stewart", None, "0,0,3,1,0,0,0", None, None, None)
+        workspace("stewart", pose="0,0,3,1,0,0,0")
     with pytest.raises(InputError, match=r"plot: must end in \.html"):
-        workspace("stewart", None, None, None, tmp_path / "page.png", None)
+        workspace("stewart", plot=tmp_path / "page.png")

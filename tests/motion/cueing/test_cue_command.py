@@ -1,5 +1,7 @@
 """The command `cue`: what it prints, what it writes, how it refuses."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -64,5 +66,5 @@ def test_wrong_use_ends_in_one_line(arguments, message):
 def test_names_on_the_command_line_are_those_of_the_package():
     from twin.motion.cueing import ALGORITHMS, MANOEUVRES
 
-    assert [each.value for each in twin.cli.cue.AlgorithmName] == list(ALGORITHMS)
-    assert [each.value for each in twin.cli.cue.ManoeuvreName] == list(MANOEUVRES)
+    assert list(get_args(twin.cli.cue.AlgorithmName)) == list(ALGORITHMS)
+    assert list(get_args(twin.cli.cue.ManoeuvreName)) == list(MANOEUVRES)

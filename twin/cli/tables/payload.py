@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from twin.analysis.payload_search import DynamicPayload, StaticPayload, WorstPhase
+from twin.analysis.payload.dynamic import DynamicPayload
+from twin.analysis.payload.static import StaticPayload
+from twin.analysis.payload.worst_phase import WorstPhase
 from twin.charts.text import number, value_text
 from twin.cli.console import Column, table
 from twin.simulation.platform import Platform
