@@ -86,11 +86,11 @@ def tune(
     """Find gains whose step response meets a specification; exit code 1 when there are none."""
     from dataclasses import replace
 
+    from twin.analysis.tuning.figures import tuning_figure
     from twin.analysis.tuning.position_step import SETTLING, tune_position
     from twin.analysis.tuning.snippet import control_snippet
     from twin.analysis.tuning.specification import VELOCITY_STEP
     from twin.analysis.tuning.velocity_step import tune_velocity
-    from twin.analysis.tuning.figures import tuning_figure
     from twin.basics.files import write_text
     from twin.errors import InputError
     from twin.simulation.platform import load
