@@ -23,7 +23,7 @@ from twin.cli.options import (
     Randomisation,
     file_option,
 )
-from twin.cli.values import check_files, environment_options
+from twin.cli.values import check_files, environment_options, write
 
 Policy = Annotated[
     list[str],
@@ -61,7 +61,6 @@ def evaluate(
     Options of the environment are those that the first policy was trained with, where none are
     given.
     """
-    from twin.basics.files import write_text
     from twin.training.evaluation import count_parts
     from twin.training.evaluation import evaluate as run
     from twin.training.evaluation_report import as_json, as_markdown, report_columns, report_rows
@@ -90,7 +89,5 @@ def evaluate(
         f"{episodes} episode{'s' * (episodes != 1)}, the same for all; means with 95 % intervals; "
         f"differences of the {first} from {policy[0]}, by episode"
     )
-    if json is not None:
-        line(f"wrote {write_text(json, as_json(found, command_line()))}")
-    if markdown is not None:
-        line(f"wrote {write_text(markdown, as_markdown(found, command_line()))}")
+    write(json, as_json(found, command_line()))
+    write(markdown, as_markdown(found, command_line()))

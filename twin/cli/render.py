@@ -26,12 +26,15 @@ from twin.cli.values import renamed_fields
 from twin.errors import InputError
 
 if TYPE_CHECKING:
+    from twin.machine.payload import Occupant
+    from twin.simulation.platform import Platform
+    from twin.simulation.trajectory import Trajectory
     from twin.viewer.view import View
 
 QualityName = Literal["fast", "fine"]
 
 
-Trajectory = Annotated[Path | None, file_option("Draw this saved run (.npz) in place of a motion.")]
+SavedRun = Annotated[Path | None, file_option("Draw this saved run (.npz) in place of a motion.")]
 Size = Annotated[str, typer.Option(metavar="WIDTHxHEIGHT", help="Size of a picture in pixels.")]
 Direction = Annotated[
     str,
@@ -70,7 +73,7 @@ def render(
     engine: Engine = "analytic",
     fidelity: Fidelity = "accurate",
     configuration: Configuration = None,
-    trajectory: Trajectory = None,
+    trajectory: SavedRun = None,
     size: Size = "640x480",
     view: Direction = "overview",
     quality: Quality = "fast",
@@ -85,9 +88,7 @@ def render(
     from twin.cli.closed_loop import closed_loop
     from twin.control import make_controller
     from twin.motion.words import motion_of
-    from twin.simulation.live.recorded_machine import machine_of
     from twin.simulation.platform import load
-    from twin.simulation.trajectory import Trajectory
     from twin.viewer.clip import PICTURE
     from twin.viewer.film import Look, write_film, write_picture
 
@@ -109,13 +110,7 @@ def render(
             platform, law, length, engine=engine, fidelity=fidelity, every_period=True
         )
     else:
-        with renamed_fields(path="trajectory"):
-            shown = Trajectory.load(trajectory)
-        if configuration is None:
-            recorded = machine_of(shown, machine)
-            platform, payload = recorded.platform, recorded.payload
-        else:
-            platform = load(machine, configuration)
+        platform, payload, shown = _saved(trajectory, machine, configuration)
     if picture:
         written = write_picture(shown, platform, out, look=look, payload=payload, time=time)
     else:
@@ -125,6 +120,22 @@ def render(
     if shown.stopped:
         line(f"stopped: {shown.stopped}", bold=True)
     line(f"wrote {written} ({written.stat().st_size / 1e3:.0f} kB)")
+
+
+def _saved(
+    file: Path, machine: str, configuration: str | None
+) -> tuple[Platform, Occupant | None, Trajectory]:
+    """Return the machine of a saved run, the person on it, and the run."""
+    from twin.simulation.live.recorded_machine import machine_of
+    from twin.simulation.platform import load
+    from twin.simulation.trajectory import Trajectory
+
+    with renamed_fields(path="trajectory"):
+        run = Trajectory.load(file)
+    if configuration is not None:
+        return load(machine, configuration), None, run
+    recorded = machine_of(run, machine)
+    return recorded.platform, recorded.payload, run
 
 
 def _check(out: Path, width: int, height: int) -> None:

@@ -20,7 +20,7 @@ from twin.cli.options import (
     Plot,
     file_option,
 )
-from twin.cli.values import PAGE, check_files, numbers, write_plot
+from twin.cli.values import PAGE, check_files, numbers, write, write_plot
 
 if TYPE_CHECKING:
     from twin.analysis.tuning.search import Trial
@@ -91,7 +91,6 @@ def tune(
     from twin.analysis.tuning.snippet import control_snippet
     from twin.analysis.tuning.specification import VELOCITY_STEP
     from twin.analysis.tuning.velocity_step import tune_velocity
-    from twin.basics.files import write_text
     from twin.errors import InputError
     from twin.simulation.platform import load
 
@@ -120,8 +119,7 @@ def tune(
     _print(found)
     snippet = control_snippet(platform, found)
     line(snippet.rstrip())
-    if out is not None:
-        line(f"wrote {write_text(out, snippet)}")
+    write(out, snippet)
     write_plot(plot, lambda: tuning_figure(found))
     raise typer.Exit(int(not found.search.met))
 

@@ -61,11 +61,15 @@ def check_files(**files: tuple[Path | None, str]) -> None:
                 optional("plotly")
 
 
+def write(path: Path | None, text: str) -> None:
+    """Write a text, where a file is given, and print the file's name."""
+    if path is not None:
+        line(f"wrote {write_text(path, text)}")
+
+
 def write_json(path: Path | None, content: Any) -> None:
     """Write content as JSON, where a file is given; numbers that are not finite become null."""
-    if path is not None:
-        text = json.dumps(_finite(content), indent=1, allow_nan=False)
-        line(f"wrote {write_text(path, text + chr(10))}")
+    write(path, json.dumps(_finite(content), indent=1, allow_nan=False) + "\n")
 
 
 def _finite(content: Any) -> Any:
