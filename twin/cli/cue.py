@@ -77,15 +77,18 @@ def cue(
     from twin.simulation.platform import load
 
     check_files(out=(out, ".csv"), plot=(plot, PAGE))
-    if (manoeuvre is None) == (source is None):
+    if manoeuvre is not None and source is None:
+        driven = cueing.make_manoeuvre(manoeuvre)
+    elif source is not None and manoeuvre is None:
+        driven = cueing.read_manoeuvre(source)
+    else:
         raise InputError("input", "give either a manoeuvre or a file with one")
     platform = load(machine, configuration)
-    ride = cueing.read_ride(source) if manoeuvre is None else cueing.manoeuvre(manoeuvre)
     names = tuple(cueing.ALGORITHMS) if compare else (algorithm,)
-    outcomes = cueing.compare(platform, ride, names, head=numbers(head, "head"), scale=scale)
-    still = cueing.standstill_error(ride)
+    outcomes = cueing.compare(platform, driven, names, head=numbers(head, "head"), scale=scale)
+    still = cueing.standstill_error(driven)
     chosen = outcomes[algorithm]
-    line(f"{platform.name}: {ride.name}, {ride.duration:g} s", bold=True)
+    line(f"{platform.name}: {driven.name}, {driven.duration:g} s", bold=True)
     errors = (still.total, still.total_correlation, still.total_false_cue)
     rows = [_row(name, one) for name, one in outcomes.items()]
     rows.append(("none: at rest", *(f"{error:.2f}" for error in errors), "0", "0", "0", "1", ""))

@@ -15,6 +15,9 @@ from twin.cli.values import PAGE, check_files, renamed_fields, write_json
 if TYPE_CHECKING:
     from twin.analysis.inertial.response import InertialComparison
 
+SIGNALS = ("reference", "measured")
+"""Signals whose root mean square is printed."""
+
 LayoutName = Literal["csv", "thesis"]
 
 
@@ -118,6 +121,8 @@ def _print(name: str, found: InertialComparison, content: Any, without_sensor: b
     titles = ("frequency [Hz]", "ratio", "[dB]", "coherence")
     for channel, response in found.responses.items():
         figures = content["channels"][channel]
-        wanted, measured = (number(figures[f"{kind}_rms"], 4) for kind in ("demanded", "measured"))
-        title = f"{channel}: rms reference {wanted}, measured {measured} {figures['unit']}"
+        reference, measured = (
+            number(figures[f"{kind}_rms"], 4) for kind in ("reference", "measured")
+        )
+        title = f"{channel}: rms reference {reference}, measured {measured} {figures['unit']}"
         table([Column(text, True) for text in titles], table_rows(response), title)

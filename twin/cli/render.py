@@ -87,7 +87,7 @@ def render(
     from twin.basics.arrays import positive
     from twin.cli.closed_loop import closed_loop
     from twin.control import make_controller
-    from twin.motion.words import motion_of
+    from twin.motion.specification import MotionSpecification
     from twin.simulation.platform import load
     from twin.viewer.clip import PICTURE
     from twin.viewer.film import Look, write_film, write_picture
@@ -104,8 +104,8 @@ def render(
     payload = None
     if trajectory is None:
         platform, length = load(machine, configuration), positive(duration, "duration")
-        wanted = motion_of(platform, motion or "sine", axis, amplitude, frequency, length)
-        law = make_controller(controller, platform, wanted)
+        specification = MotionSpecification(motion or "sine", axis, amplitude, frequency, length)
+        law = make_controller(controller, platform, specification.motion_of(platform))
         shown = closed_loop(
             platform, law, length, engine=engine, fidelity=fidelity, every_period=True
         )

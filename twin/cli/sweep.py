@@ -155,7 +155,7 @@ def sweep(
     from twin.sweep.work import DONE, STOPPED
 
     check_files(json=(json, ""))
-    course = {"word": motion, "axis": axis, "amplitude": amplitude}
+    course = {"name": motion, "axis": axis, "amplitude": amplitude}
     course |= {"frequency": frequency, "duration": duration}
     changes: dict[str, Any] = {"controllers": controller, "payloads": payload, "seeds": seeds}
     changes |= {"configurations": configuration, "timestep": timestep, "measure": measure}

@@ -67,7 +67,7 @@ def track(
     from twin.cli.closed_loop import closed_loop
     from twin.control import make_controller
     from twin.errors import InputError
-    from twin.motion.words import motion_of
+    from twin.motion.specification import MotionSpecification
     from twin.simulation.platform import load
 
     check_files(out=(out, ".npz"), plot=(plot, PAGE), log=(log, ".csv"))
@@ -77,9 +77,9 @@ def track(
         raise InputError("log", message)
     length = positive(duration, "duration")
     step = None if timestep is None else positive(timestep, "timestep")
-    wanted = motion_of(platform, motion, axis, amplitude, frequency, length)
-    law = make_controller(controller, platform, wanted)
-    _print_excess(platform, law.reference)
+    specification = MotionSpecification(motion, axis, amplitude, frequency, length)
+    law = make_controller(controller, platform, specification.motion_of(platform))
+    _print_reference(platform, law.reference)
     began = clock.perf_counter()
     run = closed_loop(
         platform, law, length, engine=engine, fidelity=fidelity, timestep=step, seed=seed
@@ -100,7 +100,7 @@ def track(
     raise typer.Exit(int(bool(run.stopped)))
 
 
-def _print_excess(platform: Platform, reference: Reference) -> None:
+def _print_reference(platform: Platform, reference: Reference) -> None:
     """Print where a motion needs higher actuator speeds than there are, or leaves the workspace."""
     import numpy as np
 

@@ -113,12 +113,13 @@ def view(
     try:
         if motion is not None:
             from twin.basics.arrays import positive
-            from twin.motion.words import motion_of
+            from twin.motion.specification import MotionSpecification
 
             length = positive(duration, "duration")
-            wanted = motion_of(live.platform, motion, axis, amplitude, frequency, length)
-            if wanted is not None:
-                live.play(wanted, loop=True)
+            specification = MotionSpecification(motion, axis, amplitude, frequency, length)
+            course = specification.motion_of(live.platform)
+            if course is not None:
+                live.play(course, loop=True)
         if desktop:
             from twin.cli.desktop import watch
 

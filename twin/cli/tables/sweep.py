@@ -37,7 +37,7 @@ def print_runs(sweep: Sweep, rows: list[Row]) -> None:
     titles += [Column(title, True) for _, title, _ in SHOWN]
     groups = list(_groups(inputs, rows))
     cells = [(*key, *_cells(members)) for key, members in groups[:MOST_ROWS]]
-    table(titles, cells, f"{sweep.machine}, {sweep.motion.word}: means over seeds of whole runs")
+    table(titles, cells, f"{sweep.machine}, {sweep.motion.name}: means over seeds of whole runs")
     if len(groups) > MOST_ROWS:
         line(f"and {len(groups) - MOST_ROWS} more rows")
 
