@@ -71,7 +71,7 @@ WORDS = {
 }
 
 ALLOWED: dict[str, set[str]] = {
-    "analysis": {"facts", "shaken", "wanted"},
+    "analysis": {"shaken"},
     "basics": {"wanted"},
     "control": {"answer", "entering", "loaded", "pushed", "shaken", "told", "wanted"},
     "engines": {"freedoms"},

@@ -35,7 +35,7 @@ def info(machine: Machine, configuration: Configuration = None) -> None:
     """Show a machine: parameters with unit and source, figures at home, ranges of motion."""
     from itertools import groupby
 
-    from twin.analysis.machine_summary import machine_facts
+    from twin.analysis.machine_summary import machine_summary
     from twin.charts.text import value_text
     from twin.machine.describe import describe
     from twin.simulation.platform import load
@@ -50,9 +50,9 @@ def info(machine: Machine, configuration: Configuration = None) -> None:
     ):
         rows = [(p.name, value_text(p.value, p.unit), p.unit, p.description) for p in group]
         table(columns, rows, f"{path or 'machine'} (source: {source})")
-    facts = [(f.name, value_text(f.value), f.unit, f.note) for f in machine_facts(platform)]
+    figures = [(f.name, value_text(f.value), f.unit, f.note) for f in machine_summary(platform)]
     names = ("quantity", "value", "unit", "note")
-    table([Column(name) for name in names], facts, "derived quantities")
+    table([Column(name) for name in names], figures, "derived quantities")
 
 
 @app.command()

@@ -24,6 +24,7 @@ from twin.cli.values import PAGE, check_files, numbers, write, write_plot
 
 if TYPE_CHECKING:
     from twin.analysis.tuning.search import Trial
+    from twin.analysis.tuning.study import StepStudy
     from twin.analysis.tuning.tuning import Tuning
 
 LoopName = Literal["velocity", "position"]
@@ -87,35 +88,25 @@ def tune(
     from dataclasses import replace
 
     from twin.analysis.tuning.figures import tuning_figure
-    from twin.analysis.tuning.position_step import SETTLING, tune_position
+    from twin.analysis.tuning.position import PositionStudy
     from twin.analysis.tuning.snippet import control_snippet
-    from twin.analysis.tuning.specification import VELOCITY_STEP
-    from twin.analysis.tuning.velocity_step import tune_velocity
+    from twin.analysis.tuning.velocity import VelocityStudy
     from twin.errors import InputError
     from twin.simulation.platform import load
 
     check_files(out=(out, ".toml"), plot=(plot, PAGE))
-    given: dict[str, Any] = {"size": size, "margin": margin, "start": numbers(start, "start")}
-    given |= {"low": numbers(low, "low"), "high": numbers(high, "high")}
+    search = {"margin": margin, "start": numbers(start, "start")}
+    search |= {"low": numbers(low, "low"), "high": numbers(high, "high")}
     bounds = {"rise_time": rise_time, "rise": rise, "settling_time": settling_time}
     bounds |= {"settling": settling, "overshoot": overshoot, "undershoot": undershoot}
-    platform = load(machine, configuration)
-    run: Callable[..., Tuning]
-    run, default = tune_position, SETTLING
-    if loop == "velocity":
-        run, default = tune_velocity, VELOCITY_STEP
-        given["carried"] = carried or None
-    elif carried:
+    if carried and loop == "position":
         raise InputError("carried", "is for the velocity loop")
+    step: dict[str, Any] = _given({"size": size, "carried": carried or None})
+    kind: type[StepStudy] = VelocityStudy if loop == "velocity" else PositionStudy
+    study, platform = kind(engine=engine, fidelity=fidelity, **step), load(machine, configuration)
+    rule = replace(study.specification, **_given(bounds))
     with _iterations(f"tuning the {loop} loop of {platform.name}") as watch:
-        found = run(
-            platform,
-            specification=replace(default, **_given(bounds)),
-            engine=engine,
-            fidelity=fidelity,
-            watch=watch,
-            **_given(given),
-        )
+        found = study.tune(platform, specification=rule, watch=watch, **_given(search))
     _print(found)
     snippet = control_snippet(platform, found)
     line(snippet.rstrip())
