@@ -19,7 +19,7 @@ def test_second(benchmark, name, configuration):
     platform = twin.load(name, configuration)
     motion = SineMotion(
         platform.home,
-        amplitude={"z": 1e-4 if platform.kind == "strut" else 0.01},
+        amplitude={"z": 1e-4 if platform.leg.has_axial_spring else 0.01},
         frequency=1.0,
         duration=1.0,
         fade_in=0.2,

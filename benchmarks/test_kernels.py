@@ -45,7 +45,7 @@ def test_forward_kinematics(benchmark, platform):
         for limit in (platform.minimum_coordinates, platform.maximum_coordinates)
     )
     coordinates = generator.uniform(low, high, (4096, platform.n_actuators))
-    if platform.kind == "pillar":
+    if platform.leg.has_foot:
         # Pillars on a rectangle differ by equal amounts.
         coordinates[:, 3] = coordinates[:, 0] + coordinates[:, 2] - coordinates[:, 1]
     guesses = np.tile(platform.home, (len(coordinates), 1))

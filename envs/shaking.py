@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import log, pi, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -83,21 +83,17 @@ def shaking_force(platform: Platform, level: Spectrum) -> FloatArray:
     """
     force = platform.parameters.platform.body.mass * level.acceleration
     effect = np.maximum(leg_effect(platform), 1e-12)
-    if platform.kind == "strut":
-        return np.asarray(force / effect + _stiffness(platform) * level.displacement * effect)
+    if platform.leg.has_axial_spring:
+        stiffness = platform.leg_springs.stiffness
+        return np.asarray(force / effect + stiffness * level.displacement * effect)
     return np.asarray(force / effect)
-
-
-def _stiffness(platform: Platform) -> FloatArray:
-    legs: tuple[Any, ...] = tuple(platform.parameters.legs)
-    return np.array([leg.axial.stiffness for leg in legs])
 
 
 def _reach(platform: Platform, scales: Scales) -> FloatArray:
     """Return how far actuators move from the middle; those in struts against their springs."""
-    if platform.kind != "strut":
+    if not platform.leg.has_axial_spring:
         return scales.half
-    stiffness = np.maximum(_stiffness(platform), 1e-300)
+    stiffness = np.maximum(platform.leg_springs.stiffness, 1e-300)
     return np.asarray(np.minimum(scales.half, scales.effort / stiffness))
 
 

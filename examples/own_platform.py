@@ -13,7 +13,7 @@ import twin
 from twin.analysis.machine_summary import machine_summary
 from twin.charts.text import value_text
 from twin.cli.console import Column, line, table
-from twin.machine.template import write_template
+from twin.machine.file.template import write_template
 
 with TemporaryDirectory() as folder:
     file = write_template(Path(folder) / "camera_rig.toml", legs="ups")

@@ -23,7 +23,7 @@ from unsymmetric import content_without_symmetry
 import twin
 from twin.engines import engine_names
 from twin.machine.catalogue import parameters_path
-from twin.machine.read import parameters_from
+from twin.machine.file.read import parameters_from
 from twin.simulation.platform import Platform
 
 QUICK_MACHINES = ("stewart", "driving_simulator")

@@ -23,7 +23,7 @@ from twin.engines.mjcf.scene import scene_xml
 from twin.engines.urdf.robot import robot_urdf
 from twin.errors import InputError, ParameterError
 from twin.machine import catalogue
-from twin.machine.template import LEG_KINDS
+from twin.machine.file.template import LEG_KINDS
 from twin.model.engine import FIDELITIES
 from twin.validation import report
 from twin.validation.results import CaseResult, Measure

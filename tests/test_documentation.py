@@ -34,7 +34,7 @@ from handbook.report import machine_report, read_report
 from twin.cli import app
 from twin.envs import ENVIRONMENTS
 from twin.errors import InputError, TwinError
-from twin.machine.describe import describe
+from twin.machine.file.describe import describe
 from twin.validation.errata import read_errata
 from twin.validation.results import CaseResult, Curve, Measure, Statement, Table
 from twin.validation.summary import summary

@@ -6,7 +6,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.plant import actuation as column
-from twin.machine.drive import AnyDrive
+from twin.machine.hardware.drive import AnyDrive
 from twin.simulation.platform import Platform
 from twin.validation.drive_trials import FoldBack, FrictionCurve, Hysteresis, friction_law
 from twin.validation.results import Curve, Panel, Plot

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.plant import actuation as column
-from twin.machine.drive import AnyDrive, ScrewDrive
+from twin.machine.hardware.drive import AnyDrive, ScrewDrive
 from twin.validation.published import THESIS
 from twin.validation.results import Statement
 

@@ -61,7 +61,7 @@ def _overload(platform: Platform) -> dict[str, Any] | None:
     """
     drives = [leg.drive for leg in platform.parameters.legs]
     peaks = [None if drive is None else drive.reflected().peak for drive in drives]
-    if any(peak is None for peak in peaks) or platform.kind in ("strut", "viscoelastic"):
+    if any(peak is None for peak in peaks) or platform.leg.has_spring:
         return None
     lifting = platform.jacobian(platform.home)[:, 2]
     total = OVERLOAD * float(np.abs(lifting) @ np.array(peaks, dtype=float))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from twin.analysis.inertial.compensation import Compensation, compensate
 from twin.analysis.inertial.response import ChannelResponse, compare_log
 from twin.basics.arrays import FloatArray
-from twin.machine.inertial_sensor import InertialSensor
+from twin.machine.hardware.sensors import InertialSensor
 from twin.motion import Motion, MultiSineMotion, RecordedMotion
 from twin.plant.inertial_sensor import InertialUnit
 from twin.simulation.platform import Platform, load

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from twin.analysis.machine_summary import machine_summary
-from twin.machine.describe import describe
+from twin.machine.file.describe import describe
 from twin.simulation.platform import Platform
 from twin.validation.environment import Environment
 from twin.validation.errata import read_errata

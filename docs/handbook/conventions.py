@@ -4,20 +4,6 @@ from __future__ import annotations
 
 from twin.simulation.platform import Platform
 
-COORDINATES = {
-    "ups": "the distance from base joint to platform joint; extension is positive",
-    "strut": "the distance from base joint to platform joint; extension is positive",
-    "viscoelastic": (
-        "the distance from base joint to platform joint, which spring and actuator share; "
-        "extension is positive"
-    ),
-    "rss": (
-        "the crank's angle, right-handed about its axis from the direction `zero`; the elbow is "
-        "the one that `branch` names"
-    ),
-    "pillar": "the height of the plate's joint above its foot, square to the plate",
-}
-
 ANGLES = {
     "stewart": "yaw_pitch_roll",
     "micro_hexapod": "fixed_xyz",
@@ -38,7 +24,7 @@ def conventions(platform: Platform) -> str:
         "Frames, poses and signs of all machines are under [conventions](../../conventions.md).",
         "",
         f"- Legs are numbered from 1 to {n} as in the sketch, arrays in the same order.",
-        f"- Actuator coordinate [{unit}]: {COORDINATES[platform.kind]}.",
+        f"- Actuator coordinate [{unit}]: {platform.leg.definition}.",
         f"- Forces [{force}] are positive in the direction of growing coordinate.",
         f"- The platform has {platform.dof} degrees of freedom, {n} actuators drive them"
         + (": `inverse_dynamics` gives the forces of smallest norm." if n > platform.dof else "."),

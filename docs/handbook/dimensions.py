@@ -72,8 +72,8 @@ def _legs(platform: Platform) -> list[FloatArray]:
     home = platform.home
     turn = Rotation.from_quat(home[3:].copy(), scalar_first=True)
     tips = turn.apply(np.array(platform.platform_joints)) + home[:3]
-    if platform.kind == "rss":
-        elbows = platform.base_joints + cranks(platform.parameters).elbows
+    if platform.leg.has_crank:
+        elbows = platform.base_joints + cranks(platform.parameters).elbow
         return [np.stack(leg) for leg in zip(platform.base_joints, elbows, tips, strict=True)]
     return [np.stack(leg) for leg in zip(platform.base_joints, tips, strict=True)]
 

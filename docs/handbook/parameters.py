@@ -9,7 +9,7 @@ import twin
 from handbook.markdown import plain, table
 from twin.analysis.machine_summary import machine_summary
 from twin.charts.text import value_text
-from twin.machine.describe import Parameter, describe
+from twin.machine.file.describe import Parameter, describe
 from twin.simulation.platform import Platform
 
 CHANGES = "What it changes or adds.\n\n"

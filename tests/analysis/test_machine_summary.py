@@ -17,7 +17,7 @@ from twin.analysis.machine_summary import (
     closest_legs,
     machine_summary,
 )
-from twin.machine.describe import describe
+from twin.machine.file.describe import describe
 from twin.machine.quantity import UNITS
 from twin.rotations import angles_from_quaternion, quaternion_from_angles
 from twin.simulation.platform import Platform

@@ -6,7 +6,10 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.machine.derived import leg_bodies
-from twin.machine.legs import PillarLeg, RssLeg, UpsLeg, ViscoelasticLeg
+from twin.machine.legs.pillar.parameters import PillarLeg
+from twin.machine.legs.rss.parameters import RssLeg
+from twin.machine.legs.ups.parameters import UpsLeg
+from twin.machine.legs.viscoelastic.parameters import ViscoelasticLeg
 from twin.machine.machine import MachineParameters
 
 Properties = tuple[float, FloatArray, FloatArray]

@@ -10,8 +10,8 @@ import pytest
 from unsymmetric import content_without_symmetry
 
 from twin.engines.mechanism.assembly import make_mechanism
-from twin.engines.mechanism.joint_forces import JointForces
-from twin.machine.read import parameters_from
+from twin.engines.mechanism.joints import JointForces
+from twin.machine.file.read import parameters_from
 from twin.model.engine import Engine, State
 from twin.simulation.platform import Platform
 

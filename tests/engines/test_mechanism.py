@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from twin.engines.mechanism.appearance import COLORS
 from twin.engines.mechanism.assembly import make_mechanism
-from twin.engines.mechanism.mechanism import BASE, PLATFORM, Mechanism
+from twin.engines.mechanism.mechanism import Mechanism
 from twin.machine.legs import LEG_KINDS
+from twin.machine.mechanism.appearance import COLORS
+from twin.machine.mechanism.parts import BASE, PLATFORM
 from twin.simulation.platform import Platform
 
 

@@ -15,15 +15,17 @@ from engines.expected_bodies import expected_bodies
 
 import twin
 from twin.engines.mechanism.assembly import make_mechanism
-from twin.engines.mechanism.mechanism import Mass
-from twin.engines.mechanism.shapes import Plate
 from twin.engines.mjcf.elements import SMALLEST, add_inertial
 from twin.engines.mjcf.robot import robot_xml
 from twin.engines.mjcf.scene import scene_xml
 from twin.machine import MachineParameters
 from twin.machine.catalogue import assets_folder
 from twin.machine.derived import home_leg_frames
-from twin.machine.legs import PillarLeg, StrutLeg, ViscoelasticLeg
+from twin.machine.legs.pillar.parameters import PillarLeg
+from twin.machine.legs.strut.parameters import StrutLeg
+from twin.machine.legs.viscoelastic.parameters import ViscoelasticLeg
+from twin.machine.mechanism.parts import Mass
+from twin.machine.mechanism.shapes import Plate
 from twin.simulation.platform import Platform
 
 GENERATORS = {"robot.xml": robot_xml, "scene.xml": scene_xml}
@@ -143,7 +145,7 @@ def test_springs_and_dampers(any_platform: Platform) -> None:
     for i, leg in enumerate(platform.parameters.legs):
         name = f"leg_{i + 1}"
         if isinstance(leg, StrutLeg):
-            rest = leg.home_rest_length(platform.parameters.home_places[i])
+            rest = leg.spring(platform.parameters.home_places[i]).rest
             zero = rest - platform.home_coordinates[i]
             wanted[f"{name}_actuator"] = (leg.axial.stiffness, leg.axial.damping, zero)
         elif isinstance(leg, ViscoelasticLeg):

@@ -18,7 +18,7 @@ from twin.engines.stability import (
     suitable_timestep,
 )
 from twin.errors import InputError
-from twin.machine.read import parameters_from
+from twin.machine.file.read import parameters_from
 from twin.model.engine import Engine
 from twin.simulation.platform import Platform
 

@@ -18,7 +18,7 @@ import twin
 from twin.errors import InputError, MachineNotFoundError, ParameterError, TwinError
 from twin.machine import read_parameters
 from twin.machine.catalogue import parameters_path
-from twin.machine.read import LARGEST_FILE, parameters_from, parameters_hash
+from twin.machine.file.read import LARGEST_FILE, parameters_from, parameters_hash
 
 MISSING = object()
 

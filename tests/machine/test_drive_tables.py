@@ -13,9 +13,9 @@ from shipped import OF_KIND, SHIPPED, shipped_content
 
 from twin.errors import ParameterError
 from twin.machine import MachineParameters, read_parameters
-from twin.machine.drive import AnyDrive, DirectDrive, GearDrive, ScrewDrive
+from twin.machine.file.read import parameters_from
+from twin.machine.hardware.drive import AnyDrive, DirectDrive, GearDrive, ScrewDrive
 from twin.machine.quantity import LARGEST, to_si
-from twin.machine.read import parameters_from
 
 KINDS: dict[str, tuple[type[AnyDrive], dict[str, Any]]] = {
     "screw": (ScrewDrive, {"lead": "5 mm", "armature_inertia": "5 kg cm2"}),

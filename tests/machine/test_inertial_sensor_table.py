@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 import twin
-from twin.machine.inertial_sensor import InertialSensor
+from twin.machine.hardware.sensors import InertialSensor
 
 
 def test_the_sheet_of_the_thesis() -> None:

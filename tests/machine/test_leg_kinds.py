@@ -13,10 +13,14 @@ from scipy.spatial.transform import Rotation
 from shipped import OF_KIND, SHIPPED, machine_of_kind, shipped_content
 
 from twin.machine import MachineParameters
-from twin.machine.derived import cranks, home_leg_frames, leg_bodies, rest_lengths
-from twin.machine.legs import LEG_KINDS, PillarLeg, RssLeg, StrutLeg, ViscoelasticLeg
-from twin.machine.legs.place import LegPlace
-from twin.machine.read import parameters_from
+from twin.machine.derived import cranks, home_leg_frames, leg_bodies
+from twin.machine.file.read import parameters_from
+from twin.machine.legs import LEG_KINDS
+from twin.machine.legs.leg import LegPlace
+from twin.machine.legs.pillar.parameters import PillarLeg
+from twin.machine.legs.rss.parameters import RssLeg
+from twin.machine.legs.strut.parameters import StrutLeg
+from twin.machine.legs.viscoelastic.parameters import ViscoelasticLeg
 
 Array = NDArray[np.float64]
 Derivative = Callable[[Callable[[float], Any], float], Array]
@@ -59,10 +63,13 @@ def moved(parameters: MachineParameters, twist: Array, time: float) -> list[LegP
     """Return where the legs are after moving from home for a while with a constant twist."""
     turn = Rotation.from_rotvec(twist[3:] * time)
     rotation = turn.as_matrix() @ parameters.home_rotation
-    arms = parameters.platform.joints.points @ rotation.T
+    joints = parameters.platform.joints.points
+    arms = joints @ rotation.T
     base = parameters.base.joints.points
     vectors = np.array(parameters.home.position) + twist[:3] * time + arms - base
-    return [LegPlace(i + 1, base[i], arms[i], vectors[i], rotation[:, 2]) for i in range(len(base))]
+    return [
+        LegPlace(i + 1, base[i], joints[i], arms[i], vectors[i], rotation) for i in range(len(base))
+    ]
 
 
 @pytest.mark.parametrize("kind", LEG_KINDS)
@@ -135,20 +142,20 @@ def test_cranks_and_rods_close(branch: str) -> None:
     assert isinstance(leg, RssLeg)
     radial = parameters.base.joints.points / 1.0  # the base circle has a radius of 1 m
     up = np.array([0.0, 0.0, 1.0])
-    np.testing.assert_allclose(found.axes, np.cross(up, radial), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(found.axis, np.cross(up, radial), rtol=0, atol=1e-15)
     # Positive angles lean outwards.
-    turns = found.angles[:, None]
+    turns = found.angle[:, None]
     np.testing.assert_allclose(
-        found.elbows, 0.82 * (np.cos(turns) * up + np.sin(turns) * radial), rtol=0, atol=1e-15
+        found.elbow, 0.82 * (np.cos(turns) * up + np.sin(turns) * radial), rtol=0, atol=1e-15
     )
-    np.testing.assert_allclose(np.linalg.norm(found.rods, axis=1), 0.70, rtol=1e-14)
-    np.testing.assert_allclose(found.elbows + found.rods, parameters.home_leg_vectors, rtol=1e-14)
-    for i, frame in enumerate(found.frames):
+    np.testing.assert_allclose(np.linalg.norm(found.rod, axis=1), 0.70, rtol=1e-14)
+    np.testing.assert_allclose(found.elbow + found.rod, parameters.home_leg_vectors, rtol=1e-14)
+    for i, frame in enumerate(found.frame):
         np.testing.assert_allclose(frame.T @ frame, np.eye(3), rtol=0, atol=1e-15)
-        np.testing.assert_array_equal(frame[:, 0], found.axes[i])
-        np.testing.assert_allclose(0.82 * frame[:, 2], found.elbows[i], rtol=0, atol=1e-15)
-    np.testing.assert_array_equal(found.angles, parameters.home_coordinates)
-    np.testing.assert_array_equal(found.axes, parameters.first_axes)
+        np.testing.assert_array_equal(frame[:, 0], found.axis[i])
+        np.testing.assert_allclose(0.82 * frame[:, 2], found.elbow[i], rtol=0, atol=1e-15)
+    np.testing.assert_array_equal(found.angle, parameters.home_coordinates)
+    np.testing.assert_array_equal(found.axis, parameters.first_axes)
 
 
 def test_the_outward_elbow_has_the_larger_angle() -> None:
@@ -203,6 +210,12 @@ def test_crank_angles_stay_near_the_range_of_the_motor() -> None:
         }
         found = parameters_from(content, "platform.toml").home_coordinates
         np.testing.assert_allclose(found, turns * shift + expected, rtol=0, atol=1e-14)
+
+
+def rest_lengths(parameters: MachineParameters) -> list[float]:
+    """Return the lengths [m] of the struts without spring force."""
+    pairs = zip(parameters.legs, parameters.home_places, strict=True)
+    return [leg.spring(place).rest for leg, place in pairs]
 
 
 def test_struts_are_relaxed_at_home_unless_stated() -> None:

@@ -14,10 +14,10 @@ from shipped import SHIPPED, shipped_content
 
 import twin
 from twin.machine import MachineParameters, read_parameters
-from twin.machine.actuator import LinearActuator, RotaryActuator
+from twin.machine.file.read import parameters_from, parameters_hash
+from twin.machine.hardware.actuator import LinearActuator, RotaryActuator
 from twin.machine.legs import LEG_KINDS
 from twin.machine.quantity import UNITS, to_si
-from twin.machine.read import parameters_from, parameters_hash
 from twin.machine.table import Table
 
 PLAIN = {

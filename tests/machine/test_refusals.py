@@ -12,8 +12,8 @@ from shipped import OF_KIND, machine_of_kind, shipped_content
 
 from twin.errors import ParameterError
 from twin.machine import MachineParameters
-from twin.machine.home.mobility import dependent_rows, free_motions, in_words, scaled
-from twin.machine.read import parameters_from
+from twin.machine.file.read import parameters_from
+from twin.machine.mobility import dependent_rows, free_motions, in_words, scaled
 
 Array = NDArray[np.float64]
 

@@ -14,9 +14,9 @@ from shipped import machine_of_kind
 import twin
 from twin.control.cascade import Cascade
 from twin.errors import InputError
-from twin.machine.describe import describe
-from twin.machine.read import parameters_from
-from twin.machine.template import LEG_KINDS, template, write_template
+from twin.machine.file.describe import describe
+from twin.machine.file.read import parameters_from
+from twin.machine.file.template import LEG_KINDS, template, write_template
 from twin.plant.plant import Plant
 from twin.simulation.platform import Platform
 

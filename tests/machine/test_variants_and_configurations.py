@@ -13,11 +13,13 @@ import twin
 from twin.errors import InputError
 from twin.machine import MachineParameters, read_parameters
 from twin.machine.derived import leg_bodies
-from twin.machine.describe import describe
-from twin.machine.legs import LEG_KINDS, RssLeg, UpsLeg
-from twin.machine.merge import merged
-from twin.machine.read import parameters_from, parameters_hash
-from twin.machine.template import write_template
+from twin.machine.file.describe import describe
+from twin.machine.file.read import parameters_from, parameters_hash
+from twin.machine.file.template import write_template
+from twin.machine.legs import LEG_KINDS
+from twin.machine.legs.rss.parameters import RssLeg
+from twin.machine.legs.ups.parameters import UpsLeg
+from twin.machine.table import merged
 
 CHANGES: dict[str, dict[str, Any]] = {
     "ups": {"rod": {"mass": 12.0}},

@@ -14,7 +14,7 @@ import twin
 from twin.control.cascade import Cascade
 from twin.errors import InputError
 from twin.kernels.plant import actuation as column
-from twin.machine.read import parameters_from
+from twin.machine.file.read import parameters_from
 from twin.plant import drives
 from twin.plant.drives import (
     drive_constants,

@@ -18,7 +18,7 @@ from twin.engines import make_engine
 from twin.engines.stability import suitable_timestep
 from twin.errors import InputError
 from twin.kernels.plant import actuation as column
-from twin.machine.read import parameters_from
+from twin.machine.file.read import parameters_from
 from twin.model.engine import State
 from twin.model.static_deflection import static_deflection
 from twin.plant.command import Command

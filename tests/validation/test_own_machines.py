@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from twin.machine.catalogue import parameters_path
+from twin.machine.file.read import parameters_from
+from twin.machine.file.template import write_template
 from twin.machine.legs import LEG_KINDS
-from twin.machine.read import parameters_from
-from twin.machine.template import write_template
 from twin.simulation.platform import Platform, load
 from twin.validation.cases import load_case
 

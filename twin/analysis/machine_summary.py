@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.machine.derived import cranks
 from twin.model.machine_model import MachineModel
 from twin.model.motions import REST
 from twin.rotations import angles_from_quaternion, quaternion_from_angles
@@ -110,13 +109,9 @@ def closest_legs(platform: MachineModel) -> tuple[float, int, int]:
 
 def _lines(platform: MachineModel) -> list[list[tuple[FloatArray, FloatArray]]]:
     """Return the lines (start, vector) that each leg consists of at home."""
-    base = platform.base_joints
-    if platform.kind == "rss":
-        geometry = cranks(platform.parameters)
-        parts = zip(base, geometry.elbows, geometry.rods, strict=True)
-        return [[(foot, crank), (foot + crank, rod)] for foot, crank, rod in parts]
-    vectors = platform.parameters.home_leg_vectors
-    return [[(foot, vector)] for foot, vector in zip(base, vectors, strict=True)]
+    parameters = platform.parameters
+    pairs = zip(parameters.legs, parameters.home_places, strict=True)
+    return [leg.home_lines(place) for leg, place in pairs]
 
 
 def axis_ranges(platform: MachineModel) -> list[tuple[str, str, tuple[float, float]]]:

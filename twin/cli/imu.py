@@ -78,7 +78,7 @@ def imu(
     from twin.analysis.inertial.response import compare_log
     from twin.analysis.inertial.summary import summary
     from twin.basics.arrays import positive
-    from twin.machine.inertial_sensor import InertialSensor
+    from twin.machine.hardware.sensors import InertialSensor
     from twin.motion import read_recording
     from twin.simulation.platform import load
 

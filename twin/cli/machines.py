@@ -37,7 +37,7 @@ def info(machine: Machine, configuration: Configuration = None) -> None:
 
     from twin.analysis.machine_summary import machine_summary
     from twin.charts.text import value_text
-    from twin.machine.describe import describe
+    from twin.machine.file.describe import describe
     from twin.simulation.platform import load
 
     platform = load(machine, configuration)
@@ -63,7 +63,7 @@ def new(
     legs: Annotated[LegKindName, typer.Option(help="Kind of the legs.")] = "ups",
 ) -> None:
     """Write a commented platform.toml for a machine of your own; an existing file is kept."""
-    from twin.machine.template import write_template
+    from twin.machine.file.template import write_template
 
     written = write_template(path, legs)
     line(f"wrote {written}; fill in your numbers, then check them with: twin info {written}")

@@ -220,13 +220,18 @@ def suitable_bandwidth(platform: MachineModel, period: float = PERIOD) -> float:
 
 def _check(model: MachineModel, platform: MachineModel) -> None:
     """Raise InputError for machines that forces of a rigid model do not move."""
-    reasons = {
-        "viscoelastic": "springs inside its legs move the platform beside the actuators, and "
-        "nothing measures them",
-        "strut": "its legs are springs whose lengths are commanded, with modes beyond what a "
-        "controller samples; active damping suits it",
-    }
-    if model.kind in reasons:
-        raise InputError("platform", f"{model.name}: {reasons[model.kind]}")
+    reason = ""
+    if model.leg.has_series_spring:
+        reason = (
+            "springs inside its legs move the platform beside the actuators, and nothing measures "
+            "them"
+        )
+    elif model.leg.has_axial_spring:
+        reason = (
+            "its legs are springs whose lengths are commanded, with modes beyond what a controller "
+            "samples; active damping suits it"
+        )
+    if reason:
+        raise InputError("platform", f"{model.name}: {reason}")
     if model.n_actuators != platform.n_actuators or model.kind != platform.kind:
         raise InputError("model", "must be of a machine with the same kind and number of legs")

@@ -27,8 +27,8 @@ def lumped_mass(platform: MachineModel, *, drives: bool = True) -> FloatArray:
         appendix A.3 has 18.8 kg without a source. Neither contains the drive's armature.
     """
     legs = as_model(platform).parameters.legs
-    rods = [leg.rod.mass for leg in legs if hasattr(leg, "rod")]
-    if platform.coordinate_unit != "m" or len(rods) < len(legs):
+    rods = [leg.pushed_mass for leg in legs]
+    if None in rods:
         raise InputError(
             "platform",
             f"legs of kind {platform.kind!r} have no rod that their actuators push; use "

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, read_only
-from twin.machine.control import CascadeGains
-from twin.machine.legs import StrutLeg
+from twin.machine.hardware.gains import CascadeGains
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import equivalent_inertia, mobility
 
@@ -104,16 +103,10 @@ def spring_forces(platform: MachineModel, coordinates: FloatArray) -> FloatArray
 
     A strut stays at a length only under stiffness (length - rest length); zero in other legs.
     """
-    legs = platform.parameters.legs
-    if not isinstance(legs[0], StrutLeg):
+    if not platform.leg.has_axial_spring:
         return np.zeros_like(coordinates)
-    axial = [leg.axial for leg in legs if isinstance(leg, StrutLeg)]
-    home = platform.home_coordinates
-    rest = [
-        at if part.rest_length is None else part.rest_length
-        for part, at in zip(axial, home, strict=True)
-    ]
-    return np.asarray([part.stiffness for part in axial] * (coordinates - np.array(rest)))
+    springs = platform.leg_springs
+    return np.asarray(springs.stiffness * (coordinates - springs.rest))
 
 
 def unstable_velocity_loop(platform: MachineModel, gains: FloatArray, timestep: float) -> str:

@@ -107,7 +107,7 @@ class ObserverCascade(Cascade):
         known = as_model(platform if model is None else model)
         if known.n_deflections:
             raise InputError("platform", "springs inside its legs: no leg is a mass by itself")
-        if known.kind == "strut":
+        if known.leg.has_axial_spring:
             raise InputError(
                 "platform",
                 "springs beside its actuators, which m v' = F - F_d leaves out: the observer would "

@@ -147,6 +147,4 @@ def _turn(quaternion: FloatArray, angle: FloatArray) -> FloatArray:
 
 def _is_stiff(platform: MachineModel) -> bool:
     """Return whether forces inside the machine depend on its motion."""
-    kinds = {"strut": True, "viscoelastic": True}
-    rubbing = any(getattr(leg, "friction", None) for leg in platform.parameters.legs)
-    return kinds.get(platform.kind, rubbing)
+    return any(leg.resists_motion for leg in platform.parameters.legs)

@@ -1,6 +1,6 @@
 """Validated, frozen models of platform.toml."""
 
+from twin.machine.file.read import read_parameters
 from twin.machine.machine import MachineParameters
-from twin.machine.read import read_parameters
 
 __all__ = ["MachineParameters", "read_parameters"]

@@ -47,6 +47,16 @@ def check_inertia(rows: tuple[InertiaRow, InertiaRow, InertiaRow]) -> FloatArray
     return tensor
 
 
+def parallel_axis(mass: float, center: FloatArray) -> FloatArray:
+    """Return the tensor `(3, 3)` [kg m2] of a point mass at `center` [m] about the origin."""
+    return mass * (center @ center * np.eye(3) - np.outer(center, center))
+
+
+def six(tensor: FloatArray) -> FloatArray:
+    """Return xx, yy, zz, xy, xz, yz of a tensor `(3, 3)`."""
+    return tensor[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+
+
 InertiaTensor = Annotated[
     tuple[InertiaRow, InertiaRow, InertiaRow], BeforeValidator(expand_diagonal)
 ]

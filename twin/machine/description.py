@@ -12,16 +12,15 @@ from pydantic import Field, field_validator, model_validator
 
 from twin.basics.arrays import FloatArray, read_only
 from twin.machine.body import RigidBody
-from twin.machine.configuration import Configurations
-from twin.machine.control import CascadeGains
-from twin.machine.home.mobility import dependent_rows, scaled
-from twin.machine.inertial_sensor import InertialSensor
+from twin.machine.file.configuration import Configurations
+from twin.machine.hardware.gains import CascadeGains
+from twin.machine.hardware.sensors import InertialSensor
 from twin.machine.joints import JointLayout
-from twin.machine.legs import AnyLeg, Leg, PillarLeg
-from twin.machine.legs.place import LegPlace
+from twin.machine.legs.leg import Leg, LegPlace
+from twin.machine.mobility import dependent_rows, scaled
 from twin.machine.quantity import Acceleration, Length, Number, Point
 from twin.machine.table import Table
-from twin.machine.variant import Variant, all_legs, complete_variants
+from twin.machine.variant import AnyLeg, Variant, all_legs, complete_variants
 
 NAME = r"[a-z][a-z0-9_]{0,63}"
 """Machine names: they become file, package and element names."""
@@ -67,7 +66,7 @@ class MachineDescription(Table):
     base: Base = Field(description="The fixed side")
     platform: MovingPlatform = Field(description="The moving side")
     home: Home = Field(description="Pose at rest")
-    leg: Leg = Field(description="The legs, or what most of them are")
+    leg: AnyLeg = Field(description="The legs, or what most of them are")
     variant: tuple[Variant, ...] = Field((), description="Legs that differ from the others")
     control: CascadeGains | None = Field(
         None, description="Gains of the machine's controller; leave out for derived ones"
@@ -90,7 +89,7 @@ class MachineDescription(Table):
         return value
 
     @property
-    def legs(self) -> tuple[AnyLeg, ...]:
+    def legs(self) -> tuple[Leg, ...]:
         """One complete leg per leg."""
         return all_legs(self.leg, self.variant, len(self.base.joints.points))
 
@@ -99,7 +98,7 @@ class MachineDescription(Table):
         tables = [i for i, variant in enumerate(self.variant) if number in variant.legs]
         return f"variant.{tables[0]}" if tables else "leg"
 
-    def leg_tables(self) -> Iterator[tuple[str, AnyLeg]]:
+    def leg_tables(self) -> Iterator[tuple[str, Leg]]:
         """Yield the dotted path and the leg of `[leg]` and of every variant."""
         yield "leg", self.leg
         for i, variant in enumerate(self.variant):
@@ -132,9 +131,11 @@ class MachineDescription(Table):
     def home_places(self) -> tuple[LegPlace, ...]:
         """Where each leg is at home."""
         base, vectors, rotation = self.base.joints.points, self.home_leg_vectors, self.home_rotation
-        arms = self.platform.joints.points @ rotation.T
+        joints = self.platform.joints.points
+        arms = joints @ rotation.T
         return tuple(
-            LegPlace(i + 1, base[i], arms[i], vectors[i], rotation[:, 2]) for i in range(len(base))
+            LegPlace(i + 1, base[i], joints[i], arms[i], vectors[i], rotation)
+            for i in range(len(base))
         )
 
     @property
@@ -158,10 +159,7 @@ class MachineDescription(Table):
     @property
     def home_constraints(self) -> FloatArray:
         """Rows `(m, 6)` that every twist at home is perpendicular to; m = 3 for pillars, else 0."""
-        if not isinstance(self.leg, PillarLeg):
-            return read_only(np.empty((0, 6)))
-        place = self.home_places[self.leg.fixed_foot - 1]
-        return read_only(self.leg.home_constraints(place, self.home_rotation[:, 1]))
+        return read_only(np.vstack([leg.home_constraints(place) for leg, place in self._placed()]))
 
     @property
     def home_rows(self) -> FloatArray:
@@ -175,5 +173,5 @@ class MachineDescription(Table):
         rows = dependent_rows(scaled(self.home_rows, self.mean_arm))
         return tuple(i + 1 for i in rows if i < count)
 
-    def _placed(self) -> Iterator[tuple[AnyLeg, LegPlace]]:
+    def _placed(self) -> Iterator[tuple[Leg, LegPlace]]:
         return zip(self.legs, self.home_places, strict=True)

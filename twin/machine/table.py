@@ -1,4 +1,4 @@
-"""Base of all tables of a platform.toml: frozen, strict about names, and with a source."""
+"""Tables of a platform.toml: their common base, their problems, and changes merged into them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError
+
+TAGS = ("kind", "layout")
+"""Fields that decide which other fields a table has."""
 
 
 class Table(BaseModel):
@@ -16,6 +20,11 @@ class Table(BaseModel):
     )
 
     source: str = Field(min_length=1, description="Where the numbers of this table are from")
+
+
+def problem(field: str, message: str) -> PydanticCustomError:
+    """Return a cross-check failure that names its field."""
+    return PydanticCustomError("machine", "{message}", {"message": message, "field": field})
 
 
 def field_names(table: type[Table], path: Sequence[str]) -> set[str]:
@@ -52,3 +61,32 @@ def _tables(annotation: Any) -> Iterator[type[Table]]:
         yield annotation
     for inner in get_args(annotation):
         yield from _tables(inner)
+
+
+def merged(table: dict[str, Any], change: dict[str, Any], source: Any) -> dict[str, Any]:
+    """Return `table` with the entries of `change` in place of its own, table by table.
+
+    A table whose kind or layout changes is replaced as a whole. Tables with a new entry take
+    `source` as theirs unless the change states one, or there is none.
+    """
+    result = dict(table)
+    for key, value in change.items():
+        old = table.get(key)
+        if isinstance(value, dict) and isinstance(old, dict) and not _another(old, value):
+            result[key] = merged(old, value, source)
+        else:
+            result[key] = _with_source(value, source)
+    entries = [key for key, value in change.items() if not isinstance(value, dict)]
+    if entries and "source" not in entries and source is not None:
+        result["source"] = source
+    return result
+
+
+def _another(table: dict[str, Any], change: dict[str, Any]) -> bool:
+    return any(tag in change and change[tag] != table.get(tag) for tag in TAGS)
+
+
+def _with_source(value: Any, source: Any) -> Any:
+    if not isinstance(value, dict) or source is None:
+        return value
+    return {"source": source} | {key: _with_source(entry, source) for key, entry in value.items()}

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from twin.machine.legs import AnyLeg, Leg
-from twin.machine.merge import merged
-from twin.machine.problem import problem
+from twin.machine.legs import LEG_KINDS
+from twin.machine.legs.leg import Leg
 from twin.machine.quantity import Whole
-from twin.machine.table import Table
+from twin.machine.table import Table, merged, problem
+
+if TYPE_CHECKING:
+    AnyLeg = Leg
+else:
+    PARAMETERS = [kind.parameters for kind in LEG_KINDS.values()]
+    AnyLeg = Annotated[reduce(or_, PARAMETERS), Field(discriminator="kind")]
+    """One leg, of the kind that its field `kind` names."""
 
 
 class Variant(Table):
@@ -20,7 +28,7 @@ class Variant(Table):
     """
 
     legs: tuple[Whole, ...] = Field(min_length=1, description="Legs (from 1) that differ")
-    leg: Leg = Field(description="The complete leg")
+    leg: AnyLeg = Field(description="The complete leg")
 
 
 def complete_variants(content: Any) -> Any:
@@ -67,7 +75,7 @@ def check_variants(variants: tuple[Variant, ...], count: int) -> None:
             seen[number] = index
 
 
-def all_legs(leg: AnyLeg, variants: tuple[Variant, ...], count: int) -> tuple[AnyLeg, ...]:
+def all_legs(leg: Leg, variants: tuple[Variant, ...], count: int) -> tuple[Leg, ...]:
     """Return one complete leg per leg."""
     special = {number: variant.leg for variant in variants for number in variant.legs}
     return tuple(special.get(number, leg) for number in range(1, count + 1))

@@ -1,17 +1,23 @@
-"""Parameters packed for the kernels: the platform's body, its legs, and what they are at home."""
+"""Parameters packed for the kernels: the platform's body, and its legs with their home."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.dynamics.assembly import BODY_CENTER, BODY_MASS, BODY_SIZE, BODY_TENSOR, GRAVITY
-from twin.kernels.legs.kinds import Legs
-from twin.machine.derived import cranks, home_leg_frames
+from twin.kernels.legs.dynamics import KINDS
+from twin.kernels.legs.kinds import BASE_JOINT, PLATFORM_JOINT, Legs
+from twin.machine.body import parallel_axis, six
+from twin.machine.legs import LEG_KINDS
+from twin.machine.legs.leg import Leg
 from twin.machine.machine import MachineParameters
-from twin.model.leg_constants import pack_legs, parallel_axis, six
 
 
 class Constants(NamedTuple):
@@ -28,36 +34,48 @@ class Constants(NamedTuple):
 
 def pack(parameters: MachineParameters) -> Constants:
     """Return the kernels' constants of a machine."""
-    home = np.column_stack([_home_frames(parameters), parameters.home_coordinates])
-    return Constants(_pack_body(parameters), pack_legs(parameters), home)
+    kind = LEG_KINDS[parameters.leg.kind]
+    pairs = list(zip(parameters.legs, parameters.home_places, strict=True))
+    frames = [kind.home_frame(leg, place) for leg, place in pairs]
+    home = np.column_stack([frames, parameters.home_coordinates])
+    return Constants(_pack_body(parameters), _pack_legs(parameters), home)
 
 
-def _home_frames(parameters: MachineParameters) -> FloatArray:
-    """Return `(n, 9)` frames of legs or of rods behind cranks; roll and pitch of pillars."""
-    count = len(parameters.legs)
-    if parameters.leg.kind == "pillar":
-        x, y, z = parameters.home_rotation[:, 2]
-        attitude = [np.arctan2(-y, z), np.arctan2(x, np.hypot(y, z))]
-        return np.tile([*attitude, *np.zeros(7)], (count, 1))
-    if parameters.leg.kind == "rss":
-        geometry = cranks(parameters)
-        along = geometry.rods / np.linalg.norm(geometry.rods, axis=1)[:, None]
-        second = np.cross(geometry.axes, along)
-        second /= np.linalg.norm(second, axis=1)[:, None]
-        return np.stack([second, np.cross(along, second), along], axis=2).reshape(count, 9)
-    return np.asarray(home_leg_frames(parameters)).reshape(count, 9)
+def _pack_legs(parameters: MachineParameters) -> Legs:
+    """Return the constants of the legs, of the type of their equations, one row per leg."""
+    modules = _equations(type(parameters.leg))
+    kind = next(kind for kind, module in KINDS.items() if module is modules[0])
+    rows = np.zeros((len(parameters.legs), modules[0].LEG_SIZE))
+    rows[:, BASE_JOINT : BASE_JOINT + 3] = parameters.base.joints.points
+    rows[:, PLATFORM_JOINT : PLATFORM_JOINT + 3] = parameters.platform.joints.points
+    constants = LEG_KINDS[parameters.leg.kind].constants
+    for row, leg, place in zip(rows, parameters.legs, parameters.home_places, strict=True):
+        for name, value in constants(leg, place).items():
+            entry = name.upper()
+            start = next(getattr(module, entry) for module in modules if hasattr(module, entry))
+            row[start : start + np.size(value)] = value
+    legs: Legs = kind(rows)
+    return legs
+
+
+@lru_cache
+def _equations(leg: type[Leg]) -> tuple[ModuleType, ...]:
+    """Return the modules that name the entries of a leg's row; first those of its own kind."""
+    folders = dict.fromkeys(kind.equations for kind in leg.__mro__ if hasattr(kind, "equations"))
+    names = [f"twin.kernels.legs.{folder}" for folder in folders]
+    files = [f"{name}.{file}" for name in names for file in ("dynamics", "kinematics")]
+    return tuple(import_module(file) for file in files if find_spec(file))
 
 
 def _pack_body(parameters: MachineParameters) -> FloatArray:
     platform = parameters.platform.body
     masses, centers = [platform.mass], [platform.center_of_mass_vector]
     tensor = platform.inertia_tensor + parallel_axis(platform.mass, centers[0])
-    leg: Any
     for leg, joint in zip(parameters.legs, parameters.platform.joints.points, strict=True):
-        if leg.kind == "pillar":
-            masses.append(leg.upper_mass)
+        if leg.platform_mass:
+            masses.append(leg.platform_mass)
             centers.append(joint)
-            tensor = tensor + parallel_axis(leg.upper_mass, joint)
+            tensor = tensor + parallel_axis(leg.platform_mass, joint)
     body = np.zeros(BODY_SIZE)
     body[BODY_MASS] = total = sum(masses)
     body[BODY_CENTER : BODY_CENTER + 3] = np.array(masses) @ np.array(centers) / total

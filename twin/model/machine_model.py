@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,17 @@ from twin.kernels.kinematics.forward import forward_kinematics_batch
 from twin.kernels.kinematics.inverse import inverse_kinematics_batch, leg_coordinates_batch
 from twin.kernels.kinematics.jacobian import jacobian_batch, jacobian_derivative_batch
 from twin.kernels.legs.kinematics import JOINTS
+from twin.machine.file.read import parameters_hash
+from twin.machine.legs.leg import Leg
 from twin.machine.machine import MachineParameters
-from twin.machine.read import parameters_hash
 from twin.model.conditioning import characteristic_length, condition_number
 from twin.model.constants import pack
 from twin.model.constraints import check_constraints, constrained, constraint_rows
 from twin.model.evaluation import run, run_checked, unreachable
-from twin.model.motions import REST, LegCoordinates, PlatformMotion
+from twin.model.motions import REST, LegCoordinates, LegSprings, PlatformMotion
+
+DYNAMICS = {energy_batch, forward_dynamics_batch, inverse_dynamics_batch, mass_matrix_batch}
+"""Kernels that need the platform's body beside the legs."""
 
 
 class MachineModel:
@@ -47,6 +52,7 @@ class MachineModel:
         self.parameters = parameters
         self.name = parameters.name
         self.kind: str = parameters.leg.kind
+        self.leg: Leg = parameters.leg
         self.hash = parameters_hash(parameters)
         self.constants = pack(parameters)
         self.base_joints = read_only(parameters.base.joints.points)
@@ -57,12 +63,19 @@ class MachineModel:
         self.home_reaches = read_only(np.linalg.norm(parameters.home_leg_vectors, axis=1))
         self.n_actuators = len(self.base_joints)
         self.dof = parameters.leg.dof
-        self.n_deflections = self.n_actuators if self.kind == "viscoelastic" else 0
+        self.n_deflections = self.n_actuators if self.leg.has_series_spring else 0
         actuators = [leg.actuator for leg in parameters.legs]
         self.coordinate_unit = parameters.leg.actuator.coordinate_unit
         self.force_unit = "N" if self.coordinate_unit == "m" else "N m"
         self.minimum_coordinates = read_only([actuator.minimum for actuator in actuators])
         self.maximum_coordinates = read_only([actuator.maximum for actuator in actuators])
+
+    @cached_property
+    def leg_springs(self) -> LegSprings:
+        """Springs along the legs, in series with the actuators or beside them."""
+        pairs = zip(self.parameters.legs, self.parameters.home_places, strict=True)
+        springs = [leg.spring(place) for leg, place in pairs]
+        return LegSprings(*(read_only(values) for values in zip(*springs, strict=True)))
 
     def __repr__(self) -> str:
         return (
@@ -79,9 +92,8 @@ class MachineModel:
             InputError: wrong shape, not finite, no unit quaternion, a pose the machine cannot have.
             UnreachablePoseError: a leg cannot reach a pose.
         """
-        shape, poses, coordinates = self._poses(pose, (self.n_actuators,))
-        self._run(inverse_kinematics_batch, (self.constants.legs,), (poses, coordinates))
-        return coordinates.reshape((*shape, self.n_actuators))
+        shape, poses = self._poses(pose)
+        return self._run(inverse_kinematics_batch, shape, [poses], self.n_actuators)
 
     def forward_kinematics(self, lengths: Any, guess: Any = None) -> FloatArray:
         """Return poses `(..., 7)` of actuator coordinates on the assembly branch of `guess`.
@@ -117,9 +129,8 @@ class MachineModel:
             UnreachablePoseError: a leg cannot reach a pose.
             SingularPoseError: a crank and its rod are stretched or folded.
         """
-        shape, poses, out = self._poses(pose, (self.n_actuators, 6))
-        self._run(jacobian_batch, (self.constants.legs,), (poses, out))
-        return out.reshape((*shape, self.n_actuators, 6))
+        shape, poses = self._poses(pose)
+        return self._run(jacobian_batch, shape, [poses], self.n_actuators, 6)
 
     def jacobian_derivative(self, pose: Any, twist: Any) -> FloatArray:
         """Return dJ/dt `(..., n, 6)`: actuator accelerations = J @ acceleration + dJ/dt @ twist.
@@ -131,9 +142,7 @@ class MachineModel:
             SingularPoseError: a crank and its rod are stretched or folded.
         """
         shape, (poses, twists, _) = self._states(pose, twist, None)
-        out = np.empty((len(poses), self.n_actuators, 6))
-        self._run(jacobian_derivative_batch, (self.constants.legs,), (poses, twists, out))
-        return out.reshape((*shape, self.n_actuators, 6))
+        return self._run(jacobian_derivative_batch, shape, [poses, twists], self.n_actuators, 6)
 
     def constraints(self, pose: Any) -> FloatArray:
         """Return rows C `(..., 6 - dof, 6)` of what the legs forbid: C @ twist = 0.
@@ -201,9 +210,10 @@ class MachineModel:
         )
         poses, twists, inside, accelerations, inside_accelerations = arrays
         joints = JOINTS[type(self.constants.legs)]
-        out = np.empty((len(poses), self.n_actuators, joints, 3))
         constants = (self.constants.legs, self.constants.home)
-        self._run(leg_coordinates_batch, constants, (poses, twists, accelerations, out))
+        out = np.empty((len(poses), self.n_actuators, joints, 3))
+        motions = (poses, twists, accelerations, out)
+        run_checked(leg_coordinates_batch, constants, motions, self.constants.legs)
         if k:
             springs = np.stack([inside[:, :k], inside[:, k:], inside_accelerations], axis=2)
             out[:, :, 2] += springs
@@ -219,7 +229,8 @@ class MachineModel:
         Raises:
             InputError: wrong shape, not finite, no unit quaternion, a pose the machine cannot have.
         """
-        shape, poses, coordinates = self._poses(pose, (self.n_actuators,))
+        shape, poses = self._poses(pose)
+        coordinates = np.empty((len(poses), self.n_actuators))
         run(inverse_kinematics_batch, (self.constants.legs,), (poses, coordinates))
         low, high = self.minimum_coordinates, self.maximum_coordinates
         slack = 1e-12 * np.maximum(np.abs(low), np.abs(high))
@@ -257,9 +268,7 @@ class MachineModel:
             SingularPoseError: a leg lies along its universal joint's first axis.
         """
         shape, arrays = self._states(pose, REST, deflection)
-        matrices = np.empty((len(arrays[0]), 6, 6))
-        self._run(mass_matrix_batch, self.constants[:2], (*arrays, matrices))
-        return matrices.reshape((*shape, 6, 6))
+        return self._run(mass_matrix_batch, shape, arrays, 6, 6)
 
     def forward_dynamics(
         self, pose: Any, twist: Any, forces: Any, wrench: Any = None, *, deflection: Any = None
@@ -281,9 +290,7 @@ class MachineModel:
             forces=as_floats(forces, "forces", self.n_actuators),
             wrench=as_floats(REST if wrench is None else wrench, "wrench", 6),
         )
-        out = np.empty((len(arrays[0]), 6 + self.n_deflections))
-        self._run(forward_dynamics_batch, self.constants[:2], (*arrays, out))
-        return out.reshape((*shape, 6 + self.n_deflections))
+        return self._run(forward_dynamics_batch, shape, arrays, 6 + self.n_deflections)
 
     def inverse_dynamics(
         self,
@@ -311,9 +318,7 @@ class MachineModel:
             acceleration=acceleration,
             wrench=as_floats(REST if wrench is None else wrench, "wrench", 6),
         )
-        out = np.empty((len(arrays[0]), self.n_actuators))
-        self._run(inverse_dynamics_batch, self.constants[:2], (*arrays, out))
-        return out.reshape((*shape, self.n_actuators))
+        return self._run(inverse_dynamics_batch, shape, arrays, self.n_actuators)
 
     def energy(
         self, pose: Any, twist: Any, *, deflection: Any = None
@@ -340,14 +345,12 @@ class MachineModel:
         """
         return self._energies(pose, twist, deflection)[..., 2]
 
-    def _poses(
-        self, pose: Any, row: tuple[int, ...]
-    ) -> tuple[tuple[int, ...], FloatArray, FloatArray]:
-        """Return batch shape, checked poses `(batch, 7)` and an empty `(batch, *row)`."""
+    def _poses(self, pose: Any) -> tuple[tuple[int, ...], FloatArray]:
+        """Return batch shape and checked poses `(batch, 7)`."""
         shape, (poses,) = flatten_batch(pose=as_pose(pose))
         if self.dof < 6 and len(poses):
             check_constraints(self.constants.legs, poses)
-        return shape, poses, np.empty((len(poses), *row))
+        return shape, poses
 
     def _states(
         self, pose: Any, twist: Any, deflection: Any, **others: Any
@@ -367,14 +370,18 @@ class MachineModel:
             check_constraints(self.constants.legs, arrays[0], arrays[1], acceleration)
         return shape, arrays
 
-    def _run(self, kernel: Any, constants: tuple[Any, ...], arrays: tuple[FloatArray, ...]) -> None:
-        run_checked(kernel, constants, arrays, self.constants.legs)
+    def _run(
+        self, kernel: Any, shape: tuple[int, ...], arrays: list[FloatArray], *row: int
+    ) -> FloatArray:
+        """Return what a kernel fills in for a batch of arrays, `(*shape, *row)`."""
+        out = np.empty((len(arrays[0]), *row))
+        constants = self.constants[:2] if kernel in DYNAMICS else (self.constants.legs,)
+        run_checked(kernel, constants, (*arrays, out), self.constants.legs)
+        return out.reshape((*shape, *row))
 
     def _energies(self, pose: Any, twist: Any, deflection: Any) -> FloatArray:
         shape, arrays = self._states(pose, twist, deflection)
-        out = np.empty((len(arrays[0]), 3))
-        self._run(energy_batch, self.constants[:2], (*arrays, out))
-        return out.reshape((*shape, 3))
+        return self._run(energy_batch, shape, arrays, 3)
 
 
 def as_model(value: Any) -> MachineModel:

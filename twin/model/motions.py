@@ -1,4 +1,4 @@
-"""Motions of the platform and of the joints of its legs, as arrays."""
+"""Motions of the platform and of its legs, and the springs along the legs, as arrays."""
 
 from __future__ import annotations
 
@@ -28,6 +28,17 @@ class LegCoordinates(NamedTuple):
     """`(..., n, joints)`"""
     accelerations: FloatArray
     """`(..., n, joints)`"""
+
+
+class LegSprings(NamedTuple):
+    """Springs and dampers along the legs: force = stiffness (rest - length) - damping rate."""
+
+    stiffness: FloatArray
+    """`(n,)` [N/m], zero where a leg has none"""
+    damping: FloatArray
+    """`(n,)` [N s/m]"""
+    rest: FloatArray
+    """`(n,)` lengths [m] without spring force: of the leg, or of a spring in series"""
 
 
 class PlatformMotion(NamedTuple):

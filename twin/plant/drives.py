@@ -10,7 +10,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, read_only
 from twin.errors import InputError
 from twin.kernels.plant import actuation as column
-from twin.machine.drive import AnyDrive
+from twin.machine.hardware.drive import AnyDrive
 from twin.model.machine_model import MachineModel
 
 IDEAL = {

@@ -8,7 +8,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.plant import inertial_sensor as column
-from twin.machine.inertial_sensor import Accelerometers, Gyroscopes, InertialSensor
+from twin.machine.hardware.sensors import Accelerometers, Gyroscopes, InertialSensor
 
 STANDARD_GRAVITY = 9.80665
 """[m/s2] The g of data sheets."""

@@ -10,7 +10,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_floats, as_vector, quaternion_norm, read_only
 from twin.errors import InputError
 from twin.kernels.plant import inertial_sensor as entry
-from twin.machine.inertial_sensor import InertialSensor
+from twin.machine.hardware.sensors import InertialSensor
 from twin.plant.inertial_errors import InertialErrors, draw_errors
 from twin.plant.inertial_log import InertialLog
 from twin.plant.seeds import seed_sequence

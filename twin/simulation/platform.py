@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from twin.machine.catalogue import parameters_path
-from twin.machine.read import read_parameters
+from twin.machine.file.read import read_parameters
 from twin.model.machine_model import MachineModel
 
 if TYPE_CHECKING:

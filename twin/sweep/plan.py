@@ -10,9 +10,9 @@ import numpy as np
 
 from twin.errors import InputError, ParameterError
 from twin.machine.catalogue import parameters_path
+from twin.machine.file.read import read_parameters
 from twin.machine.machine import MachineParameters
 from twin.machine.randomisation.paths import numeric_paths, with_values
-from twin.machine.read import read_parameters
 from twin.sweep.description import Sweep
 from twin.sweep.measure import measure_source
 from twin.sweep.task import Task

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from twin import __version__
+from twin.machine.file.read import parameters_hash
 from twin.machine.machine import MachineParameters
-from twin.machine.read import parameters_hash
 from twin.sweep.choices import ControllerChoice, MotionChoice, PayloadChoice
 
 FORMAT = 1

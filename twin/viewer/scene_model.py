@@ -14,14 +14,14 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_pose, as_vector
 from twin.engines.mechanism.assembly import make_mechanism
-from twin.engines.mechanism.joint_motion import joint_motion
-from twin.engines.mechanism.mechanism import PLATFORM
+from twin.engines.mechanism.joints import joint_motion
 from twin.engines.mechanism.payload import as_segments
 from twin.engines.mjcf.elements import add, document, text
 from twin.engines.mjcf.robot import mechanism_xml
 from twin.engines.mjcf.scene import scene_xml
 from twin.engines.mujoco.model import coordinates, mujoco
 from twin.errors import InputError
+from twin.machine.mechanism.parts import PLATFORM
 from twin.model.ball.ball import Ball
 from twin.model.machine_model import MachineModel
 

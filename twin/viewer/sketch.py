@@ -8,10 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.engines.mechanism.appearance import COLORS
 from twin.engines.mechanism.assembly import make_mechanism
-from twin.engines.mechanism.mechanism import BASE, Mechanism
-from twin.engines.mechanism.shapes import Ball, Box, Cylinder, Plate, Shape
+from twin.engines.mechanism.mechanism import Mechanism
+from twin.machine.mechanism.appearance import COLORS
+from twin.machine.mechanism.parts import BASE
+from twin.machine.mechanism.shapes import Ball, Box, Cylinder, Plate, Shape
 from twin.model.machine_model import MachineModel
 
 AZIMUTH, ELEVATION = np.radians(-62.0), np.radians(20.0)

@@ -98,7 +98,7 @@ def heave(platform: Platform, duration: float) -> SineMotion:
     """Return one slow rise and fall about home, at rest at both ends."""
     stroke = float((platform.maximum_coordinates - platform.minimum_coordinates).min())
     lever = platform_radius(platform) if platform.coordinate_unit == "rad" else 1.0
-    share = HEAVE_SHARE * (0.01 if platform.kind == "strut" else 1.0)
+    share = HEAVE_SHARE * (0.01 if platform.leg.has_axial_spring else 1.0)
     return SineMotion(
         platform.home,
         amplitude={"z": share * stroke * lever},

@@ -103,11 +103,10 @@ def run(platform: Platform) -> CaseResult:
 
 def start_pose(platform: Platform) -> FloatArray:
     """Return the pose `(7,)` from which a machine falls."""
-    kind: str = platform.kind
-    if kind == "strut":
+    if platform.leg.has_axial_spring:
         beside = SHARE * stroke(platform)
         shift = np.concatenate([beside * ASIDE, beside / platform_radius(platform) * ASIDE])
-    elif kind == "pillar":
+    elif platform.leg.has_foot:
         shift = np.concatenate([np.zeros(3), TILT * ASIDE])
     else:
         return platform.home

@@ -8,7 +8,7 @@ import numpy as np
 
 from twin.analysis.inertial.figures import decibels
 from twin.basics.arrays import FloatArray
-from twin.machine.inertial_sensor import InertialSensor
+from twin.machine.hardware.sensors import InertialSensor
 from twin.model.motions import REST
 from twin.motion import Motion, SineMotion
 from twin.plant.inertial_sensor import InertialUnit

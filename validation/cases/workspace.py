@@ -8,7 +8,7 @@ import numpy as np
 
 from twin.analysis.stiffness.matrix import characteristic_scale
 from twin.analysis.workspace.chart import Chart, own_axes
-from twin.analysis.workspace.closed_forms import STRAIGHT, third_turn
+from twin.analysis.workspace.closed_forms import third_turn
 from twin.analysis.workspace.dexterity import conditioning_over, dexterity
 from twin.analysis.workspace.motion_ranges import AxisRange, motion_ranges
 from twin.analysis.workspace.reachable import stretches_along
@@ -64,8 +64,8 @@ def run(platform: Platform) -> CaseResult:
     ranges = motion_ranges(platform)
     measures = [
         *_figures(platform, found, ranges),
-        *(shell_measures(platform, found) if platform.kind in STRAIGHT else ()),
-        *(plate_measures(platform, found, ranges) if platform.kind == "pillar" else ()),
+        *(shell_measures(platform, found) if platform.leg.is_straight else ()),
+        *(plate_measures(platform, found, ranges) if platform.leg.has_foot else ()),
         *_symmetry(platform),
         *_differences(platform),
         *(_reached(platform) if platform.dof == 6 else ()),

@@ -22,7 +22,7 @@ from twin.analysis.inertial.figures import readings_figure, response_figure, wri
 from twin.analysis.inertial.response import InertialComparison, compare_log, sensor_filter
 from twin.analysis.inertial.summary import peak_amplification, summary, table_rows
 from twin.errors import InputError
-from twin.machine.inertial_sensor import InertialSensor
+from twin.machine.hardware.sensors import InertialSensor
 from twin.motion import Motion, RecordedMotion, StepMotion, read_recording
 from twin.plant.inertial_log import InertialLog
 from twin.plant.inertial_sensor import InertialUnit

@@ -8,7 +8,7 @@ import pytest
 import twin
 from twin.analysis.stiffness.springs import rest_length_forces, springs_of, strut_springs
 from twin.errors import InputError
-from twin.machine.legs import StrutLeg
+from twin.machine.legs.strut.parameters import StrutLeg
 from twin.model.motions import REST
 
 

@@ -14,7 +14,7 @@ from twin.analysis.tuning.snippet import control_snippet
 from twin.analysis.tuning.specification import VELOCITY_STEP, step_figures
 from twin.analysis.tuning.velocity import VelocityStudy
 from twin.errors import InputError
-from twin.machine.control import CascadeGains
+from twin.machine.hardware.gains import CascadeGains
 from twin.papers.stewart_thesis.linear_step import heave_leg, velocity_step_response
 
 

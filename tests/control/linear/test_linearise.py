@@ -203,7 +203,7 @@ def test_mujoco_has_the_same_slopes(name: str) -> None:
     """
     import mujoco
 
-    from twin.engines.mechanism.joint_motion import joint_motion
+    from twin.engines.mechanism.joints import joint_motion
     from twin.engines.mujoco.model import velocities
 
     platform, step = twin.load(name), 1e-4

@@ -14,8 +14,9 @@ from unsymmetric import KINDS
 
 from twin.errors import InputError
 from twin.machine import MachineParameters, read_parameters
-from twin.machine.home.checks import check_machine
-from twin.machine.legs import UpsLeg
+from twin.machine.file.read import parameters_from
+from twin.machine.legs.ups.parameters import UpsLeg
+from twin.machine.machine import check_machine
 from twin.machine.randomisation import numeric_paths, with_values
 from twin.machine.randomisation.paths import nominal_value, nominal_values
 from twin.machine.randomisation.rebuild import (
@@ -23,7 +24,6 @@ from twin.machine.randomisation.rebuild import (
     INDEPENDENT_OF_LEG,
     INDEPENDENT_OF_PLATFORM,
 )
-from twin.machine.read import parameters_from
 from twin.simulation.platform import Platform
 
 STRUCTURE = ("orientation", "shift", "mirrored", "fixed_foot", "legs", "variant")

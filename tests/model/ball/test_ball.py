@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import twin
-from twin.engines.mechanism.appearance import drawing
-from twin.engines.mechanism.assembly import KINDS
+from twin.engines.mechanism.assembly import machine_drawing
 from twin.errors import InputError
 from twin.model.ball.ball import HOLLOW, Ball, as_ball, ball_for
 from twin.model.ball.places import as_start, is_lost, on_plate, place_on_plate
@@ -21,7 +20,7 @@ GOOD = Ball(radius=0.03, mass=0.4, plate_radius=0.3, plate_height=0.1)
 def test_a_ball_for_every_machine(name: str) -> None:
     parameters = twin.load(name).parameters
     ball = ball_for(parameters)
-    look = drawing(parameters, KINDS[parameters.leg.kind].ends(parameters.leg))
+    look = machine_drawing(parameters)
     top = look.platform_bottom + look.platform_thickness
     assert ball.plate_height - ball.plate_thickness > top, "the plate would be inside the platform"
     assert 8.0 * ball.radius < ball.plate_radius

@@ -17,7 +17,7 @@ from scales import scale_of
 from unsymmetric import content_without_symmetry
 
 from twin.machine.catalogue import parameters_path
-from twin.machine.read import parameters_from
+from twin.machine.file.read import parameters_from
 from twin.simulation.platform import Platform
 
 pinocchio = pytest.importorskip("pinocchio")

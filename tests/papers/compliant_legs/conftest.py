@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from twin.machine.catalogue import parameters_path
-from twin.machine.read import read_parameters
+from twin.machine.file.read import read_parameters
 from twin.papers.compliant_legs.machine import CompliantMachine, from_parameters
 
 STATES = 20

@@ -13,7 +13,7 @@ from paper_plate import PLATE
 import twin
 from twin.errors import InputError
 from twin.machine.catalogue import parameters_path
-from twin.machine.read import parameters_from
+from twin.machine.file.read import parameters_from
 from twin.papers.driving_simulator.exact.friction import SlidingFriction
 from twin.papers.driving_simulator.exact.model import ExactModel
 from twin.papers.driving_simulator.exact.pillars import Pillars

@@ -8,7 +8,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, not_negative
 from twin.errors import InputError
-from twin.machine.inertial_sensor import InertialSensor
+from twin.machine.hardware.sensors import InertialSensor
 from twin.motion import Motion
 from twin.plant.inertial_log import InertialLog
 from twin.plant.inertial_sensor import InertialUnit

@@ -17,7 +17,7 @@ from twin.analysis.inertial.response import ChannelResponse, InertialComparison
 from twin.basics.arrays import FloatArray, positive
 from twin.basics.files import write_text
 from twin.errors import InputError
-from twin.machine.inertial_sensor import InertialSensor
+from twin.machine.hardware.sensors import InertialSensor
 from twin.motion import Motion
 from twin.motion.axes import POSITIONS
 

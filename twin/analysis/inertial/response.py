@@ -19,7 +19,7 @@ from twin.analysis.inertial.alignment import (
 from twin.analysis.inertial.log_file import CHANNELS
 from twin.basics.arrays import FloatArray, positive
 from twin.errors import InputError
-from twin.machine.inertial_sensor import InertialSensor
+from twin.machine.hardware.sensors import InertialSensor
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion
 from twin.plant.inertial_log import InertialLog

@@ -13,9 +13,6 @@ from twin.machine.machine import MachineParameters
 from twin.model.machine_model import MachineModel, as_model
 from twin.simulation.platform import Platform
 
-KINDS = ("ups", "pillar", "rss")
-"""Legs that stay as long as their actuators make them."""
-
 SENSES = ("magnitude", "signed")
 """Whether pulling counts as much as pushing, or only forces above the limit do."""
 
@@ -69,12 +66,12 @@ class ScaledPayload:
             InputError: not a machine, legs that give way under load, no limit known, or no gravity.
         """
         self.platform = as_model(platform)
-        if platform.kind not in KINDS:
+        if platform.leg.has_spring:
             raise InputError(
                 "platform",
                 f"{platform.name} has {platform.kind} legs, which give way under load: where the "
-                f"platform is depends on the payload. Searched are machines with {', '.join(KINDS)}"
-                " legs; for springs see twin.analysis.stiffness.sag",
+                "platform is depends on the payload. Searched are machines with legs that have no "
+                "springs; for springs see twin.analysis.stiffness.sag",
             )
         self.limits = read_only(_limits(platform, limit))
         self._mass = platform.parameters.platform.body.mass

@@ -8,8 +8,6 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, read_only
 from twin.errors import InputError
-from twin.machine.derived import rest_lengths
-from twin.machine.legs import StrutLeg
 from twin.model.machine_model import MachineModel, as_model
 
 
@@ -28,15 +26,7 @@ class Springs(NamedTuple):
 
 def strut_springs(platform: MachineModel) -> Springs | None:
     """Return the springs of the machine's own struts; None for a machine without struts."""
-    struts = [leg.axial for leg in platform.parameters.legs if isinstance(leg, StrutLeg)]
-    if not struts:
-        return None
-    return Springs(
-        read_only([axial.stiffness for axial in struts]),
-        read_only([axial.damping for axial in struts]),
-        rest_lengths(platform.parameters),
-        own=True,
-    )
+    return Springs(*platform.leg_springs, own=True) if platform.leg.has_axial_spring else None
 
 
 def springs_of(platform: MachineModel, stiffness: Any = None) -> Springs:

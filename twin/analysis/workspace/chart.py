@@ -11,7 +11,6 @@ from twin.analysis.feasibility.mobility import check_convention
 from twin.analysis.stiffness.matrix import characteristic_scale
 from twin.basics.arrays import FloatArray, as_floats, as_pose, read_only
 from twin.errors import InputError
-from twin.machine.legs import RssLeg
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion.axes import axis_names, known_axis
 from twin.motion.quaternions import quaternion_product
@@ -128,7 +127,4 @@ def own_axes(platform: MachineModel) -> tuple[str, ...]:
 
 def farthest_distance(platform: MachineModel) -> float:
     """Return a distance [m] that two places of the same attitude cannot exceed: twice a reach."""
-    if platform.coordinate_unit == "m":
-        return float(2.0 * platform.maximum_coordinates.min())
-    legs = [leg for leg in platform.parameters.legs if isinstance(leg, RssLeg)]
-    return 2.0 * min(leg.crank_length + leg.rod_length for leg in legs)
+    return 2.0 * min(leg.reach for leg in platform.parameters.legs)

@@ -23,9 +23,6 @@ from twin.model.machine_model import MachineModel, as_model
 CLOSE = 1e-9
 """[m] and [1]; joints given in degrees agree to rounding."""
 
-STRAIGHT = ("ups", "strut", "viscoelastic")
-"""Kinds of legs whose coordinate is the distance of their two joints."""
-
 
 def shell_centers(platform: MachineModel, pose: Any) -> FloatArray:
     """Return the shells' centres `(n, 3)` [m] at the attitude of a pose `(7,)`.
@@ -35,7 +32,7 @@ def shell_centers(platform: MachineModel, pose: Any) -> FloatArray:
     """
     from scipy.spatial.transform import Rotation
 
-    if as_model(platform).kind not in STRAIGHT:
+    if not as_model(platform).leg.is_straight:
         raise InputError("platform", f"{platform.name} has no straight legs with two free ends")
     place = as_pose(pose)
     if place.shape != (7,):
@@ -110,7 +107,7 @@ def third_turn(platform: MachineModel) -> bool:
     turn = np.array([[cosine, -sine, 0.0], [sine, cosine, 0.0], [0.0, 0.0, 1.0]])
     limits = np.column_stack([platform.minimum_coordinates, platform.maximum_coordinates])
     points = [platform.base_joints, platform.platform_joints]
-    if platform.kind == "rss":
+    if platform.leg.has_crank:
         points.append(platform.first_axes)
     here = np.hstack([*points, limits])
     there = np.hstack([*(part @ turn.T for part in points), limits])

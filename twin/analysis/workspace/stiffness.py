@@ -12,11 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.stiffness.springs import strut_springs
 from twin.analysis.workspace.admissible import jacobians
 from twin.basics.arrays import FloatArray, as_floats, as_pose
 from twin.errors import InputError
-from twin.machine.legs import ViscoelasticLeg
 from twin.model.machine_model import MachineModel
 
 CHOSEN = (2, 3, 4)
@@ -57,13 +55,11 @@ def leg_stiffness(platform: MachineModel, stiffness: Any = None) -> LegStiffness
         InputError: not above zero, or given for a machine that has springs.
     """
     n = platform.n_actuators
-    springs = strut_springs(platform)
-    inner = [leg.stiffness for leg in platform.parameters.legs if isinstance(leg, ViscoelasticLeg)]
-    own = inner if springs is None else springs.stiffness
-    if len(own):
+    if platform.leg.has_spring:
         if stiffness is not None:
             raise InputError("stiffness", f"{platform.name} has its own springs; leave it out")
-        return LegStiffness(np.array(own), "springs in the legs" if inner else "struts")
+        label = "struts" if platform.leg.has_axial_spring else "springs in the legs"
+        return LegStiffness(platform.leg_springs.stiffness.copy(), label)
     if stiffness is None:
         return LegStiffness(np.ones(n), "relative")
     values = as_floats(stiffness, "stiffness")

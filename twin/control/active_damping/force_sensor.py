@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.control.linear.rest import spring_constants
-from twin.machine.derived import rest_lengths
 from twin.model.machine_model import MachineModel
 from twin.plant.measurement import Measurement
 
@@ -25,9 +23,8 @@ class ForceSensor:
     def __init__(self, platform: MachineModel) -> None:
         self._rest = platform.home_coordinates
         self._stiffness, self._damping = np.zeros((2, platform.n_actuators))
-        if platform.kind == "strut":
-            self._stiffness, self._damping = spring_constants(platform)
-            self._rest = rest_lengths(platform.parameters)
+        if platform.leg.has_axial_spring:
+            self._stiffness, self._damping, self._rest = platform.leg_springs
 
     def read(self, measurement: Measurement) -> FloatArray:
         """Return the forces `(n,)` [N] of a measurement."""

@@ -186,7 +186,7 @@ def continuous_velocity_feedback(
 def _checked(
     platform: MachineModel, gain: Any, period: float, leak: float, springs: bool = True
 ) -> tuple[float, FloatArray, float]:
-    if springs and platform.kind != "strut":
+    if springs and not platform.leg.has_axial_spring:
         raise InputError("platform", f"{platform.name} has no struts")
     lost = as_floats(leak, "leak")
     if lost.ndim or lost < 0.0:

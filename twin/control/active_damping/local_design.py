@@ -117,7 +117,7 @@ def chosen_gain(
         InputError: a machine without springs in its legs, or drives behind which no gain damps
             more than none.
     """
-    if linear.platform.kind not in ("strut", "viscoelastic"):
+    if not linear.platform.leg.has_spring:
         raise InputError(
             "platform", f"{linear.platform.name} has no springs in its legs to be damped"
         )

@@ -174,7 +174,7 @@ class LinearMachine:
             return self.shaken, np.eye(6, 3), np.zeros((n, 3))
         gain = np.eye(n)
         if name == "rest_length":
-            if self.platform.kind != "strut":
+            if not self.platform.leg.has_axial_spring:
                 raise InputError("input", f"{self.platform.name} has no struts")
             gain = np.diag(spring_constants(self.platform)[0])
         return self.pushed @ gain, np.zeros((6, n)), gain
@@ -199,7 +199,7 @@ class LinearMachine:
         own, none = self.pushed.T, np.zeros_like(self.pushed.T)
         if name == "leg_forces":
             rows = np.zeros((len(own), 2 * m))
-            if self.platform.kind == "strut":
+            if self.platform.leg.has_axial_spring:
                 k_axial, c_axial = spring_constants(self.platform)
                 rows = -np.hstack([k_axial[:, None] * own, c_axial[:, None] * own])
             return rows, direct

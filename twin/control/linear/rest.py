@@ -88,9 +88,5 @@ def spring_constants(platform: MachineModel) -> tuple[FloatArray, FloatArray]:
     Raises:
         InputError: not a machine.
     """
-    legs: Any = as_model(platform).parameters.legs
-    springs = [getattr(leg, "axial", leg) for leg in legs]
-    return (
-        np.array([float(getattr(spring, "stiffness", 0.0)) for spring in springs]),
-        np.array([float(getattr(spring, "damping", 0.0)) for spring in springs]),
-    )
+    springs = as_model(platform).leg_springs
+    return springs.stiffness, springs.damping

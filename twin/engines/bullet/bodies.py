@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from twin.engines.bullet.library import bullet, load
-from twin.engines.mechanism.mechanism import PLATFORM, Mechanism
+from twin.engines.mechanism.mechanism import Mechanism
 from twin.engines.urdf.robot import legs_urdf, platform_urdf
+from twin.machine.mechanism.parts import PLATFORM
 
 BASE_LINK = -1
 """Bullet's number for the base link of a multibody."""

@@ -21,7 +21,7 @@ from twin.engines.base import BaseEngine
 from twin.engines.bullet.world import World
 from twin.engines.guard import LARGEST_GAP
 from twin.engines.mechanism.assembly import make_mechanism
-from twin.engines.mechanism.joint_motion import joint_motion
+from twin.engines.mechanism.joints import joint_motion
 from twin.engines.mechanism.payload import as_segments, plain
 from twin.engines.stability import check_timestep
 from twin.model.ball.ball import Ball

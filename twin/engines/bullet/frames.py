@@ -9,7 +9,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.basics.canonical import principal_axes
 from twin.engines.bullet.library import bullet
-from twin.engines.mechanism.mechanism import Body, Point
+from twin.machine.mechanism.parts import Body, Point
 
 
 class InertialFrame(NamedTuple):

@@ -15,12 +15,11 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.engines.bullet.library import bullet, connect, disconnect, load
 from twin.engines.mechanism.assembly import make_mechanism
-from twin.engines.mechanism.joint_forces import JointForces
-from twin.engines.mechanism.joint_motion import joint_motion
-from twin.engines.mechanism.mechanism import PLATFORM, Point
+from twin.engines.mechanism.joints import JointForces, joint_motion
 from twin.engines.projection import OpenTree
 from twin.engines.urdf.robot import FREEDOMS, robot_urdf
 from twin.errors import SingularPoseError
+from twin.machine.mechanism.parts import PLATFORM, Point
 from twin.model.machine_model import MachineModel
 
 SMALLEST_COSINE = 1e-6

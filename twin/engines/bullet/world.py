@@ -15,10 +15,10 @@ from twin.engines.bullet.bodies import Bodies, Link
 from twin.engines.bullet.frames import PlatformFrame, inertial_frame
 from twin.engines.bullet.groups import by_multibody, reader_of
 from twin.engines.bullet.library import bullet, connect, disconnect, quiet
-from twin.engines.mechanism.joint_forces import JointForces
-from twin.engines.mechanism.joint_motion import JointMotion
-from twin.engines.mechanism.mechanism import PLATFORM, Mechanism
+from twin.engines.mechanism.joints import JointForces, JointMotion
+from twin.engines.mechanism.mechanism import Mechanism
 from twin.kernels.loop_gaps import largest_gap
+from twin.machine.mechanism.parts import PLATFORM
 from twin.model.motions import REST
 
 ITERATIONS = 50

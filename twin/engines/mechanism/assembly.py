@@ -3,38 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.engines.mechanism import pillar, rss, ups, viscoelastic
-from twin.engines.mechanism.appearance import Drawing, drawing
-from twin.engines.mechanism.mechanism import BASE, PLATFORM, Body, Mass, Mechanism, Point
+from twin.engines.mechanism.mechanism import Mechanism
 from twin.engines.mechanism.payload import carried_bodies
-from twin.engines.mechanism.shapes import Box, Cylinder, Plate, Shape
+from twin.machine.legs import LEG_KINDS
 from twin.machine.machine import MachineParameters
+from twin.machine.mechanism.appearance import Drawing, drawing
+from twin.machine.mechanism.parts import BASE, PLATFORM, Body, Mass, Point
+from twin.machine.mechanism.shapes import Box, Cylinder, Plate, Shape
 from twin.machine.payload.segments import Segment
 from twin.model.ball.ball import Ball
-
-KINDS: dict[str, Any] = {
-    "ups": ups,
-    "strut": ups,
-    "rss": rss,
-    "viscoelastic": viscoelastic,
-    "pillar": pillar,
-}
-"""Kind of leg -> the module that describes it: `ends`, `reach`, `make_leg`, and `carry`
-where the legs carry the platform on joints."""
 
 
 def make_mechanism(
     parameters: MachineParameters, payload: Sequence[Segment] = (), ball: Ball | None = None
 ) -> Mechanism:
     """Return the mechanism of a machine, with a payload and a ball on its platform if given."""
-    kind = KINDS[parameters.leg.kind]
-    look = drawing(parameters, kind.ends(parameters.leg))
-    legs = [kind.make_leg(parameters, i, leg, look) for i, leg in enumerate(parameters.legs)]
+    kind = LEG_KINDS[parameters.leg.kind]
+    look = machine_drawing(parameters)
+    pairs = list(zip(parameters.legs, parameters.home_places, strict=True))
+    legs = [kind.make_leg(leg, place, look) for leg, place in pairs]
     platform = Body(
         PLATFORM,
         BASE,
@@ -44,15 +35,16 @@ def make_mechanism(
         shapes=_platform_shapes(look),
         free=True,
     )
-    if hasattr(kind, "carry"):
-        platform = kind.carry(parameters, platform)
+    if kind.carry is not None:
+        for leg, place in pairs:
+            platform = kind.carry(leg, place, platform)
     own = (body for leg in legs for body in leg.bodies)
     bodies = [platform, *own, *carried_bodies(payload)]
     return Mechanism(
         name=parameters.name,
         gravity=parameters.gravity,
         home=np.array([*parameters.home.position, *parameters.home.orientation]),
-        reach=max(kind.reach(leg) for leg in parameters.legs),
+        reach=max(leg.reach for leg in parameters.legs),
         base_plate=_base_plate(look),
         base_shapes=tuple(shape for leg in legs for shape in leg.base_shapes),
         bodies=_parents_first(bodies),
@@ -67,6 +59,13 @@ def make_mechanism(
         frictions=tuple(friction for leg in legs for friction in leg.frictions),
         ball=ball,
     )
+
+
+def machine_drawing(parameters: MachineParameters) -> Drawing:
+    """Return the dimensions of a machine as drawn."""
+    base, platform = parameters.base, parameters.platform
+    ends = LEG_KINDS[parameters.leg.kind].ends(parameters.leg)
+    return drawing(base.joints.points, platform.joints.points, platform.thickness, ends)
 
 
 def _parents_first(bodies: list[Body]) -> tuple[Body, ...]:

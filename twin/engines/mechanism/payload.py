@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from twin.engines.mechanism.mechanism import PLATFORM, Body, Joint, Mass, Spring
-from twin.engines.mechanism.shapes import Cylinder, Shape
 from twin.errors import InputError
+from twin.machine.mechanism.parts import PLATFORM, Body, Joint, Mass, Spring
+from twin.machine.mechanism.shapes import Cylinder, Shape
 from twin.machine.payload.occupant import Occupant
 from twin.machine.payload.segments import JOINTS, Segment, origins
 

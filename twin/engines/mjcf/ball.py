@@ -7,9 +7,9 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.engines.mechanism.appearance import COLORS
-from twin.engines.mechanism.mechanism import Mass
 from twin.engines.mjcf.elements import add, add_inertial, text
+from twin.machine.mechanism.appearance import COLORS
+from twin.machine.mechanism.parts import Mass
 from twin.model.ball.ball import Ball
 
 BALL, BALL_PLATE = "ball", "ball_plate"

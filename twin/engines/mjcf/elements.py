@@ -8,8 +8,8 @@ from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
-from twin.engines.mechanism.mechanism import Mass
-from twin.engines.mechanism.shapes import Ball, Box, Cylinder, Plate, Shape
+from twin.machine.mechanism.parts import Mass
+from twin.machine.mechanism.shapes import Ball, Box, Cylinder, Plate, Shape
 
 NOTE = "<!-- Generated from platform.toml; do not edit. -->"
 

@@ -9,10 +9,8 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from twin.engines.mechanism.appearance import COLORS
 from twin.engines.mechanism.assembly import make_mechanism
-from twin.engines.mechanism.mechanism import BASE, PLATFORM, Body, Joint, Mechanism
-from twin.engines.mechanism.shapes import Plate
+from twin.engines.mechanism.mechanism import Mechanism
 from twin.engines.mjcf.ball import (
     add_ball,
     add_ball_materials,
@@ -22,6 +20,9 @@ from twin.engines.mjcf.ball import (
 )
 from twin.engines.mjcf.elements import add, add_inertial, add_mesh, add_shape, document, text
 from twin.engines.stability import suitable_timestep
+from twin.machine.mechanism.appearance import COLORS
+from twin.machine.mechanism.parts import BASE, PLATFORM, Body, Joint
+from twin.machine.mechanism.shapes import Plate
 from twin.model.machine_model import MachineModel
 
 LOOP_SOLIMP = (0.9999, 0.9999, 0.001, 0.5, 2.0)

@@ -16,8 +16,7 @@ from twin.basics.arrays import FloatArray
 from twin.engines.base import BaseEngine
 from twin.engines.guard import LARGEST_GAP
 from twin.engines.mechanism.assembly import make_mechanism
-from twin.engines.mechanism.joint_forces import JointForces
-from twin.engines.mechanism.joint_motion import joint_motion
+from twin.engines.mechanism.joints import JointForces, joint_motion
 from twin.engines.mechanism.payload import as_segments, plain
 from twin.engines.mjcf.robot import REFERENCE
 from twin.engines.mujoco.ball import FreeBall

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.engines.mechanism.mechanism import PLATFORM, Mechanism
+from twin.engines.mechanism.mechanism import Mechanism
 from twin.engines.mujoco.model import mujoco
+from twin.machine.mechanism.parts import PLATFORM
 
 
 class FreePlatform:

@@ -9,11 +9,11 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, IndexArray
 from twin.engines.mechanism.assembly import make_mechanism
-from twin.engines.mechanism.joint_forces import JointForces
-from twin.engines.mechanism.joint_motion import joint_motion
-from twin.engines.mechanism.mechanism import PLATFORM, Mechanism
+from twin.engines.mechanism.joints import JointForces, joint_motion
+from twin.engines.mechanism.mechanism import Mechanism
 from twin.engines.mujoco.model import compile_model, coordinates, mujoco, velocities
 from twin.engines.projection import OpenTree
+from twin.machine.mechanism.parts import PLATFORM
 from twin.model.machine_model import MachineModel
 
 

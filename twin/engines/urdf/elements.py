@@ -12,9 +12,9 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.basics.canonical import principal_axes
-from twin.engines.mechanism.appearance import COLORS
-from twin.engines.mechanism.mechanism import MASSLESS, Mass
-from twin.engines.mechanism.shapes import Ball, Box, Cylinder, Shape
+from twin.machine.mechanism.appearance import COLORS
+from twin.machine.mechanism.parts import MASSLESS, Mass
+from twin.machine.mechanism.shapes import Ball, Box, Cylinder, Shape
 
 ORIGIN = (0.0, 0.0, 0.0)
 

@@ -1,41 +1,17 @@
-"""Leg kinds: what one leg is made of, and where it is when the platform is at home."""
+"""Kinds of legs, each a folder: parameters, constants for the equations, mechanism, template."""
 
-from typing import Annotated
+from twin.machine.legs.kind import LegKind
+from twin.machine.legs.pillar import PILLAR
+from twin.machine.legs.rss import RSS
+from twin.machine.legs.strut import STRUT
+from twin.machine.legs.ups import UPS
+from twin.machine.legs.viscoelastic import VISCOELASTIC
 
-from pydantic import Field
-
-from twin.machine.legs.appearance import (
-    CrankAppearance,
-    LegAppearance,
-    PillarAppearance,
-    SpringAppearance,
-)
-from twin.machine.legs.pillar import PillarLeg
-from twin.machine.legs.rss import RssLeg
-from twin.machine.legs.strut import StrutLeg
-from twin.machine.legs.ups import UpsLeg
-from twin.machine.legs.viscoelastic import ViscoelasticLeg
-
-AnyLeg = UpsLeg | StrutLeg | RssLeg | ViscoelasticLeg | PillarLeg
-"""Every kind has `kind`, `coordinate`, `dof`, `actuator`, and answers `home_coordinate`,
-`home_row` and `home_problem` for its place."""
-
-Leg = Annotated[AnyLeg, Field(discriminator="kind")]
-
-LEG_KINDS = ("ups", "strut", "rss", "viscoelastic", "pillar")
-"""Values of `kind`."""
-
-__all__ = [
-    "LEG_KINDS",
-    "AnyLeg",
-    "CrankAppearance",
-    "Leg",
-    "LegAppearance",
-    "PillarAppearance",
-    "PillarLeg",
-    "RssLeg",
-    "SpringAppearance",
-    "StrutLeg",
-    "UpsLeg",
-    "ViscoelasticLeg",
-]
+LEG_KINDS: dict[str, LegKind] = {
+    "ups": UPS,
+    "strut": STRUT,
+    "rss": RSS,
+    "viscoelastic": VISCOELASTIC,
+    "pillar": PILLAR,
+}
+"""Value of `kind` in a platform.toml, and name of the folder -> the kind."""

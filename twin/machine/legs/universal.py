@@ -8,8 +8,7 @@ import numpy as np
 from pydantic import Field, field_validator
 
 from twin.basics.arrays import FloatArray
-from twin.machine.legs.driven import LinearLeg
-from twin.machine.legs.place import COINCIDENT, NEARLY_PARALLEL, LegPlace, LegProblem
+from twin.machine.legs.leg import COINCIDENT, NEARLY_PARALLEL, LegPlace, LegProblem, LinearLeg, unit
 from twin.machine.quantity import Direction
 
 
@@ -35,10 +34,7 @@ class UniversalLeg(LinearLeg):
     coordinate is the leg's length.
     """
 
-    coordinate: ClassVar[str] = "length"
-    """What the actuator coordinate is, for messages"""
-    dof: ClassVar[int] = 6
-    """Degrees of freedom of a platform on legs of this kind"""
+    is_straight: ClassVar[bool] = True
 
     kind: str
     first_axis: Literal["horizontal"] | Direction = Field(
@@ -67,6 +63,12 @@ class UniversalLeg(LinearLeg):
         else:
             axis = np.array(self.first_axis)
         return np.asarray(axis / np.linalg.norm(axis))
+
+    def home_frame(self, place: LegPlace) -> FloatArray:
+        """Return the rotation `(3, 3)` leg to base at home: columns s2, Z x s2, Z."""
+        along = unit(place.vector)
+        second = unit(np.cross(self.home_axis(place), along))
+        return np.stack([second, np.cross(along, second), along], axis=1)
 
     def home_coordinate(self, place: LegPlace) -> float:
         """Return the actuator coordinate at home: the leg's length [m]."""

@@ -9,7 +9,7 @@ from numbers import Real
 from typing import Any
 
 from twin.errors import InputError, ParameterError
-from twin.machine.legs import AnyLeg
+from twin.machine.legs.leg import Leg
 from twin.machine.machine import MachineParameters
 from twin.machine.randomisation.rebuild import machine_with
 from twin.machine.randomisation.tables import Keys, leaf, leaves
@@ -114,7 +114,7 @@ def _names_one_leg(path: Any) -> bool:
 
 
 def resolved(
-    parameters: MachineParameters, legs: tuple[AnyLeg, ...], path: Any
+    parameters: MachineParameters, legs: tuple[Leg, ...], path: Any
 ) -> dict[int, tuple[Keys, int | float]]:
     """Return, by leg (from 1; 0 for what is no leg's), the keys of a path and the number there.
 

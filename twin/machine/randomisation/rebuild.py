@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from twin.machine.legs import AnyLeg
+from twin.machine.file.read import parameters_from
+from twin.machine.legs.leg import Leg
 from twin.machine.machine import MachineParameters
 from twin.machine.randomisation.tables import Changes, Keys, changed, note, replaced
-from twin.machine.read import parameters_from
 from twin.machine.table import Table
 from twin.machine.variant import Variant
 
@@ -35,7 +35,7 @@ INDEPENDENT_OF_LEG = (
 
 def machine_with(
     parameters: MachineParameters,
-    legs: tuple[AnyLeg, ...],
+    legs: tuple[Leg, ...],
     changes: Mapping[tuple[int, Keys], float],
 ) -> MachineParameters:
     """Return the machine with other numbers; legs that become equal share a table.
@@ -83,7 +83,7 @@ def _independent(machine: Changes, inside: dict[int, Changes]) -> bool:
 
 def _quick(
     parameters: MachineParameters,
-    legs: tuple[AnyLeg, ...],
+    legs: tuple[Leg, ...],
     machine: Changes,
     inside: dict[int, Changes],
 ) -> MachineParameters:
@@ -101,11 +101,11 @@ def _quick(
     return replaced(parameters, update)
 
 
-def _source(parameters: MachineParameters, leg: AnyLeg) -> str:
+def _source(parameters: MachineParameters, leg: Leg) -> str:
     return next((other.source for other in parameters.variant if other.leg is leg), leg.source)
 
 
-def _leg(leg: AnyLeg, change: Changes) -> AnyLeg:
+def _leg(leg: Leg, change: Changes) -> Leg:
     return replaced(leg, _tables(leg, change, INDEPENDENT_OF_LEG))
 
 
@@ -119,13 +119,13 @@ def _tables(owner: Table, change: Changes, names: tuple[str, ...]) -> dict[str, 
 
 
 def _groups(
-    parameters: MachineParameters, legs: tuple[AnyLeg, ...], inside: dict[int, Changes]
-) -> tuple[tuple[AnyLeg, Changes, list[int]], list[tuple[AnyLeg, Changes, list[int]]]]:
+    parameters: MachineParameters, legs: tuple[Leg, ...], inside: dict[int, Changes]
+) -> tuple[tuple[Leg, Changes, list[int]], list[tuple[Leg, Changes, list[int]]]]:
     """Return leg, changes and numbers of what becomes `[leg]`, and those of what become variants.
 
     `[leg]` is what most of its legs become; without a leg of its own it stays.
     """
-    groups: list[tuple[AnyLeg, Changes, list[int]]] = []
+    groups: list[tuple[Leg, Changes, list[int]]] = []
     for number, leg in enumerate(legs, start=1):
         change = inside.get(number, {})
         for other, same, numbers in groups:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, get_args
 
-from twin.machine.configuration import IDEAL
+from twin.machine.file.configuration import IDEAL
 from twin.model.engine import FIDELITIES
 from twin.page.panels.gains import GainNumbers
 from twin.page.requests import Requests

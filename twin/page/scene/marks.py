@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.engines.mechanism.mechanism import PLATFORM
+from twin.machine.mechanism.parts import PLATFORM
 from twin.machine.payload.seating import with_body
 from twin.machine.payload.segments import rigid_sum
 from twin.page.scene.machine_scene import BASE, LEG, MachineScene

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_vector, positive
-from twin.engines.mechanism.mechanism import PLATFORM
+from twin.machine.mechanism.parts import PLATFORM
 from twin.page.scene.machine_scene import MachineScene
 
 SHORTEST, LONGEST = 0.12, 0.40

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from twin.basics.arrays import one_of
-from twin.engines.mechanism.mechanism import PLATFORM
+from twin.machine.mechanism.parts import PLATFORM
 from twin.model.ball.ball import Ball
 from twin.page.scene.backdrop import Backdrop
 from twin.page.scene.leg_colours import Colouring

@@ -9,7 +9,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, as_pose, read_only
 from twin.errors import InputError
-from twin.machine.legs import ViscoelasticLeg
+from twin.machine.legs.viscoelastic.parameters import ViscoelasticLeg
 from twin.machine.machine import MachineParameters
 from twin.papers.compliant_legs.vectors import rotation_matrix
 

@@ -112,7 +112,7 @@ class PlateModel:
                 ones, pillars that are no rectangle, a body that is not centred and aligned.
         """
         legs = parameters.legs
-        if {leg.kind for leg in legs} != {"pillar"} or len(legs) != len(CORNERS):
+        if not all(leg.has_foot for leg in legs) or len(legs) != len(CORNERS):
             raise InputError("parameters", "must describe four legs of kind 'pillar'")
         leg, body, joints = legs[0], parameters.platform.body, parameters.platform.joints.points
         actuator = leg.actuator

@@ -135,7 +135,7 @@ def pack_model(platform: MachineModel) -> Model:
     Raises:
         InputError: another kind or number of legs, or platform joints on one line.
     """
-    if platform.kind != "ups" or platform.n_actuators != LEGS:
+    if platform.leg.equations != "ups" or platform.n_actuators != LEGS:
         raise InputError(
             "platform",
             f"formulations need {LEGS} legs of kind 'ups', not {platform.n_actuators} of kind "

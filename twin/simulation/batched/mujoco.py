@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from twin.engines.guard import LARGEST_GAP
-from twin.engines.mechanism.joint_motion import joint_motion
+from twin.engines.mechanism.joints import joint_motion
 from twin.engines.mujoco.ball import FreeBall
 from twin.engines.mujoco.engine import SAVED
 from twin.engines.mujoco.model import coordinates, mujoco, velocities

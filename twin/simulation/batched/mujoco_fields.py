@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, IndexArray
-from twin.engines.mechanism.mechanism import PLATFORM, Mechanism
+from twin.engines.mechanism.mechanism import Mechanism
 from twin.engines.mjcf.robot import REFERENCE
 from twin.engines.mujoco.model import coordinates, mujoco, velocities
+from twin.machine.mechanism.parts import PLATFORM
 
 
 class Layout(NamedTuple):

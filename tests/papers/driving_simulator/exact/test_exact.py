@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 import twin
 from twin.errors import InputError, SingularPoseError
 from twin.machine.catalogue import parameters_path
-from twin.machine.read import parameters_from
+from twin.machine.file.read import parameters_from
 from twin.papers.driving_simulator.closed_forms import ExactKinematics
 from twin.papers.driving_simulator.exact.friction import SlidingFriction
 from twin.papers.driving_simulator.exact.model import ExactModel

@@ -111,7 +111,7 @@ class Pillars:
             InputError: other legs.
         """
         legs, body = parameters.legs, parameters.platform.body
-        if {leg.kind for leg in legs} != {"pillar"}:
+        if not all(leg.has_foot for leg in legs):
             raise InputError("parameters", "must describe legs of kind 'pillar'")
         fixed = legs[0].fixed_foot - 1
         return cls(

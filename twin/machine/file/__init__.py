@@ -1,0 +1,1 @@
+"""A platform.toml as a file: reading it, its configurations, its description and templates."""

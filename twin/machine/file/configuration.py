@@ -1,0 +1,66 @@
+"""Configurations: named sets of changes of a whole file, such as a machine with its friction."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pydantic import Field
+
+from twin.machine.table import Table, merged
+
+CONFIGURATION_NAME = r"[a-z][a-z0-9_]{0,63}"
+
+IDEAL = "ideal"
+"""Name of the file as it stands, without any of its configurations; so is None."""
+
+
+class Configurations(Table):
+    """Which configurations a file has, and which of them these parameters are."""
+
+    known: tuple[str, ...] = Field(description="Configurations of the file")
+    applied: str = Field("", description="Configuration that is applied, empty for none")
+
+
+def split_configurations(
+    content: dict[str, Any],
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]], list[tuple[str, str]]]:
+    """Return the plain content of a file, its configurations, and their problems."""
+    plain = {key: value for key, value in content.items() if key != "configuration"}
+    tables = content.get("configuration", {})
+    if not isinstance(tables, dict):
+        return plain, {}, [("configuration", "must be tables such as [configuration.hardware]")]
+    problems = []
+    for name, table in tables.items():
+        field = f"configuration.{name}"
+        if not re.fullmatch(CONFIGURATION_NAME, name):
+            problems.append((field, "must be lower-case letters, digits and underscores"))
+        elif name == IDEAL:
+            problems.append((field, "is the name of the file as it stands; take another"))
+        elif not isinstance(table, dict):
+            problems.append((field, f"must be a table such as [configuration.{name}.leg]"))
+        elif not isinstance(table.get("source"), str) or not table["source"].strip():
+            problems.append((f"{field}.source", "missing; say where its numbers are from"))
+        elif "configuration" in table:
+            problems.append(
+                (
+                    f"{field}.configuration",
+                    "a configuration has no configurations of its own; remove it",
+                )
+            )
+    return plain, {} if problems else tables, problems
+
+
+def with_configuration(
+    content: dict[str, Any], configurations: dict[str, dict[str, Any]], name: str | None
+) -> dict[str, Any]:
+    """Return the content of a file with one configuration merged over it; None: as it is."""
+    note = {"known": list(configurations), "applied": name or "", "source": content.get("source")}
+    if not configurations:
+        return content
+    if name is None:
+        return content | {"configuration": note}
+    configuration = configurations[name]
+    change = {key: value for key, value in configuration.items() if key != "source"}
+    whole = merged(content, change, configuration["source"])
+    return whole | {"configuration": note | {"source": configuration["source"]}}

@@ -1,0 +1,143 @@
+"""Reading a platform.toml: every fault ends in one error that names file and field."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from twin.errors import InputError, ParameterError
+from twin.machine.file.configuration import IDEAL, split_configurations, with_configuration
+from twin.machine.legs import LEG_KINDS
+from twin.machine.machine import MachineParameters
+from twin.machine.table import field_names, tag_names
+
+LARGEST_FILE = 1_000_000
+"""Bytes; a platform.toml has a few thousand."""
+
+
+SPELLING = "check its spelling or remove it"
+
+TAGS = {"rigid", "cylinder", "paired_circle", "points", *LEG_KINDS}
+"""Names of the members of unions, which stand between field names in the path of a problem."""
+
+
+def read_parameters(path: str | Path, configuration: str | None = None) -> MachineParameters:
+    """Return the checked parameters of a platform.toml, with one of its configurations applied.
+
+    The configuration "ideal" is the file as it stands; so is None.
+
+    Raises:
+        InputError: the file has no configuration of that name.
+        ParameterError: unreadable, not UTF-8, not TOML, unknown or missing fields, or values that
+            no machine can have; lists every problem with its field.
+    """
+    file = Path(path)
+    try:
+        with file.open("rb") as stream:
+            raw = stream.read(LARGEST_FILE + 1)
+    except OSError as error:
+        raise ParameterError(file, [("file", f"cannot be read ({error.strerror})")]) from None
+    if len(raw) > LARGEST_FILE:
+        raise ParameterError(file, [("file", f"larger than {LARGEST_FILE} bytes")])
+    try:
+        content = tomllib.loads(raw.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise ParameterError(file, [("file", f"is not UTF-8 text ({error.reason})")]) from None
+    except tomllib.TOMLDecodeError as error:
+        raise ParameterError(file, [("file", f"is not valid TOML: {error}")]) from None
+    except ValueError as error:
+        # Python refuses to read integers of several thousand digits.
+        raise ParameterError(file, [("file", f"has a number too long to read ({error})")]) from None
+    except RecursionError:
+        raise ParameterError(file, [("file", "is nested too deeply")]) from None
+    return parameters_from(content, file, configuration)
+
+
+def parameters_from(
+    content: dict[str, Any], file: str | Path, configuration: str | None = None
+) -> MachineParameters:
+    """Return the checked parameters of the content of a platform.toml; `file` names it in errors.
+
+    All configurations are checked, whichever is asked for.
+
+    Raises:
+        InputError: there is no configuration of that name.
+        ParameterError: unknown or missing fields, or values that no machine can have.
+    """
+    plain, configurations, problems = split_configurations(content)
+    if problems:
+        raise ParameterError(file, problems)
+    machines: dict[str | None, MachineParameters] = {}
+    for name in (None, *configurations):
+        try:
+            machines[name] = MachineParameters.model_validate(
+                with_configuration(plain, configurations, name)
+            )
+        except ValidationError as error:
+            prefix = "" if name is None else f"configuration.{name}."
+            found = [(prefix + field, message) for field, message in _problems(error)]
+            raise ParameterError(file, found) from None
+    if configuration is None or configuration == IDEAL:
+        return machines[None]
+    if not isinstance(configuration, str) or configuration not in machines:
+        known = f"known: {', '.join((IDEAL, *configurations))}"
+        if not configurations:
+            known = f"this machine has none but {IDEAL!r}"
+        raise InputError("configuration", f"unknown configuration {configuration!r}; {known}")
+    return machines[configuration]
+
+
+def _problems(error: ValidationError) -> list[tuple[str, str]]:
+    problems: list[tuple[str, str]] = []
+    for entry in error.errors(include_url=False):
+        extra = entry["type"] == "extra_forbidden"
+        # The names of union members stand between field names; a user's own field comes last.
+        inner, last = (entry["loc"][:-1], entry["loc"][-1:]) if extra else (entry["loc"], ())
+        places = [str(part) for part in inner if "[" not in str(part)]
+        path = [*(part for part in places if part not in TAGS), *map(str, last)]
+        if path[:1] == ["variant"] and path[2:3] == ["leg"]:
+            # In the file a variant's own entries are those of its leg.
+            del path[2]
+        field = entry.get("ctx", {}).get("field") or ".".join(path) or "file"
+        message = _message(entry, [part for part in places if not part.isdigit()])
+        # What is wrong with [leg] is wrong with every variant of it, and a list whose entries are
+        # wrong counts as empty.
+        repeated = ("leg." + ".".join(path[2:]), message) in problems
+        caused = entry["type"] == "too_short" and entry["input"]
+        if not repeated and not caused:
+            problems.append((field, message))
+    return problems
+
+
+def _message(entry: ErrorDetails, tables: list[str]) -> str:
+    """Return what is wrong and what to do; `tables` is the way to the field through the models."""
+    fault, context = entry["type"], entry.get("ctx", {})
+    if fault == "extra_forbidden":
+        close = get_close_matches(str(entry["loc"][-1]), field_names(MachineParameters, tables), 1)
+        return "unknown field; " + (f"did you mean '{close[0]}'?" if close else SPELLING)
+    if fault == "missing":
+        return "missing; " + ("the list is too short" if _in_list(entry) else "add it")
+    if fault == "too_short":
+        return f"the list is too short; it needs {context['min_length']} or more entries"
+    if fault in ("model_type", "model_attributes_type"):
+        return "must be a table"
+    if fault.startswith("union_tag"):
+        known = ", ".join(f"'{tag}'" for tag in tag_names(MachineParameters, tables))
+        return f"must be a table with a {context['discriminator']}: {known}"
+    return entry["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+
+
+def _in_list(entry: ErrorDetails) -> bool:
+    return isinstance(entry["loc"][-1], int)
+
+
+def parameters_hash(parameters: MachineParameters) -> str:
+    """Return a hexadecimal digest of all parameter values, the same on every machine."""
+    text = parameters.model_dump_json(exclude_none=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

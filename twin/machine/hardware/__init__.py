@@ -1,0 +1,1 @@
+"""Actuators, drives and sensors of a machine: their parameters."""

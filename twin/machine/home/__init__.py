@@ -1,1 +1,0 @@
-"""Home: where the machine is at rest, what its legs hold there, and what they do not."""

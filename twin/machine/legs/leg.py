@@ -1,0 +1,180 @@
+"""Base of every kind of leg: its properties, and its place when the platform is at home."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
+
+import numpy as np
+from pydantic import Field
+
+from twin.basics.arrays import FloatArray
+from twin.machine.hardware.actuator import Actuator
+from twin.machine.hardware.drive import AnyDrive, LinearDrive
+from twin.machine.hardware.sensors import Encoder
+from twin.machine.table import Table
+
+COINCIDENT = 1e-6
+"""Joint points closer than this [m] are one point by any manufacturing standard."""
+
+NEARLY_PARALLEL = 1e-3
+"""Sine of the smallest angle [rad] to keep between directions that must not be parallel."""
+
+
+class LegPlace(NamedTuple):
+    """One leg at home; vectors `(3,)` in the base frame."""
+
+    number: int
+    """from 1"""
+    base: FloatArray
+    """base joint [m]"""
+    joint: FloatArray
+    """platform joint [m], platform frame"""
+    arm: FloatArray
+    """reference point to platform joint [m]"""
+    vector: FloatArray
+    """base joint to platform joint [m]"""
+    rotation: FloatArray
+    """`(3, 3)` platform to base"""
+
+    @property
+    def normal(self) -> FloatArray:
+        """Z axis of the platform frame."""
+        return self.rotation[:, 2]
+
+
+def unit(vector: FloatArray) -> FloatArray:
+    """Return a vector `(3,)` divided by its length."""
+    return np.asarray(vector / np.linalg.norm(vector, axis=-1))
+
+
+class LegProblem(NamedTuple):
+    """Reason why a leg cannot be at home."""
+
+    field: str
+    """of the leg's table, or a path that starts with a dot from the top of the file"""
+    message: str
+
+
+class LegSpring(NamedTuple):
+    """Spring and damper along a leg: force = stiffness (rest - length) - damping rate."""
+
+    stiffness: float
+    """[N/m]"""
+    damping: float
+    """[N s/m]"""
+    rest: float
+    """length [m] without spring force: of the leg, or of a spring in series"""
+
+
+class Leg(Table):
+    """One leg between base and platform: the properties that all kinds have.
+
+    Everything at home follows from the place of the leg alone.
+    """
+
+    coordinate: ClassVar[str] = "length"
+    """Name of the actuator coordinate, for messages"""
+    definition: ClassVar[str] = (
+        "the distance from base joint to platform joint; extension is positive"
+    )
+    """Definition of the actuator coordinate and of its sign"""
+    dof: ClassVar[int] = 6
+    """Degrees of freedom of a platform on legs of this kind"""
+    equations: ClassVar[str]
+    """Folder of `twin.kernels.legs` that holds the equations of this kind"""
+    is_straight: ClassVar[bool] = False
+    """Whether the actuator coordinate is the distance of base and platform joint"""
+    has_crank: ClassVar[bool] = False
+    """Whether the actuator turns a crank about an axis fixed in the base"""
+    has_foot: ClassVar[bool] = False
+    """Whether the leg is fixed to the platform and has its foot on the floor"""
+    has_axial_spring: ClassVar[bool] = False
+    """Whether a spring acts beside the actuator"""
+    has_series_spring: ClassVar[bool] = False
+    """Whether a spring acts in series with the actuator; its deflection is a state"""
+
+    if TYPE_CHECKING:  # fields of every kind, each with its own type
+        kind: str
+        actuator: Actuator
+        drive: AnyDrive | None
+        encoder: Encoder | None
+
+    @property
+    def has_spring(self) -> bool:
+        """Whether the leg gives way under load."""
+        return self.has_axial_spring or self.has_series_spring
+
+    @property
+    def resists_motion(self) -> bool:
+        """Whether springs, dampers or friction of the leg depend on the machine's motion."""
+        return self.has_spring
+
+    @property
+    @abstractmethod
+    def mass(self) -> float:
+        """Mass [kg] of the whole leg."""
+
+    @property
+    def platform_mass(self) -> float:
+        """Part of the mass [kg] that moves with the platform, at the platform joint."""
+        return 0.0
+
+    @property
+    def pushed_mass(self) -> float | None:
+        """Mass [kg] that moves along the leg with its actuator; None where there is none."""
+        return None
+
+    @property
+    def reach(self) -> float:
+        """Largest distance [m] of the leg's end from the base joint, springs relaxed."""
+        return self.actuator.maximum
+
+    def spring(self, place: LegPlace) -> LegSpring:
+        """Return the spring along the leg; without stiffness where there is none."""
+        return LegSpring(0.0, 0.0, self.home_coordinate(place))
+
+    @abstractmethod
+    def home_axis(self, place: LegPlace) -> FloatArray:
+        """Return the axis `(3,)` of the leg's first joint, a unit vector fixed in the base."""
+
+    @abstractmethod
+    def home_coordinate(self, place: LegPlace) -> float:
+        """Return the actuator coordinate at home [m] or [rad]; NaN where it does not exist."""
+
+    @abstractmethod
+    def home_row(self, place: LegPlace) -> FloatArray:
+        """Return the row `(6,)` of the Jacobian at home: actuator rate = row @ twist."""
+
+    @abstractmethod
+    def home_problem(self, place: LegPlace) -> LegProblem | None:
+        """Return the reason why the leg cannot be at home; None if it can."""
+
+    def home_lines(self, place: LegPlace) -> list[tuple[FloatArray, FloatArray]]:
+        """Return the lines (start, vector) [m] that the leg consists of at home."""
+        return [(place.base, place.vector)]
+
+    def home_constraints(self, place: LegPlace) -> FloatArray:
+        """Return rows `(m, 6)` that the leg adds at home: row @ twist = 0; mostly none."""
+        return np.empty((0, 6))
+
+    @classmethod
+    def check_together(cls, tables: Sequence[tuple[str, Self]], places: Sequence[LegPlace]) -> None:
+        """Raise a problem unless the legs of a machine fit together.
+
+        Args:
+            tables: dotted path and leg of `[leg]` and of every variant.
+            places: of all legs.
+        """
+
+
+class LinearLeg(Leg):
+    """A leg with a prismatic actuator."""
+
+    drive: LinearDrive | None = Field(
+        None, description="Drive of the actuator; leave out for an ideal one"
+    )
+    encoder: Encoder | None = Field(
+        None, description="Encoder of the actuator; leave out for an exact one"
+    )

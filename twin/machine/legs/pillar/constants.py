@@ -1,0 +1,28 @@
+"""Constants of pillars for the equations of `twin.kernels.legs.pillar`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.machine.legs.kind import Constants
+from twin.machine.legs.leg import LegPlace
+from twin.machine.legs.pillar.parameters import PillarLeg
+
+
+def constants(leg: PillarLeg, place: LegPlace) -> Constants:
+    """Return whether the foot is fixed, its mass and its friction."""
+    own = leg.friction
+    return {
+        "fixed": float(place.number == leg.fixed_foot),
+        "foot_mass": leg.foot_mass,
+        "viscous": own.viscous if own else 0.0,
+        "coulomb": own.coulomb if own else 0.0,
+        "transition_speed": own.transition_speed if own else 1.0,
+    }
+
+
+def home_frame(leg: PillarLeg, place: LegPlace) -> FloatArray:
+    """Return roll and pitch [rad] of the platform at home, and seven zeros."""
+    x, y, z = place.normal
+    return np.array([np.arctan2(-y, z), np.arctan2(x, np.hypot(y, z)), *np.zeros(7)])

@@ -1,0 +1,171 @@
+"""A pillar: an actuator fixed at a right angle below the plate, on a foot in the ground plane."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+from pydantic import Field
+
+from twin.basics import canonical
+from twin.basics.arrays import FloatArray
+from twin.machine.hardware.actuator import LinearActuator
+from twin.machine.legs.leg import COINCIDENT, LegPlace, LegProblem, LinearLeg
+from twin.machine.quantity import Damping, Force, Length, Mass, Speed, Whole
+from twin.machine.table import Table, problem
+
+LARGEST_YAW = 1e-9
+"""Part of the plate's y axis along x of the base; above it a pose does not fit the fixed foot."""
+
+
+class FootFriction(Table):
+    """Friction of a sliding foot: -(viscous + coulomb / sqrt(v^2 + transition_speed^2)) v."""
+
+    viscous: Damping = Field(ge=0, description="Viscous friction")
+    coulomb: Force = Field(0.0, ge=0, description="Dry friction once the foot slides")
+    transition_speed: Speed = Field(
+        1e-3, gt=0, description="Speed about which dry friction changes its sign smoothly"
+    )
+
+
+class PillarAppearance(Table):
+    """A strut below the plate and the foot it stands on."""
+
+    strut_radius: Length = Field(gt=0, description="Radius of the strut")
+    foot_radius: Length = Field(gt=0, description="Radius of the foot's disc")
+
+
+class PillarLeg(LinearLeg):
+    """Actuator perpendicular to the plate; its foot slides in the ground plane or is fixed there.
+
+    One foot is fixed, on a universal joint with its first axis along x of the base and the second
+    along y of the plate. The actuator coordinate is the length from the foot to the plate's corner.
+    Three or more pillars leave heave, roll and pitch.
+    """
+
+    definition: ClassVar[str] = (
+        "the height of the plate's joint above its foot, square to the plate"
+    )
+    dof: ClassVar[int] = 3
+    equations: ClassVar[str] = "pillar"
+    has_foot: ClassVar[bool] = True
+
+    kind: Literal["pillar"] = Field("pillar", description="Kind of leg")
+    fixed_foot: Whole = Field(description="Leg (from 1) whose foot is fixed to the ground")
+    upper_mass: Mass = Field(gt=0, description="Mass that moves with the plate, at its corner")
+    foot_mass: Mass = Field(gt=0, description="Mass that moves with the foot")
+    friction: FootFriction | None = Field(
+        None, description="Friction of the sliding feet; leave out for none"
+    )
+    actuator: LinearActuator = Field(description="The actuator between foot and corner")
+    appearance: PillarAppearance | None = Field(None, description="Dimensions for drawing")
+
+    def home_axis(self, place: LegPlace) -> FloatArray:
+        """Return the axis `(3,)` of the fixed foot that is fixed in the base: x."""
+        return np.array([1.0, 0.0, 0.0])
+
+    def home_coordinate(self, place: LegPlace) -> float:
+        """Return the actuator coordinate at home: the pillar's length [m], NaN on a vertical plate.
+
+        The foot lies below the corner along the plate's normal n, at the height of the base joint.
+        """
+        return float(place.vector[2] / place.normal[2]) if place.normal[2] > 0 else np.nan
+
+    def home_row(self, place: LegPlace) -> FloatArray:
+        """Return the row `(6,)` of the Jacobian at home: length rate = row @ twist."""
+        upward = np.array([0.0, 0.0, 1.0]) / place.normal[2]
+        return np.concatenate([upward, np.cross(self._foot(place), upward)])
+
+    def home_constraints(self, place: LegPlace) -> FloatArray:
+        """Return rows `(3, 6)` that the fixed foot adds at home: row @ twist = 0; else none.
+
+        The foot does not move along x and y, and the plate's y axis stays at a right angle to x of
+        the base.
+        """
+        if place.number != self.fixed_foot:
+            return super().home_constraints(place)
+        foot, row = self._foot(place), self.home_row(place)
+        rows = [np.concatenate([axis, np.cross(foot, axis)]) for axis in np.eye(3)[:2]]
+        rows = [held - place.normal[i] * row for i, held in enumerate(rows)]
+        turning = np.concatenate([np.zeros(3), np.cross(place.rotation[:, 1], [1.0, 0.0, 0.0])])
+        return np.stack([*rows, turning])
+
+    def home_problem(self, place: LegPlace) -> LegProblem | None:
+        """Return why the leg cannot be at home, None if it can."""
+        length = self.home_coordinate(place)
+        if not length > COINCIDENT:
+            return LegProblem(".home.position", "its foot is not below its corner of the plate")
+        foot = place.base + place.vector - length * place.normal
+        if np.linalg.norm(foot - place.base) > COINCIDENT:
+            point = ", ".join(f"{value:.6g}" for value in foot)
+            return LegProblem(
+                ".base.joints",
+                "pillars are perpendicular to the plate: at home its foot must be at "
+                f"[{point}], below its corner",
+            )
+        return None
+
+    def _foot(self, place: LegPlace) -> FloatArray:
+        """Return the vector `(3,)` [m] from the reference point to the foot at home."""
+        return np.asarray(place.arm - self.home_coordinate(place) * place.normal)
+
+    @property
+    def mass(self) -> float:
+        """Mass [kg] of the whole leg."""
+        return self.upper_mass + self.foot_mass
+
+    @property
+    def platform_mass(self) -> float:
+        """Mass [kg] that moves with the plate, at its corner."""
+        return self.upper_mass
+
+    @property
+    def resists_motion(self) -> bool:
+        """Whether the foot has friction."""
+        return self.friction is not None
+
+    @classmethod
+    def check_together(cls, tables: Sequence[tuple[str, Self]], places: Sequence[LegPlace]) -> None:
+        """Raise a problem unless one foot is fixed, and floor, plate and corners suit pillars."""
+        count = len(places)
+        for table, leg in tables:
+            foot = leg.fixed_foot
+            if not 1 <= foot <= count:
+                raise problem(f"{table}.fixed_foot", f"there is no leg {foot} of {count}")
+            if foot != tables[0][1].fixed_foot:
+                raise problem(
+                    f"{table}.fixed_foot", "one foot is fixed, for all legs alike; remove it"
+                )
+        yaw = places[0].rotation[0, 1]
+        if abs(yaw) > LARGEST_YAW:
+            raise problem(
+                "home.orientation",
+                "pillars only roll and pitch: the plate's y axis must be at a right angle to x of "
+                f"the base, but has {yaw:.3g} of it; with w, x, y, z of the quaternion make "
+                "w z = x y",
+            )
+        _check_floor([place.base[2] for place in places])
+        _check_corners(np.array([place.joint for place in places]), places[0].rotation)
+
+
+def _check_floor(heights: Sequence[float]) -> None:
+    for number, height in enumerate(heights, start=1):
+        if abs(height - heights[0]) > COINCIDENT:
+            raise problem(
+                "base.joints",
+                f"all feet stand in one horizontal plane, but foot {number} is "
+                f"{height - heights[0]:.6g} m above foot 1; give all the same z",
+            )
+
+
+def _check_corners(corners: FloatArray, rotation: FloatArray) -> None:
+    spread = np.linalg.svd(corners - corners.mean(axis=0))
+    if spread.S[1] < COINCIDENT:
+        direction = rotation @ canonical.with_signs(spread.Vh[:1].T)[:, 0]
+        line = ", ".join(f"{value:.3g}" for value in direction)
+        raise problem(
+            "platform.joints",
+            f"the corners of legs 1 to {len(corners)} lie on one line: nothing holds turning about "
+            f"the direction [{line}]; move one off it",
+        )

@@ -1,0 +1,37 @@
+"""Constants of RSS legs for the equations of `twin.kernels.legs.rss`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.machine.body import parallel_axis
+from twin.machine.legs.kind import Constants
+from twin.machine.legs.leg import LegPlace, unit
+from twin.machine.legs.rss.parameters import BRANCHES, RssLeg
+
+
+def constants(leg: RssLeg, place: LegPlace) -> Constants:
+    """Return the geometry of crank and rod, and their masses and moments."""
+    center, mass = leg.crank.center_of_mass_vector, leg.crank.mass
+    return {
+        "axis": leg.home_axis(place),
+        "zero": leg.home_zero(place),
+        "middle": 0.5 * (leg.actuator.minimum + leg.actuator.maximum),
+        "crank_length": leg.crank_length,
+        "rod_length": leg.rod_length,
+        "branch": BRANCHES[leg.branch],
+        "rod_mass": leg.rod_mass,
+        "crank_inertia": (leg.crank.inertia_tensor + parallel_axis(mass, center))[0, 0],
+        "crank_mass": mass,
+        # The crank's own axes are u, -c' and c; those of the equations are u, c' and c.
+        "crank_moment": mass * center * [1.0, -1.0, 1.0],
+    }
+
+
+def home_frame(leg: RssLeg, place: LegPlace) -> FloatArray:
+    """Return the rotation `(9,)` rod to base at home, row after row."""
+    geometry = leg.home_geometry(place)
+    along = unit(geometry.rod)
+    second = unit(np.cross(geometry.axis, along))
+    return np.stack([second, np.cross(along, second), along], axis=1).ravel()

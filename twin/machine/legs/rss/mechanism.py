@@ -1,0 +1,97 @@
+"""RSS leg: a crank on a hinge, and a rod on two crossed hinges at its end, up to the platform.
+
+The rod's spherical joint at the elbow is built as two hinges: a slender rod has no spin.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twin.machine.legs.leg import LegPlace
+from twin.machine.legs.rss.parameters import CrankAppearance, RssLeg
+from twin.machine.mechanism.appearance import Drawing, Ends, balls
+from twin.machine.mechanism.parts import (
+    BASE,
+    ORIGIN,
+    Actuator,
+    Body,
+    Joint,
+    LegMechanism,
+    Loop,
+    Mass,
+    Point,
+    X,
+    Z,
+    bracket,
+    crossed,
+    limits,
+)
+from twin.machine.mechanism.shapes import Ball, Cylinder
+
+
+def ends(leg: RssLeg) -> Ends:
+    """Return what is drawn at the leg's ends."""
+    look = _appearance(leg)
+    return balls(1.8 * look.crank_radius, 1.6 * look.rod_radius)
+
+
+def make_leg(leg: RssLeg, place: LegPlace, look: Drawing) -> LegMechanism:
+    """Return the leg: crank, elbow, loop from the rod's tip to the platform."""
+    name, foot = f"leg_{place.number}", place.base
+    home = leg.home_geometry(place)
+    drawn = _appearance(leg)
+    turn = Joint(f"{name}_actuator", "hinge", X, limits=limits(leg.actuator, float(home.angle)))
+    crank = Body(
+        f"{name}_crank",
+        BASE,
+        foot,
+        home.frame,
+        (turn,),
+        Mass(leg.crank.mass, leg.crank.center_of_mass_vector, leg.crank.inertia_tensor),
+        (
+            Cylinder(f"{name}_arm", "housing", drawn.crank_radius, ORIGIN, leg.crank_length * Z),
+            Ball(f"{name}_elbow", "joint", 1.4 * drawn.crank_radius, leg.crank_length * Z),
+        ),
+    )
+    frame = crossed(home.axis, home.rod)
+    first = Joint(f"{name}_first", "hinge", frame.T @ home.axis, f"{name}_cross")
+    second = Joint(f"{name}_second", "hinge", X)
+    across = leg.rod_mass * leg.rod_length**2 / 12.0
+    tip = leg.rod_length * Z
+    rod = Body(
+        f"{name}_rod",
+        crank.name,
+        leg.crank_length * Z,
+        home.frame.T @ frame,
+        (first, second),
+        Mass(leg.rod_mass, 0.5 * tip, np.diag([across, across, 0.0])),
+        (
+            Cylinder(f"{name}_shaft", "rod", drawn.rod_radius, ORIGIN, tip),
+            Ball(f"{name}_platform_ball", "joint", look.platform_joint_radius, tip),
+        ),
+    )
+    half = 2.0 * look.base_joint_radius * home.axis
+    motor = Cylinder(f"{name}_motor", "joint", look.base_joint_radius, foot - half, foot + half)
+    return LegMechanism(
+        (turn.name, first.name, second.name),
+        (crank, rod),
+        Actuator(f"{name}_force", turn.name, (turn.name,)),
+        (
+            Point(f"{name}_base_joint", BASE, foot),
+            Point(f"{name}_elbow", crank.name, leg.crank_length * Z),
+            Point(f"{name}_tip", rod.name, tip),
+        ),
+        (Loop(f"{name}_loop", f"{name}_tip", f"{name}_platform_joint"),),
+        base_shapes=(bracket(place.number, place.base, look), motor),
+    )
+
+
+def _appearance(leg: RssLeg) -> CrankAppearance:
+    """Return what the file gives, else slender parts."""
+    if leg.appearance is not None:
+        return leg.appearance
+    return CrankAppearance(
+        source="derived from the leg's lengths",
+        crank_radius=0.025 * leg.crank_length,
+        rod_radius=0.015 * leg.rod_length,
+    )

@@ -1,0 +1,42 @@
+"""A strut: a UPS leg with a spring and a damper beside its actuator force."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from twin.machine.legs.leg import LegPlace, LegSpring
+from twin.machine.legs.ups.parameters import UpsLeg
+from twin.machine.quantity import Damping, Length, Stiffness
+from twin.machine.table import Table
+
+
+class Axial(Table):
+    """Spring and damper along a leg."""
+
+    stiffness: Stiffness = Field(gt=0, description="Axial stiffness of the leg")
+    damping: Damping = Field(ge=0, description="Axial damping of the leg")
+    rest_length: Length | None = Field(
+        None, gt=0, description="Length without spring force; leave out for the length at home"
+    )
+
+
+class StrutLeg(UpsLeg):
+    """A UPS leg whose rod also feels its axial stiffness and damping.
+
+    The force on the rod is forces + stiffness (rest_length - l) - damping dl/dt, so that a
+    commanded rest length r is the actuator force stiffness (r - rest_length).
+    """
+
+    equations: ClassVar[str] = "strut"
+    has_axial_spring: ClassVar[bool] = True
+
+    kind: Literal["strut"] = Field("strut", description="Kind of leg")  # type: ignore[assignment]
+    axial: Axial = Field(description="Spring and damper along the leg")
+
+    def spring(self, place: LegPlace) -> LegSpring:
+        """Return the spring beside the actuator."""
+        given = self.axial.rest_length
+        rest = self.home_coordinate(place) if given is None else given
+        return LegSpring(self.axial.stiffness, self.axial.damping, rest)

@@ -1,0 +1,109 @@
+"""UPS leg or strut: a housing on two crossed hinges, and a rod that slides up to the platform."""
+
+from __future__ import annotations
+
+from twin.machine import body as bodies
+from twin.machine.legs.leg import LegPlace
+from twin.machine.legs.ups.parameters import LegAppearance, UpsLeg
+from twin.machine.mechanism.appearance import Drawing, Ends, balls
+from twin.machine.mechanism.parts import (
+    BASE,
+    ORIGIN,
+    Actuator,
+    Body,
+    Joint,
+    LegMechanism,
+    Loop,
+    Mass,
+    Point,
+    Spring,
+    X,
+    Z,
+    bracket,
+    limits,
+)
+from twin.machine.mechanism.shapes import Ball, Cylinder, Shape
+
+
+def ends(leg: UpsLeg) -> Ends:
+    """Return what is drawn at the leg's ends."""
+    look = _appearance(leg)
+    return balls(1.25 * look.housing_radius, 1.6 * look.rod_radius)
+
+
+def make_leg(leg: UpsLeg, place: LegPlace, look: Drawing) -> LegMechanism:
+    """Return the leg: universal joint, slide, loop from the rod's tip to the platform."""
+    name = f"leg_{place.number}"
+    length = leg.home_coordinate(place)
+    parts = leg.bodies(place)
+    frame = leg.home_frame(place)
+    first = Joint(f"{name}_first", "hinge", frame.T @ leg.home_axis(place), f"{name}_cross")
+    second = Joint(f"{name}_second", "hinge", X)
+    stiffness, damping, rest = leg.spring(place)
+    spring = Spring(stiffness, damping, rest - length) if leg.has_axial_spring else None
+    slide = Joint(
+        f"{name}_actuator", "slide", Z, limits=limits(leg.actuator, length), spring=spring
+    )
+    drawn = _appearance(leg)
+    housing = Body(
+        f"{name}_housing",
+        BASE,
+        place.base,
+        frame,
+        (first, second),
+        Mass(float(parts.housing_mass), parts.housing_center, parts.housing_inertia),
+        _housing_shapes(name, drawn, look),
+    )
+    rod = Body(
+        f"{name}_rod",
+        housing.name,
+        length * Z,
+        joints=(slide,),
+        mass=Mass(float(parts.rod_mass), parts.rod_center, parts.rod_inertia),
+        shapes=_rod_shapes(name, drawn, look),
+    )
+    return LegMechanism(
+        (first.name, second.name, slide.name),
+        (housing, rod),
+        Actuator(f"{name}_force", slide.name, (slide.name,)),
+        (Point(f"{name}_base_joint", BASE, place.base), Point(f"{name}_tip", rod.name, ORIGIN)),
+        (Loop(f"{name}_loop", f"{name}_tip", f"{name}_platform_joint"),),
+        base_shapes=(bracket(place.number, place.base, look),),
+    )
+
+
+def _appearance(leg: UpsLeg) -> LegAppearance:
+    """Return what the file gives; else cylinders as they are, else slender tubes that overlap."""
+    if leg.appearance is not None:
+        return leg.appearance
+    shortest = leg.actuator.minimum
+    housing = (0.03 * shortest, 0.9 * shortest)
+    if isinstance(leg.housing, bodies.Cylinder):
+        housing = (leg.housing.outer_radius, leg.housing.length)
+    rod = (0.6 * housing[0], 0.9 * shortest)
+    if isinstance(leg.rod, bodies.Cylinder):
+        # A rod that would come out below the base joint is drawn shorter.
+        rod = (leg.rod.outer_radius, min(leg.rod.length, shortest))
+    return LegAppearance(
+        source="derived from the leg's bodies",
+        housing_radius=housing[0],
+        housing_length=housing[1],
+        rod_radius=rod[0],
+        rod_length=rod[1],
+    )
+
+
+def _housing_shapes(name: str, drawn: LegAppearance, look: Drawing) -> tuple[Shape, ...]:
+    radius, end = drawn.housing_radius, drawn.housing_length
+    return (
+        Ball(f"{name}_base_ball", "joint", look.base_joint_radius, ORIGIN),
+        Cylinder(f"{name}_tube", "housing", radius, ORIGIN, end * Z),
+        Cylinder(f"{name}_collar", "joint", 1.12 * radius, 0.94 * end * Z, 1.005 * end * Z),
+    )
+
+
+def _rod_shapes(name: str, drawn: LegAppearance, look: Drawing) -> tuple[Shape, ...]:
+    return (
+        Cylinder(f"{name}_shaft", "rod", drawn.rod_radius, -drawn.rod_length * Z, ORIGIN),
+        Ball(f"{name}_platform_ball", "joint", look.platform_joint_radius, ORIGIN),
+    )

@@ -1,0 +1,104 @@
+"""A UPS leg: universal joint below, prismatic actuator, spherical joint on top."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+from pydantic import Field
+
+from twin.basics.arrays import FloatArray
+from twin.machine.body import Cylinder, LegBody, RigidBody
+from twin.machine.hardware.actuator import LinearActuator
+from twin.machine.legs.leg import LegPlace
+from twin.machine.legs.universal import UniversalLeg
+from twin.machine.quantity import Angle, Length, Whole
+from twin.machine.table import Table, problem
+
+
+class LegBodies(NamedTuple):
+    """Bodies of a UPS leg or strut in its leg frame (s2, Z x s2, Z).
+
+    The housing's frame has its origin at the base joint, the rod's at the tip. Tensors are about
+    the centres of mass.
+    """
+
+    housing_mass: FloatArray
+    """`()` [kg]"""
+    housing_center: FloatArray
+    """`(3,)` [m] from the base joint"""
+    housing_inertia: FloatArray
+    """`(3, 3)` [kg m2]"""
+    rod_mass: FloatArray
+    """`()` [kg]"""
+    rod_center: FloatArray
+    """`(3,)` [m] from the tip"""
+    rod_inertia: FloatArray
+    """`(3, 3)` [kg m2]"""
+
+
+class LegAppearance(Table):
+    """A housing on the base joint and a rod on the platform joint."""
+
+    housing_radius: Length = Field(gt=0, description="Radius of the housing")
+    housing_length: Length = Field(gt=0, description="Length of the housing from the base joint")
+    rod_radius: Length = Field(gt=0, description="Radius of the rod")
+    rod_length: Length = Field(gt=0, description="Length of the rod down from the tip")
+
+
+class UpsLeg(UniversalLeg):
+    """Universal joint below, prismatic actuator, spherical joint on top.
+
+    Bodies are given in a frame turned about the leg from the leg frame by `frame_angle`.
+    """
+
+    equations: ClassVar[str] = "ups"
+
+    kind: Literal["ups"] = Field("ups", description="Kind of leg")
+    frame_angle: Angle = Field(
+        0.0, description="Angle about the leg from the leg frame to the frame of the body data"
+    )
+    mirrored: tuple[Whole, ...] = Field(
+        (), description="Legs (from 1) whose bodies are mirrored in x of the body data's frame"
+    )
+    housing: LegBody = Field(description="Part on the base joint; origin at the base joint")
+    rod: LegBody = Field(description="Part on the platform joint; origin at the tip")
+    actuator: LinearActuator = Field(description="The actuator between housing and rod")
+    appearance: LegAppearance | None = Field(None, description="Dimensions for drawing")
+
+    @property
+    def mass(self) -> float:
+        """Mass [kg] of the whole leg."""
+        return self.housing.mass + self.rod.mass
+
+    @property
+    def pushed_mass(self) -> float:
+        """Mass [kg] of the rod."""
+        return self.rod.mass
+
+    def bodies(self, place: LegPlace) -> LegBodies:
+        """Return masses, centres and tensors of housing and rod in the leg frame.
+
+        The data of the file is turned by `frame_angle` about the leg; legs listed in `mirrored`
+        are reflected in x of the file's frame first (centre and tensor together).
+        """
+        cosine, sine = np.cos(self.frame_angle), np.sin(self.frame_angle)
+        turn = np.array([[cosine, -sine, 0.0], [sine, cosine, 0.0], [0.0, 0.0, 1.0]])
+        mirror = np.diag([-1.0 if place.number in self.mirrored else 1.0, 1.0, 1.0])
+        return LegBodies(*_turned(self.housing, turn @ mirror), *_turned(self.rod, turn @ mirror))
+
+    @classmethod
+    def check_together(cls, tables: Sequence[tuple[str, Self]], places: Sequence[LegPlace]) -> None:
+        """Raise a problem if a table mirrors a leg that does not exist."""
+        for table, leg in tables:
+            for number in leg.mirrored:
+                if not 1 <= number <= len(places):
+                    raise problem(f"{table}.mirrored", f"there is no leg {number} of {len(places)}")
+
+
+def _turned(
+    body: RigidBody | Cylinder, map_to_leg: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    center, tensor = map_to_leg @ body.center_of_mass_vector, body.inertia_tensor
+    return np.array(body.mass), center, map_to_leg @ tensor @ map_to_leg.T
