@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.errors import ForwardKinematicsError, SingularPoseError, UnreachablePoseError
+from twin.kernels.kinematics.inverse import inverse_kinematics_batch, leg_coordinates_batch
+from twin.kernels.legs.kinematics import JOINTS
 from twin.model.batch import run_batch
 
 
@@ -42,10 +44,35 @@ def run_checked(
     raise no_answer(legs, index, arrays[0][index])
 
 
+def joint_motion(
+    legs: Any, home: FloatArray, motion: Sequence[FloatArray], deflections: int
+) -> FloatArray:
+    """Return values, rates and accelerations of the legs' joints, `(batch, n, joints, 3)`.
+
+    Args:
+        legs: constants of the legs.
+        home: `(n, HOME_SIZE)` of the legs.
+        motion: poses, twists, `deflection`, accelerations and the accelerations of the
+            deflections, `(batch, .)` each.
+        deflections: number k of the springs in series.
+
+    Raises:
+        UnreachablePoseError: a leg cannot reach a pose.
+        SingularPoseError: a leg lies along its universal joint's first axis.
+    """
+    poses, twists, inside, accelerations, inside_accelerations = motion
+    k = deflections
+    out = np.empty((len(poses), len(legs.rows), JOINTS[type(legs)], 3))
+    run_checked(leg_coordinates_batch, (legs, home), (poses, twists, accelerations, out), legs)
+    if k:
+        springs = np.stack([inside[:, :k], inside[:, k:], inside_accelerations], axis=2)
+        out[:, :, 2] += springs
+        out[:, :, 3] -= springs
+    return out
+
+
 def no_answer(legs: Any, index: int, pose: FloatArray) -> SingularPoseError | UnreachablePoseError:
     """Return the error of entry `index` of a batch, whose `pose` (7,) has no answer."""
-    from twin.kernels.kinematics.inverse import inverse_kinematics_batch
-
     coordinates = np.empty((1, len(legs.rows)))
     inverse_kinematics_batch(legs, pose[None], coordinates)
     short = [int(i) + 1 for i in np.flatnonzero(np.isnan(coordinates[0]))]

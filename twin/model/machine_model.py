@@ -12,17 +12,16 @@ from twin.errors import InputError
 from twin.kernels.dynamics.forward import energy_batch, forward_dynamics_batch, mass_matrix_batch
 from twin.kernels.dynamics.inverse import inverse_dynamics_batch
 from twin.kernels.kinematics.forward import forward_kinematics_batch
-from twin.kernels.kinematics.inverse import inverse_kinematics_batch, leg_coordinates_batch
+from twin.kernels.kinematics.inverse import inverse_kinematics_batch
 from twin.kernels.kinematics.jacobian import jacobian_batch, jacobian_derivative_batch
-from twin.kernels.legs.kinematics import JOINTS
 from twin.machine.file.read import parameters_hash
 from twin.machine.legs.leg import Leg
 from twin.machine.machine import MachineParameters
 from twin.model.conditioning import characteristic_length, condition_number
 from twin.model.constants import pack
 from twin.model.constraints import check_constraints, constrained, constraint_rows
-from twin.model.evaluation import run, run_checked, unreachable
-from twin.model.motions import REST, LegCoordinates, LegSprings, PlatformMotion
+from twin.model.evaluation import joint_motion, run, run_checked, unreachable
+from twin.model.motions import REST, LegCoordinates, LegSprings, PlatformMotion, leg_springs
 
 DYNAMICS = {energy_batch, forward_dynamics_batch, inverse_dynamics_batch, mass_matrix_batch}
 """Kernels that need the platform's body beside the legs."""
@@ -65,22 +64,19 @@ class MachineModel:
         self.dof = parameters.leg.dof
         self.n_deflections = self.n_actuators if self.leg.has_series_spring else 0
         actuators = [leg.actuator for leg in parameters.legs]
-        self.coordinate_unit = parameters.leg.actuator.coordinate_unit
-        self.force_unit = "N" if self.coordinate_unit == "m" else "N m"
+        self.coordinate_unit = actuators[0].coordinate_unit
+        self.force_unit = actuators[0].effort_unit
         self.minimum_coordinates = read_only([actuator.minimum for actuator in actuators])
         self.maximum_coordinates = read_only([actuator.maximum for actuator in actuators])
 
     @cached_property
     def leg_springs(self) -> LegSprings:
         """Springs along the legs, in series with the actuators or beside them."""
-        pairs = zip(self.parameters.legs, self.parameters.home_places, strict=True)
-        springs = [leg.spring(place) for leg, place in pairs]
-        return LegSprings(*(read_only(values) for values in zip(*springs, strict=True)))
+        return leg_springs(self.parameters)
 
     def __repr__(self) -> str:
-        return (
-            f"<{type(self).__name__} {self.name!r}: {self.n_actuators} actuators, {self.dof} dof>"
-        )
+        size = f"{self.n_actuators} actuators, {self.dof} dof"
+        return f"<{type(self).__name__} {self.name!r}: {size}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.parameters,)
@@ -151,10 +147,9 @@ class MachineModel:
             InputError: wrong shape, not finite, no unit quaternion.
         """
         shape, (poses,) = flatten_batch(pose=as_pose(pose))
-        if self.dof == 6:
-            return np.empty((*shape, 0, 6))
+        count = 6 - self.dof
         rows = constraint_rows(self.constants.legs, poses, np.zeros((len(poses), 6)))
-        return rows[:, :, :6].reshape((*shape, 6 - self.dof, 6))
+        return rows[:, :count, :6].reshape((*shape, count, 6))
 
     def constrain(self, pose: Any, twist: Any = None, acceleration: Any = None) -> PlatformMotion:
         """Return the nearest motion that the machine can have; the same where all are possible.
@@ -168,10 +163,8 @@ class MachineModel:
         """
         shape, arrays = flatten_batch(
             pose=as_pose(pose),
-            twist=as_floats(REST if twist is None else twist, "twist", 6),
-            acceleration=as_floats(
-                REST if acceleration is None else acceleration, "acceleration", 6
-            ),
+            twist=_six(twist, "twist"),
+            acceleration=_six(acceleration, "acceleration"),
         )
         if self.dof < 6 and len(arrays[0]):
             arrays = list(constrained(self.constants.legs, *arrays))
@@ -208,18 +201,8 @@ class MachineModel:
             acceleration=acceleration,
             deflection_acceleration=as_floats(added, "deflection_acceleration", k),
         )
-        poses, twists, inside, accelerations, inside_accelerations = arrays
-        joints = JOINTS[type(self.constants.legs)]
-        constants = (self.constants.legs, self.constants.home)
-        out = np.empty((len(poses), self.n_actuators, joints, 3))
-        motions = (poses, twists, accelerations, out)
-        run_checked(leg_coordinates_batch, constants, motions, self.constants.legs)
-        if k:
-            springs = np.stack([inside[:, :k], inside[:, k:], inside_accelerations], axis=2)
-            out[:, :, 2] += springs
-            out[:, :, 3] -= springs
-        out = out.reshape((*shape, self.n_actuators, joints, 3))
-        return LegCoordinates(out[..., 0], out[..., 1], out[..., 2])
+        out = joint_motion(self.constants.legs, self.constants.home, arrays, k)
+        return LegCoordinates(*np.moveaxis(out.reshape((*shape, *out.shape[1:])), -1, 0))
 
     def within_limits(self, pose: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Return `(...)` whether all actuators are inside their limits, rounding allowed.
@@ -255,9 +238,8 @@ class MachineModel:
         Raises:
             InputError: wrong shape or not finite.
         """
-        if deflection is None:
-            return np.zeros(2 * self.n_deflections)
-        return as_floats(deflection, "deflection", 2 * self.n_deflections)
+        none = np.zeros(2 * self.n_deflections)
+        return as_floats(none if deflection is None else deflection, "deflection", len(none))
 
     def mass_matrix(self, pose: Any, *, deflection: Any = None) -> FloatArray:
         """Return task-space mass matrices `(..., 6, 6)`, legs included.
@@ -288,7 +270,7 @@ class MachineModel:
             twist,
             deflection,
             forces=as_floats(forces, "forces", self.n_actuators),
-            wrench=as_floats(REST if wrench is None else wrench, "wrench", 6),
+            wrench=_six(wrench, "wrench"),
         )
         return self._run(forward_dynamics_batch, shape, arrays, 6 + self.n_deflections)
 
@@ -316,7 +298,7 @@ class MachineModel:
             twist,
             deflection,
             acceleration=acceleration,
-            wrench=as_floats(REST if wrench is None else wrench, "wrench", 6),
+            wrench=_six(wrench, "wrench"),
         )
         return self._run(inverse_dynamics_batch, shape, arrays, self.n_actuators)
 
@@ -382,6 +364,11 @@ class MachineModel:
     def _energies(self, pose: Any, twist: Any, deflection: Any) -> FloatArray:
         shape, arrays = self._states(pose, twist, deflection)
         return self._run(energy_batch, shape, arrays, 3)
+
+
+def _six(value: Any, field: str) -> FloatArray:
+    """Return a checked twist, acceleration or wrench `(..., 6)`; None: zero."""
+    return as_floats(REST if value is None else value, field, 6)
 
 
 def as_model(value: Any) -> MachineModel:

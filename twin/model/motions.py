@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import FloatArray, read_only
+from twin.machine.machine import MachineParameters
 
 REST = np.zeros(6)
 REST.flags.writeable = False
@@ -39,6 +40,13 @@ class LegSprings(NamedTuple):
     """`(n,)` [N s/m]"""
     rest: FloatArray
     """`(n,)` lengths [m] without spring force: of the leg, or of a spring in series"""
+
+
+def leg_springs(parameters: MachineParameters) -> LegSprings:
+    """Return the springs along the legs of a machine."""
+    pairs = zip(parameters.legs, parameters.home_places, strict=True)
+    springs = [leg.spring(place) for leg, place in pairs]
+    return LegSprings(*(read_only(values) for values in zip(*springs, strict=True)))
 
 
 class PlatformMotion(NamedTuple):
