@@ -71,8 +71,11 @@ def test_the_machine_sags_by_what_its_springs_yield(shipped: CompliantMachine) -
     assert there.deflection == pytest.approx(-longer, abs=1e-12)
 
 
-@pytest.mark.parametrize("given", LOADS, ids=["none", "base", "platform"])
-@pytest.mark.parametrize("locked", [True, False], ids=["locked", "held"])
+@pytest.mark.parametrize(
+    ("given", "locked"),
+    [(LOADS[0], True), (LOADS[2], True), (LOADS[1], False), (LOADS[2], False)],
+    ids=["none-locked", "platform-locked", "base-held", "platform-held"],
+)
 def test_linearisation_is_the_derivative(machine, derivative, given, locked: bool) -> None:
     """M x'' + C x' + K x with the accelerations of the full model at displaced states."""
     n = machine.n_legs

@@ -65,8 +65,8 @@ class ShakenMachine:
         if platform.dof != 6:
             raise InputError(
                 "platform",
-                f"{platform.name} has {platform.dof} dof; the criterion moves six axes. The "
-                "static search works for it",
+                f"{platform.name} has {platform.dof} degrees of freedom; the criterion moves six "
+                "axes. The static search works for it",
             )
         actuators = [leg.actuator for leg in platform.parameters.legs]
         speeds = [np.inf if actuator.speed is None else actuator.speed for actuator in actuators]

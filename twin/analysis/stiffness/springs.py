@@ -44,8 +44,8 @@ def springs_of(platform: MachineModel, stiffness: Any = None) -> Springs:
     if as_model(platform).dof != 6 or platform.n_deflections:
         raise InputError(
             "platform",
-            f"{platform.name} must have six dof and none inside its legs for its stiffness to "
-            "follow from that of its actuators",
+            f"{platform.name} must have six degrees of freedom and no springs inside its legs: "
+            "its stiffness follows from that of its actuators alone",
         )
     own = strut_springs(platform)
     if own is not None:
