@@ -53,7 +53,10 @@ def natural_modes(platform: MachineModel, pose: Any = None, *, stiffness: Any = 
             "choose another pose.",
             {"index": 0, "pose": place},
         )
-    shapes = across @ canonical.modes(squares, vectors)
+    chosen = np.empty_like(vectors)
+    for index in np.ndindex(squares.shape[:-1]):
+        chosen[index] = canonical.modes(squares[index], vectors[index])
+    shapes = across @ chosen
     rates = platform.jacobian(place) @ shapes
     omega = np.sqrt(squares)
     damping = np.einsum("...ik,i->...k", rates**2, springs.damping) / (2.0 * omega)
