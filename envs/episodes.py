@@ -74,8 +74,7 @@ class Episodes:
         platforms, starts = [], []
         for row, generator in zip(rows, generators, strict=True):
             platform, values = self._draw(row, generator)
-            task.steps[row] = 0
-            task.last_action[row] = 0.0
+            task.clear(row)
             starts.append(task.begin(row, generator, platform, {**values, **given}))
             platforms.append(platform)
         for row, platform, start in zip(rows, platforms, starts, strict=True):
@@ -87,7 +86,7 @@ class Episodes:
                 platforms=[platform],
                 ball=None if start.ball is None else [start.ball],
             )
-        task.look(np.asarray(rows))
+        task.evaluate(np.asarray(rows))
 
     def step(self, actions: Any) -> None:
         """Advance all rows by one control period under actions `(N, a)`, clipped to 1.

@@ -6,8 +6,8 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.control.reference import Reference, sample_reference
-from twin.envs.scales import Scales
 from twin.errors import InputError
+from twin.kernels.tasks.arrays import Scales
 from twin.model.conditioning import characteristic_length
 from twin.motion import Motion, MultiSineMotion, axis_names
 from twin.simulation.platform import Platform

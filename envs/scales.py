@@ -1,12 +1,11 @@
-"""What is much and what is little for the actuators of a machine."""
+"""Typical sizes of the quantities of a machine's actuators."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from twin.basics.arrays import FloatArray, read_only
+from twin.basics.arrays import read_only
+from twin.kernels.tasks.arrays import Scales
 from twin.model.motions import REST
 from twin.model.static_deflection import static_deflection
 from twin.simulation.platform import Platform
@@ -15,27 +14,8 @@ SHARE_OF_WEIGHT = 2.0
 """Times the largest force that holds the machine at home: that of an actuator without limit."""
 
 
-class Scales(NamedTuple):
-    """Sizes of an actuator's quantities, one per actuator, read-only."""
-
-    lower: FloatArray
-    """`(n,)` least coordinate [m, rad]"""
-    upper: FloatArray
-    """`(n,)` greatest"""
-    middle: FloatArray
-    """`(n,)` between both"""
-    half: FloatArray
-    """`(n,)` half the way from one to the other"""
-    speed: FloatArray
-    """`(n,)` the actuator's limit; without one, half the way in 1 / (2 pi) s [m/s, rad/s]"""
-    effort: FloatArray
-    """`(n,)` the actuator's limit; without one, twice the force that holds the machine [N, N m]"""
-    holding: FloatArray
-    """`(n,)` forces that hold the machine at home"""
-
-
 def machine_scales(platform: Platform) -> Scales:
-    """Return the scales of a machine's actuators."""
+    """Return the scales of a machine's actuators, read-only."""
     lower, upper = platform.minimum_coordinates, platform.maximum_coordinates
     half = 0.5 * (upper - lower)
     inside = (

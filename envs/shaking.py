@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.envs.scales import Scales
+from twin.kernels.tasks.arrays import Scales
 from twin.kernels.tasks.shaking import fill_shaking
 from twin.simulation.platform import Platform
 

@@ -1,25 +1,23 @@
-"""Task: what an environment asks of machines, written once for any number of rows."""
+"""Task: actions, observations and rewards of an environment, for any number of machines."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from twin.basics.arrays import FloatArray
-from twin.envs.channels import Channel, width
+from twin.envs.channels import Channel, channel_scales, width
 from twin.envs.scales import machine_scales
 from twin.errors import InputError
+from twin.kernels.tasks.arrays import History, Results
 from twin.kernels.tasks.observation import count
 from twin.simulation.batched import make_batched_plant
 from twin.simulation.platform import Platform
 from twin.simulation.scene import Scene
-
-GOES_ON, ENGINE = 0, 1
-"""Codes of all tasks why an episode ends: it does not; the engine had to give up."""
 
 
 class TaskSettings(BaseModel):
@@ -80,7 +78,9 @@ class Task(ABC):
     reasons: ClassVar[tuple[str, ...]]
     """Why an episode ends, by code; the first is empty, the second "engine"."""
     names: ClassVar[tuple[str, ...]] = ()
-    """What a randomisation may vary beside the machine: `task.<name>`."""
+    """Settings that a randomisation may vary beside the machine: `task.<name>`."""
+    kernel: ClassVar[Callable[[Any, Any], None]]
+    """`evaluate` of the task's kernels, a static method."""
 
     actions: tuple[Channel, ...]
     observations: tuple[Channel, ...]
@@ -119,12 +119,42 @@ class Task(ABC):
         self.wrench: FloatArray | None = None
         self.shaking: FloatArray | None = None
         self.observation = np.zeros((size, width(self.observations)), dtype=np.float32)
-        self.last_action = np.zeros((size, width(self.actions)))
+        self.last_action, self._action_before = np.zeros((2, size, width(self.actions)))
         self.term = np.zeros((size, len(self.terms)))
         self.reward = np.zeros(size)
         self.reason = np.zeros(size, dtype=np.int64)
         self.steps = np.zeros(size, dtype=np.int64)
         self._all = np.arange(size)
+        self._group()
+
+    def _group(self, *own: Any) -> None:
+        """Keep the arrays of all tasks, and a task's `own` ones, as its kernel takes them."""
+        history = History(self.steps, self.last_action, self._action_before)
+        results = Results(
+            self.observation,
+            channel_scales(self.observations),
+            self.term,
+            self.weights,
+            self.reward,
+            self.reason,
+        )
+        groups = (self.batch.machines, self.scales, history, results, *own)
+        self._groups = tuple(tuple(group) for group in groups)
+
+    def _plant_signals(self) -> dict[str, Any]:
+        """Return the signals that all tasks have."""
+        batch = self.batch
+        return {
+            "pose": batch.pose,
+            "twist": batch.twist,
+            "forces": batch.forces,
+            "loop_gap": batch.gap,
+        }
+
+    def clear(self, index: int) -> None:
+        """Forget steps and actions of an environment whose episode is over."""
+        self.steps[index] = 0
+        self.last_action[index] = self._action_before[index] = 0.0
 
     def _check_options(self, options: Mapping[str, Any], *own: str) -> None:
         """Refuse options of `reset` other than a task's `own` and what `names` lists.
@@ -173,9 +203,9 @@ class Task(ABC):
     def command(self, actions: FloatArray) -> None:
         """Fill `drive_commands` and other inputs of the machines from actions `(N, a)` within 1."""
 
-    @abstractmethod
-    def look(self, rows: Any) -> None:
-        """Fill observation, terms, reward, reason and signals of `rows` `(m,)` from the plant."""
+    def evaluate(self, indices: Any) -> None:
+        """Fill observation, reward, termination and signals of `indices` `(m,)`."""
+        type(self).kernel(indices, self._groups)
 
     def step(self, actions: FloatArray) -> None:
         """Do one control period under actions `(N, a)` within 1."""
@@ -186,8 +216,8 @@ class Task(ABC):
             wrench=self.wrench,
             shaking=self.shaking,
         )
-        count(actions, self.last_action, self.steps)
-        self.look(self._all)
+        count(actions, self.steps, self.last_action, self._action_before)
+        self.evaluate(self._all)
 
     def scene(self, row: int) -> Scene:
         """Return what a picture of a row shows."""

@@ -56,9 +56,9 @@ class BallBalanceEnv(PlatformEnv):
 
     | name | weight | range | what |
     | --- | --- | --- | --- |
-    | nearness | 1 | 0 to 1 | 1 on the target, falls with the logarithm of the way to it |
+    | closeness | 1 | 0 to 1 | 1 on the target, falls with the logarithm of the way to it |
     | calmness | 0.1 | -1 to 0 | minus the square of the ball's speed against the target's |
-    | evenness | 0.02 | -4 to 0 | minus the mean square change of the action |
+    | smoothness | 0.02 | -4 to 0 | minus the mean square change of the action |
     | loss | 10 | -1 to 0 | -1 where the ball is lost |
 
     Ends:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_vector, read_only
 from twin.control.gains import suitable_position_loop
 from twin.envs.ball_balance.settings import BallBalanceSettings
-from twin.envs.channels import Channel, channel_scales
+from twin.envs.channels import Channel
 from twin.envs.task import Start, Task, TaskSettings
 from twin.errors import InputError
-from twin.kernels.tasks.ball_balance.task import look, pose_command
+from twin.kernels.tasks.ball_balance.arrays import Balls, Increments, Limits, Signals, Targets
+from twin.kernels.tasks.ball_balance.task import evaluate, pose_command
+from twin.kernels.tasks.increments import ActionLaw
 from twin.model.ball.ball import Ball, as_ball
 from twin.model.ball.places import as_start
 from twin.simulation.platform import Platform
@@ -32,51 +34,6 @@ SMALLEST_NEED = 1e-6
 """Share of the largest entry of the Jacobian below which a column says that nothing can move so."""
 
 
-class Aims(NamedTuple):
-    """Where the balls shall be, in plate axes."""
-
-    centers: FloatArray
-    """`(N, k, 2)` one after the other [m]"""
-    circles: FloatArray
-    """`(N, 3)` about them: radius [m], rate [rad/s], phase [rad]"""
-    now: FloatArray
-    """`(N, 4)` place [m] and velocity [m/s]"""
-
-
-class Paths(NamedTuple):
-    """Where increments have led."""
-
-    offset: FloatArray
-    """`(N, a)` displacement from home [m, rad]; `(N, 0)` where actions are speeds"""
-    held: FloatArray
-    """`(N, n)` coordinates commanded for now"""
-    wanted: FloatArray
-    """`(N, n)` work, as the following"""
-    work: FloatArray
-    """`(13,)`"""
-    moved: FloatArray
-    """`(6,)`"""
-    seen: FloatArray
-    """`(6,)`"""
-
-
-class Signals(NamedTuple):
-    """What `info` shows, in physical units and plate axes."""
-
-    ball_position: FloatArray
-    """`(N, 2)` [m]"""
-    ball_velocity: FloatArray
-    """`(N, 2)` [m/s] against the plate"""
-    target: FloatArray
-    """`(N, 2)` [m]"""
-    target_error: FloatArray
-    """`(N, 2)` target less ball [m]"""
-    slope: FloatArray
-    """`(N, 2)` how far the plate's x and y axes point down"""
-    tilt_rate: FloatArray
-    """`(N, 2)` of roll and pitch [rad/s]"""
-
-
 class BallBalance(Task):
     """Bring a ball to its target and keep it there."""
 
@@ -84,13 +41,15 @@ class BallBalance(Task):
     usual_machine: ClassVar[str] = "stewart"
     settings_type: ClassVar[type[TaskSettings]] = BallBalanceSettings
     terms: ClassVar[Mapping[str, float]] = {
-        "nearness": 1.0,
+        "closeness": 1.0,
         "calmness": 0.1,
-        "evenness": 0.02,
+        "smoothness": 0.02,
         "loss": 10.0,
     }
     reasons: ClassVar[tuple[str, ...]] = ("", "engine", "ball", "limit")
     names: ClassVar[tuple[str, ...]] = ("target_radius", "start_radius", "start_speed")
+
+    kernel = staticmethod(evaluate)
 
     settings: BallBalanceSettings
 
@@ -110,9 +69,9 @@ class BallBalance(Task):
         super().__init__(platform, settings, engine, size)
         self.actions = (self._action_channel(),)
         self.observations = self._observation_channels()
-        self._allocate()
-        self._sizes = channel_scales(self.observations)
         self._make_arrays()
+        self._allocate()
+        self._group(self._targets, self._limits, self._signals, self._balls, self._increments)
 
     def _batch_options(self) -> dict[str, Any]:
         return {"mode": "velocity", "ball": self.ball}
@@ -122,7 +81,7 @@ class BallBalance(Task):
         platform, scales, settings = self.platform, self.scales, self.settings
         share, unit = settings.action_scale, platform.coordinate_unit
         if not self._moves_pose:
-            self._places = np.empty(0, dtype=np.int64)
+            self._axes = np.empty(0, dtype=np.int64)
             self._bounds = np.empty(0)
             velocity = read_only(share * scales.speed)
             return Channel("actuator velocity", platform.n_actuators, f"{unit}/s", velocity)
@@ -132,13 +91,13 @@ class BallBalance(Task):
         free = needed.max(axis=0) > SMALLEST_NEED * needed.max()
         if tilts and not free[asked].all():
             raise InputError("action", f"{platform.name} does not tilt; use 'velocities'")
-        self._places = asked[free[asked]]
-        needed = needed[:, self._places]
+        self._axes = asked[free[asked]]
+        needed = needed[:, self._axes]
         needed = np.maximum(needed, 1e-3 * needed.max(axis=0))
         home = platform.home_coordinates
         room = np.minimum(scales.upper - home, home - scales.lower)
         way = settings.tilt * (room[:, None] / needed).min(axis=0)
-        way[self._places >= 3] = np.minimum(way[self._places >= 3], settings.largest_tilt)
+        way[self._axes >= 3] = np.minimum(way[self._axes >= 3], settings.largest_tilt)
         self._bounds = way
         fastest = share * (scales.speed[:, None] / needed).min(axis=0)
         step = read_only(fastest * self.batch.period)
@@ -169,37 +128,32 @@ class BallBalance(Task):
     def _make_arrays(self) -> None:
         size, n, radius = self.size, self.platform.n_actuators, self.ball.plate_radius
         batch, settings = self.batch, self.settings
-        self._aims = Aims(np.zeros((size, TARGETS, 2)), np.zeros((size, 3)), np.zeros((size, 4)))
-        self._paths = Paths(
-            np.zeros((size, len(self._places))),
+        self._targets = Targets(
+            np.zeros((size, TARGETS, 2)), np.zeros((size, 3)), np.zeros((size, 4))
+        )
+        self._increments = Increments(
+            self._axes,
+            np.zeros((size, len(self._axes))),
             np.zeros((size, n)),
-            np.zeros((size, n)),
+            np.array(self.platform.home),
+            np.zeros(n),
+            np.zeros(6),
             np.zeros(13),
-            np.zeros(6),
-            np.zeros(6),
         )
+        self._balls = Balls(batch.ball, batch.ball_lost, np.zeros(6))
         self._signals = Signals(*(np.zeros((size, 2)) for _ in Signals._fields))
-        self.signals = {
-            **self._signals._asdict(),
-            "pose": batch.pose,
-            "twist": batch.twist,
-            "forces": batch.forces,
-            "loop_gap": batch.gap,
-        }
-        self._limits = np.array(
-            [
-                FINE * radius,
-                2.0 * radius,
-                QUICK * radius,
-                settings.overtravel,
-                batch.period,
-                settings.hold,
-            ]
+        self.signals = {**self._signals._asdict(), **self._plant_signals()}
+        self._limits = Limits(
+            batch.period,
+            settings.hold,
+            FINE * radius,
+            2.0 * radius,
+            QUICK * radius,
+            settings.overtravel,
         )
-        scales = self.scales
-        self._most = tuple(np.array(part) for part in (scales.lower, scales.upper, scales.middle))
-        self._before = np.zeros_like(self.last_action)
-        self._gain = suitable_position_loop(self.platform, 1e-3)[0]
+        gain = suitable_position_loop(self.platform, 1e-3)[0]
+        scale = np.asarray(self.actions[0].scale)
+        self._law = ActionLaw(scale, self._bounds, gain, batch.period, False)
 
     def begin(
         self,
@@ -229,32 +183,18 @@ class BallBalance(Task):
             centers[:], circle[0] = as_vector(options["target"], "target", 2), 0.0
         if options.get("ball") is not None:
             start = as_vector(as_start(options["ball"], self.ball), "ball", 4)
-        self._aims.centers[row], self._aims.circles[row] = centers, circle
-        self._before[row] = 0.0
-        self._paths.offset[row] = 0.0
-        self._paths.held[row] = self.platform.home_coordinates
+        self._targets.centers[row], self._targets.circles[row] = centers, circle
+        self._increments.offset[row] = 0.0
+        self._increments.setpoint[row] = self.platform.home_coordinates
         return Start(ball=start)
 
     def command(self, actions: FloatArray) -> None:
-        """Fill `drive_commands` from actions."""
-        scale = self.actions[0].scale
+        """Fill `demand` from actions."""
         if not self._moves_pose:
-            np.multiply(actions, scale, out=self.drive_commands)
+            np.multiply(actions, self._law.scale, out=self.demand)
             return
-        pose_command(
-            self.platform.constants.legs, self.platform.home, self._places, actions, scale,
-            self._bounds, self._gain, self.batch.period, self.batch.measured, self._paths,
-            self.drive_commands,
-        )  # fmt: skip
-
-    def look(self, rows: Any) -> None:
-        """Fill observation, terms, reward, reason and signals of `rows` `(m,)`."""
-        batch = self.batch
-        look(
-            rows, self.steps, batch.machines, batch.ball, batch.ball_lost, self._aims, self._paths,
-            self._sizes, self._most, self._limits, self.weights, self.last_action, self._before,
-            self.observation, self.term, self.reward, self.reason, self._signals,
-        )  # fmt: skip
+        legs, measured = self.platform.constants.legs, self.batch.measured
+        pose_command(actions, self._law, legs, self._increments, measured, self.demand)
 
 
 def _within(generator: np.random.Generator, radius: float, count: int) -> FloatArray:

@@ -6,12 +6,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray
-from twin.envs.scales import Scales
+from twin.basics.arrays import FloatArray, positive
 from twin.errors import InputError
+from twin.kernels.tasks.arrays import Scales
+from twin.kernels.tasks.motion_cueing.arrays import (
+    Command,
+    CommandState,
+    Constants,
+    Senses,
+    Signals,
+)
 from twin.kernels.tasks.motion_cueing.command import ACCELERATIONS, INCREMENTS
+from twin.kernels.tasks.motion_cueing.senses import MODEL_SIZE
 from twin.motion.cueing.machine_ranges import machine_ranges
 from twin.motion.cueing.perceived_error import THRESHOLDS
+from twin.motion.cueing.prediction import CANALS, OTOLITHS
 from twin.simulation.platform import Platform
 
 POSE_ACTIONS = {"increments": INCREMENTS, "accelerations": ACCELERATIONS}
@@ -32,117 +41,6 @@ class Axes(NamedTuple):
     """`(6,)` [m/s, rad/s]; 0 where it has none"""
 
 
-class Command(NamedTuple):
-    """What turns actions into the actuators' speeds."""
-
-    legs: Any
-    """constants of the machine's kinematics"""
-    home: FloatArray
-    """`(7,)`"""
-    free: Any
-    """`(k,)` numbers of the axes"""
-    mode: int
-    """what an action means"""
-    period: float
-    """[s]"""
-    scale: FloatArray
-    """`(6,)` what 1 in an action means"""
-    speed: FloatArray
-    """`(6,)` most of each axis"""
-    reach: FloatArray
-    """`(n,)` way of each actuator in a period at full speed"""
-    brake: FloatArray
-    """`(n,)` deceleration of each actuator as it comes to its end"""
-    low: FloatArray
-    """`(n,)` least coordinates of a command"""
-    high: FloatArray
-    """`(n,)` greatest"""
-    gain: float
-    """[1/s] of the correction of position"""
-
-
-class Frame(NamedTuple):
-    """What outcome and observations refer to."""
-
-    head: FloatArray
-    """`(3,)` [m]"""
-    home: FloatArray
-    """`(7,)`"""
-    free: Any
-    """`(k,)` numbers of the axes"""
-    travel: FloatArray
-    """`(6,)`"""
-    threshold: FloatArray
-    """`(6,)` of perception"""
-    period: float
-    """[s]"""
-    low: FloatArray
-    """`(N, n)` least coordinates of the actuators"""
-    high: FloatArray
-    """`(N, n)` greatest"""
-    middle: FloatArray
-    """`(n,)` between both"""
-    ahead: Any
-    """`(s,)` periods after which the manoeuvre is shown, the first 0"""
-    scale: FloatArray
-    """`(o,)` what 1 in an observation means"""
-    weights: FloatArray
-    """`(t,)` of the reward's terms"""
-
-
-class Senses(NamedTuple):
-    """Manoeuvres and what the drivers of vehicle and platform sense, by row."""
-
-    table: FloatArray
-    """`(N, L, 6)` manoeuvres: specific force less rest, angular rate"""
-    index: Any
-    """`(N,)` periods since the begin"""
-    vehicle_states: FloatArray
-    """`(N, 6, 2)` of perception"""
-    platform_states: FloatArray
-    """`(N, 6, 2)`"""
-    vehicle: FloatArray
-    """`(N, 6)` perceived in the vehicle [m/s2, rad/s]"""
-    platform: FloatArray
-    """`(N, 6)` perceived on the platform"""
-    left: FloatArray
-    """`(N, 6)` what the platform's driver feels as a period begins, less rest"""
-    right: FloatArray
-    """`(N, 6)` the same as it ends"""
-    before: FloatArray
-    """`(N, 7)` velocity of the head and attitude one period ago"""
-    turning: FloatArray
-    """`(N, 6)` twist one period ago"""
-    sums: FloatArray
-    """`(N, 2)` of the squares of errors and of false cues, in thresholds"""
-
-
-class Signals(NamedTuple):
-    """What `info` shows beside the senses, by row."""
-
-    axes: FloatArray
-    """`(N, 6)` about home"""
-    error: FloatArray
-    """`(N, 6)` perceived on the platform less perceived in the vehicle"""
-    score: FloatArray
-    """`(N,)` `PerceivedError.total` since the begin"""
-    false_cues: FloatArray
-    """`(N,)` `PerceivedError.total_false_cue` since the begin"""
-
-
-class Results(NamedTuple):
-    """Arrays of the task that the outcome fills."""
-
-    term: FloatArray
-    """`(N, t)`"""
-    reward: FloatArray
-    """`(N,)`"""
-    reason: Any
-    """`(N,)`"""
-    observation: Any
-    """`(N, o)`, float32"""
-
-
 def machine_axes(platform: Platform) -> Axes:
     """Return the axes of a machine; without a limit of speed, all the travel in 1 / (2 pi) s.
 
@@ -155,6 +53,34 @@ def machine_axes(platform: Platform) -> Axes:
     speed = np.where(np.isfinite(ranges.speed), ranges.speed, 2.0 * np.pi * ranges.travel)
     travel = np.where(ranges.free, ranges.travel, 1.0)
     return Axes(np.flatnonzero(ranges.free), travel, np.where(ranges.free, speed, 0.0))
+
+
+def perception_models(period: float) -> FloatArray:
+    """Return otoliths and canals `(2, MODEL_SIZE)` over one period, for `sense`.
+
+    With an input u that runs in a straight line from u_0 to u_1 the state x' = A x + B u after
+    the period T is exactly x_1 = E x + F u_0 + G (u_1 - u_0) / T, where (E, F, G) are the upper
+    rows of the exponential of T (A, B, 0; 0, 0, 1; 0, 0, 0): the first-order hold that
+    `twin.motion.cueing.perceived` uses.
+
+    Args:
+        period: [s].
+
+    Raises:
+        InputError: period not above zero.
+    """
+    from scipy.linalg import expm
+
+    step = positive(period, "period")
+    rows = np.empty((2, MODEL_SIZE))
+    for row, model in zip(rows, (OTOLITHS, CANALS), strict=True):
+        whole = np.zeros((4, 4))
+        whole[:2, :2], whole[:2, 2], whole[2, 3] = model.dynamics, model.drive, 1.0
+        exact = expm(step * whole)[:2]
+        right = exact[:, 3] / step
+        left = exact[:, 2] - right
+        row[:] = [*exact[:, :2].ravel(), *left, *right, *model.output, model.through]
+    return rows
 
 
 def make_command(
@@ -195,7 +121,7 @@ def make_command(
     )
 
 
-def make_frame(
+def make_constants(
     platform: Platform,
     axes: Axes,
     scales: Scales,
@@ -204,11 +130,11 @@ def make_frame(
     head: FloatArray,
     period: float,
     ahead: list[int],
-    scale: FloatArray,
-    weights: FloatArray,
-) -> Frame:
-    """Return what outcome and observations of `size` rows refer to; see `Frame`."""
-    return Frame(
+    on_pose: bool,
+) -> Constants:
+    """Return the constants of `size` environments; see `Constants`."""
+    return Constants(
+        perception_models(period),
         head,
         platform.home.copy(),
         axes.free,
@@ -217,19 +143,17 @@ def make_frame(
         period,
         np.tile(scales.lower, (size, 1)),
         np.tile(scales.upper, (size, 1)),
-        scales.middle.copy(),
+        scales.middle,
         np.array(ahead),
-        scale.copy(),
-        weights,
+        on_pose,
     )
 
 
 def make_senses(size: int, length: int) -> Senses:
-    """Return empty arrays for `size` rows and manoeuvres of `length` periods."""
+    """Return empty arrays for `size` environments and rides of `length` periods."""
     rows = (size, 6)
     return Senses(
         table=np.zeros((size, length, 6)),
-        index=np.zeros(size, dtype=np.int64),
         vehicle_states=np.zeros((size, 6, 2)),
         platform_states=np.zeros((size, 6, 2)),
         vehicle=np.zeros(rows),
@@ -243,6 +167,11 @@ def make_senses(size: int, length: int) -> Senses:
 
 
 def make_signals(size: int) -> Signals:
-    """Return empty arrays for `size` rows."""
-    rows = (size, 6)
-    return Signals(np.zeros(rows), np.zeros(rows), np.zeros(size), np.zeros(size))
+    """Return empty arrays for `size` environments."""
+    axes, error = np.zeros((2, size, 6))
+    return Signals(axes, error, np.zeros(size), np.zeros(size))
+
+
+def make_command_state(size: int, actuators: int) -> CommandState:
+    """Return empty arrays for `size` environments of machines with so many actuators."""
+    return CommandState(*np.zeros((2, size, 6)), *np.zeros((2, size, actuators)))

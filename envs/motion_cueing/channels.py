@@ -6,9 +6,10 @@ from typing import Any
 
 from twin.basics.arrays import FloatArray
 from twin.envs.channels import Channel
-from twin.envs.motion_cueing.arrays import Axes, Command
+from twin.envs.motion_cueing.arrays import Axes
 from twin.envs.motion_cueing.settings import MotionCueingSettings
-from twin.envs.scales import Scales
+from twin.kernels.tasks.arrays import Scales
+from twin.kernels.tasks.motion_cueing.arrays import Command
 from twin.motion.cueing.perceived_error import THRESHOLDS
 from twin.simulation.platform import Platform
 

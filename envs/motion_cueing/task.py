@@ -8,29 +8,27 @@ from typing import Any, ClassVar
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_vector
-from twin.envs.channels import channel_scales
 from twin.envs.motion_cueing.arrays import (
     POSE_ACTIONS,
-    Results,
     machine_axes,
     make_command,
-    make_frame,
+    make_command_state,
+    make_constants,
     make_senses,
     make_signals,
 )
 from twin.envs.motion_cueing.channels import action_channel, observation_channels
-from twin.envs.motion_cueing.manoeuvres import DURATION, as_manoeuvre, fill_table, random_drive
-from twin.envs.motion_cueing.perception import perception_models
+from twin.envs.motion_cueing.rides import DURATION, as_ride, fill_table, random_drive
 from twin.envs.motion_cueing.settings import MotionCueingSettings, intensity_bounds
 from twin.envs.task import Start, Task, TaskSettings
 from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.command import (
     INCREMENTS,
     begin_commands,
-    command_rows,
-    speed_rows,
+    fill_pose_command,
+    fill_speed_command,
 )
-from twin.kernels.tasks.motion_cueing.task import look_rows
+from twin.kernels.tasks.motion_cueing.task import evaluate
 from twin.motion.axes import AxisSample
 from twin.motion.cueing import default_head
 from twin.motion.cueing.platform_axes import motion_of_axes
@@ -63,6 +61,8 @@ class MotionCueing(Task):
     reasons: ClassVar[tuple[str, ...]] = ("", "engine", "limit")
     names: ClassVar[tuple[str, ...]] = ("intensity", "lowest_intensity")
 
+    kernel = staticmethod(evaluate)
+
     settings: MotionCueingSettings
 
     def __init__(
@@ -92,34 +92,27 @@ class MotionCueing(Task):
         self.actions = (action,)
         self.observations = observation_channels(platform, self.scales, self.axes, action, settings)
         self._allocate()
-        self.manoeuvre = as_manoeuvre(settings.manoeuvre)
-        seconds = DURATION if self.manoeuvre is None else max(DURATION, self.manoeuvre.duration)
-        self._ahead = [0, *(settings.preview_spacing * (k + 1) for k in range(settings.preview))]
+        self.ride = as_ride(settings.ride)
+        seconds = DURATION if self.ride is None else max(DURATION, self.ride.duration)
         self._prepare(round(seconds / period) + 1)
 
     def _prepare(self, length: int) -> None:
-        """Make the arrays of manoeuvres of so many periods and of what they are perceived as."""
-        size, n = self.size, self.platform.n_actuators
-        self.models = perception_models(self.batch.period)
+        """Make the arrays of rides of so many periods and of what they are perceived as."""
+        size, settings = self.size, self.settings
         self.senses, self._signals = make_senses(size, length), make_signals(size)
-        self.frame = make_frame(
+        spacing = settings.preview_spacing
+        self._constants = make_constants(
             self.platform,
             self.axes,
             self.scales,
             size,
             head=self.head,
             period=self.batch.period,
-            ahead=self._ahead,
-            scale=channel_scales(self.observations),
-            weights=self.weights,
+            ahead=[spacing * k for k in range(settings.preview + 1)],
+            on_pose=settings.action in POSE_ACTIONS,
         )
-        self._results = Results(self.term, self.reward, self.reason, self.observation)
-        self._before = np.zeros_like(self.last_action)
-        on_pose = self.settings.action in POSE_ACTIONS
-        self.commands, self._rates = np.zeros((2, size, 6))
-        nothing = np.zeros((size, 0))
-        self._seen = (self.commands, self._rates) if on_pose else (nothing, nothing)
-        self._offsets, self._targets = np.zeros((2, size, n))
+        self._state = make_command_state(size, self.platform.n_actuators)
+        self.commands = self._state.axes
         self.intensity = np.ones(size)
         self.signals = {
             "perceived_vehicle": self.senses.vehicle,
@@ -131,11 +124,9 @@ class MotionCueing(Task):
             "score": self._signals.score,
             "false_cues": self._signals.false_cues,
             "intensity": self.intensity,
-            "pose": self.batch.pose,
-            "twist": self.batch.twist,
-            "forces": self.batch.forces,
-            "loop_gap": self.batch.gap,
+            **self._plant_signals(),
         }
+        self._group(self._constants, self.senses, self._signals, self._state)
 
     def begin(
         self,
@@ -155,11 +146,8 @@ class MotionCueing(Task):
         Raises:
             InputError: an unknown option, no manoeuvre or one too long, intensity out of range.
         """
-        known = ("manoeuvre", *self.names)
-        unknown = sorted(set(options) - set(known))
-        if unknown:
-            raise InputError(unknown[0], f"no option of reset; it takes {', '.join(known)}")
-        manoeuvre = as_manoeuvre(options["manoeuvre"]) if "manoeuvre" in options else self.manoeuvre
+        self._check_options(options, "ride")
+        ride = as_ride(options["ride"]) if "ride" in options else self.ride
         values = [options.get(name, getattr(self.settings, name)) for name in self.names]
         low, high = intensity_bounds(manoeuvre is None, *values)
         share = float(generator.uniform(low, high)) if high > low else low
@@ -172,34 +160,23 @@ class MotionCueing(Task):
             manoeuvre = manoeuvre.scaled(share)
         fill_table(manoeuvre, self.batch.period, table)
         self.intensity[row] = share
-        self.frame.low[row] = platform.minimum_coordinates
-        self.frame.high[row] = platform.maximum_coordinates
+        self._constants.low[row] = platform.minimum_coordinates
+        self._constants.high[row] = platform.maximum_coordinates
         return Start()
 
     def command(self, actions: FloatArray) -> None:
-        """Fill `drive_commands` from actions on the pose or on the actuators."""
-        self._before[:] = self.last_action
+        """Fill `demand` from actions on the pose or on the actuators."""
+        measured = self.batch.measured
         if self.settings.action in POSE_ACTIONS:
-            command_rows(
-                self.machine, actions, self.commands, self._rates, self._offsets, self._targets,
-                self.batch.measured, self.drive_commands,
-            )  # fmt: skip
+            fill_pose_command(self.machine, actions, self._state, measured, self.demand)
         else:
-            speed_rows(self.machine, actions, self.batch.measured, self.drive_commands)
+            fill_speed_command(self.machine, actions, measured, self.demand)
 
-    def look(self, rows: Any) -> None:
-        """Fill observation, terms, reward, reason and signals of `rows` from the batched plant."""
-        batch = self.batch
-        if self.steps[rows[0]] == 0:
-            begin_commands(
-                self.machine, rows, self.commands, self._rates, self._offsets, self._targets,
-                batch.measured,
-            )  # fmt: skip
-        look_rows(
-            rows, self.steps, self.models, self.senses, self._signals, self.frame, self._results,
-            (batch.pose, batch.twist, batch.coordinates, batch.measured, batch.failed),
-            self._seen, (self.last_action, self._before),
-        )  # fmt: skip
+    def evaluate(self, indices: Any) -> None:
+        """Fill observation, reward, termination and signals of `indices` `(m,)`."""
+        if self.steps[indices[0]] == 0:
+            begin_commands(self.machine, indices, self._state, self.batch.measured)
+        super().evaluate(indices)
 
     def scene(self, row: int) -> Scene:
         """Return what a picture of a row shows: the commanded pose as a ghost."""

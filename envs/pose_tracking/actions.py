@@ -1,4 +1,4 @@
-"""Actions of `PoseTracking`: what their numbers mean, and the commands they become."""
+"""Actions of `PoseTracking`: their channel, and the commands they become."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from twin.basics.arrays import FloatArray
 from twin.control.gains import suitable_position_loop
 from twin.envs.channels import Channel
 from twin.envs.pose_tracking.settings import PoseTrackingSettings
-from twin.envs.scales import Scales
-from twin.kernels.tasks.pose_tracking.arrays import Tables
+from twin.kernels.tasks.arrays import Scales
+from twin.kernels.tasks.increments import ActionLaw
+from twin.kernels.tasks.pose_tracking.arrays import Increments, Reference
 from twin.kernels.tasks.pose_tracking.task import pose_command, velocity_command
 from twin.model.conditioning import characteristic_length
 from twin.motion.displacement import displacement
@@ -28,14 +29,14 @@ class TrackingActions:
     """Commands of a batched plant from actions.
 
     Attributes:
-        channel: what the numbers of an action are.
+        channel: of the numbers of an action.
+        reach: length that stands for half the travel [m].
     """
 
     def __init__(self, settings: PoseTrackingSettings, batch: BatchedPlant, scales: Scales) -> None:
         """Scale the actions to a machine."""
         self._settings, self._batch, self._scales = settings, batch, scales
         platform = batch.platform
-        self._residual = settings.residual
         share = settings.action_scale or (SHARE if settings.residual else 1.0)
         n, unit = platform.n_actuators, platform.coordinate_unit
         self._radius = characteristic_length(platform.platform_joints)
@@ -50,37 +51,41 @@ class TrackingActions:
             way *= 1.0 if unit == "m" else self._radius
             steps = np.array([way] * 3 + [way / self._radius] * 3)
             self.channel = Channel("pose increment", 6, "m, rad", steps)
-        self._offset = np.zeros((batch.size, 6))
-        self._held = np.zeros((batch.size, 3, n))
-        self._home = (np.array(platform.home), np.array(platform.home_coordinates))
-        self._gain = suitable_position_loop(platform, CONTROLLER_PERIOD)[0]
+        self._increments = Increments(
+            np.zeros((batch.size, 6)),
+            np.zeros((batch.size, n)),
+            np.array(platform.home),
+            np.array(platform.home_coordinates),
+            np.zeros(n),
+            np.zeros(n),
+            np.zeros(13),
+        )
+        gain = suitable_position_loop(platform, CONTROLLER_PERIOD)[0]
         if settings.action == "velocities" and settings.position_gain is not None:
-            self._gain = settings.position_gain
-        self._bounds = np.array([self.reach] * 3 + [self.reach / self._radius] * 3)
+            gain = settings.position_gain
+        bounds = np.array([self.reach] * 3 + [self.reach / self._radius] * 3)
+        scale = np.asarray(self.channel.scale)
+        self._law = ActionLaw(scale, bounds, gain, batch.period, settings.residual)
 
     def begin(self, row: int, pose: FloatArray, coordinates: FloatArray) -> None:
         """Begin an episode of a row at `pose` `(7,)`, its actuators at `coordinates` `(n,)`."""
-        self._offset[row] = 0.0 if self._residual else displacement(pose, self._home[0])
-        self._held[row, 0] = coordinates
+        increments = self._increments
+        start = 0.0 if self._law.residual else displacement(pose, increments.home)
+        increments.offset[row], increments.setpoint[row] = start, coordinates
 
     def fill(
-        self, actions: FloatArray, steps: Any, tables: Tables, drive_commands: FloatArray
+        self, actions: FloatArray, steps: Any, reference: Reference, drive_commands: FloatArray
     ) -> None:
         """Fill `drive_commands` (N, n) from actions `(N, a)` in control period `steps` (N,)."""
-        last, period = tables.pose.shape[1] - 1, self._batch.period
-        scale, kind = np.asarray(self.channel.scale), self._settings.action
+        law, kind, measured = self._law, self._settings.action, self._batch.measured
         if kind == "velocities":
-            velocity_command(
-                actions, scale, self._residual, self._gain, period, steps, last,
-                tables.coordinates, self._batch.measured, drive_commands,
-            )  # fmt: skip
+            velocity_command(actions, steps, law, reference.coordinates, measured, drive_commands)
         elif kind == "forces":
-            np.multiply(actions, scale, out=drive_commands)
-            if self._residual:
+            np.multiply(actions, law.scale, out=drive_commands)
+            if law.residual:
                 drive_commands += self._scales.holding
         else:
             legs = self._batch.platform.constants.legs
             pose_command(
-                legs, self._home, actions, scale, self._bounds, self._residual, self._gain, period,
-                steps, last, tables, self._batch.measured, self._offset, self._held, drive_commands,
-            )  # fmt: skip
+                actions, steps, law, legs, reference, self._increments, measured, drive_commands
+            )

@@ -9,14 +9,15 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, positive
 from twin.control.reference import Reference, sample_reference
-from twin.envs.channels import Channel, channel_scales
+from twin.envs.channels import Channel
 from twin.envs.pose_tracking.actions import TrackingActions
-from twin.envs.pose_tracking.arrays import fill_row, lengthened, make_signals, make_tables
+from twin.envs.pose_tracking.references import fill_reference, lengthened, make_reference
 from twin.envs.pose_tracking.settings import PoseTrackingSettings
 from twin.envs.random_motion import random_motion
 from twin.envs.task import Start, Task, TaskSettings, read_settings
 from twin.errors import InputError
-from twin.kernels.tasks.pose_tracking.task import look
+from twin.kernels.tasks.pose_tracking.arrays import Limits, Signals
+from twin.kernels.tasks.pose_tracking.task import evaluate
 from twin.model.conditioning import characteristic_length
 from twin.motion import Motion
 from twin.simulation.platform import Platform
@@ -39,7 +40,7 @@ class PoseTracking(Task):
     """Follow a random or a given motion.
 
     Attributes:
-        motions: what each row follows.
+        motions: reference of each environment.
     """
 
     title: ClassVar[str] = "pose tracking"
@@ -53,6 +54,8 @@ class PoseTracking(Task):
     }
     reasons: ClassVar[tuple[str, ...]] = ("", "engine", "position", "attitude", "limit")
     names: ClassVar[tuple[str, ...]] = ("amplitude", "lowest_frequency", "highest_frequency")
+
+    kernel = staticmethod(evaluate)
 
     settings: PoseTrackingSettings
 
@@ -72,27 +75,21 @@ class PoseTracking(Task):
         self._acting = TrackingActions(settings, self.batch, self.scales)
         self.actions = (self._acting.channel,)
         self.observations = self._channels()
-        self._allocate()
-        self._sizes = channel_scales(self.observations)
         self._given = None if motion is None else self._sampled(motion)
         span = settings.duration if motion is None else motion.duration
         self._last = int(np.ceil(span / self.batch.period - 1e-9))
-        self._tables = make_tables(size, self._last + 1, self.scales)
-        self._signals = make_signals(size, platform.n_actuators)
+        n = platform.n_actuators
+        self._reference = make_reference(size, self._last + 1, n)
+        self._signals = Signals(*(np.zeros((size, width)) for width in (3, 3, n, 7, n)))
         self.motions: list[Motion | None] = [None] * size
-        batch = self.batch
-        self.signals = {
-            **self._signals._asdict(),
-            "pose": batch.pose,
-            "twist": batch.twist,
-            "forces": batch.forces,
-            "loop_gap": batch.gap,
-        }
-        scales = self.scales
-        self._most = tuple(np.array(x) for x in (scales.lower, scales.upper, scales.effort))
-        self._bounds = self._limits()
-        self._before = np.zeros_like(self.last_action)
-        self._machines, self._shown = tuple(batch.machines), tuple(self._signals)
+        self.signals = {**self._signals._asdict(), **self._plant_signals()}
+        del self.signals["accumulated"]
+        self._limits = self._make_limits()
+        self._allocate()
+
+    def _allocate(self) -> None:
+        super()._allocate()
+        self._group(self._reference, self._limits, self._signals)
 
     def begin(
         self,
@@ -116,26 +113,17 @@ class PoseTracking(Task):
             motion, reference = self._drawn(generator, options)
         self.motions[row] = motion
         if len(reference.time) > self._last + 1:
-            self._tables = lengthened(self._tables, len(reference.time))
+            self._reference = lengthened(self._reference, len(reference.time))
             self._last = len(reference.time) - 1
-        fill_row(self._tables, row, reference)
-        self._before[row] = 0.0
+            self._group(self._reference, self._limits, self._signals)
+        fill_reference(self._reference, row, reference)
         self._acting.begin(row, reference.pose[0], reference.coordinates[0])
         pose, twist, _ = platform.constrain(reference.pose[0], reference.twist[0])
         return Start(pose, twist)
 
     def command(self, actions: FloatArray) -> None:
-        """Fill `drive_commands` from actions."""
-        self._acting.fill(actions, self.steps, self._tables, self.drive_commands)
-
-    def look(self, rows: Any) -> None:
-        """Fill observation, terms, reward, reason and signals of `rows` `(m,)`."""
-        look(
-            rows, self.steps, self._last, self.settings.preview, self.batch.period,
-            tuple(self._tables), self._machines, self._sizes, self._most, self._bounds,
-            self.weights, self.last_action, self._before, self.observation, self.term, self.reward,
-            self.reason, self._shown,
-        )  # fmt: skip
+        """Fill `demand` from actions."""
+        self._acting.fill(actions, self.steps, self._reference, self.demand)
 
     def scene(self, row: int) -> Scene:
         """Return what a picture of a row shows: the commanded pose as a ghost."""
@@ -162,14 +150,23 @@ class PoseTracking(Task):
             Channel("last action", self.actions[0].size, "1", 1.0),
         )
 
-    def _limits(self) -> FloatArray:
-        """Return scales of the reward and what ends an episode, as the kernel takes them."""
+    def _make_limits(self) -> Limits:
+        """Return the numbers of observation, reward and termination."""
         settings, reach = self.settings, self._acting.reach
         radius = characteristic_length(self.platform.platform_joints)
         largest = settings.largest_position_error or 0.5 * reach
         leak = float(np.exp(-self.batch.period / FORGETTING))
         close, attitude = CLOSE * reach, settings.largest_attitude_error
-        return np.array([close, close / radius, largest, attitude, settings.overtravel, leak])
+        return Limits(
+            self.batch.period,
+            settings.preview,
+            leak,
+            close,
+            close / radius,
+            largest,
+            attitude,
+            settings.overtravel,
+        )
 
     def _drawn(
         self, generator: np.random.Generator, options: Mapping[str, Any]

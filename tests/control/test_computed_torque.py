@@ -13,7 +13,7 @@ from twin.control.computed_torque import ComputedTorque, suitable_bandwidth
 from twin.control.drive_model import drive_model
 from twin.control.prediction import Prediction
 from twin.errors import InputError
-from twin.kernels.control.computed_torque import FOUND, predict, task_state, wanted_acceleration
+from twin.kernels.control.computed_torque import FOUND, corrected_acceleration, predict, task_state
 from twin.kernels.kinematics import forward
 from twin.kernels.legs.kinematics import CONSTRAINTS
 from twin.plant.measurement import Measurement
@@ -108,7 +108,7 @@ def test_orientation_error_is_a_rotation_vector_in_base_axes() -> None:
         wanted[3:] *= rng.choice([-1.0, 1.0])
         error, out = np.empty(6), np.empty(6)
         zero = np.zeros(6)
-        wanted_acceleration(pose, wanted, zero, zero, np.ones((6, 2)), zero, error, out)
+        corrected_acceleration(pose, wanted, zero, zero, np.ones((6, 2)), zero, error, out)
         np.testing.assert_allclose(error[:3], -pose[:3], rtol=0, atol=1e-14)
         expected = (Rotation.from_quat(wanted[3:], scalar_first=True) * now.inv()).as_rotvec()
         np.testing.assert_allclose(error[3:], expected, rtol=0, atol=1e-12)

@@ -7,8 +7,6 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import twin
@@ -17,7 +15,6 @@ from twin.basics.arrays import FloatArray
 from twin.envs.ball_balance.environment import BallBalanceEnv
 from twin.envs.channels import channel_scales, places
 from twin.errors import InputError
-from twin.kernels.tasks.ball_balance.reward import calmness, evenness, loss, nearness
 from twin.model.ball.ball import Ball, ball_for
 
 ID = "twin/BallBalance-v0"
@@ -242,23 +239,6 @@ def test_the_usual_ball_suits_the_machine() -> None:
     env = make(machine="micro_hexapod")
     assert env.task.batch.cargo == ball_for(env.platform.parameters)
     env.close()
-
-
-@given(st.floats(0.0, 1.0), st.floats(1e-4, 1e-1))
-@settings(max_examples=50, deadline=None)
-def test_nearness_falls_from_one_to_zero(distance: float, fine: float) -> None:
-    value = nearness(distance, fine, 0.5)
-    assert 0.0 <= value <= 1.0
-    assert nearness(0.0, fine, 0.5) == 1.0
-    assert nearness(0.5, fine, 0.5) <= 1e-12
-    assert nearness(distance + 1e-3, fine, 0.5) <= value
-
-
-def test_other_terms() -> None:
-    assert calmness(0.1, 0.2) == -0.25
-    assert calmness(5.0, 0.2) == -1.0
-    assert evenness(np.array([1.0, -1.0]), np.array([1.0, 1.0])) == -2.0
-    assert (loss(True), loss(False)) == (-1.0, 0.0)
 
 
 def test_rows_of_a_vector_are_single_environments() -> None:

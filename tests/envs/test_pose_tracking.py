@@ -7,8 +7,6 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import twin
 import twin.envs
@@ -17,7 +15,6 @@ from twin.envs.pose_tracking.environment import PoseTrackingEnv
 from twin.envs.random_motion import random_motion
 from twin.envs.scales import machine_scales
 from twin.errors import InputError, StateError
-from twin.kernels.tasks.pose_tracking.reward import closeness, economy, smoothness
 from twin.motion import SineMotion
 from twin.motion.displacement import displaced, displacement
 
@@ -94,22 +91,6 @@ def test_observation_is_what_the_sensors_tell(name: str) -> None:
             found, np.clip(wanted, -10, 10), rtol=1e-6, atol=2e-6, err_msg=str(place)
         )
     env.close()
-
-
-@given(st.floats(0.0, 1.0), st.floats(1e-5, 1e-2))
-@settings(max_examples=50, deadline=None)
-def test_closeness_falls_from_one_to_zero(error: float, scale: float) -> None:
-    largest = 0.5
-    value = closeness(error, scale, largest)
-    assert 0.0 <= value <= 1.0
-    assert closeness(0.0, scale, largest) == 1.0
-    assert closeness(largest, scale, largest) <= 1e-12
-    assert closeness(error + 1e-3, scale, largest) <= value
-
-
-def test_reward_terms_of_actions_and_efforts() -> None:
-    assert smoothness(np.array([1.0, -1.0]), np.array([1.0, 1.0])) == -2.0
-    assert economy(np.array([3.0, 0.0]), np.array([6.0, 1.0])) == -0.125
 
 
 def test_reward_is_the_weighted_sum_of_its_terms() -> None:

@@ -18,10 +18,11 @@ from twin.errors import ControlError, InputError
 from twin.kernels.control.computed_torque import (
     FOUND,
     NO_POSE,
+    RigidMachine,
+    corrected_acceleration,
     predict,
     required_forces,
     task_state,
-    wanted_acceleration,
 )
 from twin.kernels.dynamics.work import make_work
 from twin.kernels.kinematics import forward
@@ -118,7 +119,9 @@ class ComputedTorque(Controller):
         self._state, self._ahead = np.zeros(13), np.zeros(13)
         self._integral, self._error, self._acceleration = (np.zeros(6) for _ in range(3))
         self._offset, self._legs, self._turning = (np.zeros(n) for _ in range(3))
-        self._internal, self._wrench = np.zeros(2 * known.n_deflections), np.zeros(6)
+        self._machine = RigidMachine(
+            known.constants.body, legs, drives.inertia, np.zeros(0), np.zeros(6)
+        )
 
     def _prepare(self, reference: Reference) -> None:
         self._wanted = task_reference(
@@ -152,7 +155,7 @@ class ComputedTorque(Controller):
         self._ask(task_state(legs, coordinates, measurement.rates, self._state, self._find_work))
         self._state[7:] += self._prediction.caught_up()
         predict(self._state, *self._prediction.pending(), self._ahead)
-        wanted_acceleration(
+        corrected_acceleration(
             self._ahead,
             wanted.pose[row],
             wanted.twist[row],
@@ -165,13 +168,9 @@ class ComputedTorque(Controller):
         self._prediction.keep(self._acceleration - self._integral)
         self._ask(
             required_forces(
-                self.model.constants.body,
-                legs,
+                self._machine,
                 self._ahead,
-                self._internal,
                 self._acceleration,
-                self._wrench,
-                self._drives.inertia,
                 self._legs,
                 self._turning,
                 self._work,

@@ -10,7 +10,7 @@ from twin.basics.arrays import FloatArray, as_floats, as_vector
 from twin.control.kalman_gain import recursive_gains, steady_gains
 from twin.control.kalman_noise import ObserverDesign
 from twin.errors import InputError
-from twin.kernels.control.observer import observe
+from twin.kernels.control.observer import LegModels, observe
 
 
 class KalmanObserver:
@@ -55,7 +55,7 @@ class KalmanObserver:
             self.gain = recursive_gains(design, start).gain
         self.state, self.innovation = np.zeros((n, 3)), np.zeros(n)
         model = design.model
-        self._constants = (model.transition, model.input, model.output, model.direct)
+        self._model = LegModels(model.transition, model.input, model.output, model.direct)
         self._rows = list(self.gain)
         self._unheard = np.zeros((n, 3))
         self._last = len(self._rows) - 1
@@ -87,7 +87,7 @@ class KalmanObserver:
             Stewart thesis, equations (4.12).
         """
         row = self._rows[min(self._count, self._last)]
-        observe(*self._constants, row, force, position, self.state, self.innovation)
+        observe(self._model, row, force, position, self.state, self.innovation)
         self._count += 1
         return self.state
 
@@ -97,7 +97,7 @@ class KalmanObserver:
         The innovation keeps its last value: nothing was compared.
         """
         told = self.innovation.copy()
-        observe(*self._constants, self._unheard, force, told, self.state, self.innovation)
+        observe(self._model, self._unheard, force, told, self.state, self.innovation)
         self.innovation[:] = told
         return self.state
 

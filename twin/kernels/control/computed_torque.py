@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
+from twin.basics.arrays import FloatArray
 from twin.kernels.control.task_state import find_pose, find_twist, moved, pose_error
 from twin.kernels.dynamics.inverse import inverse_dynamics
 from twin.kernels.jit import compiled
@@ -9,11 +12,28 @@ from twin.kernels.legs.kinematics import drive_rate
 from twin.kernels.vectors import rotation
 
 FOUND, NO_POSE, SINGULAR = 0, 1, 2
-"""What one sample ends with."""
+"""Results of one sample."""
+
+
+class RigidMachine(NamedTuple):
+    """Constants of a machine whose legs have no springs in series."""
+
+    body: FloatArray
+    """`(BODY_SIZE,)` of the platform"""
+    legs: Any
+    """of the kinematics"""
+    inertia: FloatArray
+    """`(n,)` of the motors, in the actuators' coordinates [kg, kg m2]"""
+    no_deflection: FloatArray
+    """`(0,)`"""
+    no_wrench: FloatArray
+    """`(6,)` zeros"""
 
 
 @compiled
-def task_state(legs, coordinates, rates, y, work):
+def task_state(
+    legs: Any, coordinates: FloatArray, rates: FloatArray, y: FloatArray, work: Any
+) -> int:
     """Fill the state `y` (13,) of readings, from that of the sample before; return a code."""
     if not find_pose(legs, coordinates, y, work):
         return NO_POSE
@@ -21,7 +41,7 @@ def task_state(legs, coordinates, rates, y, work):
 
 
 @compiled
-def predict(y, spans, accelerations, ahead):
+def predict(y: FloatArray, spans: FloatArray, accelerations: FloatArray, ahead: FloatArray) -> None:
     """Fill `ahead` (13,) with `y` (13,) after `spans` (d,) [s] under `accelerations` (d, 6)."""
     for k in range(13):
         ahead[k] = y[k]
@@ -30,14 +50,23 @@ def predict(y, spans, accelerations, ahead):
 
 
 @compiled
-def wanted_acceleration(ahead, pose, twist, acceleration, gains, integral, error, out):
+def corrected_acceleration(
+    ahead: FloatArray,
+    pose: FloatArray,
+    twist: FloatArray,
+    acceleration: FloatArray,
+    gains: FloatArray,
+    integral: FloatArray,
+    error: FloatArray,
+    out: FloatArray,
+) -> None:
     """Fill `error` (6,) of the pose and `out` (6,): a_ref + Kd e' + Kp e + integral.
 
     Args:
         ahead: `(13,)` state.
-        pose: `(7,)` wanted.
-        twist: `(6,)` wanted.
-        acceleration: `(6,)` wanted.
+        pose: `(7,)` of the reference.
+        twist: `(6,)` of the reference.
+        acceleration: `(6,)` of the reference.
         gains: `(6, 2)` Kp [1/s2] and Kd [1/s].
         integral: `(6,)`.
         error: `(6,)`, overwritten.
@@ -55,16 +84,19 @@ def wanted_acceleration(ahead, pose, twist, acceleration, gains, integral, error
 
 @compiled
 def required_forces(
-    body, legs, ahead, deflection, acceleration, wrench, inertia, forces, turning, work
-):
-    """Fill `forces` (n,) on the legs and `turning` (n,) of the motors' own inertia; return a code.
-
-    `deflection` and `wrench` are zeros: machines with springs inside their legs are refused before.
-    """
-    pose, twist = ahead[:7], ahead[7:]
+    machine: RigidMachine,
+    ahead: FloatArray,
+    acceleration: FloatArray,
+    forces: FloatArray,
+    turning: FloatArray,
+    work: Any,
+) -> int:
+    """Fill `forces` (n,) on the legs and `turning` (n,) of the motors; return a code."""
+    pose, twist, legs = ahead[:7], ahead[7:], machine.legs
     if not inverse_dynamics(
-        body, legs, pose, twist, deflection, acceleration, wrench, forces, work
-    ):
+        machine.body, legs, pose, twist, machine.no_deflection, acceleration, machine.no_wrench,
+        forces, work,
+    ):  # fmt: skip
         return SINGULAR
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])
     position = (pose[0], pose[1], pose[2])
@@ -76,5 +108,5 @@ def required_forces(
             total += work.jacobian[i, k] * acceleration[k]
             total += work.jacobian[i, 3 + k] * acceleration[3 + k]
             total += linear[k] * twist[k] + angular[k] * omega[k]
-        turning[i] = inertia[i] * total
+        turning[i] = machine.inertia[i] * total
     return FOUND

@@ -1,13 +1,16 @@
-"""Where the platform is and how it moves, from its actuators: one sample, compiled."""
+"""Pose and twist of the platform from its actuators: one sample, compiled."""
 
 from __future__ import annotations
 
 from math import atan2, sqrt
+from typing import Any
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
 from twin.kernels.kinematics.forward import newton_step, residual
 from twin.kernels.legs.kinematics import constraint_count, settle
 from twin.kernels.quaternions import turned
+from twin.kernels.vectors import Vector
 
 NEWTON_STEPS = 4
 """From the pose of the last sample two steps reach rounding error."""
@@ -24,7 +27,7 @@ are more actuators than degrees of freedom, encoder steps leave one."""
 
 
 @device
-def find_pose(legs, coordinates, y, work):
+def find_pose(legs: Any, coordinates: FloatArray, y: FloatArray, work: Any) -> bool:
     """Move the pose in `y` (13,) to that of `coordinates` (n,); return whether there is one.
 
     By Newton from the last pose, in the least-squares sense where readings are more than degrees of
@@ -52,11 +55,11 @@ def find_pose(legs, coordinates, y, work):
         if largest <= CONVERGED:
             break
     missed = residual(legs, pose, coordinates, work.right, work.matrix, work.rows)
-    return missed <= FITTING * max(size, 1.0)
+    return bool(missed <= FITTING * max(size, 1.0))
 
 
 @device
-def find_twist(legs, rates, y, work):
+def find_twist(legs: Any, rates: FloatArray, y: FloatArray, work: Any) -> bool:
     """Fill the twist in `y` (13,) from actuator `rates` (n,) at its pose.
 
     `work.matrix` holds the Jacobian there, as `find_pose` leaves it. Returns whether it is regular.
@@ -74,7 +77,7 @@ def find_twist(legs, rates, y, work):
 
 
 @device
-def moved(y, acceleration, span):
+def moved(y: FloatArray, acceleration: FloatArray, span: float) -> None:
     """Move a state `y` (13,) on by `span` [s] under an acceleration (6,) that does not change."""
     half = 0.5 * span * span
     turn = (
@@ -90,16 +93,14 @@ def moved(y, acceleration, span):
 
 
 @device
-def pose_error(wanted, pose, error):
-    """Fill `error` (6,) with displacement and rotation vector from `pose` to `wanted` (7,).
+def rotation_error(reference: FloatArray, pose: FloatArray) -> Vector:
+    """Return the rotation vector [rad], base axes, from `pose` (7,) to `reference` (7,).
 
-    Both in base axes; turned by the rotation vector, the platform has the wanted attitude.
+    It is the shorter way round.
     """
-    for k in range(3):
-        error[k] = wanted[k] - pose[k]
-    # wanted times the conjugate of pose
+    # reference times the conjugate of pose
     w, x, y, z = pose[3], -pose[4], -pose[5], -pose[6]
-    a, b, c, d = wanted[3], wanted[4], wanted[5], wanted[6]
+    a, b, c, d = reference[3], reference[4], reference[5], reference[6]
     scalar = a * w - b * x - c * y - d * z
     turn = (
         a * x + b * w + c * z - d * y,
@@ -109,5 +110,16 @@ def pose_error(wanted, pose, error):
     sign = -1.0 if scalar < 0.0 else 1.0
     sine = sqrt(turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2])
     factor = 2.0 * atan2(sine, sign * scalar) / sine if sine > 1e-12 else 2.0
+    return sign * factor * turn[0], sign * factor * turn[1], sign * factor * turn[2]
+
+
+@device
+def pose_error(reference: FloatArray, pose: FloatArray, error: FloatArray) -> None:
+    """Fill `error` (6,) with displacement and rotation vector from `pose` to `reference` (7,).
+
+    Both in base axes; turned by the rotation vector, the platform has the reference's attitude.
+    """
+    turn = rotation_error(reference, pose)
     for k in range(3):
-        error[3 + k] = sign * factor * turn[k]
+        error[k] = reference[k] - pose[k]
+        error[3 + k] = turn[k]

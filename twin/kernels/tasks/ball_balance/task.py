@@ -1,24 +1,29 @@
-"""Commands and observations of `BallBalance`, compiled, row by row."""
+"""Commands, observation, reward and termination of `BallBalance`, row by row."""
 
 from __future__ import annotations
 
 from math import cos, isfinite, sin, sqrt
+from typing import Any
 
+from twin.basics.arrays import FloatArray, IndexArray
 from twin.kernels.ball.places import seen_from_plate
+from twin.kernels.batched.arrays import Machines
 from twin.kernels.jit import compiled, device
-from twin.kernels.kinematics.inverse import inverse_kinematics
-from twin.kernels.legs.kinematics import settle
-from twin.kernels.quaternions import turned
-from twin.kernels.tasks.ball_balance.reward import calmness, evenness, loss, nearness
-from twin.kernels.tasks.observation import put, put_scalar
+from twin.kernels.tasks.arrays import History, Results, Scales
+from twin.kernels.tasks.ball_balance.arrays import Balls, Increments, Limits, Signals, Targets
+from twin.kernels.tasks.increments import (
+    ActionLaw,
+    add_increment,
+    displaced_coordinates,
+    following_speed,
+)
+from twin.kernels.tasks.observation import put, put_all, put_difference, put_scalar
+from twin.kernels.tasks.reward import add_terms, calmness, closeness, smoothness
+from twin.kernels.tasks.termination import CONTINUES, ENGINE, beyond_travel
 from twin.kernels.vectors import rotate_back, rotation
 
-GOES_ON, ENGINE, BALL, LIMIT = range(4)
-"""Codes of why an episode ends."""
-
-FINE, WIDE, QUICK, OVERTRAVEL, PERIOD, HOLD = range(6)
-"""Entries of the limits: scale and end of distances [m], speed [m/s], share of the travel, control
-period [s], time between targets [s]."""
+BALL, LIMIT = range(2, 4)
+"""Further codes of why an episode ends."""
 
 RADIUS, RATE, PHASE = range(3)
 """Entries of a circle: [m], [rad/s], [rad]."""
@@ -26,164 +31,147 @@ RADIUS, RATE, PHASE = range(3)
 
 @compiled
 def pose_command(
-    legs, home, places, actions, scale, bounds, gain, period, measured, paths, drive_commands
-):
-    """Fill `drive_commands` (N, n) with rates that follow a pose displaced from home by increments.
+    actions: FloatArray,
+    law: ActionLaw,
+    legs: Any,
+    increments: Increments,
+    measured: FloatArray,
+    command: FloatArray,
+) -> None:
+    """Fill `command` (N, n) with rates that follow a pose displaced from home by increments.
 
     Args:
+        actions: `(N, a)` increments.
+        law: of the actions.
         legs: constants of the legs.
-        home: `(7,)`.
-        places: which of the six displacements (3 along, 3 about the base axes) the actions move.
-        actions: `(N, a)` increments, in parts of `scale`.
-        scale: `(a,)` [m, rad] in one period.
-        bounds: `(a,)` largest displacement.
-        gain: of the position loop [1/s].
-        period: of control [s].
+        increments: advanced in place.
         measured: `(N, n)` coordinates.
-        paths: `Paths`, advanced in place.
-        drive_commands: overwritten.
+        command: overwritten.
     """
-    y, moved = paths.work, paths.moved
-    for i in range(drive_commands.shape[0]):
-        held, wanted, offset = paths.held[i], paths.wanted[i], paths.offset[i]
-        for k in range(6):
-            moved[k] = 0.0
-        for j in range(places.shape[0]):
-            reach = offset[j] + scale[j] * actions[i, j]
-            offset[j] = min(max(reach, -bounds[j]), bounds[j])
-            moved[places[j]] = offset[j]
-        for k in range(3):
-            y[k] = home[k] + moved[k]
-        y[3], y[4], y[5], y[6] = turned(
-            home[3], home[4], home[5], home[6], moved[3], moved[4], moved[5]
+    axes, displacement, target = increments.axes, increments.displacement, increments.target
+    for k in range(6):
+        displacement[k] = 0.0
+    for i in range(command.shape[0]):
+        setpoint, offset = increments.setpoint[i], increments.offset[i]
+        for k in range(axes.shape[0]):
+            displacement[axes[k]] = add_increment(offset, k, actions[i, k], law)
+        reached = displaced_coordinates(
+            legs, increments.home, displacement, increments.state, target
         )
-        for k in range(6):
-            y[7 + k] = 0.0
-        settle(legs, y)
-        if not inverse_kinematics(legs, y[:7], wanted):
-            for j in range(wanted.shape[0]):
-                wanted[j] = held[j]
-        for j in range(wanted.shape[0]):
-            drive_commands[i, j] = (wanted[j] - held[j]) / period + gain * (
-                held[j] - measured[i, j]
-            )
-            held[j] = wanted[j]
+        for j in range(setpoint.shape[0]):
+            aim = target[j] if reached else setpoint[j]
+            command[i, j] = following_speed(aim, setpoint[j], measured[i, j], law)
+            setpoint[j] = aim
 
 
 @device
-def aim(i, step, limits, aims, target):
-    """Fill `target` (4,): where the ball shall be on the plate, and how it shall move there."""
-    elapsed = step * limits[PERIOD]
-    k = int(elapsed / limits[HOLD] + 1e-9) % aims.centers.shape[1]
-    radius, rate = aims.circles[i, RADIUS], aims.circles[i, RATE]
-    angle = aims.circles[i, PHASE] + rate * elapsed
-    target[0] = aims.centers[i, k, 0] + radius * cos(angle)
-    target[1] = aims.centers[i, k, 1] + radius * sin(angle)
-    target[2] = -radius * rate * sin(angle)
-    target[3] = radius * rate * cos(angle)
+def move_target(i: int, step: int, limits: Limits, targets: Targets) -> None:
+    """Fill position and velocity of the target in environment i, `step` periods after the reset."""
+    elapsed = step * limits.period
+    k = int(elapsed / limits.hold + 1e-9) % targets.centers.shape[1]
+    radius, rate = targets.circles[i, RADIUS], targets.circles[i, RATE]
+    angle = targets.circles[i, PHASE] + rate * elapsed
+    now = targets.now[i]
+    now[0] = targets.centers[i, k, 0] + radius * cos(angle)
+    now[1] = targets.centers[i, k, 1] + radius * sin(angle)
+    now[2] = -radius * rate * sin(angle)
+    now[3] = radius * rate * cos(angle)
 
 
 @device
-def observe_row(i, machines, aims, paths, sizes, middle, last_action, signals, out):
-    """Fill the observation `out` (o,) of row i; see the table of `BallBalanceEnv`."""
-    at = 0
-    for values in (signals.target_error[i], signals.ball_position[i], signals.ball_velocity[i]):
-        at = put(out, at, values[0], sizes)
-        at = put(out, at, values[1], sizes)
-    at = put(out, at, aims.now[i, 2], sizes)
-    at = put(out, at, aims.now[i, 3], sizes)
-    for values in (signals.slope[i], signals.tilt_rate[i]):
-        at = put(out, at, values[0], sizes)
-        at = put(out, at, values[1], sizes)
-    for j in range(middle.shape[0]):
-        at = put(out, at, machines.measured[i, j] - middle[j], sizes)
-    for j in range(middle.shape[0]):
-        at = put(out, at, machines.measured_rates[i, j], sizes)
-    for j in range(paths.offset.shape[1]):
-        at = put(out, at, paths.offset[i, j], sizes)
-    for j in range(last_action.shape[1]):
-        at = put_scalar(out, at, last_action[i, j])
-
-
-@device
-def sense(i, machines, places, aims, signals, seen):
-    """Fill the signals of row i: the ball against plate and target, the plate against gravity."""
-    pose, twist = machines.pose[i], machines.twist[i]
-    seen_from_plate(pose, twist, places[i], seen)
+def sense(i: int, machines: Machines, balls: Balls, targets: Targets, signals: Signals) -> None:
+    """Fill the signals of environment i: ball against plate and target, plate against gravity."""
+    pose, twist, seen = machines.pose[i], machines.twist[i], balls.seen
+    seen_from_plate(pose, twist, balls.state[i], seen)
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])
     turning = rotate_back(matrix, (twist[3], twist[4], twist[5]))
     for k in range(2):
         signals.ball_position[i, k] = seen[k]
         signals.ball_velocity[i, k] = seen[3 + k]
-        signals.target[i, k] = aims.now[i, k]
-        signals.target_error[i, k] = aims.now[i, k] - seen[k]
+        signals.target[i, k] = targets.now[i, k]
+        signals.target_error[i, k] = targets.now[i, k] - seen[k]
         signals.slope[i, k] = -matrix[6 + k]
         signals.tilt_rate[i, k] = turning[k]
 
 
-@compiled
-def look(
-    rows, steps, machines, places, lost, aims, paths, sizes, most, limits, weights, last_action,
-    before, observation, term, reward, reason, signals,
-):  # fmt: skip
-    """Fill what `rows` see and are rewarded for; `steps` (N,) count from zero at the reset.
-
-    Args:
-        rows: `(m,)`.
-        steps: `(N,)` control periods since the reset.
-        machines: `Machines` of the batched plant.
-        places: `(N, 13)` balls in the base frame.
-        lost: `(N,)` whether they have left the plate.
-        aims: `Aims`; what holds now is overwritten.
-        paths: `Paths`.
-        sizes: `(o,)` scales of the observation.
-        most: `(n,)` least, greatest and middle coordinates.
-        limits: entries as named above.
-        weights: `(t,)` of the reward's terms.
-        last_action: `(N, a)` of this step.
-        before: `(N, a)` of the step before, overwritten.
-        observation: `(N, o)`, overwritten, as the following.
-        term: `(N, t)`.
-        reward: `(N,)`.
-        reason: `(N,)`.
-        signals: `Signals`.
-    """
-    lower, upper, middle = most
-    for number in range(rows.shape[0]):
-        i = rows[number]
-        aim(i, steps[i], limits, aims, aims.now[i])
-        sense(i, machines, places, aims, signals, paths.seen)
-        observe_row(i, machines, aims, paths, sizes, middle, last_action, signals, observation[i])
-        error, motion = signals.target_error[i], signals.ball_velocity[i]
-        distance = sqrt(error[0] * error[0] + error[1] * error[1])
-        slower, later = motion[0] - aims.now[i, 2], motion[1] - aims.now[i, 3]
-        speed = sqrt(slower * slower + later * later)
-        if not isfinite(distance + speed):
-            # Of a machine that has failed: no reward, and no NaN either.
-            distance, speed = limits[WIDE], limits[QUICK]
-        term[i, 0] = nearness(distance, limits[FINE], limits[WIDE])
-        term[i, 1] = calmness(speed, limits[QUICK])
-        term[i, 2] = evenness(last_action[i], before[i])
-        term[i, 3] = loss(lost[i])
-        total = 0.0
-        for j in range(term.shape[1]):
-            total += weights[j] * term[i, j]
-        reward[i] = total
-        for j in range(last_action.shape[1]):
-            before[i, j] = last_action[i, j]
-        reason[i] = ending(i, lost, machines, lower, upper, limits)
+@device
+def observe(
+    i: int,
+    machines: Machines,
+    scales: Scales,
+    history: History,
+    results: Results,
+    targets: Targets,
+    offset: FloatArray,
+    signals: Signals,
+) -> None:
+    """Fill the observation of environment i; see the table of `BallBalanceEnv`."""
+    scale, out = results.scale, results.observation[i]
+    at = put_all(out, 0, signals.target_error[i], scale)
+    at = put_all(out, at, signals.ball_position[i], scale)
+    at = put_all(out, at, signals.ball_velocity[i], scale)
+    at = put(out, at, targets.now[i, 2], scale)
+    at = put(out, at, targets.now[i, 3], scale)
+    at = put_all(out, at, signals.slope[i], scale)
+    at = put_all(out, at, signals.tilt_rate[i], scale)
+    at = put_difference(out, at, machines.measured[i], scales.middle, scale)
+    at = put_all(out, at, machines.measured_rates[i], scale)
+    at = put_all(out, at, offset[i], scale)
+    for j in range(history.action.shape[1]):
+        at = put_scalar(out, at, history.action[i, j])
 
 
 @device
-def ending(i, lost, machines, lower, upper, limits):
-    """Return the code of why the episode of row i ends."""
+def reward(
+    i: int,
+    lost: bool,
+    targets: Targets,
+    limits: Limits,
+    signals: Signals,
+    history: History,
+    term: FloatArray,
+) -> None:
+    """Fill the reward's terms of environment i; see the table of `BallBalanceEnv`."""
+    error, velocity = signals.target_error[i], signals.ball_velocity[i]
+    distance = sqrt(error[0] * error[0] + error[1] * error[1])
+    u, v = velocity[0] - targets.now[i, 2], velocity[1] - targets.now[i, 3]
+    speed = sqrt(u * u + v * v)
+    if not isfinite(distance + speed):
+        # The machine has failed: no reward, and no NaN.
+        distance, speed = limits.wide, limits.quick
+    term[0] = closeness(distance, limits.fine, limits.wide)
+    term[1] = calmness(speed, limits.quick)
+    term[2] = smoothness(history.action[i], history.before[i])
+    term[3] = -1.0 if lost else 0.0
+
+
+@device
+def terminate(i: int, machines: Machines, lost: bool, scales: Scales, limits: Limits) -> int:
+    """Return the code of why the episode of environment i ends."""
     if machines.failed[i]:
         return ENGINE
-    if lost[i]:
+    if lost:
         return BALL
-    for j in range(lower.shape[0]):
-        beyond = limits[OVERTRAVEL] * (upper[j] - lower[j])
-        at = machines.coordinates[i, j]
-        if at < lower[j] - beyond or at > upper[j] + beyond:
-            return LIMIT
-    return GOES_ON
+    return LIMIT if beyond_travel(machines, i, scales, limits.overtravel) else CONTINUES
+
+
+@compiled
+def evaluate(indices: IndexArray, groups: Any) -> None:
+    """Fill observation, reward and termination of the environments `indices` (m,).
+
+    Args:
+        indices: numbers of environments.
+        groups: plain tuples of `Machines`, `Scales`, `History`, `Results`, `Targets`, `Limits`,
+            `Signals`, `Balls`, `Increments`.
+    """
+    machines, scales, history = Machines(*groups[0]), Scales(*groups[1]), History(*groups[2])
+    results, targets, limits = Results(*groups[3]), Targets(*groups[4]), Limits(*groups[5])
+    signals, balls, increments = Signals(*groups[6]), Balls(*groups[7]), Increments(*groups[8])
+    for number in range(indices.shape[0]):
+        i = indices[number]
+        move_target(i, history.steps[i], limits, targets)
+        sense(i, machines, balls, targets, signals)
+        observe(i, machines, scales, history, results, targets, increments.offset, signals)
+        reward(i, balls.lost[i], targets, limits, signals, history, results.term[i])
+        add_terms(results, i)
+        results.reason[i] = terminate(i, machines, balls.lost[i], scales, limits)

@@ -6,8 +6,9 @@ from math import atan, cos, sin, tanh
 
 import numpy as np
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.jit import compiled, device
-from twin.kernels.vectors import add, cross
+from twin.kernels.vectors import Vector, add, cross
 
 GRAVITY = 9.81
 """[m/s2] on the vehicle and on the platform's driver."""
@@ -36,16 +37,18 @@ STATES = 8
 
 
 @device
-def side_force(car, tyre, slip, load):
+def side_force(car: FloatArray, tyre: int, slip: float, load: float) -> float:
     """Return the force [N] to the left of an axle's tyres at a slip angle under a load [N]."""
     if car[tyre + 3] == 1.0:
-        return -car[tyre] * slip
+        return float(-car[tyre] * slip)
     peak, shape = car[tyre + 1] * load, car[tyre + 2]
-    return -peak * sin(shape * atan(car[tyre] * slip / (shape * peak)))
+    return float(-peak * sin(shape * atan(car[tyre] * slip / (shape * peak))))
 
 
 @device
-def car_rate(car, state, steer, traction, rate):
+def car_rate(
+    car: FloatArray, state: FloatArray, steer: float, traction: float, rate: FloatArray
+) -> None:
     """Fill `rate` (8,), the time derivative of `state` (8,); see `Car.derivative`."""
     u, v, r = state[1], state[2], state[3]
     along = traction if traction > 0.0 else traction * tanh(u / STANDSTILL)
@@ -83,7 +86,7 @@ def car_rate(car, state, steer, traction, rate):
 
 
 @device
-def to_body(pitch, roll, vector):
+def to_body(pitch: float, roll: float, vector: Vector) -> Vector:
     """Return a vector of the yawed road frame in axes of the body."""
     (cp, sp), (cr, sr) = (cos(pitch), sin(pitch)), (cos(roll), sin(roll))
     x, z = cp * vector[0] - sp * vector[2], sp * vector[0] + cp * vector[2]
@@ -91,7 +94,7 @@ def to_body(pitch, roll, vector):
 
 
 @device
-def to_road(pitch, roll, vector):
+def to_road(pitch: float, roll: float, vector: Vector) -> Vector:
     """Return a vector in axes of the body in the yawed road frame."""
     (cp, sp), (cr, sr) = (cos(pitch), sin(pitch)), (cos(roll), sin(roll))
     y, z = cr * vector[1] - sr * vector[2], sr * vector[1] + cr * vector[2]
@@ -99,7 +102,7 @@ def to_road(pitch, roll, vector):
 
 
 @device
-def felt(car, state, rate, row):
+def felt(car: FloatArray, state: FloatArray, rate: FloatArray, row: FloatArray) -> None:
     """Fill `row` (6,): specific force and angular rate at the head, in axes of the body."""
     pitch, roll = state[6], state[4]
     r, pitching, rolling = state[3], state[7], state[5]
@@ -122,7 +125,14 @@ def felt(car, state, rate, row):
 
 
 @compiled
-def drive_car(car, speed, steer, traction, step, rows):
+def drive_car(
+    car: FloatArray,
+    speed: float,
+    steer: FloatArray,
+    traction: FloatArray,
+    step: float,
+    rows: FloatArray,
+) -> None:
     """Fill `rows` (n + 1, 6) with what the head feels along a drive, a Runge-Kutta step apart.
 
     Args:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from math import cos, isfinite, sin, sqrt
+from typing import Any
 
 import numpy as np
 
+from twin.basics.arrays import FloatArray, IndexArray
 from twin.kernels.jit import compiled, device
 from twin.kernels.kinematics.inverse import inverse_kinematics
 from twin.kernels.legs.kinematics import settle
+from twin.kernels.tasks.motion_cueing.arrays import Command, CommandState
 
 INCREMENTS, ACCELERATIONS = 0, 1
-"""What actions on the pose mean."""
+"""Kinds of actions on the pose."""
 
 CURVED = 1.001
 """Excess of a way of the actuators over its straight estimate that is let pass."""
 
 
 @device
-def pose_of_axes(legs, home, axes, y):
+def pose_of_axes(legs: Any, home: FloatArray, axes: FloatArray, y: FloatArray) -> None:
     """Fill `y` (13,) with the pose at `axes` (6,) about `home` (7,), at rest, that the legs allow.
 
     Yaw, pitch, roll as in `twin.motion.cueing`: the platform turned from home by Rz Ry Rx.
@@ -40,60 +43,68 @@ def pose_of_axes(legs, home, axes, y):
 
 
 @device
-def legs_at(machine, axes, offset, y, places):
-    """Fill `places` (n,) of the actuators at `axes`; False where a leg does not reach."""
+def legs_at(
+    machine: Command,
+    axes: FloatArray,
+    offset: FloatArray,
+    y: FloatArray,
+    coordinates: FloatArray,
+) -> bool:
+    """Fill `coordinates` (n,) of the actuators at `axes`; False where a leg does not reach."""
     pose_of_axes(machine.legs, machine.home, axes, y)
-    reached = inverse_kinematics(machine.legs, y[:7], places)
-    for j in range(places.shape[0]):
-        places[j] += offset[j]
+    reached = inverse_kinematics(machine.legs, y[:7], coordinates)
+    for j in range(coordinates.shape[0]):
+        coordinates[j] += offset[j]
     return reached
 
 
 @device
-def allowance(machine, j, place, moved):
-    """Return how far actuator j may go on in a period from `place`, in the direction of `moved`.
+def allowance(machine: Command, j: int, start: float, moved: float) -> float:
+    """Return how far actuator j may go on in a period from `start`, in the direction of `moved`.
 
     No faster than it can, and so far that it can still stop before its end with the largest
     deceleration of commands.
     """
-    room = machine.high[j] - place if moved > 0.0 else place - machine.low[j]
+    room = machine.high[j] - start if moved > 0.0 else start - machine.low[j]
     room = max(room, 0.0)
     stopping = machine.period * sqrt(2.0 * machine.brake[j] * room)
-    return min(room, stopping, machine.reach[j])
+    return float(min(room, stopping, machine.reach[j]))
 
 
 @device
-def speed_share(machine, places, target):
-    """Return the largest share of its speed that an actuator needs from `target` to `places`."""
+def speed_share(machine: Command, coordinates: FloatArray, target: FloatArray) -> float:
+    """Return the largest share of its speed that an actuator needs from `target` on."""
     most = 0.0
-    for j in range(places.shape[0]):
-        most = max(most, abs(places[j] - target[j]) / machine.reach[j])
+    for j in range(coordinates.shape[0]):
+        most = max(most, abs(coordinates[j] - target[j]) / machine.reach[j])
     return most
 
 
 @device
-def keeps_range(machine, places, target):
-    """Return whether all actuators can go from `target` to `places` and stop before their ends."""
-    for j in range(places.shape[0]):
-        moved = places[j] - target[j]
+def keeps_range(machine: Command, coordinates: FloatArray, target: FloatArray) -> bool:
+    """Return whether actuators can go from `target` to `coordinates` and stop before their ends."""
+    for j in range(coordinates.shape[0]):
+        moved = coordinates[j] - target[j]
         if not abs(moved) <= CURVED * allowance(machine, j, target[j], moved):
             return False
     return True
 
 
 @device
-def kept_share(machine, places, last, target):
-    """Return the share of the way from `last` to `places` that keeps all actuators in range.
+def kept_share(
+    machine: Command, coordinates: FloatArray, last: FloatArray, target: FloatArray
+) -> float:
+    """Return the share of the way from `last` to `coordinates` that keeps actuators in range.
 
     `last` lies already some way from `target`, where the period begins; the actuators' way is
     taken as straight.
     """
     share = 1.0
-    for j in range(places.shape[0]):
-        moved = places[j] - last[j]
+    for j in range(coordinates.shape[0]):
+        moved = coordinates[j] - last[j]
         if not isfinite(moved):
             return 0.0
-        total = places[j] - target[j]
+        total = coordinates[j] - target[j]
         if moved * total <= 0.0:
             continue
         most = allowance(machine, j, target[j], total)
@@ -106,75 +117,82 @@ def kept_share(machine, places, last, target):
 
 
 @device
-def advance_command(machine, command, rates, offset, target, step, work):
-    """Move `command` (6,) by `step` (6,) as far as range and speed of the actuators allow.
+def advance_command(
+    machine: Command, state: CommandState, i: int, step: FloatArray, work: Any
+) -> None:
+    """Move the command of environment i by `step` (6,) as far as the actuators allow.
+
+    They keep their range and their speed.
 
     A step that is too fast for an actuator is shortened as a whole. One after which an actuator
     could not stop before its end is made axis by axis, each by the share that keeps the range, so
     that the platform comes to its limits softly and slides along them.
 
     Args:
-        machine: a `Command`.
-        command: axes about home, overwritten.
-        rates: `(6,)` of the axes, overwritten by those that are kept.
-        offset: `(n,)` of the actuators' coordinates from kinematics.
-        target: `(n,)` coordinates at the command, overwritten.
-        step: wanted, overwritten.
+        machine: constants.
+        state: of the commands; axes, rates and targets are overwritten by those that are kept.
+        i: environment.
+        step: `(6,)` along the axes, overwritten.
         work: `(13,)`, `(6,)`, `(n,)`, `(n,)`, overwritten.
     """
-    y, trial, places, last = work
+    y, trial, coordinates, last = work
+    command, rates = state.axes[i], state.rates[i]
+    offset, target = state.offsets[i], state.targets[i]
     kept = False
     for _ in range(2):
         for j in range(6):
             trial[j] = command[j] + step[j]
-        kept = legs_at(machine, trial, offset, y, places)
-        share = speed_share(machine, places, target) if kept else 0.0
+        kept = legs_at(machine, trial, offset, y, coordinates)
+        share = speed_share(machine, coordinates, target) if kept else 0.0
         if not share > 1.0:
             break
         for j in range(6):
             step[j] /= share
             rates[j] /= share
-    if not (kept and keeps_range(machine, places, target)):
+    if not (kept and keeps_range(machine, coordinates, target)):
         for j in range(6):
             trial[j] = command[j]
-        for j in range(places.shape[0]):
+        for j in range(coordinates.shape[0]):
             last[j] = target[j]
         for axis in machine.free:
             trial[axis] = command[axis] + step[axis]
-            legs_at(machine, trial, offset, y, places)
-            part = kept_share(machine, places, last, target)
+            legs_at(machine, trial, offset, y, coordinates)
+            part = kept_share(machine, coordinates, last, target)
             trial[axis] = command[axis] + part * step[axis]
             rates[axis] *= part
             legs_at(machine, trial, offset, y, last)
-        for j in range(places.shape[0]):
-            places[j] = last[j]
+        for j in range(coordinates.shape[0]):
+            coordinates[j] = last[j]
     for j in range(6):
         command[j] = trial[j]
-    for j in range(places.shape[0]):
-        target[j] = places[j]
+    for j in range(coordinates.shape[0]):
+        target[j] = coordinates[j]
 
 
 @compiled
-def command_rows(machine, actions, commands, rates, offsets, targets, measured, drive_commands):
-    """Fill `drive_commands` (N, n) with the actuators' speeds that follow actions on the pose.
+def fill_pose_command(
+    machine: Command,
+    actions: FloatArray,
+    state: CommandState,
+    measured: FloatArray,
+    command: FloatArray,
+) -> None:
+    """Fill `command` (N, n) with the actuators' speeds that follow actions on the pose.
 
     The speeds are those of the command's own coordinates over the period, exact for any size of
     step, and a correction in proportion to what the actuators were off it when the period began.
 
     Args:
-        machine: a `Command`.
+        machine: constants.
         actions: `(N, k)` in -1 to 1.
-        commands: `(N, 6)` axes about home, advanced in place.
-        rates: `(N, 6)` of the axes at the end of the period, advanced in place.
-        offsets: `(N, n)` of the actuators' coordinates from kinematics.
-        targets: `(N, n)` coordinates at the command, advanced in place.
+        state: of the commands, advanced in place.
         measured: `(N, n)` coordinates now.
-        drive_commands: overwritten.
+        command: overwritten.
     """
-    n = drive_commands.shape[1]
+    n = command.shape[1]
     work = (np.empty(13), np.empty(6), np.empty(n), np.empty(n))
     step, start = np.empty(6), np.empty(n)
-    period = machine.period
+    period, rates, targets = machine.period, state.rates, state.targets
     for i in range(actions.shape[0]):
         for j in range(6):
             step[j] = 0.0
@@ -182,54 +200,58 @@ def command_rows(machine, actions, commands, rates, offsets, targets, measured, 
             axis = machine.free[k]
             if machine.mode == ACCELERATIONS:
                 before = rates[i, axis]
-                wanted = before + period * machine.scale[axis] * actions[i, k]
+                setpoint = before + period * machine.scale[axis] * actions[i, k]
                 most = machine.speed[axis]
-                rates[i, axis] = min(max(wanted, -most), most)
+                rates[i, axis] = min(max(setpoint, -most), most)
                 step[axis] = 0.5 * period * (before + rates[i, axis])
             else:
                 rates[i, axis] = machine.scale[axis] * actions[i, k] / period
                 step[axis] = machine.scale[axis] * actions[i, k]
         for j in range(n):
             start[j] = targets[i, j]
-        advance_command(machine, commands[i], rates[i], offsets[i], targets[i], step, work)
+        advance_command(machine, state, i, step, work)
         for j in range(n):
             moved = (targets[i, j] - start[j]) / period
             most = machine.reach[j] / period
-            wanted = moved + machine.gain * (start[j] - measured[i, j])
-            drive_commands[i, j] = min(max(wanted, -most), most)
+            setpoint = moved + machine.gain * (start[j] - measured[i, j])
+            command[i, j] = min(max(setpoint, -most), most)
 
 
 @compiled
-def begin_commands(machine, rows, commands, rates, offsets, targets, measured):
-    """Set the commands of some rows to home, at rest; the arrays are those of `command_rows`.
+def begin_commands(
+    machine: Command, indices: IndexArray, state: CommandState, measured: FloatArray
+) -> None:
+    """Set the commands of the environments `indices` (m,) to home, at rest.
 
     What the readings then differ from kinematics stays, as the calibration of a real machine.
     """
-    y, places = np.empty(13), np.empty(measured.shape[1])
-    for i in rows:
+    y, coordinates = np.empty(13), np.empty(measured.shape[1])
+    for i in indices:
         for j in range(6):
-            commands[i, j] = 0.0
-            rates[i, j] = 0.0
-        pose_of_axes(machine.legs, machine.home, commands[i], y)
-        inverse_kinematics(machine.legs, y[:7], places)
+            state.axes[i, j] = 0.0
+            state.rates[i, j] = 0.0
+        pose_of_axes(machine.legs, machine.home, state.axes[i], y)
+        inverse_kinematics(machine.legs, y[:7], coordinates)
         for j in range(measured.shape[1]):
-            offsets[i, j] = measured[i, j] - places[j]
-            targets[i, j] = measured[i, j]
+            state.offsets[i, j] = measured[i, j] - coordinates[j]
+            state.targets[i, j] = measured[i, j]
 
 
 @compiled
-def speed_rows(machine, actions, measured, drive_commands):
-    """Fill `drive_commands` (N, n) with the actuators' speeds, stopped at the limits.
+def fill_speed_command(
+    machine: Command, actions: FloatArray, measured: FloatArray, command: FloatArray
+) -> None:
+    """Fill `command` (N, n) with the actuators' speeds of actions on them, stopped at the limits.
 
     Args:
-        machine: a `Command`.
+        machine: constants.
         actions: `(N, n)` in -1 to 1.
         measured: `(N, n)` coordinates now.
-        drive_commands: overwritten.
+        command: overwritten.
     """
     for i in range(actions.shape[0]):
-        for j in range(drive_commands.shape[1]):
+        for j in range(command.shape[1]):
             least = min(machine.low[j] - measured[i, j], 0.0)
             most = max(machine.high[j] - measured[i, j], 0.0)
-            wanted = actions[i, j] * machine.reach[j]
-            drive_commands[i, j] = min(max(wanted, least), most) / machine.period
+            setpoint = actions[i, j] * machine.reach[j]
+            command[i, j] = min(max(setpoint, least), most) / machine.period

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from twin.basics.arrays import FloatArray, IndexArray
 from twin.kernels.jit import compiled
 
 SCALE = 10.0
@@ -9,7 +10,7 @@ SCALE = 10.0
 
 
 @compiled
-def perception_term(error, threshold, start, stop):
+def perception_term(error: FloatArray, threshold: FloatArray, start: int, stop: int) -> float:
     """Return minus the mean square of perceived errors, over ten thresholds.
 
     Args:
@@ -26,7 +27,7 @@ def perception_term(error, threshold, start, stop):
 
 
 @compiled
-def conscious(value, threshold):
+def conscious(value: float, threshold: float) -> float:
     """Return what a driver is conscious of: a dead zone that takes its width away."""
     if value > threshold:
         return value - threshold
@@ -36,14 +37,14 @@ def conscious(value, threshold):
 
 
 @compiled
-def false_part(platform, vehicle, threshold):
+def false_part(platform: float, vehicle: float, threshold: float) -> float:
     """Return what is felt on the platform while in the vehicle nothing is, or the opposite."""
     shown, known = conscious(platform, threshold), conscious(vehicle, threshold)
     return 0.0 if known * shown > 0.0 else shown
 
 
 @compiled
-def false_term(platform, vehicle, threshold):
+def false_term(platform: FloatArray, vehicle: FloatArray, threshold: FloatArray) -> float:
     """Return minus the mean square of the false parts of what is felt, over ten thresholds.
 
     Args:
@@ -59,26 +60,16 @@ def false_term(platform, vehicle, threshold):
 
 
 @compiled
-def neutral_term(axes, travel, free):
+def neutral_term(axes: FloatArray, travel: FloatArray, free: IndexArray) -> float:
     """Return minus the mean square of displacements from home, over the travel of each axis.
 
     Args:
         axes: `(6,)` x, y, z [m], yaw, pitch, roll [rad] about home.
         travel: `(6,)` of the machine along each axis alone.
-        free: `(k,)` numbers of the axes that the machine has.
+        free: `(k,)` indices of the axes that the machine has.
     """
     total = 0.0
     for j in free:
         share = axes[j] / travel[j]
         total += share * share
     return -total / free.shape[0]
-
-
-@compiled
-def smoothness_term(action, before):
-    """Return minus the mean square of half the change of the action `(a,)` since the last one."""
-    total = 0.0
-    for j in range(action.shape[0]):
-        change = 0.5 * (action[j] - before[j])
-        total += change * change
-    return -total / action.shape[0]
