@@ -189,12 +189,12 @@ class BallBalance(Task):
         return Start(ball=start)
 
     def command(self, actions: FloatArray) -> None:
-        """Fill `demand` from actions."""
+        """Fill `drive_commands` from actions."""
         if not self._moves_pose:
-            np.multiply(actions, self._law.scale, out=self.demand)
+            np.multiply(actions, self._law.scale, out=self.drive_commands)
             return
         legs, measured = self.platform.constants.legs, self.batch.measured
-        pose_command(actions, self._law, legs, self._increments, measured, self.demand)
+        pose_command(actions, self._law, legs, self._increments, measured, self.drive_commands)
 
 
 def _within(generator: np.random.Generator, radius: float, count: int) -> FloatArray:

@@ -150,7 +150,7 @@ def make_constants(
 
 
 def make_senses(size: int, length: int) -> Senses:
-    """Return empty arrays for `size` environments and rides of `length` periods."""
+    """Return empty arrays for `size` environments and manoeuvres of `length` periods."""
     rows = (size, 6)
     return Senses(
         table=np.zeros((size, length, 6)),

@@ -18,7 +18,7 @@ from twin.envs.motion_cueing.arrays import (
     make_signals,
 )
 from twin.envs.motion_cueing.channels import action_channel, observation_channels
-from twin.envs.motion_cueing.rides import DURATION, as_ride, fill_table, random_drive
+from twin.envs.motion_cueing.manoeuvres import DURATION, as_manoeuvre, fill_table, random_drive
 from twin.envs.motion_cueing.settings import MotionCueingSettings, intensity_bounds
 from twin.envs.task import Start, Task, TaskSettings
 from twin.errors import InputError
@@ -92,12 +92,12 @@ class MotionCueing(Task):
         self.actions = (action,)
         self.observations = observation_channels(platform, self.scales, self.axes, action, settings)
         self._allocate()
-        self.ride = as_ride(settings.ride)
-        seconds = DURATION if self.ride is None else max(DURATION, self.ride.duration)
+        self.manoeuvre = as_manoeuvre(settings.manoeuvre)
+        seconds = DURATION if self.manoeuvre is None else max(DURATION, self.manoeuvre.duration)
         self._prepare(round(seconds / period) + 1)
 
     def _prepare(self, length: int) -> None:
-        """Make the arrays of rides of so many periods and of what they are perceived as."""
+        """Make the arrays of manoeuvres of so many periods and of what they are perceived as."""
         size, settings = self.size, self.settings
         self.senses, self._signals = make_senses(size, length), make_signals(size)
         spacing = settings.preview_spacing
@@ -146,8 +146,8 @@ class MotionCueing(Task):
         Raises:
             InputError: an unknown option, no manoeuvre or one too long, intensity out of range.
         """
-        self._check_options(options, "ride")
-        ride = as_ride(options["ride"]) if "ride" in options else self.ride
+        self._check_options(options, "manoeuvre")
+        manoeuvre = as_manoeuvre(options["manoeuvre"]) if "manoeuvre" in options else self.manoeuvre
         values = [options.get(name, getattr(self.settings, name)) for name in self.names]
         low, high = intensity_bounds(manoeuvre is None, *values)
         share = float(generator.uniform(low, high)) if high > low else low
@@ -165,12 +165,12 @@ class MotionCueing(Task):
         return Start()
 
     def command(self, actions: FloatArray) -> None:
-        """Fill `demand` from actions on the pose or on the actuators."""
+        """Fill `drive_commands` from actions on the pose or on the actuators."""
         measured = self.batch.measured
         if self.settings.action in POSE_ACTIONS:
-            fill_pose_command(self.machine, actions, self._state, measured, self.demand)
+            fill_pose_command(self.machine, actions, self._state, measured, self.drive_commands)
         else:
-            fill_speed_command(self.machine, actions, measured, self.demand)
+            fill_speed_command(self.machine, actions, measured, self.drive_commands)
 
     def evaluate(self, indices: Any) -> None:
         """Fill observation, reward, termination and signals of `indices` `(m,)`."""

@@ -122,8 +122,8 @@ class PoseTracking(Task):
         return Start(pose, twist)
 
     def command(self, actions: FloatArray) -> None:
-        """Fill `demand` from actions."""
-        self._acting.fill(actions, self.steps, self._reference, self.demand)
+        """Fill `drive_commands` from actions."""
+        self._acting.fill(actions, self.steps, self._reference, self.drive_commands)
 
     def scene(self, row: int) -> Scene:
         """Return what a picture of a row shows: the commanded pose as a ghost."""

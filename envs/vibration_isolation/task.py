@@ -191,7 +191,8 @@ class VibrationIsolation(Task):
         """Fill `drive_commands` and `shaking` for the coming period."""
         assert self.shaking is not None
         fill_shaking_now(self.steps, self._shaking.mean, self.shaking)
-        fill_command(actions, self._law, self._memory.start, self.batch.measured, self.demand)
+        start, measured = self._memory.start, self.batch.measured
+        fill_command(actions, self._law, start, measured, self.drive_commands)
 
     def scene(self, row: int) -> Scene:
         """Return what a picture of a row shows: the base where the shaking has put it."""

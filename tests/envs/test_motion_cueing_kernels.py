@@ -13,7 +13,7 @@ import twin
 from twin.basics.arrays import FloatArray
 from twin.envs.motion_cueing.arrays import perception_models
 from twin.envs.motion_cueing.environment import MotionCueingEnv
-from twin.envs.motion_cueing.rides import (
+from twin.envs.motion_cueing.manoeuvres import (
     PIECES,
     as_manoeuvre,
     driven,
@@ -22,7 +22,6 @@ from twin.envs.motion_cueing.rides import (
     random_drive,
     wheel_angle,
 )
-from twin.envs.motion_cueing.perception import perception_models
 from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.reward import (
     conscious,
