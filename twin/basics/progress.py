@@ -1,8 +1,10 @@
-"""A progress bar that appears only when work takes a while."""
+"""Signs of work that takes a while: a progress bar, a line before the first compilation."""
 
 from __future__ import annotations
 
+import sys
 import time as clock
+from importlib import import_module
 from typing import Any
 
 PATIENCE = 2.0
@@ -10,6 +12,9 @@ PATIENCE = 2.0
 
 EVERY = 64
 """Steps between two looks at the clock, as a rule: some are as short as a microsecond."""
+
+COMPILATION = "numba:compile"
+"""Kind of the events that numba reports when it compiles a function."""
 
 
 class Progress:
@@ -21,7 +26,7 @@ class Progress:
         """Describe the work.
 
         Args:
-            title: what is done.
+            title: of the work.
             steps: how many.
             wanted: True to show it at once, False never, None when it takes a while.
             every: steps between two looks at the clock; 1 where each step takes long.
@@ -63,3 +68,22 @@ class Progress:
         self._bar = Bar(console=console, transient=console.is_terminal)
         self._task = self._bar.add_task(self._title, total=self._steps)
         self._bar.start()
+
+
+def announce_compilation() -> None:
+    """Print one line on a terminal when this process compiles a kernel that is not in the cache."""
+    from multiprocessing import current_process
+
+    if not sys.stderr.isatty() or current_process().name != "MainProcess":
+        return
+    event: Any = import_module("numba.core.event")
+
+    class Announcement(event.Listener):  # type: ignore[misc]
+        def on_start(self, _: Any) -> None:
+            event.unregister(COMPILATION, self)
+            print("compiling the equations, once on this computer, 5 to 20 s", file=sys.stderr)
+
+        def on_end(self, _: Any) -> None:
+            """Do nothing."""
+
+    event.register(COMPILATION, Announcement())

@@ -60,7 +60,7 @@ class Line(NamedTuple):
 
 
 class Axes(NamedTuple):
-    """What is drawn against one y axis."""
+    """Curves against one y axis."""
 
     y_label: str
     lines: Sequence[Line]
@@ -101,12 +101,12 @@ def panels_figure(
         figure.layout[f"yaxis{number}"] = y_axis | {"anchor": f"x{number}", "domain": [low, high]}
         figure.layout[f"legend{number}"] = legend(high + 3 / inner)
         complete = any(line.name not in colors for line in panel.lines)
-        told: set[str] = set()
+        named: set[str] = set()
         for line in panel.lines:
             if line.name not in colors:
                 colors[line.name] = _next_color(panel, colors)
-            trace = _trace(line, colors[line.name], complete and line.name not in told)
-            told.add(line.name)
+            trace = _trace(line, colors[line.name], complete and line.name not in named)
+            named.add(line.name)
             place = {"xaxis": f"x{number}", "yaxis": f"y{number}", "legend": f"legend{number}"}
             figure.add_trace(figures.Scatter(**trace, **place))
     return figure
@@ -176,7 +176,7 @@ def _flat(values: FloatArray) -> dict[str, Any]:
     return {"range": [middle - half, middle + half]}
 
 
-def _trace(line: Line, color: str, told: bool) -> dict[str, Any]:
+def _trace(line: Line, color: str, in_legend: bool) -> dict[str, Any]:
     kept = thin_out(line.x, line.y)
     modes = {"markers": "markers", "line+markers": "lines+markers"}
     dashes = {"dash": "dash", "dot": "dot"}
@@ -185,7 +185,7 @@ def _trace(line: Line, color: str, told: bool) -> dict[str, Any]:
         "y": np.asarray(line.y, dtype=np.float32)[kept],
         "name": html.escape(line.name),
         "legendgroup": line.name,
-        "showlegend": told,
+        "showlegend": in_legend,
         "mode": modes.get(line.style, "lines"),
         "line": {
             "color": color,

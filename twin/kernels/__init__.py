@@ -2,3 +2,7 @@
 
 The same source compiles for the CPU (`numba.njit`) and as CUDA device functions.
 """
+
+from twin.basics.progress import announce_compilation
+
+announce_compilation()

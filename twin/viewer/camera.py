@@ -141,7 +141,7 @@ class Camera:
             deflection: `(2k,)` coordinates inside the legs and their rates; default: all zero.
             ghost: `(7,)` setpoint; default: not drawn.
             ball: `(7,)` pose of the ball in the base frame; default: not drawn.
-            base_displacement: `(3,)` [m] of the base in the room, which stays where it is in the
+            base_displacement: `(3,)` [m] of the base in the world, which stays where it is in the
                 picture; default: none.
 
         Raises:

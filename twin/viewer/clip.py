@@ -1,4 +1,4 @@
-"""Clips: which files they are, how fast they run, and clips of pictures that are there already."""
+"""Clips: endings and rates of their files, and clips of given pictures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from twin.errors import InputError
 from twin.viewer.picture_files import FASTEST_GIF, write_gif, write_mp4
 
 RATES = {".mp4": 30.0, ".gif": 15.0}
-"""Pictures per second unless told otherwise, by the ending of a film's name."""
+"""Default pictures per second, by the ending of a film's name."""
 
 PICTURE = ".png"
 """Ending of the name of a single picture."""

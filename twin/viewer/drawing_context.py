@@ -1,4 +1,4 @@
-"""Drawing without a display: which OpenGL library draws into memory, chosen on first use.
+"""Drawing without a display: the OpenGL library that draws into memory, chosen on first use.
 
 MuJoCo itself picks one when it is imported, by the variable MUJOCO_GL, and else one that needs a
 display. Here the choice is made when the first picture is asked for; MUJOCO_GL decides if set.
@@ -102,7 +102,7 @@ def _candidates() -> tuple[str, ...]:
 
 
 def _forget(before: set[str], platform: str | None) -> None:
-    """Undo what importing a backend did: PyOpenGL binds itself to the first that it loads."""
+    """Undo the import of a backend: PyOpenGL binds itself to the first that it loads."""
     for name in set(sys.modules) - before:
         if name.split(".")[0] == "OpenGL" or name.startswith("mujoco."):
             del sys.modules[name]

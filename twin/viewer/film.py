@@ -27,7 +27,7 @@ LOOKED_AT = 8
 
 
 class Look(NamedTuple):
-    """How a machine is drawn."""
+    """Size, view and quality of pictures."""
 
     width: int = 640
     """[pixels]"""
@@ -178,7 +178,7 @@ def _times(start: float, end: float, rate: float, speed: float) -> FloatArray:
     """Return the instants [s] of a film's pictures; each stays until the next."""
     pictures = (end - start) * rate / speed + 1e-6
     if pictures > MOST_PICTURES:
-        told = f"makes {pictures:.6g} pictures; at most {MOST_PICTURES} are drawn"
-        raise InputError("speed", told)
+        message = f"makes {pictures:.6g} pictures; at most {MOST_PICTURES} are drawn"
+        raise InputError("speed", message)
     count = max(1, int(pictures))
     return np.asarray(start + np.arange(count) * speed / rate, dtype=float)

@@ -51,7 +51,7 @@ class SceneModel:
     Attributes:
         model: MuJoCo's `MjModel` of the scene.
         data: its `MjData`, as it was last placed.
-        displacement: `(3,)` [m] of the base in the room.
+        displacement: `(3,)` [m] of the base in the world.
         ground: `(3,)` [m] of the floor in the base frame where the base has not moved.
     """
 
@@ -117,7 +117,7 @@ class SceneModel:
             deflection: `(2k,)` coordinates inside the legs and their rates; default: all zero.
             ghost: `(7,)` setpoint; None hides it.
             ball: `(7,)` pose of the ball in the base frame; None hides it.
-            base_displacement: `(3,)` [m] of the base in the room; default: none.
+            base_displacement: `(3,)` [m] of the base in the world; default: none.
 
         Raises:
             InputError: wrong shape, not finite, no unit quaternion; a ghost or a ball that the

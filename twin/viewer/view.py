@@ -1,4 +1,4 @@
-"""Where a picture is taken from, so that a whole machine fits in it."""
+"""Views: directions of the camera, and distances from which a whole machine fits a picture."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def as_view(value: Any) -> View:
 
 
 class Framing(NamedTuple):
-    """What the camera looks at, and from how far."""
+    """Target of the camera, and its distance."""
 
     target: FloatArray
     """`(3,)` [m]"""

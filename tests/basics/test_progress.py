@@ -1,0 +1,39 @@
+"""The line before the first compilation: once, and on a terminal alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+CODE = """
+import numba
+import twin.kernels
+for number in (1, 1.0):
+    numba.njit(lambda x: x + 1)(number)
+"""
+
+
+def errors_of(code: str, *, terminal: bool) -> str:
+    """Return the text that Python code writes to its standard error, a terminal or a pipe."""
+    reader, writer = os.openpty() if terminal else os.pipe()
+    subprocess.run([sys.executable, "-c", code], check=True, stderr=writer)
+    os.write(writer, b"end\n")
+    text = ""
+    while "end" not in text:
+        text += os.read(reader, 4096).decode()
+    os.close(reader)
+    os.close(writer)
+    return text
+
+
+def test_the_first_compilation_is_announced_once_on_a_terminal() -> None:
+    assert errors_of(CODE, terminal=True).splitlines() == [
+        "compiling the equations, once on this computer, 5 to 20 s",
+        "end",
+    ]
+
+
+def test_nothing_is_announced_elsewhere() -> None:
+    assert errors_of(CODE, terminal=False) == "end\n"
+    assert errors_of("import twin.kernels", terminal=True).splitlines() == ["end"]
