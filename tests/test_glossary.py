@@ -55,7 +55,7 @@ WORDS = {
     "bank": Word("batched plant, vector environment", BATCHES),
     "cargo": Word("ball"),
     "entering": Word("B, D, C of a StateSpace"),
-    "pushed": Word("force_input"),
+    "pushed": Word("force_input", SYSTEMS),
     "loaded": Word("wrench_input", SYSTEMS),
     "shaken": Word("base_input", SYSTEMS),
     "quiet": Word("static deflection", ("control", "analysis", "model", "kernels")),
