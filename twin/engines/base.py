@@ -1,4 +1,4 @@
-"""What all engines share: checked arguments, open and closed, time, guard, saved states."""
+"""Base of all engines: checked arguments, open and closed, time, guard, saved states."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ class BaseEngine(ABC):
 
     @property
     def _field(self) -> FloatArray:
-        """What every body feels [m/s2], base axes: gravity, less the base's acceleration."""
+        """Acceleration [m/s2] that every body feels: gravity, less the base's own; base axes."""
         return np.array([0.0, 0.0, -self.platform.parameters.gravity]) - self._shaking
 
     @abstractmethod

@@ -16,7 +16,7 @@ DIGEST_BYTES = hashlib.sha256().digest_size
 
 
 class Header(NamedTuple):
-    """What a saved state must agree with to be restored."""
+    """Properties that a saved state must agree with to be restored."""
 
     engine: str
     machine: str

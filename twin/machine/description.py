@@ -129,7 +129,7 @@ class MachineDescription(Table):
 
     @property
     def home_places(self) -> tuple[LegPlace, ...]:
-        """Where each leg is at home."""
+        """Place of each leg at home."""
         base, vectors, rotation = self.base.joints.points, self.home_leg_vectors, self.home_rotation
         joints = self.platform.joints.points
         arms = joints @ rotation.T

@@ -1,4 +1,4 @@
-"""What the legs hold at home: the motions left free, and the legs that hold the same."""
+"""Mobility at home: the motions that the legs leave free, and legs that hold the same motion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every engine does, and the state it answers with."""
+"""Protocol of engines, and the state that they return."""
 
 from __future__ import annotations
 

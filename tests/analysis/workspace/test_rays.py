@@ -9,7 +9,6 @@ import twin
 from twin.analysis.workspace.admissible import Admissible, Cause
 from twin.analysis.workspace.chart import Chart, own_axes
 from twin.analysis.workspace.closed_forms import (
-    STRAIGHT,
     bounding_box,
     shell_centers,
     shell_exits,
@@ -71,7 +70,7 @@ def test_stretches_are_ordered_and_inside(platform: Platform) -> None:
 
 
 def test_rays_meet_shells(platform: Platform) -> None:
-    if platform.kind not in STRAIGHT:
+    if not platform.leg.is_straight:
         with pytest.raises(InputError, match="straight legs"):
             shell_exits(platform, platform.home, np.eye(3))
         return
@@ -84,7 +83,7 @@ def test_rays_meet_shells(platform: Platform) -> None:
 
 
 def test_volume_is_that_of_the_shells(platform: Platform) -> None:
-    if platform.kind not in STRAIGHT:
+    if not platform.leg.is_straight:
         return
     found = region(own_chart(platform), (8, 16))
     low, high = bounding_box(platform, platform.home)

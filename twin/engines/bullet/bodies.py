@@ -21,7 +21,7 @@ class Link(NamedTuple):
 
 
 class Bodies:
-    """Where bodies and joints are in a physics client.
+    """Places of bodies and joints in a physics client.
 
     Attributes:
         links: links by the names of their bodies.

@@ -1,4 +1,4 @@
-"""How joints and links of a machine are read from Bullet's multibodies, many in one call."""
+"""Joints and links of Bullet's multibodies, many read in one call."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from twin.model.motions import LegCoordinates
 
 
 class JointForces:
-    """What joints do by themselves, apart from their actuators.
+    """Forces of joints by themselves, apart from their actuators.
 
     Attributes:
         joints: `(k,)` places in `Mechanism.joint_names` of the joints that do something.

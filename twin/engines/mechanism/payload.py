@@ -1,4 +1,4 @@
-"""What rides on the platform as bodies of a mechanism: segments on springs and dampers."""
+"""Payload of the platform as bodies of a mechanism: segments on springs and dampers."""
 
 from __future__ import annotations
 

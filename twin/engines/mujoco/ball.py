@@ -1,4 +1,4 @@
-"""Where MuJoCo keeps the ball: in a free joint of its own."""
+"""The ball in MuJoCo: a free joint of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where MuJoCo keeps the platform: in a free joint, or on joints that carry it."""
+"""The platform in MuJoCo: on a free joint, or on joints that carry it."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ DEFAULT_TOLERANCE = 1e-8
 
 
 class Settings(NamedTuple):
-    """What is written into the compiled model."""
+    """Settings that are written into the compiled model."""
 
     integrator: str
     solref: tuple[float, ...]
@@ -43,7 +43,7 @@ class Settings(NamedTuple):
 
     @property
     def scheme(self) -> Scheme:
-        """How the integrator steps."""
+        """Scheme of the integrator's steps."""
         return "rk4" if self.integrator == "RK4" else "explicit"
 
     def apply(self, model: mujoco.MjModel, timestep: float) -> None:

@@ -15,6 +15,7 @@ from twin.basics.canonical import principal_axes
 from twin.machine.mechanism.appearance import COLORS
 from twin.machine.mechanism.parts import MASSLESS, Mass
 from twin.machine.mechanism.shapes import Ball, Box, Cylinder, Shape
+from twin.model.ball.ball import Ball as RollingBall
 
 ORIGIN = (0.0, 0.0, 0.0)
 
@@ -140,3 +141,16 @@ def document(name: str, colors: Collection[str], *elements: Element) -> str:
     note = "<!-- Generated from platform.toml; do not edit. -->"
     content = ElementTree.tostring(robot, encoding="unicode")
     return f'<?xml version="1.0"?>\n{note}\n{content}\n'
+
+
+def plate_collision(ball: RollingBall) -> Element:
+    """Return the plate under a ball as a collision element of the platform's link.
+
+    No other part of a machine touches anything.
+    """
+    element = Element("collision", name="ball_plate")
+    middle = ball.plate_height - 0.5 * ball.plate_thickness
+    element.append(origin((0.0, 0.0, middle)))
+    sizes = {"radius": text([ball.plate_radius]), "length": text([ball.plate_thickness])}
+    SubElement(SubElement(element, "geometry"), "cylinder", sizes)
+    return element

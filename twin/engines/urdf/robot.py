@@ -15,8 +15,7 @@ import numpy as np
 
 from twin.engines.mechanism.assembly import make_mechanism
 from twin.engines.mechanism.mechanism import Mechanism
-from twin.engines.urdf.ball import plate_collision
-from twin.engines.urdf.elements import ORIGIN, document, joint, link, origin
+from twin.engines.urdf.elements import ORIGIN, document, joint, link, origin, plate_collision
 from twin.machine.mechanism.parts import BASE, PLATFORM, Body, Joint
 from twin.model.machine_model import MachineModel
 

@@ -16,7 +16,7 @@ IDEAL = "ideal"
 
 
 class Configurations(Table):
-    """Which configurations a file has, and which of them these parameters are."""
+    """Configurations of a file, and the one that is applied to these parameters."""
 
     known: tuple[str, ...] = Field(description="Configurations of the file")
     applied: str = Field("", description="Configuration that is applied, empty for none")

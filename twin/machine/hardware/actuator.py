@@ -1,4 +1,4 @@
-"""What one actuator can do: range, speed and force or torque."""
+"""Limits of one actuator: range, speed and force or torque."""
 
 from __future__ import annotations
 

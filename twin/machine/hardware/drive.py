@@ -1,4 +1,4 @@
-"""What a drive adds to an actuator: motor, transmission, electronics, brake, end stops."""
+"""Drives of actuators: motor, transmission, electronics, brake, end stops."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class ReflectedDrive(NamedTuple):
 
 
 class Electronics(Table):
-    """What every drive has between the command and its motor."""
+    """Electronics of every drive, between the command and its motor."""
 
     current_lag: Time = Field(0.0, ge=0, description="Time constant of the current loop")
     delay: Time = Field(0.0, ge=0, description="Pure delay from command to motor")

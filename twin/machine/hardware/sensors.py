@@ -20,7 +20,7 @@ from twin.machine.table import Table
 
 
 class Triad(Table):
-    """What three equal sensors along three axes have in common; zero where nothing is wrong."""
+    """Common properties of three equal sensors along three axes; zero for an ideal one."""
 
     scale_factor: Number = Field(
         0.0, ge=0, lt=0.1, description="Standard deviation of the relative error of the scale"

@@ -15,7 +15,7 @@ Constants = dict[str, FloatArray | float]
 
 
 class LegKind(NamedTuple):
-    """What one folder of `twin.machine.legs` consists of; `template.toml` lies beside it.
+    """Parts of one folder of `twin.machine.legs`, beside its `template.toml`.
 
     The compiled equations are in the folder of `twin.kernels.legs` that `parameters.equations`
     names.

@@ -1,4 +1,4 @@
-"""How machines look in every engine: colours and plates, none of them with mass."""
+"""Appearance of machines in every engine: colours and plates, none of them with mass."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COLORS: dict[str, Color] = {
 
 
 class Ends(NamedTuple):
-    """What is drawn at the ends of a machine's legs [m]."""
+    """Dimensions [m] of the parts drawn at the ends of a machine's legs."""
 
     base_radius: float
     """of the balls at the base joints"""

@@ -1,4 +1,4 @@
-"""What rides on a platform: a seated occupant, with or without a wheelchair."""
+"""Payloads of a platform: a seated occupant, with or without a wheelchair."""
 
 from twin.machine.payload.occupant import Occupant
 from twin.machine.payload.posture import SeatedPosture

@@ -18,7 +18,7 @@ from twin.machine.payload.segments import Segment, branch, combined, origins
 
 
 class JointTuning(NamedTuple):
-    """How one joint answers when all others are frozen and the platform stands still."""
+    """Tuning of one joint, with all others frozen and the platform at rest."""
 
     frequency: float
     """Natural frequency without damping [Hz], gravity included"""

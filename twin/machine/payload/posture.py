@@ -1,4 +1,4 @@
-"""How an occupant sits: directions of the segments in the plane of symmetry."""
+"""Posture of an occupant: directions of the segments in the plane of symmetry."""
 
 from __future__ import annotations
 

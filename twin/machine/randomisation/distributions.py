@@ -21,7 +21,7 @@ BOUND = 3.0
 
 
 class Distribution(BaseModel):
-    """What one number may be, or by what it may differ from the machine's own.
+    """Distribution of one number, or of its difference to the machine's own.
 
     A draw is the number itself in SI; with `relative` a factor on the machine's number; with
     `offset` what is added to it, in SI. With `each_leg` every leg has a draw of its own. Numbers

@@ -1,4 +1,4 @@
-"""Which parameters of a machine differ from episode to episode, and how: as data."""
+"""Randomisation as data: the parameters of a machine that differ from episode to episode."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class _Target(NamedTuple):
 
 
 class _Draw(NamedTuple):
-    """What one draw sets."""
+    """Values that one draw sets."""
 
     name: str
     """as given, for errors"""
