@@ -25,7 +25,7 @@ from twin.errors import InputError, ParameterError
 from twin.machine import catalogue
 from twin.machine.file.template import LEG_KINDS
 from twin.model.engine import FIDELITIES
-from twin.validation import report
+from twin.validation.report import page as report
 from twin.validation.results import CaseResult, Measure
 
 COMMANDS = (
@@ -200,7 +200,7 @@ def test_validate_writes_the_report(tmp_path: Path) -> None:
 
 
 def test_validate_ends_with_one_when_a_case_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    measure = Measure("gap", 2.0, "m", 1.0, "because")
+    measure = Measure("gap", 2.0, 1.0, "because", unit="m")
     cases = [
         CaseResult("stewart", "gap", "Gap", "Text", (measure,)),
         CaseResult("stewart", "crash", "Crash", "Text", (), error="it stopped"),

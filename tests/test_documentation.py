@@ -35,9 +35,9 @@ from twin.cli import app
 from twin.envs import ENVIRONMENTS
 from twin.errors import InputError, TwinError
 from twin.machine.file.describe import describe
-from twin.validation.errata import read_errata
+from twin.validation.published.errata import read_errata
+from twin.validation.report.summary import summary
 from twin.validation.results import CaseResult, Curve, Measure, Statement, Table
-from twin.validation.summary import summary
 
 DOCS = ROOT / "docs"
 HANDBOOK = sorted((DOCS / "handbook").glob("*.py"))
@@ -95,13 +95,13 @@ def report() -> dict[str, Any]:
             "made_up",
             "A case | made up",
             "What is compared.",
-            (Measure("first", 1.25e-7, "m", 1e-6, "because *so*"), Measure("second", 3.5, "1")),
+            (Measure("first", 1.25e-7, 1e-6, "because *so*", unit="m"), Measure("second", 3.5)),
             statements=(Statement("(4.2)", "12.5 N", "12.75 N", "differs", "a known reason"),),
             tables=(Table("Beside", ("a", "b"), (("1", "2"),)),),
         )
         for platform in platforms
     ]
-    from twin.validation.environment import environment
+    from twin.validation.report.environment import environment
 
     content = summary(results, platforms, environment("twin validate"), 1.0)
     return json.loads(json.dumps(content))  # type: ignore[no-any-return]

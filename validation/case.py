@@ -1,4 +1,4 @@
-"""What a validation case is: a key, words for the report, and a function that runs it."""
+"""A validation case: its name, its text for the report, and the machines it applies to."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ from twin.simulation.platform import Platform
 from twin.validation.results import CaseResult, Figure, Measure, Statement, Table
 
 Condition = Callable[[Platform], str]
-"""Says why a case makes no sense for a machine; an empty text where it does."""
+"""Returns the reason why a case does not apply to a machine; an empty text where it does."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """The words of a case; every module in `cases` holds one as `CASE` beside its `run`.
+    """The description of a case; every module in `CASES` holds one as `CASE` beside its `run`.
 
     Raises:
         InputError: machines or kinds of legs are left out without a reason.
     """
 
     key: str
-    title: str
-    description: str
+    """name, also its anchor in the report"""
+    text: str
+    """docstring of the module: the title, then what is compared with what, for an engineer"""
     machines: tuple[str, ...] = ()
-    """names of the only machines it makes sense for; empty: every machine"""
+    """names of the only machines it applies to; empty: every machine"""
     kinds: tuple[str, ...] = ()
-    """the only kinds of legs it makes sense for; empty: every kind"""
+    """the only kinds of legs it applies to; empty: every kind"""
     because: str = ""
     """why other machines or kinds of legs are left out"""
     needs_gravity: bool = False
@@ -42,8 +43,18 @@ class Case:
         if (self.machines or self.kinds) and not self.because:
             raise InputError("because", f"{self.key} leaves machines out and does not say why")
 
+    @property
+    def title(self) -> str:
+        """The first line of the text, without its full stop."""
+        return self.text.partition("\n")[0].removesuffix(".")
+
+    @property
+    def description(self) -> str:
+        """The text below the title, as one line."""
+        return " ".join(self.text.partition("\n")[2].split())
+
     def obstacle(self, platform: Platform) -> str:
-        """Return why the case makes no sense for a machine; an empty text where it does."""
+        """Return the reason why the case does not apply to a machine; empty where it does."""
         if self.machines and platform.name not in self.machines:
             return self.because
         if self.kinds and platform.kind not in self.kinds:
@@ -53,7 +64,7 @@ class Case:
         return self.condition(platform) if self.condition else ""
 
     def applies(self, platform: Platform) -> bool:
-        """Return whether the case makes sense for a machine."""
+        """Return True where the case applies to a machine."""
         return not self.obstacle(platform)
 
     def result(

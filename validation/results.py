@@ -1,4 +1,4 @@
-"""What a validation case answers with: measures against tolerances, tables, plots, statements."""
+"""Result of a validation case: measures with tolerances, statements, tables and figures."""
 
 from __future__ import annotations
 
@@ -28,12 +28,16 @@ class Measure:
 
     name: str
     value: float
-    unit: str
     tolerance: float | None = None
     reason: str = ""
-    """why the tolerance is what it is, or what the value tells"""
+    """of the tolerance; without one a note on the value"""
+    unit: str = "1"
+    """"1" for a ratio or a count"""
     at_least: bool = False
     """the tolerance is a lower bound instead of an upper one"""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", float(self.value))
 
     @property
     def verdict(self) -> Verdict:
@@ -55,24 +59,33 @@ class Curve:
     style: CurveStyle = "line"
 
 
-@dataclass(frozen=True)
+@dataclass(init=False)
 class Panel:
-    """One set of axes: what is drawn against the plot's common x axis."""
+    """One set of axes: curves against the plot's common x axis."""
 
     y_label: str
     curves: tuple[Curve, ...]
-    log_y: bool = False
+    log_y: bool
+
+    def __init__(self, y_label: str, *curves: Curve, log_y: bool = False) -> None:
+        self.y_label, self.curves, self.log_y = y_label, curves, log_y
 
 
-@dataclass(frozen=True)
+@dataclass(init=False)
 class Plot:
     """Panels one above the other with a common x axis, e.g. engine and reference, error below."""
 
     title: str
     x_label: str
     panels: tuple[Panel, ...]
-    log_x: bool = False
-    caption: str = ""
+    log_x: bool
+    caption: str
+
+    def __init__(
+        self, title: str, x_label: str, *panels: Panel, log_x: bool = False, caption: str = ""
+    ) -> None:
+        self.title, self.x_label, self.panels = title, x_label, panels
+        self.log_x, self.caption = log_x, caption
 
 
 @dataclass(frozen=True)
@@ -120,7 +133,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Statement:
-    """What a paper says, and what we find.
+    """A sentence or value that a paper prints, beside our value.
 
     Raises:
         InputError: it differs, or the paper gives no number, and nothing says why.

@@ -19,7 +19,7 @@ from twin.validation.cases import CASES, load_case
 from twin.validation.results import CaseResult, LeftOut, Measure, slowest
 
 Task = tuple[str, str, str]
-"""Machine as it was asked for, its name, and the case."""
+"""Machine as it was requested, its name, and the case."""
 
 
 def run(
@@ -83,7 +83,7 @@ def run_case(task: Task) -> CaseResult:
     try:
         result = case.run(load(machine))
     except MissingDependencyError as error:
-        note = Measure("not run", float("nan"), "", reason=str(error))
+        note = Measure("not run", float("nan"), reason=str(error), unit="")
         words = (name, key, case.CASE.title, case.CASE.description)
         result = CaseResult(*words, (note,))
     except TwinError as error:
@@ -123,9 +123,9 @@ def _tasks(machines: list[str | Path], cases: Sequence[str] | str | None) -> lis
             else:
                 tasks.append((str(machine), platform.name, key))
     if not tasks:
-        told = "; ".join(dict.fromkeys(obstacles))
+        reasons = "; ".join(dict.fromkeys(obstacles))
         raise InputError(
-            "cases", f"{', '.join(modules)} make no sense for {', '.join(names)} ({told})"
+            "cases", f"{', '.join(modules)} make no sense for {', '.join(names)} ({reasons})"
         )
     return tasks
 
@@ -169,34 +169,28 @@ def _collected(future: Future[CaseResult], task: Task) -> CaseResult:
 def _print_slowest(results: list[CaseResult]) -> None:
     from rich.console import Console
 
-    told = (f"{r.machine}, {r.case} {r.seconds:.1f} s" for r in slowest(results))
-    text = f"slowest cases: {'; '.join(told)}"
+    entries = (f"{r.machine}, {r.case} {r.seconds:.1f} s" for r in slowest(results))
+    text = f"slowest cases: {'; '.join(entries)}"
     Console(stderr=True).print(text, markup=False, highlight=False)
 
 
 @contextmanager
-def _bar(count: int, wanted: bool) -> Iterator[Callable[[CaseResult], None]]:
+def _bar(count: int, shown: bool) -> Iterator[Callable[[CaseResult], None]]:
     from rich.console import Console
     from rich.markup import escape
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-    )
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     text = TextColumn("{task.description}")
-    hidden = not (wanted and console.is_terminal)
+    hidden = not (shown and console.is_terminal)
     with Progress(*columns, text, console=console, transient=True, disable=hidden) as progress:
         bar = progress.add_task("validation", total=count)
 
         def advance(result: CaseResult) -> None:
-            told = f"{result.machine}: {result.case}, {result.seconds:.1f} s"
+            line = f"{result.machine}: {result.case}, {result.seconds:.1f} s"
             if result.verdict == "fail" and not hidden:
-                console.print(f"[red]fail[/red] {escape(told)}")
-            progress.update(bar, advance=1, description=escape(told))
+                console.print(f"[red]fail[/red] {escape(line)}")
+            progress.update(bar, advance=1, description=escape(line))
 
         yield advance

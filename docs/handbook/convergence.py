@@ -10,7 +10,7 @@ import twin
 from handbook.log_chart import log_chart
 from handbook.markdown import plain, table
 from twin.charts.text import number
-from twin.validation.cases import convergence
+from twin.validation.cases.general import convergence
 from twin.validation.results import Plot
 
 CHARTED = ("stewart", "micro_hexapod")

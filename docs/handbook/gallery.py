@@ -33,7 +33,7 @@ def gallery(machines: Sequence[Mapping[str, Any]], pictures: Mapping[str, Path])
                 name=machine["name"],
                 picture=pictures[machine["name"]].name,
                 title=plain(machine["title"]),
-                dof=machine["degrees of freedom"],
+                dof=machine["dof"],
                 actuators=machine["actuators"],
                 passed=counts["pass"],
                 judged=counts["pass"] + counts["fail"],

@@ -7,7 +7,7 @@ from typing import Any
 
 from handbook.markdown import folded, plain, table
 from twin.charts.text import number
-from twin.validation.report import margin_text
+from twin.validation.report.page import margin_text
 
 MEASURES = ("Measure", "Value", "Tolerance", "Unit", "Verdict", "Reason")
 

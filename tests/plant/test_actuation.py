@@ -11,7 +11,7 @@ from scipy.integrate import quad, solve_ivp
 
 from twin.kernels.plant import actuation as column
 from twin.kernels.plant.actuation import VELOCITY
-from twin.validation.drive_bench import BenchRecord
+from twin.validation.cases.plant.bench import BenchRecord
 
 FREE = {"inertia": 719.0, "half_play": 1.0, "stiffness": 1.0, "damping": 1.0}
 """A motor that never meets its leg."""

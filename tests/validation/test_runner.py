@@ -80,8 +80,8 @@ def test_cases_left_out_are_the_others_with_a_reason(tmp_path: Path) -> None:
 
 def test_a_case_that_leaves_machines_out_says_why() -> None:
     with pytest.raises(InputError, match="does not say why"):
-        Case("key", "title", "description", machines=("stewart",))
-    case = Case("key", "title", "text", condition=lambda platform: f"not {platform.name}")
+        Case("key", "Title.\n\nText.", machines=("stewart",))
+    case = Case("key", "Title.\n\nText.", condition=lambda platform: f"not {platform.name}")
     assert case.obstacle(twin.load("srspm")) == "not srspm"
 
 

@@ -27,7 +27,7 @@ def validate(
     """Compare the engines with the analytic reference; exit code 1 when a case fails."""
     from twin.charts.text import number
     from twin.machine.catalogue import machine_names
-    from twin.validation.report import make_report
+    from twin.validation.report.page import make_report
 
     names = machines or machine_names()
     content = make_report(names, case, out, json, jobs, command_line())

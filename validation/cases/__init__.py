@@ -1,4 +1,4 @@
-"""The validation cases, one module each, in the order of the report."""
+"""The validation cases: a module each, or a folder with the case and its parts."""
 
 from __future__ import annotations
 
@@ -8,49 +8,49 @@ from typing import cast
 from twin.basics.arrays import one_of
 from twin.validation.case import CaseModule
 
-CASES = (
-    "reference",
-    "published",
-    "payload",
-    "workspace",
-    "published_runs",
-    "projection",
-    "driven_motion",
-    "thesis_motion",
-    "tank_motion",
-    "free_fall",
-    "rss_free_fall",
-    "rss_tasks",
-    "simulator_kinematics",
-    "simulator_dae",
-    "simulator_actuation",
-    "compliant_systems",
-    "compliant_response",
-    "micro_hexapod",
-    "formulations",
-    "constant_forces",
-    "sinusoidal_forces",
-    "plant",
-    "inertial_sensor",
-    "closed_loop",
-    "tuning",
-    "frequency_response",
-    "tracking",
-    "motion_cueing",
-    "linear_control",
-    "active_damping",
-    "policies",
-    "convergence",
-    "constraint_settings",
-)
-"""Names of all cases; each is a module here with `CASE` and `run`."""
+CASES = {
+    "reference": "general.reference",
+    "published": "published",
+    "payload": "payload.case",
+    "workspace": "workspace.case",
+    "published_runs": "published_runs",
+    "projection": "general.projection",
+    "driven_motion": "general.driven_motion",
+    "thesis_motion": "thesis_motion",
+    "tank_motion": "tank_motion",
+    "free_fall": "general.free_fall",
+    "rss_free_fall": "rss_free_fall",
+    "rss_tasks": "rss_tasks",
+    "simulator_kinematics": "driving_simulator.kinematics",
+    "simulator_dae": "driving_simulator.dae",
+    "simulator_actuation": "driving_simulator.actuation",
+    "compliant_systems": "compliant_legs.systems",
+    "compliant_response": "compliant_legs.response",
+    "micro_hexapod": "micro_hexapod.case",
+    "formulations": "formulations.case",
+    "constant_forces": "general.constant_forces",
+    "sinusoidal_forces": "general.sinusoidal_forces",
+    "plant": "plant.case",
+    "inertial_sensor": "inertial_sensor.case",
+    "closed_loop": "closed_loop.case",
+    "tuning": "tuning.case",
+    "frequency_response": "frequency_response.case",
+    "tracking": "tracking.case",
+    "motion_cueing": "motion_cueing.case",
+    "linear_control": "linear_control",
+    "active_damping": "active_damping.case",
+    "policies": "policies",
+    "convergence": "general.convergence",
+    "constraint_settings": "general.constraint_settings",
+}
+"""Modules of all cases by the case's name, in the order of the report."""
 
 
 def load_case(name: str) -> CaseModule:
-    """Return the module of a case.
+    """Return the module of a case, with `CASE` and `run`.
 
     Raises:
-        InputError: unknown name; lists the known ones.
+        InputError: unknown name; the message lists the known ones.
     """
-    module = import_module(f"{__name__}.{one_of(name, 'case', CASES)}")
-    return cast(CaseModule, module)
+    module = CASES[one_of(name, "case", tuple(CASES))]
+    return cast(CaseModule, import_module(f"{__name__}.{module}"))

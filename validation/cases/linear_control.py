@@ -1,4 +1,10 @@
-"""Designs on the linearised machine: what they promise, held against the machine itself."""
+"""LQR and loop shaping on the linearised machine.
+
+The machine is linearised about home. Its small free motion is compared with the nonlinear one; the
+cost that the linear quadratic regulator promises with what the nonlinear machine pays from a
+micrometre; and the H-infinity loop shaping design with its own promises: margins, and stability
+under all coprime factor changes below epsilon.
+"""
 
 from __future__ import annotations
 
@@ -11,28 +17,18 @@ from twin.control.linear import LinearMachine, linearise, sampled
 from twin.control.linear.loop_shaping import LoopShaping
 from twin.control.linear.lqr import Lqr
 from twin.control.linear.regulator import accumulated_cost, predicted_cost
-from twin.control.linear.robustness import (
-    achieved_gamma,
-    margins,
-    perturbed_poles,
-    random_change,
-)
+from twin.control.linear.robustness import achieved_gamma, margins, perturbed_poles, random_change
 from twin.model.motions import REST
 from twin.motion.displacement import displaced, displacement
 from twin.simulation.platform import Platform
 from twin.simulation.simulate import simulate
 from twin.validation.case import Case
+from twin.validation.measures.metrics import largest
 from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot
 
 CASE = Case(
-    key="linear_control",
-    title="LQR and loop shaping on the linearised machine",
-    description=(
-        "The machine is linearised about home. Its small free motion is compared with the "
-        "nonlinear one; the cost that the linear quadratic regulator promises with what the "
-        "nonlinear machine pays from a micrometre; and the H-infinity loop shaping design with its "
-        "own promises: margins, and stability under all coprime factor changes below epsilon."
-    ),
+    "linear_control",
+    __doc__,
     machines=("stewart", "srspm"),
     because="the designs are shown on two rigid machines with six prismatic actuators",
     cost=2.0,
@@ -62,14 +58,12 @@ def run(platform: Platform) -> CaseResult:
         Measure(
             "slopes of the last two Richardson levels disagree by",
             linear.accuracy,
-            "1",
             1e-9,
             "rounding over the smallest step",
         ),
         Measure(
             "free motion against the linear one, per displacement",
-            float(np.abs(free - predicted).max() / np.abs(free).max()),
-            "1",
+            np.abs(free - predicted).max() / np.abs(free).max(),
             1e-4,
             "second order: the displacement times the machine's curvature of about 1/m, ten times "
             "over as the unstable motion grows",
@@ -83,13 +77,13 @@ def run(platform: Platform) -> CaseResult:
 def _free_motion(platform: Platform, linear: LinearMachine) -> tuple[FloatArray, FloatArray]:
     """Return displacements `(k, 6)` of the machine and of its linearisation."""
     pose = displaced(platform.home, SIZE * START)
-    run = simulate(platform, FREE, pose, forces=linear.rest.forces, timestep=PERIOD)
+    course = simulate(platform, FREE, pose, forces=linear.rest.forces, timestep=PERIOD)
     model = sampled(linear.system("forces", "displacement"), PERIOD)
     state, rows = np.concatenate([SIZE * START, np.zeros(6)]), []
-    for _ in range(len(run)):
+    for _ in range(len(course)):
         rows.append(model.output @ state)
         state = model.dynamics @ state
-    return displacement(run.pose, platform.home), np.array(rows)
+    return displacement(course.pose, platform.home), np.array(rows)
 
 
 def _regulator(platform: Platform) -> tuple[list[Measure], Plot]:
@@ -97,8 +91,8 @@ def _regulator(platform: Platform) -> tuple[list[Measure], Plot]:
     design, held = controller.design, platform.inverse_dynamics(platform.home, REST, REST)
     start = np.concatenate([SIZE * START, np.zeros(6)])
     pose = displaced(platform.home, start[:6])
-    run = simulate(platform, PAID, pose, controller=controller, timestep=PERIOD, fidelity="fast")
-    states, forces = run.signals["error"], run.signals["command"] - held
+    course = simulate(platform, PAID, pose, controller=controller, timestep=PERIOD, fidelity="fast")
+    states, forces = course.signals["error"], course.signals["command"] - held
     promised = predicted_cost(design, start)
     paid = accumulated_cost(design, states, forces)
     rates = design.closed_loop.rates
@@ -106,18 +100,17 @@ def _regulator(platform: Platform) -> tuple[list[Measure], Plot]:
         Measure(
             "LQR: cost paid against x_0' P x_0",
             abs(paid / promised - 1.0),
-            "1",
             1e-5,
             "second order of a start of a micrometre",
         ),
         Measure(
             "LQR: slowest pole",
-            float(-rates.real.max()),
-            "1/s",
+            -rates.real.max(),
             reason="decays; from 1 mm, 50 mm/s and the tolerated force",
+            unit="1/s",
         ),
     ]
-    time = run.signals["time"]
+    time = course.signals["time"]
     left = promised - np.cumsum(
         np.einsum("ki,ij,kj->k", states, design.state_weight, states)
         + np.einsum("ki,ij,kj->k", forces, design.force_weight, forces)
@@ -125,17 +118,15 @@ def _regulator(platform: Platform) -> tuple[list[Measure], Plot]:
     to_go = np.einsum("ki,ij,kj->k", states, design.cost, states)
     cost = Panel(
         "cost to go",
-        (
-            Curve("x' P x", time[1:], np.maximum(to_go[1:], 1e-30)),
-            Curve("promised minus paid", time[1:], np.maximum(left[:-1], 1e-30), "dash"),
-        ),
+        Curve("x' P x", time[1:], np.maximum(to_go[1:], 1e-30)),
+        Curve("promised minus paid", time[1:], np.maximum(left[:-1], 1e-30), "dash"),
         log_y=True,
     )
     names = ("x", "y", "z", "rx", "ry", "rz")
     curves = tuple(
         Curve(name, time, column) for name, column in zip(names, states[:, :6].T, strict=True)
     )
-    plot = Plot("Back to home by LQR", "time [s]", (Panel("displacement [m], [rad]", curves), cost))
+    plot = Plot("Back to home by LQR", "time [s]", Panel("displacement [m], [rad]", *curves), cost)
     return measures, plot
 
 
@@ -145,13 +136,11 @@ def _loop_shaping(platform: Platform, linear: LinearMachine) -> Iterator[Measure
     yield Measure(
         "loop shaping: robust stability margin epsilon",
         design.epsilon,
-        "1",
         reason=f"1/gamma; the least gamma is {design.gamma_min:.4g}, designed for 1.1 of it",
     )
     yield Measure(
         "loop shaping: reached gamma per designed",
         achieved_gamma(design, GRID) / design.gamma,
-        "1",
         1.0 + 1e-9,
         "the design's promise, on a grid of frequencies",
     )
@@ -162,36 +151,35 @@ def _loop_shaping(platform: Platform, linear: LinearMachine) -> Iterator[Measure
     yield Measure(
         f"loop shaping: fastest growth under {CHANGES} random factor changes of 0.999 epsilon",
         worst,
-        "1/s",
         0.0,
         "small gain theorem: none may grow",
+        unit="1/s",
     )
     found, epsilon = margins(design.shaped, design.robust, GRID), design.epsilon
     yield Measure(
         "loop shaping: smallest phase margin of a channel",
-        float(found.phase.min()),
-        "deg",
+        found.phase.min(),
         float(2.0 * np.degrees(np.arcsin(epsilon))),
         "2 arcsin epsilon",
+        unit="deg",
         at_least=True,
     )
     yield Measure(
         "loop shaping: smallest gain margin of a channel",
-        float(found.gain.min()),
-        "1",
+        found.gain.min(),
         (1.0 + epsilon) / (1.0 - epsilon),
         "(1 + epsilon) / (1 - epsilon)",
         at_least=True,
     )
     pose = displaced(platform.home, 1e-3 * START)
-    run = simulate(platform, 2.0, pose, controller=controller, timestep=PERIOD, fidelity="fast")
-    rest = float(np.abs(displacement(run.pose[-1], platform.home)).max())
+    course = simulate(platform, 2.0, pose, controller=controller, timestep=PERIOD, fidelity="fast")
+    rest = largest(displacement(course.pose[-1], platform.home))
     yield Measure(
         "loop shaping: left of a millimetre after 2 s",
         rest,
-        "m",
         1e-7,
         "the integral part's poles have decayed by more than ten thousand",
+        unit="m",
     )
 
 
@@ -213,6 +201,6 @@ def _loop_plot(linear: LinearMachine, platform: Platform) -> Plot:
     return Plot(
         "Loop shaping",
         "frequency [Hz]",
-        (Panel("largest singular value", lines, log_y=True),),
+        Panel("largest singular value", *lines, log_y=True),
         log_x=True,
     )

@@ -1,4 +1,10 @@
-"""Trained policies on engines they never saw, beside what the machine does without them."""
+"""Trained policies.
+
+Policies that were trained on the analytic engine, with parameters of the hardware plant drawn anew
+for every episode, in MuJoCo, which they never saw: a few episodes here, of the same seeds for
+policy and baseline; the table gives the full evaluation that is shipped with each policy, on three
+engines, with 95 % confidence intervals.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +18,8 @@ from twin.validation.case import Case
 from twin.validation.results import CaseResult, Measure, Table
 
 CASE = Case(
-    key="policies",
-    title="Trained policies",
-    description=(
-        "Policies that were trained on the analytic engine, with parameters of the hardware plant "
-        "drawn anew for every episode, in MuJoCo, which they never saw: a few episodes here, of "
-        "the same seeds for policy and baseline; the table gives the full evaluation that is "
-        "shipped with each policy, on three engines, with 95 % confidence intervals."
-    ),
+    "policies",
+    __doc__,
     machines=("stewart", "compliant_stewart"),
     because="policies are shipped for stewart and compliant_stewart",
     cost=3.0,
@@ -35,7 +35,7 @@ class Shipped(NamedTuple):
     policy: str
     environment: str
     baseline: str
-    told: str
+    words: str
     options: dict[str, Any]
     episodes: int
     """run here; the full evaluation has more"""
@@ -81,11 +81,10 @@ def _better(found: Evaluation, shipped: Shipped) -> Measure:
     )
     name = title.partition(" [")[0]
     return Measure(
-        f"{name} with the policy in parts of that of {shipped.told}, MuJoCo",
+        f"{name} with the policy in parts of that of {shipped.words}, MuJoCo",
         policy / baseline,
-        "1",
-        tolerance=1.0,
-        reason=f"the policy must be better; mean {policy:.3g} to {baseline:.3g} ({title}) in "
+        1.0,
+        f"the policy must be better; mean {policy:.3g} to {baseline:.3g} ({title}) in "
         f"episodes of the seeds from {SEED} ({shipped.episodes})",
     )
 

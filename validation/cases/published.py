@@ -1,4 +1,8 @@
-"""Numbers that the thesis prints about the Stewart machine, found again."""
+"""Printed numbers of the Stewart thesis.
+
+What the thesis prints as numbers is computed from platform.toml: joint positions and leg lengths,
+and the count of degrees of freedom.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +14,19 @@ from twin.engines.mujoco.tree import open_tree
 from twin.model.motions import REST
 from twin.simulation.platform import Platform
 from twin.validation.case import Case
-from twin.validation.published import (
+from twin.validation.published.papers import THESIS
+from twin.validation.published.printed import (
     STEWART_BASE_JOINTS,
-    STEWART_FREEDOMS,
+    STEWART_DOF,
     STEWART_PLATFORM_JOINTS,
     STEWART_RETRACTED_HEIGHT,
     STEWART_RETRACTED_LENGTH,
-    THESIS,
 )
 from twin.validation.results import CaseResult, Measure, Statement
 
 CASE = Case(
-    key="published",
-    title="Printed numbers of the Stewart thesis",
-    description=(
-        "What the thesis prints as numbers is computed from platform.toml: joint positions and leg "
-        "lengths, and the count of degrees of freedom."
-    ),
+    "published",
+    __doc__,
     machines=("stewart",),
     because="the thesis gives these numbers for its own machine, stewart",
     cost=0.5,
@@ -37,7 +37,7 @@ PRINTED_DIGIT = "half a unit of the last printed digit"
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
-    measures = (*_geometry(platform), _freedoms(platform))
+    measures = (*_geometry(platform), _degrees_of_freedom(platform))
     return CASE.result(platform, measures, (), (_mobility(platform),))
 
 
@@ -53,7 +53,7 @@ def _geometry(platform: Platform) -> Iterator[Measure]:
         ),
     ):
         error = np.abs(value - np.array(printed)).max()
-        yield Measure(f"{name} against print", float(error), "m", 5e-5, PRINTED_DIGIT)
+        yield Measure(f"{name} against print", error, 5e-5, PRINTED_DIGIT, unit="m")
 
 
 def _rank(platform: Platform) -> tuple[int, int]:
@@ -62,12 +62,11 @@ def _rank(platform: Platform) -> tuple[int, int]:
     return closure.shape[1], int(np.linalg.matrix_rank(closure))
 
 
-def _freedoms(platform: Platform) -> Measure:
+def _degrees_of_freedom(platform: Platform) -> Measure:
     coordinates, rank = _rank(platform)
     return Measure(
         "degrees of freedom of the closed MuJoCo model, off the printed 6 by",
-        float(abs(coordinates - rank - STEWART_FREEDOMS)),
-        "1",
+        abs(coordinates - rank - STEWART_DOF),
         0.0,
         "a count",
     )
@@ -78,10 +77,8 @@ def _mobility(platform: Platform) -> Statement:
     legs = platform.n_actuators
     links, joints, dof = 2 * legs + 2, 3 * legs, 6 * legs
     mobility = 6 * (links - joints - 1) + dof
-    same = mobility == STEWART_FREEDOMS == coordinates - rank
-    return Statement.judged(
-        f"{THESIS}, section 2.1, equation (2.1)",
-        "14 links, 18 joints with 36 degrees of freedom: F = 6 (14 - 18 - 1) + 36 = 6.",
+    same = mobility == STEWART_DOF == coordinates - rank
+    return THESIS["mobility"].judged(
         f"F = 6 ({links} - {joints} - 1) + {dof} = {mobility}; the MuJoCo model has "
         f"{coordinates} joint coordinates and loop closures of rank {rank}: "
         f"{coordinates - rank} degrees of freedom.",

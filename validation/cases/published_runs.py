@@ -1,4 +1,10 @@
-"""Free falls whose output was published with the extended-configuration-space paper."""
+"""Published simulation output.
+
+Output files of the C++ programs that were published with the paper, against the reference: leg
+lengths of the fall from home up to the singular pose (actuator-space program), and the whole pose
+of a fall from a tilted start over 1 s (extended-to-task-space program). Differences are in units of
+the last printed digit.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +16,9 @@ from twin.model.solution import Solution
 from twin.rotations import angles_from_quaternion, pose_from_angles
 from twin.simulation.platform import Platform
 from twin.validation.case import Case
-from twin.validation.published import EXTENDED
-from twin.validation.published_runs import (
+from twin.validation.measures.metrics import largest
+from twin.validation.published.papers import EXTENDED
+from twin.validation.published.runs import (
     LEVEL_FALL,
     SIGNIFICANT_DIGITS,
     TILTED_END_TASK_SPACE,
@@ -21,14 +28,8 @@ from twin.validation.published_runs import (
 from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Statement
 
 CASE = Case(
-    key="published_runs",
-    title="Published simulation output",
-    description=(
-        "Output files of the C++ programs that were published with the paper, against the "
-        "reference: leg lengths of the fall from home up to the singular pose (actuator-space "
-        "program), and the whole pose of a fall from a tilted start over 1 s "
-        "(extended-to-task-space program). Differences are in units of the last printed digit."
-    ),
+    "published_runs",
+    __doc__,
     machines=("srspm",),
     because="the programs were published for the paper's benchmark machine, srspm",
 )
@@ -48,24 +49,24 @@ def run(platform: Platform) -> CaseResult:
     fall = integrate(platform, 1.0, pose=start)
     poses = rodrigues_from_pose(fall(tilted[:, 0])[0])
     end = np.array(TILTED_END_TASK_SPACE)
-    apart = float(np.abs(end - tilted[-1, 1:]).max())
-    ours = float(np.abs(poses[-1] - tilted[-1, 1:]).max())
+    apart = largest(end - tilted[-1, 1:])
+    ours = largest(poses[-1] - tilted[-1, 1:])
     worst_level = digits_off(lengths, level[:, 1:])
     worst_tilted = digits_off(poses, tilted[:, 1:])
     measures = (
         Measure(
             f"leg lengths of the fall from home, {len(level)} times up to {level[-1, 0]:g} s",
-            float(worst_level.max()),
-            "digits",
+            worst_level.max(),
             TOLERANCE,
             REASON,
+            unit="digits",
         ),
         Measure(
             f"pose of the tilted fall, {len(tilted)} times up to {tilted[-1, 0]:g} s",
-            float(worst_tilted.max()),
-            "digits",
+            worst_tilted.max(),
             TOLERANCE,
             REASON,
+            unit="digits",
         ),
     )
     statements = (
@@ -119,7 +120,7 @@ def _plot(fall: Solution, printed: FloatArray, off: FloatArray) -> Plot:
             Curve(f"{n} published", printed[:, 0], printed[:, 1 + first + i], "markers")
             for i, n in enumerate(names)
         ]
-        panels.append(Panel(label, tuple(curves)))
+        panels.append(Panel(label, *curves))
     worst = Curve("largest difference", printed[:, 0], off.max(axis=1), "line+markers")
-    panels.append(Panel("units of the last digit", (worst,)))
-    return Plot("Tilted fall: reference and published output", "time [s]", tuple(panels))
+    panels.append(Panel("units of the last digit", worst))
+    return Plot("Tilted fall: reference and published output", "time [s]", *panels)

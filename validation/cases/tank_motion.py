@@ -1,4 +1,12 @@
-"""Tank-track motion: leg displacements, thrusts and limits, engines driven along it."""
+"""Tank-track motion.
+
+A tracked vehicle crosses barriers: pitch, heave and roll about home with content from 0.5 to 70 Hz,
+as in thesis figures 2.4 and 3.5 (whose recorded track is not published; this one is generated, and
+scaled until pitch uses a tenth of the stroke or an actuator 80 percent of its speed or of its range
+on one side of home). Leg displacements, speeds and thrusts are held against the actuators' limits,
+each engine's own inverse dynamics against the thrusts; then both engines are driven by the thrusts,
+held over each step, for 0.3 s in the middle of the course.
+"""
 
 from __future__ import annotations
 
@@ -11,30 +19,20 @@ from twin.motion import TankTrackMotion
 from twin.motion.specification import fitted_tank_course
 from twin.simulation.platform import Platform
 from twin.validation.case import Case
-from twin.validation.driven import (
+from twin.validation.measures.driven import (
     DrivenMotion,
     driven,
     end_work_measure,
-    follow,
-    legs_plot,
-    projection_along,
+    engines_along,
     work_measure,
 )
-from twin.validation.published import THESIS
+from twin.validation.measures.metrics import largest
+from twin.validation.published.papers import THESIS
 from twin.validation.results import CaseResult, Measure, Statement
 
 CASE = Case(
-    key="tank_motion",
-    title="Tank-track motion",
-    description=(
-        "A tracked vehicle crosses barriers: pitch, heave and roll about home with content from "
-        "0.5 to 70 Hz, as in thesis figures 2.4 and 3.5 (whose recorded track is not published; "
-        "this one is generated, and scaled until pitch uses a tenth of the stroke or an actuator "
-        "80 percent of its speed or of its range on one side of home). Leg displacements, speeds "
-        "and thrusts are held against the actuators' limits, each engine's own inverse dynamics "
-        "against the thrusts; then both engines are driven by the thrusts, held over each step, "
-        "for 0.3 s in the middle of the run."
-    ),
+    "tank_motion",
+    __doc__,
     machines=("stewart",),
     because="the thesis tests its own machine, stewart; others make the driven motion about home",
     cost=1.5,
@@ -51,14 +49,14 @@ PITCH_SHARE = 0.1
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     motion = tank_motion(platform)
-    run = driven(platform, motion)
-    projected, curves = projection_along(platform, run)
-    followed, plots = follow(platform, motion, BEGIN, ENGINE_TIME, "Driven by the thrusts")
-    balance = [work_measure(platform, run, 1e-7), end_work_measure(platform, run, 1e-8)]
-    measures = [*_limits(platform, run), *balance, *projected, *followed]
+    course = driven(platform, motion)
     caption = "Thesis figures 2.4 and 3.5 show the like for the recorded track in pitch."
-    plots.insert(0, legs_plot(platform, run, "Tank-track motion", curves, caption))
-    return CASE.result(platform, measures, plots, _statements(run))
+    engines, plots = engines_along(
+        platform, motion, course, "Tank-track motion", ENGINE_TIME, begin=BEGIN, caption=caption
+    )
+    balance = [work_measure(platform, course, 1e-7), end_work_measure(platform, course, 1e-8)]
+    measures = [*_limits(platform, course), *balance, *engines]
+    return CASE.result(platform, measures, plots, _statements(course))
 
 
 @lru_cache(maxsize=4)
@@ -69,36 +67,32 @@ def tank_motion(platform: Platform) -> TankTrackMotion:
     return fitted_tank_course(platform, PITCH_SHARE * actuator.stroke / radius, DURATION)
 
 
-def _limits(platform: Platform, run: DrivenMotion) -> Iterator[Measure]:
+def _limits(platform: Platform, course: DrivenMotion) -> Iterator[Measure]:
     actuator = platform.parameters.leg.actuator
     for what, values, bound in (
-        ("shortest", -run.coordinates, -actuator.minimum),
-        ("longest", run.coordinates, actuator.maximum),
+        ("shortest", -course.coordinates, -actuator.minimum),
+        ("longest", course.coordinates, actuator.maximum),
     ):
         yield Measure(
             f"{what} leg beyond its limit",
-            float(values.max() - bound),
-            "m",
+            values.max() - bound,
             0.0,
             "limit of the actuator; negative: room left",
+            unit="m",
         )
     for name, values, unit, limit in (
-        ("largest actuator speed", run.rates, "m/s", actuator.speed),
-        ("largest thrust", run.forces, "N", actuator.effort),
+        ("largest actuator speed", course.rates, "m/s", actuator.speed),
+        ("largest thrust", course.forces, "N", actuator.effort),
     ):
-        told = "limit of the actuator" if limit else "the machine gives no limit"
-        yield Measure(name, float(np.abs(values).max()), unit, limit, told)
+        reason = "limit of the actuator" if limit else "the machine gives no limit"
+        yield Measure(name, largest(values), limit, reason, unit=unit)
 
 
-def _statements(run: DrivenMotion) -> tuple[Statement, ...]:
-    thrust, speed = np.abs(run.forces).max(), np.abs(run.rates).max()
+def _statements(course: DrivenMotion) -> tuple[Statement, ...]:
+    thrust, speed = np.abs(course.forces).max(), np.abs(course.rates).max()
     return (
-        Statement(
-            f"{THESIS}, sections 2.3.1 and 3.1.2, figures 2.4 and 3.5",
-            "Actuator displacements and thrusts for tank motion in pitch (curves; the recorded "
-            "track and its numbers are not given).",
-            f"For a generated run: at most {speed:.3f} m/s and {thrust:.0f} N.",
-            "not given",
+        THESIS["tank_thrusts"].not_given(
+            f"For a generated course: at most {speed:.3f} m/s and {thrust:.0f} N.",
             "the recorded track is not published, so that the curves cannot be computed again",
         ),
     )

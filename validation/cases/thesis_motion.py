@@ -1,4 +1,10 @@
-"""The thesis's pitch sine: leg displacements, thrusts, and what centred legs change in them."""
+"""Pitch sine of the Stewart thesis.
+
+The motion (0, 3 deg sin(2 pi t), 0, 0, 0, 0.74 m) of thesis figures 2.6 and 3.6. Leg lengths are
+compared with their closed form, thrusts with each engine's own inverse dynamics along the motion;
+then both engines are driven by the thrusts, held over each step, for 0.3 s. 0.74 m is the fully
+retracted position: whatever shortens a leg there takes it below its minimum, as in the thesis.
+"""
 
 from __future__ import annotations
 
@@ -10,30 +16,24 @@ from twin.basics.arrays import FloatArray
 from twin.machine.machine import MachineParameters
 from twin.motion import SineMotion
 from twin.simulation.platform import Platform
-from twin.validation.actuators import leg_curves
 from twin.validation.case import Case
-from twin.validation.driven import (
+from twin.validation.measures.driven import (
     DrivenMotion,
+    actuator_measures,
     driven,
     end_work_measure,
-    follow,
-    legs_plot,
-    projection_along,
+    engines_along,
+    leg_curves,
     work_measure,
 )
-from twin.validation.published import STEWART_PITCH_SINE, THESIS
+from twin.validation.measures.metrics import largest
+from twin.validation.published.papers import THESIS
+from twin.validation.published.printed import STEWART_PITCH_SINE
 from twin.validation.results import CaseResult, Measure, Panel, Plot, Statement
 
 CASE = Case(
-    key="thesis_motion",
-    title="Pitch sine of the Stewart thesis",
-    description=(
-        "The motion (0, 3 deg sin(2 pi t), 0, 0, 0, 0.74 m) of thesis figures 2.6 and 3.6. Leg "
-        "lengths are compared with their closed form, thrusts with each engine's own inverse "
-        "dynamics along the motion; then both engines are driven by the thrusts, held over each "
-        "step, for 0.3 s. 0.74 m is the fully retracted position: whatever shortens a leg there "
-        "takes it below its minimum, as in the thesis."
-    ),
+    "thesis_motion",
+    __doc__,
     machines=("stewart",),
     because="the thesis moves its own machine, stewart; others make the driven motion about home",
     cost=1.0,
@@ -50,18 +50,13 @@ SHORTER = 1e-4
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     motion = pitch_sine()
-    run = driven(platform, motion)
-    projected, curves = projection_along(platform, run)
-    followed, plots = follow(platform, motion, 0.0, ENGINE_TIME, "Driven by the thrusts")
-    measures = [
-        *_kinematics(platform, motion, run),
-        *_thrusts(platform, run),
-        *projected,
-        *followed,
-    ]
+    course = driven(platform, motion)
     caption = "Thesis figures 2.6 and 3.6. Positive pitch turns the platform's x axis down."
-    plots.insert(0, legs_plot(platform, run, "Pitch sine", curves, caption))
-    measure, plot, statements = _centred_legs(platform, motion, run)
+    engines, plots = engines_along(
+        platform, motion, course, "Pitch sine", ENGINE_TIME, caption=caption
+    )
+    measures = [*_kinematics(platform, motion, course), *_thrusts(platform, course), *engines]
+    measure, plot, statements = _centred_legs(platform, motion, course)
     measures.append(measure)
     plots.insert(1, plot)
     return CASE.result(platform, measures, plots, statements)
@@ -100,84 +95,69 @@ def closed_form(platform: Platform, motion: SineMotion, time: FloatArray) -> Flo
     return np.asarray(np.sqrt(along_x**2 + (py + y - ay) ** 2 + along_z**2))
 
 
-def _kinematics(platform: Platform, motion: SineMotion, run: DrivenMotion) -> Iterator[Measure]:
+def _kinematics(platform: Platform, motion: SineMotion, course: DrivenMotion) -> Iterator[Measure]:
     yield Measure(
         "leg lengths against their closed form",
-        float(np.abs(run.coordinates - closed_form(platform, motion, run.time)).max()),
-        "m",
+        largest(course.coordinates - closed_form(platform, motion, course.time)),
         1e-14,
         "rounding",
+        unit="m",
     )
-    short = platform.minimum_coordinates - run.coordinates
+    short = platform.minimum_coordinates - course.coordinates
     at_once = int((short > SHORTER).sum(axis=1).max())
     yield Measure(
         "leg shorter than its retracted length by at most",
-        float(short.max()),
-        "m",
+        short.max(),
         reason=f"up to {at_once} of {platform.n_actuators} legs at a time; negative: room left",
+        unit="m",
     )
 
 
-def _thrusts(platform: Platform, run: DrivenMotion) -> Iterator[Measure]:
-    scale = np.abs(run.forces).max()
-    half = run.forces[: len(run.time) // 2 + 1]
+def _thrusts(platform: Platform, course: DrivenMotion) -> Iterator[Measure]:
+    scale = np.abs(course.forces).max()
+    half = course.forces[: len(course.time) // 2 + 1]
     mirrored = np.abs(half - half[::-1]).max() / scale
     yield Measure(
         "thrusts where the platform passes the same pose in the other direction",
-        float(mirrored),
-        "1",
+        mirrored,
         1e-12,
         "rounding; without friction the velocities enter by their squares and products alone",
     )
-    yield work_measure(platform, run, 1e-10)
-    yield end_work_measure(platform, run, 1e-12)
-    actuator = platform.parameters.leg.actuator
-    for name, values, unit, limit in (
-        ("speed of an actuator", run.rates, "m/s", actuator.speed),
-        ("thrust of an actuator", run.forces, "N", actuator.effort),
-    ):
-        told = "the machine gives no limit" if limit is None else f"limit {limit:g} {unit}"
-        yield Measure(f"largest {name}", float(np.abs(values).max()), unit, reason=told)
+    yield work_measure(platform, course, 1e-10)
+    yield end_work_measure(platform, course, 1e-12)
+    yield from actuator_measures(platform, course)
 
 
 def _centred_legs(
-    platform: Platform, motion: SineMotion, run: DrivenMotion
+    platform: Platform, motion: SineMotion, course: DrivenMotion
 ) -> tuple[Measure, Plot, tuple[Statement, ...]]:
     simplified = driven(Platform(centred(platform.parameters)), motion)
-    difference = simplified.forces - run.forces
-    offset = float(np.abs(difference[0]).max())
+    difference = simplified.forces - course.forces
+    offset = largest(difference[0])
     spread = float(np.ptp(difference, axis=0).max())
-    relative = offset / float(np.abs(run.forces[0]).max())
+    relative = offset / largest(course.forces[0])
     measure = Measure(
         "thrust offset at start-up between centred and actual legs",
         offset,
-        "N",
         reason=f"{100.0 * relative:.1f} percent of the largest thrust at start-up; over the motion "
         f"the difference varies by {spread:.2g} N",
+        unit="N",
     )
     plot = Plot(
         "What centred legs change",
         "time [s]",
-        (
-            Panel("thrust with centred legs [N]", leg_curves(run.time, simplified.forces)),
-            Panel("centred minus actual [N]", leg_curves(run.time, difference)),
-        ),
+        Panel("thrust with centred legs [N]", *leg_curves(course.time, simplified.forces)),
+        Panel("centred minus actual [N]", *leg_curves(course.time, difference)),
         caption="Centres of mass of housings and rods moved onto the leg axes, as in the "
         "thesis's simplified ADAMS model; masses and tensors unchanged.",
     )
-    exact = float(np.abs(run.coordinates - closed_form(platform, motion, run.time)).max())
+    exact = largest(course.coordinates - closed_form(platform, motion, course.time))
     statements = (
-        Statement(
-            f"{THESIS}, section 2.3.2, figure 2.6",
-            "Inverse kinematics of the models in ADAMS and MATLAB are consistent.",
+        THESIS["pitch_lengths"].reproduced(
             f"Inverse kinematics agrees with the closed form to {exact:.1e} m, and both engines, "
-            "driven by the thrusts, move their own leg joints along (errors above).",
-            "reproduced",
+            "driven by the thrusts, move their own leg joints along (errors above)."
         ),
-        Statement.judged(
-            f"{THESIS}, section 3.2, figure 3.6",
-            "Thrusts of ADAMS and SimMechanics differ mainly by an offset at start-up, which may "
-            "come from legs made symmetric about their axes in the ADAMS model.",
+        THESIS["centred_legs"].judged(
             f"Centring the legs' masses, all else equal, offsets the thrusts by up to {offset:.1f} "
             f"N ({100.0 * relative:.1f} percent) at start-up; during the motion the difference "
             f"varies by {spread:.1f} N.",

@@ -1,0 +1,266 @@
+"""Cases on machines of every kind, and that they notice what they are there to notice."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from case_outcomes import Outcome, failed, failed_names
+from unsymmetric import content_without_symmetry
+
+import twin
+import twin.validation.cases
+from twin.errors import InputError, MissingDependencyError
+from twin.machine import MachineParameters
+from twin.machine.read import parameters_from
+from twin.papers.driving_simulator.dae.index_reduction import reduce_index
+from twin.papers.driving_simulator.plate import PlateModel
+from twin.simulation.platform import Platform
+from twin.validation.cases import CASES, load_case
+from twin.validation.cases.driving_simulator import multipliers as simulator_multipliers
+from twin.validation.measures import comparison, projection
+from twin.validation.measures.sampling import random_states
+from twin.validation.results import Map, Plot
+
+GENERAL_CASES = [name for name in CASES if not load_case(name).CASE.because and name != "plant"]
+assert len(GENERAL_CASES) == 10
+
+LEFT_TO_THE_REPORT = ("tracking", "compliant_response", "motion_cueing", "simulator_dae")
+"""Cases of one machine that take 4 s and more each: `make report` runs them and fails with them."""
+
+PAIRS = [
+    *(("general", name) for name in GENERAL_CASES),
+    # Other legs: springs, cranks, pillars. Their equations, models and motions are in
+    # test_own_machines.py, with unequal legs; here is what else depends on the kind of legs.
+    *((name, "closed_loop") for name in ("compliant_stewart", "rss", "driving_simulator")),
+    *((name, "constant_forces") for name in ("compliant_stewart", "rss", "driving_simulator")),
+    ("micro_hexapod", "sinusoidal_forces"),
+    ("micro_hexapod", "constraint_settings"),
+    ("driving_simulator", "constraint_settings"),
+    ("driving_simulator", "workspace"),
+    ("compliant_stewart", "convergence"),
+    # Cases of some machines: one machine for each way through the case.
+    *((name, "plant") for name in ("stewart", "compliant_stewart", "driving_simulator", "rss")),
+    *((name, "active_damping") for name in ("compliant_stewart", "micro_hexapod")),
+    *((name, "frequency_response") for name in ("stewart", "micro_hexapod")),
+    ("stewart", "policies"),
+    ("stewart", "linear_control"),
+    *(
+        (load_case(name).CASE.machines[0], name)
+        for name in CASES
+        if len(load_case(name).CASE.machines) == 1 and name not in LEFT_TO_THE_REPORT
+    ),
+    ("compliant_stewart", "compliant_systems"),
+]
+"""Machines and cases that can fail differently; the report has all pairs."""
+assert {name for _, name in PAIRS} | set(LEFT_TO_THE_REPORT) == set(CASES)
+
+
+def machine_called(name: str) -> Platform:
+    """Return a machine of the catalogue, or the one without any symmetry."""
+    if name == "general":
+        content = content_without_symmetry("ups") | {"name": name}
+        return Platform(parameters_from(content, "platform.toml"))
+    return twin.load(name)
+
+
+def altered(platform: Platform, factor: float) -> Platform:
+    """Return the machine with another mass of the platform."""
+    content = platform.parameters.model_dump()
+    content["platform"]["body"]["mass"] *= factor
+    return Platform(MachineParameters.model_validate(content))
+
+
+def test_every_case_module_is_in_the_list_under_its_name() -> None:
+    folder = Path(twin.validation.cases.__path__[0])
+    modules = {
+        ".".join(path.relative_to(folder).with_suffix("").parts)
+        for path in folder.rglob("*.py")
+        if re.search("^CASE = ", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert modules == set(CASES.values())
+    for name in CASES:
+        case = load_case(name).CASE
+        assert case.key == name
+        assert case.title
+        assert case.description
+        assert "\n" not in case.title + case.description
+
+
+@pytest.mark.parametrize("name", ["", "Reference", "case", "os", None, 3])
+def test_unknown_case_is_an_input_error(name: Any) -> None:
+    with pytest.raises(InputError, match="unknown case"):
+        load_case(name)
+
+
+def test_every_case_says_to_which_machines_it_applies() -> None:
+    for name in CASES:
+        case = load_case(name).CASE
+        for machine in twin.machine_names():
+            platform = twin.load(machine)
+            excluded = bool(case.machines) and machine not in case.machines
+            assert case.applies(platform) == (not case.obstacle(platform))
+            assert not (excluded and case.applies(platform))
+        for machine in case.machines:
+            assert case.applies(twin.load(machine))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("machine", "name"), PAIRS)
+def test_case_passes_and_is_complete(machine: str, name: str, outcome: Outcome) -> None:
+    platform = machine_called(machine)
+    result = outcome(platform, name)
+    assert (result.machine, result.case, result.error) == (platform.name, name, "")
+    assert failed(result.measures) == []
+    assert result.verdict == "pass"
+    assert len({measure.name for measure in result.measures}) == len(result.measures)
+    for measure in result.measures:
+        assert np.isfinite(measure.value), measure.name
+        assert measure.tolerance is None or measure.reason, measure.name
+    for figure in result.plots:
+        if isinstance(figure, Map):
+            check_map(figure)
+        else:
+            check_plot(figure)
+    for statement in result.statements:
+        assert statement.source
+        assert statement.printed
+        assert statement.ours
+
+
+def check_map(figure: Map) -> None:
+    """Check that a map can be drawn."""
+    assert figure.fields
+    for field in figure.fields:
+        assert field.values.shape == (len(field.y), len(field.x))
+        # Where a machine cannot be there is no value.
+        assert np.isfinite(field.values).mean() > 0.1
+
+
+def check_plot(plot: Plot) -> None:
+    """Check that a plot can be drawn."""
+    assert plot.panels
+    for panel in plot.panels:
+        assert panel.curves
+        names = [curve.name for curve in panel.curves]
+        assert len(set(names)) == len(names)
+        for curve in panel.curves:
+            assert curve.x.shape == curve.y.shape == (len(curve.x),)
+            assert 1 < len(curve.x) <= 2501
+            assert np.isfinite(curve.x).all()
+            assert np.isfinite(curve.y).all()
+            assert not panel.log_y or (curve.y > 0.0).all()
+
+
+def test_projection_notices_a_mass_off_by_a_millionth(
+    stewart: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = altered(stewart, 1.0 + 1e-6)
+    honest = projection.projection
+
+    def with_wrong_mass(engine: str, _: Platform, *state: Any) -> Any:
+        return honest(engine, wrong, *state)
+
+    monkeypatch.setattr(projection, "projection", with_wrong_mass)
+    result = load_case("projection").run(stewart)
+    assert len(failed_names(result.measures)) == len(comparison.BARS)
+
+
+@pytest.mark.parametrize("engine", [bar.engine for bar in comparison.BARS])
+def test_trajectories_notice_an_engine_at_its_defaults(
+    srspm: Platform, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    honest = comparison.simulate
+
+    def at_defaults(*arguments: Any, **options: Any) -> Any:
+        if options.get("engine") == engine:
+            options |= {"engine_defaults": True, "fidelity": "fast"}
+        return honest(*arguments, **options)
+
+    monkeypatch.setattr(comparison, "simulate", at_defaults)
+    result = load_case("constant_forces").run(srspm)
+    label = comparison.LABELS[engine]
+    assert failed(result.measures)
+    assert all(name.startswith(label) for name in failed_names(result.measures))
+
+
+def test_missing_engine_is_told_and_does_not_fail(
+    srspm: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    honest = comparison.simulate
+
+    def without_bullet(*arguments: Any, **options: Any) -> Any:
+        if options.get("engine") == "bullet":
+            raise MissingDependencyError("pybullet", "The engine", "pip install pybullet")
+        return honest(*arguments, **options)
+
+    monkeypatch.setattr(comparison, "simulate", without_bullet)
+    result = load_case("constant_forces").run(srspm)
+    assert result.verdict == "pass"
+    note = next(measure for measure in result.measures if measure.name.startswith("Bullet"))
+    assert note.verdict == "info"
+    assert "pip install pybullet" in note.reason
+
+
+def test_published_end_of_fall_notices_another_gravity(srspm: Platform) -> None:
+    content = srspm.parameters.model_dump() | {"gravity": 9.81}
+    result = load_case("free_fall").run(Platform(MachineParameters.model_validate(content)))
+    assert any("printed" in name for name in failed_names(result.measures))
+    assert {statement.agreement for statement in result.statements} >= {"differs"}
+
+
+def test_a_value_that_is_not_a_number_fails(srspm: Platform, outcome: Outcome) -> None:
+    result = outcome(srspm, "projection")
+    judged = result.measures[0]
+    assert judged.tolerance is not None
+    broken = replace(result, measures=(replace(judged, value=float("nan")),))
+    assert broken.verdict == "fail"
+
+
+def test_linear_systems_notice_a_mass_off_by_a_millionth(monkeypatch: pytest.MonkeyPatch) -> None:
+    module: Any = load_case("compliant_systems")
+    honest = module.from_parameters
+
+    def heavier(parameters: Any) -> Any:
+        machine = honest(parameters)
+        return replace(machine, housing_mass=machine.housing_mass * (1.0 + 1e-6))
+
+    monkeypatch.setattr(module, "from_parameters", heavier)
+    names = failed_names(module.run(twin.load("compliant_stewart")).measures)
+    assert any(name.startswith("free system") for name in names)
+    assert any(name.startswith("energies") for name in names)
+
+
+def test_exact_model_notices_a_mass_off_by_a_millionth() -> None:
+    pytest.importorskip("sympy")
+    module: Any = load_case("simulator_actuation")
+    machine = twin.load("driving_simulator")
+    states = random_states(machine, 20)
+    assert not [m for m in module.against_kernels("", machine, states) if m.verdict == "fail"]
+    honest = machine.inverse_dynamics
+    machine = altered(machine, 1.0)
+    machine.inverse_dynamics = lambda *a: (1.0 + 1e-6) * honest(*a)  # type: ignore[method-assign]
+    assert [m for m in module.against_kernels("", machine, states) if m.verdict == "fail"]
+
+
+def test_multipliers_notice_a_misread_term(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sympy")
+    plate = PlateModel.from_parameters(twin.load("driving_simulator").parameters)
+    reduction = reduce_index(plate.lumped())
+    assert simulator_multipliers.wrong_terms(reduction, plate) == []
+    first, *others = simulator_multipliers.PRINTED_TERMS
+    misread = first._replace(coefficient=(-30, 1))
+    monkeypatch.setattr(simulator_multipliers, "PRINTED_TERMS", (misread, *others))
+    assert simulator_multipliers.wrong_terms(reduction, plate) == [misread]
+
+
+def test_fall_of_the_cranked_machine_is_compared_with_the_published_one(outcome: Outcome) -> None:
+    result = outcome(twin.load("rss"), "rss_free_fall")
+    (height,) = [m for m in result.measures if m.name.startswith("height")]
+    # It rolls a little and so falls a millimetre less than a level platform.
+    assert 1e-4 < height.value < 2e-3
+    assert {statement.agreement for statement in result.statements} >= {"reproduced", "differs"}

@@ -1,0 +1,83 @@
+"""Machines of one's own: templates of every kind, unequal legs, more legs than dof."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from case_outcomes import failed
+
+from twin.machine.catalogue import parameters_path
+from twin.machine.file.read import parameters_from
+from twin.machine.file.template import write_template
+from twin.machine.legs import LEG_KINDS
+from twin.simulation.platform import Platform, load
+from twin.validation.cases import load_case
+
+CHECKED = ("reference", "projection", "free_fall", "driven_motion")
+"""Cases that see all of a machine: its equations, its models in the engines, and its motion."""
+
+
+def unequal(name: str) -> Platform:
+    """Return a machine of the catalogue two of whose legs are heavier than the others."""
+    content = tomllib.loads(parameters_path(name).read_text(encoding="utf-8"))
+    content.pop("fidelity", None)
+    changes: dict[str, dict[str, Any]] = {
+        "stewart": {"rod": {"mass": 14.0}},
+        "rss": {"rod": {"radius": 0.008}},
+        "compliant_stewart": {"stiffness": 40e3, "follower_mass": 6.0},
+        "micro_hexapod": {"axial": {"stiffness": 1.5e7}},
+        "driving_simulator": {"upper_mass": 20.0},
+    }
+    source = {"source": "Test", "legs": [2, 3]}
+    content |= {"name": "unequal", "variant": [source | changes[name]]}
+    return Platform(parameters_from(content, Path("unequal.toml")))
+
+
+def eight_legs() -> Platform:
+    """Return `stewart` with eight legs: two more than it has degrees of freedom."""
+    content = tomllib.loads(parameters_path("stewart").read_text(encoding="utf-8"))
+    places = {
+        "base": (0.63, [-25, -15, 65, 75, 155, 165, 245, 255]),
+        "platform": (0.43, [-60, 20, 30, 110, 120, 200, 210, 290]),
+    }
+    for table, (radius, degrees) in places.items():
+        angle = np.radians(degrees)
+        points = radius * np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=1)
+        content[table]["joints"] = {"source": "Test", "coordinates": points.tolist()}
+    content["leg"]["mirrored"] = [2, 4, 6, 8]
+    return Platform(parameters_from(content | {"name": "eight_legs"}, Path("eight_legs.toml")))
+
+
+def check(platform: Platform, cases: tuple[str, ...] = CHECKED) -> None:
+    """Check that a machine passes."""
+    for key in cases:
+        assert not failed(load_case(key).run(platform).measures), key
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", LEG_KINDS)
+def test_a_template_passes_as_it_is_written(kind: str, tmp_path: Path) -> None:
+    pytest.importorskip("pybullet")
+    file = tmp_path / "mine.toml"
+    write_template(file, kind)
+    # Unequal legs below move; a template is right if its equations and its models are.
+    check(load(file), ("reference", "projection"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["stewart", "rss", "compliant_stewart", "micro_hexapod", "driving_simulator"]
+)
+def test_legs_may_be_unequal(name: str) -> None:
+    pytest.importorskip("pybullet")
+    check(unequal(name))
+
+
+@pytest.mark.slow
+def test_legs_may_be_more_than_degrees_of_freedom() -> None:
+    pytest.importorskip("pybullet")
+    check(eight_legs())

@@ -1,0 +1,98 @@
+"""Machines of any size: a hexapod of 6 cm and one without gravity keep the same tolerances."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from case_outcomes import failed
+
+import twin
+from twin.machine import MachineParameters
+from twin.simulation.platform import Platform
+from twin.validation.cases import CASES, load_case
+from twin.validation.measures.durations import (
+    GRID,
+    duration_for,
+    step_for,
+    stiff_scale,
+    time_scale,
+)
+
+LENGTHS = {"radius", "height", "thickness", "position", "center_of_mass", "minimum", "maximum"}
+
+
+def resized(factor: float, gravity: float) -> Platform:
+    """Return `stewart` with all lengths times `factor`, of the same density."""
+
+    def scaled(value: Any, power: float) -> Any:
+        if isinstance(value, (tuple, list)):
+            return [scaled(entry, power) for entry in value]
+        return value * factor**power
+
+    def table(content: dict[str, Any]) -> dict[str, Any]:
+        powers = {**dict.fromkeys(LENGTHS, 1), "mass": 3, "inertia": 5}
+        return {
+            key: table(value)
+            if isinstance(value, dict)
+            else scaled(value, powers[key])
+            if key in powers
+            else value
+            for key, value in content.items()
+        }
+
+    content = table(twin.load("stewart").parameters.model_dump())
+    content |= {"name": "resized", "gravity": gravity}
+    content["leg"]["appearance"] = content["control"] = None  # gains belong to the masses
+    return Platform(MachineParameters.model_validate(content))
+
+
+MACHINES = {"palm": (0.06, 9.81), "weightless": (1.0, 0.0)}
+
+PAIRS = [
+    (machine, key)
+    for machine in MACHINES
+    for key in CASES
+    if not load_case(key).CASE.because
+    # Kinematics and free fall know no weight.
+    and (machine, key) not in (("weightless", "workspace"), ("weightless", "free_fall"))
+]
+assert {"reference", "projection", "convergence"} <= {key for _, key in PAIRS}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("machine", "key"), PAIRS)
+def test_every_case_passes_on_machines_of_any_size(machine: str, key: str) -> None:
+    pytest.importorskip("pybullet")
+    platform, module = resized(*MACHINES[machine]), load_case(key)
+    if not module.CASE.applies(platform):
+        assert module.CASE.condition
+        return
+    result = module.run(platform)
+    assert not failed(result.measures)
+    assert result.verdict == "pass"
+
+
+def test_a_free_fall_needs_gravity() -> None:
+    assert "no gravity" in load_case("free_fall").CASE.obstacle(resized(*MACHINES["weightless"]))
+
+
+def test_durations_shrink_with_the_machine_on_the_grid() -> None:
+    assert duration_for(twin.load("stewart"), 0.3) == 0.3
+    assert time_scale(resized(1.0, 0.0)) == 1.0
+    small = duration_for(resized(0.15, 9.81), 0.3)
+    # sqrt(0.15 * 0.979 / 9.81) = 0.122, down to the grid.
+    assert small == pytest.approx(6 * GRID, rel=1e-12)
+    # Legs of a millimetre swing so fast that steps are halved three times, and the grid with them;
+    # 0.3 s times sqrt(0.979e-3 / 9.81) / 0.3 is 9.99 ms, down to the grid of 2.5 ms.
+    tiny = resized(1e-3, 9.81)
+    assert stiff_scale(tiny) == 0.125
+    assert duration_for(tiny, 0.3) == pytest.approx(3 * 0.125 * GRID, rel=1e-12)
+
+
+def test_steps_shrink_with_the_machine_by_halves() -> None:
+    assert step_for(twin.load("stewart"), 1e-3) == 1e-3
+    assert step_for(resized(1.0, 0.0), 1e-3) == 1e-3
+    # Time scales 0.408 and 0.258: two halvings each.
+    assert step_for(resized(0.15, 9.81), 1e-3) == 2.5e-4
+    assert step_for(resized(0.06, 9.81), 1e-3) == 2.5e-4

@@ -1,0 +1,109 @@
+"""Energy balances and laws: they hold, and they notice what is wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from case_outcomes import failed
+
+import twin
+from twin.simulation.platform import Platform
+from twin.validation.cases.general.driven_motion import sines
+from twin.validation.measures.driven import driven, work_measure
+from twin.validation.measures.energy import balance_of, free_motion
+from twin.validation.measures.laws import dynamic_laws, effective_forces, kinematic_laws
+from twin.validation.measures.sampling import later, random_states
+
+DAMPED = ("compliant_stewart", "micro_hexapod")
+
+
+@pytest.mark.parametrize("name", DAMPED)
+def test_balance_counts_what_dampers_take(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    platform = twin.load(name)
+    start = {"twist": random_states(platform, 1).twist[0]}
+    balance = balance_of(platform, free_motion(platform, 0.002, **start))
+    assert balance.lost[-1] > 0.0
+    assert (np.diff(balance.lost) >= 0.0).all()
+    assert balance.drift.max() < 1e-10
+    honest = Platform.dissipation
+    monkeypatch.setattr(Platform, "dissipation", lambda *a, **o: 0.99 * honest(*a, **o))
+    again = balance_of(platform, free_motion(platform, 0.002, **start))
+    assert again.drift.max() > 1e-10
+
+
+@pytest.mark.parametrize("name", DAMPED)
+def test_losses_are_damping_times_rate_squared(name: str) -> None:
+    platform = twin.load(name)
+    pose, twist, _, deflection = random_states(platform, 20)
+    leg = platform.parameters.leg
+    if platform.n_deflections:
+        expected = leg.damping * (deflection[:, platform.n_deflections :] ** 2).sum(axis=1)
+    else:
+        rates = np.einsum("kij,kj->ki", platform.jacobian(pose), twist)
+        expected = leg.axial.damping * (rates**2).sum(axis=1)
+    found = platform.dissipation(pose, twist, deflection=deflection)
+    assert found == pytest.approx(expected, rel=1e-13)
+
+
+def test_laws_notice_forces_that_are_off(
+    platform: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    states = random_states(platform, 20)
+    assert not failed([*dynamic_laws(platform, states), *kinematic_laws(platform, states)])
+    honest = Platform.inverse_dynamics
+
+    def off(*arguments: Any, **options: Any) -> Any:
+        return honest(*arguments, **options) * (1.0 + 1e-8)
+
+    monkeypatch.setattr(Platform, "inverse_dynamics", off)
+    assert len(failed(dynamic_laws(platform, states))) == 1
+
+
+def test_states_move_as_their_rates_say(platform: Platform) -> None:
+    states = random_states(platform, 20)
+    k, time = platform.n_deflections, 1e-6
+    whole = np.hstack([states.acceleration, np.ones((20, k))])
+    ahead, behind = later(platform, states, whole, time), later(platform, states, whole, -time)
+    rates = [(after - before) / (2.0 * time) for after, before in zip(ahead, behind, strict=True)]
+    # Differences over 2 us: rounding leaves 1e-9, what a wrong term leaves is of order one.
+    assert rates[0][:, :3] == pytest.approx(states.twist[:, :3], abs=1e-8)
+    assert rates[1] == pytest.approx(states.acceleration, abs=1e-6)
+    assert rates[2][:, :k] == pytest.approx(states.deflection[:, k:], abs=1e-8)
+    assert rates[2][:, k:] == pytest.approx(np.ones((20, k)), abs=1e-8)
+
+
+def test_effective_forces_accelerate_as_the_given_ones() -> None:
+    redundant = twin.load("driving_simulator")
+    states = random_states(redundant, 20)
+    forces = np.random.default_rng(3).uniform(-500.0, 500.0, (20, 4))
+    smallest = effective_forces(redundant, states.pose, forces)
+    assert (np.linalg.norm(smallest, axis=1) < np.linalg.norm(forces, axis=1)).all()
+    given, same = (
+        redundant.forward_dynamics(states.pose, states.twist, each) for each in (forces, smallest)
+    )
+    assert same == pytest.approx(given, abs=1e-12 * np.abs(given).max())
+
+
+def test_work_notices_forces_that_are_off(platform: Platform) -> None:
+    motion = sines(platform)
+    time = np.linspace(0.0, motion.duration, 1001)
+    run = driven(platform, motion, time)
+    assert work_measure(platform, run, 1e-7).verdict == "pass"
+    wrong = run._replace(forces=run.forces + 1e-3 * np.abs(run.forces).max() * run.rates)
+    assert work_measure(platform, wrong, 1e-7).verdict == "fail"
+
+
+@pytest.mark.parametrize("name", ["rss", "stewart", "driving_simulator", "compliant_stewart"])
+def test_work_notices_scaled_forces_and_missing_velocity_terms(name: str) -> None:
+    platform = twin.load(name)
+    motion = sines(platform)
+    run = driven(platform, motion, np.linspace(0.0, motion.duration, 4001))
+    assert work_measure(platform, run, 1e-9).verdict == "pass"
+    held = platform.constrain(run.pose, 0.0 * run.twist, run.acceleration)
+    slow = platform.inverse_dynamics(*held, deflection=run.deflection)
+    for forces in (1.5 * run.forces, 1.001 * run.forces, slow):
+        off = work_measure(platform, run._replace(forces=forces), 1e-9)
+        assert off.verdict == "fail"
+        assert off.value > 1e-5

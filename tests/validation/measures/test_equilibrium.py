@@ -1,0 +1,55 @@
+"""Rest at home, forces that move a machine, and how fast it answers, for every kind of legs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import twin
+from twin.model.motions import REST
+from twin.simulation.platform import Platform
+from twin.validation.measures.durations import LARGEST_RATE, STIFF_RATE, TIMESTEP, compared_step
+from twin.validation.measures.equilibrium import fastest_rate, rest, typical_force
+
+
+def test_what_holds_a_machine_at_rest_keeps_it_there(platform: Platform) -> None:
+    held = rest(platform)
+    acceleration = platform.forward_dynamics(
+        platform.home, REST, held.forces, deflection=held.deflection
+    )
+    assert np.abs(acceleration).max() < 1e-8
+    assert held.deflection.shape == (2 * platform.n_deflections,)
+    if platform.n_deflections:
+        # Springs are pressed by the weight above them, and still.
+        assert (held.deflection[: platform.n_deflections] < 0.0).all()
+        assert not held.deflection[platform.n_deflections :].any()
+
+
+def test_fastest_rate_is_that_of_the_stiffest_mode() -> None:
+    from twin.analysis.stiffness.modes import natural_modes
+
+    stiff = twin.load("micro_hexapod")
+    expected = 2.0 * np.pi * natural_modes(stiff).frequencies.max()
+    # Damping does not change the size of an oscillation's eigenvalue; gravity does, by 1e-6.
+    assert fastest_rate(stiff) == pytest.approx(expected, rel=1e-4)
+
+
+def test_steps_follow_the_fastest_motion(platform: Platform) -> None:
+    step, rate = compared_step(platform), fastest_rate(platform)
+    if rate * TIMESTEP <= LARGEST_RATE:
+        assert step == TIMESTEP
+    else:
+        # No longer than allowed, and no shorter than needed.
+        assert STIFF_RATE / 2.0 < step * rate <= STIFF_RATE
+
+
+def test_both_soft_and_stiff_machines_are_tried() -> None:
+    steps = {compared_step(twin.load(name)) for name in twin.machine_names()}
+    assert TIMESTEP in steps
+    assert min(steps) < TIMESTEP
+
+
+def test_stiff_legs_are_moved_by_more_than_their_weight() -> None:
+    assert typical_force(twin.load("micro_hexapod")) > 100.0 * 28.7
+    stewart = twin.load("stewart")
+    assert typical_force(stewart) == pytest.approx(np.abs(rest(stewart).forces).mean())

@@ -1,0 +1,479 @@
+"""The report: complete, self-contained, escaped, and the same content in both files."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import twin
+from twin.errors import InputError, MissingDependencyError
+from twin.simulation.platform import Platform
+from twin.validation.published.compared import PrintedValue, compared
+from twin.validation.published.errata import read_errata
+from twin.validation.report import page as report
+from twin.validation.report.environment import Environment
+from twin.validation.report.figures import CURVE_POINTS
+from twin.validation.report.summary import SCHEMA, margin, overall, summary
+from twin.validation.report.texts import inline_html, packed, unpacked
+from twin.validation.results import (
+    Agreement,
+    CaseResult,
+    Curve,
+    Field,
+    LeftOut,
+    Map,
+    Measure,
+    Panel,
+    Plot,
+    Statement,
+)
+
+ATTACK = "</script><script>alert(1)</script><img src=https://example.org/x onerror=alert(1)>"
+MACHINES = twin.machine_names()
+ORIGIN = Environment(
+    generated="2026-01-02T03:04:05+00:00",
+    command=f"twin validate {ATTACK}",
+    system="Test system",
+    processor="Test processor",
+    cores=2,
+    versions={"platform-twin": twin.__version__, "numpy": np.__version__},
+)
+
+GOOD = Measure("position error", 2e-8, 1e-6, "bar of the project", unit="m")
+ORDER = Measure("order of convergence", 3.9, 3.5, "fourth-order method", at_least=True)
+SCALE = Measure("largest force", 120.0, reason="for scale", unit="N")
+BROKEN = Measure(f"broken {ATTACK}", 3e-3, 1e-6, f"reason {ATTACK}", unit="m")
+LOST = Measure("lost", "nan", 1e-6, "a value that is not finite fails", unit="rad")
+
+
+def plot(title: str = "Motion") -> Plot:
+    """Return a plot with an error panel below."""
+    time = np.linspace(0.0, 1.0, 5001)
+    return Plot(
+        title,
+        "time [s]",
+        Panel("z [m]", Curve("reference", time, np.cos(time))),
+        Panel("error [m]", Curve(ATTACK, time, 1e-9 * (time + 1e-3), "dash"), log_y=True),
+        caption=f"caption {ATTACK}",
+    )
+
+
+def field() -> Map:
+    """Return a map of two fields."""
+    x, y = np.linspace(-1.0, 1.0, 5), np.linspace(0.0, 2.0, 4)
+    values = y[:, None] * x
+    return Map("Map", "x [m]", "y [m]", (Field(ATTACK, x, y, values), Field("b", x, y, -values)))
+
+
+def good_case(machine: str) -> CaseResult:
+    """Return a case that passes."""
+    statements = (
+        Statement("Thesis, figure 2.4", "57 mm", f"57.3 mm {ATTACK}", "reproduced"),
+        Statement("Thesis, table 1", "58 mm", "57 mm", "differs", f"misprint {ATTACK}"),
+        Statement("Thesis, figure 9", "a curve", "3 mm", "not given", "no numbers"),
+    )
+    words = (machine, "free_fall", "Free fall from rest", "Falls from home.")
+    return CaseResult(*words, (GOOD, ORDER, SCALE), (plot(), field()), statements, seconds=1.5)
+
+
+def bad_cases(machine: str) -> list[CaseResult]:
+    """Return a case with broken tolerances and one that could not be run."""
+    return [
+        CaseResult(machine, "broken", f"Title {ATTACK}", f"Text {ATTACK}", (BROKEN, LOST)),
+        CaseResult(machine, "crashed", "Crashed", "Stops.", (), error=f"engine stopped {ATTACK}"),
+    ]
+
+
+class Page(HTMLParser):
+    """Reads a page: its elements, the texts of scripts and styles, and all other text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.raw: dict[str, list[str]] = {"script": [], "style": []}
+        self.text = ""
+        self._inside = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Remember an element."""
+        self.elements.append((tag, dict(attrs)))
+        if tag in self.raw:
+            self._inside = tag
+            self.raw[tag].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        """Leave a script or a style."""
+        if tag == self._inside:
+            self._inside = ""
+
+    def handle_data(self, data: str) -> None:
+        """Collect text where it belongs."""
+        if self._inside:
+            self.raw[self._inside][-1] += data
+        else:
+            self.text += data
+
+    def figures(self) -> list[dict[str, Any]]:
+        """Return the plotly figures on the page."""
+        scripts = [attributes for tag, attributes in self.elements if tag == "script"]
+        return [
+            json.loads(unpacked(text))
+            for attributes, text in zip(scripts, self.raw["script"], strict=True)
+            if attributes.get("type") == "text/plain" and "id" not in attributes
+        ]
+
+    def plots(self) -> list[dict[str, Any]]:
+        """Return the figures that are no maps."""
+        return [figure for figure in self.figures() if figure["data"][0]["type"] == "scatter"]
+
+
+@pytest.fixture(scope="module")
+def platforms() -> list[Platform]:
+    """All shipped machines."""
+    return [twin.load(name) for name in MACHINES]
+
+
+def build(results: list[CaseResult], platforms: list[Platform]) -> tuple[dict[str, Any], Page]:
+    """Return content and page of a report."""
+    content = summary(results, platforms, ORIGIN, 12.5)
+    return content, Page(report.html_page(content, results, platforms))
+
+
+@pytest.fixture(scope="module")
+def passed(platforms: list[Platform]) -> tuple[dict[str, Any], Page]:
+    """A report without failures."""
+    return build([good_case(name) for name in MACHINES], platforms)
+
+
+@pytest.fixture(scope="module")
+def failed(platforms: list[Platform]) -> tuple[dict[str, Any], Page]:
+    """A report whose last two cases fail."""
+    return build([*(good_case(name) for name in MACHINES), *bad_cases(MACHINES[0])], platforms)
+
+
+def test_the_page_loads_nothing(failed: tuple[dict[str, Any], Page]) -> None:
+    page = failed[1]
+    loading = ("src", "srcset", "data", "poster", "action", "background", "xlink:href")
+    for tag, attributes in page.elements:
+        assert not any(name in attributes for name in loading), (tag, attributes)
+        if tag in ("link", "use", "image"):
+            assert (attributes.get("href") or "").startswith("data:")
+    for style in page.raw["style"]:
+        assert "@import" not in style
+        assert "url(" not in style
+    policies = [
+        attributes["content"] or ""
+        for tag, attributes in page.elements
+        if attributes.get("http-equiv") == "Content-Security-Policy"
+    ]
+    assert len(policies) == 1
+    # The browser itself then refuses whatever plotly.js or a plot might ask for.
+    assert "default-src 'none'" in policies[0]
+    assert not re.search(r"https?:|\*", policies[0])
+
+
+def test_no_plot_offers_to_upload_itself(passed: tuple[dict[str, Any], Page]) -> None:
+    script = passed[1].raw["script"][-1]
+    config = json.loads(re.search(r"const config = (\{.*?\});", script)[1])  # type: ignore[index]
+    assert config["showSendToCloud"] is False
+    assert config["plotlyServerURL"] == ""
+
+
+def test_the_plot_library_is_on_the_page_once(passed: tuple[dict[str, Any], Page]) -> None:
+    large = [text for text in passed[1].raw["script"] if len(text) > 1_000_000]
+    assert len(large) == 1
+    assert "plotly.js" in unpacked(large[0])[:200]
+    assert len(large[0]) < 2_500_000, "packed, the library is two megabytes"
+
+
+def test_nothing_from_a_case_becomes_markup(failed: tuple[dict[str, Any], Page]) -> None:
+    page = failed[1]
+    scripts = [attributes for tag, attributes in page.elements if tag == "script"]
+    figures = page.figures()
+    assert len(figures) == 2 * len(MACHINES)
+    assert len(scripts) == len(figures) + 2, "plots, plotly.js and the page's own script"
+    assert not [tag for tag, attributes in page.elements if tag == "img" or "onerror" in attributes]
+    assert ATTACK in page.text
+    # Plotly reads names as a small subset of HTML: they must reach it escaped.
+    for figure in page.plots():
+        assert figure["data"][1]["name"].startswith("&lt;/script&gt;")
+    for figure in figures:
+        if figure not in page.plots():
+            assert figure["layout"]["annotations"][0]["text"].startswith("&lt;/script&gt;")
+
+
+def test_every_case_measure_reason_and_statement_is_shown(
+    failed: tuple[dict[str, Any], Page],
+) -> None:
+    content, page = failed
+    anchors = {attributes.get("id") for _, attributes in page.elements}
+    links = {(a.get("href") or "")[1:] for tag, a in page.elements if tag == "a"}
+    assert len(content["cases"]) == len(MACHINES) + 2
+    for case in content["cases"]:
+        assert f"{case['machine']}-{case['case']}" in anchors & links
+        for text in (case["title"], case["description"], case["error"]):
+            assert text in page.text
+        for measure in case["measures"]:
+            assert measure["name"] in page.text
+            assert measure["reason"] in page.text
+        for statement in case["statements"]:
+            assert all(text in page.text for text in statement.values())
+    assert links <= anchors, "every link leads somewhere on the page"
+
+
+def test_every_parameter_is_shown_with_unit_and_source(
+    passed: tuple[dict[str, Any], Page],
+) -> None:
+    content, page = passed
+    for machine in content["machines"]:
+        assert len(machine["parameters"]) > 20
+        for row in machine["parameters"]:
+            assert row["description"] in page.text
+            assert row["source"] in page.text
+            assert row["unit"] in page.text
+        assert machine["parameters_hash"] in page.text
+
+
+def test_verdicts(passed: tuple[dict[str, Any], Page], failed: tuple[dict[str, Any], Page]) -> None:
+    assert passed[0]["verdict"] == "pass"
+    assert f"Passed: all {2 * len(MACHINES)} judged measures" in passed[1].text
+    assert failed[0]["verdict"] == "fail"
+    assert "Failed: 2 of" in failed[1].text
+    assert failed[0]["counts"]["failed_cases"] == 2
+    assert failed[0]["counts"]["measures"]["fail"] == 2
+    verdicts = {machine["name"]: machine["verdict"] for machine in failed[0]["machines"]}
+    assert verdicts == {name: "fail" if name == MACHINES[0] else "pass" for name in MACHINES}
+
+
+def test_failures_stand_first_in_the_summary(failed: tuple[dict[str, Any], Page]) -> None:
+    rows = [a["data-verdict"] for tag, a in failed[1].elements if "data-verdict" in a]
+    assert rows[:3] == ["fail"] * 3
+    assert "fail" not in rows[3:]
+    assert len(rows) == 3 + 3 * len(MACHINES)
+
+
+def test_plots_keep_their_data(passed: tuple[dict[str, Any], Page]) -> None:
+    assert len(passed[1].plots()) == len(MACHINES)
+    for figure in passed[1].plots():
+        reference, error = figure["data"]
+        x, y = (
+            np.frombuffer(
+                base64.b64decode(reference[axis]["bdata"]), dtype=reference[axis]["dtype"]
+            )
+            for axis in ("x", "y")
+        )
+        assert len(x) <= CURVE_POINTS
+        assert (x[0], x[-1]) == (0.0, 1.0)
+        # Stored as float32: seven digits.
+        np.testing.assert_allclose(y, np.cos(x), rtol=3e-7)
+        assert figure["layout"]["yaxis2"]["type"] == "log"
+        assert error["line"]["dash"] == "dash"
+
+
+def test_maps_keep_their_data(passed: tuple[dict[str, Any], Page]) -> None:
+    page = passed[1]
+    maps = [figure for figure in page.figures() if figure not in page.plots()]
+    assert len(maps) == len(MACHINES)
+    for figure in maps:
+        for field_shown, sign in zip(figure["data"], (1.0, -1.0), strict=True):
+            z = field_shown["z"]
+            values = np.frombuffer(base64.b64decode(z["bdata"]), dtype=z["dtype"]).reshape(4, 5)
+            expected = sign * np.linspace(0.0, 2.0, 4)[:, None] * np.linspace(-1.0, 1.0, 5)
+            # Stored as float32: seven digits.
+            np.testing.assert_allclose(values, expected, rtol=3e-7, atol=1e-12)
+
+
+def test_json_holds_the_same_content(failed: tuple[dict[str, Any], Page]) -> None:
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is not JSON")
+
+    content = json.loads(report.json_text(failed[0]), parse_constant=refuse)
+    assert content == failed[0]
+    assert content["schema"] == SCHEMA
+    assert content["versions"]["numpy"] == np.__version__
+    assert content["command"] == ORIGIN.command
+    for machine in content["machines"]:
+        assert machine["parameters_hash"] == twin.load(machine["name"]).hash
+    broken, lost = content["cases"][-2]["measures"]
+    assert (broken["value"], broken["tolerance"], broken["verdict"]) == (3e-3, 1e-6, "fail")
+    assert (lost["value"], lost["verdict"]) == (None, "fail")
+
+
+@pytest.mark.parametrize(
+    ("measure", "times"),
+    [(GOOD, 50.0), (ORDER, 3.9 / 3.5), (SCALE, None), (BROKEN, 1e-6 / 3e-3), (LOST, None)],
+)
+def test_margin_is_below_one_exactly_when_a_measure_fails(
+    measure: Measure, times: float | None
+) -> None:
+    found = margin(measure)
+    assert found == (None if times is None else pytest.approx(times))
+    assert found is None or (found < 1.0) == (measure.verdict == "fail")
+
+
+def test_margin_of_zero_and_negative_values_says_nothing() -> None:
+    assert margin(Measure("exact", 0.0, 1e-9, unit="m")) is None
+    assert margin(Measure("room left", -0.1, 0.0, unit="m")) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, ""), (0.51234, "0.512"), (12.0, "12"), (999.9, "1000"), (1e9, "> 1000")],
+)
+def test_margin_as_text(value: float | None, text: str) -> None:
+    assert report.margin_text(value).rstrip(" \N{MULTIPLICATION SIGN}") == text
+
+
+def test_nothing_judged_is_no_pass() -> None:
+    assert overall([]) == "info"
+    assert overall(["info"]) == "info"
+    assert overall(["info", "pass"]) == "pass"
+    assert overall(["pass", "fail", "info"]) == "fail"
+
+
+@pytest.fixture
+def one_case(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Put a case that takes no time in place of the real ones; counts the runs."""
+    runs: list[int] = []
+
+    def run(machines: Any, cases: Any, jobs: int) -> list[CaseResult]:
+        runs.append(jobs)
+        return [good_case(name) for name in machines]
+
+    monkeypatch.setattr(report, "run", run)
+    return runs
+
+
+def test_make_report_writes_both_files(tmp_path: Path, one_case: list[int]) -> None:
+    html, data = tmp_path / "report.html", tmp_path / "report.json"
+    content = report.make_report(["stewart"], None, html, data, 3, "command")
+    assert one_case == [3]
+    assert json.loads(data.read_text(encoding="utf-8")) == content
+    assert len(Page(html.read_text(encoding="utf-8")).figures()) == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "report.json"]
+
+
+def test_a_bad_place_is_told_before_the_cases_run(tmp_path: Path, one_case: list[int]) -> None:
+    for place in (tmp_path / "missing" / "report.html", tmp_path):
+        with pytest.raises(InputError, match="path"):
+            report.make_report(["stewart"], None, place)
+        with pytest.raises(InputError, match="path"):
+            report.make_report(["stewart"], None, None, place)
+    assert not one_case
+
+
+@pytest.mark.parametrize("library", report.LIBRARIES)
+def test_a_missing_library_is_told_before_the_cases_run(
+    library: str, tmp_path: Path, one_case: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, library, None)
+    with pytest.raises(MissingDependencyError, match=r"pip install platform-twin\[report\]"):
+        report.make_report(["stewart"], None, tmp_path / "report.html")
+    assert not one_case
+    content = report.make_report(["stewart"], None, None, tmp_path / "report.json")
+    assert content["verdict"] == "pass", "JSON alone needs no further library"
+
+
+def test_errata_are_on_the_page(passed: tuple[dict[str, Any], Page]) -> None:
+    content, page = passed
+    assert len(content["errata"]) == len(read_errata()) > 1
+    for paper in read_errata():
+        for text in (paper.paper, paper.reference, paper.note):
+            assert re.sub(r"[*]", "", text) in page.text
+        for entry in paper.entries:
+            assert entry.test in page.text
+            for text in (entry.where, entry.printed, entry.right):
+                assert text.replace("`", "") in page.text
+
+
+def test_machine_index_tells_each_machine_at_a_glance(
+    failed: tuple[dict[str, Any], Page],
+) -> None:
+    content, page = failed
+    for machine in content["machines"]:
+        broken = machine["name"] == MACHINES[0]
+        assert machine["kind"] == twin.load(machine["name"]).kind
+        assert machine["counts"]["measures"] == {"pass": 2, "fail": 2 * broken, "info": 1}
+        assert machine["seconds"] == 1.5
+        # The least margin is that of the broken measure, else that of the order: 3.9 / 3.5.
+        worst, times = (BROKEN.name, 1e-6 / 3e-3) if broken else (ORDER.name, 3.9 / 3.5)
+        assert machine["tightest"]["measure"] == worst
+        assert machine["tightest"]["margin"] == pytest.approx(times)
+        assert worst in page.text
+    pictures = [attributes for tag, attributes in page.elements if tag == "svg"]
+    assert len(pictures) == len(MACHINES)
+
+
+def test_everything_long_is_collapsed_and_failures_are_open(
+    failed: tuple[dict[str, Any], Page],
+) -> None:
+    parts = [attributes for tag, attributes in failed[1].elements if tag == "details"]
+    cases = {
+        part.get("id"): "open" in part for part in parts if "case" in (part.get("class") or "")
+    }
+    assert len(cases) == len(MACHINES) + 2
+    assert [name for name, opened in cases.items() if opened] == [
+        f"{MACHINES[0]}-broken",
+        f"{MACHINES[0]}-crashed",
+    ]
+
+
+def test_cases_that_do_not_apply_are_told_with_their_reason(platforms: list[Platform]) -> None:
+    without = [LeftOut(MACHINES[1], "tilting", "Tilting table", f"no tilt {ATTACK}")]
+    results = [good_case(name) for name in MACHINES]
+    content = summary(results, platforms, ORIGIN, 12.5, without)
+    page = Page(report.html_page(content, results, platforms))
+    assert [len(machine["left_out"]) for machine in content["machines"]][:2] == [0, 1]
+    assert "Tilting table" in page.text
+    assert f"no tilt {ATTACK}" in page.text
+    assert page.text.count("does not apply") == 1
+
+
+def test_slowest_cases_are_named(failed: tuple[dict[str, Any], Page]) -> None:
+    content = failed[0]
+    assert [case["seconds"] for case in content["slowest"]][:2] == [1.5, 1.5]
+    assert len(content["slowest"]) == min(5, len(content["cases"]))
+
+
+@pytest.mark.parametrize("agreement", ["differs", "not given"])
+def test_statements_that_do_not_agree_say_why(agreement: Agreement) -> None:
+    with pytest.raises(InputError, match="nothing says why"):
+        Statement("Paper", "1", "2", agreement)
+    assert Statement.judged("Paper", "1", "1", True) == Statement("Paper", "1", "1", "reproduced")
+    other = Statement.judged("Paper", "1", "2", False, "misprint")
+    assert (other.agreement, other.why) == ("differs", "misprint")
+    assert Statement.judged("Paper", "1", "2", False).why
+
+
+def test_printed_values_are_judged_by_their_last_digit() -> None:
+    printed = PrintedValue("Paper, table 1", "peak torque", 12.3, "N m", 0.05)
+    for ours, verdict, agreement in ((12.34, "pass", "reproduced"), (12.36, "fail", "differs")):
+        measure, statement = compared(printed, ours)
+        assert (measure.verdict, statement.agreement) == (verdict, agreement)
+    measure, statement = compared(printed, 13.0, "misprint")
+    assert (measure.verdict, statement.agreement, statement.why) == ("info", "differs", "misprint")
+
+
+def test_packed_texts_come_back_and_are_small() -> None:
+    text = "0.1234 ±" * 1000
+    assert unpacked(packed(text)) == text
+    assert packed(text) == packed(text)
+    assert len(packed(text)) < 0.1 * len(text)
+
+
+def test_markdown_becomes_safe_html() -> None:
+    text = f"*a* `b` {ATTACK} ![x](https://example.org/x.png)"
+    page = Page(inline_html(text))
+    tags = [tag for tag, _ in page.elements]
+    assert {"em", "code"} <= set(tags)
+    assert not {"script", "img"} & set(tags)
+    assert ATTACK in page.text

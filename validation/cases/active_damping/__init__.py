@@ -1,0 +1,1 @@
+"""Active damping by local loops."""

@@ -1,0 +1,1 @@
+"""Closed loops, drives and safe stops."""

@@ -1,0 +1,188 @@
+"""Sag, modes, load cases and occupant of the compliant platform.
+
+Actuators are locked: the platform settles under gravity where statics has it, without gravity its
+stiffness is J' k J, and as the springs stiffen the sag goes as 1 / k. Modes about the settled pose,
+twelve load cases (a force or a moment, in base or in platform axes) against the stiffness matrix,
+and what a seated occupant, with or without a wheelchair, does to sag and modes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.machine.payload import Occupant, Wheelchair
+from twin.motion.displacement import displacement
+from twin.papers.compliant_legs.machine import CompliantMachine, from_parameters
+from twin.papers.compliant_legs.responses.load_cases import (
+    LoadResponse,
+    run_load_cases,
+    standard_load_cases,
+)
+from twin.papers.compliant_legs.responses.motion import locked_motions
+from twin.papers.compliant_legs.responses.occupant_study import OccupantEffect, occupant_study
+from twin.papers.compliant_legs.rest.equilibrium import Equilibrium, locked_equilibrium
+from twin.papers.compliant_legs.rest.linear import locked_linearisation
+from twin.papers.compliant_legs.rest.modes import Modes, modes_of
+from twin.simulation.platform import Platform
+from twin.validation.case import Case
+from twin.validation.cases.compliant_legs.figures import loads_plot, modes_plot, settling_plot
+from twin.validation.measures.metrics import largest
+from twin.validation.published.papers import VISCOELASTIC
+from twin.validation.results import CaseResult, Measure, Statement
+
+CASE = Case(
+    "compliant_response",
+    __doc__,
+    machines=("compliant_stewart",),
+    because="a person on the platform and loads of 100 N belong to a machine of that size",
+    cost=4.0,
+)
+
+STIFFER = (1.0, 10.0, 100.0, 1000.0)
+"""Times the springs' stiffness."""
+
+SAMPLES = 801
+
+OCCUPANTS = {
+    "empty": None,
+    "1.75 m, 75 kg": Occupant(1.75, 75.0),
+    "the same in a wheelchair": Occupant(1.75, 75.0, wheelchair=Wheelchair()),
+}
+
+ADDED = (0.0, 75.0, 75.0 + Wheelchair().mass)
+"""[kg]"""
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    machine = from_parameters(platform.parameters)
+    settled = locked_equilibrium(machine, machine.home_extension)
+    modes = modes_of(locked_linearisation(machine, settled))
+    time = np.linspace(0.0, 2.0 * modes.settling_time, SAMPLES)
+    path = locked_motions(machine, time, machine.home_extension, machine.home).pose[0]
+    away = displacement(path, settled.pose)
+    loads = standard_load_cases()
+    responses = run_load_cases(machine, loads, settled, duration=1.0)
+    seated = occupant_study(platform.parameters, OCCUPANTS, loads[:1], duration=0.5)
+    measures = [
+        *_settling(away, settled, modes),
+        *_stiffness(platform, machine),
+        *_loads(responses),
+        *_occupants(seated),
+    ]
+    plots = (settling_plot(time, away), loads_plot(responses), modes_plot(seated))
+    return CASE.result(platform, measures, plots, _statements())
+
+
+def _settling(away: FloatArray, settled: Equilibrium, modes: Modes) -> Iterator[Measure]:
+    sag = largest(away[0])
+    yield Measure(
+        "settling from home: left of the sag after two settling times",
+        np.abs(away[-1]).max() / sag,
+        1e-8,
+        "it sinks in heave alone, which dies away to 1e-20; the integrator's tolerance is left",
+    )
+    yield Measure(
+        "sag with actuators locked at home",
+        sag,
+        reason=f"actuators carry {np.abs(settled.forces).max():.4g} N at most",
+        unit="m",
+    )
+    frequencies = ", ".join(f"{value:.3f}" for value in modes.frequencies)
+    yield Measure(
+        "lowest natural frequency, actuators locked",
+        modes.frequencies[0],
+        reason=f"all: {frequencies}; damping ratio {modes.damping_ratios[0]:.3f}, below 2 percent "
+        f"after {modes.settling_time:.3g} s",
+        unit="Hz",
+    )
+
+
+def _stiffness(platform: Platform, machine: CompliantMachine) -> Iterator[Measure]:
+    floating = replace(machine, gravity=0.0)
+    at = locked_equilibrium(floating, floating.home_extension)
+    ours = locked_linearisation(floating, at).stiffness
+    jacobian = platform.jacobian(at.pose)
+    expected = jacobian.T @ (machine.stiffness[:, None] * jacobian)
+    yield Measure(
+        "stiffness without gravity against J' k J of the machine's Jacobian",
+        np.abs(ours - expected).max() / np.abs(expected).max(),
+        1e-12,
+        "relaxed springs: nothing else is left; rounding",
+    )
+    sags = np.array([stiffened_sag(machine, factor) for factor in STIFFER])
+    orders = np.log10(sags[:-1] / sags[1:])
+    yield Measure(
+        "order at which the sag falls with the stiffness, off 1 by",
+        largest(orders[1:] - 1.0),
+        0.02,
+        f"springs {STIFFER[-1]:g} times as stiff: {1e3 * sags[-1]:.2g} mm; the first step from the "
+        "machine's own springs is left out, as its sag is large",
+    )
+
+
+def stiffened_sag(machine: CompliantMachine, factor: float) -> float:
+    """Return the sag [m] at home with springs of `factor` times the stiffness."""
+    stiffer = replace(machine, stiffness=factor * machine.stiffness)
+    settled = locked_equilibrium(stiffer, stiffer.home_extension)
+    return float(np.linalg.norm(displacement(settled.pose, machine.home)[:3]))
+
+
+def _loads(responses: tuple[LoadResponse, ...]) -> Iterator[Measure]:
+    off = [
+        np.linalg.norm(one.quasi_static - one.linear) / np.linalg.norm(one.quasi_static)
+        for one in responses
+    ]
+    yield Measure(
+        f"{len(responses)} load cases: not predicted by the stiffness matrix, per displacement",
+        np.max(off),
+        0.05,
+        "of second order: the displacement per length of a leg, 1e-2 at most, times a few; a wrong "
+        "entry of the matrix shows at 1",
+    )
+    for quantity, values, unit in (
+        ("largest overshoot", [one.overshoot for one in responses], "1"),
+        ("largest deflection of a spring", [one.deflection for one in responses], "m"),
+        ("largest joint reaction", [one.reaction for one in responses], "N"),
+    ):
+        worst = responses[int(np.argmax(values))].case
+        yield Measure(
+            f"load cases: {quantity}",
+            np.max(values),
+            reason=f"{worst.kind} along {worst.axis} of the {worst.frame}",
+            unit=unit,
+        )
+
+
+def _occupants(seated: tuple[OccupantEffect, ...]) -> Iterator[Measure]:
+    gained = [effect.mass - seated[0].mass for effect in seated]
+    yield Measure(
+        "mass of platform and occupant, less platform, against what was seated",
+        largest(np.array(gained) - ADDED),
+        1e-9,
+        "sixteen segments and a chair add up",
+        unit="kg",
+    )
+    for effect in seated[1:]:
+        yield Measure(
+            f"lowest natural frequency, {effect.name}",
+            effect.modes.frequencies[0],
+            reason=f"empty {seated[0].modes.frequencies[0]:.3f} Hz; "
+            f"sag {1e3 * -effect.sag[2]:.2f} mm, damping ratio "
+            f"{effect.modes.damping_ratios[0]:.3f}",
+            unit="Hz",
+        )
+
+
+def _statements() -> tuple[Statement, ...]:
+    return (
+        VISCOELASTIC["humanoid"].not_given(
+            "A seated occupant of sixteen segments from published fractions of stature and mass, "
+            "with or without a wheelchair.",
+            "dimensions stand in figures, without masses and without results",
+        ),
+    )

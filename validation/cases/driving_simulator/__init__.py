@@ -1,0 +1,1 @@
+"""Cases of the driving simulator's paper."""

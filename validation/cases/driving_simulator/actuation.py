@@ -1,0 +1,172 @@
+"""Exact model, redundant actuation and friction of the driving simulator.
+
+Equations of motion in heave, roll and pitch, derived with sympy from the energies, against the
+machine's own dynamics at random states, with and without friction under the feet. Four actuators
+drive three dof: forces in the pattern (1, -1, 1, -1) move nothing, and the case shows what a fourth
+actuator with a wrong force or a wrong length does. Last, what friction (viscous as in configuration
+hardware, and dry) costs along the paper's sines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from twin.papers.driving_simulator.exact.friction import SlidingFriction
+from twin.papers.driving_simulator.exact.model import ExactModel
+from twin.papers.driving_simulator.inputs import sinusoidal_inputs
+from twin.papers.driving_simulator.plate import CORNERS, PlateModel
+from twin.papers.driving_simulator.studies.foot_friction import FrictionEffect, friction_effect
+from twin.papers.driving_simulator.studies.redundancy import (
+    WrongLength,
+    split_forces,
+    wrong_force,
+    wrong_length,
+)
+from twin.simulation.platform import Platform, load
+from twin.validation.case import Case
+from twin.validation.cases.driving_simulator.figures import friction_plot, wrong_length_plot
+from twin.validation.cases.driving_simulator.printed import (
+    BECAUSE,
+    accelerations_of,
+    coordinates_of,
+    rates_of,
+)
+from twin.validation.measures.metrics import largest, relative_error
+from twin.validation.measures.sampling import RandomStates, random_states
+from twin.validation.published.papers import SIMULATOR
+from twin.validation.results import CaseResult, Measure, Statement
+
+CASE = Case(
+    "simulator_actuation", __doc__, machines=("driving_simulator",), because=BECAUSE, cost=5.0
+)
+
+STATES = 200
+
+DERIVED = "bar; two derivations of the same equations, rounding leaves 1e-13"
+
+EXCESS = 100.0
+"""[N] by which one actuator pushes too hard."""
+
+OFFSET, STIFFNESS = 1e-3, 1e6
+"""[m] by which one length is commanded too long, [N/m] of the position loops; adopted."""
+
+DURATION = 10.0
+"""[s]"""
+
+COULOMB = 50.0
+"""[N] of dry friction under a foot; adopted: a foot carries some 650 N and slides on 0.08."""
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    plate = PlateModel.from_parameters(platform.parameters)
+    states = random_states(platform, STATES)
+    rubbing = load(platform.name, configuration="hardware")
+    viscous = SlidingFriction.from_legs(rubbing.parameters.legs)
+    assert viscous is not None
+    frictions = {
+        f"viscous, {viscous.viscous:g} N s/m": viscous,
+        f"dry, {COULOMB:g} N": SlidingFriction(0.0, COULOMB),
+    }
+    effects = {
+        name: friction_effect(plate, sinusoidal_inputs(plate), DURATION, friction)
+        for name, friction in frictions.items()
+    }
+    wrong = wrong_length(plate, [plate.home_length, 0.0, 0.0], CORNERS[1], OFFSET, STIFFNESS)
+    measures = [
+        *against_kernels("", platform, states),
+        *against_kernels(", with friction", rubbing, states),
+        *_redundancy(platform, states),
+        *_wrong(wrong),
+        *_friction(effects),
+    ]
+    plots = (friction_plot(effects), wrong_length_plot(plate, OFFSET, STIFFNESS))
+    return CASE.result(platform, measures, plots, _statements(effects))
+
+
+def against_kernels(what: str, platform: Platform, states: RandomStates) -> Iterator[Measure]:
+    """Yield the exact model's distance from a machine's dynamics; `what` completes the names."""
+    pose, twist, acceleration, _ = states
+    model = ExactModel.from_parameters(platform.parameters)
+    q, v = coordinates_of(pose), rates_of(pose, twist)
+    a = accelerations_of(pose, twist, acceleration)
+    forces = platform.inverse_dynamics(pose, twist, acceleration)
+    found = platform.forward_dynamics(pose, twist, forces)
+    for name, ours, theirs in (
+        ("accelerations", model.acceleration(q, v, model.accelerations(q, v, forces)), found),
+        ("smallest forces", model.forces(q, v, a), forces),
+        (
+            "energies",
+            np.stack(model.energy(q, v), axis=1),
+            np.stack(platform.energy(pose, twist), axis=1),
+        ),
+    ):
+        yield Measure(
+            f"exact model against the machine's dynamics{what}: {name}",
+            relative_error(ours, theirs).max(),
+            1e-10,
+            DERIVED,
+        )
+
+
+def _redundancy(platform: Platform, states: RandomStates) -> Iterator[Measure]:
+    pose, twist, acceleration, _ = states
+    forces = platform.inverse_dynamics(pose, twist, acceleration)
+    twisting = split_forces(forces).twisting
+    yield Measure(
+        "internal part of the forces that inverse dynamics gives, per largest force",
+        largest(twisting) / largest(forces),
+        1e-12,
+        "they are the smallest ones: no part of them twists the plate",
+    )
+    twisted = forces + EXCESS * np.array([1.0, -1.0, 1.0, -1.0])
+    moved = platform.forward_dynamics(pose, twist, twisted)
+    yield Measure(
+        f"accelerations that {EXCESS:g} N in the pattern (1, -1, 1, -1) change",
+        relative_error(moved, acceleration).max(),
+        1e-10,
+        "the four lengths are tied by one equation; rounding",
+    )
+
+
+def _wrong(wrong: WrongLength) -> Iterator[Measure]:
+    split = wrong_force(CORNERS[1], EXCESS)
+    yield Measure(
+        f"internal force when one actuator pushes {EXCESS:g} N too hard",
+        largest(split.twisting),
+        reason="in all four actuators; the rest moves the plate",
+        unit="N",
+    )
+    heave, roll, pitch = wrong.coordinates
+    yield Measure(
+        f"force of each actuator when one length is commanded {1e3 * OFFSET:g} mm too long",
+        largest(wrong.forces),
+        reason=f"with position loops of {STIFFNESS:g} N/m; the plate goes to heave {heave:.6g} m, "
+        f"roll {np.degrees(roll):.3g} deg, pitch {np.degrees(pitch):.3g} deg",
+        unit="N",
+    )
+
+
+def _friction(effects: dict[str, FrictionEffect]) -> Iterator[Measure]:
+    for name, effect in effects.items():
+        added = np.abs(effect.force_difference).max()
+        yield Measure(
+            f"friction {name}: largest force that it adds to an actuator",
+            added,
+            reason=f"{100.0 * added / np.abs(effect.without).max():.2g} percent of the largest; "
+            f"heat over {effect.time[-1]:g} s: {effect.energy:.3g} J",
+            unit="N",
+        )
+
+
+def _statements(effects: dict[str, FrictionEffect]) -> tuple[Statement, ...]:
+    name, effect = next(iter(effects.items()))
+    return (
+        SIMULATOR["foot_friction"].not_given(
+            f"Friction ({name}) adds at most {np.abs(effect.force_difference).max():.2g} N; "
+            "positions are prescribed and do not change at all.",
+            "the coefficient is not printed; the one used is adopted",
+        ),
+    )

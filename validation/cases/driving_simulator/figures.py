@@ -1,0 +1,120 @@
+"""Figures of the driving simulator's cases."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.papers.driving_simulator.closed_forms import ExactKinematics, SmallAngleKinematics
+from twin.papers.driving_simulator.dae.integration import DaeRun
+from twin.papers.driving_simulator.dae.lagrange import DRIVEN
+from twin.papers.driving_simulator.plate import CORNERS, PlateModel
+from twin.papers.driving_simulator.studies.envelope import translational_envelope
+from twin.papers.driving_simulator.studies.error_map import ErrorMap
+from twin.papers.driving_simulator.studies.foot_friction import FrictionEffect
+from twin.papers.driving_simulator.studies.redundancy import wrong_length
+from twin.validation.measures.comparison import log_curve
+from twin.validation.results import Curve, Field, Map, Panel, Plot
+
+DEGREES = 180.0 / np.pi
+
+
+def error_map(errors: ErrorMap) -> Map:
+    """Return the errors of small angles over pitch and roll, at home height."""
+    middle = len(errors.heave) // 2
+    pitch, roll = DEGREES * errors.pitch, DEGREES * errors.roll
+    fields = (
+        Field("length of a pillar [mm]", pitch, roll, 1e3 * _largest(errors.lengths[middle])),
+        Field("heave [mm]", pitch, roll, 1e3 * errors.coordinates[middle, ..., 0]),
+        Field("place of a foot [mm]", pitch, roll, 1e3 * _feet(errors.feet[middle])),
+    )
+    caption = "Small-angle minus exact model at home height, over all poses the pillars can reach."
+    return Map("What small angles cost", "pitch [deg]", "roll [deg]", fields, caption)
+
+
+def _largest(lengths: FloatArray) -> FloatArray:
+    return np.asarray(np.abs(lengths).max(axis=-1))
+
+
+def _feet(feet: FloatArray) -> FloatArray:
+    return np.asarray(np.linalg.norm(feet, axis=-1).max(axis=-1))
+
+
+def envelope_plot(plate: PlateModel) -> Plot:
+    """Return the surface that bounds where the plate's centre can be, seen from two sides."""
+    panels = []
+    for axis, label in ((0, "x [mm]"), (1, "y [mm]")):
+        curves = []
+        for name, model in (
+            ("exact", ExactKinematics(plate)),
+            ("small-angle", SmallAngleKinematics(plate)),
+        ):
+            center = 1e3 * translational_envelope(model, 8).center
+            curves.append(Curve(name, center[:, 2], center[:, axis], "markers"))
+        panels.append(Panel(label, *curves))
+    caption = "Points of the surface that bounds where the plate's centre can be."
+    return Plot("Translational envelope", "z [mm]", *panels, caption=caption)
+
+
+def response_plot(title: str, result: DaeRun, exact: FloatArray) -> Plot:
+    """Return motion, forces and drift of an integrated response, exact forces `(k, 3)` beside."""
+    time, degrees = result.time, np.degrees(result.coordinates[:, 1:3])
+    angles = (Curve("roll", time, degrees[:, 0]), Curve("pitch", time, degrees[:, 1]))
+    pillars = [(k, corner.replace("_", " ")) for k, corner in enumerate(DRIVEN)]
+    forces = tuple(Curve(name, time, result.forces[:, k]) for k, name in pillars)
+    missing = tuple(Curve(name, time, result.forces[:, k] - exact[:, k]) for k, name in pillars)
+    drift = (
+        log_curve("position [m]", time, result.position_drift),
+        log_curve("velocity [m/s]", time, result.velocity_drift),
+    )
+    panels = (
+        Panel("heave [mm]", Curve("heave", time, 1e3 * result.coordinates[:, 0])),
+        Panel("angle [deg]", *angles),
+        Panel("force of a driven pillar [N]", *forces),
+        Panel("less that of the exact model [N]", *missing),
+        Panel("drift of the constraints", *drift, log_y=True),
+    )
+    return Plot(f"Response to {title}", "time [s]", *panels)
+
+
+def friction_plot(effects: dict[str, FrictionEffect]) -> Plot:
+    """Return speeds, added forces and heat of friction under the feet along one motion."""
+    first = next(iter(effects.values()))
+    speeds = 1e3 * np.linalg.norm(first.velocity, axis=-1)
+    sliding = [
+        Curve(corner.replace("_", " "), first.time, speeds[:, k])
+        for k, corner in enumerate(CORNERS)
+        if speeds[:, k].any()
+    ]
+    added = [
+        Curve(f"{name}, front left", effect.time, effect.force_difference[:, 1])
+        for name, effect in effects.items()
+    ]
+    power = [Curve(name, effect.time, 1e3 * effect.power) for name, effect in effects.items()]
+    panels = (
+        Panel("speed of a foot [mm/s]", *sliding),
+        Panel("added force [N]", *added),
+        Panel("power into heat [mW]", *power),
+    )
+    return Plot("Friction under the feet along the paper's sines", "time [s]", *panels)
+
+
+def wrong_length_plot(plate: PlateModel, offset: float, stiffness: float) -> Plot:
+    """Return forces and pose over a wrong length command of up to twice `offset` [m]."""
+    offsets = np.linspace(-2.0 * offset, 2.0 * offset, 21)
+    home = [plate.home_length, 0.0, 0.0]
+    found = [wrong_length(plate, home, CORNERS[1], each, stiffness) for each in offsets]
+    forces = np.array([each.forces for each in found])
+    places = np.array([each.coordinates for each in found]) - home
+    x = 1e3 * offsets
+    angles = np.degrees(places[:, 1:])
+    panels = (
+        Panel(
+            "force that the loops add [N]",
+            *(Curve(c.replace("_", " "), x, forces[:, k]) for k, c in enumerate(CORNERS)),
+        ),
+        Panel("heave [mm]", Curve("heave", x, 1e3 * places[:, 0])),
+        Panel("angle [deg]", Curve("roll", x, angles[:, 0]), Curve("pitch", x, angles[:, 1])),
+    )
+    caption = "Home pose; the front left actuator is commanded too long by this much."
+    return Plot("One wrong length command", "wrong command [mm]", *panels, caption=caption)

@@ -1,0 +1,159 @@
+"""Kinematics of the driving simulator.
+
+The paper's closed forms for small angles are evaluated as printed and held against ours, direct
+against inverse kinematics in both models, and the exact closed forms against the machine's own
+kinematics. Motion ranges are compared with the printed ones. Over the whole workspace the
+small-angle model is compared with the exact one: what the paper calls verified, in millimetres.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.papers.driving_simulator.closed_forms import ExactKinematics, SmallAngleKinematics
+from twin.papers.driving_simulator.inputs import sinusoidal_inputs
+from twin.papers.driving_simulator.plate import PlateModel
+from twin.papers.driving_simulator.studies.error_map import ErrorMap, small_angle_errors
+from twin.papers.driving_simulator.studies.foot_friction import driven_motion
+from twin.papers.driving_simulator.studies.head import exact_head_motion, small_angle_head_motion
+from twin.papers.driving_simulator.studies.motion_ranges import exact_ranges, small_angle_ranges
+from twin.simulation.platform import Platform
+from twin.validation.case import Case
+from twin.validation.cases.driving_simulator.figures import DEGREES, envelope_plot, error_map
+from twin.validation.cases.driving_simulator.printed import BECAUSE, RANGES, coordinates_of
+from twin.validation.cases.driving_simulator.statements import (
+    kinematics_statements,
+    printed_difference,
+    returned,
+)
+from twin.validation.measures.metrics import largest
+from twin.validation.measures.sampling import random_states
+from twin.validation.published.compared import Comparison, compared
+from twin.validation.results import CaseResult, Measure
+
+CASE = Case("simulator_kinematics", __doc__, machines=("driving_simulator",), because=BECAUSE)
+
+STATES = 200
+
+HEAD = (0.0, 0.0, 1.1)
+"""[m] in the platform frame; adopted, the paper leaves it open."""
+
+SINES_TIME = 10.0
+"""[s]"""
+
+ROUNDING = "rounding of some ten operations on lengths below a metre"
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    plate = PlateModel.from_parameters(platform.parameters)
+    poses = random_states(platform, STATES).pose
+    errors = small_angle_errors(plate)
+    ranges = _ranges(plate)
+    measures = [
+        *(comparison.measure for comparison in ranges),
+        *_consistency(plate, coordinates_of(poses)),
+        *_machine(platform, plate, poses),
+        *_costs(plate, errors),
+        *_head(plate),
+    ]
+    statements = (
+        *(comparison.statement for comparison in ranges),
+        *kinematics_statements(plate, errors),
+    )
+    return CASE.result(platform, measures, (error_map(errors), envelope_plot(plate)), statements)
+
+
+def _ranges(plate: PlateModel) -> tuple[Comparison, ...]:
+    heave, roll, pitch = small_angle_ranges(plate)
+    ours = (1e3 * heave, DEGREES * roll, DEGREES * pitch)
+    return tuple(compared(*pair) for pair in zip(RANGES, ours, strict=True))
+
+
+def _consistency(plate: PlateModel, coordinates: FloatArray) -> Iterator[Measure]:
+    yield Measure(
+        f"small-angle forms against the printed ones, {len(coordinates)} poses",
+        printed_difference(plate, coordinates),
+        1e-14,
+        ROUNDING,
+        unit="m",
+    )
+    for name, model in (
+        ("small-angle", SmallAngleKinematics(plate)),
+        ("exact", ExactKinematics(plate)),
+    ):
+        yield Measure(
+            f"{name}: direct kinematics of inverse kinematics",
+            returned(model, coordinates),
+            1e-14,
+            ROUNDING,
+            unit="m, rad",
+        )
+
+
+def _machine(platform: Platform, plate: PlateModel, poses: FloatArray) -> Iterator[Measure]:
+    found = ExactKinematics(plate).inverse(coordinates_of(poses))
+    for name, ours, theirs in (
+        ("lengths", found.lengths, platform.inverse_kinematics(poses)),
+        ("place of the plate", found.center, poses[:, :3]),
+    ):
+        yield Measure(
+            f"exact closed forms against the machine's kinematics: {name}",
+            largest(ours - theirs),
+            1e-12,
+            "two derivations; rounding and the angles taken out of a quaternion",
+            unit="m",
+        )
+    pattern = platform.inverse_kinematics(poses) @ [1.0, -1.0, 1.0, -1.0]
+    yield Measure(
+        "lengths front right - front left + rear left - rear right",
+        largest(pattern),
+        1e-14,
+        "zero at every pose: a plane rectangle; also without small angles",
+        unit="m",
+    )
+
+
+def _costs(plate: PlateModel, errors: ErrorMap) -> Iterator[Measure]:
+    worst, exact = errors.worst, exact_ranges(plate)
+    note = "small-angle minus exact model, largest over the workspace"
+    for name, value, unit in (
+        ("length of a pillar for a wanted pose", worst.length, "m"),
+        ("heave for given lengths", worst.heave, "m"),
+        ("roll for given lengths", worst.roll, "rad"),
+        ("pitch for given lengths", worst.pitch, "rad"),
+        ("place of a foot", worst.foot, "m"),
+    ):
+        yield Measure(f"small angles: {name}", value, reason=note, unit=unit)
+    yield Measure(
+        "exact range of roll with the centre held at its height",
+        DEGREES * exact.roll,
+        reason=f"pitch {DEGREES * exact.pitch:.4g} deg; the longest pillar ends it",
+        unit="deg",
+    )
+
+
+def _head(plate: PlateModel) -> Iterator[Measure]:
+    time = np.linspace(0.0, SINES_TIME, 501)
+    motion = driven_motion(plate, sinusoidal_inputs(plate), time)
+    states = [part.coordinates for part in motion]
+    small, exact = (
+        model(plate, HEAD, *states) for model in (small_angle_head_motion, exact_head_motion)
+    )
+    yield Measure(
+        "acceleration of the driver's head along the paper's sines, small-angle less exact",
+        largest(small.acceleration - exact.acceleration),
+        reason=f"of {np.abs(exact.acceleration).max():.3g} m/s2; head {HEAD[2]:g} m above it",
+        unit="m/s2",
+    )
+    still = exact_head_motion(plate, HEAD, [plate.home_length, 0.0, 0.0], [0.0] * 3, [0.0] * 3)
+    yield Measure(
+        "specific force on the head at rest, off + g upwards by",
+        largest(still.specific_force - [0.0, 0.0, plate.gravity]),
+        1e-12,
+        "rounding; printed with the other sign",
+        unit="m/s2",
+    )

@@ -1,0 +1,1 @@
+"""Five formulations of the dynamics."""

@@ -1,0 +1,217 @@
+"""Five formulations of the dynamics.
+
+The free fall from home by the configuration-space, actuator-space, task-space,
+extended-to-task-space and extended-to-actuator-space formulations: accelerations and motion against
+the reference, what each does at the singular pose in the plane of the base, errors of the loop
+closure (e1 position, e2 velocity, e3 acceleration), energy and run time, beside the paper's tables.
+All with Dormand-Prince 5(4) at 1e-13 per step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from twin.errors import IntegrationError
+from twin.model.integrate import integrate
+from twin.papers.formulations import Formulation, FormulationRun, formulation_names
+from twin.simulation.platform import Platform
+from twin.validation.case import Case
+from twin.validation.cases.formulations.runs import (
+    FALL_TIME,
+    OUTPUT_STEP,
+    PRINTED,
+    PRINTED_STOP,
+    falls,
+    run_time,
+)
+from twin.validation.cases.formulations.statements import (
+    branch_statement,
+    error_statement,
+    stop_statement,
+    time_statement,
+)
+from twin.validation.measures.comparison import log_curve
+from twin.validation.measures.metrics import largest
+from twin.validation.measures.sampling import random_states
+from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot
+
+CASE = Case(
+    "formulations",
+    __doc__,
+    machines=("srspm",),
+    because="the paper's tables are about its benchmark machine, srspm",
+    cost=1.5,
+)
+
+AGREEMENT_TIME = 0.3
+"""[s]"""
+
+STATES = 50
+
+OPERATIONS = 4.0
+"""Roundings, of the size of the largest terms, that an error at the limit of float64 may hold."""
+
+ENERGY_GAIN = 100.0
+"""The energy error has to be this much smaller than printed."""
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    runs, stops = falls(platform)
+    seconds = {name: run_time(platform, name) for name in formulation_names()}
+    measures = [*_agreement(platform, runs), *_singular(platform, runs, stops)]
+    for name, fall in runs.items():
+        measures += _errors(name, fall)
+    measures += _speeds(seconds)
+    statements = (
+        stop_statement(stops),
+        branch_statement(platform, runs["configuration"]),
+        time_statement(seconds),
+        *(error_statement(name, fall) for name, fall in runs.items()),
+    )
+    return CASE.result(platform, measures, _plots(runs), statements)
+
+
+def _agreement(platform: Platform, runs: dict[str, FormulationRun]) -> Iterator[Measure]:
+    states = random_states(platform, STATES, seed=11)
+    forces = platform.inverse_dynamics(states.pose, states.twist, states.acceleration)
+    legs = platform.leg_coordinates(states.pose, states.twist, states.acceleration)
+    joints = legs.accelerations
+    reference = integrate(platform, AGREEMENT_TIME)
+    index = round(AGREEMENT_TIME / OUTPUT_STEP)
+    for name, fall in runs.items():
+        formulation, worst = Formulation(platform, name), 0.0
+        for k, pose in enumerate(states.pose):
+            y = formulation.state_from(pose, states.twist[k])
+            found = formulation.derivative(y, forces[k], guess=pose)[-_dof(name) :]
+            expected = {6: states.acceleration[k], 18: joints[k].reshape(18)}[_dof(name)]
+            expected = joints[k, :, 2] if "actuator" in name else expected
+            worst = max(worst, float(np.abs(found - expected).max() / np.abs(expected).max()))
+        title = PRINTED[name].title
+        yield Measure(
+            f"{title}: accelerations at {STATES} random states",
+            worst,
+            1e-9,
+            "two derivations of one equation; forces from inverse dynamics",
+        )
+        apart = largest(fall.pose[index] - reference.pose[-1])
+        yield Measure(
+            f"{title}: pose after {AGREEMENT_TIME:g} s against the reference",
+            apart,
+            1e-11,
+            "the reference's tolerance of 1e-12 per step, summed up",
+            unit="m, 1",
+        )
+
+
+def _dof(name: str) -> int:
+    return 18 if name == "configuration" else 6
+
+
+def _singular(
+    platform: Platform, runs: dict[str, FormulationRun], stops: dict[str, IntegrationError]
+) -> Iterator[Measure]:
+    expected = {"actuator", "extended_to_actuator"}
+    yield Measure(
+        "formulations that do at the singular pose what they should not",
+        len(expected ^ set(stops)),
+        0.0,
+        "the two actuator spaces have to stop, the three others have to pass",
+    )
+    for name, error in stops.items():
+        data = error.data
+        yield Measure(
+            f"{PRINTED[name].title}: stops at the singular pose",
+            data["time"],
+            reason=f"condition number {data['condition_number']:.2g}, {data['reason']}",
+            unit="s",
+        )
+        yield Measure(
+            f"{PRINTED[name].title}: stop off the paper's last output at {PRINTED_STOP} s",
+            abs(data["run"].time[-1] - PRINTED_STOP),
+            1e-9,
+            f"last time of the result in steps of {OUTPUT_STEP} s, as in the paper",
+            unit="s",
+        )
+    for name, fall in runs.items():
+        if name in stops:
+            continue
+        yield Measure(
+            f"{PRINTED[name].title}: branch behind the singular pose, height at the end",
+            fall.pose[-1, 2],
+            0.0,
+            "negative: it goes on through the base, as momentum has it; positive: it turns back",
+            unit="m",
+        )
+        apart = largest(fall.pose[-1] - integrate(platform, FALL_TIME).pose[-1])
+        yield Measure(
+            f"{PRINTED[name].title}: pose after {FALL_TIME:g} s against the reference",
+            apart,
+            1e-9,
+            "0.3 s before it agrees to 1e-12; passing the singular pose costs no digits",
+            unit="m, 1",
+        )
+
+
+def _errors(name: str, fall: FormulationRun) -> Iterator[Measure]:
+    printed = PRINTED[name]
+    least = fall.resolution.max(axis=0)
+    for k, (error, unit) in enumerate(((fall.e1, "m"), (fall.e2, "m/s"), (fall.e3, "m/s2"))):
+        bar = max(10.0 * printed.errors[k], OPERATIONS * float(least[k]))
+        yield Measure(
+            f"{printed.title}: e{k + 1}",
+            error.max(),
+            bar,
+            f"printed order {printed.errors[k]:.0e}, that is up to ten times as much, or "
+            f"{OPERATIONS:g} roundings of the terms that cancel, of {least[k]:.1e}",
+            unit=unit,
+        )
+    yield Measure(
+        f"{printed.title}: energy error",
+        largest(fall.energy_error),
+        printed.energy / ENERGY_GAIN,
+        f"a hundredth of the printed order {printed.energy:.0e}",
+        unit="%",
+    )
+
+
+def _speeds(seconds: dict[str, float]) -> Iterator[Measure]:
+    for name, value in seconds.items():
+        yield Measure(
+            f"{PRINTED[name].title}: faster than real time",
+            1.0 / value,
+            reason=f"{value / seconds['extended_to_task']:.2f} times extended-to-task; here, now",
+        )
+
+
+def _plots(runs: dict[str, FormulationRun]) -> tuple[Plot, ...]:
+    panels = tuple(
+        Panel(
+            label,
+            *(
+                log_curve(PRINTED[name].title, fall.time[1:], np.abs(getattr(fall, field))[1:])
+                for name, fall in runs.items()
+            ),
+            log_y=True,
+        )
+        for label, field in (
+            ("e1 [m]", "e1"),
+            ("e2 [m/s]", "e2"),
+            ("e3 [m/s2]", "e3"),
+            ("energy error [%]", "energy_error"),
+        )
+    )
+    heights = tuple(
+        Curve(PRINTED[name].title, fall.time, fall.pose[:, 2]) for name, fall in runs.items()
+    )
+    return (
+        Plot(
+            "Errors of the five formulations",
+            "time [s]",
+            *panels,
+            caption="Figures 11 to 14 and B.19 to B.22 of the paper for all formulations.",
+        ),
+        Plot("Height of the platform", "time [s]", Panel("z [m]", *heights)),
+    )

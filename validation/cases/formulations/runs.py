@@ -1,0 +1,112 @@
+"""Free falls by the five formulations, their run times, and the rank of rigidity constraints."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.errors import IntegrationError
+from twin.papers.formulations import (
+    Formulation,
+    FormulationRun,
+    formulation_names,
+    simulate_formulation,
+)
+from twin.simulation.platform import Platform
+
+
+class Printed(NamedTuple):
+    """Printed values of one formulation's free fall."""
+
+    title: str
+    real_time: float
+    """[s] simulated, table 6"""
+    mathematica: float
+    """simulation time per real time, table 5"""
+    compiled: float
+    """simulation time per real time in C++, table 6"""
+    errors: tuple[float, float, float]
+    """orders of e1 [m], e2 [m/s], e3 [m/s2], table 7"""
+    energy: float
+    """order of the energy error [percent], table 7"""
+
+
+PRINTED = {
+    "configuration": Printed("configuration", 1.0, 0.705, 0.794, (1e-7, 1e-6, 1e-4), 1e-8),
+    "actuator": Printed("actuator", 0.48, 0.717, 1.619, (1e-15, 1e-15, 1e-13), 1e-7),
+    "task": Printed("task", 1.0, 0.469, 0.721, (1e-15, 1e-14, 1e-13), 1e-6),
+    "extended_to_task": Printed("extended-to-task", 1.0, 0.289, 0.042, (1e-16, 1e-21, 1e-20), 1e-8),
+    "extended_to_actuator": Printed(
+        "extended-to-actuator", 0.48, 0.423, 0.143, (1e-16, 1e-15, 1e-13), 1e-7
+    ),
+}
+"""By the formulation's name here."""
+
+PRINTED_STOP = 0.48
+"""[s] at which actuator-space simulations end; section 5.2, table 6."""
+
+
+FALL_TIME = 1.0
+"""[s]"""
+
+OUTPUT_STEP = 0.01
+"""[s] the paper's 100 equal steps."""
+
+RUNS = 5
+"""Runs of which the fastest counts."""
+
+
+def falls(platform: Platform) -> tuple[dict[str, FormulationRun], dict[str, IntegrationError]]:
+    """Return the fall by each formulation as far as it goes, and the errors of those that stop."""
+    runs, stops = {}, {}
+    for name in formulation_names():
+        try:
+            runs[name] = simulate_formulation(platform, name, FALL_TIME, OUTPUT_STEP)
+        except IntegrationError as error:
+            runs[name], stops[name] = error.data["run"], error
+    return runs, stops
+
+
+def run_time(platform: Platform, name: str) -> float:
+    """Return seconds per simulated second, the best of some runs, as long as the paper's."""
+    formulation, duration = Formulation(platform, name), PRINTED[name].real_time
+    best = np.inf
+    for _ in range(RUNS):
+        start = perf_counter()
+        formulation.integrate(duration, OUTPUT_STEP)
+        best = min(best, perf_counter() - start)
+    return float(best / duration)
+
+
+def rigidity_ranks(tips: FloatArray) -> FloatArray:
+    """Return the ratios of extreme singular values of twelve constraints as the paper's.
+
+    Nine distances and three triple products (coplanarity) of the tips `(k, 6, 3)`, derived by them.
+    """
+    pairs = [(i, (i + 1) % 6) for i in range(6)] + [(0, 2), (2, 4), (4, 0)]
+    ratios = []
+    for points in tips:
+        rows = np.zeros((12, 6, 3))
+        for line, (i, j) in enumerate(pairs):
+            side = points[j] - points[i]
+            rows[line, i], rows[line, j] = -side, side
+        corner, first, second = points[0], points[2] - points[0], points[4] - points[0]
+        for line, m in enumerate((1, 3, 5), start=9):
+            arm = points[m] - corner
+            parts = np.cross(first, second), np.cross(second, arm), np.cross(arm, first)
+            rows[line, m], rows[line, 2], rows[line, 4] = parts
+            rows[line, 0] = -sum(parts)
+        values = np.linalg.svd(rows.reshape(12, 18), compute_uv=False)
+        ratios.append(values[-1] / values[0])
+    return np.array(ratios)
+
+
+def tips_of(platform: Platform, pose: FloatArray) -> FloatArray:
+    """Return the tips of the legs `(k, 6, 3)` [m] at poses `(k, 7)`."""
+    from scipy.spatial.transform import Rotation
+
+    turns = Rotation.from_quat(pose[:, [4, 5, 6, 3]]).as_matrix()
+    return np.asarray(pose[:, None, :3] + np.einsum("kab,ib->kia", turns, platform.platform_joints))

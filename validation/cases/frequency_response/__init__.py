@@ -1,0 +1,1 @@
+"""Frequency responses of loops and of machines on springs."""

@@ -1,0 +1,1 @@
+"""Cases that make sense for every machine."""

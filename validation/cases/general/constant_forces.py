@@ -1,0 +1,41 @@
+"""Motion under constant actuator forces.
+
+From rest at home, each actuator keeps its holding force plus a constant offset of its own, up to a
+tenth of the mean holding force (of what yields a hundredth of the stroke, where legs have stiff
+springs), for 0.3 s (less in small machines and in stiff ones). The platform moves in all its
+degrees of freedom.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.simulation.platform import Platform
+from twin.validation.case import Case
+from twin.validation.measures.comparison import trajectory_comparison
+from twin.validation.measures.durations import duration_for
+from twin.validation.measures.equilibrium import offset_force, rest
+from twin.validation.results import CaseResult
+
+CASE = Case("constant_forces", __doc__, cost=0.4)
+
+DURATION = 0.3
+"""[s] at most"""
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    forces = constant_forces(platform)
+    duration = duration_for(platform, DURATION)
+    deflection = rest(platform).deflection
+    measures, plots = trajectory_comparison(
+        platform, duration, "Constant forces", forces, deflection=deflection
+    )
+    return CASE.result(platform, measures, plots)
+
+
+def constant_forces(platform: Platform) -> FloatArray:
+    """Return holding forces plus an offset of its own for each actuator, `(n,)` [N, N m]."""
+    pattern = np.cos(2.0 * np.arange(platform.n_actuators))
+    return np.asarray(rest(platform).forces + offset_force(platform) * pattern)

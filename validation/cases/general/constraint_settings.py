@@ -1,0 +1,163 @@
+"""Default and tuned constraint settings.
+
+The same motion under sinusoidal forces, with the constraint settings each engine comes with and
+with those of the fidelities, time step 1 ms (less in a small machine or a stiff one). The loop gap
+is the largest distance between two points that a constraint holds together: what the engine lets
+the closed loops come apart.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.engines import make_engine
+from twin.errors import MissingDependencyError
+from twin.model.engine import State
+from twin.simulation.platform import Platform
+from twin.simulation.simulate import simulate
+from twin.simulation.trajectory import Trajectory
+from twin.validation.case import Case
+from twin.validation.cases.general.sinusoidal_forces import sinusoidal_forces
+from twin.validation.measures.comparison import LABELS, log_curve, missing
+from twin.validation.measures.durations import TIMESTEP, duration_for, step_for
+from twin.validation.measures.equilibrium import rest
+from twin.validation.measures.metrics import position_error
+from twin.validation.results import CaseResult, Measure, Panel, Plot
+
+CASE = Case("constraint_settings", __doc__, cost=0.6)
+
+DURATION = 0.3
+"""[s] at most"""
+
+LEAST_GAIN = 10.0
+"""Defaults' position error per position error."""
+
+LARGEST_GAPS = {"tuned": 1e-6, "tuned, plain steps": 1.4e-5, "tuned, extrapolated": 1e-6}
+"""[m] at 1 ms: MuJoCo's bar of the poses, and for plain steps what was measured when Bullet's
+settings were chosen."""
+
+NOT_JUDGED = "tuned, plain steps"
+"""First-order time stepping hides what its settings gain."""
+
+NO_GUARD = 10.0
+"""[m] largest loop gap: the defaults may open the loops as far as they like."""
+
+
+class Setting(NamedTuple):
+    """One way to run an engine."""
+
+    engine: str
+    label: str
+    options: dict[str, Any]
+
+
+SETTINGS = (
+    Setting("mujoco", "defaults", {"engine_defaults": True}),
+    Setting("mujoco", "tuned", {}),
+    Setting("bullet", "defaults", {"engine_defaults": True, "fidelity": "fast"}),
+    Setting("bullet", "tuned, plain steps", {"fidelity": "fast"}),
+    Setting("bullet", "tuned, extrapolated", {}),
+)
+
+
+class Outcome(NamedTuple):
+    """Errors over time of one setting."""
+
+    name: str
+    time: FloatArray
+    gap: FloatArray
+    error: FloatArray
+    largest_gap: float | None
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    duration = duration_for(platform, DURATION)
+    step = step_for(platform, TIMESTEP)
+    forces = sinusoidal_forces(platform, duration, step)
+    options: dict[str, Any] = {"deflection": rest(platform).deflection, "progress": False}
+    reference = simulate(platform, duration, forces=forces, timestep=step, **options)
+    measures: list[Measure] = []
+    outcomes: list[Outcome] = []
+    defaults: dict[str, Outcome] = {}
+    for setting in SETTINGS:
+        name = f"{LABELS[setting.engine]}, {setting.label}"
+        try:
+            outcome = _outcome(platform, setting, name, forces, reference)
+        except MissingDependencyError as error:
+            measures.append(missing(name, error))
+            continue
+        outcomes.append(outcome)
+        base = defaults.setdefault(setting.engine, outcome)
+        measures += _measures(outcome, base)
+    panels = (
+        Panel("loop gap [m]", *(log_curve(o.name, o.time, o.gap) for o in outcomes), log_y=True),
+        Panel(
+            "position error [m]",
+            *(log_curve(o.name, o.time, o.error) for o in outcomes),
+            log_y=True,
+        ),
+    )
+    plot = Plot("Loop gap and error of position", "time [s]", *panels)
+    return CASE.result(platform, measures, (plot,))
+
+
+def _outcome(
+    platform: Platform, setting: Setting, name: str, forces: FloatArray, reference: Trajectory
+) -> Outcome:
+    engine = make_engine(
+        setting.engine, platform, reference.timestep, largest_gap=NO_GUARD, **setting.options
+    )
+    gaps: list[float] = []
+
+    def recording(_: float, __: State) -> FloatArray:
+        gaps.append(engine.loop_gap)
+        return np.asarray(forces[len(gaps) - 1])
+
+    try:
+        trajectory = simulate(
+            platform,
+            reference.time[-1],
+            forces=recording,
+            engine=engine,
+            deflection=rest(platform).deflection,
+            progress=False,
+        )
+        gaps.append(engine.loop_gap)
+    finally:
+        engine.close()
+    error = position_error(trajectory.pose, reference.pose)
+    return Outcome(
+        name, reference.time[1:], np.array(gaps)[1:], error[1:], LARGEST_GAPS.get(setting.label)
+    )
+
+
+def _measures(outcome: Outcome, defaults: Outcome) -> list[Measure]:
+    measures = [
+        Measure(
+            f"{outcome.name}: largest loop gap",
+            outcome.gap.max(),
+            outcome.largest_gap,
+            "a loop that is open by more shows in the pose" if outcome.largest_gap else "",
+            unit="m",
+        ),
+        Measure(f"{outcome.name}: largest position error", outcome.error.max(), unit="m"),
+    ]
+    if outcome is not defaults:
+        measures += [
+            Measure(
+                f"{outcome.name}: position error, times smaller than with defaults",
+                defaults.error.max() / outcome.error.max(),
+                None if outcome.name.endswith(NOT_JUDGED) else LEAST_GAIN,
+                "less would not be worth settings of our own",
+                at_least=True,
+            ),
+            Measure(
+                f"{outcome.name}: loop gap, times smaller than with defaults",
+                defaults.gap.max() / outcome.gap.max(),
+            ),
+        ]
+    return measures

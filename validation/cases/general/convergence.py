@@ -1,0 +1,177 @@
+"""Convergence in the time step.
+
+Motion under constant actuator forces, from rest at home, with time steps from 4 ms to 0.25 ms (all
+shorter in a stiff machine). The largest position error against the reference has to fall with the
+step at the order that belongs to the method. Orders are fitted above the floor, where a smaller
+step still reduces the error.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.errors import MissingDependencyError
+from twin.simulation.platform import Platform
+from twin.simulation.simulate import simulate
+from twin.simulation.trajectory import Trajectory
+from twin.validation.case import Case
+from twin.validation.cases.general.constant_forces import constant_forces
+from twin.validation.measures.comparison import BARS, LABELS, log_curve, missing, motion_share
+from twin.validation.measures.durations import duration_for, stiff_scale
+from twin.validation.measures.equilibrium import rest
+from twin.validation.measures.metrics import fitted_order, position_error, rotation_error
+from twin.validation.results import CaseResult, Curve, CurveStyle, Measure, Panel, Plot
+
+CASE = Case("convergence", __doc__, cost=2.5)
+
+DURATION = 0.2
+"""[s] at most"""
+
+STEPS = np.array([4e-3, 2e-3, 1e-3, 5e-4, 2.5e-4])
+"""[s]"""
+
+TINY = 1e-2
+"""Of an engine's bar: errors below it may be of another order, that of what else is left."""
+
+
+class Method(NamedTuple):
+    """One way to run an engine, and the order it has to show."""
+
+    label: str
+    engine: str
+    options: dict[str, Any]
+    order: float
+    reason: str
+    style: CurveStyle = "line+markers"
+
+
+class Errors(NamedTuple):
+    """Largest errors over the motion, one entry per time step."""
+
+    position: FloatArray
+    """[m]"""
+    rotation: FloatArray
+    """[rad]"""
+
+
+METHODS = (
+    Method(
+        "accurate fidelity",
+        "mujoco",
+        {"fidelity": "accurate"},
+        1.8,
+        "second order: the integrator's fourth is hidden by the constraint springs, which stiffen "
+        "with the step squared; 0.2 left for the fit",
+    ),
+    Method(
+        "fast fidelity",
+        "mujoco",
+        {"fidelity": "fast"},
+        0.9,
+        "first order: semi-implicit Euler; 0.1 left for the fit",
+    ),
+    Method(
+        "plain steps",
+        "bullet",
+        {"fidelity": "fast"},
+        0.9,
+        "first order: semi-implicit Euler; 0.1 left for the fit",
+        "dash",
+    ),
+    Method(
+        "extrapolated",
+        "bullet",
+        {"fidelity": "accurate"},
+        2.7,
+        "third order: extrapolation removes the errors of first and second order; 0.3 left for "
+        "the fit",
+    ),
+)
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    forces = constant_forces(platform)
+    duration = duration_for(platform, DURATION)
+    steps = STEPS * stiff_scale(platform)
+    start: dict[str, Any] = {"deflection": rest(platform).deflection, "progress": False}
+    reference = simulate(platform, duration, forces=forces, timestep=steps[0], **start)
+    share = motion_share(platform, reference)
+    tiny = {bar.engine: TINY * bar.tolerance * share for bar in BARS}
+    measures: list[Measure] = []
+    positions: list[Curve] = []
+    rotations: list[Curve] = []
+    for method in METHODS:
+        name = f"{LABELS[method.engine]}, {method.label}"
+        try:
+            name += _integrator(method)
+            errors = _errors(platform, method, forces, reference, steps)
+        except MissingDependencyError as error:
+            measures.append(missing(name, error))
+            continue
+        at = f"at {1e3 * steps[2]:g} ms"
+        measures += [
+            _order(name, method, steps, errors.position, tiny[method.engine]),
+            Measure(f"{name}: position error {at}", errors.position[2], unit="m"),
+            Measure(f"{name}: rotation error {at}", errors.rotation[2], unit="rad"),
+        ]
+        positions.append(log_curve(name, steps, errors.position, method.style))
+        rotations.append(log_curve(name, steps, errors.rotation, method.style))
+    plot = Plot(
+        "Error over time step",
+        "time step [s]",
+        Panel("position error [m]", *positions, log_y=True),
+        Panel("rotation error [rad]", *rotations, log_y=True),
+        log_x=True,
+        caption="Largest errors over the motion. The two first-order methods lie on each other.",
+    )
+    return CASE.result(platform, measures, (plot,))
+
+
+def _integrator(method: Method) -> str:
+    """Return the integrator of a fidelity of MuJoCo, as it is set there."""
+    if method.engine != "mujoco":
+        return ""
+    from twin.engines.mujoco.settings import FIDELITY_INTEGRATORS
+
+    return f" ({FIDELITY_INTEGRATORS[method.options['fidelity']]})"
+
+
+def _order(
+    name: str, method: Method, steps: FloatArray, errors: FloatArray, tiny: float
+) -> Measure:
+    fit = fitted_order(steps, errors)
+    reason = f"{method.reason}; fitted over {fit.used} steps from {1e3 * steps[0]:g} ms down"
+    judged = fit.order >= method.order or errors[2] > tiny
+    if not judged:
+        reason = f"not judged: errors of {errors[2]:.1e} m are too small to show the method's order"
+    bound = method.order if judged else None
+    return Measure(f"{name}: order of convergence", fit.order, bound, reason, at_least=True)
+
+
+def _errors(
+    platform: Platform, method: Method, forces: FloatArray, reference: Trajectory, steps: FloatArray
+) -> Errors:
+    largest = []
+    for step in steps:
+        motion = simulate(
+            platform,
+            reference.time[-1],
+            forces=forces,
+            engine=method.engine,
+            timestep=step,
+            every=round(steps[0] / step),
+            deflection=rest(platform).deflection,
+            progress=False,
+            **method.options,
+        )
+        largest.append(
+            (
+                position_error(motion.pose, reference.pose).max(),
+                rotation_error(motion.pose, reference.pose).max(),
+            )
+        )
+    return Errors(*np.array(largest).T)

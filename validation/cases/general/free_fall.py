@@ -1,0 +1,177 @@
+"""Free fall from rest.
+
+The machine falls from home without actuator forces. On pillars it starts tilted, as it would only
+sink straight down else; springs between platform and base carry it, and so it is let go a hundredth
+of the stroke beside home. Both engines are compared with the reference over the first 0.3 s (less
+in small machines and in stiff ones). The reference alone goes on to 1 s, through the base and
+through the singular pose in its plane, which task-space equations pass unharmed (on pillars it ends
+with the first part, before a strut has no length left): its energy has to stay constant but for
+what dampers and friction take. Where a paper prints the end of the fall, it is compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.errors import ForwardKinematicsError
+from twin.model.solution import Solution
+from twin.simulation.platform import Platform
+from twin.validation.case import Case
+from twin.validation.measures.comparison import trajectory_comparison
+from twin.validation.measures.durations import duration_for, stiff_scale, time_scale, whole_steps
+from twin.validation.measures.energy import balance_of, free_motion
+from twin.validation.measures.equilibrium import rest
+from twin.validation.measures.sampling import moved, platform_radius, stroke
+from twin.validation.published.compared import Comparison, PrintedValue, compared
+from twin.validation.published.papers import EXTENDED
+from twin.validation.published.printed import FREE_FALLS, FreeFall
+from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Statement
+
+CASE = Case("free_fall", __doc__, needs_gravity=True, cost=0.7)
+
+ENGINE_TIME = 0.3
+FALL_TIME = 1.0
+"""[s]"""
+
+ASIDE = np.array([0.8, -0.5, 0.3])
+"""Along or about x, y and z, of the start beside home."""
+
+TILT = np.radians(2.5)
+SHARE = 0.01
+"""Of the stroke."""
+
+SAMPLES = 2001
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    start = {"pose": start_pose(platform), "deflection": rest(platform).deflection}
+    fall = free_fall(platform)
+    duration = duration_for(platform, ENGINE_TIME)
+    if fall.time[-1] < duration:
+        duration = whole_steps(platform, float(fall.time[-1]))
+    measures, plots = trajectory_comparison(platform, duration, "Free fall", **start)
+    time = np.linspace(0.0, fall.time[-1], SAMPLES)
+    pose = fall(time)[0]
+    condition = platform.condition_number(pose)
+    balance = balance_of(platform, fall)
+    crossing = singular_time(platform, fall)
+    measures.append(balance.measure(f"reference: energy drift in {fall.time[-1]:.3g} s"))
+    if crossing is not None:
+        note = f"condition number {condition.max():.3g} near it, {condition[0]:.3g} at home"
+        name = "singular pose: determinant of the Jacobian changes sign"
+        measures.append(Measure(name, crossing, reason=note, unit="s"))
+    statements: tuple[Statement, ...] = ()
+    if platform.name in FREE_FALLS and fall.time[-1] == FALL_TIME:
+        printed = FREE_FALLS[platform.name]
+        benchmark = tuple(_benchmark(printed, pose[-1]))
+        measures.extend(comparison.measure for comparison in benchmark)
+        statements = (
+            *(comparison.statement for comparison in benchmark),
+            *_statements(platform, printed, fall, crossing, balance.total),
+        )
+    panels = (
+        Panel("height z [m]", Curve("z", time, pose[:, 2])),
+        Panel("condition number", Curve("condition number", time, condition), log_y=True),
+        balance.panel(),
+    )
+    title = "Free fall of the reference"
+    caption = "Condition number of the Jacobian, moments scaled by the platform joints' radius."
+    plots.append(Plot(title, "time [s]", *panels, caption=caption))
+    return CASE.result(platform, measures, plots, statements)
+
+
+def start_pose(platform: Platform) -> FloatArray:
+    """Return the pose `(7,)` from which a machine falls."""
+    if platform.leg.has_axial_spring:
+        beside = SHARE * stroke(platform)
+        shift = np.concatenate([beside * ASIDE, beside / platform_radius(platform) * ASIDE])
+    elif platform.leg.has_foot:
+        shift = np.concatenate([np.zeros(3), TILT * ASIDE])
+    else:
+        return platform.home
+    return np.asarray(platform.constrain(moved(platform.home[None], shift[None], 1.0)).pose[0])
+
+
+def free_fall(platform: Platform) -> Solution:
+    """Return the fall of the reference; half of what is possible if a leg cannot follow it."""
+    longest = FALL_TIME if platform.dof == 6 else ENGINE_TIME
+    duration = longest * (time_scale(platform) if platform.dof < 6 else stiff_scale(platform))
+    return free_motion(
+        platform, duration, pose=start_pose(platform), deflection=rest(platform).deflection
+    )
+
+
+CROSSING_STEP = 1e-5
+"""[s]; the legs of srspm pass three singular poses within 0.2 ms."""
+
+
+def singular_time(platform: Platform, fall: Solution) -> float | None:
+    """Return the time [s] at which the determinant of a square Jacobian first changes sign."""
+    if not platform.n_actuators == platform.dof == 6:
+        return None
+    from scipy.optimize import brentq
+
+    def determinant(time: float | FloatArray) -> FloatArray:
+        return np.asarray(np.linalg.det(platform.jacobian(fall(time)[0])))
+
+    time = np.linspace(0.0, fall.time[-1], round(fall.time[-1] / CROSSING_STEP) + 1)
+    values = determinant(time)
+    changes = np.flatnonzero(values[1:] * values[:-1] <= 0.0)
+    if not changes.size:
+        return None
+    return float(brentq(determinant, time[changes[0]], time[changes[0] + 1], xtol=1e-12))
+
+
+def tracked_until(platform: Platform, fall: Solution, step: float) -> float:
+    """Return the time [s] for which forward kinematics finds the pose of the falling legs.
+
+    Each solution is the guess of the next one, `step` [s] later, as actuator-space equations do.
+    """
+    pose = platform.home
+    for k in range(1, round(FALL_TIME / step) + 1):
+        true_pose = fall(k * step)[0]
+        try:
+            pose = platform.forward_kinematics(platform.inverse_kinematics(true_pose), pose)
+        except ForwardKinematicsError:
+            return (k - 1) * step
+        if np.abs(pose - true_pose).max() > 1e-6:
+            return (k - 1) * step
+    return FALL_TIME
+
+
+def _benchmark(printed: FreeFall, end: FloatArray) -> Iterator[Comparison]:
+    source = f"{EXTENDED}, code published with the paper: free fall from home"
+    for axis, value, expected, tolerance in (
+        ("x", end[0], printed.x, 5e-10),
+        ("z", end[2], printed.z, 5e-7),
+    ):
+        name = f"{axis} after {FALL_TIME:g} s"
+        yield compared(PrintedValue(source, name, expected, "m", tolerance), float(value))
+
+
+def _statements(
+    platform: Platform, printed: FreeFall, fall: Solution, crossing: float | None, total: FloatArray
+) -> tuple[Statement, ...]:
+    tracked = tracked_until(platform, fall, printed.output_step)
+    passes = "none is passed" if crossing is None else f"it is passed at {crossing:.4f} s"
+    percent = 100.0 * float(np.abs(total - total[0]).max() / abs(total[0]))
+    return (
+        EXTENDED["singular_fall"].judged(
+            f"The singular pose: {passes}. Tracking the legs' lengths in steps of "
+            f"{1e3 * printed.output_step:g} ms, forward kinematics finds the platform until "
+            f"{tracked:.2f} s and not after.",
+            abs(tracked - printed.singular_time) < 1e-6,
+        ),
+        EXTENDED["task_space_passes"].judged(
+            f"The task-space reference runs through to {FALL_TIME:g} s without a stop.",
+            bool(fall(FALL_TIME)[0][2] < 0.0),
+        ),
+        EXTENDED["total_energy"].not_given(
+            f"Largest change {percent:.1e} percent of the energy at the start.",
+            "a curve without numbers",
+        ),
+    )

@@ -1,0 +1,39 @@
+"""Algebraic projection on random states.
+
+Random states with random accelerations are put into each engine's open tree (loops cut where the
+engine closes them by constraints). The tree's own inverse dynamics is projected through the
+loop-closure Jacobian onto the actuators and has to give the reference's actuator forces (those of
+smallest norm where there are more actuators than degrees of freedom). No constraint solver and no
+time step take part: agreement proves that the engine's model has the right masses, inertias,
+centres of mass, points and axes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from twin.simulation.platform import Platform
+from twin.validation.case import Case
+from twin.validation.measures.driven import force_name
+from twin.validation.measures.projection import projection_errors
+from twin.validation.measures.sampling import random_states
+from twin.validation.results import CaseResult, Measure, Panel, Plot
+
+CASE = Case("projection", __doc__, cost=0.5)
+
+STATES = 50
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    states = random_states(platform, STATES)
+    measures, curves = projection_errors(platform, states, x=np.arange(1.0, STATES + 1.0))
+    pose, twist, acceleration, deflection = states
+    spread = np.abs(platform.inverse_dynamics(pose, twist, acceleration, deflection=deflection))
+    name = f"largest {force_name(platform)} of an actuator among the states"
+    measures.append(Measure(name, spread.max(), reason="scale", unit=platform.force_unit))
+    points = [replace(curve, style="markers") for curve in curves]
+    panel = Panel("largest error / largest force", *points, log_y=True)
+    return CASE.result(platform, measures, (Plot("Projected actuator forces", "state", panel),))

@@ -1,0 +1,52 @@
+"""Laws of the analytic reference.
+
+The reference is held against laws that do not depend on how its equations were derived: inverse
+dynamics undoes forward dynamics, the change of energy is the power of forces and wrench less what
+dampers and friction take, the kinetic energy is the quadratic form of a symmetric mass matrix, the
+Jacobian and its derivative are those of the actuator coordinates, forward kinematics undoes inverse
+kinematics, and free motion keeps its energy but for losses. Random poses inside the actuators'
+limits, random velocities, forces and wrenches.
+"""
+
+from __future__ import annotations
+
+from twin.simulation.platform import Platform
+from twin.validation.case import Case
+from twin.validation.measures.durations import duration_for, fall_scale
+from twin.validation.measures.energy import balance_of, free_motion
+from twin.validation.measures.equilibrium import rest
+from twin.validation.measures.laws import dynamic_laws, kinematic_laws
+from twin.validation.measures.sampling import random_states
+from twin.validation.results import CaseResult, Plot
+
+CASE = Case("reference", __doc__)
+
+STATES = 1000
+
+FREE_MOTION = 0.3
+"""[s] at most; not so long that a falling leg may come to lie along its joint's first axis."""
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    states = random_states(platform, STATES)
+    motion = free_motion(
+        platform,
+        duration_for(platform, FREE_MOTION),
+        twist=platform.constrain(platform.home, fall_scale(platform) * states.twist[0]).twist,
+        deflection=rest(platform).deflection,
+    )
+    balance = balance_of(platform, motion)
+    measures = (
+        *dynamic_laws(platform, states),
+        *kinematic_laws(platform, states),
+        balance.measure(f"energy drift in {balance.time[-1]:.4g} s of free motion"),
+    )
+    plot = Plot(
+        "Energy drift of the reference in free motion",
+        "time [s]",
+        balance.panel("drift / largest kinetic energy"),
+        caption="No actuator forces, gravity on, started at home with a random velocity. What "
+        "dampers and friction have taken is added.",
+    )
+    return CASE.result(platform, measures, (plot,))

@@ -1,0 +1,56 @@
+"""Motion under sinusoidal actuator forces.
+
+From rest at home, each actuator adds a sine of its own frequency, 3 to 8 Hz, to its holding force,
+for 0.5 s (less in small machines; in stiff ones frequencies rise as the time step falls). Forces
+are sampled at the start of each step and held over it, in the reference as in the engines, so that
+the errors are those of the engines alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.simulation.platform import Platform
+from twin.validation.case import Case
+from twin.validation.measures.comparison import trajectory_comparison
+from twin.validation.measures.driven import force_name, leg_curves
+from twin.validation.measures.durations import compared_step, duration_for
+from twin.validation.measures.equilibrium import offset_force, rest
+from twin.validation.results import CaseResult, Panel, Plot
+
+CASE = Case("sinusoidal_forces", __doc__, cost=0.6)
+
+DURATION = 0.5
+"""[s] at most"""
+
+FREQUENCIES = (3.0, 8.0)
+"""[Hz] at steps of 1 ms of the first and the last actuator's sine; the others lie evenly
+between."""
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    duration = duration_for(platform, DURATION)
+    step = compared_step(platform)
+    forces = sinusoidal_forces(platform, duration, step)
+    measures, plots = trajectory_comparison(
+        platform, duration, "Sinusoidal forces", forces, deflection=rest(platform).deflection
+    )
+    time = np.arange(float(len(forces))) * step
+    curves = leg_curves(time, forces)
+    label = f"{force_name(platform)} [{platform.force_unit}]"
+    plots.append(Plot("Applied forces", "time [s]", Panel(label, *curves)))
+    return CASE.result(platform, measures, plots)
+
+
+def sinusoidal_forces(platform: Platform, duration: float, timestep: float) -> FloatArray:
+    """Return holding forces plus sines, sampled at the start of each step, `(steps, n)` [N, N m].
+
+    Amplitudes are equal, frequencies and phases differ from actuator to actuator.
+    """
+    time = np.arange(round(duration / timestep))[:, None] * timestep
+    legs = np.arange(platform.n_actuators)
+    frequency = np.linspace(*FREQUENCIES, platform.n_actuators) * (1e-3 / compared_step(platform))
+    sines = np.sin(2.0 * np.pi * frequency * time + 1.3 * legs)
+    return np.asarray(rest(platform).forces + offset_force(platform) * sines)

@@ -1,0 +1,1 @@
+"""Inertial sensor, encoders and homing."""

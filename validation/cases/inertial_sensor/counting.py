@@ -1,0 +1,49 @@
+"""Encoders of the thesis: random motion decoded, and a machine homed from beside its switches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from twin.plant.encoder import EncoderBank
+from twin.plant.encoder_decoder import EncoderDecoder
+from twin.plant.homing import Homing, HomingInputs
+from twin.plant.homing_settings import homing_settings
+from twin.simulation.platform import Platform
+from twin.validation.results import Measure
+
+TURN, COUNT = 4096, 5.08e-3 / 4096
+"""Counts over one turn, and one count [m]."""
+
+
+def counting_measures(platform: Platform) -> Iterator[Measure]:
+    """Yield counting errors of encoders on a machine's six actuators: in motion, and by homing."""
+    random = np.random.default_rng(5)
+    bank = EncoderBank(np.full(6, COUNT), TURN, platform.minimum_coordinates, seed=2)
+    moves = random.integers(-2047, 2048, size=(2000, 6))
+    travel = np.concatenate([-np.ones((1, 6)), np.zeros((1, 6)), np.cumsum(moves, axis=0)])
+    raw = bank.readings(bank.index_coordinates + COUNT * travel)[1:]
+    decoder = EncoderDecoder(bank.resolution, bank.turn)
+    decoder.start(raw[0], bank.index_coordinates)
+    found, faults = decoder.decode(raw)
+    wrong = np.abs(found - travel[1:]).max() + faults.sum()
+    reason = "up to half a turn between two samples is output exactly, and no fault is seen"
+    yield Measure("counts decoded wrongly", wrong, 0.0, reason)
+    settings = homing_settings(platform, bank.resolution, bank.turn, bank.index_coordinates)
+    homing = Homing(settings)
+    place = platform.minimum_coordinates + np.linspace(-1e-3, 8e-3, 6)
+    switch = platform.minimum_coordinates + random.uniform(-1.5e-3, 1.5e-3, 6)
+    bank.power_up(place)
+    time, done = 0.0, False
+    while not done and time < 20.0:
+        output = homing.update(HomingInputs(time, bank.raw, (place <= switch).astype(float)))
+        place = place + 1e-3 * output.speeds
+        bank.count(place)
+        done, time = output.ready or bool(output.fault), time + 1e-3
+    error = np.abs(homing.decoder.coordinates - place).max() / COUNT
+    reason = "half a count, and the way over the last period; switches are up to 1.5 mm off"
+    yield Measure("coordinates after homing", error, 1.0, reason, unit="counts")
+    yield Measure(
+        "time to home from near the switches", time, reason="speeds are adopted", unit="s"
+    )

@@ -1,0 +1,1 @@
+"""Largest payloads of the Stewart thesis."""

@@ -1,0 +1,185 @@
+"""Largest payloads of the Stewart thesis.
+
+The searches of thesis 4.2 over actuator positions: the largest payload at rest, with the very
+position at which the search stops, then without its grid; and the largest one while all axes shake
+at 2 to 70 Hz, for axes in phase, for rotations that run backwards as in (2.3), and for the worst
+phases, which the thesis does not give. Masses are exact: forces are affine in the payload's mass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from twin.analysis.payload.criterion import THESIS_CRITERION
+from twin.analysis.payload.dynamic import DynamicPayload, dynamic_payload
+from twin.analysis.payload.scaled import scaled_payload
+from twin.analysis.payload.static import StaticPayload, static_payload
+from twin.analysis.payload.sweep import frequency_sweep
+from twin.analysis.payload.worst_phase import WorstPhase, worst_phase
+from twin.model.motions import REST
+from twin.simulation.platform import Platform
+from twin.validation.case import Case
+from twin.validation.cases.payload.statements import (
+    PHASES,
+    dynamic_statement,
+    keeping_share,
+    largest_speed,
+    opposed_speeds,
+    published_row,
+    speed_statement,
+    static_statement,
+)
+from twin.validation.measures.metrics import largest
+from twin.validation.published.printed import (
+    STEWART_DYNAMIC_PAYLOAD,
+    STEWART_SPEED_CHECK,
+    STEWART_STATIC_PAYLOAD,
+)
+from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot
+
+CASE = Case(
+    "payload",
+    __doc__,
+    machines=("stewart",),
+    because="the thesis gives these numbers for its own machine; `twin payload` takes others",
+    cost=3.0,
+)
+
+PRINTED_DIGIT = "half a unit of the last printed digit"
+COUNT = "a count of steps"
+
+FREQUENCIES = np.geomspace(2.0, 70.0, 16)
+"""[Hz] of the plot."""
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    still = static_payload(platform, limit=STEWART_STATIC_PAYLOAD.thrust)
+    forwards = dynamic_payload(platform)
+    backwards = dynamic_payload(platform, THESIS_CRITERION.backwards())
+    worst = worst_phase(platform)
+    shaken = (forwards, backwards, worst)
+    measures = (*_static(platform, still), *_speeds(platform), *_dynamic(shaken))
+    plots = (_static_plot(still), _dynamic_plot(platform, forwards, worst))
+    statements = (static_statement(still), speed_statement(platform), dynamic_statement(shaken))
+    return CASE.result(platform, measures, plots, statements)
+
+
+def _static(platform: Platform, found: StaticPayload) -> Iterator[Measure]:
+    printed = STEWART_STATIC_PAYLOAD
+    refused = scaled_payload(platform, printed.refused)
+    thrusts = refused.inverse_dynamics(found.poses, REST, REST)
+    affine = found.forces.of(printed.refused)
+    yield Measure(
+        "static thrusts affine in the payload's mass, against a machine that carries it",
+        np.abs(thrusts - affine).max() / printed.thrust,
+        1e-12,
+        "rounding of a difference over some ten times the shipped payload",
+    )
+    for name, value, expected in (
+        ("largest static payload that holds", found.passes_kg, printed.held),
+        ("first static payload that does not", found.fails_kg, printed.refused),
+    ):
+        yield Measure(
+            f"{name}, off the printed {expected:g} kg",
+            abs((value or 0.0) - expected),
+            0.0,
+            COUNT,
+            unit="kg",
+        )
+    off = np.inf
+    if found.first_failure is not None:
+        off = largest(found.first_failure - printed.extensions)
+    name = "extensions at which the static search stops, against print"
+    yield Measure(name, off, 5e-5, PRINTED_DIGIT, unit="m")
+    least = found.continuous
+    corner = "a corner of the range" if least.corner else "not a corner of the range"
+    yield Measure(
+        "exact static limit on the grid", found.exact_limit_kg, reason="by mass", unit="kg"
+    )
+    yield Measure(
+        "exact static limit over all positions",
+        least.limit_kg,
+        found.exact_limit_kg * (1.0 + 1e-12),
+        f"cannot be above the grid's; found at {corner} by {least.searches} searches",
+        unit="kg",
+    )
+
+
+def _speeds(platform: Platform) -> Iterator[Measure]:
+    name = "largest actuator speed of the performance criterion"
+    limit = f"above the limit of {STEWART_SPEED_CHECK.speed:g} m/s if larger"
+    yield Measure(name, largest_speed(platform, inverted=False), reason=limit, unit="m/s")
+    backwards = largest_speed(platform, inverted=True)
+    yield Measure(
+        f"{name}, rotation as printed", backwards, reason="(2.2), (2.3) and A.2", unit="m/s"
+    )
+    least, second, *_ = opposed_speeds(platform)
+    share = keeping_share(platform)
+    note = f"of {PHASES} draws; without any phases the axes are in phase"
+    yield Measure("share of random phases that keep the actuators' speed", share, reason=note)
+    yield Measure(
+        f"{name}, axes in phase or opposed, least of 32",
+        least,
+        reason=f"next {second:.4f}",
+        unit="m/s",
+    )
+
+
+def _dynamic(shaken: tuple[DynamicPayload, DynamicPayload, WorstPhase]) -> Iterator[Measure]:
+    forwards, backwards, worst = shaken
+    for name, found in (("in phase", forwards), ("rotations backwards", backwards)):
+        note = f"leg {found.exact_leg}, {found.exact_frequency:g} Hz; left out per frequency: "
+        note += ", ".join(map(str, found.left_out))
+        yield Measure(
+            f"payload under shaking, {name}", found.exact_limit_kg, reason=note, unit="kg"
+        )
+    yield Measure(
+        "payload under shaking, worst phases",
+        worst.limit_kg,
+        min(forwards.exact_limit_kg, worst.bound_kg * (1.0 + 1e-3)),
+        "neither above axes in phase nor above the bound of small motions, which leaves out "
+        f"displacements over lengths; leg {worst.leg}, {worst.frequency:g} Hz",
+        unit="kg",
+    )
+    yield Measure(
+        f"payload that the printed position carries at {STEWART_DYNAMIC_PAYLOAD.frequency:g} Hz, "
+        "worst phases",
+        worst.bounds[published_row(worst)],
+        reason=f"the thesis has it fail with {STEWART_DYNAMIC_PAYLOAD.refused:g} kg",
+        unit="kg",
+    )
+
+
+def _static_plot(found: StaticPayload) -> Plot:
+    masses = np.linspace(400.0, 900.0, 51)
+    printed = STEWART_STATIC_PAYLOAD
+    marks = np.array([printed.held, printed.refused])
+    curves = (
+        Curve("largest of 4096 positions", masses, found.largest_force(masses)),
+        Curve("limit", masses[[0, -1]], np.full(2, printed.thrust), "dash"),
+        Curve("printed masses", marks, found.largest_force(marks), "markers"),
+    )
+    return Plot("Largest static thrust", "mass of the payload [kg]", Panel("thrust [N]", *curves))
+
+
+def _dynamic_plot(platform: Platform, forwards: DynamicPayload, worst: WorstPhase) -> Plot:
+    sweep = frequency_sweep(platform, forwards, worst, FREQUENCIES)
+    printed = STEWART_DYNAMIC_PAYLOAD
+    at = np.full(2, printed.frequency)
+    curves = (
+        Curve("in phase", sweep.frequency, sweep.in_phase),
+        Curve("worst phases", sweep.frequency, sweep.worst_phase),
+        Curve("rotations backwards", sweep.frequency, sweep.backwards, "dash"),
+        Curve("printed", at, np.array([printed.held, printed.refused]), "markers"),
+    )
+    return Plot(
+        "Payload that every position carries under shaking",
+        "frequency [Hz]",
+        Panel("mass [kg]", *curves),
+        log_x=True,
+        caption="Ends and speeds of the actuators ignored. Below some 5 Hz displacements change "
+        "the geometry; above, the accelerations alone count and frequency does not matter.",
+    )

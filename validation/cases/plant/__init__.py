@@ -1,0 +1,1 @@
+"""Drives on a test bench."""

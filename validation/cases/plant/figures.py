@@ -1,0 +1,72 @@
+"""Figures of a machine's drives."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.kernels.plant import actuation as column
+from twin.machine.hardware.drive import AnyDrive
+from twin.simulation.platform import Platform
+from twin.validation.cases.plant.trials import FoldBack, FrictionCurve, Hysteresis, friction_law
+from twin.validation.results import Curve, Panel, Plot
+
+
+def friction_plot(curve: FrictionCurve, drive: FloatArray) -> Plot:
+    """Return friction over the speed, as found and by its law."""
+    speed = drive[column.STRIBECK] * np.logspace(-1.0, np.log10(50.0), 200)
+    panel = Panel(
+        "effort [N, N m]",
+        Curve("law", speed, friction_law(drive, speed)),
+        Curve("found", curve.speeds, curve.found, "markers"),
+    )
+    caption = (
+        "What a velocity loop gives its motor at steady speed: breaking away, Stribeck's fall, "
+        "then dry and viscous friction."
+    )
+    return Plot("Friction", "speed [m/s, rad/s]", panel, log_x=True, caption=caption)
+
+
+def hysteresis_plot(loop: Hysteresis, unit: str) -> Plot:
+    """Return the loop of motor and leg; `unit` of their coordinates."""
+    shown = slice(len(loop.motor) // 2, None, len(loop.motor) // 2000)
+    motor, lag = 1e3 * loop.motor[shown], 1e3 * (loop.leg - loop.motor)[shown]
+    panel = Panel(f"leg minus motor [m{unit}]", Curve("found", motor, lag))
+    caption = (
+        f"A leg with drag behind a slow motor: the loop is {1e3 * loop.width:.4g} m{unit} wide; "
+        f"the play and what the drag presses make {1e3 * loop.expected:.4g} m{unit}."
+    )
+    return Plot("Backlash", f"motor [m{unit}]", panel, caption=caption)
+
+
+def response_plot(
+    runs: dict[float, tuple[FloatArray, FloatArray, FloatArray]], drive: AnyDrive
+) -> Plot:
+    """Return the responses to a step; `runs`: time, effort and closed form per step [s]."""
+    curves = []
+    for step, (time, effort, expected) in runs.items():
+        curves.append(Curve(f"steps of {1e3 * step:.4g} ms", 1e3 * time, effort, "markers"))
+        dense = (f"closed form, {1e3 * step:.4g} ms", 1e3 * time, expected)
+        curves.append(Curve(*dense, "dot"))
+    caption = (
+        f"A step of the force command at 0, delayed by {1e3 * drive.delay:g} ms, behind a current "
+        f"loop of {1e3 * drive.current_lag:g} ms. Values at the ends of steps."
+    )
+    panel = Panel("change of effort [N, N m]", *curves)
+    return Plot("Step of the command", "time [ms]", panel, caption=caption)
+
+
+def fold_back_plot(heated: FoldBack, machine: Platform) -> Plot:
+    """Return effort over time for a motor commanded beyond its limit."""
+    continuous = machine.parameters.legs[0].actuator.effort
+    curves = [Curve("given", heated.time, heated.effort)]
+    if continuous is not None:
+        curves.append(
+            Curve("continuous", heated.time, np.full_like(heated.time, continuous), "dash")
+        )
+    caption = (
+        f"Peak effort until the mean square has warmed the motor: {heated.after:.4g} s, by the "
+        f"closed form {heated.expected:.4g} s."
+    )
+    panel = Panel("effort [N, N m]", *curves)
+    return Plot("Peak and continuous effort", "time [s]", panel, caption=caption)

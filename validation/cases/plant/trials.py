@@ -1,0 +1,232 @@
+"""Trials of a drive on a test bench, each beside its closed form or an exact solution."""
+
+from __future__ import annotations
+
+from math import exp, log, pi, sin
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.kernels.plant import actuation as column
+from twin.kernels.plant.actuation import VELOCITY
+from twin.validation.cases.plant.bench import BenchRecord, DriveBench
+from twin.validation.measures.metrics import largest
+
+STEPS = (4e-4, 2e-4, 1e-4)
+"""[s] of the engine, for the order of convergence."""
+
+STEP = 1e-4
+"""[s] of the engine elsewhere."""
+
+FREQUENCY = 20.0
+"""[Hz] at which a free leg is shaken."""
+
+LOOP = 2e-3
+"""[s] Lag of the velocity loop that measures friction."""
+
+OPEN = 1e3
+"""[m, rad] Play in which a motor never meets its leg."""
+
+
+def isolated(drive: FloatArray, *columns: int, free: bool = False) -> FloatArray:
+    """Return a drive `(1, CONSTANTS)` without what the columns say; `free`: without its leg."""
+    row = drive[None].copy()
+    row[0, list(columns)] = 0.0
+    row[0, [column.PEAK, column.CONTINUOUS, column.FASTEST]] = np.inf
+    row[0, [column.LOWER, column.LOWER_STOP]] = -np.inf
+    row[0, [column.UPPER, column.UPPER_STOP]] = np.inf
+    row[0, [column.LAG, column.LAG_MEAN, column.SPEED_DIGIT, column.EFFORT_DIGIT]] = 0.0
+    if free:
+        row[0, column.HALF_PLAY] = OPEN
+    return row
+
+
+class Coupling(NamedTuple):
+    """A free leg shaken by its motor, against the exact motion of two masses on a spring."""
+
+    imbalance: float
+    """change of momentum against impulse, per impulse that was exchanged"""
+    error: float
+    """largest of the leg's rate at the end, per largest rate, with the finest step"""
+    orders: FloatArray
+    """of convergence from step to step"""
+
+
+def coupling(drive: FloatArray, mass: float) -> Coupling:
+    """Return the exchange of momentum between motor and leg over a period and a half."""
+    row = isolated(drive, column.FRICTION, column.BREAKAWAY, column.VISCOUS, column.HALF_PLAY)
+    duration = round(1.5 / FREQUENCY / STEPS[0]) * STEPS[0]
+    inertia, stiffness, damping = row[0, [column.INERTIA, column.STIFFNESS, column.DAMPING]]
+    effort = (inertia + mass) * 2.0 * pi * FREQUENCY * 0.01
+    exact, largest = _two_masses(inertia, mass, stiffness, damping, effort, duration)
+    errors, imbalance = [], 0.0
+    for step in STEPS:
+        push, record = _shaken(row, effort, mass, step, duration)
+        momentum = inertia * record.state(column.SPEED)[-1] + mass * record.rate[-1]
+        exchanged = step * float(np.abs(record.force).sum() + np.abs(push).sum())
+        imbalance = max(imbalance, abs(momentum - step * float(push.sum())) / exchanged)
+        errors.append(abs(record.rate[-1] - exact) / largest)
+    return Coupling(imbalance, errors[-1], np.log2(np.divide(errors[:-1], errors[1:])))
+
+
+def _shaken(
+    row: FloatArray, effort: float, mass: float, step: float, duration: float
+) -> tuple[FloatArray, BenchRecord]:
+    """Return the motor's efforts, those of the middles of steps, and what happens."""
+    middles = (np.arange(round(duration / step)) + 0.5) * step
+    push = np.asarray(effort * np.sin(2.0 * pi * FREQUENCY * middles))
+    record = DriveBench(row, step).run(
+        duration, lambda time: float(push[round(time / step)]), mass=mass
+    )
+    return push, record
+
+
+def _two_masses(
+    inertia: float, mass: float, stiffness: float, damping: float, effort: float, duration: float
+) -> tuple[float, float]:
+    """Return the leg's rate at the end and its largest, from the matrix exponential."""
+    from scipy.linalg import expm
+
+    wave = 2.0 * pi * FREQUENCY
+    # States: motor, speed, leg, rate; sine and cosine of the effort.
+    system = np.zeros((6, 6))
+    system[0, 1] = system[2, 3] = 1.0
+    pull = np.array([stiffness, damping, -stiffness, -damping])
+    system[1, :4], system[3, :4] = -pull / inertia, pull / mass
+    system[1, 4] = effort / inertia
+    system[4, 5], system[5, 4] = wave, -wave
+    start = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+    part = expm(system * (duration / 200))
+    rates = [start]
+    for _ in range(200):
+        rates.append(part @ rates[-1])
+    found = np.array(rates)[:, 3]
+    return float(found[-1]), largest(found)
+
+
+class FrictionCurve(NamedTuple):
+    """The effort of a motor that slides at constant speeds."""
+
+    speeds: FloatArray
+    """[m/s] or [rad/s]"""
+    found: FloatArray
+    """effort [N] or [N m], when it no longer changes"""
+    law: FloatArray
+    """by the parameters"""
+
+
+def friction_law(drive: FloatArray, speed: FloatArray) -> FloatArray:
+    """Return friction at speeds above zero: dry, with Stribeck's fall, and viscous."""
+    extra = drive[column.BREAKAWAY] - drive[column.FRICTION]
+    falling = np.exp(-((speed / drive[column.STRIBECK]) ** 2))
+    level = drive[column.FRICTION] + extra * falling
+    return np.asarray(level + drive[column.VISCOUS] * speed)
+
+
+def friction_curve(drive: FloatArray) -> FrictionCurve:
+    """Return friction as a velocity loop finds it, from creeping to forty Stribeck speeds."""
+    row = isolated(drive, free=True)
+    speeds = drive[column.STRIBECK] * np.array([0.2, 0.5, 1.0, 1.5, 2.0, 3.0, 10.0, 40.0])
+    # Above the slope by which friction falls, or no speed on it would be steady.
+    slope = (drive[column.BREAKAWAY] - drive[column.FRICTION]) / drive[column.STRIBECK]
+    gain = drive[column.INERTIA] / LOOP + 2.0 * slope
+    found = []
+    for speed in speeds:
+        bench = DriveBench(row, STEP, gain=gain, rate=gain / (4.0 * LOOP))
+        bench.put(column.SPEED, speed)
+        record = bench.run(0.15, float(speed), mode=VELOCITY)
+        found.append(record.state(column.EFFORT)[-1])
+    return FrictionCurve(speeds, np.array(found), friction_law(drive, speeds))
+
+
+def stopping(drive: FloatArray) -> tuple[float, float]:
+    """Return the distance to rest from a hundred Stribeck speeds, found and by quadrature."""
+    from scipy.integrate import quad
+
+    row, speed = isolated(drive, free=True), 100.0 * drive[column.STRIBECK]
+    bench = DriveBench(row, STEP)
+    bench.put(column.SPEED, speed)
+    inertia = drive[column.INERTIA]
+    longest = inertia * speed / drive[column.FRICTION]
+    record = bench.run(np.ceil(longest / STEP + 2.0) * STEP)
+    expected = quad(
+        lambda at: inertia * at / float(friction_law(drive, np.array(at))),
+        0.0,
+        speed,
+        points=[drive[column.STRIBECK], 3.0 * drive[column.STRIBECK]],
+    )[0]
+    return float(record.state(column.POSITION)[-1]), float(expected)
+
+
+class Hysteresis(NamedTuple):
+    """A leg with drag behind a motor that swings slowly."""
+
+    motor: FloatArray
+    """[m] or [rad]"""
+    leg: FloatArray
+    """[m] or [rad]"""
+    width: float
+    """between the two ways, at the middle"""
+    expected: float
+    """the play and twice what the drag presses the transmission by"""
+    inside: float
+    """largest force where the motor touches neither flank, per drag"""
+
+
+def hysteresis(drive: FloatArray, mass: float) -> Hysteresis:
+    """Return the loop of motor and leg over a swing of twenty times the play."""
+    row = isolated(drive, column.FRICTION, column.BREAKAWAY, column.VISCOUS)
+    play, stiffness = 2.0 * row[0, column.HALF_PLAY], row[0, column.STIFFNESS]
+    swing, wave, heavy, step = 10.0 * play, pi, 1e6 * mass, 2.5e-4
+    row[0, column.INERTIA] = heavy
+    drag = 100.0 * mass
+    bench = DriveBench(row, step)
+    bench.put(column.SPEED, swing * wave)
+    record = bench.run(
+        4.0,
+        lambda time: -heavy * swing * wave**2 * sin(wave * time),
+        mass=mass,
+        load=lambda rate: -drag * rate,
+        leg=-0.5 * play,
+        rate=swing * wave,
+    )
+    motor = record.state(column.POSITION)
+    lag, crossing = record.leg - motor, np.diff(np.sign(motor))
+    down, up = (np.flatnonzero(crossing == sign)[-1] for sign in (-2.0, 2.0))
+    middle = 0.5 * (lag[1:] + lag[:-1])
+    inside = np.abs(middle) < 0.49 * play
+    largest = np.abs(record.force[inside]).max(initial=0.0) / (drag * swing * wave)
+    expected = play + 2.0 * drag * swing * wave / stiffness
+    return Hysteresis(motor, record.leg, float(lag[down] - lag[up]), expected, float(largest))
+
+
+class FoldBack(NamedTuple):
+    """A motor commanded to its peak without a break."""
+
+    time: FloatArray
+    """[s]"""
+    effort: FloatArray
+    """[N] or [N m]"""
+    after: float
+    """[s] until it falls back to continuous effort"""
+    expected: float
+    """-T ln(1 - (continuous / peak)^2)"""
+
+
+def fold_back(drive: FloatArray, thermal_time: float) -> FoldBack:
+    """Return the time for which a motor gives its peak; `drive` with its own limits."""
+    step = thermal_time / 2000.0
+    row = drive[None].copy()
+    row[0, column.LAG] = row[0, column.LAG_MEAN] = 0.0
+    row[0, column.WARMING] = 1.0 - exp(-step / thermal_time)
+    row[0, column.FRICTION] = row[0, column.BREAKAWAY] = 1e9
+    row[0, [column.LOWER, column.LOWER_STOP]] = -np.inf
+    row[0, [column.UPPER, column.UPPER_STOP]] = np.inf
+    row[0, [column.EFFORT_DIGIT, column.INERTIA]] = 0.0, 0.0
+    peak, continuous = row[0, column.PEAK], row[0, column.CONTINUOUS]
+    record = DriveBench(row, step).run(thermal_time, 2.0 * peak)
+    effort = record.state(column.EFFORT)
+    after = float(record.time[1:][effort[1:] < peak][0] - step)
+    expected = -thermal_time * log(1.0 - (continuous / peak) ** 2)
+    return FoldBack(record.time[1:] - step, effort[1:], after, expected)

@@ -1,0 +1,1 @@
+"""Tank motion under control."""

@@ -1,0 +1,224 @@
+"""Tank motion under control.
+
+Part of the tank-track motion at its full size, faded in from rest, driven by controllers at 1 kHz
+in MuJoCo at 0.5 ms: the thesis' cascade, the cascade with a Kalman observer in torque mode,
+feedforward by inverse dynamics, and computed torque; on the ideal plant and on the hardware one,
+with armature inertia, delay, friction, backlash and encoders. Root mean squares of the platform's
+and the actuators' errors in one table. Then what the observer's estimates bring with and without
+friction and backlash, and a short course of the ideal plant under each controller in all three
+engines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from twin.control.cascade import Cascade
+from twin.control.computed_torque import ComputedTorque
+from twin.control.controller import Controller
+from twin.control.equivalent_mass import lumped_mass
+from twin.control.feedforward import InverseDynamicsFeedforward
+from twin.control.observer_cascade import ObserverCascade
+from twin.control.reference import Reference, sample_reference
+from twin.engines import make_engine
+from twin.machine.machine import MachineParameters
+from twin.simulation.platform import Platform, load
+from twin.validation.case import Case
+from twin.validation.cases.tank_motion import tank_motion
+from twin.validation.cases.tracking.observer_evidence import (
+    FROM_THE_START,
+    evidence_measures,
+    evidence_statements,
+    evidence_table,
+    observer_evidence,
+)
+from twin.validation.cases.tracking.plots import tracking_plots
+from twin.validation.cases.tracking.tracked import Excerpt, Tracked, apart, part, tracked
+from twin.validation.published.papers import THESIS
+from twin.validation.results import CaseResult, Measure, Statement, Table
+
+CASE = Case(
+    "tracking",
+    __doc__,
+    machines=("stewart",),
+    because="the thesis controls its own machine, stewart; other machines' controllers are tested",
+    cost=5.0,
+)
+
+PERIOD, TIMESTEP = 1e-3, 0.5e-3
+"""[s] of controllers and engines"""
+
+BEGIN, FADE, RUN, BEYOND = 2.0, 0.4, 1.2, 0.02
+"""[s] Where in the tank motion, which has its full size from there on, the course begins; its rise;
+its length; how far its reference goes beyond, for controllers that look ahead."""
+
+SHORT = (500, 560)
+"""Control periods of the course in all engines, at full motion."""
+
+BETTER = 3.0
+"""Required: thesis' cascade per best controller."""
+
+SAME = 1e-4
+"""Required: difference of engines in parts of the motion."""
+
+LIGHTER, SMOOTHER = 0.9, 0.7
+"""Payload and friction of a model that is wrong, in parts of the true ones."""
+
+CONTROLLERS: dict[str, type[Controller]] = {
+    "thesis cascade": Cascade,
+    "PI + Kalman": ObserverCascade,
+    "feedforward": InverseDynamicsFeedforward,
+    "computed torque": ComputedTorque,
+}
+
+WRONG_MODELS = ("feedforward", "computed torque")
+"""Controllers that are also given a model that is wrong."""
+
+UNITS = (("position", "mm"), ("rotation", "mrad"), ("actuator", "mm"))
+"""Of the three root mean squares, after multiplication by a thousand."""
+
+
+def run(platform: Platform) -> CaseResult:
+    """Run the case on one machine."""
+    machines = {"ideal": platform, "hardware": load(platform.name, "hardware")}
+    motion = Excerpt(tank_motion(platform), BEGIN, RUN + BEYOND, FADE)
+    references = {
+        plant: sample_reference(machine, motion, PERIOD) for plant, machine in machines.items()
+    }
+    runs: dict[tuple[str, str], Tracked] = {}
+    for plant, machine in machines.items():
+        engine = make_engine("mujoco", machine, TIMESTEP, "accurate")
+        for name in CONTROLLERS:
+            controller = _controller(name, machine, references[plant])
+            runs[plant, name] = tracked(machine, controller, engine, RUN)
+        engine.close()
+    wrong = _wrong_models(machines["hardware"], references["hardware"])
+    found, size = observer_evidence(machines, motion, RUN, PERIOD, TIMESTEP)
+    measures = [
+        *_better(runs, wrong),
+        *evidence_measures(found, size),
+        *_engines(platform, part(platform, references["ideal"], *SHORT)),
+    ]
+    return CASE.result(
+        platform,
+        measures,
+        tracking_plots(runs, UNITS, tuple(CONTROLLERS)),
+        (*evidence_statements(found, size), _mass_statement(platform)),
+        (_table(runs, wrong, size), evidence_table(found)),
+    )
+
+
+def wrong_model(machine: Platform) -> Platform:
+    """Return a model of the machine with a payload and frictions that are too small."""
+    content = machine.parameters.model_dump()
+    body = content["platform"]["body"]
+    body["mass"] *= LIGHTER
+    body["inertia"] = (LIGHTER * np.array(body["inertia"])).tolist()
+    for name in ("friction_torque", "viscous_torque"):
+        content["leg"]["drive"][name] *= SMOOTHER
+    return Platform(MachineParameters.model_validate(content))
+
+
+def _controller(name: str, machine: Platform, reference: Reference, **options: Any) -> Controller:
+    kind = CONTROLLERS[name]
+    starts = FROM_THE_START if kind in (Cascade, ObserverCascade) else {}
+    return kind(machine, reference, **starts, **options)
+
+
+def _wrong_models(machine: Platform, reference: Reference) -> dict[str, Tracked]:
+    """Return runs on the analytic engine under controllers that know a wrong model."""
+    model = wrong_model(machine)
+    engine = make_engine("analytic", machine, TIMESTEP, "fast")
+    runs = {
+        name: tracked(machine, _controller(name, machine, reference, model=model), engine, RUN)
+        for name in WRONG_MODELS
+    }
+    engine.close()
+    return runs
+
+
+def _table(
+    runs: dict[tuple[str, str], Tracked],
+    wrong: dict[str, Tracked],
+    size: tuple[float, float, float],
+) -> Table:
+    """Return root mean squares by controller, plant and error."""
+
+    def texts(values: tuple[float, ...]) -> tuple[str, ...]:
+        return tuple(f"{1e3 * value:.3g}" for value in values)
+
+    rows = [
+        (name, *texts(runs["ideal", name].rms), *texts(runs["hardware", name].rms))
+        for name in CONTROLLERS
+    ]
+    unknown = ("",) * len(UNITS)
+    rows += [
+        (f"{name}, wrong model", *unknown, *texts(course.rms)) for name, course in wrong.items()
+    ]
+    rows.append(("none: the motion itself", *texts(size), *texts(size)))
+    columns = [
+        f"{plant}: {what} [{unit}]" for plant in ("ideal", "hardware") for what, unit in UNITS
+    ]
+    return Table(
+        "Errors under control",
+        ("controller", *columns),
+        tuple(rows),
+        f"Root mean squares over {RUN:g} s in MuJoCo; wrong models, with {LIGHTER:g} of the "
+        f"payload and {SMOOTHER:g} of the friction, on the analytic engine.",
+    )
+
+
+def _better(runs: dict[tuple[str, str], Tracked], wrong: dict[str, Tracked]) -> Iterator[Measure]:
+    """Yield runs that stopped early, and errors of the thesis' cascade per other controllers."""
+    early = sum(bool(course.trajectory.stopped) for course in (*runs.values(), *wrong.values()))
+    yield Measure("runs stopped early", early, 0.0, "all controllers reach the end")
+    thesis = np.array(runs["hardware", "thesis cascade"].rms)
+    shares = {
+        name: float((thesis / np.array(runs["hardware", name].rms)).min()) for name in CONTROLLERS
+    }
+    best = max(CONTROLLERS, key=lambda name: shares[name])
+    yield Measure(
+        f"hardware plant: thesis cascade per best controller ({best})",
+        shares[best],
+        BETTER,
+        "required; the smallest of the ratios of the three errors",
+        at_least=True,
+    )
+    for name, course in wrong.items():
+        yield Measure(
+            f"hardware plant: thesis cascade per {name}, wrong model",
+            (thesis / np.array(course.rms)).min(),
+            reason=f"model with {LIGHTER:g} of the payload and {SMOOTHER:g} of the friction",
+        )
+
+
+def _engines(platform: Platform, reference: Reference) -> Iterator[Measure]:
+    duration = (SHORT[1] - SHORT[0]) * PERIOD
+    engines = [
+        make_engine(name, platform, TIMESTEP, "accurate")
+        for name in ("analytic", "mujoco", "bullet")
+    ]
+    for name in CONTROLLERS:
+        runs = [
+            tracked(platform, _controller(name, platform, reference), engine, duration).trajectory
+            for engine in engines
+        ]
+        far = max(max(apart(runs[0], course)) for course in runs[1:])
+        reason = "required; analytic against MuJoCo and PyBullet, in parts of the motion"
+        yield Measure(f"ideal plant, {name}: engines apart", far, SAME, reason)
+    for engine in engines:
+        engine.close()
+
+
+def _mass_statement(platform: Platform) -> Statement:
+    mass = float(lumped_mass(platform, drives=False)[0])
+    return THESIS["equivalent_mass"].judged(
+        f"By that rule {mass:.2f} kg; with the armature's inertia "
+        f"{float(lumped_mass(load(platform.name, 'hardware'))[0]):.0f} kg.",
+        abs(mass - 18.8) < 0.05,
+        "the code gives no source for its mass; neither contains the armature, which is 26 "
+        "times the rest",
+    )

@@ -1,0 +1,1 @@
+"""Step responses and tuning."""

@@ -1,0 +1,77 @@
+"""Step responses over one gain at a time, as the Stewart thesis draws them before its search."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from twin.analysis.tuning.specification import StepFigures, step_figures
+from twin.analysis.tuning.velocity import VelocityStudy
+from twin.simulation.platform import Platform
+from twin.validation.published.papers import THESIS
+from twin.validation.results import Curve, Panel, Plot, Statement
+
+GAINS = (5, 10, 15, 20, 25, 30)
+"""[N per mm/s] Adopted: the range that the thesis gives to its search; the values it draws are not
+printed."""
+
+GAIN, TIME = 15, 3
+"""[N per mm/s], [ms] held while the other is changed."""
+
+TIMES = (1, 2, 3, 4, 5, 6, 7, 8)
+"""[ms] Adopted in the same way."""
+
+SECTION = f"{THESIS}, section 4.3.1.1.1"
+
+
+def variants(platform: Platform) -> tuple[Plot, tuple[Statement, ...]]:
+    """Return the thesis' figures 4.13 and 4.14, and what it reads off them beside ours."""
+    gains, first = _responses(platform, [(gain, TIME) for gain in GAINS], "Kp {0:g}")
+    times, second = _responses(platform, [(GAIN, time) for time in TIMES], "Ti {1:g} ms")
+    plot = Plot(
+        "Velocity step over gain and integral time",
+        "time [ms]",
+        Panel(f"speed per step, Ti {TIME:g} ms", *gains),
+        Panel(f"speed per step, Kp {GAIN:g} N per mm/s", *times),
+        caption="Thesis figures 4.13 and 4.14; the values it draws are not printed.",
+    )
+    return plot, (_by_gain(first), _by_time(second))
+
+
+def _responses(
+    platform: Platform, pairs: list[tuple[int, int]], name: str
+) -> tuple[tuple[Curve, ...], list[StepFigures]]:
+    curves, figures = [], []
+    for gain, time in pairs:
+        instants, response = VelocityStudy().response(platform, 1e3 * gain, 1e-3 * time)
+        curves.append(Curve(name.format(gain, time), 1e3 * instants, response))
+        figures.append(step_figures(instants, response))
+    return tuple(curves), figures
+
+
+def _by_gain(figures: list[StepFigures]) -> Statement:
+    rises, overshoots = [one.rise_time for one in figures], [one.overshoot for one in figures]
+    return THESIS["higher_gain"].judged(
+        f"From {GAINS[0]} to {GAINS[-1]} N per mm/s the rise time falls from "
+        f"{1e3 * rises[0]:.1f} to {1e3 * rises[-1]:.1f} ms and the overshoot from "
+        f"{100.0 * overshoots[0]:.0f} to {100.0 * overshoots[-1]:.1f} percent.",
+        _growing(rises[::-1]) and _growing(overshoots[::-1]),
+    )
+
+
+def _by_time(figures: list[StepFigures]) -> Statement:
+    rises, overshoots = [one.rise_time for one in figures], [one.overshoot for one in figures]
+    settled = [one.settling_time for one in figures]
+    each = ", ".join(f"{1e3 * one:.1f}" for one in settled)
+    return THESIS["longer_integral_time"].judged(
+        f"From {TIMES[0]} to {TIMES[-1]} ms with Kp = {GAIN} the overshoot falls from "
+        f"{100.0 * overshoots[0]:.0f} to {100.0 * overshoots[-1]:.1f} percent and the rise time "
+        f"grows from {1e3 * rises[0]:.1f} to {1e3 * rises[-1]:.1f} ms; settled after {each} ms.",
+        _growing(overshoots[::-1]) and _growing(rises) and _growing(settled),
+        "overshoot and rise time do as they say, settling time does not grow throughout: it ends "
+        "where the last swing enters the band of 0.5 percent, and another swing is the last one "
+        "for other gains",
+    )
+
+
+def _growing(values: list[float]) -> bool:
+    return all(before < after for before, after in pairwise(values))

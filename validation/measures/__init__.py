@@ -1,0 +1,1 @@
+"""Measures that several cases share: laws, motions, energy, engines against the reference."""

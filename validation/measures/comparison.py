@@ -1,0 +1,155 @@
+"""An engine's trajectory against the reference under the same held forces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.errors import MissingDependencyError
+from twin.motion.displacement import displacement
+from twin.simulation.platform import Platform
+from twin.simulation.simulate import simulate
+from twin.simulation.trajectory import Trajectory
+from twin.validation.measures.durations import compared_step
+from twin.validation.measures.metrics import position_error, rotation_error
+from twin.validation.measures.sampling import platform_radius
+from twin.validation.results import Curve, CurveStyle, Measure, Panel, Plot
+
+SMALLEST = 1e-17
+"""Errors of zero are drawn here, so that logarithmic axes can show them."""
+
+
+DASHES = 60
+"""Points of an engine's dashed line over the reference's; the error below has all of them."""
+
+FULL_MOTION = 1e-2
+"""[m] of a platform joint; the bars are set for motions at least as large."""
+
+
+class EngineBar(NamedTuple):
+    """The largest error that an engine's accurate fidelity may have."""
+
+    engine: str
+    label: str
+    tolerance: float
+    """[m] and [rad], for motions from `FULL_MOTION` on; smaller ones are held to less in
+    proportion"""
+    reason: str
+
+
+BARS = (
+    EngineBar(
+        "mujoco",
+        "MuJoCo",
+        1e-6,
+        "bar for Runge-Kutta 4 at 1 ms; the loops are held by stiff springs (time constant two "
+        "steps), which leaves up to 1e-7, while soft loops leave 1e-3",
+    ),
+    EngineBar(
+        "bullet",
+        "Bullet",
+        1e-7,
+        "bar for the trajectory extrapolated from steps of 1, 0.5 and 0.25 ms, which leaves 1e-9 "
+        "on smooth forces; a plain step of 1 ms leaves 1e-3",
+    ),
+)
+LABELS = {bar.engine: bar.label for bar in BARS}
+
+
+def missing(label: str, error: MissingDependencyError) -> Measure:
+    """Return the note that an engine could not take part."""
+    return Measure(f"{label}: not compared", float("nan"), reason=str(error), unit="")
+
+
+def log_curve(name: str, x: FloatArray, y: FloatArray, style: CurveStyle = "line") -> Curve:
+    """Return an error curve for a logarithmic axis."""
+    return Curve(name, x, np.maximum(y, SMALLEST), style)
+
+
+def trajectory_comparison(
+    platform: Platform, duration: float, title: str, forces: Any = None, **start: Any
+) -> tuple[list[Measure], list[Plot]]:
+    """Return errors and plots of every engine over `duration` [s].
+
+    Args:
+        platform: the machine.
+        duration: [s], a multiple of its compared step.
+        title: of the plots.
+        forces: as in `simulate`.
+        start: `pose`, `twist` and `deflection` as in `simulate`.
+    """
+    options: dict[str, Any] = {
+        **start,
+        "forces": forces,
+        "timestep": compared_step(platform),
+        "progress": False,
+    }
+    reference = simulate(platform, duration, **options)
+    share = motion_share(platform, reference)
+    measures, plots = [], []
+    for bar in BARS:
+        try:
+            trajectory = simulate(platform, duration, engine=bar.engine, **options)
+        except MissingDependencyError as error:
+            measures.append(missing(bar.label, error))
+            continue
+        measures.extend(trajectory_measures(bar, trajectory, reference, share))
+        plots.append(trajectory_plot(f"{title}: {bar.label} and reference", trajectory, reference))
+    return measures, plots
+
+
+def motion_share(platform: Platform, reference: Trajectory) -> float:
+    """Return the largest displacement of the platform per `FULL_MOTION`, at most 1."""
+    start = np.broadcast_to(reference.pose[0], reference.pose.shape)
+    turned = platform_radius(platform) * rotation_error(reference.pose, start)
+    return min(1.0, float((position_error(reference.pose, start) + turned).max()) / FULL_MOTION)
+
+
+def trajectory_measures(
+    bar: EngineBar, trajectory: Trajectory, reference: Trajectory, share: float = 1.0
+) -> Iterator[Measure]:
+    """Return the largest errors in position and rotation, held against a share of the bar."""
+    smaller = (
+        f"; the platform moves {1e6 * share * FULL_MOTION:.3g} um only, and so the bar is that "
+        f"much smaller than for {1e2 * FULL_MOTION:g} cm"
+    )
+    reason = bar.reason + (smaller if share < 1.0 else "")
+    for what, unit, error in (
+        ("position", "m", position_error(trajectory.pose, reference.pose)),
+        ("rotation", "rad", rotation_error(trajectory.pose, reference.pose)),
+    ):
+        name = f"{bar.label}: largest {what} error in {reference.time[-1]:g} s"
+        yield Measure(name, error.max(), share * bar.tolerance, reason, unit=unit)
+
+
+def trajectory_plot(title: str, trajectory: Trajectory, reference: Trajectory) -> Plot:
+    """Return the plot of an engine against the reference, error below."""
+    time, label = reference.time, LABELS[trajectory.engine]
+    start = reference.pose[0]
+    sources: tuple[tuple[str, Trajectory, CurveStyle, slice], ...] = (
+        ("reference", reference, "line", slice(None)),
+        (label, trajectory, "dash", slice(None, None, 1 + len(time) // DASHES)),
+    )
+    panels = []
+    for y_label, names, columns in (
+        ("displacement [m]", ("x", "y", "z"), slice(0, 3)),
+        ("rotation vector [rad]", ("rx", "ry", "rz"), slice(3, 6)),
+    ):
+        curves = [
+            Curve(f"{name} {source}", time[kept], values[kept], style)
+            for source, motion, style, kept in sources
+            for name, values in zip(names, displacement(motion.pose, start).T[columns], strict=True)
+        ]
+        panels.append(Panel(y_label, *curves))
+    errors = (
+        log_curve(f"{name} error [{unit}]", time[1:], error(trajectory.pose, reference.pose)[1:])
+        for name, unit, error in (
+            ("position", "m", position_error),
+            ("rotation", "rad", rotation_error),
+        )
+    )
+    panels.append(Panel("error", *errors, log_y=True))
+    return Plot(title, "time [s]", *panels)

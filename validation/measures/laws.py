@@ -1,0 +1,157 @@
+"""Laws of mechanics that a reference has to obey, whoever derived its equations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.simulation.platform import Platform
+from twin.validation.measures.driven import actuator_rates, coordinate_name
+from twin.validation.measures.durations import fall_scale
+from twin.validation.measures.equilibrium import fastest_rate
+from twin.validation.measures.metrics import largest, relative_error
+from twin.validation.measures.sampling import RandomStates, later, platform_radius
+from twin.validation.results import Measure
+
+DIFFERENCE_STEP = 3e-4
+"""[s] at most: balance between truncation (fourth power of it) and rounding (divided by it)."""
+
+DIFFERENCE_RATE = 0.05
+"""Fastest rate of the free motion per difference step, at most."""
+
+DIFFERENCE_TURN = 1e-3
+"""[rad] of a crank in a difference step, at most."""
+
+ROUNDING = (
+    "rounding: 2e-16 times the condition of Jacobian and mass matrix leaves 1e-12 at most; "
+    "a wrong term shows at 1e-3"
+)
+DIFFERENCES = (
+    "fourth-order differences with a step of at most 0.3 ms: truncation and rounding leave 1e-10; "
+    "a wrong term shows at 1e-3"
+)
+
+
+def dynamic_laws(platform: Platform, states: RandomStates) -> Iterator[Measure]:
+    """Yield the errors of the laws that tie forces, power and kinetic energy."""
+    pose, twist, _, deflection = states
+    forces, wrench = _random_load(platform, states)
+    found = platform.forward_dynamics(pose, twist, forces, wrench, deflection=deflection)
+    again = platform.inverse_dynamics(pose, twist, found[:, :6], wrench, deflection=deflection)
+    effective = effective_forces(platform, pose, forces)
+    yield Measure(
+        "forces: inverse dynamics of forward dynamics",
+        relative_error(again, effective).max(),
+        1e-10,
+        ROUNDING,
+    )
+
+    def energy(time: float) -> FloatArray:
+        at, rates, inside = later(platform, states, found, time)
+        return np.asarray(np.sum(platform.energy(at, rates, deflection=inside), axis=0))
+
+    shares = np.hstack(
+        [
+            forces * actuator_rates(platform, pose, twist, deflection),
+            wrench * twist,
+            -platform.dissipation(pose, twist, deflection=deflection)[:, None],
+        ]
+    )
+    imbalance = np.abs(_rate(platform, states, energy) - shares.sum(axis=1)) / np.abs(shares).max(
+        axis=1
+    )
+    yield Measure(
+        "power balance dE/dt = forces . rates + wrench . twist - losses, per largest share",
+        imbalance.max(),
+        1e-9,
+        DIFFERENCES,
+    )
+    still = deflection.copy()
+    still[:, platform.n_deflections :] = 0.0
+    kinetic = platform.energy(pose, twist, deflection=still)[0]
+    mass = platform.mass_matrix(pose, deflection=still)
+    form = 0.5 * np.einsum("ki,kij,kj->k", twist, mass, twist)
+    yield Measure(
+        "kinetic energy against twist' M twist / 2",
+        (np.abs(form - kinetic) / kinetic).max(),
+        1e-12,
+        "rounding of a sum of some hundred terms",
+    )
+
+
+def kinematic_laws(platform: Platform, states: RandomStates) -> Iterator[Measure]:
+    """Yield the errors of the laws that tie coordinates, Jacobian and forward kinematics."""
+    pose, twist, acceleration, _ = states
+    coordinates = platform.inverse_kinematics(pose)
+    jacobian = platform.jacobian(pose)
+    drift = np.einsum("kij,kj->ki", platform.jacobian_derivative(pose, twist), twist)
+    seconds = np.einsum("kij,kj->ki", jacobian, acceleration) + drift
+    whole = np.hstack([acceleration, np.zeros((len(pose), platform.n_deflections))])
+
+    def coordinates_at(time: float) -> FloatArray:
+        return platform.inverse_kinematics(later(platform, states, whole, time)[0])
+
+    def rates_at(time: float) -> FloatArray:
+        at, rates, _ = later(platform, states, whole, time)
+        return np.asarray(np.einsum("kij,kj->ki", platform.jacobian(at), rates))
+
+    rates = np.einsum("kij,kj->ki", jacobian, twist)
+    for name, function, expected in (
+        ("rates: Jacobian", coordinates_at, rates),
+        ("accelerations: Jacobian derivative", rates_at, seconds),
+    ):
+        error = relative_error(_rate(platform, states, function), expected).max()
+        name = f"actuator {name} against differences"
+        yield Measure(name, error, 1e-9, DIFFERENCES)
+    found = platform.forward_kinematics(coordinates)
+    yield Measure(
+        f"forward kinematics from home, residual of the {coordinate_name(platform)}s",
+        largest(platform.inverse_kinematics(found) - coordinates),
+        1e-12,
+        "bar of the forward kinematics",
+        unit=platform.coordinate_unit,
+    )
+    yield Measure(
+        "forward kinematics from home, pose found again",
+        largest(found[:, :3] - pose[:, :3]),
+        1e-10,
+        "residual times condition of the Jacobian; another assembly branch shows at 0.1 m",
+        unit="m",
+    )
+
+
+def effective_forces(platform: Platform, pose: FloatArray, forces: FloatArray) -> FloatArray:
+    """Return the forces `(m, n)` of smallest norm that act on the platform as the given ones."""
+    if platform.dof == platform.n_actuators:
+        return forces
+    forbidden = platform.constraints(pose)
+    dof = np.linalg.svd(forbidden)[2][:, 6 - platform.dof :]
+    rates = np.einsum("kij,kfj->kif", platform.jacobian(pose), dof)
+    return np.asarray(np.einsum("kif,kfj,kj->ki", rates, np.linalg.pinv(rates), forces))
+
+
+def _random_load(platform: Platform, states: RandomStates) -> tuple[FloatArray, FloatArray]:
+    """Return forces `(m, n)` and wrenches `(m, 6)` of the size that the states need."""
+    pose, twist, acceleration, deflection = states
+    generator = np.random.default_rng(1)
+    needed = platform.inverse_dynamics(pose, twist, acceleration, deflection=deflection)
+    drives = np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1).mean()
+    scale = largest(needed)
+    forces = generator.uniform(-scale, scale, (len(pose), platform.n_actuators))
+    wrench = generator.uniform(-scale, scale, (len(pose), 6)) * float(drives)
+    wrench[:, 3:] *= platform_radius(platform)
+    return forces, wrench
+
+
+def _rate(
+    platform: Platform, states: RandomStates, function: Callable[[float], FloatArray]
+) -> FloatArray:
+    h, rate = DIFFERENCE_STEP * fall_scale(platform), fastest_rate(platform)
+    if platform.coordinate_unit == "rad":
+        turning = np.einsum("kij,kj->ki", platform.jacobian(states.pose), states.twist)
+        rate = max(rate, DIFFERENCE_RATE / DIFFERENCE_TURN * largest(turning))
+    h = DIFFERENCE_RATE / rate if h * rate > DIFFERENCE_RATE else h
+    near, far = function(h) - function(-h), function(2.0 * h) - function(-2.0 * h)
+    return (8.0 * near - far) / (12.0 * h)

@@ -1,0 +1,136 @@
+"""Random states of any machine inside its actuators' limits, and states shortly after them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.errors import InputError
+from twin.motion.quaternions import quaternion_product
+from twin.rotations import quaternion_from_angles
+from twin.simulation.platform import Platform
+from twin.validation.measures.metrics import largest
+
+DRAWS = 4096
+ROUNDS = 40
+
+REACH = 0.6
+"""Share of the stroke that a single freedom may use."""
+
+WORST_CONDITION = 10.0
+"""Poses worse conditioned than this times home are left out: there the answer itself loses digits,
+whoever computes it."""
+
+STEEPEST = 2.0
+"""Poses with actuator rates so many times larger than at home are left out: cranks in line with
+their rods, where rates grow without bound."""
+
+LARGEST_TWIST = np.array([0.5, 0.5, 0.5, 1.0, 1.0, 1.0])
+"""[m/s], [rad/s] of random states: a few times what a motion platform does."""
+
+FULL_LENGTH = 0.88
+"""[m] of legs; shorter ones move their platform slower in proportion."""
+
+LARGEST_ACCELERATION = np.array([10.0, 10.0, 10.0, 20.0, 20.0, 20.0])
+"""[m/s2], [rad/s2] of random states."""
+
+LARGEST_YIELD = 0.05
+"""Of a leg's spring, per stroke of its actuator."""
+
+LARGEST_YIELD_RATE = 0.2
+"""[m/s] of a leg's spring."""
+
+
+class RandomStates(NamedTuple):
+    """States with accelerations, all actuators inside their limits."""
+
+    pose: FloatArray
+    """`(count, 7)`"""
+    twist: FloatArray
+    """`(count, 6)`"""
+    acceleration: FloatArray
+    """`(count, 6)`"""
+    deflection: FloatArray
+    """`(count, 2k)` coordinates inside the legs, then their rates"""
+
+
+def moved(pose: FloatArray, twist: FloatArray, time: float) -> FloatArray:
+    """Return poses `(m, 7)` after `time` [s] at constant velocities `(m, 6)`."""
+    turn = quaternion_from_angles(twist[:, 3:] * time, "rotation_vector")
+    return np.hstack([pose[:, :3] + twist[:, :3] * time, quaternion_product(turn, pose[:, 3:])])
+
+
+def later(
+    platform: Platform, states: RandomStates, acceleration: FloatArray, time: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return poses, twists and internal coordinates after `time` [s], right to first order in it.
+
+    Args:
+        platform: the machine.
+        states: where the motion begins.
+        acceleration: `(m, 6 + k)`.
+        time: [s].
+    """
+    k = platform.n_deflections
+    pose, twist, _, deflection = states
+    motion = platform.constrain(moved(pose, twist, time), twist + acceleration[:, :6] * time)
+    yields, rates = deflection[:, :k], deflection[:, k:]
+    inside = np.hstack([yields + rates * time, rates + acceleration[:, 6:] * time])
+    return motion.pose, motion.twist, inside
+
+
+def random_states(platform: Platform, count: int, seed: int = 0) -> RandomStates:
+    """Return random states about home, the same ones for the same seed.
+
+    Raises:
+        InputError: hardly any pose about home is inside the limits.
+    """
+    generator = np.random.default_rng(seed)
+    pose = _poses(platform, count, generator)
+    shorter = min(1.0, float(platform.home_reaches.mean()) / FULL_LENGTH)
+    twist = LARGEST_TWIST * np.repeat([shorter, 1.0], 3)
+    motion = platform.constrain(
+        pose,
+        generator.uniform(-1.0, 1.0, (count, 6)) * twist,
+        generator.uniform(-1.0, 1.0, (count, 6)) * LARGEST_ACCELERATION,
+    )
+    k = platform.n_deflections
+    inside = generator.uniform(-1.0, 1.0, (count, 2 * k))
+    inside[:, :k] *= LARGEST_YIELD * stroke(platform)
+    inside[:, k:] *= LARGEST_YIELD_RATE
+    return RandomStates(*motion, inside)
+
+
+def _poses(platform: Platform, count: int, generator: np.random.Generator) -> FloatArray:
+    drives = np.linalg.norm(platform.jacobian(platform.home)[:, :3], axis=1).mean()
+    shift = REACH * stroke(platform) / float(drives)
+    reach = np.repeat([shift, shift / platform_radius(platform)], 3)
+    worst = WORST_CONDITION * float(platform.condition_number(platform.home))
+    steepest = STEEPEST * largest(platform.jacobian(platform.home))
+    home = np.tile(platform.home, (DRAWS, 1))
+    kept: list[FloatArray] = []
+    for attempt in range(ROUNDS):
+        # Homes at the edge of the limits are reached by smaller and smaller excursions.
+        step = generator.uniform(-1.0, 1.0, (DRAWS, 6)) * reach * 0.9**attempt
+        poses = platform.constrain(moved(home, step, 1.0)).pose
+        poses = poses[platform.within_limits(poses)]
+        sound = platform.condition_number(poses) < worst
+        sound &= np.abs(platform.jacobian(poses)).max(axis=(1, 2)) < steepest
+        kept.append(poses[sound])
+        if sum(map(len, kept)) >= count:
+            return np.concatenate(kept)[:count]
+    raise InputError(
+        "home", f"{platform.name}: hardly any pose about home is inside the actuators' limits"
+    )
+
+
+def stroke(platform: Platform) -> float:
+    """Return the smallest stroke of the actuators [m, rad]."""
+    return float((platform.maximum_coordinates - platform.minimum_coordinates).min())
+
+
+def platform_radius(platform: Platform) -> float:
+    """Return the mean distance [m] of the platform joints from the reference point."""
+    return float(np.linalg.norm(platform.platform_joints, axis=1).mean())

@@ -1,0 +1,1 @@
+"""Numbers that the papers print, and the errata."""
