@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import html
 from typing import Any, NamedTuple
 
@@ -10,7 +12,6 @@ import numpy as np
 from twin.basics.optional import optional
 from twin.charts.panels import Axes, Line, panels_figure, thin_out
 from twin.charts.style import MUTED, axis, layout
-from twin.validation.report.texts import packed
 from twin.validation.results import Curve, Field, Figure, Map, Plot
 
 CURVE_POINTS = 400
@@ -117,3 +118,13 @@ def _title(name: str, number: str) -> dict[str, Any]:
 def _line(curve: Curve) -> Line:
     kept = thin_out(curve.x, curve.y, CURVE_POINTS)
     return Line(curve.name, curve.x[kept], curve.y[kept], curve.style)
+
+
+def packed(text: str) -> str:
+    """Return a text compressed by gzip, in base64; the same text always gives the same result."""
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode("ascii")
+
+
+def unpacked(text: str) -> str:
+    """Return the text that `packed` compressed."""
+    return gzip.decompress(base64.b64decode(text)).decode()

@@ -16,9 +16,8 @@ from twin.model.batch import usable_cores
 from twin.simulation.platform import Platform, load
 from twin.validation.cases import CASES
 from twin.validation.report.environment import environment
-from twin.validation.report.figures import drawn
+from twin.validation.report.figures import drawn, packed
 from twin.validation.report.summary import summary
-from twin.validation.report.texts import inline_html, packed
 from twin.validation.results import CaseResult
 from twin.validation.runner import left_out, run
 from twin.viewer.sketch import sketch_svg
@@ -168,3 +167,15 @@ def margin_text(value: float | None) -> str:
     else:
         text = f"{value:.0f}" if value >= 100.0 else number(value, 3)
     return f"{text} \N{MULTIPLICATION SIGN}"
+
+
+def inline_html(text: str) -> str:
+    """Return the HTML of a line of Markdown: emphasis, code and links.
+
+    Raises:
+        MissingDependencyError: markdown-it-py is not installed.
+    """
+    parser = optional("markdown_it").MarkdownIt("commonmark", {"html": False})
+    # Images would be fetched when the page is opened.
+    parser.disable("image")
+    return str(parser.renderInline(text))

@@ -19,9 +19,8 @@ from twin.validation.published.compared import PrintedValue, compared
 from twin.validation.published.errata import read_errata
 from twin.validation.report import page as report
 from twin.validation.report.environment import Environment
-from twin.validation.report.figures import CURVE_POINTS
+from twin.validation.report.figures import CURVE_POINTS, packed, unpacked
 from twin.validation.report.summary import SCHEMA, margin, overall, summary
-from twin.validation.report.texts import inline_html, packed, unpacked
 from twin.validation.results import (
     Agreement,
     CaseResult,
@@ -472,7 +471,7 @@ def test_packed_texts_come_back_and_are_small() -> None:
 
 def test_markdown_becomes_safe_html() -> None:
     text = f"*a* `b` {ATTACK} ![x](https://example.org/x.png)"
-    page = Page(inline_html(text))
+    page = Page(report.inline_html(text))
     tags = [tag for tag, _ in page.elements]
     assert {"em", "code"} <= set(tags)
     assert not {"script", "img"} & set(tags)

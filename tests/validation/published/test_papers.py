@@ -1,0 +1,37 @@
+"""Sentences of the papers: each has its place and is compared in one place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import twin.validation.cases
+from twin.validation.published import papers
+from twin.validation.published.papers import Paper
+
+NAMES = {name: value for name, value in vars(papers).items() if isinstance(value, Paper)}
+
+
+def test_every_sentence_is_compared_by_one_case() -> None:
+    folder = Path(twin.validation.cases.__path__[0])
+    text = "".join(file.read_text(encoding="utf-8") for file in sorted(folder.rglob("*.py")))
+    assert len(NAMES) == 5
+    for name, paper in NAMES.items():
+        assert paper.sentences
+        for key, sentence in paper.sentences.items():
+            assert text.count(f'{name}["{key}"]') == 1, (name, key)
+            assert sentence.source.startswith(f"{paper.title}, ")
+            assert sentence.text
+
+
+def test_every_file_of_sentences_is_a_paper() -> None:
+    files = {file.stem for file in Path(papers.__file__).parent.glob("*.toml")}
+    assert {Paper(name).title for name in files} == {paper.title for paper in NAMES.values()}
+
+
+def test_a_sentence_becomes_a_statement() -> None:
+    sentence = papers.THESIS["mobility"]
+    assert sentence.judged("6", True).agreement == "reproduced"
+    assert sentence.judged("7", False, "a reason").why == "a reason"
+    assert sentence.not_given("6", "a reason").agreement == "not given"
+    assert sentence.differs("7", "a reason").printed == sentence.text
+    assert sentence.reproduced("6").source == "Stewart thesis, section 2.1, equation (2.1)"
