@@ -16,7 +16,7 @@ import twin
 import twin.validation.cases
 from twin.errors import InputError, MissingDependencyError
 from twin.machine import MachineParameters
-from twin.machine.read import parameters_from
+from twin.machine.file.read import parameters_from
 from twin.papers.driving_simulator.dae.index_reduction import reduce_index
 from twin.papers.driving_simulator.plate import PlateModel
 from twin.simulation.platform import Platform
