@@ -14,7 +14,7 @@ import twin
 WITHOUT = ("assets", "cli", "commands", "compiled", "__main__")
 """Parts of the package that are no interface: data, the command line, what kernels are made of."""
 
-VALIDATION = ("case", "errata", "report", "results", "runner", "summary")
+VALIDATION = ("case", "published", "report", "results", "runner")
 """Modules of the validation that others may use; the rest are its cases."""
 
 
