@@ -40,7 +40,7 @@ for name, engine in (("zero", "analytic"), (NAME, "analytic"), (NAME, "mujoco"))
     means = [found.mean(name, engine, title).value for title in titles]
     rows.append((name, engine, *(f"{value:.3g}" for value in means)))
 columns = (
-    Column("contestant"),
+    Column("policy"),
     Column("engine"),
     *(Column(title, number=True) for title in titles),
 )

@@ -214,7 +214,7 @@ def test_commands_become_actions_by_the_scale_of_the_space() -> None:
         ({"environment": "twin/Tracking-v0"}, "environment", "twin/PoseTracking-v0"),
         ({"environment": 3}, "environment", "must be an id"),
         ({"environment": "CartPole-v1"}, "environment", "no vectors of numbers"),
-        ({"policy": "pid"}, "policy", "neither a file nor one of random, zero, cascade"),
+        ({"policy": "pid"}, "policy", "known: random, zero, cascade"),
         ({"policy": 3}, "policy", "must be a name, a file or a function"),
         ({"policy": lambda _: np.zeros(3)}, "policy", "shape (3,), not (6,)"),
         ({"policy": lambda _: np.full(6, 1.5)}, "policy", "outside the action space"),

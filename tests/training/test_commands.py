@@ -53,7 +53,7 @@ def test_evaluation_is_printed_and_written(tmp_path: Path) -> None:
         "duration": 0.2,
     }
     assert content["seeds"] == [5, 6]
-    assert (tmp_path / "a.md").read_text().startswith("| engine | contestant |")
+    assert (tmp_path / "a.md").read_text().startswith("| engine | policy |")
 
 
 @pytest.mark.parametrize(

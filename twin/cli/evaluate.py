@@ -61,9 +61,9 @@ def evaluate(
     Options of the environment are those that the first policy was trained with, where none are
     given.
     """
-    from twin.training.evaluation import count_parts
-    from twin.training.evaluation import evaluate as run
-    from twin.training.evaluation_report import as_json, as_markdown, report_columns, report_rows
+    from twin.training.evaluation.evaluation import count_parts
+    from twin.training.evaluation.evaluation import evaluate as run
+    from twin.training.evaluation.report import as_json, as_markdown, report_columns, report_rows
 
     check_files(json=(json, ".json"), markdown=(markdown, ".md"))
     options = environment_options(

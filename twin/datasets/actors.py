@@ -1,4 +1,4 @@
-"""Who acts in an episode that is recorded: chance, a policy, or one of the controllers."""
+"""Actors of a recorded episode: random actions, functions such as policies, controllers."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ Act = Callable[[Any], Any]
 """Observation to action."""
 
 ROUNDING = 1e-6
-"""By which a rounded action may exceed its space; it is cut."""
+"""Largest excess of a rounded action over its space; it is cut."""
 
 
 class Actor(ABC):
     """Chooses the actions of one environment.
 
     Attributes:
-        name: as the dataset calls the algorithm.
+        name: of the algorithm, in the dataset.
     """
 
     name: str
 
     def begin(self, seed: int) -> None:
-        """Prepare for an episode that has just been reset; `seed` is the episode's."""
+        """Prepare for an episode that has just been reset with `seed`."""
         del seed
 
     @abstractmethod
@@ -41,7 +41,7 @@ class Actor(ABC):
 
 
 class Chance(Actor):
-    """Actions that are equally likely everywhere in the space, the same for the same seed."""
+    """Uniformly distributed actions, the same for the same seed."""
 
     name = "random"
 
@@ -64,16 +64,16 @@ class Function(Actor):
     """A function from observations to actions."""
 
     def __init__(self, function: Act, name: str) -> None:
-        """Take the function and what the dataset calls it."""
+        """Take the function and its name in the dataset."""
         self.name, self._function = name, function
 
     def act(self, observation: Any) -> Any:
-        """Return what the function gives."""
+        """Return the function's result."""
         return self._function(observation)
 
 
 def as_action(action: Any, space: Any) -> Any:
-    """Return an action as the environment takes it: in its space and of its type.
+    """Return an action in the environment's space and of its type.
 
     Raises:
         InputError: wrong shape, not finite, or outside the space.
@@ -81,12 +81,10 @@ def as_action(action: Any, space: Any) -> Any:
     try:
         found = np.asarray(action, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError("policy", f"gave {action!r}, which is no action") from None
+        raise InputError("policy", f"gave {action!r}, which is not an action") from None
     if found.shape != space.shape:
         raise InputError("policy", f"gave an action of shape {found.shape}, not {space.shape}")
     beyond = np.maximum(found - space.high, space.low - found).max(initial=0.0)
     if not beyond <= ROUNDING:
-        raise InputError(
-            "policy", "gave an action outside the action space; let it clip to what it can do"
-        )
+        raise InputError("policy", "gave an action outside the action space; clip it to the space")
     return np.clip(found, space.low, space.high).astype(space.dtype)

@@ -1,4 +1,4 @@
-"""The actor that a name, a file or a function means."""
+"""The actor of a name, a file or a function."""
 
 from __future__ import annotations
 
@@ -11,49 +11,34 @@ from twin.control import controller_names
 from twin.datasets.actors import Actor, Chance, Function
 from twin.datasets.controller_actor import ControllerActor
 from twin.errors import InputError
+from twin.training.policy import Policy
+from twin.training.shipped import policy_for
 
 if TYPE_CHECKING:
     import gymnasium
 
-    from twin.training.policy import Policy
-
-WORDS = ("random", "zero")
-"""Actors that need no file."""
+NAMES = ("random", "zero", *controller_names())
+"""Actors without a file."""
 
 
 def saved_policy(policy: Any, environment: str) -> Policy | None:
-    """Return the policy of a file or a shipped one by name; None if none is meant.
+    """Return a shipped policy by name, or the one in a file; None for another actor.
 
     Raises:
         InputError: no such policy, or one for another environment.
     """
-    if not isinstance(policy, (str, Path)) or policy in (*WORDS, *controller_names()):
+    if not isinstance(policy, (str, Path)) or policy in NAMES:
         return None
-    from twin.training.shipped import load_policy, policy_names
-
-    try:
-        found = load_policy(policy)
-    except InputError as error:
-        if Path(policy).is_file():
-            raise
-        known = ", ".join((*WORDS, *controller_names(), *policy_names()))
-        raise InputError(
-            "policy", f"{policy!r} is neither a file nor one of {known} ({error.message})"
-        ) from None
-    if found.origin.environment != environment:
-        raise InputError(
-            "policy", f"{policy} is for {found.origin.environment}, not for {environment}"
-        )
-    return found
+    return policy_for(policy, environment, NAMES)
 
 
 def make_actor(policy: Any, env: gymnasium.Env[Any, Any], saved: Policy | None) -> Actor:
-    """Return who acts in `env`.
+    """Return the actor of `env`.
 
     Args:
-        policy: "random", "zero", a controller's name, a function, or what `saved` came from.
+        policy: "random", "zero", a controller's name, a function, or the name of `saved`.
         env: the environment.
-        saved: what `saved_policy` found.
+        saved: result of `saved_policy`.
 
     Raises:
         InputError: none of these, or a controller that cannot act in this environment.

@@ -21,10 +21,10 @@ TRACKING = "twin/PoseTracking"
 """Environments whose actions are commands of the drives, and whose episodes have a motion."""
 
 MODES = {"velocities": "velocity", "forces": "force"}
-"""Option `action` of the environment, and the commands that fit it."""
+"""Option `action` of the environment -> mode of the commands that fit it."""
 
 QUIET = 1e-9
-"""Of the efforts: feedforward that counts as none."""
+"""Share of the efforts below which a feedforward counts as zero."""
 
 ADVICE = "take residual=False, or a larger action_scale"
 
@@ -32,8 +32,8 @@ ADVICE = "take residual=False, or a larger action_scale"
 class ControllerActor(Actor):
     """A controller at the environment's control period, along the motion of every episode.
 
-    It measures what the environment's sensors tell, and knows the machine as its file describes
-    it. Its command becomes an action: what it asks beyond what the environment adds by itself.
+    It gets the measurements of the environment's sensors, and knows the machine as its file
+    describes it. Its action is the command less the part that the environment adds by itself.
 
     Attributes:
         name: of the controller.
@@ -76,10 +76,10 @@ class ControllerActor(Actor):
         self.controller.start(self._measurement())
 
     def act(self, observation: Any) -> FloatArray:
-        """Return the action that is the controller's command.
+        """Return the controller's command as an action.
 
         Raises:
-            InputError: a command of another kind than the actions, or beyond what they can say.
+            InputError: a command of another kind than the actions, or beyond their range.
             ControlError: the controller cannot go on.
             StateError: `begin` was not called.
         """
@@ -105,7 +105,7 @@ class ControllerActor(Actor):
             unit = task.actions[0].unit
             raise InputError(
                 "policy",
-                f"the controller {self.name} asks {most:.3g} times what an action can say "
+                f"the controller {self.name} commands {most:.3g} times the range of an action "
                 f"({float(np.max(scale)):.4g} {unit}); {ADVICE}",
             )
         return np.asarray(np.clip(action, -1.0, 1.0))
@@ -127,5 +127,5 @@ class ControllerActor(Actor):
             raise InputError(
                 "policy",
                 f"the controller {self.name} adds {size:.3g} {self._task.platform.force_unit} to "
-                "the drives' own forces, which actions cannot say",
+                "the drives' own forces, which an action cannot express",
             )

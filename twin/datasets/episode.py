@@ -1,4 +1,4 @@
-"""One recorded episode: arrays over its steps, and notes about the whole of it."""
+"""A recorded episode: arrays over its steps, and its metadata."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ Numbers = dict[str, Any]
 
 
 class EpisodeRecord:
-    """Collects what an environment gives from reset to end.
+    """Collects observations, actions, rewards and infos from reset to end.
 
-    Numbers of `info` are kept for every instant; texts, such as why the episode ended, and what
-    only the reset tells, such as drawn parameters, become notes of the episode.
+    Numbers of `info` are kept for every instant. Texts, such as the reason of the end, and entries
+    of the reset alone, such as drawn parameters, become metadata of the episode.
     """
 
     def __init__(self, observation: Any, info: Mapping[str, Any]) -> None:
-        """Begin with what `reset` returned."""
+        """Begin with the results of `reset`."""
         self._observations = [np.array(observation)]
         self._infos = _lists(info)
-        self._told = dict(info)
+        self._first = dict(info)
         self._actions: list[Any] = []
         self._rewards: list[float] = []
         self._ends: list[tuple[bool, bool]] = []
@@ -40,7 +40,7 @@ class EpisodeRecord:
         truncated: Any,
         info: Mapping[str, Any],
     ) -> None:
-        """Add what `step` returned after an action."""
+        """Add an action and the results of `step`."""
         self._actions.append(np.array(action))
         self._observations.append(np.array(observation))
         self._rewards.append(float(reward))
@@ -66,8 +66,8 @@ class EpisodeRecord:
             infos=_stacked(self._infos),
         )
 
-    def notes(self) -> dict[str, Any]:
-        """Return metadata of the episode: statistics of rewards, texts, what the reset told.
+    def metadata(self) -> dict[str, Any]:
+        """Return metadata of the episode: statistics of rewards, texts, entries of the reset.
 
         Raises:
             MissingDependencyError: Minari is not installed.
@@ -75,7 +75,7 @@ class EpisodeRecord:
         callback = optional("minari").EpisodeMetadataCallback()
         found: dict[str, Any] = callback({"rewards": np.array(self._rewards)})
         found |= {name: value for name, value in self._last.items() if isinstance(value, str)}
-        for name, value in self._told.items():
+        for name, value in self._first.items():
             if name not in self._last:
                 found[name] = json.dumps(value, default=_plain)
         return found
@@ -98,7 +98,7 @@ def _lists(info: Mapping[str, Any]) -> Numbers:
 
 
 def _append(lists: Numbers, info: Mapping[str, Any]) -> None:
-    """Add an instant; what is not told at every one is dropped."""
+    """Add an instant; a name that is missing at one of them is dropped."""
     for name in list(lists):
         if name not in info:
             del lists[name]

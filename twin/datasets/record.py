@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
 import shutil
@@ -20,15 +19,17 @@ from twin.datasets.actors import as_action
 from twin.datasets.choice import make_actor, saved_policy
 from twin.datasets.episode import EpisodeRecord
 from twin.errors import InputError
+from twin.training.environments import checked_environment
+from twin.training.spaces import channels
 
 if TYPE_CHECKING:
     import gymnasium
 
 DATASET_ID = re.compile(r"(?:[-_\w][-_\w/]*[-_\w]/)?[-_\w]+?-v\d+")
-"""Of Minari: namespaces, a name, a version."""
+"""Id of Minari: namespaces, a name, a version."""
 
 SEEDS = 2**32
-"""Seeds of recordings are below this."""
+"""Upper bound of seeds of recordings, exclusive."""
 
 
 def record_dataset(
@@ -44,21 +45,21 @@ def record_dataset(
 ) -> Any:
     """Record episodes and return them as a `minari.MinariDataset`.
 
-    The dataset is stored where Minari keeps its own, in the folder that the environment variable
-    MINARI_DATASETS_PATH names. It appears there when it is complete. Every episode has a seed of
-    its own in its metadata: a reset with it and the recorded actions give the recorded
-    observations again. `infos` hold the signals of `info` in physical units.
+    The dataset is stored in Minari's folder, which the environment variable MINARI_DATASETS_PATH
+    names. It appears there when it is complete. Every episode has a seed of its own in its
+    metadata: a reset with it and the recorded actions give the recorded observations again. `infos`
+    hold the signals of `info` in physical units.
 
     Args:
         environment: id, such as "twin/PoseTracking-v0".
         policy: "random", "zero", the name of a controller (where motions are followed), a function
             from observations to actions, or the name or file of a trained policy.
-        episodes: how many.
+        episodes: their number.
         dataset: id of the dataset, such as "twin/tracking/random-v0".
         seed: of the whole recording.
-        options: of the environment; default those a trained policy was trained with, else none.
-        description: what the dataset says about itself; default one made from the arguments.
-        progress: whether to show a progress bar; default when it takes a while.
+        options: of the environment; default: those a trained policy was trained with, else none.
+        description: of the dataset; default: one made from the arguments.
+        progress: whether to show a progress bar; default: if it takes a while.
 
     Raises:
         InputError: an argument that cannot be used, or a dataset of that id exists.
@@ -69,22 +70,22 @@ def record_dataset(
     for library in ("h5py", "minari"):
         optional(library)
     place = _place(dataset)
-    _check_count(episodes, "episodes", 1)
-    _check_count(seed, "seed", 0)
+    _check_whole(episodes, "episodes", 1)
+    _check_whole(seed, "seed", 0)
     saved = saved_policy(policy, environment)
     if options is None:
         options = {} if saved is None else saved.origin.options
     env = _make(environment, dict(options))
     try:
         actor: Any = make_actor(policy, env, saved)
-        facts = {
+        summary = {
             "algorithm_name": actor.name,
             "description": description or _description(environment, actor.name, episodes, seed),
             "requirements": [f"platform-twin=={__version__}"],
             "recording_seed": int(seed),
             **_channels(env),
         }
-        with _Writer(place, dataset, env, facts) as writer:
+        with _Writer(place, dataset, env, summary) as writer:
             _run(
                 env, actor, np.random.SeedSequence(seed).generate_state(episodes), writer, progress
             )
@@ -115,13 +116,13 @@ def _run(
 
 
 class _Writer:
-    """Writes episodes beside the datasets; on leaving without an error they become one of them."""
+    """Writes episodes to a hidden folder, which becomes a dataset if no error occurs."""
 
     def __init__(
-        self, place: Path, dataset: str, env: gymnasium.Env[Any, Any], facts: Mapping[str, Any]
+        self, place: Path, dataset: str, env: gymnasium.Env[Any, Any], summary: Mapping[str, Any]
     ) -> None:
         self._place, self._dataset = place, dataset
-        self._facts = dict(facts)
+        self._summary = dict(summary)
         root = optional("minari.storage").get_dataset_path()
         # Minari passes over hidden folders.
         self._folder = Path(tempfile.mkdtemp(prefix=".recording-", dir=root))
@@ -140,7 +141,7 @@ class _Writer:
 
     def write(self, record: EpisodeRecord, seed: int) -> None:
         self._storage.update_episodes([record.buffer(self._count, seed)])
-        self._storage.update_episode_metadata([record.notes()], [self._count])
+        self._storage.update_episode_metadata([record.metadata()], [self._count])
         self._count += 1
 
     def __exit__(self, kind: object, *_: object) -> None:
@@ -148,8 +149,8 @@ class _Writer:
             shutil.rmtree(self._folder, ignore_errors=True)
             return
         version = optional("minari").__version__
-        facts = {"dataset_id": self._dataset, "minari_version": version, **self._facts}
-        self._storage.update_metadata(facts)
+        summary = {"dataset_id": self._dataset, "minari_version": version, **self._summary}
+        self._storage.update_metadata(summary)
         names = optional("minari.namespace")
         namespace = self._dataset.rpartition("/")[0]
         if namespace and namespace not in names.list_local_namespaces():
@@ -172,7 +173,7 @@ def _place(dataset: Any) -> Path:
     return place
 
 
-def _check_count(value: Any, field: str, least: int) -> None:
+def _check_whole(value: Any, field: str, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value < SEEDS:
         raise InputError(field, f"must be a whole number from {least}, not {value!r}")
 
@@ -181,20 +182,10 @@ def _make(environment: Any, options: dict[str, Any]) -> gymnasium.Env[Any, Any]:
     """Return an environment that a dataset can describe."""
     import gymnasium
 
-    if not isinstance(environment, str):
-        raise InputError("environment", f"must be an id, not {environment!r}")
-    importlib.import_module("twin.envs")
     if "randomisation" in options:
         options["randomisation"] = _as_data(options["randomisation"])
-    try:
+    with checked_environment(environment):
         env: gymnasium.Env[Any, Any] = gymnasium.make(environment, **options)
-    except (gymnasium.error.Error, ModuleNotFoundError) as error:
-        known = ", ".join(sorted(name for name in gymnasium.registry if name.startswith("twin/")))
-        raise InputError(
-            "environment", f"cannot make {environment!r} ({error}); known: {known}"
-        ) from None
-    except TypeError as error:
-        raise InputError("options", f"do not fit {environment}: {error}") from None
     if not isinstance(env.action_space, gymnasium.spaces.Box):
         env.close()
         raise InputError("environment", f"the actions of {environment} are no vectors of numbers")
@@ -210,7 +201,7 @@ def _make(environment: Any, options: dict[str, Any]) -> gymnasium.Env[Any, Any]:
 
 
 def _as_data(randomisation: Any) -> Any:
-    """Return a randomisation so that the dataset has all of it: no file, no object."""
+    """Return a randomisation as plain data, which the dataset can keep."""
     from twin.machine.randomisation import Randomisation, as_randomisation
 
     whole = isinstance(randomisation, (Randomisation, Path))
@@ -227,17 +218,8 @@ def _description(environment: str, name: str, episodes: int, seed: int) -> str:
 
 
 def _channels(env: gymnasium.Env[Any, Any]) -> dict[str, Any]:
-    """Return what the numbers of observations and actions mean, where the environment tells."""
-    task = getattr(env.unwrapped, "task", None)
+    """Return the names, units and scales of observations and actions."""
     return {
-        f"{kind}_channels": [
-            {
-                "name": channel.name,
-                "size": channel.size,
-                "unit": channel.unit,
-                "scale": np.asarray(channel.scale, dtype=float).tolist(),
-            }
-            for channel in getattr(task, f"{kind}s", ())
-        ]
-        for kind in ("observation", "action")
+        f"{kind}_channels": [channel.model_dump(mode="json") for channel in found]
+        for kind, found in zip(("observation", "action"), channels(env), strict=True)
     }

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from twin.training.evaluation import Evaluation, evaluate
+    from twin.training.evaluation.evaluation import Evaluation, evaluate
     from twin.training.export import export_policy
     from twin.training.policy import Policy
     from twin.training.run import Training, train
@@ -26,9 +26,9 @@ __all__ = [
     "train",
 ]
 
-_PLACES = {
-    "Evaluation": "evaluation",
-    "evaluate": "evaluation",
+_MODULES = {
+    "Evaluation": "evaluation.evaluation",
+    "evaluate": "evaluation.evaluation",
     "export_policy": "export",
     "Policy": "policy",
     "Training": "run",
@@ -39,6 +39,6 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"twin.training.{_PLACES[name]}"), name)
+    return getattr(import_module(f"twin.training.{_MODULES[name]}"), name)

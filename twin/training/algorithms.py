@@ -1,4 +1,4 @@
-"""Making the models of Stable-Baselines3 from settings, anew or from a checkpoint."""
+"""Models of Stable-Baselines3, made from settings or read from a checkpoint."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from twin.training.settings import PpoSettings, SacSettings, TrainingSettings
 LARGEST_OBSERVATION = 10.0
 
 
-def make_normaliser(settings: TrainingSettings, adapter: Any, place: Path | None) -> Any:
-    """Return the `VecNormalize` around an adapter, None where the settings want none.
+def make_normaliser(settings: TrainingSettings, adapter: Any, checkpoint: Path | None) -> Any:
+    """Return the `VecNormalize` around an adapter, None without normalisation.
 
     Args:
         settings: of the training.
         adapter: a `VectorAdapter`.
-        place: a checkpoint to go on from.
+        checkpoint: to go on from; None to begin.
     """
     if not (settings.normalise or settings.normalise_rewards):
         return None
     vectors = optional("stable_baselines3.common.vec_env")
-    if place is not None:
-        return vectors.VecNormalize.load(str(place / NORMALISER), adapter)
+    if checkpoint is not None:
+        return vectors.VecNormalize.load(str(checkpoint / NORMALISER), adapter)
     return vectors.VecNormalize(
         adapter,
         norm_obs=settings.normalise,
@@ -34,24 +34,24 @@ def make_normaliser(settings: TrainingSettings, adapter: Any, place: Path | None
     )
 
 
-def make_model(settings: TrainingSettings, env: Any, folder: Path, place: Path | None) -> Any:
+def make_model(settings: TrainingSettings, env: Any, folder: Path, checkpoint: Path | None) -> Any:
     """Return the model that learns.
 
     Args:
         settings: of the training.
         env: a `VecEnv`.
         folder: of the training, for its log.
-        place: a checkpoint to go on from.
+        checkpoint: to go on from; None to begin.
     """
     library = optional("stable_baselines3")
     kind = library.PPO if settings.algorithm == "ppo" else library.SAC
     log = str(folder / "tensorboard")
-    if place is None:
+    if checkpoint is None:
         return kind("MlpPolicy", env, seed=settings.seed, device="cpu", tensorboard_log=log,
                     **_arguments(settings))  # fmt: skip
-    model = kind.load(place / MODEL, env=env, device="cpu", tensorboard_log=log)
-    if (place / BUFFER).is_file():
-        model.load_replay_buffer(place / BUFFER)
+    model = kind.load(checkpoint / MODEL, env=env, device="cpu", tensorboard_log=log)
+    if (checkpoint / BUFFER).is_file():
+        model.load_replay_buffer(checkpoint / BUFFER)
     return model
 
 
@@ -77,11 +77,7 @@ def _ppo(chosen: PpoSettings, settings: TrainingSettings) -> dict[str, Any]:
         "vf_coef": chosen.value_weight,
         "max_grad_norm": chosen.gradient_norm,
         "target_kl": chosen.target_divergence,
-        "policy_kwargs": {
-            "net_arch": list(chosen.layers),
-            "activation_fn": _activation(chosen.activation),
-            "log_std_init": chosen.log_deviation,
-        },
+        "policy_kwargs": _network(chosen) | {"log_std_init": chosen.log_deviation},
     }
 
 
@@ -95,13 +91,11 @@ def _sac(chosen: SacSettings, settings: TrainingSettings) -> dict[str, Any]:
         "learning_starts": chosen.start,
         "train_freq": 1,
         "gradient_steps": chosen.updates,
-        "policy_kwargs": {
-            "net_arch": list(chosen.layers),
-            "activation_fn": _activation(chosen.activation),
-        },
+        "policy_kwargs": _network(chosen),
     }
 
 
-def _activation(name: str) -> Any:
-    torch = optional("torch")
-    return {"tanh": torch.nn.Tanh, "relu": torch.nn.ReLU}[name]
+def _network(chosen: PpoSettings | SacSettings) -> dict[str, Any]:
+    networks = optional("torch").nn
+    activation = {"tanh": networks.Tanh, "relu": networks.ReLU}[chosen.activation]
+    return {"net_arch": list(chosen.layers), "activation_fn": activation}

@@ -27,16 +27,16 @@ def checkpoint_folders(folder: Path) -> list[Path]:
 
 
 def save_checkpoint(folder: Path, model: Any, normaliser: Any) -> Path:
-    """Write a checkpoint named by the model's steps; returns its folder.
+    """Write a checkpoint named by the model's steps; return its folder.
 
-    It is written beside its place and then renamed, so that a process killed at any time leaves
-    whole checkpoints only.
+    It is written under another name and then renamed: a process killed at any time leaves whole
+    checkpoints only.
 
     Raises:
         InputError: the folder cannot be written to.
     """
-    place = folder / FOLDER / f"{model.num_timesteps:012d}"
-    temporary = place.with_name(f".{place.name}.{os.getpid()}")
+    path = folder / FOLDER / f"{model.num_timesteps:012d}"
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.mkdir(parents=True)
@@ -46,29 +46,27 @@ def save_checkpoint(folder: Path, model: Any, normaliser: Any) -> Path:
         if hasattr(model, "save_replay_buffer"):
             model.save_replay_buffer(temporary / BUFFER)
         (temporary / GENERATORS).write_bytes(pickle.dumps(_generator_states()))
-        if place.exists():
-            shutil.rmtree(place)
-        temporary.rename(place)
+        if path.exists():
+            shutil.rmtree(path)
+        temporary.rename(path)
         for old in checkpoint_folders(folder)[:-KEPT]:
             shutil.rmtree(old)
     except OSError as error:
-        raise InputError(
-            "out", f"cannot write a checkpoint to {place} ({error.strerror})"
-        ) from None
+        raise InputError("out", f"cannot write a checkpoint to {path} ({error.strerror})") from None
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-    return place
+    return path
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove what a killed process left half written."""
+    """Remove the unfinished checkpoints of a killed process."""
     for path in (folder / FOLDER).glob(".*"):
         shutil.rmtree(path, ignore_errors=True)
 
 
-def restore_generators(place: Path) -> None:
+def restore_generators(path: Path) -> None:
     """Set the random generators of Python, numpy and PyTorch as they were at a checkpoint."""
-    states = pickle.loads((place / GENERATORS).read_bytes())
+    states = pickle.loads((path / GENERATORS).read_bytes())
     random.setstate(states["python"])
     np.random.set_state(states["numpy"])  # noqa: NPY002 (Stable-Baselines3 draws from it)
     optional("torch").set_rng_state(states["torch"])

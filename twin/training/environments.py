@@ -1,15 +1,41 @@
-"""Making environments by id, with names of options and of environments checked."""
+"""Environments by id, with names of options and of environments checked."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
+
+import gymnasium
+from gymnasium.vector import AutoresetMode
 
 from twin.errors import InputError
 
 OWN = "twin/"
 """Before the ids of the package's own environments."""
+
+
+@contextmanager
+def checked_environment(environment: Any) -> Iterator[None]:
+    """Register the package's environments; inside, errors of `gymnasium.make` name their field.
+
+    Raises:
+        InputError: an unknown id, or options that the environment does not take.
+    """
+    if not isinstance(environment, str):
+        raise InputError("environment", f"must be an id, not {environment!r}")
+    importlib.import_module("twin.envs")
+    try:
+        yield
+    except (gymnasium.error.Error, ModuleNotFoundError) as error:
+        known = ", ".join(sorted(name for name in gymnasium.registry if name.startswith(OWN)))
+        raise InputError(
+            "environment", f"cannot make {environment!r} ({error}); known: {known}"
+        ) from None
+    except TypeError as error:
+        field = "options" if environment.startswith(OWN) else "environment"
+        raise InputError(field, f"{environment} does not take the options: {error}") from None
 
 
 def make_environments(
@@ -27,24 +53,10 @@ def make_environments(
     Raises:
         InputError: an unknown id, or options that the environment does not take.
     """
-    import gymnasium
-    from gymnasium.vector import AutoresetMode
-
-    if not isinstance(environment, str):
-        raise InputError("environment", f"must be an id, not {environment!r}")
-    if environment.startswith(OWN):
-        importlib.import_module("twin.envs")
-    keywords = dict(options)
-    keywords["autoreset_mode"] = AutoresetMode[autoreset.upper()]
-    try:
+    with checked_environment(environment):
         return gymnasium.make_vec(
-            environment, num_envs=size, vectorization_mode="vector_entry_point", **keywords
+            environment,
+            num_envs=size,
+            vectorization_mode="vector_entry_point",
+            **{**options, "autoreset_mode": AutoresetMode[autoreset.upper()]},
         )
-    except (gymnasium.error.Error, ModuleNotFoundError) as error:
-        known = ", ".join(sorted(name for name in gymnasium.registry if name.startswith(OWN)))
-        raise InputError(
-            "environment", f"cannot make {environment!r} ({error}); known: {known}"
-        ) from None
-    except TypeError as error:
-        field = "options" if environment.startswith(OWN) else "environment"
-        raise InputError(field, f"{environment} does not take the options: {error}") from None

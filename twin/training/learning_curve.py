@@ -25,7 +25,7 @@ DECADES = 10.0
 
 
 class LearningCurve:
-    """What episodes gave over the steps of a training, one row per report.
+    """Results of episodes over the steps of a training, one row per report.
 
     Attributes:
         columns: names of the numbers.
@@ -49,7 +49,7 @@ class LearningCurve:
         self.rows.append((steps, seconds, len(episodes), early, *bands.tolist()))
 
     def save(self, path: Path) -> Path:
-        """Write the rows as CSV, whole."""
+        """Write the rows as CSV, whole or not at all."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self.columns)

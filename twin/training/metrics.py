@@ -1,4 +1,4 @@
-"""What a task is judged by: signals of its environment, summed up over an episode."""
+"""Metrics of tasks: signals of the environment, summed up over an episode."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Metric(NamedTuple):
     factor: float = 1.0
     """from SI to `unit`"""
     kind: Literal["rms", "mean", "largest", "last"] = "rms"
-    """how the values at the control instants are summed up"""
+    """sum of the values at the control instants"""
 
     @property
     def title(self) -> str:
@@ -40,11 +40,11 @@ METRICS: dict[str, tuple[Metric, ...]] = {
         Metric("displacement", "mm", "absolute_displacement", 1e3),
     ),
 }
-"""Environment id -> its metrics, the most telling first."""
+"""Environment id -> its metrics, the most important first."""
 
 
 def signal_values(metrics: tuple[Metric, ...], info: Mapping[str, Any]) -> FloatArray:
-    """Return the metrics' signals `(N, metrics)` of one step; of vectors their lengths."""
+    """Return the metrics' signals `(N, metrics)` of one step; vectors count by their lengths."""
     columns = [np.asarray(info[metric.signal], dtype=float) for metric in metrics]
     sizes = [values if values.ndim == 1 else np.linalg.norm(values, axis=-1) for values in columns]
     return np.stack(sizes, axis=1)
@@ -54,36 +54,36 @@ class Accumulator:
     """Sums up the metrics of episodes that run side by side."""
 
     def __init__(self, metrics: tuple[Metric, ...], size: int) -> None:
-        """Begin with no step in any of `size` rows."""
+        """Begin with no step in `size` environments."""
         self.metrics = metrics
         self.sums = np.zeros((size, len(metrics)))
         self.largest = np.zeros((size, len(metrics)))
         self.last = np.zeros((size, len(metrics)))
         self.count = np.zeros(size, dtype=np.int64)
 
-    def add(self, values: FloatArray, rows: Any = slice(None)) -> None:
-        """Take a step's values `(m, metrics)` of the signals in `rows`."""
+    def add(self, values: FloatArray, indices: Any = slice(None)) -> None:
+        """Add a step's values `(m, metrics)` of the signals in some environments."""
         powers = np.array([2 if metric.kind == "rms" else 1 for metric in self.metrics])
-        self.sums[rows] += np.abs(values) ** powers
-        self.largest[rows] = np.maximum(self.largest[rows], np.abs(values))
-        self.last[rows] = values
-        self.count[rows] += 1
+        self.sums[indices] += np.abs(values) ** powers
+        self.largest[indices] = np.maximum(self.largest[indices], np.abs(values))
+        self.last[indices] = values
+        self.count[indices] += 1
 
-    def results(self, rows: Any = slice(None)) -> FloatArray:
-        """Return the metrics `(m, metrics)` of the episodes in `rows`, in their units."""
-        means = self.sums[rows] / np.maximum(self.count[rows], 1)[:, None]
+    def results(self, indices: Any = slice(None)) -> FloatArray:
+        """Return the metrics `(m, metrics)` of some environments' episodes, in their units."""
+        means = self.sums[indices] / np.maximum(self.count[indices], 1)[:, None]
         found = np.empty_like(means)
         for k, metric in enumerate(self.metrics):
             values = {
                 "rms": np.sqrt(means[:, k]),
                 "mean": means[:, k],
-                "largest": self.largest[rows][:, k],
-                "last": self.last[rows][:, k],
+                "largest": self.largest[indices][:, k],
+                "last": self.last[indices][:, k],
             }[metric.kind]
             found[:, k] = metric.factor * values
         return np.asarray(found)
 
-    def clear(self, rows: Any) -> None:
-        """Begin anew in `rows`."""
-        self.sums[rows] = self.largest[rows] = self.last[rows] = 0.0
-        self.count[rows] = 0
+    def clear(self, indices: Any) -> None:
+        """Begin anew in some environments."""
+        self.sums[indices] = self.largest[indices] = self.last[indices] = 0.0
+        self.count[indices] = 0

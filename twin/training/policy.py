@@ -1,4 +1,4 @@
-"""A trained policy: a small network in numpy, its file, and where it came from."""
+"""A trained policy: a small network in numpy, its file, and its origin."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class PolicyChannel(Settings):
     size: Annotated[int, Field(ge=1)]
     unit: str = ""
     scale: float | tuple[float, ...] = 1.0
-    """what 1 means, in the unit"""
+    """value of 1, in the unit"""
 
 
 class PolicyOrigin(Settings):
-    """Where a policy came from and what it is for."""
+    """Origin of a policy: its environment and its training."""
 
     format: Literal[1] = 1
     environment: str
@@ -43,18 +43,18 @@ class PolicyOrigin(Settings):
     steps: Annotated[int, Field(ge=0)] = 0
     seed: int = 0
     command: str = ""
-    """that trained it"""
+    """of the training"""
     settings: dict[str, Any] = Field(default_factory=dict)
     """hyperparameters"""
     versions: dict[str, str] = Field(default_factory=dict)
 
 
 class PolicyNetwork(Settings):
-    """How the numbers of a policy's file are used."""
+    """Functions between and after the layers of a policy."""
 
     activation: Literal["tanh", "relu"] = "tanh"
     output: Literal["clip", "tanh"] = "clip"
-    """how outputs come to lie in [-1, 1]"""
+    """function that limits outputs to [-1, 1]"""
     limit: Annotated[float, Field(gt=0.0)] = 10.0
     """of the normalised observations"""
 
@@ -107,7 +107,7 @@ class Policy:
         """Return actions `(..., a)` in [-1, 1] for observations `(..., o)`.
 
         Raises:
-            InputError: wrong size, or numbers that are none.
+            InputError: wrong size, or not finite.
         """
         value = (as_floats(observation, "observation", self.mean.size) - self.mean) / self.scale
         value = np.clip(value, -self.network.limit, self.network.limit)
@@ -120,7 +120,7 @@ class Policy:
         return np.tanh(value) if self.network.output == "tanh" else np.clip(value, -1.0, 1.0)
 
     def save(self, path: str | Path) -> Path:
-        """Write an .npz file of single-precision numbers; returns its path.
+        """Write an .npz file of single-precision numbers; return its path.
 
         Raises:
             InputError: the ending is not .npz or the place cannot be written to.
@@ -167,7 +167,7 @@ class Policy:
         except FileNotFoundError:
             raise InputError("path", f"{path} does not exist") from None
         except Exception as error:
-            # What NumPy advises for files that it does not trust is not for policies.
+            # NumPy's advice on untrusted files does not apply to policies.
             reason = "no archive of numbers" if "pickle" in str(error) else error
             raise InputError("path", f"{path} is not a policy ({reason})") from None
 

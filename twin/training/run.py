@@ -1,4 +1,4 @@
-"""Training: settings in, a folder with checkpoints, logs, learning curve and policy out."""
+"""Training: from settings to a folder with checkpoints, logs, learning curve and policy."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from twin.basics.optional import optional
 from twin.errors import InputError
 from twin.simulation.trajectory_data import library_versions
 from twin.training.algorithms import make_model, make_normaliser
+from twin.training.callback import CURVE, TrainingCallback, TrainingProgress
 from twin.training.checkpoints import checkpoint_folders, remove_leftovers, restore_generators
 from twin.training.environments import make_environments
 from twin.training.export import export_policy
@@ -26,8 +27,6 @@ from twin.training.metrics import METRICS
 from twin.training.policy import Policy, PolicyOrigin
 from twin.training.settings import TrainingSettings, training_settings
 from twin.training.spaces import channels
-from twin.training.training_callback import CURVE, TrainingCallback
-from twin.training.training_progress import TrainingProgress
 from twin.training.vector_adapter import VectorAdapter
 
 CONFIGURATION, POLICY, PICTURE = "config.json", "policy.npz", "learning.png"
@@ -35,7 +34,7 @@ CONFIGURATION, POLICY, PICTURE = "config.json", "policy.npz", "learning.png"
 
 @dataclass(frozen=True)
 class Training:
-    """What a training left."""
+    """Results of a training."""
 
     folder: Path
     steps: int
@@ -60,28 +59,25 @@ def train(
     command: str = "",
     **settings: Any,
 ) -> Training:
-    """Train a policy; writes config.json, checkpoints, logs, learning curve and policy.npz.
+    """Train a policy; write config.json, checkpoints, logs, learning curve and policy.npz.
 
-    A training that was killed goes on at its last checkpoint when it is called again with
-    `resume`: model, optimiser, normalisation, replay buffer, random generators and step counter are
-    those of then; episodes begin anew. Ctrl-C ends it after the present step, with a checkpoint.
+    A killed training goes on at its last checkpoint when it is called again with `resume`: model,
+    optimiser, normalisation, replay buffer, random generators and step counter are restored;
+    episodes begin anew. Ctrl-C ends it after the present step, with a checkpoint.
 
     Args:
         environment: id, such as "twin/PoseTracking-v0".
-        folder: where everything is written.
+        folder: for all files.
         steps: of all environments together.
         algorithm: "ppo" or "sac".
         envs: environments side by side.
         seed: of everything random.
         options: keyword arguments of the environment.
-        hyperparameters: of the algorithm that shall differ from the defaults.
-        resume: go on where a training in the folder stopped; begin where there is none.
+        hyperparameters: of the algorithm, where they differ from the defaults.
+        resume: go on with the training in the folder; without one, begin.
         progress: False shows nothing.
-        command: that is noted as the origin.
+        command: for the policy's origin.
         settings: further fields of `TrainingSettings`.
-
-    Returns:
-        What was reached.
 
     Raises:
         InputError: an argument that cannot be used, a folder that holds another training.
@@ -94,7 +90,7 @@ def train(
     for library in ("torch", "stable_baselines3", "tensorboard", "matplotlib"):
         optional(library)
     optional("torch").set_num_threads(chosen.threads)
-    # What is refused here leaves no folder behind that looks like a training.
+    # An environment that is refused leaves no folder behind.
     adapter = VectorAdapter(
         make_environments(environment, envs, chosen.options),
         METRICS.get(environment, ()),
@@ -118,7 +114,7 @@ def _run(
     normaliser = make_normaliser(settings, adapter, last)
     model = make_model(settings, normaliser or adapter, folder, last)
     done = model.num_timesteps
-    # The first reset tells which signals there are; the learning then begins with one of its own.
+    # The signals are known after the first reset; the learning begins with one of its own.
     adapter.reset()
     adapter.seed(_episode_seed(settings.seed, done))
     curve = LearningCurve(adapter.metrics)
@@ -177,10 +173,10 @@ def _prepared(folder: Path, settings: TrainingSettings, command: str, resume: bo
     """Return the folder, made and with its configuration.
 
     Raises:
-        InputError: it holds a training already, or another one than is asked for.
+        InputError: it holds a training already, or one with other settings.
     """
     file = folder / CONFIGURATION
-    wanted = settings.model_dump(mode="json")
+    chosen = settings.model_dump(mode="json")
     if file.is_file():
         if not resume:
             raise InputError("out", f"{folder} holds a training; resume it, or give another folder")
@@ -188,7 +184,7 @@ def _prepared(folder: Path, settings: TrainingSettings, command: str, resume: bo
             found = json.loads(file.read_text(encoding="utf-8"))["settings"]
         except (ValueError, KeyError, TypeError):
             raise InputError("out", f"{file} is no configuration of a training") from None
-        different = sorted(name for name in wanted if found.get(name) != wanted[name])
+        different = sorted(name for name in chosen if found.get(name) != chosen[name])
         if different:
             raise InputError(different[0], f"differs from that of the training in {folder}")
         remove_leftovers(folder)
@@ -197,7 +193,7 @@ def _prepared(folder: Path, settings: TrainingSettings, command: str, resume: bo
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError("out", f"cannot make {folder} ({error.strerror})") from None
-    content = {"command": command, "settings": wanted, "versions": _versions()}
+    content = {"command": command, "settings": chosen, "versions": _versions()}
     write_text(file, json.dumps(content, indent=2) + "\n")
     return folder
 

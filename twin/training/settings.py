@@ -1,4 +1,4 @@
-"""Settings of a training: what is learnt where, and the hyperparameters of the algorithms."""
+"""Settings of a training, and hyperparameters of the algorithms."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ ALGORITHMS: dict[str, type[PpoSettings] | type[SacSettings]] = {
 
 
 class TrainingSettings(Settings):
-    """Everything that makes a training."""
+    """All settings of a training."""
 
     environment: str
     """id, such as twin/PoseTracking-v0"""
@@ -108,7 +108,7 @@ def training_settings(
 
     Args:
         algorithm: "ppo" or "sac".
-        hyperparameters: those that shall differ from the defaults, by name.
+        hyperparameters: by name, where they differ from the defaults.
         settings: further fields of `TrainingSettings`.
 
     Raises:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
@@ -11,21 +12,19 @@ from twin.training.policy import ENDING, Policy
 
 def policy_names() -> tuple[str, ...]:
     """Return the names of the shipped policies."""
-    folder = files("twin.training.policies")
-    return tuple(
-        sorted(
-            entry.name.removesuffix(ENDING)
-            for entry in folder.iterdir()
-            if entry.name.endswith(ENDING)
-        )
-    )
+    entries = (Path(entry.name) for entry in files("twin.training.policies").iterdir())
+    return tuple(sorted(entry.stem for entry in entries if entry.suffix == ENDING))
 
 
-def load_policy(name: str | Path) -> Policy:
+def load_policy(name: str | Path, others: Sequence[str] = ()) -> Policy:
     """Return a shipped policy by name, or the one in a file.
 
+    Args:
+        name: name or path.
+        others: further names that the error for an unknown one lists.
+
     Raises:
-        InputError: neither, or a file that is no policy.
+        InputError: an unknown name, or a file without a policy.
     """
     if not isinstance(name, (str, Path)):
         raise InputError("policy", f"must be a name or a path, not {name!r}")
@@ -33,10 +32,19 @@ def load_policy(name: str | Path) -> Policy:
         return Policy.load(Path(str(files("twin.training.policies") / f"{name}{ENDING}")))
     if Path(name).is_file():
         return Policy.load(name)
-    raise InputError(
-        "policy", f"no policy called {str(name)!r} and no such file; known: {_known()}"
-    )
+    known = ", ".join((*others, *policy_names()))
+    raise InputError("policy", f"no policy called {str(name)!r} and no such file; known: {known}")
 
 
-def _known() -> str:
-    return ", ".join(policy_names()) or "none"
+def policy_for(name: str | Path, environment: str, others: Sequence[str] = ()) -> Policy:
+    """Return a shipped policy by name, or the one in a file, for an environment.
+
+    Raises:
+        InputError: as `load_policy`, or a policy for another environment.
+    """
+    policy = load_policy(name, others)
+    if policy.origin.environment != environment:
+        raise InputError(
+            "policy", f"{name} is for {policy.origin.environment}, not for {environment}"
+        )
+    return policy

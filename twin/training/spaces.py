@@ -1,4 +1,4 @@
-"""What the numbers of an environment's observations and actions are."""
+"""Channels of an environment's observations and actions, and whether a policy fits them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SAME = 1e-6
 
 
 def channels(env: Any) -> tuple[tuple[PolicyChannel, ...], tuple[PolicyChannel, ...]]:
-    """Return the channels of observations and actions; none where the environment has no names."""
+    """Return the channels of observations and actions; none for an environment without names."""
     task = getattr(env.unwrapped, "task", None)
     if task is None:
         return (), ()

@@ -1,7 +1,7 @@
-"""A native vector environment of Gymnasium as Stable-Baselines3 wants it, with what episodes gave.
+"""A native vector environment of Gymnasium for Stable-Baselines3, with results of its episodes.
 
-Gymnasium's environments reset themselves within the step that ends an episode (`SAME_STEP`): the
-last observation then comes as `final_obs`, here as `terminal_observation` of that row's info.
+Gymnasium's environments reset themselves within the step that ends an episode (`SAME_STEP`). The
+last observation comes as `final_obs`, and here as `terminal_observation` of that row's info.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ except ImportError:
 
 
 class Episode(NamedTuple):
-    """What a finished episode gave."""
+    """Results of a finished episode."""
 
     reward: float
     """sum of its rewards"""
@@ -51,7 +51,7 @@ class VectorAdapter(VecEnv):  # type: ignore[misc]
 
         Args:
             env: autoreset mode `SAME_STEP`.
-            metrics: what to sum up over episodes; those whose signal `info` lacks are left out.
+            metrics: of the episodes; those without their signal in `info` are left out.
             seed: of the first reset.
 
         Raises:
@@ -64,7 +64,7 @@ class VectorAdapter(VecEnv):  # type: ignore[misc]
         self.env = env
         super().__init__(env.num_envs, env.single_observation_space, env.single_action_space)
         self.finished: list[Episode] = []
-        self._wanted = metrics
+        self._metrics = metrics
         self._seed: int | None = seed
         self._nothing: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         self._actions: Any = None
@@ -76,10 +76,10 @@ class VectorAdapter(VecEnv):  # type: ignore[misc]
         return self._sums.metrics
 
     def reset(self) -> Any:
-        """Begin new episodes in all rows; returns the observations `(N, o)`."""
+        """Begin new episodes in all rows; return the observations `(N, o)`."""
         observations, info = self.env.reset(seed=self._seed)
         self._seed = None
-        self._begin(tuple(metric for metric in self._wanted if metric.signal in info))
+        self._begin(tuple(metric for metric in self._metrics if metric.signal in info))
         return observations
 
     def step_async(self, actions: Any) -> None:
@@ -151,7 +151,7 @@ class VectorAdapter(VecEnv):  # type: ignore[misc]
         return values
 
     def _finish(self, ended: Any, terminated: Any, info: dict[str, Any]) -> list[dict[str, Any]]:
-        """Note the episodes of rows that ended and begin anew; returns the infos of all rows."""
+        """Store the episodes of rows that ended and begin anew; return the infos of all rows."""
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         results = self._sums.results(ended)
         for row, metrics in zip(ended.tolist(), results.tolist(), strict=True):

@@ -101,7 +101,7 @@ def _full_table(policy: str) -> Table:
     rows = tuple(
         (
             result["engine"],
-            result["contestant"],
+            result["policy"],
             *(_interval(result["metrics"][title]) for title in titles),
         )
         for engine in content["engines"]
@@ -110,7 +110,7 @@ def _full_table(policy: str) -> Table:
     )
     return Table(
         f"Full evaluation of {policy}",
-        ("engine", "contestant", *titles),
+        ("engine", "policy", *titles),
         rows,
         f"{content['command']}: {len(content['seeds'])} episodes of {content['environment']}, the "
         "same for all; means with 95 % confidence intervals. Read from the file that is shipped "

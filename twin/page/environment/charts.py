@@ -1,4 +1,4 @@
-"""The charts of an environment's episodes, and their values after a step."""
+"""Charts of an environment's episodes, and their values after a step."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ AXES = ("x", "y", "z")
 
 
 class Part(NamedTuple):
-    """A chart and the signals that it shows, in the order of its curves."""
+    """A chart and its signals, in the order of its curves."""
 
     chart: Chart
     signals: tuple[tuple[str, slice], ...]
-    """name in `info`, and which of its numbers"""
+    """name in `info`, and the slice of its numbers"""
 
 
 LINEAR, ANGULAR, ALL = slice(0, 3), slice(3, 6), slice(None)
 
 ACCELERATION = Chart(
     "acceleration",
-    "Acceleration in the room",
+    "Acceleration in the world",
     "m/s²",
     (*(f"{axis} of the base" for axis in AXES), *AXES),
     setpoint=tuple(f"{axis} of the base" for axis in AXES),
@@ -61,7 +61,7 @@ OWN_CHARTS: dict[str, tuple[Part, ...]] = {
     "VibrationIsolation": (
         Part(ACCELERATION, (("base_acceleration", ALL), ("absolute_acceleration", ALL))),
         Part(
-            Chart("displacement", "Displacement in the room", "mm", AXES, 1e3, least=1e-4),
+            Chart("displacement", "Displacement in the world", "mm", AXES, 1e3, least=1e-4),
             (("absolute_displacement", ALL),),
         ),
     ),
@@ -76,14 +76,14 @@ OWN_CHARTS: dict[str, tuple[Part, ...]] = {
         ),
     ),
 }
-"""What a task's error is: class -> charts."""
+"""Charts of a task's error, by the name of its class."""
 
 
 class EnvironmentCharts:
     """Charts of a task: reward and its terms, error, actions, forces.
 
     Attributes:
-        charts: in the order in which they are offered.
+        charts: in the order of their switches.
     """
 
     def __init__(self, task: Task) -> None:

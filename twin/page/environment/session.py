@@ -1,4 +1,4 @@
-"""An environment with somebody who acts in it, episode after episode."""
+"""A live session of an environment and a policy, episode after episode."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from twin.page.environment.drivers import (
     RANDOM,
     make_driver,
     own_laws,
-    policy_for,
     shipped_policies,
 )
 from twin.simulation.live.history import History
 from twin.simulation.live.source import KEPT, NOTE
 from twin.simulation.scene import Scene
-from twin.training.contestants import ZERO
+from twin.training.evaluation.baselines import ZERO
+from twin.training.shipped import policy_for
 
 REST = 1.5
-"""[s] Adopted: for which the end of an episode stays in sight."""
+"""[s] Adopted: time for which the end of an episode stays on the page."""
 
 
 class EnvironmentSession:
@@ -39,15 +39,15 @@ class EnvironmentSession:
         ball: that rolls on it, None where there is none.
         history: of the charts, the last 30 s.
         period: of control [s].
-        policies: names that can be chosen: "zero", "random", the environment's own laws, shipped
-            policies, the file that was given.
-        policy: name of who acts.
+        policies: names that can be chosen: "zero", "random", laws of the task, shipped policies,
+            the given file.
+        policy: name of the one that acts.
         episode: number of the present one, from 1.
-        seed: of it.
+        seed: of the episode.
         returned: sum of its rewards so far.
         steps: control periods of it so far.
-        stopped: why nothing goes on; empty where it does.
-        real_time_factor: told by who runs it.
+        stopped: why the session has stopped; empty while it goes on.
+        real_time_factor: set by the runner.
     """
 
     def __init__(
@@ -57,9 +57,9 @@ class EnvironmentSession:
 
         Args:
             environment: id such as "twin/PoseTracking-v0".
-            policy: "zero", "random", a law of the environment's own, a shipped policy, or the file
-                of one; default the best that there is.
-            seed: of the first episode; the others have the next ones.
+            policy: "zero", "random", a law of the task, a shipped policy, or a file of one;
+                default: the best of these.
+            seed: of the first episode; the others have the next numbers.
             options: of the environment, beside those that the policy was trained with.
 
         Raises:
@@ -100,9 +100,9 @@ class EnvironmentSession:
 
     @property
     def scene(self) -> Scene:
-        """What is to be seen; the ghost at the environment's reference.
+        """Present scene, with the reference pose as a ghost.
 
-        Where an episode could not begin, the end of the one before.
+        If an episode could not begin, the scene at the end of the one before.
         """
         with suppress(StateError):
             self._scene = self._env.unwrapped.scene
@@ -110,15 +110,15 @@ class EnvironmentSession:
 
     @property
     def message(self) -> str:
-        """Which episode this is and what it has given; at its end, why it ended."""
-        told = f"episode {self.episode}, seed {self.seed}, return {self.returned:.4g}"
-        return f"{told}; ended after {self.steps} steps: {self._reason}" if self._reason else told
+        """Number and return of the episode; at its end, the reason."""
+        text = f"episode {self.episode}, seed {self.seed}, return {self.returned:.4g}"
+        return f"{text}; ended after {self.steps} steps: {self._reason}" if self._reason else text
 
     def choose(self, policy: str | Path) -> None:
-        """Let somebody else act from now on.
+        """Let another policy act from now on.
 
         Raises:
-            InputError: nobody of that name, or a policy that does not fit; nothing has changed.
+            InputError: an unknown name, or a policy that does not fit; nothing has changed.
         """
         driver = make_driver(policy, self.environment, self._env)
         self._driver, self.policy = driver, str(policy)
@@ -128,7 +128,7 @@ class EnvironmentSession:
         """Begin again with the episode of a seed, as the first.
 
         Raises:
-            InputError: no whole number from 0.
+            InputError: not a whole number from 0.
         """
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
             raise InputError("seed", f"must be a whole number from 0, not {seed!r}")
@@ -139,7 +139,7 @@ class EnvironmentSession:
         self._next()
 
     def advance(self, duration: float) -> None:
-        """Do whole control periods; an episode that has ended rests a moment, then the next."""
+        """Do whole control periods; after an episode there is a pause, then the next begins."""
         self._left += max(duration, 0.0)
         while self._left >= self.period * (1.0 - 1e-9) and not self.stopped:
             self._left -= self.period

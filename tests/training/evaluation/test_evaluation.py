@@ -16,13 +16,13 @@ from twin.errors import InputError
 from twin.training import Policy, evaluate
 from twin.training import metrics as table
 from twin.training.environments import make_environments
-from twin.training.evaluation import count_parts
-from twin.training.evaluation_report import as_json, as_markdown, report_columns, report_rows
+from twin.training.evaluation.controllers import TRACKING, run_controller
+from twin.training.evaluation.evaluation import count_parts
+from twin.training.evaluation.report import as_json, as_markdown, report_columns, report_rows
+from twin.training.evaluation.rollout import roll_out
 from twin.training.metrics import Accumulator, Metric, signal_values
 from twin.training.policy import PolicyNetwork, PolicyOrigin
-from twin.training.rollout import roll_out
 from twin.training.spaces import channels
-from twin.training.tracking_controllers import TRACKING, run_controller
 
 POINTS = "stand_in:stand_in/Points-v0"
 DISTANCE = Metric("distance", "mm", "distance", 1e3)
@@ -134,11 +134,11 @@ def test_all_take_part_in_the_same_episodes(tmp_path: Path) -> None:
     policy = still_policy(TRACKING, *widths()).save(tmp_path / "still.npz")
     told: list[str] = []
     found = evaluate(TRACKING, ["zero", policy, "cascade"], episodes=3, seed=50, show=told.append)
-    assert found.contestants == ("zero", str(policy), "cascade")
+    assert found.policies == ("zero", str(policy), "cascade")
     assert len(told) == count_parts(3, 1, 3)
     assert found.options == SHORT
     assert found.seeds == (50, 51, 52)
-    zero, still, cascade = (found.results[name, "analytic"] for name in found.contestants)
+    zero, still, cascade = (found.results[name, "analytic"] for name in found.policies)
     for title, values in zero.items():
         np.testing.assert_array_equal(values, still[title])
     title = found.titles[0]
@@ -170,7 +170,7 @@ def test_processes_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_report_holds_the_means() -> None:
     found = evaluate(TRACKING, ["zero", "cascade"], options=SHORT, episodes=2)
     columns, rows = report_columns(found), report_rows(found)
-    assert columns[:3] == ("engine", "contestant", "position error [mm]")
+    assert columns[:3] == ("engine", "policy", "position error [mm]")
     assert [row[:2] for row in rows] == [("analytic", "zero"), ("analytic", "cascade")]
     assert rows[0][2] == found.mean("zero", "analytic", "position error [mm]").text()
     assert rows[0][-1] == "-"
@@ -190,20 +190,20 @@ def test_report_holds_the_means() -> None:
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
-        ({"contestants": []}, "contestants"),
-        ({"contestants": ["zero", "zero"]}, "contestants"),
-        ({"contestants": ["nobody"]}, "computed_torque"),
+        ({"policies": []}, "policies"),
+        ({"policies": ["zero", "zero"]}, "policies"),
+        ({"policies": ["nobody"]}, "computed_torque"),
         ({"engines": []}, "engines"),
         ({"engines": ["physx"]}, "engine"),
         ({"episodes": 0}, "episodes"),
         ({"jobs": 0}, "jobs"),
-        ({"environment": "twin/VibrationIsolation-v0", "contestants": ["cascade"]}, "PoseTracking"),
+        ({"environment": "twin/VibrationIsolation-v0", "policies": ["cascade"]}, "PoseTracking"),
         ({"environment": "twin/None-v0"}, "environment"),
         ({"options": {"colour": "red"}}, "colour"),
     ],
 )
 def test_bad_arguments_are_refused(arguments: dict[str, Any], word: str) -> None:
-    given = {"environment": TRACKING, "contestants": ["zero"], "options": SHORT, "episodes": 1}
+    given = {"environment": TRACKING, "policies": ["zero"], "options": SHORT, "episodes": 1}
     with pytest.raises(InputError, match=word):
         evaluate(**{**given, **arguments})
 
@@ -235,7 +235,7 @@ def test_isolation_law_beats_the_passive_machine() -> None:
     found = evaluate(
         "twin/VibrationIsolation-v0", ["zero", "isolation_law"], options=options, episodes=3
     )
-    passive, law = (found.results[name, "analytic"] for name in found.contestants)
+    passive, law = (found.results[name, "analytic"] for name in found.policies)
     assert (law["transmissibility"] < passive["transmissibility"]).all()
     with pytest.raises(InputError, match="VibrationIsolation"):
         evaluate(TRACKING, ["isolation_law"], options=SHORT, episodes=1)

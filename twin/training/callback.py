@@ -1,7 +1,8 @@
-"""What happens beside the learning itself: rows of the curve, logs, checkpoints, the end."""
+"""Work beside the learning itself: rows of the curve, logs, checkpoints, progress, the end."""
 
 from __future__ import annotations
 
+import sys
 import time as clock
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,6 @@ import numpy as np
 
 from twin.training.checkpoints import save_checkpoint
 from twin.training.learning_curve import LearningCurve
-from twin.training.training_progress import TrainingProgress
 from twin.training.vector_adapter import Episode, VectorAdapter
 
 try:
@@ -19,7 +19,7 @@ except ImportError:
     BaseCallback = object
 
 REPORTS = 200
-"""Rows of a learning curve, about."""
+"""Approximate number of rows of a learning curve."""
 
 CURVE = "learning.csv"
 
@@ -41,7 +41,7 @@ class TrainingCallback(BaseCallback):  # type: ignore[misc]
         steps: int,
         checkpoint_every: int,
     ) -> None:
-        """Take the parts of a training; `steps` are those of the whole of it."""
+        """Take the parts of a training; `steps` is the number of all its steps."""
         super().__init__()
         self.stop = False
         self._folder, self._adapter, self._normaliser = folder, adapter, normaliser
@@ -49,12 +49,12 @@ class TrainingCallback(BaseCallback):  # type: ignore[misc]
         self._every, self._report_every = checkpoint_every, max(1, steps // REPORTS)
         self._saved = self._reported = 0
         self._waiting: list[Episode] = []
-        self._kinds = ""
+        self._text = ""
         self._seconds = float(curve.rows[-1][1]) if curve.rows else 0.0
         self._start = clock.monotonic()
 
     def save(self) -> Path:
-        """Write the learning curve and a checkpoint; returns the checkpoint's folder."""
+        """Write the learning curve and a checkpoint; return the checkpoint's folder."""
         self._curve.save(self._folder / CURVE)
         self._saved = self.model.num_timesteps
         return save_checkpoint(self._folder, self.model, self._normaliser)
@@ -68,12 +68,12 @@ class TrainingCallback(BaseCallback):  # type: ignore[misc]
             return
         self._curve.add(steps, self._seconds + clock.monotonic() - self._start, episodes)
         rewards = float(np.mean([episode.reward for episode in episodes]))
-        self._kinds = f"return {rewards:.4g}"
+        self._text = f"return {rewards:.4g}"
         for k, metric in enumerate(self._adapter.metrics):
             mean = float(np.mean([episode.metrics[k] for episode in episodes]))
             self.logger.record(f"episode/{metric.name} {metric.unit}".strip(), mean)
             if k == 0:
-                self._kinds += f"  {metric.name} {mean:.4g} {metric.unit}"
+                self._text += f"  {metric.name} {mean:.4g} {metric.unit}"
         early = float(np.mean([episode.terminated for episode in episodes]))
         self.logger.record("episode/terminated", early)
 
@@ -81,7 +81,7 @@ class TrainingCallback(BaseCallback):  # type: ignore[misc]
         self._saved = self._reported = self.model.num_timesteps
 
     def _on_rollout_start(self) -> None:
-        # Between two rollouts the last update is done: what a checkpoint holds belongs together.
+        # Between two rollouts the last update is done: all parts of a checkpoint fit together.
         self._waiting += self._adapter.collect()
         steps = self.model.num_timesteps
         if steps - self._reported >= self._report_every:
@@ -90,9 +90,72 @@ class TrainingCallback(BaseCallback):  # type: ignore[misc]
             self.save()
 
     def _on_step(self) -> bool:
-        self._progress.show(self.model.num_timesteps, self._kinds)
+        self._progress.show(self.model.num_timesteps, self._text)
         return not self.stop
 
     def _on_training_end(self) -> None:
         self._waiting += self._adapter.collect()
         self.report()
+
+
+LINE_EVERY = 30.0
+"""[s] Time between two lines without a terminal."""
+
+
+class TrainingProgress:
+    """Shows steps, steps per second, and the last return and metric; use it with `with`."""
+
+    def __init__(self, title: str, steps: int, begin: int = 0, shown: bool | None = None) -> None:
+        """Describe the training.
+
+        Args:
+            title: of the bar.
+            steps: of the whole training.
+            begin: steps done before.
+            shown: False shows nothing.
+        """
+        self._title, self._steps, self._begin = title, steps, begin
+        self._shown = shown
+        self._bar: Any = None
+        self._task: Any = None
+        self._start = self._last = clock.monotonic()
+
+    def __enter__(self) -> TrainingProgress:
+        if self._shown is not False and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn
+            from rich.progress import TimeRemainingColumn as Remaining
+
+            self._bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(bar_width=16),
+                TextColumn("{task.percentage:.0f} %"),
+                TextColumn("{task.fields[text]}"),
+                Remaining(),
+                console=Console(stderr=True),
+                transient=True,
+                refresh_per_second=2,
+            )
+            self._task = self._bar.add_task(
+                self._title, total=self._steps, completed=self._begin, text=""
+            )
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def show(self, steps: int, results: str) -> None:
+        """Show the steps done and their results, as a short text."""
+        if self._shown is False:
+            return
+        now = clock.monotonic()
+        speed = (steps - self._begin) / max(now - self._start, 1e-9)
+        text = f"{speed:,.0f} steps/s  {results}"
+        if self._bar is not None:
+            self._bar.update(self._task, completed=steps, text=text)
+        elif now - self._last >= LINE_EVERY:
+            self._last = now
+            sys.stderr.write(f"{steps:,} of {self._steps:,} steps  {text}\n")
+            sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""One episode for each seed, side by side, under a policy; what its signals sum up to."""
+"""Rollouts: one episode for each seed, side by side, under a policy."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Act = Callable[[FloatArray], FloatArray]
 """Observations `(N, o)` to actions `(N, a)`."""
 
 Driver = Callable[[Any], Act]
-"""An environment to what drives it."""
+"""Environment to the policy that acts in it."""
 
 
 class Outcome(NamedTuple):
-    """What episodes gave, one row each."""
+    """Results of episodes, one entry each."""
 
     reward: FloatArray
     """`(N,)` sums of the rewards; NaN where there are none"""
@@ -43,9 +43,9 @@ def roll_out(
     Args:
         environment: id.
         options: of the environment.
-        driver: called with the environment, returns the policy; None for actions of zero.
+        driver: called with the environment, returns its policy; None for actions of zero.
         seeds: of the episodes.
-        metrics: what to sum up; their signals are in `info`.
+        metrics: of the episodes; their signals are in `info`.
 
     Raises:
         InputError: an unknown id or option.
@@ -63,12 +63,12 @@ def roll_out(
             if act is not None:
                 action = np.asarray(act(observation), dtype=np.float32)
             observation, gained, ended, truncated, info = env.step(action)
-            rows = np.flatnonzero(running)
-            reward[rows] += gained[rows]
-            length[rows] += 1
-            terminated[rows] = ended[rows]
+            on = np.flatnonzero(running)
+            reward[on] += gained[on]
+            length[on] += 1
+            terminated[on] = ended[on]
             if metrics:
-                sums.add(signal_values(metrics, info)[rows], rows)
+                sums.add(signal_values(metrics, info)[on], on)
             running &= ~(ended | truncated)
         return Outcome(reward, length, terminated, sums.results())
     finally:

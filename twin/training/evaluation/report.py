@@ -1,4 +1,4 @@
-"""An evaluation as rows of texts, Markdown, and JSON."""
+"""Reports of an evaluation: rows of texts, Markdown, and JSON."""
 
 from __future__ import annotations
 
@@ -7,61 +7,61 @@ from typing import Any
 
 import numpy as np
 
-from twin.training.confidence import Mean
-from twin.training.evaluation import Evaluation
+from twin.training.evaluation.confidence import Mean
+from twin.training.evaluation.evaluation import Evaluation
 
 NOTHING = "-"
 
 
 def report_columns(evaluation: Evaluation) -> tuple[str, ...]:
     """Return the titles of the columns of `report_rows`."""
-    return ("engine", "contestant", *evaluation.titles, "difference")
+    return ("engine", "policy", *evaluation.titles, "difference")
 
 
 def report_rows(evaluation: Evaluation) -> list[tuple[str, ...]]:
-    """Return one row of texts for every engine and contestant: means with 95 % intervals.
+    """Return one row of texts for every engine and policy: means with 95 % intervals.
 
-    The last column is the difference of the first metric from the first contestant's.
+    The last column is the difference of the first metric from the first policy's.
     """
     rows = []
     for engine in evaluation.engines:
-        for name in evaluation.contestants:
+        for name in evaluation.policies:
             means = [evaluation.mean(name, engine, title) for title in evaluation.titles]
             apart = NOTHING
-            if name != evaluation.contestants[0]:
+            if name != evaluation.policies[0]:
                 apart = evaluation.difference(name, engine, evaluation.titles[0]).text()
             rows.append((engine, name, *(mean.text() for mean in means), apart))
     return rows
 
 
 def as_markdown(evaluation: Evaluation, command: str = "") -> str:
-    """Return a table in Markdown with what made it."""
+    """Return a table in Markdown, with the command and the episodes below it."""
     columns = report_columns(evaluation)
     lines = [" | ".join(columns), " | ".join("---" for _ in columns)]
     lines += [" | ".join(row) for row in report_rows(evaluation)]
     table = "\n".join(f"| {line} |" for line in lines)
-    told = f"`{command}`: " if command else ""
+    source = f"`{command}`: " if command else ""
     return (
-        f"{table}\n\n{told}{len(evaluation.seeds)} episodes of {evaluation.environment}, "
+        f"{table}\n\n{source}{len(evaluation.seeds)} episodes of {evaluation.environment}, "
         f"seeds from {evaluation.seeds[0]}, the same for all; means with 95 % confidence intervals "
         '(Student\'s t), "difference" is that of the '
-        f"{evaluation.titles[0].partition(' [')[0]} from {evaluation.contestants[0]}, "
+        f"{evaluation.titles[0].partition(' [')[0]} from {evaluation.policies[0]}, "
         "episode by episode.\n"
     )
 
 
 def as_json(evaluation: Evaluation, command: str = "") -> str:
-    """Return everything, single episodes included, as JSON; what there is not is null."""
+    """Return all results, single episodes included, as JSON; a missing number is null."""
     content = {
         "command": command,
         "environment": evaluation.environment,
         "options": evaluation.options,
         "seeds": list(evaluation.seeds),
-        "contestants": list(evaluation.contestants),
+        "policies": list(evaluation.policies),
         "engines": list(evaluation.engines),
         "results": [
             {
-                "contestant": name,
+                "policy": name,
                 "engine": engine,
                 "metrics": {
                     title: {

@@ -12,29 +12,30 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.basics.optional import optional
 from twin.errors import InputError
-from twin.training.confidence import Mean, mean_of, paired_difference
-from twin.training.contestants import Contestant, contestant, metrics_of
-from twin.training.rollout import Outcome
+from twin.training.evaluation.baselines import Entry, entry
+from twin.training.evaluation.confidence import Mean, mean_of, paired_difference
+from twin.training.evaluation.rollout import Outcome
+from twin.training.metrics import METRICS
 
 RETURN, TERMINATED = "return", "terminated [%]"
 PART = 8
-"""Most episodes that one process runs side by side."""
+"""Largest number of episodes that one process runs side by side."""
 
 Show = Callable[[str], object]
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Results of contestants on engines in the same episodes."""
+    """Results of policies and baselines on engines in the same episodes."""
 
     environment: str
     options: dict[str, Any]
     seeds: tuple[int, ...]
-    contestants: tuple[str, ...]
-    """the first is what the others are compared with"""
+    policies: tuple[str, ...]
+    """names of policies and baselines; the others are compared with the first"""
     engines: tuple[str, ...]
     results: dict[tuple[str, str], dict[str, FloatArray]] = field(repr=False)
-    """(contestant, engine) -> title of a metric -> `(episodes,)`"""
+    """(policy, engine) -> title of a metric -> `(episodes,)`"""
 
     @property
     def titles(self) -> tuple[str, ...]:
@@ -42,37 +43,37 @@ class Evaluation:
         return tuple(next(iter(self.results.values())))
 
     def mean(self, name: str, engine: str, title: str) -> Mean:
-        """Return a contestant's mean on an engine with its confidence interval."""
+        """Return a policy's mean on an engine with its confidence interval."""
         values = self.results[name, engine][title]
         return mean_of(values[np.isfinite(values)])
 
     def difference(self, name: str, engine: str, title: str) -> Mean:
-        """Return the mean difference from the first contestant, episode by episode."""
+        """Return the mean difference from the first policy, episode by episode."""
         values = self.results[name, engine][title]
-        baseline = self.results[self.contestants[0], engine][title]
+        baseline = self.results[self.policies[0], engine][title]
         both = np.isfinite(values) & np.isfinite(baseline)
         return paired_difference(values[both], baseline[both])
 
 
 @dataclass(frozen=True)
 class _Part:
-    """Some episodes of one contestant on one engine."""
+    """Some episodes of one policy on one engine."""
 
-    contestant: Contestant
+    policy: Entry
     environment: str
     engine: str
     options: dict[str, Any]
     seeds: tuple[int, ...]
 
     def run(self) -> Outcome:
-        metrics = metrics_of(self.environment)
         options = {**self.options, "engine": self.engine}
-        return self.contestant.run(self.environment, options, self.seeds, metrics)
+        metrics = METRICS.get(self.environment, ())
+        return self.policy.run(self.environment, options, self.seeds, metrics)
 
 
 def evaluate(
     environment: str,
-    contestants: Sequence[str | Path],
+    policies: Sequence[str | Path],
     *,
     engines: Sequence[str] = ("analytic",),
     episodes: int = 20,
@@ -81,52 +82,52 @@ def evaluate(
     jobs: int = 1,
     show: Show | None = None,
 ) -> Evaluation:
-    """Run the same episodes (machines, motions, sensors) with every contestant on every engine.
+    """Run the same episodes (machines, motions, sensors) with every policy on every engine.
 
     Args:
         environment: id, such as "twin/PoseTracking-v0".
-        contestants: "zero", names of controllers or laws, names or files of policies; the first
-            is the baseline of differences.
+        policies: names of baselines ("zero", controllers, "isolation_law"), names or files of
+            policies; the others are compared with the first.
         engines: "analytic", "mujoco", "bullet".
         episodes: how many.
-        seed: of the first episode, the next numbers of the others. Far from the seeds of training.
-        options: of the environment; default those that the first policy was trained with.
+        seed: of the first episode; the others have the next numbers. Far from those of training.
+        options: of the environment; default: those that the first policy was trained with.
         jobs: processes.
-        show: called with a few words after every part of the work.
+        show: called with a short text after every part of the work.
 
     Raises:
-        InputError: an argument that cannot be used, no contestant, no engine.
+        InputError: an argument that cannot be used, no policy, no engine.
         MissingDependencyError: more than one process without joblib, or an engine that is missing.
     """
-    drivers = [contestant(name, environment) for name in contestants]
-    names = [driver.name for driver in drivers]
-    if not drivers or len(set(names)) < len(names):
-        raise InputError("contestants", "must be one or more, each once")
+    entries = [entry(name, environment) for name in policies]
+    names = [each.name for each in entries]
+    if not entries or len(set(names)) < len(names):
+        raise InputError("policies", "must be one or more, each once")
     if not engines or len(set(engines)) < len(engines):
         raise InputError("engines", "must be one or more, each once")
     if type(episodes) is not int or episodes < 1:
         raise InputError("episodes", f"must be a whole number from 1, not {episodes!r}")
-    chosen = _options(drivers, options)
+    chosen = _options(entries, options)
     seeds = tuple(range(seed, seed + episodes))
     parts = [
-        _Part(driver, environment, engine, chosen, seeds[k : k + PART])
-        for driver in drivers
+        _Part(each, environment, engine, chosen, seeds[k : k + PART])
+        for each in entries
         for engine in engines
         for k in range(0, episodes, PART)
     ]
     outcomes: dict[tuple[str, str], list[Outcome]] = {}
     for part, outcome in zip(parts, _run(parts, jobs), strict=True):
-        outcomes.setdefault((part.contestant.name, part.engine), []).append(outcome)
+        outcomes.setdefault((part.policy.name, part.engine), []).append(outcome)
         if show is not None:
-            show(f"{part.contestant.name} on {part.engine}")
-    titles = [metric.title for metric in metrics_of(environment)]
+            show(f"{part.policy.name} on {part.engine}")
+    titles = [metric.title for metric in METRICS.get(environment, ())]
     results = {key: _joined(parts, titles) for key, parts in outcomes.items()}
     return Evaluation(environment, chosen, seeds, tuple(names), tuple(engines), results)
 
 
-def count_parts(contestants: int, engines: int, episodes: int) -> int:
-    """Return how often `evaluate` calls `show`."""
-    return contestants * engines * -(-episodes // PART)
+def count_parts(policies: int, engines: int, episodes: int) -> int:
+    """Return the number of times that `evaluate` calls `show`."""
+    return policies * engines * -(-episodes // PART)
 
 
 def _run(parts: Sequence[_Part], jobs: int) -> Iterator[Outcome]:
@@ -141,14 +142,11 @@ def _run(parts: Sequence[_Part], jobs: int) -> Iterator[Outcome]:
     return outcomes
 
 
-def _options(drivers: Sequence[Contestant], given: Mapping[str, Any] | None) -> dict[str, Any]:
-    if given is not None:
-        return {name: value for name, value in given.items() if name != "engine"}
-    for driver in drivers:
-        if driver.policy is not None:
-            trained = driver.policy.origin.options
-            return {name: value for name, value in trained.items() if name != "engine"}
-    return {}
+def _options(entries: Sequence[Entry], given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the given options, or those that the first policy was trained with; no engine."""
+    trained = (each.policy.origin.options for each in entries if each.policy is not None)
+    options = next(trained, {}) if given is None else given
+    return {name: value for name, value in options.items() if name != "engine"}
 
 
 def _joined(parts: Sequence[Outcome], titles: Sequence[str]) -> dict[str, FloatArray]:

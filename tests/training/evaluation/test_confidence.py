@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from twin.errors import InputError
-from twin.training.confidence import Mean, mean_of, paired_difference
+from twin.training.evaluation.confidence import Mean, mean_of, paired_difference
 
 
 def test_interval_is_students() -> None:

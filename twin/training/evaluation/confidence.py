@@ -13,7 +13,7 @@ LEVEL = 0.95
 
 
 class Mean(NamedTuple):
-    """A mean and how well it is known."""
+    """A mean and its confidence interval."""
 
     value: float
     half_width: float
@@ -21,7 +21,7 @@ class Mean(NamedTuple):
     episodes: int
 
     def text(self, digits: int = 3) -> str:
-        """Return "mean +- half width", to so many digits of the mean."""
+        """Return "mean +- half width", to a number of digits of the mean."""
         if self.episodes == 0:
             return "-"
         if not np.isfinite(self.half_width):
@@ -36,7 +36,7 @@ def mean_of(values: Any) -> Mean:
     """Return the mean of independent values `(n,)` with its confidence interval.
 
     Raises:
-        InputError: another shape, or numbers that are none.
+        InputError: another shape, or not finite.
     """
     found = as_floats(values, "values") if np.size(values) else np.empty(0)
     if found.ndim != 1:
@@ -57,7 +57,7 @@ def paired_difference(values: Any, baseline: Any) -> Mean:
     """Return the mean of `values - baseline` `(n,)`, of the same episodes in the same order.
 
     Raises:
-        InputError: shapes that differ, or numbers that are none.
+        InputError: shapes that differ, or not finite.
     """
     if np.shape(values) != np.shape(baseline):
         raise InputError("baseline", "must have the same episodes as the values")

@@ -1,4 +1,4 @@
-"""Controllers of `twin.control` in the episodes of PoseTracking: same machines, motions, scores."""
+"""Controllers of `twin.control` in the episodes of PoseTracking: same machines and motions."""
 
 from __future__ import annotations
 
@@ -6,30 +6,38 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from gymnasium.utils.seeding import np_random
 
 from twin.basics.arrays import FloatArray
 from twin.control import make_controller
+from twin.envs.episodes import Episodes
+from twin.envs.pose_tracking.task import PoseTracking
+from twin.envs.registration import ENVIRONMENTS
 from twin.motion import Motion
 from twin.plant.plant import Plant
 from twin.rotations import angle_between
 from twin.simulation.platform import Platform
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
-from twin.training.environments import make_environments
+from twin.training.evaluation.rollout import Outcome
 from twin.training.metrics import Accumulator, Metric
-from twin.training.rollout import Outcome
 
 TRACKING = "twin/PoseTracking-v0"
-"""The environment whose episodes a controller can be given: a machine and a motion."""
+"""The environment whose episodes have a machine and a motion for a controller."""
 
 SIGNALS = ("position_error", "orientation_error")
-"""What is known of a controller's run: distance [m] and angle [rad] from the wanted pose."""
+"""Signals of a controller's run: distance [m] and angle [rad] from the reference pose."""
 
 USUAL_FIDELITIES = {"bullet": "fast"}
 """Fidelities of engines in environments, where they are not "accurate"."""
 
 FINEST = 5e-4
 """[s] Longest step of the engine: half the control period of 1 ms, as everywhere else."""
+
+USUAL_LIMIT = ENVIRONMENTS[TRACKING].max_episode_steps
+
+ARGUMENTS = ("machine", "configuration", "engine", "randomisation", "max_episode_steps")
+"""Options of the environment that are not of its task."""
 
 
 def run_controller(
@@ -40,42 +48,48 @@ def run_controller(
 ) -> Outcome:
     """Run a controller at its own rate in the episodes that the seeds draw.
 
-    The controller knows the machine as its file describes it, as a policy does; what a
-    randomisation changed it does not know. It is scored at the environment's control instants.
+    The controller knows the machine as its file describes it, as a policy does; it does not know
+    the changes of a randomisation. Its errors count at the environment's control instants.
 
     Args:
         name: one of `twin.control.controller_names()`.
         options: of the environment, with the engine.
         seeds: of the episodes, and of the plants' sensors.
-        metrics: what to sum up, of `SIGNALS`.
+        metrics: of the errors, from `SIGNALS`.
 
     Raises:
         InputError: a controller that does not fit the machine, or an unknown option.
         MissingDependencyError: a library of the controller's design is not installed.
     """
-    engine = options.get("engine", "analytic")
-    env = make_environments(TRACKING, len(seeds), {**options, "engine": "analytic"}, "next_step")
-    try:
-        env.reset(seed=list(seeds))
-        task = env.unwrapped.task
-        known, period = task.platform, task.batch.period
-        step = period / int(np.ceil(period / min(FINEST, task.batch.timestep) - 1e-9))
-        rows = [(task.batch.platforms[k], task.motions[k]) for k in range(len(seeds))]
-        limit = env.unwrapped.max_episode_steps
-    finally:
-        env.close()
+    machine, configuration, engine, randomisation, limit = (
+        {"engine": "analytic", "max_episode_steps": USUAL_LIMIT, **options}.get(key)
+        for key in ARGUMENTS
+    )
+    episodes = Episodes(
+        PoseTracking,
+        machine or PoseTracking.usual_machine,
+        configuration,
+        "analytic",
+        len(seeds),
+        randomisation,
+        {key: value for key, value in options.items() if key not in ARGUMENTS},
+    )
+    episodes.reset(range(len(seeds)), [np_random(seed)[0] for seed in seeds])
+    batch, motions = episodes.task.batch, episodes.task.motions
+    period = batch.period
+    step = period / int(np.ceil(period / min(FINEST, batch.timestep) - 1e-9))
     sums = Accumulator(metrics, len(seeds))
     length, terminated = np.zeros(len(seeds)), np.zeros(len(seeds))
-    for k, ((platform, motion), seed) in enumerate(zip(rows, seeds, strict=True)):
+    for k, (platform, motion, seed) in enumerate(zip(batch.platforms, motions, seeds, strict=True)):
         periods = round(motion.duration / period)
-        periods = periods if limit is None else min(periods, limit)
+        periods = periods if limit in (None, -1) else min(periods, limit)
         pose, twist, _ = platform.constrain(*motion.sample(np.zeros(1)))
         run = simulate(
             platform,
             periods * period,
             pose[0],
             twist[0],
-            controller=make_controller(name, known, motion),
+            controller=make_controller(name, episodes.platform, motion),
             plant=Plant(platform, seed=seed),
             engine=engine,
             fidelity=options.get("fidelity") or USUAL_FIDELITIES.get(engine, "accurate"),
@@ -87,14 +101,14 @@ def run_controller(
         for step_errors in zip(*(errors[metric.signal] for metric in metrics), strict=True):
             sums.add(np.array([step_errors]), np.array([k]))
         length[k], terminated[k] = len(run) - 1, float(bool(run.stopped))
+    episodes.close()
     return Outcome(np.full(len(seeds), np.nan), length, terminated, sums.results())
 
 
 def _errors(platform: Platform, motion: Motion, run: Trajectory) -> dict[str, FloatArray]:
     """Return the signals at the control instants after the start, each `(k,)`."""
     time = np.minimum(run.time[1:], motion.duration)
-    wanted = platform.constrain(*motion.sample(time)).pose
-    distance = np.linalg.norm(run.pose[1:, :3] - wanted[:, :3], axis=1)
-    return dict(
-        zip(SIGNALS, (distance, angle_between(run.pose[1:, 3:], wanted[:, 3:])), strict=True)
-    )
+    reference = platform.constrain(*motion.sample(time)).pose
+    distance = np.linalg.norm(run.pose[1:, :3] - reference[:, :3], axis=1)
+    angle = angle_between(run.pose[1:, 3:], reference[:, 3:])
+    return dict(zip(SIGNALS, (distance, angle), strict=True))

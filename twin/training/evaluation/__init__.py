@@ -1,0 +1,1 @@
+"""Evaluation of policies and baselines in the same episodes."""
