@@ -34,6 +34,16 @@ def deadly(trajectory: Any, platform: Any) -> dict[str, float]:
     return found
 
 
+def held(trajectory: Any, platform: Any) -> dict[str, float]:
+    """Note the beginning; under more than 2 kg, wait until the folder has a file `open`."""
+    found = mass(trajectory, platform)
+    folder = Path(os.environ[FOLDER])
+    (folder / f"begun-{found['mass']:g}-{time.monotonic_ns()}").touch()
+    while found["mass"] > 2.0 and not (folder / "open").exists():
+        time.sleep(0.02)
+    return found
+
+
 def wrong(trajectory: Any, platform: Any) -> Any:
     """Return what is no measure."""
     return ["position"]

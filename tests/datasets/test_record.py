@@ -219,7 +219,7 @@ def test_commands_become_actions_by_the_scale_of_the_space() -> None:
         ({"policy": lambda _: np.zeros(3)}, "policy", "shape (3,), not (6,)"),
         ({"policy": lambda _: np.full(6, 1.5)}, "policy", "outside the action space"),
         ({"policy": lambda _: np.full(6, np.nan)}, "policy", "outside the action space"),
-        ({"policy": lambda _: "up"}, "policy", "which is no action"),
+        ({"policy": lambda _: "up"}, "policy", "which is not an action"),
         ({"policy": "computed_torque"}, "policy", "set the option action"),
         ({"policy": "cascade", "options": {"action": "pose"}}, "policy", "takes neither"),
         (
@@ -230,7 +230,7 @@ def test_commands_become_actions_by_the_scale_of_the_space() -> None:
         (
             {"policy": "feedforward", "options": {"residual": False}},
             "policy",
-            "which actions cannot say",
+            "which an action cannot express",
         ),
         ({"episodes": 0}, "episodes", "whole number from 1"),
         ({"episodes": 1.5}, "episodes", "whole number from 1"),

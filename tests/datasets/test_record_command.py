@@ -33,7 +33,7 @@ def test_record(datasets: Path) -> None:
     ("words", "message"),
     [
         ("--dataset plain", "dataset: must look like"),
-        ("--dataset test/a-v0 --policy pid", "policy: 'pid' is neither"),
+        ("--dataset test/a-v0 --policy pid", "policy: no policy called 'pid'"),
         ("--dataset test/a-v0 --option speed=3", "no option"),
         ("--dataset test/a-v0 --randomisation wear", "randomisation: unknown randomisation"),
         ("--dataset test/a-v0 --randomisation hardware_spread", "no drives"),

@@ -16,12 +16,18 @@ def policy_names() -> tuple[str, ...]:
     return tuple(sorted(entry.stem for entry in entries if entry.suffix == ENDING))
 
 
-def load_policy(name: str | Path, others: Sequence[str] = ()) -> Policy:
+def policies_of(environment: str) -> tuple[str, ...]:
+    """Return the names of the shipped policies for an environment."""
+    names = policy_names()
+    return tuple(name for name in names if load_policy(name).origin.environment == environment)
+
+
+def load_policy(name: str | Path, known: Sequence[str] = ()) -> Policy:
     """Return a shipped policy by name, or the one in a file.
 
     Args:
         name: name or path.
-        others: further names that the error for an unknown one lists.
+        known: names that the error for an unknown one lists; default: the shipped policies.
 
     Raises:
         InputError: an unknown name, or a file without a policy.
@@ -32,17 +38,22 @@ def load_policy(name: str | Path, others: Sequence[str] = ()) -> Policy:
         return Policy.load(Path(str(files("twin.training.policies") / f"{name}{ENDING}")))
     if Path(name).is_file():
         return Policy.load(name)
-    known = ", ".join((*others, *policy_names()))
-    raise InputError("policy", f"no policy called {str(name)!r} and no such file; known: {known}")
+    names = ", ".join(known or policy_names())
+    raise InputError("policy", f"no policy called {str(name)!r} and no such file; known: {names}")
 
 
 def policy_for(name: str | Path, environment: str, others: Sequence[str] = ()) -> Policy:
     """Return a shipped policy by name, or the one in a file, for an environment.
 
+    Args:
+        name: name or path.
+        environment: id.
+        others: names that the error for an unknown one lists before the shipped policies.
+
     Raises:
         InputError: as `load_policy`, or a policy for another environment.
     """
-    policy = load_policy(name, others)
+    policy = load_policy(name, (*others, *policies_of(environment)))
     if policy.origin.environment != environment:
         raise InputError(
             "policy", f"{name} is for {policy.origin.environment}, not for {environment}"

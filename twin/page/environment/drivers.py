@@ -15,7 +15,7 @@ from twin.envs.motion_cueing.washout import WASHOUTS, WashoutPolicy
 from twin.envs.vibration_isolation.law import IsolationLaw
 from twin.envs.vibration_isolation.task import VibrationIsolation
 from twin.training.evaluation.baselines import ISOLATION_LAW, ZERO
-from twin.training.shipped import load_policy, policy_for, policy_names
+from twin.training.shipped import policy_for
 from twin.training.spaces import check_fit
 
 RANDOM = "random"
@@ -32,12 +32,6 @@ def own_laws(env: Any) -> tuple[str, ...]:
     if isinstance(task, MotionCueing) and task.settings.action in POSE_ACTIONS:
         return tuple(WASHOUTS)
     return ()
-
-
-def shipped_policies(environment: str) -> tuple[str, ...]:
-    """Return the names of the shipped policies for an environment."""
-    names = policy_names()
-    return tuple(name for name in names if load_policy(name).origin.environment == environment)
 
 
 def make_driver(name: str | Path, environment: str, env: Any) -> Driver:

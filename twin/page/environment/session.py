@@ -18,13 +18,12 @@ from twin.page.environment.drivers import (
     RANDOM,
     make_driver,
     own_laws,
-    shipped_policies,
 )
 from twin.simulation.live.history import History
 from twin.simulation.live.source import KEPT, NOTE
 from twin.simulation.scene import Scene
 from twin.training.evaluation.baselines import ZERO
-from twin.training.shipped import policy_for
+from twin.training.shipped import policies_of, policy_for
 
 REST = 1.5
 """[s] Adopted: time for which the end of an episode stays on the page."""
@@ -69,7 +68,7 @@ class EnvironmentSession:
             MissingDependencyError: the engine's library is not installed.
         """
         self.environment = one_of(environment, "environment", environment_ids())
-        shipped = shipped_policies(environment)
+        shipped = policies_of(environment)
         usual = policy is None and options.keys() <= {"engine"}
         name = next(iter(shipped), None) if usual else policy
         if name is not None and (Path(name).is_file() or str(name) in shipped):

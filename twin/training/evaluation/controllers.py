@@ -61,10 +61,9 @@ def run_controller(
         InputError: a controller that does not fit the machine, or an unknown option.
         MissingDependencyError: a library of the controller's design is not installed.
     """
-    machine, configuration, engine, randomisation, limit = (
-        {"engine": "analytic", "max_episode_steps": USUAL_LIMIT, **options}.get(key)
-        for key in ARGUMENTS
-    )
+    given: dict[str, Any] = {"engine": "analytic", "max_episode_steps": USUAL_LIMIT, **options}
+    machine, configuration, engine, randomisation, limit = map(given.get, ARGUMENTS)
+    assert engine is not None
     episodes = Episodes(
         PoseTracking,
         machine or PoseTracking.usual_machine,
@@ -75,7 +74,8 @@ def run_controller(
         {key: value for key, value in options.items() if key not in ARGUMENTS},
     )
     episodes.reset(range(len(seeds)), [np_random(seed)[0] for seed in seeds])
-    batch, motions = episodes.task.batch, episodes.task.motions
+    task: Any = episodes.task
+    batch, motions = task.batch, task.motions
     period = batch.period
     step = period / int(np.ceil(period / min(FINEST, batch.timestep) - 1e-9))
     sums = Accumulator(metrics, len(seeds))
