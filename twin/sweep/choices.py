@@ -1,4 +1,4 @@
-"""What a sweep may vary beside parameters: controllers, payloads; and the motion of all runs."""
+"""Controllers and payloads that a sweep may vary, and the motion of all runs."""
 
 from __future__ import annotations
 

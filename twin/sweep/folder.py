@@ -29,7 +29,7 @@ SMALL = {"use_dictionary": False, "write_statistics": False}
 
 
 class SweepFolder:
-    """Where the results of one sweep are.
+    """The folder with the results of one sweep.
 
     Attributes:
         path: the folder.

@@ -1,4 +1,4 @@
-"""What a sweep measures of a run, and functions of a user's own that measure more."""
+"""Measures of a run in a sweep, and functions of a user's own that measure more."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ BACKENDS = ("loky", "ray", "serial")
 
 
 class Crew:
-    """Who computes runs."""
+    """Workers that compute runs."""
 
     def __init__(self, backend: str, workers: int | None) -> None:
         self._backend, self._workers = backend, workers

@@ -62,7 +62,7 @@ class Task:
 
     @property
     def name(self) -> str:
-        """What the run is, in few words, for messages."""
+        """Short name of the run, for messages."""
         parts = [f"{path}={value:.6g}" for path, value in self.values.items()]
         parts += [f"payload {self.payload.title}"] if self.payload.title != "none" else []
         words = (self.controller.title, self.engine, self.configuration, *parts)

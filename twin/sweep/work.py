@@ -1,4 +1,4 @@
-"""What a worker does: one run, to one row of results; an error is a row as well."""
+"""Work of a worker: one run to one row of results; an error is a row as well."""
 
 from __future__ import annotations
 

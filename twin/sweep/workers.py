@@ -23,7 +23,7 @@ WATCH = 0.5
 
 
 class Lost(NamedTuple):
-    """What comes in place of a result when the worker that computed it has died."""
+    """Placeholder for a result whose worker has died."""
 
     argument: Any
     """Of the call that was under way"""
