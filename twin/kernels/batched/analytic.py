@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from twin.basics.arrays import FloatArray
+from twin.kernels.batched.arrays import Machines
 from twin.kernels.dynamics.state import derivative
 from twin.kernels.dynamics.work import make_work
 from twin.kernels.integrators.runge_kutta import runge_kutta_move
@@ -12,23 +16,23 @@ from twin.kernels.kinematics.inverse import coordinates_and_rates
 from twin.kernels.plant.drives import drive_row, issue, read_row
 
 
-def row_legs(legs, i):
+def row_legs(legs: Any, i: int) -> Any:
     """Return the legs of row i of `legs`, whose rows `(N, n, ...)` are those of many machines."""
     raise NotImplementedError
 
 
 @by_kind(row_legs, counting=True)
-def _row_legs(legs, i):
+def _row_legs(legs: Any, i: int) -> Any:
     kind = legs.instance_class
 
-    def pick(legs, i):
+    def pick(legs: Any, i: int) -> Any:
         return kind(legs.rows[i])
 
     return pick
 
 
 @device
-def load(machines, i, y):
+def load(machines: Machines, i: int, y: FloatArray) -> None:
     """Fill the state `y` (m,) of row i."""
     inside = machines.deflection.shape[1]
     for j in range(7):
@@ -40,7 +44,7 @@ def load(machines, i, y):
 
 
 @device
-def store(machines, i, y, before, step):
+def store(machines: Machines, i: int, y: FloatArray, before: FloatArray, step: float) -> None:
     """Take over the state `y` (m,) into row i; `before` (6,) is the twist one `step` [s] ago."""
     inside = machines.deflection.shape[1]
     for j in range(7):
@@ -53,7 +57,7 @@ def store(machines, i, y, before, step):
 
 
 @device
-def actuated(legs, y, places, rates):
+def actuated(legs: Any, y: FloatArray, places: FloatArray, rates: FloatArray) -> None:
     """Fill coordinates and rates `(n,)` of what the actuators move; springs in series left out."""
     coordinates_and_rates(legs, y[:7], y[7:13], places, rates)
     inside = (y.shape[0] - 13) // 2
@@ -63,7 +67,18 @@ def actuated(legs, y, places, rates):
 
 
 @compiled
-def advance_rows(bodies, legs, bank, machines, inputs, shaken, ratio, mode, step, down):
+def advance_rows(
+    bodies: FloatArray,
+    legs: Any,
+    bank: Any,
+    machines: Machines,
+    inputs: Any,
+    shaken: bool,
+    ratio: int,
+    mode: int,
+    step: float,
+    down: int,
+) -> None:
     """Advance all rows that have not failed by one control period.
 
     Args:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from math import isfinite, sqrt
+from typing import Any
 
+from twin.basics.arrays import FloatArray
+from twin.kernels.batched.arrays import Machines
 from twin.kernels.jit import compiled, device
 from twin.kernels.plant.drives import COUNT, drive_row, read_row
-from twin.kernels.vectors import add, cross, norm, rotate, rotation, row, subtract
+from twin.kernels.vectors import Vector, add, cross, norm, rotate, rotation, row, subtract
 
 HUGE = 1e10
 """Coordinates and speeds beyond which MuJoCo calls a state bad."""
 
 
 @device
-def usable(qpos, qvel, warning, i):
+def usable(qpos: FloatArray, qvel: FloatArray, warning: Any, i: int) -> bool:
     """Return whether the state of row i is one that MuJoCo can go on from."""
     for j in range(qpos.shape[1]):
         if not abs(qpos[i, j]) < HUGE:
@@ -28,7 +31,16 @@ def usable(qpos, qvel, warning, i):
 
 
 @device
-def sense(qpos, qvel, joints, springs, home, i, places, rates):
+def sense(
+    qpos: FloatArray,
+    qvel: FloatArray,
+    joints: Any,
+    springs: Any,
+    home: FloatArray,
+    i: int,
+    places: FloatArray,
+    rates: FloatArray,
+) -> None:
     """Fill coordinates and rates `(n,)` of what the actuators of row i move, springs left out."""
     for j in range(places.shape[0]):
         value, rate = 0.0, 0.0
@@ -42,7 +54,7 @@ def sense(qpos, qvel, joints, springs, home, i, places, rates):
 
 
 @device
-def rub(cycle, i):
+def rub(cycle: Any, i: int) -> None:
     """Apply dry friction of the sliding feet of row i, held over the next step."""
     for k in range(cycle.rubbing.shape[0]):
         x, y = cycle.rubbing[k, 0], cycle.rubbing[k, 1]
@@ -53,7 +65,9 @@ def rub(cycle, i):
 
 
 @device
-def turn_of(fields, layout, sign, i):
+def turn_of(
+    fields: Any, layout: Any, sign: FloatArray, i: int
+) -> tuple[float, float, float, float]:
     """Return the platform's quaternion in row i, with the sign it was asked for."""
     if layout.start >= 0:
         quaternion, first, factor = fields.qpos, layout.start + 3, 1.0
@@ -68,7 +82,7 @@ def turn_of(fields, layout, sign, i):
 
 
 @device
-def twist_of(fields, layout, i):
+def twist_of(fields: Any, layout: Any, i: int) -> tuple[Vector, Vector]:
     """Return velocity and angular velocity of the platform in row i, in base axes.
 
     A free joint has its angular velocity in platform axes; a platform on joints moves about the
@@ -89,7 +103,7 @@ def twist_of(fields, layout, i):
 
 
 @device
-def loop_gap(fields, layout, i):
+def loop_gap(fields: Any, layout: Any, i: int) -> float:
     """Return the largest distance [m] between the two points of a loop in row i."""
     largest = 0.0
     for k in range(layout.tips.shape[0]):
@@ -105,7 +119,7 @@ def loop_gap(fields, layout, i):
 
 
 @compiled
-def before_step(cycle, ratio, mode, step, skipped):
+def before_step(cycle: Any, ratio: int, mode: int, step: float, skipped: int) -> int:
     """Fail rows in a bad state, let the drives of the others push for one step of the engine.
 
     Args:
@@ -141,7 +155,7 @@ def before_step(cycle, ratio, mode, step, skipped):
 
 
 @compiled
-def keep_twists(failed, fields, layout, before):
+def keep_twists(failed: Any, fields: Any, layout: Any, before: FloatArray) -> None:
     """Fill `before` (N, 6) with the twists of all rows that have not failed."""
     for i in range(failed.shape[0]):
         if not failed[i]:
@@ -151,7 +165,18 @@ def keep_twists(failed, fields, layout, before):
 
 
 @compiled
-def after_period(bank, machines, fields, layout, home, sign, before, largest_gap, span, step):
+def after_period(
+    bank: Any,
+    machines: Machines,
+    fields: Any,
+    layout: Any,
+    home: FloatArray,
+    sign: FloatArray,
+    before: FloatArray,
+    largest_gap: float,
+    span: float,
+    step: float,
+) -> None:
     """Take over the states of all rows at the end of a control period, and read their sensors.
 
     A row whose state is not finite fails and keeps what it told last; one whose loops have opened
@@ -203,7 +228,7 @@ def after_period(bank, machines, fields, layout, home, sign, before, largest_gap
 
 
 @compiled
-def read_balls(failed, fields, balls):
+def read_balls(failed: Any, fields: Any, balls: Any) -> None:
     """Fill `balls` (N, 13) of all rows that have not failed; a free joint keeps each at the end."""
     start, first = fields.qpos.shape[1] - 7, fields.qvel.shape[1] - 6
     for i in range(failed.shape[0]):

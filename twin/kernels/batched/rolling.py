@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.ball.contact import BALL_SIZE, LOST, ROLLING
 from twin.kernels.ball.motion import rolling_move
 from twin.kernels.ball.places import fill_ball, put_ball
 from twin.kernels.batched.analytic import actuated, load, row_legs, store
+from twin.kernels.batched.arrays import Machines
 from twin.kernels.dynamics.work import make_work
 from twin.kernels.jit import compiled
 from twin.kernels.plant.drives import drive_row, issue, read_row
 
 
 @compiled
-def start_ball(ball, machines, balls, i, start):
+def start_ball(ball: FloatArray, machines: Machines, balls: Any, i: int, start: FloatArray) -> None:
     """Put the ball of row i at a start `(4,)` on the plate."""
     pose, twist = machines.pose[i], machines.twist[i]
     put_ball(ball, pose, twist, start, balls.state[i])
@@ -24,8 +28,19 @@ def start_ball(ball, machines, balls, i, start):
 
 @compiled
 def advance_rolling_rows(
-    bodies, legs, bank, machines, inputs, balls, ball, shaken, ratio, mode, step, down
-):
+    bodies: FloatArray,
+    legs: Any,
+    bank: Any,
+    machines: Machines,
+    inputs: Any,
+    balls: Any,
+    ball: FloatArray,
+    shaken: bool,
+    ratio: int,
+    mode: int,
+    step: float,
+    down: int,
+) -> None:
     """Advance machines and balls of all rows that have not failed by one control period.
 
     Args:

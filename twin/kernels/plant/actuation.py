@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from math import exp
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.jit import compiled, device
 from twin.kernels.plant.limit_switch import gated
 
@@ -55,13 +56,13 @@ VELOCITY = 1
 
 
 @device
-def between(value, low, high):
+def between(value: float, low: float, high: float) -> float:
     """Return `value` limited to `low` and `high`."""
     return min(max(value, low), high)
 
 
 @device
-def converted(value, full, digit):
+def converted(value: float, full: float, digit: float) -> float:
     """Return `value` as a converter of range `full` puts it out in steps of `digit`; 0 for exact.
 
     The codes of a converter end one below its full range: -2048 to 2047 with 12 bits.
@@ -73,7 +74,9 @@ def converted(value, full, digit):
 
 
 @device
-def contact(gap, closing, half_play, stiffness, damping):
+def contact(
+    gap: float, closing: float, half_play: float, stiffness: float, damping: float
+) -> float:
     """Return the force of the transmission for the motor ahead by `gap`, `closing` at a rate."""
     if half_play == 0.0:
         return stiffness * gap + damping * closing
@@ -85,7 +88,16 @@ def contact(gap, closing, half_play, stiffness, damping):
 
 
 @device
-def motor_command(drive, state, velocity_mode, command, feedforward, gain, rate_gain, step):
+def motor_command(
+    drive: FloatArray,
+    state: FloatArray,
+    velocity_mode: bool,
+    command: float,
+    feedforward: float,
+    gain: float,
+    rate_gain: float,
+    step: float,
+) -> float:
     """Return the effort asked of a motor; the velocity loop's integral stops at the limits."""
     at, speed = state[POSITION], state[SPEED]
     most = drive[PEAK]
@@ -118,7 +130,7 @@ def motor_command(drive, state, velocity_mode, command, feedforward, gain, rate_
 
 
 @device
-def brake(drive, state, wanted):
+def brake(drive: FloatArray, state: FloatArray, wanted: float) -> None:
     """Close or open a brake for one step; it holds from fully closed until fully open."""
     change = drive[ENGAGING] if wanted > 0.0 else -drive[RELEASING]
     state[CLOSING] = between(state[CLOSING] + change, 0.0, 1.0)
@@ -129,7 +141,15 @@ def brake(drive, state, wanted):
 
 
 @device
-def transmit(drive, state, effort, coordinate, rate, step, parts):
+def transmit(
+    drive: FloatArray,
+    state: FloatArray,
+    effort: float,
+    coordinate: float,
+    rate: float,
+    step: float,
+    parts: int,
+) -> float:
     """Move a motor under `effort` through one step of the engine; return its mean force."""
     small, inertia = step / parts, drive[INERTIA]
     holding = drive[BRAKE] * state[HOLDING]
@@ -160,7 +180,7 @@ def transmit(drive, state, effort, coordinate, rate, step, parts):
 
 
 @device
-def end_stop(drive, at, rate):
+def end_stop(drive: FloatArray, at: float, rate: float) -> float:
     """Return the force of an end stop on a leg `at` its coordinate; it pushes and never pulls."""
     if at < drive[LOWER_STOP]:
         depth = drive[LOWER_STOP] - at
@@ -173,8 +193,19 @@ def end_stop(drive, at, rate):
 
 @compiled
 def actuate(
-    drives, states, gains, commands, feedforward, brakes, coordinates, rates, mode, step, parts, out
-):
+    drives: FloatArray,
+    states: FloatArray,
+    gains: FloatArray,
+    commands: FloatArray,
+    feedforward: FloatArray,
+    brakes: FloatArray,
+    coordinates: FloatArray,
+    rates: FloatArray,
+    mode: int,
+    step: float,
+    parts: int,
+    out: FloatArray,
+) -> None:
     """Advance all drives by one `step` [s] of the engine; fill `out` (n,) with forces on the legs.
 
     Args:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from math import isfinite
+from typing import Any
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.jit import compiled, device
 from twin.kernels.plant.actuation import EFFORT, VELOCITY, actuate
 from twin.kernels.plant.reading import COORDINATE, RATE, read_actuators
@@ -16,7 +18,7 @@ COUNTERS = 4
 
 
 @device
-def issue(counters, queue, command, feedforward):
+def issue(counters: Any, queue: FloatArray, command: FloatArray, feedforward: FloatArray) -> bool:
     """Put a command `(n,)` with its feedforward into the `queue` (capacity, 2, n) of a row.
 
     Returns whether all of it is finite; what is not spoils the drives.
@@ -32,8 +34,20 @@ def issue(counters, queue, command, feedforward):
 
 @device
 def drive_row(
-    constants, states, gains, counters, queue, first, none, ratio, mode, step, places, rates, forces
-):
+    constants: FloatArray,
+    states: FloatArray,
+    gains: FloatArray,
+    counters: Any,
+    queue: FloatArray,
+    first: FloatArray,
+    none: FloatArray,
+    ratio: int,
+    mode: int,
+    step: float,
+    places: FloatArray,
+    rates: FloatArray,
+    forces: FloatArray,
+) -> None:
     """Advance the drives of one row by a step of the engine; fill `forces` (n,) on the legs.
 
     Args:
@@ -68,8 +82,18 @@ def drive_row(
 
 @device
 def read_row(
-    constants, states, digits, before, span, places, rates, told, measured, speeds, effort
-):
+    constants: FloatArray,
+    states: FloatArray,
+    digits: FloatArray,
+    before: FloatArray,
+    span: float,
+    places: FloatArray,
+    rates: FloatArray,
+    told: FloatArray,
+    measured: FloatArray,
+    speeds: FloatArray,
+    effort: FloatArray,
+) -> None:
     """Fill what a row's sensors tell: `measured`, `speeds`, and the motors' `effort` (n,)."""
     read_actuators(constants, states, digits, before, span, places, rates, told)
     for j in range(places.shape[0]):
@@ -79,7 +103,9 @@ def read_row(
 
 
 @compiled
-def issue_rows(counters, queue, command, feedforward, failed):
+def issue_rows(
+    counters: Any, queue: FloatArray, command: FloatArray, feedforward: FloatArray, failed: Any
+) -> None:
     """Put the commands `(N, n)` of all rows into their queues `(N, capacity, 2, n)`.
 
     Rows whose command is not finite have `failed` (N,).
@@ -90,7 +116,16 @@ def issue_rows(counters, queue, command, feedforward, failed):
 
 
 @compiled
-def drive_rows(bank, failed, ratio, mode, step, places, rates, forces):
+def drive_rows(
+    bank: Any,
+    failed: Any,
+    ratio: int,
+    mode: int,
+    step: float,
+    places: FloatArray,
+    rates: FloatArray,
+    forces: FloatArray,
+) -> None:
     """Advance the drives of all rows that have not failed by one step of the engine.
 
     Args:
@@ -112,7 +147,16 @@ def drive_rows(bank, failed, ratio, mode, step, places, rates, forces):
 
 
 @compiled
-def read_rows(bank, failed, span, places, rates, measured, speeds, effort):
+def read_rows(
+    bank: Any,
+    failed: Any,
+    span: float,
+    places: FloatArray,
+    rates: FloatArray,
+    measured: FloatArray,
+    speeds: FloatArray,
+    effort: FloatArray,
+) -> None:
     """Read the sensors of all rows that have not failed after `span` [s]; arrays as `read_row`."""
     for i in range(places.shape[0]):
         if not failed[i]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from math import ceil, floor
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.jit import compiled, device
 
 POSITION, LAST = 0, 1
@@ -23,13 +24,13 @@ SCALE = 4
 
 
 @device
-def counted(scales, i, coordinate):
+def counted(scales: FloatArray, i: int, coordinate: float) -> float:
     """Return the position of actuator i at its coordinate."""
     return floor((coordinate - scales[i, ORIGIN]) / scales[i, RESOLUTION])
 
 
 @device
-def zeroed(old, new, index, turn, last):
+def zeroed(old: float, new: float, index: float, turn: float, last: float) -> float:
     """Return where the last index pulse came on the way from `old` to `new`, else `last`.
 
     The pulse comes at the count `index` plus whole turns, when it is entered from either side.
@@ -42,14 +43,14 @@ def zeroed(old, new, index, turn, last):
 
 
 @compiled
-def power_up(scales, states, coordinates):
+def power_up(scales: FloatArray, states: FloatArray, coordinates: FloatArray) -> None:
     """Set all counters to zero at coordinates `(n,)`."""
     for i in range(len(coordinates)):
         states[i, POSITION] = states[i, LAST] = counted(scales, i, coordinates[i])
 
 
 @compiled
-def count(scales, states, coordinates):
+def count(scales: FloatArray, states: FloatArray, coordinates: FloatArray) -> None:
     """Take the counters straight to new coordinates `(n,)`, over the pulses on the way."""
     for i in range(len(coordinates)):
         old, new = states[i, POSITION], counted(scales, i, coordinates[i])
@@ -58,7 +59,9 @@ def count(scales, states, coordinates):
 
 
 @compiled
-def count_many(scales, states, coordinates, raw):
+def count_many(
+    scales: FloatArray, states: FloatArray, coordinates: FloatArray, raw: FloatArray
+) -> None:
     """Take the counters along rows `(k, n)` of coordinates; fill their values `(k, n)`."""
     for k in range(len(coordinates)):
         count(scales, states, coordinates[k])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from math import floor
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.jit import compiled, device
 
 RAW, TRAVEL, SPEED, INDEXED, FAULT = 0, 1, 2, 3, 4
@@ -24,13 +25,13 @@ DISAGREEMENT = 0.25
 
 
 @device
-def _nearest(change, turn):
+def _nearest(change: float, turn: float) -> float:
     """Return the change less whole turns, from minus half a turn to below half a turn."""
     return change - turn * floor(change / turn + 0.5)
 
 
 @device
-def homing_step(state, raw, slow):
+def homing_step(state: FloatArray, raw: float, slow: float) -> float:
     """Return the counts over a sample before the first index pulse.
 
     A jump larger than `slow` counts is the pulse; the counts up to it are lost, and taken to be
@@ -46,7 +47,7 @@ def homing_step(state, raw, slow):
 
 
 @device
-def sawtooth_step(state, raw, turn, largest):
+def sawtooth_step(state: FloatArray, raw: float, turn: float, largest: float) -> float:
     """Return the counts over a sample after the first index pulse.
 
     Less than half a turn is told exactly. The counter is zero at a pulse, which must lie on the
@@ -62,7 +63,15 @@ def sawtooth_step(state, raw, turn, largest):
 
 
 @compiled
-def unwrap(states, raw, turns, largest, slow, expected, expecting):
+def unwrap(
+    states: FloatArray,
+    raw: FloatArray,
+    turns: FloatArray,
+    largest: FloatArray,
+    slow: FloatArray,
+    expected: FloatArray,
+    expecting: bool,
+) -> None:
     """Take the decoders over a sample.
 
     Args:
@@ -93,7 +102,15 @@ def unwrap(states, raw, turns, largest, slow, expected, expecting):
 
 
 @compiled
-def unwrap_many(states, raw, turns, largest, slow, travel, faults):
+def unwrap_many(
+    states: FloatArray,
+    raw: FloatArray,
+    turns: FloatArray,
+    largest: FloatArray,
+    slow: FloatArray,
+    travel: FloatArray,
+    faults: FloatArray,
+) -> None:
     """Take the decoders along rows `(k, n)` of counter values; fill travel and faults `(k, n)`."""
     for k in range(len(raw)):
         unwrap(states, raw[k], turns, largest, slow, raw[k], False)

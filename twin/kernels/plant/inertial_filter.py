@@ -8,7 +8,9 @@ from twin.kernels.jit import device
 
 
 @device
-def transition(frequency, damping, interval):
+def transition(
+    frequency: float, damping: float, interval: float
+) -> tuple[float, float, float, float]:
     """Return the transition matrix over `interval` [s] of x'' = w^2 (u - x) - 2 d w x'.
 
     Args:
@@ -27,7 +29,9 @@ def transition(frequency, damping, interval):
 
 
 @device
-def noise_factor(frequency, step):
+def noise_factor(
+    frequency: float, step: tuple[float, float, float, float]
+) -> tuple[float, float, float]:
     """Return the lower Cholesky factor 11, 21, 22 of what noise adds to the state over a step.
 
     White noise at the input that makes x have unit variance makes x' have the variance w^2, and

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from math import exp, isfinite, sqrt
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.jit import compiled, device
 from twin.kernels.plant.inertial_filter import noise_factor, transition
-from twin.kernels.vectors import add, cross, rotate, rotate_back, rotation, scale
+from twin.kernels.vectors import Matrix, Vector, add, cross, rotate, rotate_back, rotation, scale
 
 BIAS, NOISE, INSTABILITY, FORGETTING, RANGE = 6, 7, 8, 9, 10
 """Columns of the model `(6, COLUMNS)` after the matrix from true quantities to read ones."""
@@ -31,14 +32,14 @@ EARLY = 1e-6
 
 
 @device
-def _mounted(settings, pose, at):
+def _mounted(settings: FloatArray, pose: FloatArray, at: int) -> tuple[Matrix, Vector]:
     """Return the platform's rotation and the sensor's place from the reference point, base axes."""
     turn = rotation(pose[at], pose[at + 1], pose[at + 2], pose[at + 3])
     return turn, rotate(turn, (settings[PLACE], settings[PLACE + 1], settings[PLACE + 2]))
 
 
 @device
-def _in_sensor(settings, turn, vector):
+def _in_sensor(settings: FloatArray, turn: Matrix, vector: Vector) -> Vector:
     """Return a vector in base axes along the sensor's axes."""
     axes = (
         settings[AXES],
@@ -55,12 +56,18 @@ def _in_sensor(settings, turn, vector):
 
 
 @device
-def _three(array, start):
+def _three(array: FloatArray, start: int) -> Vector:
     return array[start], array[start + 1], array[start + 2]
 
 
 @device
-def _felt(settings, pose, twist, acceleration, out):
+def _felt(
+    settings: FloatArray,
+    pose: FloatArray,
+    twist: FloatArray,
+    acceleration: FloatArray,
+    out: FloatArray,
+) -> None:
     """Write specific force and angular rate at one instant to `out` (6,)."""
     turn, arm = _mounted(settings, pose, 3)
     rate = _three(twist, 3)
@@ -72,7 +79,14 @@ def _felt(settings, pose, twist, acceleration, out):
 
 
 @device
-def _felt_over(settings, states, pose, twist, interval, out):
+def _felt_over(
+    settings: FloatArray,
+    states: FloatArray,
+    pose: FloatArray,
+    twist: FloatArray,
+    interval: float,
+    out: FloatArray,
+) -> None:
     """Write the means over a step to `out` (6,): what changed the velocity of the sensor's point.
 
     The mean acceleration is turned at half the step, where the mean is, to second order.
@@ -95,7 +109,7 @@ def _felt_over(settings, states, pose, twist, interval, out):
 
 
 @device
-def _latch(model, states):
+def _latch(model: FloatArray, states: FloatArray) -> bool:
     """Take the present values as the reading, inside the ranges; tell whether it is finite."""
     good = True
     for i in range(6):
@@ -106,7 +120,7 @@ def _latch(model, states):
 
 
 @device
-def _distorted(model, states, truth, i):
+def _distorted(model: FloatArray, states: FloatArray, truth: FloatArray, i: int) -> float:
     """Return what axis i makes of the true quantities (6,)."""
     total = model[i, BIAS] + states[DRIFT + i]
     for j in range(6):
@@ -115,7 +129,7 @@ def _distorted(model, states, truth, i):
 
 
 @device
-def _remember(states, pose, twist):
+def _remember(states: FloatArray, pose: FloatArray, twist: FloatArray) -> None:
     for i in range(7):
         states[POSE + i] = pose[i]
     for i in range(6):
@@ -123,7 +137,15 @@ def _remember(states, pose, twist):
 
 
 @compiled
-def begin(model, settings, states, pose, twist, acceleration, draws):
+def begin(
+    model: FloatArray,
+    settings: FloatArray,
+    states: FloatArray,
+    pose: FloatArray,
+    twist: FloatArray,
+    acceleration: FloatArray,
+    draws: FloatArray,
+) -> bool:
     """Set the states of a sensor that has felt this motion for long; tell whether it is finite."""
     truth = states[TRUTH : TRUTH + 6]
     _felt(settings, pose, twist, acceleration, truth)
@@ -139,7 +161,14 @@ def begin(model, settings, states, pose, twist, acceleration, draws):
 
 
 @device
-def _filtered(model, settings, states, felt, interval, draws):
+def _filtered(
+    model: FloatArray,
+    settings: FloatArray,
+    states: FloatArray,
+    felt: FloatArray,
+    interval: float,
+    draws: FloatArray,
+) -> None:
     """Take the filters over a step in which the sensor felt `felt` (6,) on the mean."""
     frequency = settings[FREQUENCY]
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
@@ -161,7 +190,7 @@ def _filtered(model, settings, states, felt, interval, draws):
 
 
 @device
-def _clocked(model, settings, states, interval):
+def _clocked(model: FloatArray, settings: FloatArray, states: FloatArray, interval: float) -> int:
     """Move the clock and take a reading when one is due: 1, 0 if none is, -1 if not finite."""
     states[CLOCK] += interval
     if states[CLOCK] < states[CLOCK + 1] - EARLY * interval:
@@ -172,7 +201,16 @@ def _clocked(model, settings, states, interval):
 
 
 @compiled
-def advance(model, settings, states, pose, twist, interval, felt, draws):
+def advance(
+    model: FloatArray,
+    settings: FloatArray,
+    states: FloatArray,
+    pose: FloatArray,
+    twist: FloatArray,
+    interval: float,
+    felt: FloatArray,
+    draws: FloatArray,
+) -> int:
     """Take the sensor over a step that ends with `pose` and `twist`; answers as `_clocked`."""
     _felt_over(settings, states, pose, twist, interval, felt)
     _remember(states, pose, twist)
@@ -181,7 +219,15 @@ def advance(model, settings, states, pose, twist, interval, felt, draws):
 
 
 @device
-def _sampled(settings, states, pose, twist, acceleration, felt, now):
+def _sampled(
+    settings: FloatArray,
+    states: FloatArray,
+    pose: FloatArray,
+    twist: FloatArray,
+    acceleration: FloatArray,
+    felt: FloatArray,
+    now: FloatArray,
+) -> None:
     """Write to `felt` (6,) the mean of what is felt at both ends of a step, accelerations given."""
     _felt(settings, pose, twist, acceleration, now)
     for i in range(6):
@@ -193,8 +239,19 @@ def _sampled(settings, states, pose, twist, acceleration, felt, now):
 
 @compiled
 def advance_many(
-    model, settings, states, time, pose, twist, acceleration, given, work, draws, readings, fresh
-):
+    model: FloatArray,
+    settings: FloatArray,
+    states: FloatArray,
+    time: FloatArray,
+    pose: FloatArray,
+    twist: FloatArray,
+    acceleration: FloatArray,
+    given: bool,
+    work: FloatArray,
+    draws: FloatArray,
+    readings: FloatArray,
+    fresh: FloatArray,
+) -> int:
     """Take the sensor over the steps from each row to the next, as `advance` for every one.
 
     Args:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.jit import compiled, device
 
 
 @device
-def gated(command, at_lower, at_upper):
+def gated(command: float, at_lower: bool, at_upper: bool) -> float:
     """Return a speed or force command, zero where it leads further out at a pressed switch.
 
     Args:
@@ -24,7 +25,7 @@ def gated(command, at_lower, at_upper):
 
 
 @compiled
-def gate(command, at_lower, at_upper, out):
+def gate(command: FloatArray, at_lower: FloatArray, at_upper: FloatArray, out: FloatArray) -> None:
     """Write `gated` of every actuator to `out` `(n,)`; switches `(n,)` above zero are pressed."""
     for i in range(len(command)):
         out[i] = gated(command[i], at_lower[i] > 0.0, at_upper[i] > 0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.jit import compiled
 from twin.kernels.plant.actuation import INERTIA, LOWER, POSITION, SPEED, UPPER
 
@@ -12,7 +13,16 @@ ROWS = 4
 
 
 @compiled
-def read_actuators(drives, states, digits, before, span, coordinates, rates, out):
+def read_actuators(
+    drives: FloatArray,
+    states: FloatArray,
+    digits: FloatArray,
+    before: FloatArray,
+    span: float,
+    coordinates: FloatArray,
+    rates: FloatArray,
+    out: FloatArray,
+) -> None:
     """Fill `out` (ROWS, n) with coordinates, rates and switches as the sensors tell them.
 
     Args:
