@@ -10,8 +10,8 @@ import twin
 from twin.machine.randomisation import with_values
 from twin.model.motions import REST
 from twin.model.static_deflection import static_deflection
-from twin.plant.command import Command
 from twin.plant.plant import Plant
+from twin.plant.signals import Command
 from twin.simulation.batched import make_batched_plant
 from twin.simulation.batched.drive_bank import loop_gains
 from twin.simulation.platform import Platform

@@ -8,8 +8,7 @@ import numpy as np
 
 import twin
 from twin.motion import Motion, MultiSineMotion, RecordedMotion
-from twin.plant.inertial_log import InertialLog
-from twin.plant.inertial_sensor import InertialUnit
+from twin.plant.inertial_sensor import InertialLog, InertialUnit
 
 RESONANCE, DAMPING = 90.0, 0.3
 LEAD = 0.8

@@ -14,9 +14,8 @@ from twin.control.controller import Controller
 from twin.control.reference import sample_reference
 from twin.errors import InputError
 from twin.motion import SineMotion
-from twin.plant.command import Command
-from twin.plant.measurement import Measurement
 from twin.plant.plant import Plant
+from twin.plant.signals import Command, Measurement
 from twin.simulation.platform import Platform
 from twin.simulation.trajectory import Trajectory
 

@@ -16,7 +16,7 @@ from twin.errors import InputError
 from twin.kernels.control.computed_torque import FOUND, corrected_acceleration, predict, task_state
 from twin.kernels.kinematics import forward
 from twin.kernels.legs.kinematics import CONSTRAINTS
-from twin.plant.measurement import Measurement
+from twin.plant.signals import Measurement
 
 
 def at_rest(platform: twin.Platform, coordinates: np.ndarray) -> Measurement:

@@ -9,8 +9,8 @@ import twin
 from twin.control.homing import HomingController
 from twin.errors import ControlError, InputError
 from twin.plant.encoder import encoder_bank
-from twin.plant.measurement import Measurement
 from twin.plant.plant import Plant
+from twin.plant.signals import Measurement
 from twin.simulation.platform import Platform
 
 SEED = 5

@@ -76,7 +76,7 @@ def test_tustin_position_follows_a_slow_force_and_its_speed_is_half_a_period_lat
     step = sampled(disturbance_model(mass), period, "tustin")
     state = np.zeros(3)
     for k in range(400):
-        position = step.output[0] @ state + step.direct[0] * force
+        position = step.output[0] @ state + step.feedthrough[0] * force
         late = period * (k - 0.5) * force / mass
         # The rule takes the force of the first instant as if it had acted for half a period.
         if k > 2:

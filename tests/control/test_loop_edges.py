@@ -22,9 +22,8 @@ from twin.control.stop import RAMP
 from twin.control.supervisor import Supervisor
 from twin.errors import InputError, SingularPoseError, StateError
 from twin.motion import SineMotion
-from twin.plant.command import Command
-from twin.plant.measurement import Measurement
 from twin.plant.plant import Plant
+from twin.plant.signals import Command, Measurement
 from twin.simulation.platform import Platform
 
 HALT = 50

@@ -16,9 +16,8 @@ from twin.control.supervisor import Supervisor
 from twin.engines import engine_names
 from twin.errors import ControlError, InputError
 from twin.motion import SineMotion
-from twin.plant.command import Command
-from twin.plant.measurement import Measurement
 from twin.plant.plant import Plant
+from twin.plant.signals import Command, Measurement
 from twin.simulation.platform import Platform
 from twin.simulation.trajectory import Trajectory
 

@@ -236,13 +236,13 @@ def test_a_push_acts(desk: Desk, session: MachineSession, server: PageServer) ->
     panel = PushPanel(desk.gui, desk.requests, session, view)
     desk.use("Point [mm]", (100.0, 0.0, 0.0))
     desk.use("Push")
-    assert session.push_acting is not None
-    np.testing.assert_array_equal(session.push_acting.point, [0.1, 0.0, 0.0])
-    assert session.push_acting.force[0] > 0.0
+    assert session.disturbance is not None
+    np.testing.assert_array_equal(session.disturbance.point, [0.1, 0.0, 0.0])
+    assert session.disturbance.force[0] > 0.0
     assert len(begun) == 1
     panel.refresh()
     session.advance(0.3)
-    assert session.push_acting is None
+    assert session.disturbance is None
 
 
 def test_another_engine_takes_over(desk: Desk, session: MachineSession) -> None:

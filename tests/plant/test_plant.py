@@ -21,9 +21,8 @@ from twin.kernels.plant import actuation as column
 from twin.machine.file.read import parameters_from
 from twin.model.engine import State
 from twin.model.static_deflection import static_deflection
-from twin.plant.command import Command
-from twin.plant.measurement import Measurement
 from twin.plant.plant import Plant
+from twin.plant.signals import Command, Measurement
 from twin.simulation.platform import Platform
 
 FIDELITIES = (None, "hardware")

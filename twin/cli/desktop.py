@@ -6,7 +6,7 @@ import threading
 import time as clock
 
 from twin.cli.console import line
-from twin.simulation.live.source import Source
+from twin.simulation.live.runner import Source
 from twin.viewer.window import Window
 
 FRAME = 1.0 / 50.0

@@ -126,7 +126,7 @@ def _saved(
     file: Path, machine: str, configuration: str | None
 ) -> tuple[Platform, Occupant | None, Trajectory]:
     """Return the machine of a saved run, the person on it, and the run."""
-    from twin.simulation.live.recorded_machine import machine_of
+    from twin.simulation.live.replay import machine_of
     from twin.simulation.platform import load
     from twin.simulation.trajectory import Trajectory
 

@@ -31,7 +31,7 @@ from twin.cli.values import PAGE, check_files, write_plot
 
 if TYPE_CHECKING:
     from twin.control.reference import Reference
-    from twin.plant.inertial_log import InertialLog
+    from twin.plant.inertial_sensor import InertialLog
     from twin.simulation.platform import Platform
     from twin.simulation.trajectory import Trajectory
 
@@ -123,7 +123,7 @@ def _inertial_log(run: Trajectory, platform: Platform) -> InertialLog:
     """Return the readings of the inertial sensor, one row per sample of its own."""
     import numpy as np
 
-    from twin.plant.inertial_log import InertialLog
+    from twin.plant.inertial_sensor import InertialLog
 
     time, readings = run.signals["time"], run.signals["inertial"]
     sensor = platform.parameters.imu

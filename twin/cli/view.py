@@ -32,7 +32,7 @@ from twin.errors import InputError
 
 if TYPE_CHECKING:
     from twin.page.page import Page
-    from twin.simulation.live.source import Source
+    from twin.simulation.live.runner import Source
 
 
 Engine = Annotated[

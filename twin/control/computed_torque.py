@@ -28,8 +28,7 @@ from twin.kernels.dynamics.work import make_work
 from twin.kernels.kinematics import forward
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion
-from twin.plant.command import Command
-from twin.plant.measurement import Measurement
+from twin.plant.signals import Command, Measurement
 
 LAG_SHARE = 1.0 / 3.0
 """Adopted: bandwidth times the lag of the loop; the prediction hides the lag, not its errors."""

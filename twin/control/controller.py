@@ -14,8 +14,7 @@ from twin.control.supervisor import Supervisor
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion
-from twin.plant.command import Command
-from twin.plant.measurement import Measurement
+from twin.plant.signals import Command, Measurement
 
 PERIOD = 1e-3
 """[s] Control period of the thesis and of most motion platforms."""

@@ -52,7 +52,7 @@ class SampledModel(NamedTuple):
     """`(n, 3, 2)` Gamma_k: noise that is held over each period"""
     output: FloatArray
     """`(n, 3)` C_k"""
-    direct: FloatArray
+    feedthrough: FloatArray
     """`(n,)` what the force adds to the position at once; zero but for Tustin's rule"""
 
 

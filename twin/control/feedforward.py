@@ -15,8 +15,7 @@ from twin.control.gains import derived_velocity_loop
 from twin.control.reference import Reference
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion
-from twin.plant.command import Command
-from twin.plant.measurement import Measurement
+from twin.plant.signals import Command, Measurement
 
 
 class InverseDynamicsFeedforward(Cascade):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from twin.basics.arrays import FloatArray
 from twin.control.reference import Reference
-from twin.plant.command import Command
-from twin.plant.measurement import Measurement
+from twin.plant.signals import Command, Measurement
 
 FADE = 0.5
 """[s] Adopted: over which the position and the force that a controller finds are given up."""

@@ -11,11 +11,10 @@ from twin.control.controller import PERIOD, Controller
 from twin.control.supervisor import Supervisor
 from twin.errors import ControlError
 from twin.model.machine_model import MachineModel
-from twin.plant.command import Command
 from twin.plant.encoder import encoder_bank
 from twin.plant.homing import PHASES, Homing, HomingInputs
 from twin.plant.homing_settings import homing_settings
-from twin.plant.measurement import Measurement
+from twin.plant.signals import Command, Measurement
 
 ANYWHERE = 2.0
 """Strokes: before homing nobody knows how far the start is."""

@@ -55,7 +55,7 @@ class KalmanObserver:
             self.gain = recursive_gains(design, start).gain
         self.state, self.innovation = np.zeros((n, 3)), np.zeros(n)
         model = design.model
-        self._model = LegModels(model.transition, model.input, model.output, model.direct)
+        self._model = LegModels(model.transition, model.input, model.output, model.feedthrough)
         self._rows = list(self.gain)
         self._unheard = np.zeros((n, 3))
         self._last = len(self._rows) - 1

@@ -18,9 +18,8 @@ from twin.errors import InputError, SimulationStoppedError, StateError
 from twin.model.machine_model import MachineModel
 from twin.model.motions import REST
 from twin.model.static_deflection import static_deflection
-from twin.plant.command import MODES, Command
-from twin.plant.measurement import Measurement
 from twin.plant.plant import Plant
+from twin.plant.signals import MODES, Command, Measurement
 
 if TYPE_CHECKING:
     from twin.model.engine import State

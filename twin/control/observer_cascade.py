@@ -20,8 +20,7 @@ from twin.control.torque_mode import torque_loops, transmission_ratio
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion
-from twin.plant.command import Command
-from twin.plant.measurement import Measurement
+from twin.plant.signals import Command, Measurement
 
 BANDWIDTH = 50.0
 """[Hz] Adopted: of observers whose readings are exact. An infinite one would differentiate twice;

@@ -7,8 +7,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.control.gains import derived_velocity_loop
 from twin.model.machine_model import MachineModel
-from twin.plant.command import Command
-from twin.plant.measurement import Measurement
+from twin.plant.signals import Command, Measurement
 
 RAMP = 0.15
 """[s] Adopted: from the present speeds to zero."""

@@ -10,8 +10,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, positive
 from twin.control.reference import Reference
 from twin.model.machine_model import MachineModel
-from twin.plant.command import Command
-from twin.plant.measurement import Measurement
+from twin.plant.signals import Command, Measurement
 
 PATIENCE = 5e-3
 """[s] Adopted: how long sensors may be silent."""

@@ -10,7 +10,7 @@ from twin.basics.arrays import FloatArray
 from twin.control import make_controller
 from twin.datasets.actors import Actor
 from twin.errors import InputError
-from twin.plant.measurement import Measurement
+from twin.plant.signals import Measurement
 
 if TYPE_CHECKING:
     import gymnasium

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, as_pose, flatten_batch
-from twin.motion.quaternions import quaternion_product
-from twin.rotations import angles_from_quaternion, quaternion_from_angles
+from twin.rotations import angles_from_quaternion, quaternion_from_angles, quaternion_product
 
 
 def displaced(pose: Any, displacement: Any) -> FloatArray:

@@ -12,8 +12,8 @@ from twin.errors import InputError
 from twin.motion.axes import AxisSample, axis_names
 from twin.motion.checks import LONGEST_TIME, SHORTEST_TIME, bounded
 from twin.motion.fade import Fade
-from twin.motion.frames import rotational_motion
-from twin.motion.quaternions import quaternion_product
+from twin.motion.rotational_motion import rotational_motion
+from twin.rotations import quaternion_product
 
 TIME_ROUNDING = 1e-9
 """Part of the duration by which a time may lie outside: what summing time steps can add up to."""

@@ -12,8 +12,7 @@ from twin.page.panels.text import Status
 from twin.page.panels.view import ViewPanel
 from twin.page.requests import Requests
 from twin.page.scene.scene_view import SceneView
-from twin.simulation.live.runner import Runner
-from twin.simulation.live.source import Source
+from twin.simulation.live.runner import Runner, Source
 
 EVERY = 6
 """Frames between two updates of texts and numbers, which come five times a second."""

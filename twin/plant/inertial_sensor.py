@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import pi
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,8 +12,26 @@ from twin.errors import InputError
 from twin.kernels.plant import inertial_sensor as entry
 from twin.machine.hardware.sensors import InertialSensor
 from twin.plant.inertial_errors import InertialErrors, draw_errors
-from twin.plant.inertial_log import InertialLog
-from twin.plant.seeds import seed_sequence
+from twin.plant.sensor_faults import seed_sequence
+
+
+class InertialLog(NamedTuple):
+    """Readings of an inertial sensor in its own axes, one row per time."""
+
+    time: FloatArray
+    """`(m,)` [s]"""
+    specific_force: FloatArray
+    """`(m, 3)` [m/s2]: acceleration minus gravity"""
+    angular_rate: FloatArray
+    """`(m, 3)` [rad/s]"""
+
+    @property
+    def readings(self) -> FloatArray:
+        """Specific force and angular rate beside each other `(m, 6)`."""
+        import numpy as np
+
+        return np.hstack([self.specific_force, self.angular_rate])
+
 
 BLOCK = 4096
 """Steps for which normal numbers are drawn at a time."""

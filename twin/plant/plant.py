@@ -17,12 +17,11 @@ from twin.kernels.plant.actuation import actuate
 from twin.kernels.plant.reading import read_actuators
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.motions import REST
-from twin.plant.command import MODES, Command
 from twin.plant.drives import drive_constants, motor_parts
-from twin.plant.dropouts import as_spans
 from twin.plant.encoder import encoder_bank
 from twin.plant.inertial_sensor import InertialUnit
-from twin.plant.measurement import NOTHING, Measurement
+from twin.plant.sensor_faults import as_spans
+from twin.plant.signals import MODES, NOTHING, Command, Measurement
 from twin.plant.velocity_integrals import bound, follow, take_over
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.plant import actuation as column
-from twin.plant.command import Command
+from twin.plant.signals import Command
 
 
 def follow(drives: FloatArray, states: FloatArray, before: Command, now: Command) -> None:

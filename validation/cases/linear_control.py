@@ -81,8 +81,8 @@ def _free_motion(platform: Platform, linear: LinearMachine) -> tuple[FloatArray,
     model = sampled(linear.system("forces", "displacement"), PERIOD)
     state, rows = np.concatenate([SIZE * START, np.zeros(6)]), []
     for _ in range(len(course)):
-        rows.append(model.output @ state)
-        state = model.dynamics @ state
+        rows.append(model.C @ state)
+        state = model.A @ state
     return displacement(course.pose, platform.home), np.array(rows)
 
 
@@ -186,7 +186,7 @@ def _loop_shaping(platform: Platform, linear: LinearMachine) -> Iterator[Measure
 def _loop_plot(linear: LinearMachine, platform: Platform) -> Plot:
     design = LoopShaping(platform, period=PERIOD).design
     shaped, robust = design.shaped.response(GRID), design.robust.response(GRID)
-    one = np.eye(len(design.shaped.output))
+    one = np.eye(len(design.shaped.C))
     sensitivity = np.linalg.inv(one - shaped @ robust)
     curves = (
         ("shaped plant", shaped),

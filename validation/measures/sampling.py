@@ -8,8 +8,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
-from twin.motion.quaternions import quaternion_product
-from twin.rotations import quaternion_from_angles
+from twin.rotations import quaternion_from_angles, quaternion_product
 from twin.simulation.platform import Platform
 from twin.validation.measures.metrics import largest
 

@@ -13,7 +13,7 @@ from twin.analysis.inertial.log_file import (
     write_inertial_log,
 )
 from twin.errors import InputError
-from twin.plant.inertial_log import InertialLog
+from twin.plant.inertial_sensor import InertialLog
 
 
 @pytest.fixture

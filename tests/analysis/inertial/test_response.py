@@ -24,8 +24,7 @@ from twin.analysis.inertial.summary import peak_amplification, summary, table_ro
 from twin.errors import InputError
 from twin.machine.hardware.sensors import InertialSensor
 from twin.motion import Motion, RecordedMotion, StepMotion, read_recording
-from twin.plant.inertial_log import InertialLog
-from twin.plant.inertial_sensor import InertialUnit
+from twin.plant.inertial_sensor import InertialLog, InertialUnit
 
 
 class Test(NamedTuple):

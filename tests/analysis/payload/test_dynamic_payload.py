@@ -21,7 +21,7 @@ from twin.analysis.payload.sweep import frequency_sweep
 from twin.analysis.payload.worst_phase import WorstPhase, phase_bounds, worst_phase
 from twin.cli.application import app
 from twin.errors import InputError
-from twin.motion.quaternions import quaternion_product
+from twin.rotations import quaternion_product
 from twin.simulation.platform import Platform
 
 MIDDLE = [9.0 / 23.0, 14.0 / 23.0]

@@ -181,10 +181,10 @@ def test_machines_with_drives_inside_are_refused() -> None:
 
 def test_riccati_is_scipys() -> None:
     generator = np.random.default_rng(3)
-    dynamics, entering = generator.normal(size=(6, 6)), generator.normal(size=(6, 2))
+    dynamics, input_matrix = generator.normal(size=(6, 6)), generator.normal(size=(6, 2))
     cost = np.diag([1.0, 2.0, 0.0, 0.0, 3.0, 1.0])
-    found = riccati(dynamics, entering, cost, np.eye(2))
-    wanted = solve_discrete_are(dynamics, entering, cost, np.eye(2))
+    found = riccati(dynamics, input_matrix, cost, np.eye(2))
+    wanted = solve_discrete_are(dynamics, input_matrix, cost, np.eye(2))
     np.testing.assert_allclose(found, wanted, rtol=1e-8, atol=1e-9)
 
 

@@ -35,7 +35,7 @@ from twin.control.linear.rest import spring_constants
 from twin.errors import InputError
 from twin.model.motions import REST
 from twin.motion.displacement import displaced, displacement
-from twin.plant.measurement import Measurement
+from twin.plant.signals import Measurement
 
 SPRUNG = ("compliant_stewart", "micro_hexapod")
 
@@ -69,9 +69,7 @@ def test_one_mode_of_the_hexapod_is_the_closed_form(hexapod: LinearMachine) -> N
     """Without gravity, leak and damper all modes are s^2 + g s + w^2: critical at g = 2 w."""
     content = hexapod.platform.parameters.model_dump()
     content["leg"]["axial"]["damping"] = 0.0
-    platform = twin.model.machine_model.Platform(
-        type(hexapod.platform.parameters).model_validate(content)
-    )
+    platform = twin.Platform(type(hexapod.platform.parameters).model_validate(content))
     linear = linearise(platform)
     omega = np.unique(np.round(np.abs(linear.system("forces", "rates").poles), 6))
     gain = 0.7 * omega[0]

@@ -56,7 +56,7 @@ def test_accelerations_of_a_small_state(platform: Platform, linear: LinearMachin
         found = platform.forward_dynamics(
             motion.pose, motion.twist, linear.rest.forces + size * forces, deflection=inner
         )
-        right = linear.pushed @ forces - linear.stiffness @ q - linear.damping @ v
+        right = linear.force_input @ forces - linear.stiffness @ q - linear.damping @ v
         slope = np.linalg.solve(linear.mass, right) * size
         kept = [0, 1, 2, 3, 4, 5] if platform.dof == 6 else [2, 3, 4]
         errors.append(np.abs(np.concatenate([found[kept], found[6:]]) - slope).max() / size)
@@ -117,7 +117,7 @@ def test_vertical_field_is_gravity(platform: Platform, linear: LinearMachine) ->
         for machine in (platform, with_gravity(platform, 0.0))
     ]
     wanted = (with_and_without[0] - with_and_without[1]) / platform.parameters.gravity
-    found = np.linalg.solve(linear.mass, linear.shaken[:, 2])
+    found = np.linalg.solve(linear.mass, linear.base_input[:, 2])
     np.testing.assert_allclose(linear.free @ found, wanted[:6], rtol=0.0, atol=1e-12)
 
 
@@ -127,7 +127,7 @@ def test_a_base_and_what_it_carries_share_their_mass(platform: Platform) -> None
         pytest.skip("on pillars only heave is modelled")
     linear = linearise(platform)
     mass = platform.parameters.platform.body.mass
-    pushed = -np.diag(linear.shaken[:3])
+    pushed = -np.diag(linear.base_input[:3])
     carried = np.diag(linear.mass[:3, :3])
     assert (pushed >= mass * (1.0 - 1e-12)).all()
     assert (pushed > 0.0).all() and (carried > 0.0).all()
@@ -163,10 +163,10 @@ def test_leg_forces_move_the_platform(sprung_hexapod: LinearMachine) -> None:
     random = np.random.default_rng(4)
     state, forces = random.normal(size=12) * 1e-6, random.normal(size=6)
     system = linear.system("forces", ("leg_forces", "acceleration"))
-    answer = system.output @ state + system.direct @ forces
+    answer = system.C @ state + system.D @ forces
     parts = stiffness_matrix(linear.platform)
     rigid = parts.geometric + parts.weight
-    pushed = linear.pushed @ answer[:6] - rigid @ state[:6]
+    pushed = linear.force_input @ answer[:6] - rigid @ state[:6]
     np.testing.assert_allclose(linear.mass @ answer[6:], pushed, rtol=0.0, atol=1e-8)
 
 
@@ -189,8 +189,8 @@ def test_nonlinear_simulation_of_a_small_motion(name: str) -> None:
     state[:6] = start
     predicted = []
     for _ in range(len(run)):
-        predicted.append(model.output @ state)
-        state = model.dynamics @ state
+        predicted.append(model.C @ state)
+        state = model.A @ state
     moved = displacement(run.pose, platform.home)
     np.testing.assert_allclose(moved, predicted, rtol=0.0, atol=1e-3 * size)
 
@@ -215,18 +215,18 @@ def test_mujoco_has_the_same_slopes(name: str) -> None:
     data.ctrl[:] = linear.rest.forces
     mujoco.mj_forward(model, data)
     nv = model.nv
-    transition, entering = np.zeros((2 * nv, 2 * nv)), np.zeros((2 * nv, model.nu))
-    mujoco.mjd_transitionFD(model, data, 1e-6, True, transition, entering, None, None)
+    transition, input_matrix = np.zeros((2 * nv, 2 * nv)), np.zeros((2 * nv, model.nu))
+    mujoco.mjd_transitionFD(model, data, 1e-6, True, transition, input_matrix, None, None)
     moving = np.zeros((nv, 6))
     for axis, twist in enumerate(np.eye(6)):
         joints = joint_motion(engine._machine, platform.leg_coordinates(platform.home, twist))
         moving[velocities(model, engine._machine.joint_names), axis] = joints.rates
         moving[:6, axis] = twist
     by_place = transition[nv : nv + 6, :nv] @ moving / step
-    by_force = entering[nv : nv + 6] / step
+    by_force = input_matrix[nv : nv + 6] / step
     wanted = -np.linalg.solve(linear.mass, linear.stiffness)
     np.testing.assert_allclose(by_place, wanted, rtol=0.0, atol=5e-4 * np.abs(wanted).max())
-    pushed = np.linalg.solve(linear.mass, linear.pushed)
+    pushed = np.linalg.solve(linear.mass, linear.force_input)
     np.testing.assert_allclose(by_force, pushed, rtol=0.0, atol=5e-4 * np.abs(pushed).max())
     engine.close()
 
@@ -239,7 +239,7 @@ def test_drives_add_inertia() -> None:
     drive = hardware.parameters.leg.drive
     assert drive is not None
     added = driven.mass - linear.mass
-    wanted = drive.reflected().inertia * driven.pushed @ driven.pushed.T
+    wanted = drive.reflected().inertia * driven.force_input @ driven.force_input.T
     np.testing.assert_allclose(added, wanted, rtol=1e-9, atol=1e-9 * np.abs(wanted).max())
     response = driven_system(driven, "coordinates", order=4).response([1.0, 10.0])
     ideal = driven.system("forces", "coordinates").response([1.0, 10.0])

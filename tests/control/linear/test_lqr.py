@@ -57,7 +57,7 @@ def test_regulator_is_optimal() -> None:
         gain, model = factor * design.gain, design.model
         states = [start]
         for _ in range(3000):
-            states.append((model.dynamics - model.entering @ gain) @ states[-1])
+            states.append((model.A - model.B @ gain) @ states[-1])
         forces = -np.array(states) @ gain.T
         assert accumulated_cost(design, states, forces) > best
 

@@ -14,7 +14,7 @@ from twin.envs import environment_ids
 from twin.errors import ClosedEngineError, InputError, MachineNotFoundError, StateError
 from twin.page.environment.charts import OWN_CHARTS
 from twin.page.environment.session import REST, EnvironmentSession
-from twin.simulation.live.source import NOTE
+from twin.simulation.live.runner import NOTE
 from twin.training.shipped import load_policy
 
 TRACKING, BALANCE = "twin/PoseTracking-v0", "twin/BallBalance-v0"

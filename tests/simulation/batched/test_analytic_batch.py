@@ -8,8 +8,8 @@ import pytest
 import twin
 from twin.errors import ClosedEngineError, InputError
 from twin.machine.randomisation import with_values
-from twin.plant.command import Command
 from twin.plant.plant import Plant
+from twin.plant.signals import Command
 from twin.simulation.batched import FLEETS, make_batched_plant
 from twin.simulation.batched.drive_bank import loop_gains
 

@@ -15,9 +15,9 @@ from twin.control import make_controller
 from twin.errors import InputError, StateError
 from twin.motion import AxisSample, Motion
 from twin.motion.specification import MotionSpecification
+from twin.simulation.live.disturbance import as_disturbance
 from twin.simulation.live.gains import gain_unit, gains_of
 from twin.simulation.live.machine_session import MachineSession
-from twin.simulation.live.push import as_push
 
 ENGINES = twin.engine_names() if hasattr(twin, "engine_names") else ("analytic", "mujoco", "bullet")
 
@@ -272,11 +272,11 @@ def test_time_is_advanced_in_whole_periods_and_none_is_lost() -> None:
 def test_a_push_ends_and_moves_the_machine() -> None:
     with session(engine="analytic") as run:
         run.push([300.0, 0.0, 0.0], duration=0.02)
-        assert run.push_acting is not None
+        assert run.disturbance is not None
         run.advance(0.01)
-        assert run.push_acting is not None
+        assert run.disturbance is not None
         run.advance(0.02)
-        assert run.push_acting is None
+        assert run.disturbance is None
         assert np.abs(run.trajectory().twist[:, 0]).max() > 1e-4
         with pytest.raises(InputError, match="duration"):
             run.push([1.0, 0.0, 0.0], duration=0.0)
@@ -289,7 +289,7 @@ def test_the_power_of_a_push_is_that_at_its_point() -> None:
     quaternion = generator.normal(size=4)
     pose = np.concatenate([[0.1, 0.2, 0.3], quaternion / np.linalg.norm(quaternion)])
     force, moment, point, velocity, turning = generator.normal(size=(5, 3))
-    push = as_push(force, moment, point, 0.1)
+    push = as_disturbance(force, moment, point, 0.1)
     w, x, y, z = pose[3:]
     arm = (
         np.array(

@@ -13,9 +13,9 @@ import twin
 from twin.errors import InputError, MachineNotFoundError
 from twin.machine.catalogue import parameters_path
 from twin.rotations import angle_between, pose_from_angles
-from twin.simulation.live.payloads import loaded_machine
 from twin.simulation.live.replay import Replay
-from twin.simulation.live.source import KEPT, NOTE
+from twin.simulation.live.runner import KEPT, NOTE
+from twin.simulation.live.settings import loaded_machine
 from twin.simulation.trajectory import Trajectory
 
 STEWART = twin.load("stewart")

@@ -12,8 +12,7 @@ from twin.basics.arrays import FloatArray, as_floats, as_pose, read_only
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel
 from twin.motion.axes import axis_names, known_axis
-from twin.motion.quaternions import quaternion_product
-from twin.rotations import quaternion_from_angles
+from twin.rotations import quaternion_from_angles, quaternion_product
 
 
 class Mobility(NamedTuple):

@@ -36,7 +36,7 @@ from twin.control.controller import PERIOD, Controller
 from twin.control.reference import Reference, reference_of
 from twin.errors import InputError, StateError
 from twin.model.machine_model import MachineModel
-from twin.motion.quaternions import quaternion_product
+from twin.rotations import quaternion_product
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 

@@ -10,8 +10,7 @@ from twin.basics.arrays import FloatArray, not_negative
 from twin.errors import InputError
 from twin.machine.hardware.sensors import InertialSensor
 from twin.motion import Motion
-from twin.plant.inertial_log import InertialLog
-from twin.plant.inertial_sensor import InertialUnit
+from twin.plant.inertial_sensor import InertialLog, InertialUnit
 
 UNEVEN = 0.05
 """Largest error of a log's times, in parts of an interval; larger ones are lost messages."""

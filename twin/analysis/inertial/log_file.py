@@ -14,7 +14,7 @@ from twin.basics.files import write_text
 from twin.errors import InputError
 from twin.motion.table_file import read_table
 from twin.motion.units import ACCELERATION, TIME, Column, Quantity
-from twin.plant.inertial_log import InertialLog
+from twin.plant.inertial_sensor import InertialLog
 
 ANGULAR_RATE = Quantity(
     "angular rate",

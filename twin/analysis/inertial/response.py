@@ -22,7 +22,7 @@ from twin.errors import InputError
 from twin.machine.hardware.sensors import InertialSensor
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion
-from twin.plant.inertial_log import InertialLog
+from twin.plant.inertial_sensor import InertialLog
 
 RESOLUTION = 1.0
 """[Hz] of the spectra."""

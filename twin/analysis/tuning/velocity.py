@@ -15,9 +15,8 @@ from twin.control.controller import Controller
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.motions import REST
-from twin.plant.command import Command
 from twin.plant.drives import equivalent_inertia
-from twin.plant.measurement import Measurement
+from twin.plant.signals import Command, Measurement
 from twin.simulation.trajectory import Trajectory
 
 THESIS_GAINS = (5e3, 30e3)

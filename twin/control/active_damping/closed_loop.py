@@ -41,25 +41,25 @@ def closed_loop(
     local = law.system() if isinstance(law, LocalLaw) else law
     n = linear.platform.n_actuators
     read = 3 * n if isinstance(law, LocalLaw) else 2 * n
-    if local.direct.shape != (n, read + n):
+    if local.D.shape != (n, read + n):
         raise InputError("law", f"must have {read + n} inputs and {n} outputs")
     plant = _plant(linear, local.period, read > 2 * n, tuple(inputs), tuple(outputs))
-    measured, wanted = plant.output[:read], plant.output[read:]
-    force, other = plant.entering[:, :n], plant.entering[:, n:]
-    direct = plant.direct[read:]
-    command = np.hstack([local.direct[:, :read] @ measured, local.output])
-    s, own = len(plant.dynamics), len(local.dynamics)
+    measured, wanted = plant.C[:read], plant.C[read:]
+    force, other = plant.B[:, :n], plant.B[:, n:]
+    feedthrough = plant.D[read:]
+    command = np.hstack([local.D[:, :read] @ measured, local.C])
+    s, own = len(plant.A), len(local.A)
     dynamics = np.zeros((s + own, s + own))
-    dynamics[:s, :s], dynamics[s:, s:] = plant.dynamics, local.dynamics
+    dynamics[:s, :s], dynamics[s:, s:] = plant.A, local.A
     dynamics[:s] += force @ command
-    dynamics[s:, :s] = local.entering[:, :read] @ measured
-    added = np.hstack([force @ local.direct[:, read:], other])
-    taken = np.hstack([local.entering[:, read:], np.zeros((own, other.shape[1]))])
+    dynamics[s:, :s] = local.B[:, :read] @ measured
+    added = np.hstack([force @ local.D[:, read:], other])
+    taken = np.hstack([local.B[:, read:], np.zeros((own, other.shape[1]))])
     return StateSpace(
         dynamics,
         np.vstack([added, taken]),
-        np.hstack([wanted, np.zeros((len(wanted), own))]) + direct[:, :n] @ command,
-        np.hstack([direct[:, :n] @ local.direct[:, read:], direct[:, n:]]),
+        np.hstack([wanted, np.zeros((len(wanted), own))]) + feedthrough[:, :n] @ command,
+        np.hstack([feedthrough[:, :n] @ local.D[:, read:], feedthrough[:, n:]]),
         plant.period,
     )
 

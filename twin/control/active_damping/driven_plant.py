@@ -56,25 +56,25 @@ def driven_plant(
         raise InputError("platform", "its drives must all have the same delay, and a lag or none")
     moving, pressed = with_motors(linear, drives)
     whole = moving.system(("forces", *inputs), (*READ, *outputs))
-    through = np.zeros((n, whole.direct.shape[1]))
+    through = np.zeros((n, whole.D.shape[1]))
     through[:, :n] = np.diag((drives.inertia == 0.0).astype(float))
     whole = whole._replace(
-        output=np.vstack([whole.output[: 2 * n], pressed, whole.output[2 * n :]]),
-        direct=np.vstack([whole.direct[: 2 * n], through, whole.direct[2 * n :]]),
+        C=np.vstack([whole.C[: 2 * n], pressed, whole.C[2 * n :]]),
+        D=np.vstack([whole.D[: 2 * n], through, whole.D[2 * n :]]),
     )
-    commanded = whole._replace(entering=whole.entering[:, :n], direct=whole.direct[:, :n])
-    entering = whole.entering[:, n:]
+    commanded = whole._replace(B=whole.B[:, :n], D=whole.D[:, :n])
+    input_matrix = whole.B[:, n:]
     if lag.any():
         commanded = with_lag(commanded, lag)
-        entering = np.vstack([np.zeros((n, entering.shape[1])), entering])
-    other = commanded._replace(entering=entering, direct=whole.direct[:, n:])
+        input_matrix = np.vstack([np.zeros((n, input_matrix.shape[1])), input_matrix])
+    other = commanded._replace(B=input_matrix, D=whole.D[:, n:])
     late, forces = delays.pop(), slice(2 * n, 3 * n)
     plant = _with_past_force(commanded, sampled(commanded, step, late), late, forces)
     held = sampled(other, step)
-    rest = np.zeros((len(plant.dynamics) - len(held.dynamics), held.entering.shape[1]))
+    rest = np.zeros((len(plant.A) - len(held.A), held.B.shape[1]))
     plant = plant._replace(
-        entering=np.hstack([plant.entering, np.vstack([held.entering, rest])]),
-        direct=np.hstack([plant.direct, held.direct]),
+        B=np.hstack([plant.B, np.vstack([held.B, rest])]),
+        D=np.hstack([plant.D, held.D]),
     )
     return _with_differences(plant, np.array([bool(leg.encoder) for leg in legs]))
 
@@ -95,9 +95,9 @@ def with_motors(linear: LinearMachine, drives: DriveModel) -> tuple[LinearMachin
     def behind(matrix: FloatArray) -> FloatArray:
         return np.vstack([np.zeros((r, matrix.shape[1])), matrix])
 
-    pushed = behind(linear.pushed)
+    pushed = behind(linear.force_input)
     pushed[:, own] = np.eye(r + m, r)
-    ahead = np.hstack([np.eye(r), -linear.pushed[:, own].T])
+    ahead = np.hstack([np.eye(r), -linear.force_input[:, own].T])
     stiff = np.zeros(r) if not r else 1.0 / drives.compliance[own]
     legs: Any = linear.platform.parameters.legs
     losses = np.array([leg.drive.reflected().damping if leg.drive else 0.0 for leg in legs])[own]
@@ -113,9 +113,9 @@ def with_motors(linear: LinearMachine, drives: DriveModel) -> tuple[LinearMachin
         mass=mass,
         damping=damping,
         stiffness=stiffness,
-        pushed=pushed,
-        loaded=behind(linear.loaded),
-        shaken=behind(linear.shaken),
+        force_input=pushed,
+        wrench_input=behind(linear.wrench_input),
+        base_input=behind(linear.base_input),
         free=np.hstack([np.zeros((6, r)), linear.free]),
     )
     return machine, pressed
@@ -128,10 +128,10 @@ def _with_past_force(
 
     A reading is of the force up to its instant, the command acts after it.
     """
-    through = continuous.direct[rows]
+    through = continuous.D[rows]
     if not through.any():
         return plant
-    s, size, n = len(continuous.dynamics), len(plant.dynamics), len(through)
+    s, size, n = len(continuous.A), len(plant.A), len(through)
     # The command that acts at the end of a period: the present one, or one of those that wait.
     present, last = np.zeros((n, n)), np.zeros((n, size))
     past = int(delay / plant.period + PARTS)
@@ -140,24 +140,24 @@ def _with_past_force(
     else:
         present = through
     dynamics = np.zeros((size + n, size + n))
-    dynamics[:size, :size], dynamics[size:, :size] = plant.dynamics, last
-    output = np.hstack([plant.output, np.zeros((len(plant.output), n))])
+    dynamics[:size, :size], dynamics[size:, :size] = plant.A, last
+    output = np.hstack([plant.C, np.zeros((len(plant.C), n))])
     output[rows, s:size] = 0.0
     output[rows, size:] = np.eye(n)
-    direct = plant.direct.copy()
-    direct[rows] = 0.0
-    return StateSpace(dynamics, np.vstack([plant.entering, present]), output, direct, plant.period)
+    feedthrough = plant.D.copy()
+    feedthrough[rows] = 0.0
+    return StateSpace(dynamics, np.vstack([plant.B, present]), output, feedthrough, plant.period)
 
 
 def _with_differences(plant: StateSpace, counted: NDArray[np.bool_]) -> StateSpace:
     """Return the plant with rates that are differences of coordinates where they are counted."""
     if not counted.any():
         return plant
-    n, size = len(counted), len(plant.dynamics)
+    n, size = len(counted), len(plant.A)
     dynamics = np.zeros((size + n, size + n))
-    dynamics[:size, :size], dynamics[size:, :size] = plant.dynamics, plant.output[:n]
-    output = np.hstack([plant.output, np.zeros((len(plant.output), n))])
-    difference = np.hstack([plant.output[:n], -np.eye(n)]) / plant.period
+    dynamics[:size, :size], dynamics[size:, :size] = plant.A, plant.C[:n]
+    output = np.hstack([plant.C, np.zeros((len(plant.C), n))])
+    difference = np.hstack([plant.C[:n], -np.eye(n)]) / plant.period
     output[n : 2 * n][counted] = difference[counted]
-    entering = np.vstack([plant.entering, plant.direct[:n]])
-    return StateSpace(dynamics, entering, output, plant.direct, plant.period)
+    input_matrix = np.vstack([plant.B, plant.D[:n]])
+    return StateSpace(dynamics, input_matrix, output, plant.D, plant.period)

@@ -6,7 +6,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.model.machine_model import MachineModel
-from twin.plant.measurement import Measurement
+from twin.plant.signals import Measurement
 
 
 class ForceSensor:

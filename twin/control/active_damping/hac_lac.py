@@ -18,7 +18,7 @@ from twin.control.reference import Reference
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
-from twin.plant.measurement import Measurement
+from twin.plant.signals import Measurement
 
 INNER: dict[str, type[IntegralForceFeedback] | type[DirectVelocityFeedback]] = {
     "iff": IntegralForceFeedback,
@@ -78,7 +78,7 @@ class HacLac(LocalFeedback):
         usual = min(SHARE * slowest(local.linear), late) / (2.0 * np.pi)
         self.bandwidth = usual if bandwidth is None else bandwidth
         self.outer = outer_loop(local.linear, local.law, self.bandwidth)
-        self._estimate = np.zeros(len(self.outer.machine.dynamics))
+        self._estimate = np.zeros(len(self.outer.machine.A))
         self._sum = np.zeros(6)
 
     def start(self, measurement: Measurement) -> None:
@@ -95,13 +95,13 @@ class HacLac(LocalFeedback):
     def _added(self, seen: FloatArray, deviation: FloatArray) -> FloatArray | float:
         outer = self.outer
         machine = outer.machine
-        estimate = self._estimate + outer.filter @ (seen - machine.output @ self._estimate)
+        estimate = self._estimate + outer.filter @ (seen - machine.C @ self._estimate)
         added = -outer.gain @ np.concatenate([estimate, self._memory, self._sum])
         # From what is measured: a load that the filter does not know biases its estimate.
         n = len(added)
         moved = outer.inverse @ (seen[:n] + outer.springs @ seen[2 * n :])
         self._sum = self._sum + self.period * moved
-        self._estimate = machine.dynamics @ estimate + machine.entering @ (deviation + added)
+        self._estimate = machine.A @ estimate + machine.B @ (deviation + added)
         return np.asarray(added)
 
 

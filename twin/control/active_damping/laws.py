@@ -18,7 +18,7 @@ from twin.model.machine_model import MachineModel
 
 
 class LocalLaw(NamedTuple):
-    """One state z per leg: z[k+1] = keep z + take y, df = hold z + direct y; y = (dq, dq', df)."""
+    """State z per leg: z[k+1] = keep z + take y, df = hold z + feedthrough y; y = (dq, dq', df)."""
 
     keep: FloatArray
     """`(n,)`"""
@@ -26,7 +26,7 @@ class LocalLaw(NamedTuple):
     """`(n, 3)`"""
     hold: FloatArray
     """`(n,)`"""
-    direct: FloatArray
+    feedthrough: FloatArray
     """`(n, 3)`"""
     period: float
     """[s]"""
@@ -38,12 +38,12 @@ class LocalLaw(NamedTuple):
         """
         n = len(self.keep)
         take = [np.diag(column) for column in self.take.T]
-        direct = [np.diag(column) for column in self.direct.T]
+        feedthrough = [np.diag(column) for column in self.feedthrough.T]
         return StateSpace(
             np.diag(self.keep),
             np.hstack([*take, np.zeros((n, n))]),
             np.diag(self.hold),
-            np.hstack([*direct, np.eye(n)]),
+            np.hstack([*feedthrough, np.eye(n)]),
             self.period,
         )
 
@@ -51,10 +51,10 @@ class LocalLaw(NamedTuple):
         self, state: FloatArray, coordinates: FloatArray, rates: FloatArray, forces: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return force deviations `(n,)` and the next state for measured deviations `(n,)`."""
-        direct, take = self.direct, self.take
-        force = self.hold * state + direct[:, 0] * coordinates + direct[:, 1] * rates
+        feedthrough, take = self.feedthrough, self.take
+        force = self.hold * state + feedthrough[:, 0] * coordinates + feedthrough[:, 1] * rates
         following = self.keep * state + take[:, 0] * coordinates + take[:, 1] * rates
-        return force + direct[:, 2] * forces, following + take[:, 2] * forces
+        return force + feedthrough[:, 2] * forces, following + take[:, 2] * forces
 
 
 def force_feedback(
@@ -101,8 +101,8 @@ def velocity_feedback(
     step, damper, _ = _checked(platform, gain, period, 0.0, springs=False)
     n = platform.n_actuators
     spring = _per_leg(stiffness, "stiffness", n)
-    direct = np.column_stack([-spring, -damper, np.zeros(n)])
-    return LocalLaw(np.zeros(n), np.zeros((n, 3)), np.zeros(n), direct, step)
+    feedthrough = np.column_stack([-spring, -damper, np.zeros(n)])
+    return LocalLaw(np.zeros(n), np.zeros((n, 3)), np.zeros(n), feedthrough, step)
 
 
 def position_force_feedback(
@@ -147,8 +147,8 @@ def position_force_feedback(
     share = (1.0 - np.exp(-rates * step)) / spring_constants(platform)[0]
     none = np.zeros(n)
     take = np.column_stack([none, none, -share])
-    direct = np.column_stack([-held, -damper, -held * share])
-    return LocalLaw(kept, take, held * kept, direct, step)
+    feedthrough = np.column_stack([-held, -damper, -held * share])
+    return LocalLaw(kept, take, held * kept, feedthrough, step)
 
 
 def continuous_force_feedback(
@@ -179,8 +179,8 @@ def continuous_velocity_feedback(
     """
     law = velocity_feedback(platform, gain, 1.0, stiffness=stiffness)
     n = platform.n_actuators
-    direct = np.hstack([*(np.diag(column) for column in law.direct.T[:2]), np.eye(n)])
-    return StateSpace(np.zeros((0, 0)), np.zeros((0, 3 * n)), np.zeros((n, 0)), direct)
+    feedthrough = np.hstack([*(np.diag(column) for column in law.feedthrough.T[:2]), np.eye(n)])
+    return StateSpace(np.zeros((0, 0)), np.zeros((0, 3 * n)), np.zeros((n, 0)), feedthrough)
 
 
 def _checked(

@@ -26,8 +26,7 @@ from twin.control.linear.machine import LinearMachine
 from twin.control.reference import Reference
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
-from twin.plant.command import Command
-from twin.plant.measurement import Measurement
+from twin.plant.signals import Command, Measurement
 
 
 class LocalFeedback(Controller):

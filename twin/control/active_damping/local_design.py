@@ -71,7 +71,7 @@ def suitable_leak(linear: LinearMachine) -> float:
 
 def moved_masses(linear: LinearMachine) -> FloatArray:
     """Return what each actuator alone accelerates at once `(n,)` [kg]."""
-    mobility = linear.pushed.T @ np.linalg.solve(linear.mass, linear.pushed)
+    mobility = linear.force_input.T @ np.linalg.solve(linear.mass, linear.force_input)
     return np.asarray(1.0 / np.diag(mobility))
 
 

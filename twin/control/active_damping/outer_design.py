@@ -80,47 +80,45 @@ def outer_loop(
     d, n = linear.size - linear.platform.n_deflections, linear.platform.n_actuators
     plant = driven_plant(linear, law.period, ("wrench", "forces"), ("displacement",))
     drives = drive_model(linear.platform)
-    shaken = plant.entering[:, n:] * np.concatenate(
+    shaken = plant.B[:, n:] * np.concatenate(
         [np.full(6, positive(disturbance, "disturbance")), drives.friction]
     )
-    read = plant.output[: 3 * n]
+    read = plant.C[: 3 * n]
     sigma = np.maximum(positive(noise, "noise"), drives.resolution / np.sqrt(12.0))
     counted = drives.resolution > 0.0
     swift = np.where(counted, np.sqrt(2.0) * sigma / law.period, sigma / 0.01)
     errors = np.diag(np.concatenate([sigma, swift, np.full(n, FORCE_NOISE)]) ** 2)
-    covariance = riccati(plant.dynamics.T, read.T, shaken @ shaken.T, errors)
+    covariance = riccati(plant.A.T, read.T, shaken @ shaken.T, errors)
     innovation = read @ covariance @ read.T + errors
     kalman = np.asarray(np.linalg.solve(innovation, read @ covariance).T)
-    errors_move = plant.dynamics @ (np.eye(len(plant.dynamics)) - kalman @ read)
+    errors_move = plant.A @ (np.eye(len(plant.A)) - kalman @ read)
     poles = np.concatenate([np.linalg.eigvals(part) for part in (regulated, errors_move)])
     rates = np.log(np.where(np.abs(poles) < 1e-300, 1e-300, poles.astype(complex))) / law.period
-    machine = StateSpace(
-        plant.dynamics, plant.entering[:, :n], read, np.zeros((3 * n, n)), law.period
-    )
+    machine = StateSpace(plant.A, plant.B[:, :n], read, np.zeros((3 * n, n)), law.period)
     springs: FloatArray = np.zeros((n, n))
     if linear.size > d:
-        springs = np.asarray(np.linalg.solve(linear.stiffness[d:, d:], linear.pushed[d:]))
-    inverse = np.asarray(np.linalg.inv(linear.pushed[:d].T))
-    return OuterLoop(
-        gain, machine, kalman, plant.output[3 * n :], inverse, springs, np.asarray(rates)
-    )
+        springs = np.asarray(np.linalg.solve(linear.stiffness[d:, d:], linear.force_input[d:]))
+    inverse = np.asarray(np.linalg.inv(linear.force_input[:d].T))
+    return OuterLoop(gain, machine, kalman, plant.C[3 * n :], inverse, springs, np.asarray(rates))
 
 
 def _regulator(linear: LinearMachine, law: LocalLaw, outer: float) -> tuple[FloatArray, FloatArray]:
     """Return the gain `(n, s + n + 6)` on (x, z, s), and the matrix of the regulated loop."""
     inner = closed_loop(linear, law, outputs=("displacement",))
     d, n = linear.size - linear.platform.n_deflections, linear.platform.n_actuators
-    size = len(inner.dynamics)
+    size = len(inner.A)
     dynamics = np.zeros((size + 6, size + 6))
-    dynamics[:size, :size], dynamics[size:, size:] = inner.dynamics, np.eye(6)
-    dynamics[size:, :size] = law.period * inner.output
-    entering = np.vstack([inner.entering, np.zeros((6, n))])
-    jacobian = linear.pushed[:d].T
-    still = inner.output @ np.linalg.solve(np.eye(size) - inner.dynamics, inner.entering)
+    dynamics[:size, :size], dynamics[size:, size:] = inner.A, np.eye(6)
+    dynamics[size:, :size] = law.period * inner.C
+    input_matrix = np.vstack([inner.B, np.zeros((6, n))])
+    jacobian = linear.force_input[:d].T
+    still = inner.C @ np.linalg.solve(np.eye(size) - inner.A, inner.B)
     holding = np.linalg.solve(jacobian.T, linear.mass[:d, :d] * outer**2) + np.linalg.inv(still)
-    stiff = np.hstack([holding @ inner.output, np.zeros((n, 6))])
+    stiff = np.hstack([holding @ inner.C, np.zeros((n, 6))])
     summed = np.hstack([np.zeros((n, size)), INTEGRAL * outer * holding])
     cost = stiff.T @ stiff + summed.T @ summed
-    worth = riccati(dynamics, entering, cost, np.eye(n))
-    gain = np.linalg.solve(np.eye(n) + entering.T @ worth @ entering, entering.T @ worth @ dynamics)
-    return np.asarray(gain), dynamics - entering @ gain
+    worth = riccati(dynamics, input_matrix, cost, np.eye(n))
+    gain = np.linalg.solve(
+        np.eye(n) + input_matrix.T @ worth @ input_matrix, input_matrix.T @ worth @ dynamics
+    )
+    return np.asarray(gain), dynamics - input_matrix @ gain

@@ -17,7 +17,7 @@ LARGEST = 1e60
 
 
 def riccati(
-    dynamics: FloatArray, entering: FloatArray, cost: FloatArray, effort: FloatArray
+    dynamics: FloatArray, input_matrix: FloatArray, cost: FloatArray, effort: FloatArray
 ) -> FloatArray:
     """Return the stabilising solution X `(s, s)` by structured doubling.
 
@@ -28,7 +28,7 @@ def riccati(
 
     Args:
         dynamics: `(s, s)` A.
-        entering: `(s, i)` B.
+        input_matrix: `(s, i)` B.
         cost: `(s, s)` Q, symmetric and not negative.
         effort: `(i, i)` R, symmetric and positive.
 
@@ -39,7 +39,7 @@ def riccati(
         Chu, Fan, Lin, Wang, structure-preserving algorithms for periodic discrete-time algebraic
         Riccati equations, International Journal of Control 77 (2004).
     """
-    step, reach, found = dynamics, entering @ np.linalg.solve(effort, entering.T), cost
+    step, reach, found = dynamics, input_matrix @ np.linalg.solve(effort, input_matrix.T), cost
     one, change = np.eye(len(dynamics)), np.inf
     for _ in range(ROUNDS):
         if float(np.abs(found).max()) > LARGEST:

@@ -35,7 +35,7 @@ def with_drives(linear: LinearMachine) -> LinearMachine:
     if len(delays) > 1:
         raise InputError("platform", "its drives must all have the same delay")
     lag = np.array([drive.current_lag if drive else 0.0 for drive in drives])
-    across = linear.pushed
+    across = linear.force_input
     return replace(
         linear,
         mass=linear.mass + across @ (inertia[:, None] * across.T),
@@ -76,7 +76,7 @@ def with_lag(system: StateSpace, time_constant: Any) -> StateSpace:
     Raises:
         InputError: a sampled system, or a time constant that is not above zero.
     """
-    inputs = system.entering.shape[1]
+    inputs = system.B.shape[1]
     values = as_floats(time_constant, "time_constant")
     if values.shape not in ((), (inputs,)) or not (values > 0.0).all():
         raise InputError("time_constant", f"must be one number or {inputs} above zero")
@@ -96,17 +96,17 @@ def with_delay(system: StateSpace, delay: Any, order: int = 3) -> StateSpace:
     if type(order) is not int or not 1 <= order <= 6:
         raise InputError("order", "must be a whole number from 1 to 6")
     numerator, denominator = _pade(positive(delay, "delay"), order)
-    inputs = system.entering.shape[1]
+    inputs = system.B.shape[1]
     top = np.eye(order, k=1)
     top[-1] = -denominator[:-1] / denominator[-1]
-    direct = numerator[-1] / denominator[-1]
-    row = (numerator[:-1] - direct * denominator[:-1]) / denominator[-1]
+    feedthrough = numerator[-1] / denominator[-1]
+    row = (numerator[:-1] - feedthrough * denominator[:-1]) / denominator[-1]
     one = np.eye(inputs)
     late = StateSpace(
         np.asarray(np.kron(one, top)),
         np.asarray(np.kron(one, np.eye(order)[:, -1:])),
         np.kron(one, row[None]),
-        direct * one,
+        feedthrough * one,
     )
     return series(late, system)
 

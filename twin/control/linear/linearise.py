@@ -73,20 +73,20 @@ def linearise(platform: MachineModel, pose: Any = None, wrench: Any = None) -> L
         return np.vstack([columns[kept], columns[6:]])
 
     jacobian = platform.jacobian(rest.pose) @ free
-    pushed = np.zeros((size + k, platform.n_actuators))
-    pushed[:size] = jacobian.T
-    pushed[size:] = -np.eye(k, platform.n_actuators)
-    loaded = np.zeros((size + k, 6))
-    loaded[:size] = free.T
+    force_input = np.zeros((size + k, platform.n_actuators))
+    force_input[:size] = jacobian.T
+    force_input[size:] = -np.eye(k, platform.n_actuators)
+    wrench_input = np.zeros((size + k, 6))
+    wrench_input[:size] = free.T
     return LinearMachine(
         platform=platform,
         rest=rest,
         mass=mass,
         damping=-mass @ rate_slope,
         stiffness=-mass @ slope,
-        pushed=pushed,
-        loaded=loaded,
-        shaken=mass @ reduced(field_response(platform, rest)),
+        force_input=force_input,
+        wrench_input=wrench_input,
+        base_input=mass @ reduced(field_response(platform, rest)),
         free=np.hstack([free, np.zeros((6, k))]),
         accuracy=accuracy,
     )

@@ -17,8 +17,7 @@ from twin.control.linear.shaping_weights import ShapingWeights
 from twin.control.reference import Reference
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
-from twin.plant.command import Command
-from twin.plant.measurement import Measurement
+from twin.plant.signals import Command, Measurement
 
 
 class LoopShaping(Controller):
@@ -68,7 +67,7 @@ class LoopShaping(Controller):
         self._prepare(self.reference)
         limits = [leg.actuator.effort or np.inf for leg in platform.parameters.legs]
         self._largest = np.array(limits)
-        self._state = np.zeros(len(self.law.dynamics))
+        self._state = np.zeros(len(self.law.A))
         self._error = np.zeros(platform.n_actuators)
 
     def _prepare(self, reference: Reference) -> None:
@@ -83,9 +82,9 @@ class LoopShaping(Controller):
         """Return the forces of control period `step`."""
         row, law = self.reference.row(step), self.law
         self._error = measurement.coordinates - self.reference.coordinates[row]
-        force = self._forward[row] + law.output @ self._state + law.direct @ self._error
+        force = self._forward[row] + law.C @ self._state + law.D @ self._error
         if (np.abs(force) <= self._largest).all():
-            self._state = law.dynamics @ self._state + law.entering @ self._error
+            self._state = law.A @ self._state + law.B @ self._error
         return Command(force, "force")
 
     def signals(self) -> dict[str, FloatArray]:

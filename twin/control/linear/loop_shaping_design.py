@@ -82,8 +82,8 @@ def loop_shaping(
     weight = shaping_filter(channel_masses(linear), chosen)
     plant = driven_system(linear, "coordinates")
     shaped = series(weight, plant)
-    a, b, c = shaped.dynamics, shaped.entering, shaped.output
-    if np.abs(shaped.direct).max() > 0.0:
+    a, b, c = shaped.A, shaped.B, shaped.C
+    if np.abs(shaped.D).max() > 0.0:
         raise InputError("linear", "its coordinates must not follow the forces at once")
     inputs, outputs = np.eye(b.shape[1]), np.eye(len(c))
     x = np.asarray(library.care(a, b, c.T @ c, inputs)[0])
@@ -91,9 +91,12 @@ def loop_shaping(
     gamma_min = float(np.sqrt(1.0 + np.abs(np.linalg.eigvals(x @ z)).max()))
     gamma = scale * gamma_min
     inner = (1.0 - gamma**2) * np.eye(len(a)) + x @ z
-    entering = gamma**2 * np.linalg.solve(inner.T, z @ c.T)
+    input_matrix = gamma**2 * np.linalg.solve(inner.T, z @ c.T)
     robust = StateSpace(
-        a - b @ (b.T @ x) + entering @ c, entering, b.T @ x, np.zeros((len(inputs), len(outputs)))
+        a - b @ (b.T @ x) + input_matrix @ c,
+        input_matrix,
+        b.T @ x,
+        np.zeros((len(inputs), len(outputs))),
     )
     controller = series(robust, weight)
     return LoopShapingDesign(plant, weight, shaped, robust, controller, -z @ c.T, gamma_min, gamma)
@@ -108,14 +111,14 @@ def trapezoidal(system: StateSpace, period: float) -> StateSpace:
     step = positive(period, "period")
     if system.period:
         raise InputError("system", "must be continuous")
-    one = np.eye(len(system.dynamics))
-    left = np.linalg.inv(one - 0.5 * step * system.dynamics)
+    one = np.eye(len(system.A))
+    left = np.linalg.inv(one - 0.5 * step * system.A)
     as_floats(left, "period")
-    entering = left @ system.entering
+    input_matrix = left @ system.B
     return StateSpace(
-        left @ (one + 0.5 * step * system.dynamics),
-        step * entering,
-        system.output @ left,
-        system.direct + 0.5 * step * system.output @ entering,
+        left @ (one + 0.5 * step * system.A),
+        step * input_matrix,
+        system.C @ left,
+        system.D + 0.5 * step * system.C @ input_matrix,
         step,
     )

@@ -18,8 +18,7 @@ from twin.control.reference import Reference
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
-from twin.plant.command import Command
-from twin.plant.measurement import Measurement
+from twin.plant.signals import Command, Measurement
 
 
 class Lqr(Controller):

@@ -65,11 +65,11 @@ class LinearMachine:
     """`(m, m)` C"""
     stiffness: FloatArray
     """`(m, m)` K"""
-    pushed: FloatArray
+    force_input: FloatArray
     """`(m, n)` E_f; its transpose gives the actuators' coordinates"""
-    loaded: FloatArray
+    wrench_input: FloatArray
     """`(m, 6)` E_w"""
-    shaken: FloatArray
+    base_input: FloatArray
     """`(m, 3)` E_b"""
     free: FloatArray
     """`(6, m)` displacement of the platform per coordinate"""
@@ -103,14 +103,14 @@ class LinearMachine:
         names = _names(outputs)
         pushes = np.hstack([push for push, _, _ in sources])
         shake = np.hstack([shake for _, shake, _ in sources])
-        direct = np.hstack([force for _, _, force in sources])
+        feedthrough = np.hstack([force for _, _, force in sources])
         m = self.size
         dynamics = self.state_matrix
-        entering = np.vstack([np.zeros_like(pushes), np.linalg.solve(self.mass, pushes)])
-        rows = [self._read(name, entering[m:], shake, direct) for name in names]
+        input_matrix = np.vstack([np.zeros_like(pushes), np.linalg.solve(self.mass, pushes)])
+        rows = [self._read(name, input_matrix[m:], shake, feedthrough) for name in names]
         return StateSpace(
             dynamics,
-            entering,
+            input_matrix,
             np.vstack([row for row, _ in rows]),
             np.vstack([through for _, through in rows]),
         )
@@ -129,9 +129,9 @@ class LinearMachine:
             mass=shape.T @ self.mass @ shape,
             damping=shape.T @ self.damping @ shape,
             stiffness=shape.T @ self.stiffness @ shape,
-            pushed=shape.T @ self.pushed,
-            loaded=shape.T @ self.loaded,
-            shaken=shape.T @ self.shaken,
+            force_input=shape.T @ self.force_input,
+            wrench_input=shape.T @ self.wrench_input,
+            base_input=shape.T @ self.base_input,
             free=self.free @ shape,
         )
 
@@ -141,7 +141,7 @@ class LinearMachine:
         Raises:
             SingularPoseError: the blocked machine cannot move at all.
         """
-        left, sizes, _ = np.linalg.svd(self.pushed, full_matrices=True)
+        left, sizes, _ = np.linalg.svd(self.force_input, full_matrices=True)
         rank = int((sizes > 1e-12 * sizes.max()).sum())
         if rank == self.size:
             raise SingularPoseError(
@@ -152,7 +152,7 @@ class LinearMachine:
         if self.platform.n_deflections:
             # The platform's displacement tells the deflections: delta = J d.
             d = self.size - self.platform.n_deflections
-            return self.reduced(np.vstack([np.eye(d), self.pushed[:d].T]))
+            return self.reduced(np.vstack([np.eye(d), self.force_input[:d].T]))
         return self.reduced(canonical.basis(left[:, rank:]))
 
     @property
@@ -165,46 +165,46 @@ class LinearMachine:
         one_of(name, "input", INPUTS)
         n = self.platform.n_actuators
         if name == "wrench":
-            return self.loaded, np.zeros((6, 6)), np.zeros((n, 6))
+            return self.wrench_input, np.zeros((6, 6)), np.zeros((n, 6))
         if name == "base_heave_acceleration":
-            return self.shaken[:, 2:], np.eye(6)[:, 2:3], np.zeros((n, 1))
+            return self.base_input[:, 2:], np.eye(6)[:, 2:3], np.zeros((n, 1))
         if name == "base_acceleration":
             if self.platform.dof < 6:
                 raise InputError("input", "on pillars, only base_heave_acceleration is modelled")
-            return self.shaken, np.eye(6, 3), np.zeros((n, 3))
+            return self.base_input, np.eye(6, 3), np.zeros((n, 3))
         gain = np.eye(n)
         if name == "rest_length":
             if not self.platform.leg.has_axial_spring:
                 raise InputError("input", f"{self.platform.name} has no struts")
             gain = np.diag(spring_constants(self.platform)[0])
-        return self.pushed @ gain, np.zeros((6, n)), gain
+        return self.force_input @ gain, np.zeros((6, n)), gain
 
     def _read(
-        self, name: str, entering: FloatArray, shake: FloatArray, direct: FloatArray
+        self, name: str, input_matrix: FloatArray, shake: FloatArray, feedthrough: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return rows `(o, 2m)` and direct parts `(o, i)` of an output."""
+        """Return rows `(o, 2m)` and feedthrough parts `(o, i)` of an output."""
         one_of(name, "output", OUTPUTS)
         m, k = self.size, self.platform.n_deflections
-        through = np.zeros((6, entering.shape[1]))
+        through = np.zeros((6, input_matrix.shape[1]))
         still = np.zeros((6, m))
         if name == "displacement":
             return np.hstack([self.free, still]), through
         if name == "twist":
             return np.hstack([still, self.free]), through
         if name.endswith("acceleration"):
-            through = self.free @ entering + (shake if name.startswith("absolute") else 0.0)
+            through = self.free @ input_matrix + (shake if name.startswith("absolute") else 0.0)
             return np.hstack([self.free @ slope for slope in self._slopes]), through
         if name == "deflection":
-            return np.eye(2 * m)[m - k : m], np.zeros((k, entering.shape[1]))
-        own, none = self.pushed.T, np.zeros_like(self.pushed.T)
+            return np.eye(2 * m)[m - k : m], np.zeros((k, input_matrix.shape[1]))
+        own, none = self.force_input.T, np.zeros_like(self.force_input.T)
         if name == "leg_forces":
             rows = np.zeros((len(own), 2 * m))
             if self.platform.leg.has_axial_spring:
                 k_axial, c_axial = spring_constants(self.platform)
                 rows = -np.hstack([k_axial[:, None] * own, c_axial[:, None] * own])
-            return rows, direct
+            return rows, feedthrough
         pair = [own, none] if name == "coordinates" else [none, own]
-        return np.hstack(pair), np.zeros((len(own), entering.shape[1]))
+        return np.hstack(pair), np.zeros((len(own), input_matrix.shape[1]))
 
 
 def _names(names: str | Sequence[str]) -> tuple[str, ...]:

@@ -58,13 +58,13 @@ class Regulator(NamedTuple):
     def closed_loop(self) -> StateSpace:
         """The sampled machine under u = r - K x, from r to the state."""
         model = self.model
-        return model._replace(dynamics=model.dynamics - model.entering @ self.gain)
+        return model._replace(A=model.A - model.B @ self.gain)
 
     @property
     def loop(self) -> StateSpace:
         """The open loop K x from forces to forces, for margins: the loop is 1 + L."""
-        direct = np.zeros((len(self.gain), len(self.gain)))
-        return self.model._replace(output=self.gain, direct=direct)
+        feedthrough = np.zeros((len(self.gain), len(self.gain)))
+        return self.model._replace(C=self.gain, D=feedthrough)
 
 
 def regulator(
@@ -104,7 +104,7 @@ def regulator(
         sizes = np.repeat(values[:3], 6)
     state_weight = np.diag(1.0 / sizes**2)
     force_weight = np.eye(6) / values[3] ** 2
-    gain, cost, _ = library.dlqr(model.dynamics, model.entering, state_weight, force_weight)
+    gain, cost, _ = library.dlqr(model.A, model.B, state_weight, force_weight)
     arrays = (np.asarray(gain), np.asarray(cost))
     return Regulator(*arrays, model, state_weight, force_weight, integral)
 
@@ -144,9 +144,9 @@ def _force(linear: LinearMachine, weights: RegulatorWeights) -> float:
 
 
 def _with_integral(model: StateSpace) -> StateSpace:
-    s, i = model.entering.shape
+    s, i = model.B.shape
     dynamics = np.zeros((s + 6, s + 6))
-    dynamics[:s, :s], dynamics[s:, s:] = model.dynamics, np.eye(6)
+    dynamics[:s, :s], dynamics[s:, s:] = model.A, np.eye(6)
     dynamics[s:, :6] = model.period * np.eye(6)
-    entering = np.vstack([model.entering, np.zeros((6, i))])
-    return StateSpace(dynamics, entering, np.eye(s + 6), np.zeros((s + 6, i)), model.period)
+    input_matrix = np.vstack([model.B, np.zeros((6, i))])
+    return StateSpace(dynamics, input_matrix, np.eye(s + 6), np.zeros((s + 6, i)), model.period)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from twin.basics.arrays import FloatArray, as_floats
 from twin.basics.optional import optional
 from twin.control.linear.loop_shaping_design import LoopShapingDesign
-from twin.control.linear.state_space import StateSpace, feedback
+from twin.control.linear.state_space import StateSpace, feedback_poles
 from twin.errors import InputError
 
 
@@ -75,15 +75,15 @@ def perturbed_poles(design: LoopShapingDesign, change: FloatArray) -> NDArray[np
         InputError: wrong shape, not finite.
     """
     shaped, robust = design.shaped, design.robust
-    n = len(shaped.output)
+    n = len(shaped.C)
     delta = as_floats(change, "change", 2 * n)
     if delta.shape != (n, 2 * n):
         raise InputError("change", f"must have shape {(n, 2 * n)}")
     # Inputs (u, w), outputs (y, u, y).
     plant = StateSpace(
-        shaped.dynamics,
-        np.hstack([shaped.entering, -design.observer]),
-        np.vstack([shaped.output, np.zeros_like(shaped.output), shaped.output]),
+        shaped.A,
+        np.hstack([shaped.B, -design.observer]),
+        np.vstack([shaped.C, np.zeros_like(shaped.C), shaped.C]),
         np.block(
             [
                 [np.zeros((n, n)), np.eye(n)],
@@ -92,14 +92,14 @@ def perturbed_poles(design: LoopShapingDesign, change: FloatArray) -> NDArray[np
             ]
         ),
     )
-    size = len(robust.dynamics)
+    size = len(robust.A)
     around = StateSpace(
-        robust.dynamics,
-        np.hstack([robust.entering, np.zeros((size, 2 * n))]),
-        np.vstack([robust.output, np.zeros((n, size))]),
+        robust.A,
+        np.hstack([robust.B, np.zeros((size, 2 * n))]),
+        np.vstack([robust.C, np.zeros((n, size))]),
         np.block([[np.zeros((n, 3 * n))], [np.zeros((n, n)), delta]]),
     )
-    return feedback(plant, around).poles
+    return feedback_poles(plant, around)
 
 
 def random_change(n: int, size: float, random: np.random.Generator) -> FloatArray:

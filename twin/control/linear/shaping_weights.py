@@ -36,7 +36,7 @@ def channel_masses(linear: LinearMachine) -> FloatArray:
     Raises:
         InputError: actuators that cannot be accelerated one by one.
     """
-    mobility = linear.pushed.T @ np.linalg.solve(linear.mass, linear.pushed)
+    mobility = linear.force_input.T @ np.linalg.solve(linear.mass, linear.force_input)
     if linear.size != len(mobility) or not np.linalg.cond(mobility) < 1e12:
         raise InputError(
             "linear", f"{linear.platform.name} has actuators that do not move one by one"
@@ -56,11 +56,11 @@ def shaping_filter(masses: FloatArray, weights: ShapingWeights) -> StateSpace:
     if spread < 1.0:
         raise InputError("lead", f"must be one or more, got {spread!r}")
     top, pole = crossover / spread, crossover * spread
-    # w = k (s + w_i) (s / top + 1) / (s (s / pole + 1)) = k (direct + r_0 / s + r_1 / (s + pole))
+    # w = k (s + w_i) (s / top + 1) / (s (s / pole + 1)) = k (d + r_0 / s + r_1 / (s + pole))
     at = 1j * crossover
     size = abs((at + corner) * (at / top + 1.0) / (at * (at / pole + 1.0)))
     gain = crossover**2 / size
-    direct = pole / top
+    d = pole / top
     slow = corner
     fast = pole * (corner - pole) * (1.0 - pole / top) / -pole
     one = np.eye(len(masses))
@@ -68,5 +68,5 @@ def shaping_filter(masses: FloatArray, weights: ShapingWeights) -> StateSpace:
         np.asarray(np.kron(one, np.diag([0.0, -pole]))),
         np.asarray(np.kron(one, np.ones((2, 1)))),
         masses @ np.kron(one, gain * np.array([[slow, fast]])),
-        gain * direct * masses,
+        gain * d * masses,
     )

@@ -1,4 +1,4 @@
-"""State spaces as plain arrays: response, exact sampling, conversion to python-control."""
+"""State spaces as plain arrays, with the names of python-control: response, exact sampling."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from twin.errors import InputError
 class StateSpace(NamedTuple):
     """x' = A x + B u, y = C x + D u; sampled: x[k+1] = A x[k] + B u[k]."""
 
-    dynamics: FloatArray
-    """`(s, s)` A"""
-    entering: FloatArray
-    """`(s, i)` B"""
-    output: FloatArray
-    """`(o, s)` C"""
-    direct: FloatArray
-    """`(o, i)` D"""
+    A: FloatArray
+    """`(s, s)`"""
+    B: FloatArray
+    """`(s, i)`"""
+    C: FloatArray
+    """`(o, s)`"""
+    D: FloatArray
+    """`(o, i)`"""
     period: float = 0.0
     """[s] of sampling, zero: continuous"""
 
     @property
     def poles(self) -> NDArray[np.complex128]:
         """Eigenvalues of A `(s,)`: [1/s], or of the z-plane."""
-        return np.linalg.eigvals(self.dynamics).astype(np.complex128)
+        return np.linalg.eigvals(self.A).astype(np.complex128)
 
     @property
     def rates(self) -> NDArray[np.complex128]:
@@ -57,10 +57,10 @@ class StateSpace(NamedTuple):
         where = 2j * np.pi * values
         if self.period:
             where = np.exp(where * self.period)
-        left = where[:, None, None] * np.eye(len(self.dynamics)) - self.dynamics
-        right = np.broadcast_to(self.entering, (len(values), *self.entering.shape))
+        left = where[:, None, None] * np.eye(len(self.A)) - self.A
+        right = np.broadcast_to(self.B, (len(values), *self.B.shape))
         inner = np.linalg.solve(left, right)
-        return np.asarray(self.output @ inner + self.direct)
+        return np.asarray(self.C @ inner + self.D)
 
     def to_control(self) -> Any:
         """Return the system as `control.StateSpace`.
@@ -69,7 +69,7 @@ class StateSpace(NamedTuple):
             MissingDependencyError: python-control is not installed.
         """
         library = optional("control", "State spaces of python-control")
-        matrices = (self.dynamics, self.entering, self.output, self.direct)
+        matrices = (self.A, self.B, self.C, self.D)
         return library.ss(*matrices, self.period) if self.period else library.ss(*matrices)
 
 
@@ -79,47 +79,33 @@ def series(first: StateSpace, second: StateSpace) -> StateSpace:
     Raises:
         InputError: other periods, or sizes that do not fit.
     """
-    if first.period != second.period or len(first.output) != second.entering.shape[1]:
+    if first.period != second.period or len(first.C) != second.B.shape[1]:
         raise InputError("second", "must have the first's period, and its outputs as inputs")
-    a, b = len(first.dynamics), len(second.dynamics)
+    a, b = len(first.A), len(second.A)
     dynamics = np.zeros((a + b, a + b))
-    dynamics[:a, :a], dynamics[a:, a:] = first.dynamics, second.dynamics
-    dynamics[a:, :a] = second.entering @ first.output
+    dynamics[:a, :a], dynamics[a:, a:] = first.A, second.A
+    dynamics[a:, :a] = second.B @ first.C
     return StateSpace(
         dynamics,
-        np.vstack([first.entering, second.entering @ first.direct]),
-        np.hstack([second.direct @ first.output, second.output]),
-        second.direct @ first.direct,
+        np.vstack([first.B, second.B @ first.D]),
+        np.hstack([second.D @ first.C, second.C]),
+        second.D @ first.D,
         first.period,
     )
 
 
-def feedback(plant: StateSpace, controller: StateSpace) -> StateSpace:
-    """Return plant and controller in a loop u = r + K y: from r to y, positive feedback.
+def feedback_poles(plant: StateSpace, controller: StateSpace) -> NDArray[np.complex128]:
+    """Return the poles of plant and controller in a loop u = r + K y, positive feedback.
 
     Raises:
         InputError: other periods or sizes, or an algebraic loop without a solution.
+        MissingDependencyError: python-control is not installed.
     """
-    outputs, inputs = plant.direct.shape
-    if plant.period != controller.period or controller.direct.shape != (inputs, outputs):
-        raise InputError("controller", "must have the plant's period, and its sizes swapped")
-    around = np.eye(inputs) - controller.direct @ plant.direct
-    if np.linalg.cond(around) > 1e12:
-        raise InputError("controller", "its direct part and the plant's make the loop singular")
-    inverse = np.linalg.inv(around)
-    # u = inverse (r + C_k x_k + D_k C x)
-    command = np.hstack([controller.direct @ plant.output, controller.output])
-    command = inverse @ command
-    reading = np.hstack([plant.output, np.zeros((outputs, len(controller.dynamics)))])
-    reading = reading + plant.direct @ command
-    a, b = len(plant.dynamics), len(controller.dynamics)
-    dynamics = np.zeros((a + b, a + b))
-    dynamics[:a, :a], dynamics[a:, a:] = plant.dynamics, controller.dynamics
-    dynamics[:a] += plant.entering @ command
-    dynamics[a:] += controller.entering @ reading
-    through = plant.direct @ inverse
-    entering = np.vstack([plant.entering @ inverse, controller.entering @ through])
-    return StateSpace(dynamics, entering, reading, through, plant.period)
+    first, second = plant.to_control(), controller.to_control()
+    try:
+        return np.asarray(first.feedback(second, 1).poles(), dtype=np.complex128)
+    except ValueError as error:
+        raise InputError("controller", f"cannot close the loop of this plant ({error})") from None
 
 
 def sampled(system: StateSpace, period: Any, delay: float = 0.0) -> StateSpace:
@@ -135,19 +121,19 @@ def sampled(system: StateSpace, period: Any, delay: float = 0.0) -> StateSpace:
     step, late = positive(period, "period"), float(as_floats(delay, "delay"))
     if system.period or late < 0.0:
         raise InputError("system", "must be continuous, and the delay from zero on")
-    s, i = system.entering.shape
+    s, i = system.B.shape
     whole = int(np.ceil(late / step - 1e-9))
     rest = min(max(whole * step - late, 0.0), step)
 
     def held(span: float) -> tuple[FloatArray, FloatArray]:
         block = np.zeros((s + i, s + i))
-        block[:s, :s], block[:s, s:] = system.dynamics * span, system.entering * span
+        block[:s, :s], block[:s, s:] = system.A * span, system.B * span
         found = np.asarray(expm(block))
         return found[:s, :s], found[:s, s:]
 
-    transition, entering = held(step)
+    transition, input_matrix = held(step)
     if not whole:
-        return StateSpace(transition, entering, system.output, system.direct, step)
+        return StateSpace(transition, input_matrix, system.C, system.D, step)
     # In a period the older command acts for step - rest, then the next one for rest.
     newer = held(rest)[1]
     after = held(rest)[0]
@@ -162,6 +148,6 @@ def sampled(system: StateSpace, period: Any, delay: float = 0.0) -> StateSpace:
         inputs[:s] = newer
     dynamics[s : size - i, s + i :] = np.eye(size - s - i)
     inputs[size - i :] = np.eye(i)
-    output = np.zeros((len(system.output), size))
-    output[:, :s], output[:, s : s + i] = system.output, system.direct
-    return StateSpace(dynamics, inputs, output, np.zeros_like(system.direct), step)
+    output = np.zeros((len(system.C), size))
+    output[:, :s], output[:, s : s + i] = system.C, system.D
+    return StateSpace(dynamics, inputs, output, np.zeros_like(system.D), step)

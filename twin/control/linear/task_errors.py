@@ -8,7 +8,7 @@ from twin.basics.arrays import FloatArray
 from twin.control.reference import Reference
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel
-from twin.plant.measurement import Measurement
+from twin.plant.signals import Measurement
 
 
 class TaskErrors:

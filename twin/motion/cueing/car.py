@@ -14,8 +14,8 @@ from twin.kernels.tasks.motion_cueing.car import GRAVITY, LEAST_LOAD, SLOWEST, S
 from twin.motion.checks import bounded
 from twin.motion.cueing.manoeuvre import Manoeuvre
 from twin.motion.cueing.tyre import Tyre
-from twin.motion.frames import rotational_motion
-from twin.motion.quaternions import cross, rotated
+from twin.motion.rotational_motion import rotational_motion
+from twin.rotations import cross, rotated
 
 STEP = 5e-3
 """[s] of integration and of the manoeuvre."""

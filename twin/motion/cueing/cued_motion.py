@@ -9,9 +9,9 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_floats, as_vector, positive, read_only
 from twin.errors import InputError
 from twin.motion.axes import AxisSample
-from twin.motion.frames import rotational_motion
 from twin.motion.motion import Motion
-from twin.motion.quaternions import cross, rotated
+from twin.motion.rotational_motion import rotational_motion
+from twin.rotations import cross, rotated
 
 Columns = np.ndarray[tuple[int], np.dtype[np.intp]]
 """Numbers of some axes."""

@@ -11,7 +11,7 @@ from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion.cueing.manoeuvre import Manoeuvre
 from twin.motion.motion import Motion
-from twin.motion.quaternions import cross, rotated
+from twin.rotations import cross, rotated
 
 
 def felt_manoeuvre(

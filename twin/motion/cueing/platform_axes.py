@@ -9,8 +9,8 @@ from twin.model.machine_model import MachineModel
 from twin.model.motions import PlatformMotion
 from twin.motion.axes import AxisSample
 from twin.motion.cueing.cued_motion import CONVENTION, Columns
-from twin.motion.frames import rotational_motion
-from twin.motion.quaternions import quaternion_product
+from twin.motion.rotational_motion import rotational_motion
+from twin.rotations import quaternion_product
 
 
 def motion_of_axes(platform: MachineModel, axes: AxisSample) -> PlatformMotion:

@@ -13,9 +13,8 @@ from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.page.charts.curves import rounded, since_last_gap, span, thinned
 from twin.page.charts.style import SMALLEST, axes, scales, series
-from twin.simulation.live.chart import Chart
-from twin.simulation.live.history import History
-from twin.simulation.live.source import KEPT
+from twin.simulation.live.history import Chart, History
+from twin.simulation.live.runner import KEPT
 
 if TYPE_CHECKING:
     from viser import ViserServer

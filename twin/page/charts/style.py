@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from twin.simulation.live.chart import Chart
+from twin.simulation.live.history import Chart
 
 COLOURS = (
     "#0072B2",

@@ -20,7 +20,7 @@ from twin.page.environment.drivers import (
     own_laws,
 )
 from twin.simulation.live.history import History
-from twin.simulation.live.source import KEPT, NOTE
+from twin.simulation.live.runner import KEPT, NOTE
 from twin.simulation.scene import Scene
 from twin.training.evaluation.baselines import ZERO
 from twin.training.shipped import policies_of, policy_for

@@ -10,7 +10,7 @@ from twin.model.engine import FIDELITIES
 from twin.page.panels.gains import GainNumbers
 from twin.page.requests import Requests
 from twin.simulation.live.machine_session import MachineSession
-from twin.simulation.live.payloads import Payload
+from twin.simulation.live.settings import Payload
 
 
 class MachinePanel:

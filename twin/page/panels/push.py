@@ -9,8 +9,8 @@ import numpy as np
 from twin.page.panels.text import note
 from twin.page.requests import Requests
 from twin.page.scene.scene_view import SceneView
+from twin.simulation.live.disturbance import LONGEST
 from twin.simulation.live.machine_session import MachineSession
-from twin.simulation.live.push import LONGEST
 
 STRENGTH = 2.0
 """[m/s2] Adopted: acceleration of the free platform under the proposed force."""
@@ -49,7 +49,7 @@ class PushPanel:
 
     def refresh(self) -> None:
         """Show whether a push acts; called on the run's thread."""
-        acting = self._session.push_acting is not None
+        acting = self._session.disturbance is not None
         text = "acting" if acting else "A push acts at once, or when the run goes on."
         self._text.content = note(text, "push")
 

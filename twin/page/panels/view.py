@@ -12,7 +12,7 @@ from twin.page.panels.text import note
 from twin.page.requests import Requests, TypingPause
 from twin.page.scene.leg_colours import legend
 from twin.page.scene.scene_view import LAYERS, SceneView
-from twin.simulation.live.source import Source
+from twin.simulation.live.runner import Source
 from twin.viewer.view import VIEWS
 
 COLOURINGS = {"own": "none", "force": "force", "stroke left": "stroke"}

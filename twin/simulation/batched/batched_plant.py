@@ -16,8 +16,8 @@ from twin.model.engine import FIDELITIES, State
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.motions import REST
 from twin.model.static_deflection import static_deflection
-from twin.plant.command import MODES
 from twin.plant.plant import Plant
+from twin.plant.signals import MODES
 from twin.simulation.batched.drive_bank import (
     grown,
     loop_gains,

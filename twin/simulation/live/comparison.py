@@ -9,9 +9,32 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.control.reference import Reference
 from twin.errors import TwinError
+from twin.motion.displacement import displaced, displacement
+from twin.simulation.live.disturbance import Disturbance
 from twin.simulation.live.machine_run import MachineRun, make_engine_for, new_run
-from twin.simulation.live.push import Push
 from twin.simulation.live.settings import Settings
+from twin.simulation.platform import Platform
+
+
+def exaggerated(
+    platform: Platform, first: FloatArray, second: FloatArray, factor: float
+) -> FloatArray:
+    """Return a pose `(7,)` that differs from the `first` by `factor` times what the `second` does.
+
+    Where that is outside the actuators' limits, the `second` itself.
+
+    Args:
+        platform: the machine.
+        first: `(7,)` pose.
+        second: `(7,)` pose near it.
+        factor: 1 gives the `second`.
+    """
+    if factor == 1.0:
+        return second
+    wanted = displaced(first, factor * displacement(second, first))
+    pose: FloatArray = platform.constrain(wanted).pose
+    return pose if platform.within_limits(pose) else second
+
 
 LARGEST_GAP = 0.2
 """[m] Loop gap at which it is stopped: far beyond use, so that poor settings can be looked at."""
@@ -62,13 +85,13 @@ class Comparison:
             engine.close()
             raise
 
-    def advance(self, push: Push | None, applied: FloatArray) -> None:
+    def advance(self, disturbance: Disturbance | None, applied: FloatArray) -> None:
         """Advance by one control period, beside a machine on which `applied` `(m, n)` acted."""
         forces = None
         if self._follows:
             rows = np.arange(self.run.ratio) * len(applied) // self.run.ratio
             forces = applied[rows]
-        self.run.advance(push, forces)
+        self.run.advance(disturbance, forces)
 
     def close(self) -> None:
         """Free the engine."""

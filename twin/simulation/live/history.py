@@ -1,14 +1,37 @@
-"""The last seconds of a live run, row by row, for its charts."""
+"""Charts of a live run, and the rows of its last seconds."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.simulation.live.chart import Chart
+
+
+class Chart(NamedTuple):
+    """Curves over time that belong together."""
+
+    name: str
+    """key of the chart's values in the history"""
+    title: str
+    """as shown, without the unit"""
+    unit: str
+    """of the numbers shown"""
+    series: tuple[str, ...]
+    """names of the curves, in the order of the values"""
+    scale: float = 1.0
+    """numbers shown per value kept, which is in SI units"""
+    setpoint: tuple[str, ...] = ()
+    """names of the curves that are wanted rather than measured, drawn dashed; the k-th has the
+    colour of the k-th measured one"""
+    limits: tuple[float, ...] = ()
+    """values kept at which a horizontal line is drawn"""
+    logarithmic: bool = False
+    least: float = 0.0
+    """smallest distance from zero that the chart reaches, so that noise does not fill it; none
+    where curves do not rest at zero"""
 
 
 class History:

@@ -9,6 +9,7 @@ from twin.control.reference import Reference
 from twin.errors import TwinError
 from twin.model.engine import Engine
 from twin.simulation.live.comparison import Comparison
+from twin.simulation.live.disturbance import Disturbance
 from twin.simulation.live.history import History
 from twin.simulation.live.machine_charts import (
     DIFFERENCE,
@@ -18,10 +19,9 @@ from twin.simulation.live.machine_charts import (
     difference,
 )
 from twin.simulation.live.machine_run import MachineRun, make_engine_for, new_run
-from twin.simulation.live.push import Push
 from twin.simulation.live.recorder import Recorder
+from twin.simulation.live.runner import KEPT, NOTE
 from twin.simulation.live.settings import Settings
-from twin.simulation.live.source import KEPT, NOTE
 from twin.simulation.live.steering import Steering
 from twin.simulation.platform import Platform
 
@@ -59,8 +59,8 @@ class LiveMachine:
         self.history = History(charts, round(KEPT / NOTE))
         self.recorder = Recorder(platform.n_actuators, 2 * platform.n_deflections)
         self.real_time_factor = float("nan")
-        self._push: Push | None = None
-        self._push_left = self._step = 0
+        self._disturbance: Disturbance | None = None
+        self._disturbed_periods = self._step = 0
         self._noted = -NOTE
 
     @property
@@ -69,15 +69,15 @@ class LiveMachine:
         return self._step * self.period
 
     @property
-    def push(self) -> Push | None:
-        """The push that acts now; None for none."""
-        return self._push if self._push_left else None
+    def disturbance(self) -> Disturbance | None:
+        """The disturbance that acts now, if any."""
+        return self._disturbance if self._disturbed_periods else None
 
-    @push.setter
-    def push(self, push: Push) -> None:
-        """Begin another push in place of the one that acts."""
-        self._push = push
-        self._push_left = max(1, round(push.duration / self.period))
+    @disturbance.setter
+    def disturbance(self, disturbance: Disturbance) -> None:
+        """Begin another disturbance in place of the one that acts."""
+        self._disturbance = disturbance
+        self._disturbed_periods = max(1, round(disturbance.duration / self.period))
 
     @property
     def difference(self) -> FloatArray | None:
@@ -90,15 +90,15 @@ class LiveMachine:
         """Advance by one control period."""
         if self.steering.due(self.time):
             self._redirect()
-        push, before = self.push, self.run.state
-        self.run.advance(push)
+        disturbance, before = self.disturbance, self.run.state
+        self.run.advance(disturbance)
         if self.run.stopped and self.run.state is before:
             self._note()
             return
         if self.comparison is not None:
-            self.comparison.advance(push, self.run.applied)
+            self.comparison.advance(disturbance, self.run.applied)
         self.recorder.append(before, self.run.applied[0], self.run.told())
-        self._push_left = max(0, self._push_left - 1)
+        self._disturbed_periods = max(0, self._disturbed_periods - 1)
         self._step += 1
         if self.time >= self._noted + NOTE - 0.5 * self.period:
             self._note()

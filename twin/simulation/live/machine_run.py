@@ -17,8 +17,8 @@ from twin.engines.stability import suitable_timestep
 from twin.errors import InputError, SimulationStoppedError
 from twin.model.engine import Engine, State
 from twin.plant.plant import Plant
+from twin.simulation.live.disturbance import Disturbance
 from twin.simulation.live.gains import controller_with
-from twin.simulation.live.push import Push
 from twin.simulation.live.settings import Settings
 from twin.simulation.platform import Platform
 
@@ -140,11 +140,13 @@ class MachineRun:
         """
         return controller_with(name, self.platform, counted_from(reference, self._first), gains)
 
-    def advance(self, push: Push | None = None, forces: FloatArray | None = None) -> None:
+    def advance(
+        self, disturbance: Disturbance | None = None, forces: FloatArray | None = None
+    ) -> None:
         """Advance by one control period; where that fails, `stopped` says why.
 
         Args:
-            push: acts on the platform.
+            disturbance: acts on the platform.
             forces: `(ratio, n)` in place of those of the closed loop.
         """
         if self.stopped:
@@ -155,7 +157,7 @@ class MachineRun:
             for k in range(self.ratio):
                 applied = self.loop.step(first + k, state) if forces is None else forces[k]
                 self.applied[k] = applied
-                wrench = None if push is None else push.wrench(state.pose)
+                wrench = None if disturbance is None else disturbance.wrench(state.pose)
                 state = self.engine.step(applied, wrench)
                 state = state._replace(time=self._offset + state.time)
         except SimulationStoppedError as error:

@@ -16,14 +16,13 @@ from twin.machine.payload import Occupant
 from twin.model.ball.ball import Ball
 from twin.motion import Motion
 from twin.simulation.live.axes import Axis
-from twin.simulation.live.exaggeration import exaggerated
+from twin.simulation.live.comparison import exaggerated
+from twin.simulation.live.disturbance import Disturbance, as_disturbance
 from twin.simulation.live.gains import gains_of
 from twin.simulation.live.history import History
-from twin.simulation.live.limits import ActuatorLimits
 from twin.simulation.live.live_machine import LiveMachine
-from twin.simulation.live.payloads import Payload, loaded_machine, occupant
-from twin.simulation.live.push import Push, as_push
-from twin.simulation.live.settings import Settings, as_settings
+from twin.simulation.live.machine_charts import ActuatorLimits
+from twin.simulation.live.settings import Payload, Settings, as_settings, loaded_machine, occupant
 from twin.simulation.platform import Platform
 from twin.simulation.scene import Scene
 from twin.simulation.trajectory import Trajectory
@@ -193,9 +192,9 @@ class MachineSession:
         return self._live.charts.limits.stroke_margin(self._live.run.state.lengths)
 
     @property
-    def push_acting(self) -> Push | None:
-        """The push that acts now; None for none."""
-        return self._live.push
+    def disturbance(self) -> Disturbance | None:
+        """The disturbance that acts now, if any."""
+        return self._live.disturbance
 
     # What one can do with it.
 
@@ -245,12 +244,12 @@ class MachineSession:
         point: Any = (0.0, 0.0, 0.0),
         duration: float = 0.1,
     ) -> None:
-        """Push the platform from now on, in place of the push that acts; see `Push`.
+        """Push the platform from now on, in place of the disturbance that acts; see `Disturbance`.
 
         Raises:
             InputError: wrong shapes, not finite, or a duration out of range.
         """
-        self._live.push = as_push(force, moment, point, duration)
+        self._live.disturbance = as_disturbance(force, moment, point, duration)
 
     def configure(self, **changes: Any) -> None:
         """Change settings while it runs.

@@ -1,8 +1,9 @@
-"""What a live run is made of; changed while it runs."""
+"""Settings of a live run, changed while it runs, and the machine that they make."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -11,8 +12,34 @@ from twin.basics.arrays import one_of
 from twin.control import CONTROLLERS
 from twin.engines import ENGINES
 from twin.errors import InputError
+from twin.machine.payload import Occupant, Wheelchair, seated_on
 from twin.model.engine import Fidelity
-from twin.simulation.live.payloads import Payload
+from twin.simulation.platform import Platform, load
+
+Payload = Literal["none", "occupant", "wheelchair"]
+
+STATURE, MASS = 1.75, 75.0
+"""[m], [kg] of the occupant, adopted."""
+
+
+def occupant(payload: Payload) -> Occupant | None:
+    """Return the person of a payload; None for none."""
+    if payload == "none":
+        return None
+    return Occupant(STATURE, MASS, wheelchair=Wheelchair() if payload == "wheelchair" else None)
+
+
+def loaded_machine(machine: str | Path, configuration: str | None, payload: Payload) -> Platform:
+    """Return a machine of a name or file with one of its configurations and a payload.
+
+    Raises:
+        InputError: the file has no such configuration.
+        MachineNotFoundError: neither a known name nor a file.
+        ParameterError: the file cannot be used.
+    """
+    platform, person = load(machine, configuration), occupant(payload)
+    return platform if person is None else Platform(seated_on(platform.parameters, person))
+
 
 ComparisonInput = Literal["setpoint", "forces"]
 """Input of the second engine: the same reference through drives and a controller of its own, or

@@ -150,10 +150,10 @@ def _tested(damped: Damped, name: str, best: LocalFeedback) -> LocalFeedback:
     """Return a controller whose slowest mode still swings."""
     if damped.platform.n_deflections:
         return best
-    fastest = -float(best.law.direct[0, 1])
+    fastest = -float(best.law.feedthrough[0, 1])
     if name == "dvf":
         return DirectVelocityFeedback(damped.platform, gain=TESTED[name] * fastest)
-    share = -float(best.law.direct[0, 2])
+    share = -float(best.law.feedthrough[0, 2])
     gain = -np.log(1.0 - share) / best.period
     return IntegralForceFeedback(damped.platform, gain=TESTED[name] * gain)
 

@@ -10,9 +10,9 @@ from twin.basics.arrays import FloatArray, as_floats
 from twin.control.cascade import Cascade
 from twin.engines import make_engine
 from twin.kernels.plant import actuation as column
-from twin.plant.command import Command
 from twin.plant.drives import drive_constants
 from twin.plant.plant import Plant
+from twin.plant.signals import Command
 from twin.simulation.platform import Platform
 from twin.validation.cases.plant.bench import DriveBench
 from twin.validation.cases.plant.figures import response_plot

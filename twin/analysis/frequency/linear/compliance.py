@@ -28,7 +28,7 @@ from twin.control.linear.machine import LinearMachine
 from twin.control.linear.rest import Rest
 from twin.model.engine import State
 from twin.model.machine_model import MachineModel
-from twin.motion.quaternions import quaternion_product
+from twin.rotations import quaternion_product
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 
@@ -176,7 +176,7 @@ def held(linear: LinearMachine, stiffness: float, damping: float) -> LinearMachi
     Raises:
         InputError: below zero.
     """
-    across = linear.pushed @ linear.pushed.T
+    across = linear.force_input @ linear.force_input.T
     return replace(
         linear,
         stiffness=linear.stiffness + not_negative(stiffness, "stiffness") * across,

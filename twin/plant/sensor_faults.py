@@ -1,8 +1,10 @@
-"""Spans of time in which sensors give nothing."""
+"""Dropouts of sensors, and seeds of their random errors."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 from twin.errors import InputError
 
@@ -31,3 +33,14 @@ def _span(value: Any) -> tuple[float, float]:
     if not begin < end:
         raise InputError("dropouts", f"a span begins before it ends, unlike {value!r}")
     return begin, end
+
+
+def seed_sequence(seed: Any, part: str) -> np.random.SeedSequence:
+    """Return the seeds of a named part, which depend on no other part and on no order.
+
+    Raises:
+        InputError: a seed that is no whole number, zero or more.
+    """
+    if type(seed) is not int or seed < 0:
+        raise InputError("seed", f"must be a whole number, zero or more, not {seed!r}")
+    return np.random.SeedSequence([seed, *part.encode()])

@@ -1,4 +1,4 @@
-"""A push: a force and a moment on the platform for a while."""
+"""Disturbance wrench on the platform for some time."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_vector, positive
 from twin.errors import InputError
-from twin.motion.quaternions import rotated
+from twin.rotations import rotated
 
 LONGEST = 60.0
 """[s]"""
 
 
-class Push(NamedTuple):
+class Disturbance(NamedTuple):
     """A force at a point of the platform and a moment, held in base axes."""
 
     force: FloatArray
@@ -32,16 +32,16 @@ class Push(NamedTuple):
         return np.concatenate([self.force, self.moment + np.cross(arm, self.force)])
 
 
-def as_push(force: object, moment: object, point: object, duration: object) -> Push:
-    """Return a checked push; see `Push`.
+def as_disturbance(force: object, moment: object, point: object, duration: object) -> Disturbance:
+    """Return a checked disturbance; see `Disturbance`.
 
     Raises:
         InputError: wrong shapes, not finite, or a duration that is not above zero or beyond 60 s.
     """
     seconds = positive(duration, "duration")
     if seconds > LONGEST:
-        raise InputError("duration", f"of a push is at most {LONGEST:g} s")
-    return Push(
+        raise InputError("duration", f"of a disturbance is at most {LONGEST:g} s")
+    return Disturbance(
         as_vector(force, "force", 3).copy(),
         as_vector(moment, "moment", 3).copy(),
         as_vector(point, "point", 3).copy(),

@@ -1,12 +1,29 @@
-"""What the sensors of a machine tell its controller."""
+"""Signals between controller and plant: commands and measurements."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray, read_only
+
+Mode = Literal["velocity", "force"]
+MODES: tuple[Mode, ...] = ("velocity", "force")
+
+
+class Command(NamedTuple):
+    """What the drives do until the next command."""
+
+    values: FloatArray
+    """`(n,)` speeds [m/s, rad/s] or forces [N, N m]"""
+    mode: Mode = "velocity"
+    """"velocity": each drive closes a PI loop around its motor's speed; "force": none"""
+    feedforward: FloatArray | None = None
+    """`(n,)` force added to that of the velocity loop"""
+    brakes: FloatArray | None = None
+    """`(n,)` 1 where the brake shall hold, 0 where it shall be free; None for free"""
+
 
 NOTHING = read_only(np.empty(0))
 """Of machines without the sensor."""
