@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from twin.kernels.dynamics.assembly import GRAVITY
-from twin.kernels.legs.kinds import AXIS, BASE_JOINT
+from twin.kernels.legs.interface import AXIS, BASE_JOINT
 from twin.kernels.legs.rss import kinematics as rss
 from twin.simulation.platform import Platform
 

@@ -17,7 +17,7 @@ from twin.kernels.tasks.ball_balance.arrays import Balls, Increments, Limits, Si
 from twin.kernels.tasks.ball_balance.task import evaluate, pose_command
 from twin.kernels.tasks.increments import ActionLaw
 from twin.model.ball.ball import Ball, as_ball
-from twin.model.ball.places import as_start
+from twin.model.ball.position import as_start
 from twin.simulation.platform import Platform
 
 TARGETS = 16

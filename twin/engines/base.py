@@ -204,7 +204,7 @@ class BaseEngine(ABC):
             return None
         if self._ball is None:
             raise InputError("ball", NO_BALL)
-        from twin.model.ball.places import as_start
+        from twin.model.ball.position import as_start
 
         return as_vector(as_start(start, self._ball), "ball", 4)
 

@@ -6,10 +6,13 @@ import re
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numba
 from numba.extending import overload
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 OPTIONS: dict[str, Any] = {
     "cache": True,
@@ -23,40 +26,56 @@ is reordered, so results do not depend on the batch size or the number of thread
 WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 WITHOUT_COUNTING: dict[str, Any] = {"_nrt": False}
-"""Whoever makes no arrays need not count the references to those it is given: counting for every
+"""A function that makes no arrays need not count references to its arguments: counting for every
 leg takes a third of the time of the dynamics."""
 
 
-def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+def compiled(function: Callable[P, R]) -> Callable[P, R]:
     """Compile, at its first call, a function that Python calls."""
     return _jitted(function, OPTIONS)
 
 
-def device(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function that only other compiled functions call, that makes and returns no arrays.
+def device(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a function that only other compiled functions call, and that makes no arrays.
 
     Without the wrappers for Python a machine compiles in three quarters of the time.
     """
     return _jitted(function, {**OPTIONS, **WITHOUT_WRAPPERS, **WITHOUT_COUNTING})
 
 
+def inlined(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a function like `device`, put in place of every call.
+
+    For functions of many arrays, whose calls would take longer than their work.
+    """
+    options = {**OPTIONS, **WITHOUT_WRAPPERS, **WITHOUT_COUNTING, "forceinline": True}
+    return _jitted(function, options)
+
+
 def by_kind(
     stub: Callable[..., Any], *, counting: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return the decorator of what chooses the implementation of `stub` by types, when compiled.
+    """Return the decorator of a function that chooses, by types, the implementation of `stub`.
 
-    The implementations are cached with the kernels that call them. They only pass on what they
-    are given, and are put in place of the call: another call for every leg takes a quarter of the
-    time of the dynamics. One that returns an array, or a part of one, needs `counting`.
+    The choice is made when a kernel is compiled. The implementations are cached with the kernels
+    that call them. They only pass their arguments on, and are inlined: another call for every leg
+    takes a quarter of the time of the dynamics. One that returns an array, or a part of one, needs
+    `counting`.
     """
     options = {key: OPTIONS[key] for key in ("error_model", "fastmath", "nogil")}
     options |= {"forceinline": True} | ({} if counting else WITHOUT_COUNTING)
     decorator: Any = overload(stub, jit_options=options)  # type: ignore[arg-type]
-    return decorator  # type: ignore[no-any-return]
+
+    def decorate(choose: Callable[..., Any]) -> Callable[..., Any]:
+        choose.__annotations__.clear()  # numba compares them with those of the implementations
+        decorator(choose)
+        return choose
+
+    return decorate
 
 
-def _jitted(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
-    kernel: Callable[..., Any]
+def _jitted(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, R]:
+    kernel: Callable[P, R]
     try:
         kernel = numba.njit(**options)(function)
     except RuntimeError:
@@ -95,8 +114,9 @@ def _imported(module: str) -> frozenset[str]:
 
 def _file(module: str) -> Path:
     """Return the source file of a module of this package."""
-    place = Path(__file__).parents[1].joinpath(*module.split(".")[1:])
-    return place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+    path = Path(__file__).parents[1].joinpath(*module.split(".")[1:])
+    package = path / "__init__.py"
+    return package if package.is_file() else path.with_suffix(".py")
 
 
 @cache
@@ -116,10 +136,10 @@ def _renew_when_any_kernel_changes(kernel: Any, module: str) -> None:
     index: Any = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
     if hasattr(index, "_source_stamp"):
         index._source_stamp = (index._source_stamp, _stamps(module))
-        index._load_index = partial(_load_what_is_known, index._load_index)
+        index._load_index = partial(_load_known_types, index._load_index)
 
 
-def _load_what_is_known(load_index: Callable[[], Any]) -> Any:
+def _load_known_types(load_index: Callable[[], Any]) -> Any:
     """Return a kernel's index; an empty one where it names types that have moved since."""
     try:
         return load_index()

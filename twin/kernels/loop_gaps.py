@@ -6,7 +6,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, IndexArray
 from twin.kernels.jit import compiled, device
-from twin.kernels.vectors import add, norm, rotate, rotation, row, subtract
+from twin.kernels.vectors import Vector, add, norm, rotate, rotation, row, subtract
 
 
 @compiled
@@ -34,13 +34,14 @@ def largest_gap(
     """
     largest = 0.0
     for i in range(first.shape[0]):
-        end = _place(frames, first[i], row(ends, i, 0))
-        socket = _place(frames, second[i], row(sockets, i, 0))
+        end = _in_base(frames, first[i], row(ends, i, 0))
+        socket = _in_base(frames, second[i], row(sockets, i, 0))
         largest = np.maximum(largest, norm(subtract(end, socket)))
     return largest
 
 
 @device
-def _place(frames, body, point):
+def _in_base(frames: FloatArray, body: int, point: Vector) -> Vector:
+    """Return a point of a body in the base frame."""
     turn = rotation(frames[body, 6], frames[body, 3], frames[body, 4], frames[body, 5])
     return add(row(frames, body, 0), rotate(turn, point))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from math import cos, sin, sqrt
 
 from twin.kernels.jit import device
+from twin.kernels.vectors import Quaternion
 
 
 @device
-def turned(w, x, y, z, a, b, c):
+def turned(w: float, x: float, y: float, z: float, a: float, b: float, c: float) -> Quaternion:
     """Return the quaternion turned by the rotation vector (a, b, c) [rad] of the base frame."""
     angle = sqrt(a * a + b * b + c * c)
     half = 0.5 * angle
@@ -23,7 +24,9 @@ def turned(w, x, y, z, a, b, c):
 
 
 @device
-def quaternion_rate(w, x, y, z, a, b, c):
+def quaternion_rate(
+    w: float, x: float, y: float, z: float, a: float, b: float, c: float
+) -> Quaternion:
     """Return dq/dt = (0, omega) q / 2 for the angular velocity (a, b, c) in the base frame."""
     return (
         -0.5 * (a * x + b * y + c * z),

@@ -1,17 +1,19 @@
-"""Vectors as 3-tuples and rotation matrices as 9-tuples (rows one after the other)."""
+"""Vectors as 3-tuples, quaternions (scalar first) as 4-tuples, matrices as 9-tuples by rows."""
 
 from __future__ import annotations
 
 from math import sqrt
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
 
 Vector = tuple[float, float, float]
+Quaternion = tuple[float, float, float, float]
 Matrix = tuple[float, float, float, float, float, float, float, float, float]
 
 
 @device
-def row(array, i, start):
+def row(array: FloatArray, i: int, start: int) -> Vector:
     """Return entries `start` to `start + 2` of row i as a vector."""
     return array[i, start], array[i, start + 1], array[i, start + 2]
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.dynamics.assembly import BODY_CENTER, BODY_MASS, BODY_SIZE, BODY_TENSOR, GRAVITY
-from twin.kernels.legs.dynamics import KINDS
-from twin.kernels.legs.kinds import BASE_JOINT, PLATFORM_JOINT, Legs
+from twin.kernels.legs.dispatch import KINDS
+from twin.kernels.legs.interface import BASE_JOINT, PLATFORM_JOINT, Legs
 from twin.machine.body import parallel_axis, six
 from twin.machine.legs import LEG_KINDS
 from twin.machine.legs.leg import Leg
@@ -44,7 +44,7 @@ def pack(parameters: MachineParameters) -> Constants:
 def _pack_legs(parameters: MachineParameters) -> Legs:
     """Return the constants of the legs, of the type of their equations, one row per leg."""
     modules = _equations(type(parameters.leg))
-    kind = next(kind for kind, module in KINDS.items() if module is modules[0])
+    kind = next(kind for kind, (module, _) in KINDS.items() if module is modules[0])
     rows = np.zeros((len(parameters.legs), modules[0].LEG_SIZE))
     rows[:, BASE_JOINT : BASE_JOINT + 3] = parameters.base.joints.points
     rows[:, PLATFORM_JOINT : PLATFORM_JOINT + 3] = parameters.platform.joints.points

@@ -11,11 +11,10 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
-from twin.kernels.kinematics.constraints import COUNT, constrain_batch
-from twin.kernels.kinematics.jacobian import constraints_batch
+from twin.kernels.kinematics.constraints import COUNT, constrain_batch, constraints_batch
 
 if TYPE_CHECKING:
-    from twin.kernels.legs.kinds import Legs
+    from twin.kernels.legs.interface import Legs
 
 TOLERANCE = 1e-9
 """How far [m, rad; per s; per s2] a motion may be off, relative to its size above one."""

@@ -10,7 +10,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.errors import ForwardKinematicsError, SingularPoseError, UnreachablePoseError
 from twin.kernels.kinematics.inverse import inverse_kinematics_batch, leg_coordinates_batch
-from twin.kernels.legs.kinematics import JOINTS
+from twin.kernels.legs.dispatch import joint_count
 from twin.model.batch import run_batch
 
 
@@ -62,7 +62,7 @@ def joint_motion(
     """
     poses, twists, inside, accelerations, inside_accelerations = motion
     k = deflections
-    out = np.empty((len(poses), len(legs.rows), JOINTS[type(legs)], 3))
+    out = np.empty((len(poses), len(legs.rows), joint_count(type(legs)), 3))
     run_checked(leg_coordinates_batch, (legs, home), (poses, twists, accelerations, out), legs)
     if k:
         springs = np.stack([inside[:, :k], inside[:, k:], inside_accelerations], axis=2)

@@ -8,8 +8,17 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, as_pose, as_vector, one_of, positive
 from twin.errors import InputError, IntegrationError
-from twin.kernels.integrators.dormand_prince import COLLAPSED, DONE, FULL, dormand_prince
+from twin.kernels.dynamics.state import Load
+from twin.kernels.integrators.dormand_prince import (
+    COLLAPSED,
+    DONE,
+    FULL,
+    Steps,
+    Tolerances,
+    dormand_prince,
+)
 from twin.kernels.integrators.runge_kutta import runge_kutta
+from twin.kernels.legs.interface import Legs
 from twin.model.solution import Solution
 
 if TYPE_CHECKING:
@@ -17,6 +26,8 @@ if TYPE_CHECKING:
 
 METHODS = ("dormand_prince", "rk4")
 BUFFER = 512
+Arguments = tuple[FloatArray, Legs, FloatArray, Load]
+"""Body, legs, state and load, as the integrators take them."""
 LARGEST_COUNT = 1_000_000
 """Steps of one integration; more would not fit into memory with their continuous output."""
 
@@ -74,9 +85,9 @@ def integrate(
     as_model(platform)
     end = positive(duration, "duration")
     y = start_state(platform, pose, twist, deflection)
-    load = as_vector(np.zeros(6) if wrench is None else wrench, "wrench", 6)
+    push = as_vector(np.zeros(6) if wrench is None else wrench, "wrench", 6)
     one_of(method, "method", METHODS)
-    tolerances = (
+    tolerances = Tolerances(
         positive(relative_tolerance, "relative_tolerance"),
         positive(absolute_tolerance, "absolute_tolerance"),
     )
@@ -84,10 +95,10 @@ def integrate(
     if method == "rk4" and end / step > LARGEST_COUNT:
         raise InputError("timestep", f"more than {LARGEST_COUNT} steps; use a larger one")
     parts: list[tuple[FloatArray, FloatArray, FloatArray]] = []
-    buffers = (np.empty(BUFFER), np.empty((BUFFER, y.size)), np.empty((BUFFER, 5, y.size)))
+    buffers = Steps(np.empty(BUFFER), np.empty((BUFFER, y.size)), np.empty((BUFFER, 5, y.size)))
     start = y.copy()
     for begin, stop, force, slope in _segments(platform, forces, end):
-        arguments = (*platform.constants[:2], y, force, slope, load)
+        arguments = (*platform.constants[:2], y, Load(force, slope, push))
         if method == "rk4":
             _fixed(arguments, begin, stop, step, parts)
         else:
@@ -145,9 +156,7 @@ def _segments(
     return segments
 
 
-def _fixed(
-    arguments: tuple[Any, ...], begin: float, stop: float, step: float, parts: list[Any]
-) -> None:
+def _fixed(arguments: Arguments, begin: float, stop: float, step: float, parts: list[Any]) -> None:
     count = round((stop - begin) / step)
     if count < 1 or abs(count * step - (stop - begin)) > 1e-9 * max(step, stop):
         raise InputError(
@@ -170,17 +179,17 @@ def _fixed(
 
 
 def _adaptive(
-    arguments: tuple[Any, ...],
+    arguments: Arguments,
     begin: float,
     stop: float,
-    tolerances: tuple[float, float],
-    buffers: tuple[FloatArray, FloatArray, FloatArray],
+    tolerances: Tolerances,
+    buffers: Steps,
     parts: list[Any],
 ) -> None:
     clock = np.array([0.0, min(stop - begin, 1e-3)])
     total = 0
     while True:
-        reason, count = dormand_prince(*arguments, clock, stop - begin, *tolerances, *buffers)
+        reason, count = dormand_prince(*arguments, clock, stop - begin, tolerances, buffers)
         times, states, dense = (buffer[:count].copy() for buffer in buffers)
         parts.append((begin + times, states, dense))
         total += count

@@ -9,7 +9,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats
 from twin.errors import InputError
-from twin.kernels.legs.kinds import Legs
+from twin.kernels.legs.interface import Legs
 
 
 @dataclass(frozen=True, eq=False, repr=False)

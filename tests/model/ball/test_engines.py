@@ -16,7 +16,7 @@ from twin.engines import engine_names, make_engine
 from twin.errors import InputError, SimulationStoppedError
 from twin.kernels.ball.contact import LOST
 from twin.model.ball.ball import Ball, ball_for
-from twin.model.ball.places import on_plate, slip
+from twin.model.ball.position import on_plate, slip
 from twin.model.engine import Engine, State
 from twin.model.motions import REST
 from twin.simulation.platform import Platform

@@ -14,7 +14,7 @@ from twin.engines.mujoco.ball import FreeBall
 from twin.engines.mujoco.model import compile_model
 from twin.engines.urdf.robot import platform_urdf
 from twin.model.ball.ball import ball_for
-from twin.model.ball.places import on_plate
+from twin.model.ball.position import on_plate
 from twin.model.motions import REST
 
 

@@ -11,7 +11,7 @@ from twin.analysis.payload.scaled import ScaledPayload, as_sense
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.kernels.dynamics.assembly import BODY_MASS, BODY_TENSOR, GRAVITY
-from twin.kernels.shaken_payload import run_positions
+from twin.kernels.dynamics.payload import Limits, Motion, largest_payloads
 from twin.model.batch import run_batch
 from twin.model.machine_model import MachineModel
 
@@ -71,8 +71,8 @@ class ShakenMachine:
         actuators = [leg.actuator for leg in platform.parameters.legs]
         speeds = [np.inf if actuator.speed is None else actuator.speed for actuator in actuators]
         low, high = platform.minimum_coordinates, platform.maximum_coordinates
-        self._limits = np.array([low, high, speeds, self.payload.limits])
-        self._checked = checked
+        limits = np.array([low, high, speeds, self.payload.limits])
+        self._limits = Limits(limits, self.sense == "signed", checked)
         body = platform.constants.body
         self._unit = body.copy()
         self._unit[BODY_TENSOR : BODY_TENSOR + 6] /= body[BODY_MASS]
@@ -84,19 +84,15 @@ class ShakenMachine:
         self, criterion: Criterion, frequency: float, centers: FloatArray, samples: int = SAMPLES
     ) -> Runs:
         """Return the largest masses at centre poses `(k, 7)` for one frequency [Hz]."""
-        motion = criterion.samples(frequency, samples)
-        constants: tuple[Any, ...] = (
-            self._unit,
-            self._empty,
-            self.payload.platform.constants.legs,
-            np.ascontiguousarray(motion.pose),
-            np.ascontiguousarray(motion.twist),
-            np.ascontiguousarray(motion.acceleration),
-            self._limits,
-            self.sense == "signed",
-            self._checked,
+        course = criterion.samples(frequency, samples)
+        motion = Motion(
+            np.ascontiguousarray(course.pose),
+            np.ascontiguousarray(course.twist),
+            np.ascontiguousarray(course.acceleration),
         )
+        legs = self.payload.platform.constants.legs
+        constants: tuple[Any, ...] = (self._unit, self._empty, legs, motion, self._limits)
         out = np.empty((len(centers), 3))
-        run_batch(run_positions, constants, (np.ascontiguousarray(centers), out))
+        run_batch(largest_payloads, constants, (np.ascontiguousarray(centers), out))
         mass = np.where(out[:, 0] < NEVER, out[:, 0], np.inf)
         return Runs(mass, out[:, 1], out[:, 2])

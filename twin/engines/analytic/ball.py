@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.ball.contact import BALL_SIZE, ROLLING
-from twin.kernels.ball.places import fill_balls, put_balls
+from twin.kernels.ball.position import fill_balls, put_balls
 from twin.kernels.ball.steps import rolling_steps
+from twin.kernels.dynamics.state import Load
+from twin.kernels.legs.interface import Legs
 from twin.model.ball.ball import Ball
-from twin.model.ball.places import CENTERED
+from twin.model.ball.position import CENTERED
 
 SUBSTEPS = {"fast": 1, "accurate": 8}
 """Runge-Kutta steps within one of the engine, by fidelity: eight leave rounding errors at 1 ms."""
@@ -41,17 +41,16 @@ class RollingBall:
         put_balls(self._constants, pose[None], twist[None], first[None].copy(), own, place)
         self.status = ROLLING
 
-    def advance(self, machine: Any, forces: FloatArray, wrench: FloatArray) -> bool:
+    def advance(self, body: FloatArray, legs: Legs, load: Load) -> bool:
         """Advance machine and ball by one step of the engine; False where it cannot.
 
         Args:
-            machine: constants of platform and legs.
-            forces: `(n,)` of the actuators.
-            wrench: `(6,)` on the platform.
+            body: constants of the platform.
+            legs: constants of the legs.
+            load: constant forces on the machine.
         """
-        done, self.status = rolling_steps(
-            *machine, self._constants, self.status, self.y, forces, wrench, self._step, self._count
-        )
+        ball, step, count = self._constants, self._step, self._count
+        done, self.status = rolling_steps(body, legs, ball, self.status, self.y, load, step, count)
         return bool(done == self._count)
 
     def read(self) -> FloatArray:

@@ -11,8 +11,8 @@ from twin.engines.base import BaseEngine
 from twin.engines.guard import LARGEST_GAP
 from twin.engines.stability import check_timestep
 from twin.kernels.dynamics.assembly import GRAVITY
-from twin.kernels.dynamics.state import STATE_SIZE
-from twin.kernels.integrators.dormand_prince import DONE, dormand_prince
+from twin.kernels.dynamics.state import STATE_SIZE, Load
+from twin.kernels.integrators.dormand_prince import DONE, Steps, Tolerances, dormand_prince
 from twin.kernels.integrators.runge_kutta import runge_kutta
 from twin.kernels.kinematics.inverse import coordinates_and_rates
 from twin.model.ball.ball import Ball
@@ -23,8 +23,8 @@ from twin.model.motions import LegCoordinates
 if TYPE_CHECKING:
     from twin.engines.analytic.ball import RollingBall
 
-TOLERANCE = 1e-13
-"""Relative and absolute tolerance of the accurate fidelity: the last digits float64 can hold."""
+TOLERANCES = Tolerances(relative=1e-13, absolute=1e-13)
+"""Tolerances of the accurate fidelity: the last digits float64 can hold."""
 
 LARGEST_SUBSTEPS = 4096
 
@@ -72,10 +72,13 @@ class AnalyticEngine(BaseEngine):
             self._y = self.rolling.y[:size]
         self._constant = np.zeros(platform.n_actuators)
         self._clock = np.empty(2)
-        capacity = 1 if fidelity == "fast" else LARGEST_SUBSTEPS
-        self._times = np.empty(capacity)
-        self._states = np.empty((capacity, size))
-        self._dense = np.empty((capacity, 5, size))
+        if fidelity == "fast":
+            self._buffers = Steps(np.empty(1), np.empty((1, size)), np.empty((2, size)))
+        else:
+            count = LARGEST_SUBSTEPS
+            self._buffers = Steps(
+                np.empty(count), np.empty((count, size)), np.empty((count, 5, size))
+            )
 
     def _place(
         self, pose: FloatArray, twist: FloatArray, deflection: FloatArray, legs: LegCoordinates
@@ -86,17 +89,19 @@ class AnalyticEngine(BaseEngine):
         self._body[GRAVITY : GRAVITY + 3] = self._field
 
     def _advance(self, forces: FloatArray, wrench: FloatArray) -> tuple[float, str]:
-        legs = self.platform.constants.legs
-        arguments = (self._body, legs, self._y, forces, self._constant, wrench)
-        buffers = (self._times, self._states)
+        body, legs, y = self._body, self.platform.constants.legs, self._y
+        load = Load(forces, self._constant, wrench)
         if self.rolling is not None:
-            done = self.rolling.advance(arguments[:2], forces, wrench)
+            done = self.rolling.advance(body, legs, load)
         elif self.fidelity == "fast":
-            done = runge_kutta(*arguments, self.timestep, *buffers, self._dense[0]) == 1
+            times, states, rates = self._buffers
+            done = runge_kutta(body, legs, y, load, self.timestep, times, states, rates) == 1
         else:
             self._clock[:] = 0.0, self.timestep
-            span = (self._clock, self.timestep, TOLERANCE, TOLERANCE)
-            done = dormand_prince(*arguments, *span, *buffers, self._dense)[0] == DONE
+            reason, _ = dormand_prince(
+                body, legs, y, load, self._clock, self.timestep, TOLERANCES, self._buffers
+            )
+            done = reason == DONE
         return 0.0, "" if done else "the state is singular or overflows"
 
     def _read(self) -> State:

@@ -25,7 +25,7 @@ from twin.engines.mechanism.joints import joint_motion
 from twin.engines.mechanism.payload import as_segments, plain
 from twin.engines.stability import check_timestep
 from twin.model.ball.ball import Ball
-from twin.model.ball.places import place_on_plate
+from twin.model.ball.position import place_on_plate
 from twin.model.engine import Fidelity, State
 from twin.model.machine_model import MachineModel
 from twin.model.motions import LegCoordinates

@@ -72,6 +72,6 @@ def add_ball(world: Element, ball: Ball, place: FloatArray, contact: tuple[str, 
 
 def home_place(ball: Ball, platform: FloatArray) -> FloatArray:
     """Return the pose `(7,)` of a ball at rest on the middle of the plate, the platform at home."""
-    from twin.model.ball.places import place_on_plate
+    from twin.model.ball.position import place_on_plate
 
     return place_on_plate(ball, platform, np.zeros(6))[:7]

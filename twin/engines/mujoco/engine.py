@@ -26,7 +26,7 @@ from twin.engines.mujoco.settings import Settings, make_settings
 from twin.engines.stability import Scheme, check_timestep
 from twin.kernels.loop_gaps import largest_distance
 from twin.model.ball.ball import Ball
-from twin.model.ball.places import place_on_plate
+from twin.model.ball.position import place_on_plate
 from twin.model.engine import Fidelity, State
 from twin.model.machine_model import MachineModel
 from twin.model.motions import LegCoordinates

@@ -1,7 +1,7 @@
-"""What a rolling ball feels and gives back at its point of contact.
+"""Force between a rolling ball and the plate at the point of contact.
 
 With d the arm from the reference point to the contact, n the plate's normal, P the projection on
-the plate, and A, alpha the platform's accelerations, the plate pushes the ball by
+the plate, and A, alpha the platform's accelerations, the force of the plate on the ball is
 
     F = (m n n^T + mu P) (A + alpha x d) + f,     mu = m k / (1 + k),
 
@@ -13,14 +13,25 @@ from __future__ import annotations
 
 from math import sqrt
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
-from twin.kernels.vectors import add, cross, dot, rotate, rotate_back, scale, subtract
+from twin.kernels.vectors import (
+    Matrix,
+    Vector,
+    add,
+    cross,
+    dot,
+    rotate,
+    rotate_back,
+    scale,
+    subtract,
+)
 
 RADIUS, MASS, INERTIA_FACTOR, PLATE_RADIUS, PLATE_HEIGHT, FRICTION, RESISTANCE = range(7)
 """Entries of a ball's constants."""
 
 X, Y, SPIN, TURN = 0, 1, 2, 5
-"""Entries of a ball's state: place on the plate [m], angular velocity in base axes [rad/s],
+"""Entries of a ball's state: position on the plate [m], angular velocity in base axes [rad/s],
 quaternion of its orientation."""
 
 FLIES, GAP, DRIFT, KICK = 9, 10, 11, 14
@@ -39,7 +50,7 @@ SMOOTH_SPEED = 1e-3
 
 
 @device
-def contact_frame(matrix):
+def contact_frame(matrix: Matrix) -> tuple[Vector, Vector, Vector]:
     """Return the plate's normal and two directions along it, base axes."""
     return (
         (matrix[2], matrix[5], matrix[8]),
@@ -49,7 +60,7 @@ def contact_frame(matrix):
 
 
 @device
-def relative_velocity(ball, state, matrix, omega):
+def relative_velocity(ball: FloatArray, state: FloatArray, matrix: Matrix, omega: Vector) -> Vector:
     """Return the velocity of the ball's centre against the plate, in plate axes: r Omega_r x n."""
     if state[FLIES] > 0.0:
         return state[DRIFT], state[DRIFT + 1], state[DRIFT + 2]
@@ -58,13 +69,13 @@ def relative_velocity(ball, state, matrix, omega):
 
 
 @device
-def along(normal, vector):
+def along(normal: Vector, vector: Vector) -> Vector:
     """Return the part of a vector along the plate."""
     return subtract(vector, scale(dot(normal, vector), normal))
 
 
 @device
-def arms(ball, state, matrix):
+def arms(ball: FloatArray, state: FloatArray, matrix: Matrix) -> tuple[Vector, Vector]:
     """Return contact and centre of the ball from the reference point, base axes."""
     height = ball[PLATE_HEIGHT]
     contact = rotate(matrix, (state[X], state[Y], height))
@@ -72,7 +83,7 @@ def arms(ball, state, matrix):
 
 
 @device
-def resisting_moment(ball, normal, spin, gravity):
+def resisting_moment(ball: FloatArray, normal: Vector, spin: Vector, gravity: Vector) -> Vector:
     """Return the moment of rolling resistance on the ball under its weight, base axes."""
     load = -ball[MASS] * dot(normal, gravity)
     turning = along(normal, spin)
@@ -82,7 +93,9 @@ def resisting_moment(ball, normal, spin, gravity):
 
 
 @device
-def contact_bias(ball, state, matrix, omega, gravity):
+def contact_bias(
+    ball: FloatArray, state: FloatArray, matrix: Matrix, omega: Vector, gravity: Vector
+) -> tuple[Vector, Vector]:
     """Return the force f of the module's equation, and the moment of rolling resistance."""
     normal = contact_frame(matrix)[0]
     _, centre = arms(ball, state, matrix)
@@ -100,7 +113,9 @@ def contact_bias(ball, state, matrix, omega, gravity):
 
 
 @device
-def contact_force(ball, normal, contact, bias, acceleration):
+def contact_force(
+    ball: FloatArray, normal: Vector, contact: Vector, bias: Vector, acceleration: FloatArray
+) -> Vector:
     """Return the force of the plate on the ball, base axes, under the platform's acceleration."""
     spinning = (acceleration[3], acceleration[4], acceleration[5])
     point = add((acceleration[0], acceleration[1], acceleration[2]), cross(spinning, contact))
@@ -111,24 +126,24 @@ def contact_force(ball, normal, contact, bias, acceleration):
 
 
 @device
-def spin_rate(ball, normal, force, moment):
+def spin_rate(ball: FloatArray, normal: Vector, force: Vector, moment: Vector) -> Vector:
     """Return the angular acceleration of the ball, base axes: I dOmega/dt = -r n x F + M."""
     inertia = ball[INERTIA_FACTOR] * ball[MASS] * ball[RADIUS] ** 2
     return scale(1.0 / inertia, add(scale(-ball[RADIUS], cross(normal, force)), moment))
 
 
 @device
-def is_off(ball, state):
+def is_off(ball: FloatArray, state: FloatArray) -> bool:
     """Return whether a ball is over the plate's edge, or a radius above it."""
     over = not state[X] ** 2 + state[Y] ** 2 <= ball[PLATE_RADIUS] ** 2
     return over or not state[GAP] <= ball[RADIUS]
 
 
 @device
-def contact_status(ball, state, normal, force):
+def contact_status(ball: FloatArray, state: FloatArray, normal: Vector, force: Vector) -> int:
     """Return the status of a ball on the plate's face for the force of the plate on it.
 
-    A force that would have to pull makes it fly.
+    Where the force would have to pull, the ball flies.
     """
     if is_off(ball, state):
         return LOST

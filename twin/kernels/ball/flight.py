@@ -1,10 +1,11 @@
 """A ball that the plate has pushed off: free flight, take-off and landing.
 
-It lands without bouncing, and sticks: its angular momentum about the contact is that before.
+It lands without bouncing or slipping; its angular momentum about the contact does not change.
 """
 
 from __future__ import annotations
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.ball.contact import (
     DRIFT,
     FLIES,
@@ -18,12 +19,22 @@ from twin.kernels.ball.contact import (
     relative_velocity,
 )
 from twin.kernels.jit import device
-from twin.kernels.vectors import add, cross, rotate, rotate_back, rotation, scale, subtract
+from twin.kernels.vectors import (
+    Matrix,
+    Vector,
+    add,
+    cross,
+    rotate,
+    rotate_back,
+    rotation,
+    scale,
+    subtract,
+)
 
 
 @device
-def take_off(ball, pose, twist, state):
-    """Make a rolling ball fly, from the velocity it has."""
+def take_off(ball: FloatArray, pose: FloatArray, twist: FloatArray, state: FloatArray) -> None:
+    """Turn the state of a rolling ball into that of a flying one, at the same velocity."""
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])
     rolled = relative_velocity(ball, state, matrix, (twist[3], twist[4], twist[5]))
     state[FLIES], state[GAP] = 1.0, 0.0
@@ -32,8 +43,16 @@ def take_off(ball, pose, twist, state):
 
 
 @device
-def flight_rate(ball, state, matrix, omega, gravity, acceleration, dy):
-    """Fill `dy` of the place and velocity of a flying ball, seen from the plate."""
+def flight_rate(
+    ball: FloatArray,
+    state: FloatArray,
+    matrix: Matrix,
+    omega: Vector,
+    gravity: Vector,
+    acceleration: FloatArray,
+    dy: FloatArray,
+) -> None:
+    """Fill `dy` of the position and velocity of a flying ball, relative to the plate."""
     _, centre = arms(ball, state, matrix)
     linear = (acceleration[0], acceleration[1], acceleration[2])
     alpha = (acceleration[3], acceleration[4], acceleration[5])
@@ -48,8 +67,13 @@ def flight_rate(ball, state, matrix, omega, gravity, acceleration, dy):
 
 
 @device
-def land(ball, pose, twist, state, step):
-    """Make a flying ball roll: v = (v + k v_rolling) / (1 + k), its impulse spread over `step`."""
+def land(
+    ball: FloatArray, pose: FloatArray, twist: FloatArray, state: FloatArray, step: float
+) -> None:
+    """Turn the state of a flying ball into that of a rolling one; spread its impulse over `step`.
+
+    The velocity becomes (v + k v_rolling) / (1 + k).
+    """
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])
     omega, radius, factor = (twist[3], twist[4], twist[5]), ball[RADIUS], ball[INERTIA_FACTOR]
     spin = (state[SPIN], state[SPIN + 1], state[SPIN + 2])

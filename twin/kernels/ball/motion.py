@@ -5,8 +5,9 @@ The ball enters the platform's mass matrix and bias as a leg does, so that both 
 
 from __future__ import annotations
 
-from math import isfinite, sqrt
+from math import sqrt
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.ball.contact import (
     BALL_SIZE,
     FLIES,
@@ -30,15 +31,21 @@ from twin.kernels.ball.contact import (
 from twin.kernels.ball.flight import flight_rate, land, take_off
 from twin.kernels.dynamics.assembly import add_direction, assemble, field
 from twin.kernels.dynamics.forward import accelerate
-from twin.kernels.dynamics.state import STATE_SIZE, normalise
+from twin.kernels.dynamics.state import STATE_SIZE, Load, fill_pose_rate, normalise
+from twin.kernels.dynamics.work import Work
+from twin.kernels.integrators.runge_kutta import Stages, combine, shift
 from twin.kernels.jit import device
-from twin.kernels.legs.dynamics import deflection_acceleration, deflection_count
+from twin.kernels.legs.dispatch import deflections_per_leg
+from twin.kernels.legs.interface import Legs
+from twin.kernels.platform_state import platform_state
 from twin.kernels.quaternions import quaternion_rate
-from twin.kernels.vectors import add, cross, rotation
+from twin.kernels.vectors import Matrix, Vector, add, cross
 
 
 @device
-def add_ball(ball, state, matrix, bias, moment, work):
+def add_ball(
+    ball: FloatArray, state: FloatArray, matrix: Matrix, bias: Vector, moment: Vector, work: Work
+) -> None:
     """Add the ball to mass matrix and bias of the platform in `work`."""
     normal, first, second = contact_frame(matrix)
     contact, _ = arms(ball, state, matrix)
@@ -53,7 +60,7 @@ def add_ball(ball, state, matrix, bias, moment, work):
 
 
 @device
-def add_kick(ball, state, matrix, work):
+def add_kick(ball: FloatArray, state: FloatArray, matrix: Matrix, work: Work) -> None:
     """Add the force of a landing on the plate to the bias of the platform in `work`."""
     contact, _ = arms(ball, state, matrix)
     kick = (state[KICK], state[KICK + 1], state[KICK + 2])
@@ -64,43 +71,24 @@ def add_kick(ball, state, matrix, work):
 
 
 @device
-def solve_with_ball(body, legs, y, forces, wrench, acceleration, work):
-    """Fill `acceleration` (6 + k,) from mass matrix and bias in `work`; False: there is none.
-
-    `forward_dynamics` without its assembly; to share it would slow all machines without a ball.
-    """
-    for k in range(6):
-        total = wrench[k] - work.bias[k]
-        for i in range(legs.rows.shape[0]):
-            total += work.jacobian[i, k] * forces[i]
-        acceleration[k] = total
-    regular = accelerate(legs, work, acceleration)
-    count = deflection_count(legs)
-    for i in range(count):
-        acceleration[6 + i] = deflection_acceleration(
-            legs,
-            i,
-            (y[0], y[1], y[2]),
-            rotation(y[3], y[4], y[5], y[6]),
-            (y[7], y[8], y[9]),
-            (y[10], y[11], y[12]),
-            field(body),
-            y[STATE_SIZE : STATE_SIZE + 2 * count],
-            forces[i],
-        )
-    return regular
-
-
-@device
-def ball_rate(ball, state, matrix, omega, force, moment, normal, dy):
+def ball_rate(
+    ball: FloatArray,
+    state: FloatArray,
+    matrix: Matrix,
+    omega: Vector,
+    force: Vector,
+    moment: Vector,
+    dy: FloatArray,
+) -> None:
     """Fill `dy` (17,) of a rolling ball under the force and the moment of the plate on it."""
+    normal = contact_frame(matrix)[0]
     dy[0], dy[1], _ = relative_velocity(ball, state, matrix, omega)
     dy[SPIN], dy[SPIN + 1], dy[SPIN + 2] = spin_rate(ball, normal, force, moment)
     turn_rate(state, dy)
 
 
 @device
-def turn_rate(state, dy):
+def turn_rate(state: FloatArray, dy: FloatArray) -> None:
     """Fill `dy` of the ball's orientation."""
     dy[TURN], dy[TURN + 1], dy[TURN + 2], dy[TURN + 3] = quaternion_rate(
         state[TURN],
@@ -114,36 +102,42 @@ def turn_rate(state, dy):
 
 
 @device
-def rolling_derivative(body, legs, ball, rolls, y, forces, slope, elapsed, wrench, dy, work):
-    """Fill `dy` at `y` (13 + 2k + 17,) under the forces `forces + elapsed * slope`.
+def rolling_derivative(
+    body: FloatArray,
+    legs: Legs,
+    ball: FloatArray,
+    rolls: bool,
+    y: FloatArray,
+    load: Load,
+    dy: FloatArray,
+    work: Work,
+) -> tuple[bool, int]:
+    """Fill `dy` at `y` (13 + 2k + 17,) under a constant load; its slope is not used.
 
-    A ball that no longer `rolls` stays where it is on the plate, and is not felt.
+    A ball that no longer `rolls` keeps its position on the plate and exerts no force.
 
     Returns whether the platform has an acceleration, and the ball's status in this state.
     """
-    force, count = work.force, deflection_count(legs)
+    count = deflections_per_leg(legs) * legs.rows.shape[0]
     size = STATE_SIZE + 2 * count
-    for i in range(legs.rows.shape[0]):
-        force[i] = forces[i] + elapsed * slope[i]
-    for k in range(3):
-        dy[k] = y[7 + k]
-    dy[3], dy[4], dy[5], dy[6] = quaternion_rate(y[3], y[4], y[5], y[6], y[10], y[11], y[12])
-    matrix, omega = rotation(y[3], y[4], y[5], y[6]), (y[10], y[11], y[12])
-    state, gravity = y[size:], field(body)
+    fill_pose_rate(y, dy)
+    platform = platform_state(y[:7], y[7:13])
+    matrix, omega = platform.matrix, platform.omega
+    state, deflection, gravity = y[size:], y[13:size], field(body)
     flies = state[FLIES] > 0.0
     bias, moment = contact_bias(ball, state, matrix, omega, gravity)
-    singular = assemble(body, legs, y[:7], y[7:13], y[13:size], work)
+    singular = assemble(body, legs, platform, deflection, work)
     if rolls and not flies:
         add_ball(ball, state, matrix, bias, moment, work)
     if rolls:
         add_kick(ball, state, matrix, work)
-    regular = solve_with_ball(body, legs, y, force, wrench, dy[7:], work)
+    regular = accelerate(body, legs, platform, deflection, load.forces, load.wrench, dy[7:], work)
+    regular = regular and singular < 0
     normal = contact_frame(matrix)[0]
     push = contact_force(ball, normal, arms(ball, state, matrix)[0], bias, dy[7:13])
     for i in range(count):
         dy[13 + count + i] = dy[13 + i]
         dy[13 + i] = y[13 + count + i]
-    regular = regular and singular < 0
     own = dy[size:]
     for k in range(BALL_SIZE):
         own[k] = 0.0
@@ -153,26 +147,21 @@ def rolling_derivative(body, legs, ball, rolls, y, forces, slope, elapsed, wrenc
         flight_rate(ball, state, matrix, omega, gravity, dy[7:13], own)
         turn_rate(state, own)
         return regular, LOST if is_off(ball, state) else FLYING
-    ball_rate(ball, state, matrix, omega, push, moment, normal, own)
+    ball_rate(ball, state, matrix, omega, push, moment, own)
     return regular, contact_status(ball, state, normal, push)
 
 
 @device
-def rolling_stage(
-    body, legs, ball, rolls, y, forces, slope, time, wrench, base, factor, rates, k, work
-):
-    """Fill `rates[k]` with the derivative at `base + factor * rates[k - 1]`; False if singular."""
-    for j in range(y.shape[0]):
-        y[j] = base[j] + factor * rates[k - 1, j]
-    return rolling_derivative(
-        body, legs, ball, rolls, y, forces, slope, time, wrench, rates[k], work
-    )[0]
-
-
-@device
 def rolling_move(
-    body, legs, ball, status, y, forces, slope, time, step, wrench, trial, rates, work
-):
+    body: FloatArray,
+    legs: Legs,
+    ball: FloatArray,
+    status: int,
+    y: FloatArray,
+    load: Load,
+    step: float,
+    stages: Stages,
+) -> tuple[bool, int]:
     """Advance `y` (m,) in place by one Runge-Kutta step of order four.
 
     Args:
@@ -181,49 +170,32 @@ def rolling_move(
         ball: constants of the ball.
         status: of the ball before; once `LOST`, always lost.
         y: state, the ball's behind the platform's and the legs'; unchanged when the step fails.
-        forces: `(n,)` at t = 0.
-        slope: `(n,)` their rate.
-        time: start of the step [s].
+        load: constant forces on the machine.
         step: [s].
-        wrench: `(6,)` constant.
-        trial: `(m,)`, overwritten.
-        rates: `(4, m)`, overwritten; row 0 becomes the derivative at the start.
-        work: from `make_work`, overwritten.
+        stages: overwritten.
 
     Returns:
         Whether the step was done, and the ball's status at its start.
     """
-    half, stop, size, rolls = time + 0.5 * step, time + step, y.shape[0], status != LOST
-    regular, status = rolling_derivative(
-        body, legs, ball, rolls, y, forces, slope, time, wrench, rates[0], work
-    )
+    trial, rates, work = stages
+    size, rolls = y.shape[0], status != LOST
+    regular, status = rolling_derivative(body, legs, ball, rolls, y, load, rates[0], work)
     own = y[size - BALL_SIZE :]
     flies = own[FLIES] > 0.0
-    # While the plate still feels a landing it gives way, which is no reason to take off again.
+    # The plate gives way under the force of a landing, which is no reason to take off again.
     landed = own[KICK] != 0.0 or own[KICK + 1] != 0.0 or own[KICK + 2] != 0.0
     takes_off = status == FLYING and not flies and not landed
     if takes_off:
         take_off(ball, y[:7], y[7:13], own)
     if takes_off or (rolls and status == LOST):
         rolls = status != LOST
-        regular = rolling_derivative(
-            body, legs, ball, rolls, y, forces, slope, time, wrench, rates[0], work
-        )[0]
-    regular &= rolling_stage(
-        body, legs, ball, rolls, trial, forces, slope, half, wrench, y, 0.5 * step, rates, 1, work
-    )
-    regular &= rolling_stage(
-        body, legs, ball, rolls, trial, forces, slope, half, wrench, y, 0.5 * step, rates, 2, work
-    )
-    regular &= rolling_stage(
-        body, legs, ball, rolls, trial, forces, slope, stop, wrench, y, step, rates, 3, work
-    )
-    total = 0.0
-    for j in range(size):
-        middle = rates[1, j] + rates[2, j]
-        trial[j] = y[j] + step / 6.0 * (rates[0, j] + 2.0 * middle + rates[3, j])
-        total += trial[j]
-    if not (regular and isfinite(total)):
+        regular = rolling_derivative(body, legs, ball, rolls, y, load, rates[0], work)[0]
+    for stage in range(3):
+        shift(y, step if stage == 2 else 0.5 * step, rates[stage], trial)
+        regular &= rolling_derivative(body, legs, ball, rolls, trial, load, rates[stage + 1], work)[
+            0
+        ]
+    if not (combine(y, step, rates, trial) and regular):
         return False, status
     for j in range(size):
         y[j] = trial[j]
@@ -237,7 +209,7 @@ def rolling_move(
 
 
 @device
-def normalise_turn(state):
+def normalise_turn(state: FloatArray) -> None:
     """Scale the ball's quaternion to length one."""
     inverse = 1.0 / sqrt(
         state[TURN] ** 2 + state[TURN + 1] ** 2 + state[TURN + 2] ** 2 + state[TURN + 3] ** 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.ball.contact import (
     arms,
     contact_bias,
@@ -13,14 +14,26 @@ from twin.kernels.ball.contact import (
     resisting_moment,
 )
 from twin.kernels.ball.motion import ball_rate, rolling_move
+from twin.kernels.dynamics.state import Load
 from twin.kernels.dynamics.work import make_work
+from twin.kernels.integrators.runge_kutta import Stages
 from twin.kernels.jit import compiled
+from twin.kernels.legs.interface import Legs
 from twin.kernels.vectors import rotation
 
 
 @compiled
-def rolling_rate(ball, gravity, pose, twist, acceleration, state, rate, push):
-    """Fill `rate` (17,) of a ball's state and `push` (6,) on it, the plate's motion given.
+def rolling_rate(
+    ball: FloatArray,
+    gravity: FloatArray,
+    pose: FloatArray,
+    twist: FloatArray,
+    acceleration: FloatArray,
+    state: FloatArray,
+    rate: FloatArray,
+    push: FloatArray,
+) -> int:
+    """Fill `rate` (17,) of a ball's state and `push` (6,) on it, for a given motion of the plate.
 
     `gravity` is a vector `(3,)`; `push` holds the plate's force on the ball and its moment of
     rolling resistance. Returns the ball's status.
@@ -32,7 +45,7 @@ def rolling_rate(ball, gravity, pose, twist, acceleration, state, rate, push):
     bias, moment = contact_bias(ball, state, matrix, omega, pull)
     force = contact_force(ball, normal, contact, bias, acceleration)
     rate[:] = 0.0
-    ball_rate(ball, state, matrix, omega, force, moment, normal, rate)
+    ball_rate(ball, state, matrix, omega, force, moment, rate)
     for k in range(3):
         push[k] = force[k]
         push[3 + k] = moment[k]
@@ -40,7 +53,13 @@ def rolling_rate(ball, gravity, pose, twist, acceleration, state, rate, push):
 
 
 @compiled
-def rolling_resistance(ball, gravity, normal, spin, moment):
+def rolling_resistance(
+    ball: FloatArray,
+    gravity: FloatArray,
+    normal: FloatArray,
+    spin: FloatArray,
+    moment: FloatArray,
+) -> None:
     """Fill `moment` (3,) of rolling resistance on a ball that turns at `spin` against the plate."""
     moment[0], moment[1], moment[2] = resisting_moment(
         ball,
@@ -51,18 +70,24 @@ def rolling_resistance(ball, gravity, normal, spin, moment):
 
 
 @compiled
-def rolling_steps(body, legs, ball, status, y, forces, wrench, step, count):
-    """Advance `y` (m,) in place by `count` steps under constant forces.
+def rolling_steps(
+    body: FloatArray,
+    legs: Legs,
+    ball: FloatArray,
+    status: int,
+    y: FloatArray,
+    load: Load,
+    step: float,
+    count: int,
+) -> tuple[int, int]:
+    """Advance `y` (m,) in place by `count` steps of `step` [s] under a constant load.
 
     Returns the steps done, and the ball's status at the start of the last one.
     """
     size = y.shape[0]
-    trial, rates, work = np.empty(size), np.empty((4, size)), make_work(legs)
-    slope = np.zeros(forces.shape[0])
+    stages = Stages(np.empty(size), np.empty((4, size)), make_work(legs))
     for k in range(count):
-        moved, status = rolling_move(
-            body, legs, ball, status, y, forces, slope, 0.0, step, wrench, trial, rates, work
-        )
+        moved, status = rolling_move(body, legs, ball, status, y, load, step, stages)
         if not moved:
             return k, status
     return count, status

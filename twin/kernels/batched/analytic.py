@@ -8,15 +8,16 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.batched.arrays import Machines
-from twin.kernels.dynamics.state import derivative
+from twin.kernels.dynamics.state import Load, derivative
 from twin.kernels.dynamics.work import make_work
-from twin.kernels.integrators.runge_kutta import runge_kutta_move
+from twin.kernels.integrators.runge_kutta import Stages, runge_kutta_move
 from twin.kernels.jit import by_kind, compiled, device
 from twin.kernels.kinematics.inverse import coordinates_and_rates
+from twin.kernels.legs.interface import Legs
 from twin.kernels.plant.drives import drive_row, issue, read_row
 
 
-def row_legs(legs: Any, i: int) -> Any:
+def row_legs(legs: Legs, i: int) -> Legs:
     """Return the legs of row i of `legs`, whose rows `(N, n, ...)` are those of many machines."""
     raise NotImplementedError
 
@@ -32,7 +33,7 @@ def _row_legs(legs: Any, i: int) -> Any:
 
 
 @device
-def load(machines: Machines, i: int, y: FloatArray) -> None:
+def read_state(machines: Machines, i: int, y: FloatArray) -> None:
     """Fill the state `y` (m,) of row i."""
     inside = machines.deflection.shape[1]
     for j in range(7):
@@ -94,17 +95,17 @@ def advance_rows(
         down: entry of a body's constants where gravity begins.
     """
     n, size = inputs.command.shape[1], 13 + machines.deflection.shape[1]
-    y, trial, slopes = np.empty(size), np.empty(size), np.empty((4, size))
+    y, work = np.empty(size), make_work(row_legs(legs, 0))
+    stages = Stages(np.empty(size), np.empty((4, size)), work)
     before, constant, body = np.zeros(6), np.zeros(n), np.empty(bodies.shape[1])
-    work = make_work(row_legs(legs, 0))
     for i in range(inputs.command.shape[0]):
         if machines.failed[i]:
             continue
         own = row_legs(legs, i)
-        load(machines, i, y)
+        read_state(machines, i, y)
         body[:] = bodies[i]
         places, rates, forces = machines.coordinates[i], machines.rates[i], machines.forces[i]
-        wrench = inputs.wrench[i]
+        load = Load(forces, constant, inputs.wrench[i])
         drives, states, gains = bank.constants[i], bank.states[i], bank.gains[i]
         counters, queue, first = bank.counters[i], bank.queue[i], bank.first[i]
         if not issue(counters, queue, inputs.command[i], inputs.feedforward[i]):
@@ -121,10 +122,8 @@ def advance_rows(
             for k in range(6):
                 before[k] = y[7 + k]
             if not (
-                derivative(body, own, y, forces, constant, 0.0, wrench, slopes[0], work)
-                and runge_kutta_move(
-                    body, own, y, forces, constant, 0.0, step, wrench, trial, slopes, work
-                )
+                derivative(body, own, y, load, 0.0, stages.rates[0], work)
+                and runge_kutta_move(body, own, y, load, 0.0, step, stages)
             ):
                 machines.failed[i] = True
                 break

@@ -9,10 +9,12 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.kernels.ball.contact import BALL_SIZE, LOST, ROLLING
 from twin.kernels.ball.motion import rolling_move
-from twin.kernels.ball.places import fill_ball, put_ball
-from twin.kernels.batched.analytic import actuated, load, row_legs, store
+from twin.kernels.ball.position import fill_ball, put_ball
+from twin.kernels.batched.analytic import actuated, read_state, row_legs, store
 from twin.kernels.batched.arrays import Machines
+from twin.kernels.dynamics.state import Load
 from twin.kernels.dynamics.work import make_work
+from twin.kernels.integrators.runge_kutta import Stages
 from twin.kernels.jit import compiled
 from twin.kernels.plant.drives import drive_row, issue, read_row
 
@@ -59,18 +61,18 @@ def advance_rolling_rows(
     """
     n, size = inputs.command.shape[1], 13 + machines.deflection.shape[1]
     full = size + BALL_SIZE
-    y, trial, slopes = np.empty(full), np.empty(full), np.empty((4, full))
+    y, work = np.empty(full), make_work(row_legs(legs, 0))
+    stages = Stages(np.empty(full), np.empty((4, full)), work)
     before, constant, body = np.zeros(6), np.zeros(n), np.empty(bodies.shape[1])
-    work = make_work(row_legs(legs, 0))
     for i in range(inputs.command.shape[0]):
         if machines.failed[i]:
             continue
         own, status = row_legs(legs, i), balls.status[i]
-        load(machines, i, y)
+        read_state(machines, i, y)
         y[size:] = balls.state[i]
         body[:] = bodies[i]
         places, rates, forces = machines.coordinates[i], machines.rates[i], machines.forces[i]
-        wrench = inputs.wrench[i]
+        load = Load(forces, constant, inputs.wrench[i])
         drives, states, gains = bank.constants[i], bank.states[i], bank.gains[i]
         counters, queue, first = bank.counters[i], bank.queue[i], bank.first[i]
         if not issue(counters, queue, inputs.command[i], inputs.feedforward[i]):
@@ -86,10 +88,7 @@ def advance_rolling_rows(
             )  # fmt: skip
             for k in range(6):
                 before[k] = y[7 + k]
-            moved, status = rolling_move(
-                body, own, ball, status, y, forces, constant, 0.0, step, wrench, trial, slopes,
-                work,
-            )  # fmt: skip
+            moved, status = rolling_move(body, own, ball, status, y, load, step, stages)
             if not moved:
                 machines.failed[i] = True
                 break

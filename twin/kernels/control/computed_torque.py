@@ -8,8 +8,8 @@ from twin.basics.arrays import FloatArray
 from twin.kernels.control.task_state import find_pose, find_twist, moved, pose_error
 from twin.kernels.dynamics.inverse import inverse_dynamics
 from twin.kernels.jit import compiled
-from twin.kernels.legs.kinematics import drive_rate
-from twin.kernels.vectors import rotation
+from twin.kernels.legs.dispatch import actuation_rate
+from twin.kernels.platform_state import platform_state
 
 FOUND, NO_POSE, SINGULAR = 0, 1, 2
 """Results of one sample."""
@@ -92,21 +92,18 @@ def required_forces(
     work: Any,
 ) -> int:
     """Fill `forces` (n,) on the legs and `turning` (n,) of the motors; return a code."""
-    pose, twist, legs = ahead[:7], ahead[7:], machine.legs
+    twist, legs, state = ahead[7:], machine.legs, platform_state(ahead[:7], ahead[7:])
     if not inverse_dynamics(
-        machine.body, legs, pose, twist, machine.no_deflection, acceleration, machine.no_wrench,
+        machine.body, legs, state, machine.no_deflection, acceleration, machine.no_wrench,
         forces, work,
     ):  # fmt: skip
         return SINGULAR
-    matrix = rotation(pose[3], pose[4], pose[5], pose[6])
-    position = (pose[0], pose[1], pose[2])
-    velocity, omega = (twist[0], twist[1], twist[2]), (twist[3], twist[4], twist[5])
     for i in range(legs.rows.shape[0]):
-        linear, angular = drive_rate(legs, i, position, matrix, velocity, omega)
+        linear, angular = actuation_rate(legs, i, state)
         total = 0.0
         for k in range(3):
             total += work.jacobian[i, k] * acceleration[k]
             total += work.jacobian[i, 3 + k] * acceleration[3 + k]
-            total += linear[k] * twist[k] + angular[k] * omega[k]
+            total += linear[k] * twist[k] + angular[k] * twist[3 + k]
         turning[i] = machine.inertia[i] * total
     return FOUND

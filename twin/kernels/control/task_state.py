@@ -8,7 +8,7 @@ from typing import Any
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
 from twin.kernels.kinematics.forward import newton_step, residual
-from twin.kernels.legs.kinematics import constraint_count, settle
+from twin.kernels.legs.dispatch import constraint_count, project_onto_constraints
 from twin.kernels.quaternions import turned
 from twin.kernels.vectors import Vector
 
@@ -40,7 +40,7 @@ def find_pose(legs: Any, coordinates: FloatArray, y: FloatArray, work: Any) -> b
     pose = y[:7]
     for _ in range(NEWTON_STEPS):
         residual(legs, pose, coordinates, work.right, work.matrix, work.rows)
-        if not abs(newton_step(work.matrix, work.right, step, work.normal)) > SINGULAR:
+        if not abs(newton_step(work.matrix, work.right, work.step, work.normal)) > SINGULAR:
             return False
         largest = 0.0
         for k in range(6):
@@ -72,7 +72,7 @@ def find_twist(legs: Any, rates: FloatArray, y: FloatArray, work: Any) -> bool:
     regular = abs(newton_step(work.matrix, work.right, work.step, work.normal)) > SINGULAR
     for k in range(6):
         y[7 + k] = work.step[k]
-    settle(legs, y)
+    project_onto_constraints(legs, y)
     return regular
 
 

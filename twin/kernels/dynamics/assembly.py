@@ -7,28 +7,41 @@ with the directions and effective masses of each leg where it acts on the platfo
 
 from __future__ import annotations
 
+from twin.basics.arrays import FloatArray
+from twin.kernels.dynamics.work import Work
 from twin.kernels.jit import device
-from twin.kernels.legs.dynamics import leg_energy, response
-from twin.kernels.legs.kinematics import fill_constraints
-from twin.kernels.vectors import add, cross, dot, rotate, rotate_back, rotation, scale, subtract
+from twin.kernels.legs.dispatch import fill_constraints, leg_energy, response
+from twin.kernels.legs.interface import Legs
+from twin.kernels.platform_state import PlatformState
+from twin.kernels.vectors import (
+    Matrix,
+    Vector,
+    add,
+    cross,
+    dot,
+    rotate,
+    rotate_back,
+    scale,
+    subtract,
+)
 
 BODY_MASS = 0
 BODY_CENTER = 1
 BODY_TENSOR = 4
 """About the reference point, platform frame: xx, yy, zz, xy, xz, yz."""
 GRAVITY = 10
-"""What every body feels [m/s2], base axes: gravity, less the acceleration of a base that moves."""
+"""Field: acceleration that every body feels [m/s2], base axes. Gravity, less that of the base."""
 BODY_SIZE = 13
 
 
 @device
-def field(body):
-    """Return what every body feels [m/s2], base axes."""
+def field(body: FloatArray) -> Vector:
+    """Return the acceleration that every body feels [m/s2], base axes."""
     return body[GRAVITY], body[GRAVITY + 1], body[GRAVITY + 2]
 
 
 @device
-def body_tensor_times(body, matrix, a):
+def body_tensor_times(body: FloatArray, matrix: Matrix, a: Vector) -> Vector:
     """Return the platform's tensor about the reference point times a, base frame."""
     px, py, pz = rotate_back(matrix, a)
     t = BODY_TENSOR
@@ -43,7 +56,9 @@ def body_tensor_times(body, matrix, a):
 
 
 @device
-def add_body(body, matrix, omega, mass_matrix, bias):
+def add_body(
+    body: FloatArray, matrix: Matrix, omega: Vector, mass_matrix: FloatArray, bias: FloatArray
+) -> None:
     """Write the platform's own mass matrix (lower triangle) and bias."""
     mass = body[BODY_MASS]
     center = rotate(matrix, (body[BODY_CENTER], body[BODY_CENTER + 1], body[BODY_CENTER + 2]))
@@ -76,7 +91,7 @@ def add_body(body, matrix, omega, mass_matrix, bias):
 
 
 @device
-def add_direction(mass_matrix, mass, u, moment):
+def add_direction(mass_matrix: FloatArray, mass: float, u: Vector, moment: Vector) -> None:
     """Add mass * g g^T with g = (u, moment) to the lower triangle."""
     g = (u[0], u[1], u[2], moment[0], moment[1], moment[2])
     for i in range(6):
@@ -86,47 +101,45 @@ def add_direction(mass_matrix, mass, u, moment):
 
 
 @device
-def assemble(body, legs, pose, twist, deflection, work):
+def assemble(
+    body: FloatArray, legs: Legs, state: PlatformState, deflection: FloatArray, work: Work
+) -> int:
     """Fill mass matrix (lower triangle), bias, Jacobian and constraints of one state into `work`.
 
     Returns -1, or a leg that is singular: one that lies along its universal joint's first axis,
     has no length, or cannot reach the pose.
     """
     mass_matrix, bias, jacobian = work.mass_matrix, work.bias, work.jacobian
-    matrix = rotation(pose[3], pose[4], pose[5], pose[6])
-    position = (pose[0], pose[1], pose[2])
-    velocity, omega = (twist[0], twist[1], twist[2]), (twist[3], twist[4], twist[5])
     gravity = field(body)
-    add_body(body, matrix, omega, mass_matrix, bias)
+    add_body(body, state.matrix, state.omega, mass_matrix, bias)
     singular = -1
     for i in range(legs.rows.shape[0]):
-        arm, drive, first, second, third, masses, force, regular = response(
-            legs, i, position, matrix, velocity, omega, gravity, deflection
-        )
-        if not regular:
+        leg = response(legs, i, state, gravity, deflection)
+        arm, w, masses, force = leg.arm, leg.actuation, leg.masses, leg.force
+        if not leg.regular:
             singular = i
-        add_direction(mass_matrix, masses[0], first, cross(arm, first))
-        add_direction(mass_matrix, masses[1], second, cross(arm, second))
-        add_direction(mass_matrix, masses[2], third, cross(arm, third))
-        turning, moment = cross(arm, force), cross(arm, drive)
+        add_direction(mass_matrix, masses[0], leg.first, cross(arm, leg.first))
+        add_direction(mass_matrix, masses[1], leg.second, cross(arm, leg.second))
+        add_direction(mass_matrix, masses[2], leg.third, cross(arm, leg.third))
+        turning, moment = cross(arm, force), cross(arm, w)
         for k in range(3):
             bias[k] += force[k]
             bias[k + 3] += turning[k]
-            jacobian[i, k] = drive[k]
+            jacobian[i, k] = w[k]
             jacobian[i, k + 3] = moment[k]
-    fill_constraints(legs, position, matrix, velocity, omega, work.constraints)
+    fill_constraints(legs, state, work.constraints)
     return singular
 
 
 @device
-def energy(body, legs, pose, twist, deflection):
+def energy(
+    body: FloatArray, legs: Legs, state: PlatformState, deflection: FloatArray
+) -> tuple[float, float, float]:
     """Return kinetic and potential energy [J] and dissipated power [W].
 
     Potential energy is zero at the base frame's origin and for springs at rest length.
     """
-    matrix = rotation(pose[3], pose[4], pose[5], pose[6])
-    position = (pose[0], pose[1], pose[2])
-    velocity, omega = (twist[0], twist[1], twist[2]), (twist[3], twist[4], twist[5])
+    position, matrix, velocity, omega = state
     mass, gravity = body[BODY_MASS], field(body)
     center = rotate(matrix, (body[BODY_CENTER], body[BODY_CENTER + 1], body[BODY_CENTER + 2]))
     kinetic = 0.5 * (
@@ -137,9 +150,7 @@ def energy(body, legs, pose, twist, deflection):
     potential = -mass * dot(gravity, add(position, center))
     dissipated = 0.0
     for i in range(legs.rows.shape[0]):
-        moving, height, lost = leg_energy(
-            legs, i, position, matrix, velocity, omega, gravity, deflection
-        )
+        moving, height, lost = leg_energy(legs, i, state, gravity, deflection)
         kinetic += moving
         potential += height
         dissipated += lost

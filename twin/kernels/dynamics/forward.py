@@ -1,26 +1,31 @@
 """Forward dynamics and the mass matrix: M a + C^T multipliers = wrench + J^T forces - h.
 
 C a + c' = 0 are the constraints that some legs put on the platform; where there are none, M alone
-is solved. Coordinates inside the legs are accelerated by their own forces.
+is solved. Deflections of springs in series are accelerated by their own forces.
 """
 
 from __future__ import annotations
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.dynamics.assembly import assemble, energy, field
-from twin.kernels.dynamics.work import make_work
-from twin.kernels.jit import by_kind, compiled, device
-from twin.kernels.legs.dynamics import deflection_acceleration, deflection_count
-from twin.kernels.legs.kinematics import CONSTRAINTS
-from twin.kernels.linear_algebra.solve import solve_general, solve_positive
-from twin.kernels.vectors import rotation
+from twin.kernels.dynamics.work import Work, make_work
+from twin.kernels.jit import compiled, device, inlined
+from twin.kernels.legs.dispatch import (
+    constraint_count,
+    deflection_acceleration,
+    deflections_per_leg,
+)
+from twin.kernels.legs.interface import Legs
+from twin.kernels.linear_algebra import solve_general, solve_positive
+from twin.kernels.platform_state import PlatformState, platform_state
 
 SINGULAR = 1e-13
 """Ratio of pivots below which the constraints do not determine their multipliers."""
 
 
 @device
-def solve_constrained(work, acceleration, count):
-    """Overwrite `acceleration` (6,), the force on M, by the acceleration that meets constraints."""
+def solve_constrained(work: Work, acceleration: FloatArray, count: int) -> bool:
+    """Overwrite `acceleration` (6,), the force on M, by that under `count` constraints."""
     system, right, constraints = work.system, work.right, work.constraints
     for i in range(6):
         right[i] = acceleration[i]
@@ -40,49 +45,66 @@ def solve_constrained(work, acceleration, count):
     return regular
 
 
-def accelerate(legs, work, acceleration):
-    """Overwrite `acceleration` (6,), the force on M, by the acceleration; False: there is none."""
-    raise NotImplementedError
-
-
-@by_kind(accelerate)
-def _accelerate(legs, work, acceleration):
-    count = CONSTRAINTS.get(legs.instance_class, 0)
-    if count == 0:
-        return lambda legs, work, acceleration: solve_positive(work.mass_matrix, acceleration, 6)
-    return lambda legs, work, acceleration: solve_constrained(work, acceleration, count)
-
-
-@device
-def forward_dynamics(body, legs, pose, twist, deflection, forces, wrench, acceleration, work):
-    """Fill `acceleration` (6 + k,) of one state; return False where it does not exist.
-
-    `deflection` (2k,) holds coordinates inside the legs and their rates; `work` is overwritten.
-    """
-    singular = assemble(body, legs, pose, twist, deflection, work)
+@inlined
+def accelerate(
+    body: FloatArray,
+    legs: Legs,
+    state: PlatformState,
+    deflection: FloatArray,
+    forces: FloatArray,
+    wrench: FloatArray,
+    acceleration: FloatArray,
+    work: Work,
+) -> bool:
+    """Fill `acceleration` (6 + k,) of an assembled state; return False where it does not exist."""
     for k in range(6):
         total = wrench[k] - work.bias[k]
         for i in range(legs.rows.shape[0]):
             total += work.jacobian[i, k] * forces[i]
         acceleration[k] = total
-    regular = accelerate(legs, work, acceleration)
-    for i in range(deflection_count(legs)):
+    count = constraint_count(legs)
+    if count == 0:
+        regular = solve_positive(work.mass_matrix, acceleration, 6)
+    else:
+        regular = solve_constrained(work, acceleration, count)
+    for i in range(deflections_per_leg(legs) * legs.rows.shape[0]):
         acceleration[6 + i] = deflection_acceleration(
-            legs,
-            i,
-            (pose[0], pose[1], pose[2]),
-            rotation(pose[3], pose[4], pose[5], pose[6]),
-            (twist[0], twist[1], twist[2]),
-            (twist[3], twist[4], twist[5]),
-            field(body),
-            deflection,
-            forces[i],
+            legs, i, state, field(body), deflection, forces[i]
         )
+    return regular
+
+
+@device
+def forward_dynamics(
+    body: FloatArray,
+    legs: Legs,
+    state: PlatformState,
+    deflection: FloatArray,
+    forces: FloatArray,
+    wrench: FloatArray,
+    acceleration: FloatArray,
+    work: Work,
+) -> bool:
+    """Fill `acceleration` (6 + k,) of one state; return False where it does not exist.
+
+    `deflection` (2k,) holds that of springs in series and their rates; `work` is overwritten.
+    """
+    singular = assemble(body, legs, state, deflection, work)
+    regular = accelerate(body, legs, state, deflection, forces, wrench, acceleration, work)
     return regular and singular < 0
 
 
 @compiled
-def forward_dynamics_batch(body, legs, poses, twists, deflections, forces, wrenches, accelerations):
+def forward_dynamics_batch(
+    body: FloatArray,
+    legs: Legs,
+    poses: FloatArray,
+    twists: FloatArray,
+    deflections: FloatArray,
+    forces: FloatArray,
+    wrenches: FloatArray,
+    accelerations: FloatArray,
+) -> int:
     """Fill `accelerations` (batch, 6 + k); return the first state without one, or -1."""
     work = make_work(legs)
     failed = -1
@@ -90,8 +112,7 @@ def forward_dynamics_batch(body, legs, poses, twists, deflections, forces, wrenc
         regular = forward_dynamics(
             body,
             legs,
-            poses[k],
-            twists[k],
+            platform_state(poses[k], twists[k]),
             deflections[k],
             forces[k],
             wrenches[k],
@@ -104,12 +125,20 @@ def forward_dynamics_batch(body, legs, poses, twists, deflections, forces, wrenc
 
 
 @compiled
-def mass_matrix_batch(body, legs, poses, twists, deflections, matrices):
+def mass_matrix_batch(
+    body: FloatArray,
+    legs: Legs,
+    poses: FloatArray,
+    twists: FloatArray,
+    deflections: FloatArray,
+    matrices: FloatArray,
+) -> int:
     """Fill `matrices` (batch, 6, 6); return the first singular state, or -1."""
     work = make_work(legs)
     failed = -1
     for k in range(poses.shape[0]):
-        singular = assemble(body, legs, poses[k], twists[k], deflections[k], work)
+        state = platform_state(poses[k], twists[k])
+        singular = assemble(body, legs, state, deflections[k], work)
         for i in range(6):
             for j in range(i + 1):
                 matrices[k, i, j] = work.mass_matrix[i, j]
@@ -120,10 +149,17 @@ def mass_matrix_batch(body, legs, poses, twists, deflections, matrices):
 
 
 @compiled
-def energy_batch(body, legs, poses, twists, deflections, energies):
+def energy_batch(
+    body: FloatArray,
+    legs: Legs,
+    poses: FloatArray,
+    twists: FloatArray,
+    deflections: FloatArray,
+    energies: FloatArray,
+) -> int:
     """Fill `energies` (batch, 3): kinetic, potential [J], dissipated power [W]; returns -1."""
     for k in range(poses.shape[0]):
         energies[k, 0], energies[k, 1], energies[k, 2] = energy(
-            body, legs, poses[k], twists[k], deflections[k]
+            body, legs, platform_state(poses[k], twists[k]), deflections[k]
         )
     return -1

@@ -9,11 +9,14 @@ freedom, the forces of smallest norm are given: forces = J mu with
 
 from __future__ import annotations
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.dynamics.assembly import assemble
-from twin.kernels.dynamics.work import make_work
+from twin.kernels.dynamics.work import Work, make_work
 from twin.kernels.jit import compiled, device
-from twin.kernels.legs.kinematics import constraint_count
-from twin.kernels.linear_algebra.solve import solve_general
+from twin.kernels.legs.dispatch import constraint_count
+from twin.kernels.legs.interface import Legs
+from twin.kernels.linear_algebra import solve_general
+from twin.kernels.platform_state import PlatformState, platform_state
 
 SINGULAR = 1e-12
 """Ratio of pivots of J^T below which forces are rounding error."""
@@ -23,7 +26,7 @@ SINGULAR_SQUARE = 1e-15
 
 
 @device
-def fill_transposed(work):
+def fill_transposed(work: Work) -> None:
     """Write the system of forces that are determined: J^T."""
     for i in range(6):
         for j in range(6):
@@ -31,7 +34,7 @@ def fill_transposed(work):
 
 
 @device
-def fill_smallest(work, count):
+def fill_smallest(work: Work, count: int) -> None:
     """Write the system of the smallest forces, with zeros on the right of `count` constraints."""
     system, jacobian, constraints = work.system, work.jacobian, work.constraints
     for i in range(6):
@@ -51,9 +54,18 @@ def fill_smallest(work, count):
 
 
 @device
-def inverse_dynamics(body, legs, pose, twist, deflection, acceleration, wrench, forces, work):
+def inverse_dynamics(
+    body: FloatArray,
+    legs: Legs,
+    state: PlatformState,
+    deflection: FloatArray,
+    acceleration: FloatArray,
+    wrench: FloatArray,
+    forces: FloatArray,
+    work: Work,
+) -> bool:
     """Fill `forces` (n,) of one state; return False at a singular pose; `work` is overwritten."""
-    singular = assemble(body, legs, pose, twist, deflection, work)
+    singular = assemble(body, legs, state, deflection, work)
     right = work.right
     for i in range(6):
         total = work.bias[i] - wrench[i]
@@ -80,7 +92,16 @@ def inverse_dynamics(body, legs, pose, twist, deflection, acceleration, wrench, 
 
 
 @compiled
-def inverse_dynamics_batch(body, legs, poses, twists, deflections, accelerations, wrenches, forces):
+def inverse_dynamics_batch(
+    body: FloatArray,
+    legs: Legs,
+    poses: FloatArray,
+    twists: FloatArray,
+    deflections: FloatArray,
+    accelerations: FloatArray,
+    wrenches: FloatArray,
+    forces: FloatArray,
+) -> int:
     """Fill `forces` (batch, n); return the first singular state, or -1."""
     work = make_work(legs)
     failed = -1
@@ -88,8 +109,7 @@ def inverse_dynamics_batch(body, legs, poses, twists, deflections, accelerations
         regular = inverse_dynamics(
             body,
             legs,
-            poses[k],
-            twists[k],
+            platform_state(poses[k], twists[k]),
             deflections[k],
             accelerations[k],
             wrenches[k],

@@ -8,7 +8,8 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import compiled
-from twin.kernels.legs.kinematics import constraint_count
+from twin.kernels.legs.dispatch import constraint_count
+from twin.kernels.legs.interface import Legs
 
 
 class Work(NamedTuple):
@@ -31,7 +32,7 @@ class Work(NamedTuple):
 
 
 @compiled
-def make_work(legs):
+def make_work(legs: Legs) -> Work:
     """Return work arrays for the machine of these legs."""
     n, count = legs.rows.shape[0], constraint_count(legs)
     size = 6 + count

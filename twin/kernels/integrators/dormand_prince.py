@@ -7,15 +7,18 @@ size control) and II.6 (dense output); coefficients from its table 5.2.
 from __future__ import annotations
 
 from math import isfinite, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
-from twin.kernels.dynamics.state import derivative, normalise
+from twin.basics.arrays import FloatArray
+from twin.kernels.dynamics.state import Load, derivative, normalise
 from twin.kernels.dynamics.work import make_work
 from twin.kernels.jit import compiled, device
+from twin.kernels.legs.interface import Legs
 
 DONE, FULL, SINGULAR, COLLAPSED = 0, 1, 2, 3
-"""Why the integrator came back: end reached, buffers full, singular state, step too small."""
+"""Why an integration returned: end reached, buffers full, singular state, step too small."""
 
 A = np.array(
     [
@@ -45,50 +48,71 @@ SMALLEST_STEP = 1e-13
 """Step relative to the span at which the state cannot be followed any further."""
 
 
-@device
-def dormand_prince_stages(body, legs, y, forces, slope, time, step, wrench, trial, rates, work):
-    """Fill `trial` (m,) with the state after `step` and `rates` (7, m) with all derivatives.
+class Tolerances(NamedTuple):
+    """Largest error of a step: `absolute + relative * |y|`."""
 
-    Row 0 of `rates` is the derivative at `y`, row 6 the one at `trial`. `work` is overwritten.
-    Returns False when a state on the way is singular.
+    relative: float
+    absolute: float
+
+
+class Steps(NamedTuple):
+    """Steps taken, in buffers that an integration fills."""
+
+    times: FloatArray
+    """`(capacity,)` end of each step [s]"""
+    states: FloatArray
+    """`(capacity, m)` state there"""
+    dense: FloatArray
+    """`(capacity, 5, m)` coefficients of the continuous output"""
+
+
+@device
+def fill_stage(
+    y: FloatArray, stage: int, step: float, rates: FloatArray, trial: FloatArray
+) -> None:
+    """Fill `trial` (m,) with the state at a stage, 0 to 5; the last is the state after `step`.
+
+    `rates` (7, m) holds the derivatives at `y` and at the stages before.
     """
-    for stage in range(6):
-        for j in range(y.shape[0]):
-            total = 0.0
-            for s in range(stage + 1):
-                total += A[stage, s] * rates[s, j]
-            trial[j] = y[j] + step * total
-        regular = derivative(
-            body,
-            legs,
-            trial,
-            forces,
-            slope,
-            time + C[stage] * step,
-            wrench,
-            rates[stage + 1],
-            work,
-        )
-        if not regular:
-            return False
-    return True
+    for j in range(y.shape[0]):
+        total = 0.0
+        for s in range(stage + 1):
+            total += A[stage, s] * rates[s, j]
+        trial[j] = y[j] + step * total
 
 
 @device
-def error_norm(y, trial, rates, step, relative, absolute):
+def error_norm(
+    y: FloatArray, trial: FloatArray, rates: FloatArray, step: float, tolerances: Tolerances
+) -> float:
     """Return the estimated error of a step relative to its tolerance; at most 1 is accepted."""
     error = 0.0
     for j in range(y.shape[0]):
         total = 0.0
         for s in range(7):
             total += ERROR[s] * rates[s, j]
-        scale = absolute + relative * max(abs(y[j]), abs(trial[j]))
+        scale = tolerances.absolute + tolerances.relative * max(abs(y[j]), abs(trial[j]))
         error += (step * total / scale) ** 2
     return sqrt(error / y.shape[0])
 
 
 @device
-def continuous_output(y, trial, rates, step, dense):
+def step_factor(error: float) -> float:
+    """Return the factor for the next step, at most `GROW`, from the error of an accepted one."""
+    return GROW if error == 0.0 else min(GROW, SAFETY * error**-0.2)
+
+
+@device
+def shrink_factor(error: float, regular: bool) -> float:
+    """Return the factor for the next try after a step that was not accepted."""
+    usable = regular and isfinite(error)
+    return max(SHRINK, SAFETY * error**-0.2) if usable else SHRINK
+
+
+@device
+def continuous_output(
+    y: FloatArray, trial: FloatArray, rates: FloatArray, step: float, dense: FloatArray
+) -> None:
     """Fill `dense` (5, m) with the coefficients of the polynomial over an accepted step."""
     for j in range(y.shape[0]):
         change = trial[j] - y[j]
@@ -105,25 +129,27 @@ def continuous_output(y, trial, rates, step, dense):
 
 @compiled
 def dormand_prince(
-    body, legs, y, forces, slope, wrench, clock, span, relative, absolute, times, states, dense
-):
-    """Advance `y` (m,) in place to `span` [s] under `forces + t * slope`.
+    body: FloatArray,
+    legs: Legs,
+    y: FloatArray,
+    load: Load,
+    clock: FloatArray,
+    span: float,
+    tolerances: Tolerances,
+    steps: Steps,
+) -> tuple[int, int]:
+    """Advance `y` (m,) in place to `span` [s].
 
     Args:
         body: platform constants.
         legs: leg constants.
         y: state, overwritten.
-        forces: `(n,)` at t = 0.
-        slope: `(n,)` their rate.
-        wrench: `(6,)` constant.
+        load: forces on the machine.
         clock: `(2,)` time reached and next step to try, both overwritten, so that a call can go on
             where the last one ran out of buffer.
         span: end [s].
-        relative: relative tolerance.
-        absolute: absolute tolerance.
-        times: `(capacity,)` filled with the end time of each step.
-        states: `(capacity, m)` filled with the state there.
-        dense: `(capacity, 5, m)` filled with the coefficients of the continuous output.
+        tolerances: of a step.
+        steps: filled.
 
     Returns:
         Reason and number of steps written.
@@ -131,37 +157,39 @@ def dormand_prince(
     size = y.shape[0]
     trial, rates, work = np.empty(size), np.empty((7, size)), make_work(legs)
     time, step = clock[0], clock[1]
-    if not derivative(body, legs, y, forces, slope, time, wrench, rates[0], work):
+    if not derivative(body, legs, y, load, time, rates[0], work):
         return SINGULAR, 0
     count, rejected = 0, False
     while time < span:
-        if count == times.shape[0]:
+        if count == steps.times.shape[0]:
             clock[0], clock[1] = time, step
             return FULL, count
         last = time + 1.000001 * step >= span
         if last:
             step = span - time
-        regular = dormand_prince_stages(
-            body, legs, y, forces, slope, time, step, wrench, trial, rates, work
-        )
-        error = error_norm(y, trial, rates, step, relative, absolute) if regular else 2.0
+        regular = True
+        for stage in range(6):
+            fill_stage(y, stage, step, rates, trial)
+            at = time + C[stage] * step
+            if not derivative(body, legs, trial, load, at, rates[stage + 1], work):
+                regular = False
+                break
+        error = error_norm(y, trial, rates, step, tolerances) if regular else 2.0
         if error <= 1.0:
             time = span if last else time + step
-            continuous_output(y, trial, rates, step, dense[count])
+            continuous_output(y, trial, rates, step, steps.dense[count])
             for j in range(y.shape[0]):
                 y[j] = trial[j]
                 rates[0, j] = rates[6, j]
             normalise(legs, y)
-            times[count] = time
-            for j in range(y.shape[0]):
-                states[count, j] = y[j]
+            steps.times[count] = time
+            steps.states[count, :] = y
             count += 1
-            factor = GROW if error == 0.0 else min(GROW, SAFETY * error**-0.2)
+            factor = step_factor(error)
             step *= min(1.0, factor) if rejected else max(SHRINK, factor)
             rejected = False
         else:
-            usable = regular and isfinite(error)
-            step *= max(SHRINK, SAFETY * error**-0.2) if usable else SHRINK
+            step *= shrink_factor(error, regular)
             rejected = True
             if step < SMALLEST_STEP * span:
                 clock[0], clock[1] = time, step
@@ -171,7 +199,14 @@ def dormand_prince(
 
 
 @compiled
-def evaluate(legs, queries, times, start, dense, out):
+def evaluate(
+    legs: Legs,
+    queries: FloatArray,
+    times: FloatArray,
+    start: float,
+    dense: FloatArray,
+    out: FloatArray,
+) -> None:
     """Fill `out` (count, m) with the continuous output at sorted `queries` (count,)."""
     i = 0
     for q in range(queries.shape[0]):

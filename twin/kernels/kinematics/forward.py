@@ -3,7 +3,7 @@
 The Newton step solves J delta = q* - q(pose) for a small twist and turns the pose by it. Steps
 that do not reduce the largest residual are halved. When Newton from the guess fails or would
 leave the assembly branch (the Jacobian's determinant changes sign), the coordinates are moved from
-those of the guess to the wanted ones in smaller and smaller pieces, each solved from the last.
+those of the guess to the given ones in smaller and smaller pieces, each solved from the last.
 
 Constraints on the platform's motion are further rows, and with more rows than unknowns the step is
 the least-squares one: coordinates that fit together leave no residual.
@@ -20,10 +20,17 @@ from twin.basics.arrays import FloatArray
 from twin.kernels.jit import compiled, device
 from twin.kernels.kinematics.inverse import inverse_kinematics
 from twin.kernels.kinematics.jacobian import fill_row
-from twin.kernels.legs.kinematics import constraint_count, drive, fill_constraints, smallest_scale
-from twin.kernels.linear_algebra.solve import solve_general
+from twin.kernels.legs.dispatch import (
+    actuation,
+    constraint_count,
+    fill_constraints,
+    smallest_scale,
+)
+from twin.kernels.legs.interface import Legs
+from twin.kernels.linear_algebra import solve_general
+from twin.kernels.platform_state import resting_state
 from twin.kernels.quaternions import turned
-from twin.kernels.vectors import cross, rotation
+from twin.kernels.vectors import cross
 
 CONVERGED = 2e-15
 """Residual relative to the longest leg at which Newton can gain nothing more in float64."""
@@ -65,7 +72,7 @@ class Work(NamedTuple):
 
 
 @compiled
-def make_work(count, constraints):
+def make_work(count: int, constraints: int) -> Work:
     """Return the work arrays of a machine with so many legs and constraints."""
     size = count + constraints
     return Work(
@@ -82,7 +89,7 @@ def make_work(count, constraints):
 
 
 @device
-def larger(error, largest):
+def larger(error: float, largest: float) -> float:
     """Return the larger of two residuals; NaN counts as infinite, it must not pass as solved."""
     if not error <= largest:
         return error if error > largest else inf
@@ -90,21 +97,28 @@ def larger(error, largest):
 
 
 @device
-def residual(legs, pose, wanted, right, matrix, rows):
+def residual(
+    legs: Legs,
+    pose: FloatArray,
+    coordinates: FloatArray,
+    right: FloatArray,
+    matrix: FloatArray,
+    rows: FloatArray,
+) -> float:
     """Fill `right` with q* - q(pose) and `matrix` with J; return the largest residual.
 
-    Conditions follow after the legs; `rows` (constraints, 8) is overwritten.
+    Constraints follow after the legs; `rows` (constraints, 8) is overwritten. Arrays one by one:
+    the whole `Work` in their place takes a third more time.
     """
-    turn = rotation(pose[3], pose[4], pose[5], pose[6])
-    position = (pose[0], pose[1], pose[2])
+    at = resting_state(pose)
     largest = 0.0
     count = legs.rows.shape[0]
     for i in range(count):
-        arm, direction, coordinate = drive(legs, i, position, turn)
-        fill_row(matrix, i, direction, cross(arm, direction))
-        right[i] = wanted[i] - coordinate
+        arm, w, coordinate = actuation(legs, i, at.position, at.matrix)
+        fill_row(matrix, i, w, cross(arm, w))
+        right[i] = coordinates[i] - coordinate
         largest = larger(abs(right[i]), largest)
-    fill_constraints(legs, position, turn, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), rows)
+    fill_constraints(legs, at, rows)
     for i in range(constraint_count(legs)):
         for k in range(6):
             matrix[count + i, k] = rows[i, k]
@@ -114,10 +128,12 @@ def residual(legs, pose, wanted, right, matrix, rows):
 
 
 @device
-def newton_step(matrix, right, step, normal):
+def newton_step(
+    matrix: FloatArray, right: FloatArray, step: FloatArray, normal: FloatArray
+) -> float:
     """Fill `step` (6,) with the solution of `matrix step = right`, by least squares if need be.
 
-    Returns what `solve_general` does; without the sign of a determinant where there is none.
+    Returns the same as `solve_general`; without the sign where there is no determinant.
     """
     size = matrix.shape[0]
     system = matrix if size == 6 else normal
@@ -136,7 +152,9 @@ def newton_step(matrix, right, step, normal):
 
 
 @device
-def newton(legs, wanted, pose, work):
+def newton(
+    legs: Legs, coordinates: FloatArray, pose: FloatArray, work: Work
+) -> tuple[bool, float, int]:
     """Improve `pose` in place; return (converged, residual, iterations).
 
     A change of sign of the Jacobian's determinant on the way ends the search: the other side is
@@ -146,8 +164,8 @@ def newton(legs, wanted, pose, work):
     trial, step = work.trial, work.step
     size, branch = smallest_scale(legs), 0.0
     for i in range(legs.rows.shape[0]):
-        size = max(size, abs(wanted[i]))
-    error = residual(legs, pose, wanted, right, matrix, rows)
+        size = max(size, abs(coordinates[i]))
+    error = residual(legs, pose, coordinates, right, matrix, rows)
     for iteration in range(NEWTON_STEPS):
         if error <= CONVERGED * size:
             return True, error, iteration
@@ -171,7 +189,7 @@ def newton(legs, wanted, pose, work):
                 factor * step[4],
                 factor * step[5],
             )
-            now = residual(legs, trial, wanted, right, matrix, rows)
+            now = residual(legs, trial, coordinates, right, matrix, rows)
             if now < error:
                 smaller = True
                 break
@@ -187,8 +205,10 @@ def newton(legs, wanted, pose, work):
 
 
 @device
-def forward_kinematics(legs, wanted, guess, pose, work):
-    """Fill `pose` (7,) with the pose of coordinates `wanted` (n,) on the branch of `guess` (7,).
+def forward_kinematics(
+    legs: Legs, coordinates: FloatArray, guess: FloatArray, pose: FloatArray, work: Work
+) -> tuple[bool, float, int]:
+    """Fill `pose` (7,) with the pose of `coordinates` (n,) on the branch of `guess` (7,).
 
     `work` comes from `make_work` and is overwritten. Returns (converged, residual, iterations);
     when not converged, `pose` is the last one reached.
@@ -196,7 +216,7 @@ def forward_kinematics(legs, wanted, guess, pose, work):
     start, target, last = work.start, work.target, work.last
     for k in range(7):
         pose[k] = guess[k]
-    converged, error, count = newton(legs, wanted, pose, work)
+    converged, error, count = newton(legs, coordinates, pose, work)
     if converged:
         return True, error, count
     inverse_kinematics(legs, guess, start)
@@ -206,7 +226,7 @@ def forward_kinematics(legs, wanted, guess, pose, work):
     while done < 1.0:
         reach = min(1.0, done + piece)
         for i in range(legs.rows.shape[0]):
-            target[i] = start[i] + reach * (wanted[i] - start[i])
+            target[i] = start[i] + reach * (coordinates[i] - start[i])
         for k in range(7):
             pose[k] = last[k]
         converged, error, steps = newton(legs, target, pose, work)
@@ -221,21 +241,29 @@ def forward_kinematics(legs, wanted, guess, pose, work):
             if piece < SMALLEST_PIECE:
                 for k in range(7):
                     pose[k] = last[k]
-                error = residual(legs, pose, wanted, work.right, work.matrix, work.rows)
+                error = residual(legs, pose, coordinates, work.right, work.matrix, work.rows)
                 return False, error, count
     return True, error, count
 
 
 @compiled
-def forward_kinematics_batch(legs, wanted, guesses, poses, reports):
+def forward_kinematics_batch(
+    legs: Legs,
+    coordinates: FloatArray,
+    guesses: FloatArray,
+    poses: FloatArray,
+    reports: FloatArray,
+) -> int:
     """Fill `poses` (batch, 7) and `reports` (batch, 2): residual and iterations.
 
     Returns the index of the first set of coordinates without a pose, or -1.
     """
     work = make_work(legs.rows.shape[0], constraint_count(legs))
     failed = -1
-    for k in range(wanted.shape[0]):
-        converged, error, count = forward_kinematics(legs, wanted[k], guesses[k], poses[k], work)
+    for k in range(coordinates.shape[0]):
+        converged, error, count = forward_kinematics(
+            legs, coordinates[k], guesses[k], poses[k], work
+        )
         reports[k, 0] = error
         reports[k, 1] = count
         if not converged and failed < 0:

@@ -4,30 +4,32 @@ from __future__ import annotations
 
 from math import isfinite
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.jit import compiled, device
-from twin.kernels.legs.kinematics import drive, leg_joints
-from twin.kernels.vectors import add, cross, dot, rotation
+from twin.kernels.legs.dispatch import actuation, fill_joints
+from twin.kernels.legs.interface import Legs
+from twin.kernels.platform_state import Acceleration, platform_state, resting_state
+from twin.kernels.vectors import add, cross, dot
 
 
 @device
-def inverse_kinematics(legs, pose, coordinates):
+def inverse_kinematics(legs: Legs, pose: FloatArray, coordinates: FloatArray) -> bool:
     """Fill `coordinates` (n,) of one pose (7,): lengths [m] or crank angles [rad].
 
     Returns False where a leg cannot reach the pose; its coordinate is NaN then.
 
     Reference: Stewart thesis, equations (2.3) to (2.5), with the rotation platform to base.
     """
-    matrix = rotation(pose[3], pose[4], pose[5], pose[6])
-    position = (pose[0], pose[1], pose[2])
+    at = resting_state(pose)
     within = True
     for i in range(legs.rows.shape[0]):
-        coordinates[i] = drive(legs, i, position, matrix)[2]
+        coordinates[i] = actuation(legs, i, at.position, at.matrix)[2]
         within &= isfinite(coordinates[i])
     return within
 
 
 @compiled
-def inverse_kinematics_batch(legs, poses, coordinates):
+def inverse_kinematics_batch(legs: Legs, poses: FloatArray, coordinates: FloatArray) -> int:
     """Fill `coordinates` (batch, n) of `poses` (batch, 7); return the first out of reach or -1."""
     failed = -1
     for k in range(poses.shape[0]):
@@ -36,40 +38,39 @@ def inverse_kinematics_batch(legs, poses, coordinates):
     return failed
 
 
-@device
-def leg_coordinates(legs, home, pose, twist, acceleration, out):
-    """Fill `out` (n, joints, 3): values, rates and accelerations of all legs' joints.
-
-    `home` (n, HOME_SIZE) holds what the joints are zero at. Returns False where they do not exist.
-    """
-    matrix = rotation(pose[3], pose[4], pose[5], pose[6])
-    position = (pose[0], pose[1], pose[2])
-    velocity, omega = (twist[0], twist[1], twist[2]), (twist[3], twist[4], twist[5])
-    linear = (acceleration[0], acceleration[1], acceleration[2])
-    angular = (acceleration[3], acceleration[4], acceleration[5])
-    regular = True
-    for i in range(legs.rows.shape[0]):
-        regular &= leg_joints(
-            legs, home, i, position, matrix, velocity, omega, linear, angular, out[i]
-        )
-    return regular
-
-
 @compiled
-def leg_coordinates_batch(legs, home, poses, twists, accelerations, out):
-    """Fill `out` (batch, n, joints, 3); returns the index of the first singular state or -1."""
+def leg_coordinates_batch(
+    legs: Legs,
+    home: FloatArray,
+    poses: FloatArray,
+    twists: FloatArray,
+    accelerations: FloatArray,
+    out: FloatArray,
+) -> int:
+    """Fill `out` (batch, n, joints, 3): values, rates and accelerations of all legs' joints.
+
+    `home` (n, HOME_SIZE) holds the joints' zeros. Returns the index of the first state without
+    such coordinates, or -1.
+    """
     for k in range(poses.shape[0]):
-        if not leg_coordinates(legs, home, poses[k], twists[k], accelerations[k], out[k]):
-            return k
+        state, a = platform_state(poses[k], twists[k]), accelerations[k]
+        acceleration = Acceleration((a[0], a[1], a[2]), (a[3], a[4], a[5]))
+        for i in range(legs.rows.shape[0]):
+            if not fill_joints(legs, home, i, state, acceleration, out[k, i]):
+                return k
     return -1
 
 
 @compiled
-def coordinates_and_rates(legs, pose, twist, coordinates, rates):
+def coordinates_and_rates(
+    legs: Legs,
+    pose: FloatArray,
+    twist: FloatArray,
+    coordinates: FloatArray,
+    rates: FloatArray,
+) -> None:
     """Fill actuator `coordinates` (n,) and their `rates` (n,) of one state."""
-    matrix = rotation(pose[3], pose[4], pose[5], pose[6])
-    position = (pose[0], pose[1], pose[2])
-    velocity, omega = (twist[0], twist[1], twist[2]), (twist[3], twist[4], twist[5])
+    state = platform_state(pose, twist)
     for i in range(legs.rows.shape[0]):
-        arm, direction, coordinates[i] = drive(legs, i, position, matrix)
-        rates[i] = dot(direction, add(velocity, cross(omega, arm)))
+        arm, w, coordinates[i] = actuation(legs, i, state.position, state.matrix)
+        rates[i] = dot(w, add(state.velocity, cross(state.omega, arm)))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
 from twin.kernels.kinematics.inverse import inverse_kinematics
-from twin.kernels.legs.kinematics import settle
+from twin.kernels.legs.dispatch import project_onto_constraints
 from twin.kernels.quaternions import turned
 
 
@@ -50,7 +50,7 @@ def displaced_coordinates(
     )
     for k in range(6):
         y[7 + k] = 0.0
-    settle(legs, y)
+    project_onto_constraints(legs, y)
     return inverse_kinematics(legs, y[:7], coordinates)
 
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, as_pose, as_vector, one_of, positive
 from twin.errors import InputError, IntegrationError, SingularPoseError
-from twin.kernels.integrators.dormand_prince import COLLAPSED, DONE, SINGULAR
+from twin.kernels.integrators.dormand_prince import COLLAPSED, DONE, SINGULAR, Tolerances
+from twin.model.conditioning import characteristic_length
+from twin.model.machine_model import MachineModel, as_model
 from twin.papers.formulations.kernels import march
 from twin.papers.formulations.kernels import measures as columns
-from twin.papers.formulations.model import ACCELERATION, JOINTS, TWIST, make_work, pack_model
+from twin.papers.formulations.kernels.arrays import ACCELERATION, JOINTS, TWIST
+from twin.papers.formulations.model import make_work, pack_model
 from twin.papers.formulations.run import FormulationRun
-
-if TYPE_CHECKING:
-    from twin.model.machine_model import MachineModel
 
 KINDS = {
     "configuration": march.CONFIGURATION,
@@ -27,7 +27,8 @@ KINDS = {
 METHODS = ("dormand_prince", "rk4")
 TRACKING = ("actuator", "extended_to_actuator")
 SINGULAR_CONDITION = 1e4
-"""Condition number of the legs' Jacobian above which it is what makes steps collapse."""
+"""Condition number of the legs' Jacobian above which a collapse of steps is put down to it."""
+FIXED_STEPS = Tolerances(relative=0.0, absolute=0.0)
 LARGEST_COUNT = 100_000
 """Times of one run."""
 
@@ -53,8 +54,6 @@ class Formulation:
         Raises:
             InputError: unknown name, no Platform, or one without six legs.
         """
-        from twin.model.machine_model import as_model
-
         self.platform = as_model(platform)
         self.name = one_of(name, "formulation", KINDS)
         self.model = pack_model(platform)
@@ -85,8 +84,8 @@ class Formulation:
         Args:
             state: `(size,)` as from `state_from`.
             forces: on the lengths, default none.
-            guess: pose `(7,)` from which root tracking starts, default home; only the actuator
-                spaces have to know it.
+            guess: pose `(7,)` from which root tracking starts, default home; used by the actuator
+                spaces alone.
 
         Raises:
             InputError: wrong shape or not finite.
@@ -152,7 +151,7 @@ class Formulation:
         absolute = positive(absolute_tolerance, "absolute_tolerance")
         y, track, clock = self.state_from(start, motion), self._track(start), np.zeros(2)
         records = np.empty((len(grid), columns.RECORD_SIZE))
-        tolerances = (relative, absolute) if method == "dormand_prince" else (0.0, 0.0)
+        tolerances = Tolerances(relative, absolute) if method == "dormand_prince" else FIXED_STEPS
         reason, count = self._march(y, track, load, grid, records, tolerances, clock)
         run = self._run(method, grid[:count], records[:count])
         if reason != DONE:
@@ -166,14 +165,13 @@ class Formulation:
         forces: FloatArray,
         grid: FloatArray,
         records: FloatArray,
-        tolerances: tuple[float, float] = (0.0, 0.0),
+        tolerances: Tolerances = FIXED_STEPS,
         clock: FloatArray | None = None,
     ) -> tuple[int, int]:
-        """Fill the records; tolerances of zero mean fixed steps."""
+        """Fill the records; return reason and number of times reached."""
         passed = np.zeros(2) if clock is None else clock
-        reason, count = march.march(
-            self.kind, self.model, y, track, forces, grid, *tolerances, make_work(), records, passed
-        )
+        equations = march.Equations(self.kind, self.model, forces, track, make_work())
+        reason, count = march.march(equations, y, grid, tolerances, records, passed)
         return int(reason), int(count)
 
     def _checked(self, pose: Any, twist: Any, field: str = "pose") -> tuple[FloatArray, FloatArray]:
@@ -205,8 +203,6 @@ class Formulation:
         return track
 
     def _run(self, method: str, time: FloatArray, records: FloatArray) -> FormulationRun:
-        from twin.model.conditioning import characteristic_length
-
         pose = records[:, :7].copy()
         turn = np.einsum("ij,ij->i", pose[1:, 3:], pose[:-1, 3:])
         pose[1:, 3:] *= np.cumprod(np.where(turn < 0.0, -1.0, 1.0))[:, None]

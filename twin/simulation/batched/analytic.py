@@ -73,7 +73,7 @@ class AnalyticBatchedPlant(BatchedPlant):
                 raise InputError("ball", "this batch was made without one")
             return
         from twin.kernels.batched.rolling import start_ball
-        from twin.model.ball.places import as_start
+        from twin.model.ball.position import as_start
 
         start = as_vector(as_start(ball, self.cargo), "ball", 4)
         start_ball(self.cargo.constants, self.machines, self._balls, row, start.copy())

@@ -9,7 +9,7 @@ import numpy as np
 from twin.engines.guard import LARGEST_GAP
 from twin.engines.stability import check_timestep
 from twin.kernels.plant.drives import drive_rows, issue_rows, read_rows
-from twin.model.ball.places import is_lost, on_plate
+from twin.model.ball.position import is_lost, on_plate
 from twin.model.engine import State
 from twin.model.machine_model import MachineModel
 from twin.simulation.batched.batched_plant import BatchedPlant

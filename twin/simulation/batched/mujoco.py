@@ -25,7 +25,7 @@ from twin.engines.stability import check_timestep
 from twin.errors import InputError
 from twin.kernels.batched.mujoco import after_period, before_step, keep_twists, read_balls
 from twin.kernels.plant.drives import issue_rows
-from twin.model.ball.places import is_lost, on_plate, place_on_plate
+from twin.model.ball.position import is_lost, on_plate, place_on_plate
 from twin.model.batch import usable_cores
 from twin.model.engine import State
 from twin.model.machine_model import MachineModel

@@ -1,4 +1,4 @@
-"""Pillars: actuators square to the platform whose feet stand on the floor.
+"""Pillars: actuators square to the platform, with feet on the floor.
 
 With n = R z, the foot of pillar i is f = p + R b_i - h_i n, on the floor f_z = 0. The leg acts at
 its foot: rho = R b_i - h_i n is its arm, and f_z' = 0 gives h' = w . (v + omega x rho) with
@@ -15,9 +15,27 @@ from __future__ import annotations
 
 from math import atan2, cos, sin, sqrt
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
-from twin.kernels.legs.kinds import BASE_JOINT, GEOMETRY_SIZE, HOME_COORDINATE, PLATFORM_JOINT
-from twin.kernels.vectors import add, cross, dot, rotate, rotation, row, scale, subtract
+from twin.kernels.legs.interface import BASE_JOINT, GEOMETRY_SIZE, HOME_COORDINATE, PLATFORM_JOINT
+from twin.kernels.platform_state import Acceleration, PlatformState, platform_state
+from twin.kernels.vectors import (
+    Matrix,
+    Quaternion,
+    Vector,
+    add,
+    cross,
+    dot,
+    rotate,
+    rotation,
+    row,
+    scale,
+    subtract,
+)
+
+JOINT_COUNT = 3
+CONSTRAINT_COUNT = 3
+"""Constraints of the fixed foot on the platform's motion."""
 
 FIXED = GEOMETRY_SIZE
 """1 for the pillar whose foot is held."""
@@ -31,13 +49,15 @@ SMALLEST_RISE = 1e-6
 
 
 @device
-def normal(matrix):
+def normal(matrix: Matrix) -> Vector:
     """Return n = R z."""
     return matrix[2], matrix[5], matrix[8]
 
 
 @device
-def foot(legs, i, position, matrix):
+def foot(
+    legs: FloatArray, i: int, position: Vector, matrix: Matrix
+) -> tuple[Vector, Vector, float, float]:
     """Return the foot's arm rho, n, n_z and length h of pillar i."""
     upward = normal(matrix)
     corner = rotate(matrix, row(legs, i, PLATFORM_JOINT))
@@ -46,34 +66,39 @@ def foot(legs, i, position, matrix):
 
 
 @device
-def drive(legs, i, position, matrix):
-    """Return arm of the foot, drive w and length; see `twin.kernels.legs.kinematics`."""
+def actuation(
+    legs: FloatArray, i: int, position: Vector, matrix: Matrix
+) -> tuple[Vector, Vector, float]:
+    """Return arm of the foot, w and length; see `twin.kernels.legs.dispatch`."""
     arm, _, rise, length = foot(legs, i, position, matrix)
     return arm, (0.0, 0.0, 1.0 / rise), length
 
 
 @device
-def drive_rate(legs, i, position, matrix, velocity, omega):
-    """Return the time derivatives of drive and moment, the row of the Jacobian; see `drive`."""
-    arm, upward, rise, _ = foot(legs, i, position, matrix)
-    swing = cross(omega, arm)
-    rate = (velocity[2] + swing[2]) / rise
+def actuation_rate(legs: FloatArray, i: int, state: PlatformState) -> tuple[Vector, Vector]:
+    """Return the time derivatives of w and arm x w, the row of the Jacobian."""
+    arm, upward, rise, _ = foot(legs, i, state.position, state.matrix)
+    swing = cross(state.omega, arm)
+    rate = (state.velocity[2] + swing[2]) / rise
     arm_rate = subtract(swing, scale(rate, upward))
-    falling = cross(omega, upward)[2]
+    falling = cross(state.omega, upward)[2]
     changing = (0.0, 0.0, -falling / (rise * rise))
     return changing, add(cross(arm_rate, (0.0, 0.0, 1.0 / rise)), cross(arm, changing))
 
 
 @device
-def in_plane(upward, rise, a):
-    """Return (1 - n w^T) a: what is left of `a` in the floor."""
+def in_plane(upward: Vector, rise: float, a: Vector) -> Vector:
+    """Return (1 - n w^T) a, the part of `a` in the floor."""
     return subtract(a, scale(a[2] / rise, upward))
 
 
 @device
-def foot_bias(arm, upward, rise, velocity, omega):
+def foot_bias(
+    arm: Vector, upward: Vector, rise: float, state: PlatformState
+) -> tuple[Vector, Vector]:
     """Return the foot's velocity, and its acceleration where the platform does not accelerate."""
-    moving = add(velocity, cross(omega, arm))
+    omega = state.omega
+    moving = add(state.velocity, cross(omega, arm))
     rate = moving[2] / rise
     swing = cross(omega, cross(omega, arm))
     bias = subtract(swing, scale(2.0 * rate, cross(omega, upward)))
@@ -81,28 +106,36 @@ def foot_bias(arm, upward, rise, velocity, omega):
 
 
 @device
-def plane_directions(upward, rise):
+def plane_directions(upward: Vector, rise: float) -> tuple[Vector, Vector]:
     """Return e_x and e_y, so that the foot moves by (e_x . a, e_y . a)."""
     return (1.0, 0.0, -upward[0] / rise), (0.0, 1.0, -upward[1] / rise)
 
 
 @device
-def roll_and_pitch(matrix):
+def roll_and_pitch(matrix: Matrix) -> tuple[float, float]:
     """Return roll and pitch [rad] of the direction n: n = Rx(roll) Ry(pitch) z."""
     x, y, z = normal(matrix)
     return atan2(-y, z), atan2(x, sqrt(y * y + z * z))
 
 
 @device
-def joints(legs, home, i, position, matrix, velocity, omega, linear, angular, out):
-    """Fill `out` (3, 3); see `leg_joints`.
+def fill_joints(
+    legs: FloatArray,
+    home: FloatArray,
+    i: int,
+    state: PlatformState,
+    acceleration: Acceleration,
+    out: FloatArray,
+) -> bool:
+    """Fill `out` (3, 3) with the joints of leg i.
 
-    Sliding feet: (place along x, along y, extension); the fixed one: (roll, pitch, extension).
+    Sliding feet: (position along x, along y, extension); the fixed one: (roll, pitch, extension).
     """
-    arm, upward, rise, length = foot(legs, i, position, matrix)
-    speed, bias = foot_bias(arm, upward, rise, velocity, omega)
-    moving = add(velocity, cross(omega, arm))
-    pushed = add(linear, cross(angular, arm))
+    omega, angular = state.omega, acceleration.angular
+    arm, upward, rise, length = foot(legs, i, state.position, state.matrix)
+    speed, bias = foot_bias(arm, upward, rise, state)
+    moving = add(state.velocity, cross(omega, arm))
+    pushed = add(acceleration.linear, cross(angular, arm))
     rate = moving[2] / rise
     swing = cross(omega, cross(omega, arm))
     lifted = pushed[2] + swing[2] - 2.0 * rate * cross(omega, upward)[2]
@@ -110,7 +143,7 @@ def joints(legs, home, i, position, matrix, velocity, omega, linear, angular, ou
     out[2, 1] = rate
     out[2, 2] = lifted / rise
     if legs[i, FIXED] == 1.0:
-        roll, pitch = roll_and_pitch(matrix)
+        roll, pitch = roll_and_pitch(state.matrix)
         second = (0.0, cos(roll), sin(roll))
         out[0, 0], out[1, 0] = roll - home[i, HOME_ROLL], pitch - home[i, HOME_PITCH]
         out[0, 1], out[1, 1] = omega[0], dot(omega, second)
@@ -118,15 +151,15 @@ def joints(legs, home, i, position, matrix, velocity, omega, linear, angular, ou
     else:
         sliding = in_plane(upward, rise, pushed)
         for k in range(2):
-            out[k, 0] = position[k] + arm[k] - legs[i, BASE_JOINT + k]
+            out[k, 0] = state.position[k] + arm[k] - legs[i, BASE_JOINT + k]
             out[k, 1] = speed[k]
             out[k, 2] = sliding[k] + bias[k]
     return rise > SMALLEST_RISE
 
 
 @device
-def fixed_foot(legs):
-    """Return the number of the pillar whose foot is held."""
+def fixed_foot(legs: FloatArray) -> int:
+    """Return the index of the pillar whose foot is held."""
     for i in range(legs.shape[0]):
         if legs[i, FIXED] == 1.0:
             return i
@@ -134,8 +167,10 @@ def fixed_foot(legs):
 
 
 @device
-def fill_row(rows, k, linear, angular, drift, value):
-    """Write one condition: row (6 entries), drift, value."""
+def fill_constraint(
+    rows: FloatArray, k: int, linear: Vector, angular: Vector, drift: float, value: float
+) -> None:
+    """Write one constraint: row (6 entries), drift, value."""
     for j in range(3):
         rows[k, j] = linear[j]
         rows[k, j + 3] = angular[j]
@@ -144,58 +179,57 @@ def fill_row(rows, k, linear, angular, drift, value):
 
 
 @device
-def constraints(legs, position, matrix, velocity, omega, rows):
-    """Fill `rows` (3, 8) with the constraints of the fixed foot; see `fill_constraints`."""
-    i = fixed_foot(legs)
+def fill_constraints(legs: FloatArray, state: PlatformState, rows: FloatArray) -> None:
+    """Fill `rows` (3, 8) with the constraints of the fixed foot."""
+    i, position, matrix = fixed_foot(legs), state.position, state.matrix
     arm, upward, rise, _ = foot(legs, i, position, matrix)
-    _, bias = foot_bias(arm, upward, rise, velocity, omega)
+    _, bias = foot_bias(arm, upward, rise, state)
     first, second = plane_directions(upward, rise)
     off_x = position[0] + arm[0] - legs[i, BASE_JOINT]
     off_y = position[1] + arm[1] - legs[i, BASE_JOINT + 1]
-    fill_row(rows, 0, first, cross(arm, first), bias[0], off_x)
-    fill_row(rows, 1, second, cross(arm, second), bias[1], off_y)
+    fill_constraint(rows, 0, first, cross(arm, first), bias[0], off_x)
+    fill_constraint(rows, 1, second, cross(arm, second), bias[1], off_y)
     side = (matrix[1], matrix[4], matrix[7])
     x = (1.0, 0.0, 0.0)
-    drift = dot(omega, cross(cross(omega, side), x))
-    fill_row(rows, 2, (0.0, 0.0, 0.0), cross(side, x), drift, side[0])
+    drift = dot(state.omega, cross(cross(state.omega, side), x))
+    fill_constraint(rows, 2, (0.0, 0.0, 0.0), cross(side, x), drift, side[0])
 
 
 @device
-def settled(legs, position, matrix, velocity, omega):
+def projected(legs: FloatArray, state: PlatformState) -> tuple[Vector, Quaternion, Vector, Vector]:
     """Return the state that meets the constraints with the same height, normal and their rates.
 
-    Position, half angles' quaternion, velocity and angular velocity.
+    Position, quaternion, velocity and angular velocity.
     """
-    roll, pitch = roll_and_pitch(matrix)
+    omega = state.omega
+    roll, pitch = roll_and_pitch(state.matrix)
     cr, sr, cp, sp = cos(0.5 * roll), sin(0.5 * roll), cos(0.5 * pitch), sin(0.5 * pitch)
     quaternion = (cr * cp, sr * cp, cr * sp, sr * sp)
     turn = rotation(quaternion[0], quaternion[1], quaternion[2], quaternion[3])
     second, n = (0.0, cos(roll), sin(roll)), normal(turn)
-    # The angular velocity without yaw that turns the normal as the given one does.
+    # The angular velocity without yaw that turns the normal like the given one.
     about_x = (omega[0] - n[0] * dot(omega, n)) / (1.0 - n[0] * n[0])
     spin = add((about_x, 0.0, 0.0), scale(dot(omega, second), second))
     i = fixed_foot(legs)
-    arm, upward, rise, _ = foot(legs, i, position, turn)
-    place = (legs[i, BASE_JOINT] - arm[0], legs[i, BASE_JOINT + 1] - arm[1], position[2])
+    height, climb = state.position[2], state.velocity[2]
+    arm, upward, rise, _ = foot(legs, i, state.position, turn)
+    position = (legs[i, BASE_JOINT] - arm[0], legs[i, BASE_JOINT + 1] - arm[1], height)
     swing = cross(spin, arm)
-    rate = (velocity[2] + swing[2]) / rise
-    moving = (rate * upward[0] - swing[0], rate * upward[1] - swing[1], velocity[2])
-    return place, quaternion, moving, spin
+    rate = (climb + swing[2]) / rise
+    velocity = (rate * upward[0] - swing[0], rate * upward[1] - swing[1], climb)
+    return position, quaternion, velocity, spin
 
 
 @device
-def settle(legs, y):
-    """Move a state `y` (13 or more) onto the constraints, the quaternion on its own side."""
-    matrix = rotation(y[3], y[4], y[5], y[6])
-    place, quaternion, velocity, spin = settled(
-        legs, (y[0], y[1], y[2]), matrix, (y[7], y[8], y[9]), (y[10], y[11], y[12])
-    )
+def project_onto_constraints(legs: FloatArray, y: FloatArray) -> None:
+    """Move a state `y` (13 or more) onto the constraints; the quaternion keeps its sign."""
+    position, quaternion, velocity, spin = projected(legs, platform_state(y[:7], y[7:13]))
     side = 0.0
     for k in range(4):
         side += quaternion[k] * y[3 + k]
     sign = -1.0 if side < 0.0 else 1.0
     for k in range(3):
-        y[k] = place[k]
+        y[k] = position[k]
         y[7 + k] = velocity[k]
         y[10 + k] = spin[k]
     for k in range(4):

@@ -15,16 +15,21 @@ Reference: extended-configuration-space paper, section 6; derivation in docs/dyn
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
-from twin.kernels.legs.kinds import AXIS, BASE_JOINT
+from twin.kernels.legs.interface import AXIS, BASE_JOINT, LegResponse
 from twin.kernels.legs.rss.kinematics import (
     CRANK_LENGTH,
     RSS_GEOMETRY_SIZE,
     SMALLEST_GAIN,
+    Crank,
     crank,
     crank_rates,
 )
-from twin.kernels.vectors import add, cross, dot, row, scale, subtract
+from twin.kernels.platform_state import PlatformState
+from twin.kernels.vectors import Vector, add, cross, dot, row, scale, subtract
 
 ROD_MASS = RSS_GEOMETRY_SIZE
 CRANK_INERTIA = RSS_GEOMETRY_SIZE + 1
@@ -35,8 +40,17 @@ CRANK_MOMENT = RSS_GEOMETRY_SIZE + 3
 LEG_SIZE = RSS_GEOMETRY_SIZE + 6
 
 
+class RssLegs(NamedTuple):
+    """Constants of legs with crank, elbow and slender rod."""
+
+    rows: FloatArray
+    """`(n, LEG_SIZE)`"""
+
+
 @device
-def factored(xx, yy, zz, xy, xz, yz):
+def factored(
+    xx: float, yy: float, zz: float, xy: float, xz: float, yz: float
+) -> tuple[Vector, Vector, Vector, Vector]:
     """Return directions and masses whose sum m_k u_k u_k^T is the symmetric matrix given."""
     reciprocal = 1.0 / xx
     l_yx, l_zx = xy * reciprocal, xz * reciprocal
@@ -47,33 +61,35 @@ def factored(xx, yy, zz, xy, xz, yz):
 
 
 @device
-def crank_center(legs, i, direction, turning):
+def crank_center(legs: FloatArray, i: int, at: Crank) -> Vector:
     """Return mass times centre of mass of the crank from its base joint, base frame."""
     moment = row(legs, i, CRANK_MOMENT)
     axis = row(legs, i, AXIS)
-    across = add(scale(moment[0], axis), scale(moment[1], turning))
-    return add(across, scale(moment[2], direction))
+    across = add(scale(moment[0], axis), scale(moment[1], at.turning))
+    return add(across, scale(moment[2], at.direction))
 
 
 @device
-def response(legs, i, position, matrix, velocity, omega, gravity, deflection):
-    """Return how leg i answers the platform; see `twin.kernels.legs.dynamics`."""
-    arm, _, direction, turning, rod, gain = crank(legs, i, position, matrix)
+def response(
+    legs: FloatArray, i: int, state: PlatformState, gravity: Vector, deflection: FloatArray
+) -> LegResponse:
+    """Return the force that it takes to move the platform joint of leg i."""
+    at = crank(legs, i, state.position, state.matrix)
     length, mass = legs[i, CRANK_LENGTH], legs[i, ROD_MASS]
-    arm_rate = cross(omega, arm)
-    tip_velocity = add(velocity, arm_rate)
-    tip_acceleration = cross(omega, arm_rate)
-    rate, changing, _ = crank_rates(legs, i, direction, turning, rod, gain, tip_velocity)
-    w = scale(1.0 / gain, rod)
+    arm_rate = cross(state.omega, at.arm)
+    tip_velocity = add(state.velocity, arm_rate)
+    tip_acceleration = cross(state.omega, arm_rate)
+    rate, changing = crank_rates(legs, i, at, tip_velocity)
+    w = scale(1.0 / at.gain, at.rod)
     second_rate = dot(w, tip_acceleration) + dot(changing, tip_velocity)
-    q = scale(length, turning)
-    elbow = subtract(scale(second_rate, q), scale(length * rate * rate, direction))
+    q = scale(length, at.turning)
+    elbow = subtract(scale(second_rate, q), scale(length * rate * rate, at.direction))
     sixth = mass / 6.0
     weight = scale(0.5 * mass, gravity)
     at_elbow = subtract(scale(sixth, add(scale(2.0, elbow), tip_acceleration)), weight)
     at_tip = subtract(scale(sixth, add(elbow, scale(2.0, tip_acceleration))), weight)
     inertia = legs[i, CRANK_INERTIA]
-    falling = dot(cross(row(legs, i, AXIS), crank_center(legs, i, direction, turning)), gravity)
+    falling = dot(cross(row(legs, i, AXIS), crank_center(legs, i, at)), gravity)
     force = add(at_tip, scale(dot(q, at_elbow) + inertia * second_rate - falling, w))
 
     third = mass / 3.0
@@ -86,20 +102,23 @@ def response(legs, i, position, matrix, velocity, omega, gravity, deflection):
         sixth * (q[0] * w[2] + q[2] * w[0]) + total * w[0] * w[2],
         sixth * (q[1] * w[2] + q[2] * w[1]) + total * w[1] * w[2],
     )
-    return arm, w, first, second, last, masses, force, abs(gain) > SMALLEST_GAIN * length
+    regular = abs(at.gain) > SMALLEST_GAIN * length
+    return LegResponse(at.arm, w, first, second, last, masses, force, regular)
 
 
 @device
-def leg_energy(legs, i, position, matrix, velocity, omega, gravity, deflection):
-    """Return kinetic and potential energy and dissipated power; see `response`."""
-    arm, _, direction, turning, rod, gain = crank(legs, i, position, matrix)
+def leg_energy(
+    legs: FloatArray, i: int, state: PlatformState, gravity: Vector, deflection: FloatArray
+) -> tuple[float, float, float]:
+    """Return kinetic and potential energy and dissipated power."""
+    at = crank(legs, i, state.position, state.matrix)
     length, mass = legs[i, CRANK_LENGTH], legs[i, ROD_MASS]
-    tip = add(velocity, cross(omega, arm))
-    rate = dot(rod, tip) / gain
-    elbow = scale(length * rate, turning)
+    tip = add(state.velocity, cross(state.omega, at.arm))
+    rate = dot(at.rod, tip) / at.gain
+    elbow = scale(length * rate, at.turning)
     kinetic = mass / 6.0 * (dot(elbow, elbow) + dot(elbow, tip) + dot(tip, tip))
     kinetic += 0.5 * legs[i, CRANK_INERTIA] * rate * rate
     base = row(legs, i, BASE_JOINT)
-    ends = add(add(base, scale(length, direction)), add(position, arm))
-    moment = add(crank_center(legs, i, direction, turning), scale(legs[i, CRANK_MASS], base))
+    ends = add(add(base, scale(length, at.direction)), add(state.position, at.arm))
+    moment = add(crank_center(legs, i, at), scale(legs[i, CRANK_MASS], base))
     return kinetic, -dot(gravity, add(scale(0.5 * mass, ends), moment)), 0.0

@@ -16,11 +16,16 @@ Reference: extended-configuration-space paper, section 6.
 from __future__ import annotations
 
 from math import acos, atan2, cos, nan, pi, sin, sqrt
+from typing import NamedTuple
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
-from twin.kernels.legs.kinds import AXIS, GEOMETRY_SIZE, HOME_COORDINATE
+from twin.kernels.legs.interface import AXIS, GEOMETRY_SIZE, HOME_COORDINATE
 from twin.kernels.legs.ups.kinematics import leg_vector, universal_joint
-from twin.kernels.vectors import add, cross, dot, row, scale, subtract
+from twin.kernels.platform_state import Acceleration, PlatformState
+from twin.kernels.vectors import Matrix, Vector, add, cross, dot, row, scale, subtract
+
+JOINT_COUNT = 3
 
 ZERO = GEOMETRY_SIZE
 """Direction c0 of the crank at angle zero."""
@@ -39,30 +44,47 @@ SMALLEST_GAIN = 1e-4
 """e . c' below which crank and rod are stretched or folded, and no rate moves the tip."""
 
 
+class Crank(NamedTuple):
+    """Position of crank and rod of one leg, base axes."""
+
+    arm: Vector
+    """from the reference point to the platform joint [m]"""
+    angle: float
+    """[rad]"""
+    direction: Vector
+    """c"""
+    turning: Vector
+    """c' = u x c"""
+    rod: Vector
+    """e"""
+    gain: float
+    """l_c e . c' [m]"""
+
+
 @device
-def nearest(angle, middle):
+def nearest(angle: float, middle: float) -> float:
     """Return the angle [rad] that differs by whole turns and is nearest to `middle`."""
     return angle - 2.0 * pi * round((angle - middle) / (2.0 * pi))
 
 
 @device
-def crank_angle(legs, i, vector):
+def crank_angle(legs: FloatArray, i: int, vector: Vector) -> float:
     """Return the crank's angle [rad] for a tip at `vector` from its joint; NaN out of reach."""
     zero = row(legs, i, ZERO)
     side = cross(row(legs, i, AXIS), zero)
     crank, rod = legs[i, CRANK_LENGTH], legs[i, ROD_LENGTH]
     along, across = dot(vector, zero), dot(vector, side)
-    wanted = (dot(vector, vector) + crank * crank - rod * rod) / (2.0 * crank)
+    needed = (dot(vector, vector) + crank * crank - rod * rod) / (2.0 * crank)
     reach = sqrt(along * along + across * across)
-    if not abs(wanted) <= reach:
+    if not abs(needed) <= reach:
         return nan
-    angle = atan2(across, along) + legs[i, BRANCH] * acos(wanted / reach)
+    angle = atan2(across, along) + legs[i, BRANCH] * acos(needed / reach)
     return nearest(angle, legs[i, MIDDLE])
 
 
 @device
-def crank(legs, i, position, matrix):
-    """Return arm, angle, crank direction c and its derivative c', rod e, and l_c e . c'."""
+def crank(legs: FloatArray, i: int, position: Vector, matrix: Matrix) -> Crank:
+    """Return the position of crank and rod of leg i."""
     arm, vector = leg_vector(legs, i, position, matrix)
     angle = crank_angle(legs, i, vector)
     axis, zero = row(legs, i, AXIS), row(legs, i, ZERO)
@@ -71,72 +93,77 @@ def crank(legs, i, position, matrix):
     turning = cross(axis, direction)
     length = legs[i, CRANK_LENGTH]
     rod = scale(1.0 / legs[i, ROD_LENGTH], subtract(vector, scale(length, direction)))
-    return arm, angle, direction, turning, rod, length * dot(rod, turning)
+    return Crank(arm, angle, direction, turning, rod, length * dot(rod, turning))
 
 
 @device
-def drive(legs, i, position, matrix):
-    """Return arm, drive w and crank angle; see `twin.kernels.legs.kinematics`."""
-    arm, angle, _, _, rod, gain = crank(legs, i, position, matrix)
-    return arm, scale(1.0 / gain, rod), angle
+def actuation(
+    legs: FloatArray, i: int, position: Vector, matrix: Matrix
+) -> tuple[Vector, Vector, float]:
+    """Return arm, w and crank angle; see `twin.kernels.legs.dispatch`."""
+    at = crank(legs, i, position, matrix)
+    return at.arm, scale(1.0 / at.gain, at.rod), at.angle
 
 
 @device
-def crank_rates(legs, i, direction, turning, rod, gain, tip_velocity):
-    """Return rate of the crank's angle, of w, and of the rod's direction."""
-    length = legs[i, CRANK_LENGTH]
-    rate = dot(rod, tip_velocity) / gain
+def crank_rates(legs: FloatArray, i: int, at: Crank, tip_velocity: Vector) -> tuple[float, Vector]:
+    """Return the rates of the crank's angle and of w."""
+    length, inverse = legs[i, CRANK_LENGTH], 1.0 / at.gain
+    rate = dot(at.rod, tip_velocity) / at.gain
     rod_rate = scale(
-        1.0 / legs[i, ROD_LENGTH], subtract(tip_velocity, scale(length * rate, turning))
+        1.0 / legs[i, ROD_LENGTH], subtract(tip_velocity, scale(length * rate, at.turning))
     )
-    gain_rate = length * (dot(rod_rate, turning) - rate * dot(rod, direction))
-    inverse = 1.0 / gain
-    return (
-        rate,
-        scale(inverse, subtract(rod_rate, scale(gain_rate * inverse, rod))),
-        rod_rate,
-    )
+    gain_rate = length * (dot(rod_rate, at.turning) - rate * dot(at.rod, at.direction))
+    return rate, scale(inverse, subtract(rod_rate, scale(gain_rate * inverse, at.rod)))
 
 
 @device
-def drive_rate(legs, i, position, matrix, velocity, omega):
-    """Return the time derivatives of drive and moment, the row of the Jacobian; see `drive`."""
-    arm, _, direction, turning, rod, gain = crank(legs, i, position, matrix)
-    arm_rate = cross(omega, arm)
-    _, changing, _ = crank_rates(legs, i, direction, turning, rod, gain, add(velocity, arm_rate))
-    return changing, add(scale(1.0 / gain, cross(arm_rate, rod)), cross(arm, changing))
+def actuation_rate(legs: FloatArray, i: int, state: PlatformState) -> tuple[Vector, Vector]:
+    """Return the time derivatives of w and arm x w, the row of the Jacobian."""
+    at = crank(legs, i, state.position, state.matrix)
+    arm_rate = cross(state.omega, at.arm)
+    _, changing = crank_rates(legs, i, at, add(state.velocity, arm_rate))
+    return changing, add(scale(1.0 / at.gain, cross(arm_rate, at.rod)), cross(at.arm, changing))
 
 
 @device
-def joints(legs, home, i, position, matrix, velocity, omega, linear, angular, out):
-    """Fill `out` (3, 3) with (crank, first and second angle of the elbow); see `leg_joints`."""
-    arm, angle, direction, turning, rod, gain = crank(legs, i, position, matrix)
+def fill_joints(
+    legs: FloatArray,
+    home: FloatArray,
+    i: int,
+    state: PlatformState,
+    acceleration: Acceleration,
+    out: FloatArray,
+) -> bool:
+    """Fill `out` (3, 3) with (crank, first and second angle of the elbow)."""
+    at = crank(legs, i, state.position, state.matrix)
     length = legs[i, CRANK_LENGTH]
-    arm_rate = cross(omega, arm)
-    tip_velocity = add(velocity, arm_rate)
-    tip_acceleration = add(add(linear, cross(angular, arm)), cross(omega, arm_rate))
-    rate, changing, _ = crank_rates(legs, i, direction, turning, rod, gain, tip_velocity)
-    second_rate = dot(rod, tip_acceleration) / gain + dot(changing, tip_velocity)
-    elbow_velocity = scale(length * rate, turning)
+    arm_rate = cross(state.omega, at.arm)
+    tip_velocity = add(state.velocity, arm_rate)
+    tip_acceleration = add(
+        add(acceleration.linear, cross(acceleration.angular, at.arm)), cross(state.omega, arm_rate)
+    )
+    rate, changing = crank_rates(legs, i, at, tip_velocity)
+    second_rate = dot(at.rod, tip_acceleration) / at.gain + dot(changing, tip_velocity)
+    elbow_velocity = scale(length * rate, at.turning)
     elbow_acceleration = scale(
-        length, subtract(scale(second_rate, turning), scale(rate * rate, direction))
+        length, subtract(scale(second_rate, at.turning), scale(rate * rate, at.direction))
     )
     _, _, regular = universal_joint(
         home,
         i,
         row(legs, i, AXIS),
-        rod,
+        at.rod,
         legs[i, ROD_LENGTH],
         subtract(tip_velocity, elbow_velocity),
         subtract(tip_acceleration, elbow_acceleration),
-        out,
-        1,
+        out[1:],
     )
-    out[0, 0] = angle - home[i, HOME_COORDINATE]
+    out[0, 0] = at.angle - home[i, HOME_COORDINATE]
     out[0, 1] = rate
     out[0, 2] = second_rate
     # The elbow's first axis is the crank's, about which the crank has turned already.
     out[1, 0] = nearest(out[1, 0] - out[0, 0], 0.0)
     out[1, 1] -= rate
     out[1, 2] -= second_rate
-    return regular and abs(gain) > SMALLEST_GAIN * length
+    return regular and abs(at.gain) > SMALLEST_GAIN * length

@@ -7,18 +7,22 @@ moment N and the axial force F_z; virtual power gives the tip force
     F = ((N_y + tan(psi) N_z) / l,  -N_x / l,  F_z).
 
 Derivation in docs/dynamics.md. Two bodies on the axis with axisymmetric tensors make the effective
-mass diagonal; the general case is diagonalised by L D L^T, so that both answer with three
-directions and three masses.
+mass diagonal; the general case is diagonalised by L D L^T. Both give three directions and three
+masses.
 
 Reference: idea of leg-natural coordinates from the extended-configuration-space paper, section 3.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
-from twin.kernels.legs.kinds import AXIS, BASE_JOINT, GEOMETRY_SIZE
+from twin.kernels.legs.interface import AXIS, BASE_JOINT, GEOMETRY_SIZE, LegResponse
 from twin.kernels.legs.ups.kinematics import leg_acceleration, leg_frame, leg_line, leg_rotation
-from twin.kernels.vectors import add, cross, dot, row, scale, subtract
+from twin.kernels.platform_state import PlatformState
+from twin.kernels.vectors import Vector, add, cross, dot, row, scale, subtract
 
 AXISYMMETRIC = GEOMETRY_SIZE
 """1 where centres of mass lie on the axis and the tensors are diag(a, a, b)."""
@@ -33,9 +37,38 @@ LEG_SIZE = GEOMETRY_SIZE + 15
 SINGULAR_SINE = 1e-6
 """Sine of the angle between leg and first axis below which the leg's spin is undefined."""
 
+Tensor = tuple[float, float, float, float, float, float]
+"""xx, yy, zz, xy, xz, yz"""
+
+
+class UpsLegs(NamedTuple):
+    """Constants of legs with universal joint, prismatic actuator and spherical joint."""
+
+    rows: FloatArray
+    """`(n, LEG_SIZE)`"""
+
+
+class LegMotion(NamedTuple):
+    """Motion of a leg in its own frame, under the part of the acceleration already known."""
+
+    length: float
+    """[m]"""
+    rate: float
+    """of the length [m/s]"""
+    second_rate: float
+    """of the length [m/s2]"""
+    tangent: float
+    """tan(psi)"""
+    omega: Vector
+    """angular velocity [rad/s]"""
+    alpha: Vector
+    """angular acceleration [rad/s2]"""
+    weight: Vector
+    """acceleration that every body feels [m/s2]"""
+
 
 @device
-def fixed_tensor_times(legs, i, a):
+def fixed_tensor_times(legs: FloatArray, i: int, a: Vector) -> Vector:
     """Return the length-independent part of the leg's tensor times a vector, leg frame."""
     xx, yy, zz = legs[i, TENSOR], legs[i, TENSOR + 1], legs[i, TENSOR + 2]
     xy, xz, yz = legs[i, TENSOR + 3], legs[i, TENSOR + 4], legs[i, TENSOR + 5]
@@ -47,7 +80,7 @@ def fixed_tensor_times(legs, i, a):
 
 
 @device
-def leg_tensor(legs, i, mass, center):
+def leg_tensor(legs: FloatArray, i: int, mass: float, center: Vector) -> Tensor:
     """Return the tensor of leg i about its base joint, leg frame: xx, yy, zz, xy, xz, yz.
 
     The rod has the given mass and its centre at `center` [m] from the base joint.
@@ -64,45 +97,7 @@ def leg_tensor(legs, i, mass, center):
 
 
 @device
-def tip_response(legs, i, direction, length, tip_velocity, tip_acceleration, gravity):
-    """Return how leg i answers at its tip, without actuator force; base frame.
-
-    Args:
-        legs: leg constants `(n, LEG_SIZE)`.
-        i: leg.
-        direction: unit vector from base joint to tip.
-        length: [m].
-        tip_velocity: [m/s].
-        tip_acceleration: the part of the tip's acceleration that is already known [m/s2].
-        gravity: what every body feels, base axes [m/s2].
-
-    Returns:
-        Three directions u_k, three masses m_k and a force f, so that moving the tip with
-        `tip_acceleration + a` takes the force `sum m_k u_k (u_k . a) + f`; and a flag that is
-        False where the leg lies along its first axis.
-    """
-    x, y, tangent, cosine = leg_frame(row(legs, i, AXIS), direction)
-    omega, rate = leg_rotation(x, y, direction, tangent, length, tip_velocity)
-    known = (dot(tip_acceleration, x), dot(tip_acceleration, y), dot(tip_acceleration, direction))
-    alpha, second_rate = leg_acceleration(omega, rate, tangent, length, known)
-    weight = (dot(gravity, x), dot(gravity, y), dot(gravity, direction))
-    inverse = 1.0 / length
-    regular = cosine > SINGULAR_SINE
-    if legs[i, AXISYMMETRIC] == 1.0:
-        masses, force = axisymmetric_response(
-            legs, i, omega, alpha, rate, second_rate, weight, tangent, length, inverse
-        )
-        return x, y, direction, masses, in_base(x, y, direction, force), regular
-    lower, masses, force = general_response(
-        legs, i, omega, alpha, rate, second_rate, weight, tangent, length, inverse
-    )
-    first = add(x, add(scale(lower[0], y), scale(lower[1], direction)))
-    second = add(y, scale(lower[2], direction))
-    return first, second, direction, masses, in_base(x, y, direction, force), regular
-
-
-@device
-def in_base(x, y, z, a):
+def in_base(x: Vector, y: Vector, z: Vector, a: Vector) -> Vector:
     """Return the base-frame vector with leg-frame components a."""
     return (
         x[0] * a[0] + y[0] * a[1] + z[0] * a[2],
@@ -112,17 +107,17 @@ def in_base(x, y, z, a):
 
 
 @device
-def axisymmetric_response(
-    legs, i, omega, alpha, rate, second_rate, weight, tangent, length, inverse
-):
+def axisymmetric_response(legs: FloatArray, i: int, motion: LegMotion) -> tuple[Vector, Vector]:
     """Return effective masses and force of a leg whose bodies are axisymmetric, leg frame."""
+    omega, alpha, weight, tangent = motion.omega, motion.alpha, motion.weight, motion.tangent
+    inverse = 1.0 / motion.length
     mass = legs[i, ROD_MASS]
-    reach = length + legs[i, ROD_CENTER + 2]
+    reach = motion.length + legs[i, ROD_CENTER + 2]
     across, axial = legs[i, TENSOR], legs[i, TENSOR + 2]
     lever = mass * reach
     transverse = across + lever * reach
     spread = transverse - axial
-    coriolis = 2.0 * lever * rate
+    coriolis = 2.0 * lever * motion.rate
     fall = legs[i, HOUSING_MASS] * legs[i, HOUSING_CENTER + 2] + lever
     moment_x = (
         transverse * alpha[0]
@@ -141,20 +136,22 @@ def axisymmetric_response(
     force = (
         (moment_y + tangent * moment_z) * inverse,
         -moment_x * inverse,
-        mass * (second_rate - reach * spin - weight[2]),
+        mass * (motion.second_rate - reach * spin - weight[2]),
     )
     square = inverse * inverse
     return ((transverse + tangent * tangent * axial) * square, transverse * square, mass), force
 
 
 @device
-def general_response(legs, i, omega, alpha, rate, second_rate, weight, tangent, length, inverse):
+def general_response(legs: FloatArray, i: int, motion: LegMotion) -> tuple[Vector, Vector, Vector]:
     """Return L (three entries), D and the force of a leg with general bodies, leg frame."""
+    omega, alpha, weight, tangent = motion.omega, motion.alpha, motion.weight, motion.tangent
+    inverse = 1.0 / motion.length
     mass = legs[i, ROD_MASS]
     center = row(legs, i, ROD_CENTER)
-    center = (center[0], center[1], center[2] + length)
-    spin = cross(omega, add(cross(omega, center), (0.0, 0.0, 2.0 * rate)))
-    rod = add(add(cross(alpha, center), spin), (0.0, 0.0, second_rate))
+    center = (center[0], center[1], center[2] + motion.length)
+    spin = cross(omega, add(cross(omega, center), (0.0, 0.0, 2.0 * motion.rate)))
+    rod = add(add(cross(alpha, center), spin), (0.0, 0.0, motion.second_rate))
     rod = scale(mass, subtract(rod, weight))
     moment = add(
         add(fixed_tensor_times(legs, i, alpha), cross(omega, fixed_tensor_times(legs, i, omega))),
@@ -181,36 +178,46 @@ def general_response(legs, i, omega, alpha, rate, second_rate, weight, tangent, 
 
 
 @device
-def tip_energy(legs, i, direction, length, tip_velocity, gravity):
-    """Return kinetic and potential energy [J] of leg i; potential zero at the base's origin."""
-    x, y, tangent, _ = leg_frame(row(legs, i, AXIS), direction)
-    omega, rate = leg_rotation(x, y, direction, tangent, length, tip_velocity)
+def response(
+    legs: FloatArray, i: int, state: PlatformState, gravity: Vector, deflection: FloatArray
+) -> LegResponse:
+    """Return the force that it takes to move the tip of leg i."""
+    arm, along, length = leg_line(legs, i, state.position, state.matrix)
+    arm_rate = cross(state.omega, arm)
+    known = cross(state.omega, arm_rate)
+    x, y, tangent, cosine = leg_frame(row(legs, i, AXIS), along)
+    omega, rate = leg_rotation(x, y, along, tangent, length, add(state.velocity, arm_rate))
+    known = (dot(known, x), dot(known, y), dot(known, along))
+    alpha, second_rate = leg_acceleration(omega, rate, tangent, length, known)
+    weight = (dot(gravity, x), dot(gravity, y), dot(gravity, along))
+    motion = LegMotion(length, rate, second_rate, tangent, omega, alpha, weight)
+    regular = cosine > SINGULAR_SINE and length > 0.0
+    if legs[i, AXISYMMETRIC] == 1.0:
+        masses, force = axisymmetric_response(legs, i, motion)
+        return LegResponse(arm, along, x, y, along, masses, in_base(x, y, along, force), regular)
+    lower, masses, force = general_response(legs, i, motion)
+    first = add(x, add(scale(lower[0], y), scale(lower[1], along)))
+    second = add(y, scale(lower[2], along))
+    return LegResponse(
+        arm, along, first, second, along, masses, in_base(x, y, along, force), regular
+    )
+
+
+@device
+def leg_energy(
+    legs: FloatArray, i: int, state: PlatformState, gravity: Vector, deflection: FloatArray
+) -> tuple[float, float, float]:
+    """Return kinetic and potential energy and dissipated power."""
+    arm, along, length = leg_line(legs, i, state.position, state.matrix)
+    tip_velocity = add(state.velocity, cross(state.omega, arm))
+    x, y, tangent, _ = leg_frame(row(legs, i, AXIS), along)
+    omega, rate = leg_rotation(x, y, along, tangent, length, tip_velocity)
     center = row(legs, i, ROD_CENTER)
     center = (center[0], center[1], center[2] + length)
     rod = add(cross(omega, center), (0.0, 0.0, rate))
     mass, housing = legs[i, ROD_MASS], legs[i, HOUSING_MASS]
     kinetic = 0.5 * (dot(omega, fixed_tensor_times(legs, i, omega)) + mass * dot(rod, rod))
     moment = add(scale(housing, row(legs, i, HOUSING_CENTER)), scale(mass, center))
-    weight = (dot(gravity, x), dot(gravity, y), dot(gravity, direction))
+    weight = (dot(gravity, x), dot(gravity, y), dot(gravity, along))
     fallen = dot(weight, moment) + (housing + mass) * dot(gravity, row(legs, i, BASE_JOINT))
-    return kinetic, -fallen
-
-
-@device
-def response(legs, i, position, matrix, velocity, omega, gravity, deflection):
-    """Return how leg i answers the platform; see `twin.kernels.legs.dynamics`."""
-    arm, along, length = leg_line(legs, i, position, matrix)
-    arm_rate = cross(omega, arm)
-    first, second, third, masses, force, regular = tip_response(
-        legs, i, along, length, add(velocity, arm_rate), cross(omega, arm_rate), gravity
-    )
-    return arm, along, first, second, third, masses, force, regular and length > 0.0
-
-
-@device
-def leg_energy(legs, i, position, matrix, velocity, omega, gravity, deflection):
-    """Return kinetic and potential energy and dissipated power; see `response`."""
-    arm, along, length = leg_line(legs, i, position, matrix)
-    tip_velocity = add(velocity, cross(omega, arm))
-    kinetic, potential = tip_energy(legs, i, along, length, tip_velocity, gravity)
-    return kinetic, potential, 0.0
+    return kinetic, -fallen, 0.0

@@ -1,5 +1,7 @@
 """Viscoelastic leg: three point masses on its axis, spring and actuator in series.
 
+Its kinematics is that of a UPS leg whose length is shared by actuator and spring.
+
 Along the leg, from the base joint: spring housing of length 2 l_1 + delta_1 with m_1 in its middle,
 m_2 at its end plus l_2, m_3 at l_4 below the tip. In the coordinates (direction, length l, delta_1)
 the mass matrix is diagonal, because l moves m_3 alone and delta_1 only m_1 and m_2: the platform
@@ -15,11 +17,20 @@ Reference: compliant-legs paper, sections 1.6 to 1.11, derived anew; see docs/co
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
-from twin.kernels.legs.kinds import AXIS, BASE_JOINT, GEOMETRY_SIZE
+from twin.kernels.legs.interface import AXIS, BASE_JOINT, GEOMETRY_SIZE, LegResponse
+from twin.kernels.legs.ups import kinematics as ups
 from twin.kernels.legs.ups.dynamics import SINGULAR_SINE
 from twin.kernels.legs.ups.kinematics import leg_frame, leg_line
-from twin.kernels.vectors import add, cross, dot, row, scale, subtract
+from twin.kernels.platform_state import Acceleration, PlatformState
+from twin.kernels.vectors import Vector, add, cross, dot, row, scale, subtract
+
+JOINT_COUNT = 4
+DEFLECTION_COUNT = 1
+"""Springs in series with the actuator of one leg."""
 
 SPRING_LENGTH = GEOMETRY_SIZE
 HOUSING_LENGTH = GEOMETRY_SIZE + 1
@@ -32,17 +43,47 @@ DAMPING = GEOMETRY_SIZE + 7
 LEG_SIZE = GEOMETRY_SIZE + 8
 
 
+class ViscoelasticLegs(NamedTuple):
+    """Constants of UPS legs with a viscoelastic element in series with the actuator."""
+
+    rows: FloatArray
+    """`(n, LEG_SIZE)`"""
+
+
 @device
-def places(legs, i, length, spring):
+def fill_joints(
+    legs: FloatArray,
+    home: FloatArray,
+    i: int,
+    state: PlatformState,
+    acceleration: Acceleration,
+    out: FloatArray,
+) -> bool:
+    """Fill `out` (4, 3) with (first angle, second angle, spring, actuator).
+
+    The spring's row is zero and the actuator's that of the whole leg: the spring moves apart from
+    the platform. A caller that knows its state moves it from one row to the other.
+    """
+    regular = ups.fill_joints(legs, home, i, state, acceleration, out)
+    for k in range(3):
+        out[3, k] = out[2, k]
+        out[2, k] = 0.0
+    return regular
+
+
+@device
+def mass_distances(legs: FloatArray, i: int, length: float, spring: float) -> Vector:
     """Return the distances [m] of the three masses from the base joint."""
     end = legs[i, SPRING_LENGTH] + spring
     return 0.5 * end, end + legs[i, HOUSING_LENGTH], length - legs[i, FOLLOWER_LENGTH]
 
 
 @device
-def moments(legs, i, length, rate, spring, spring_rate):
+def moments(
+    legs: FloatArray, i: int, length: float, rate: float, spring: float, spring_rate: float
+) -> Vector:
     """Return sum m s^2, sum m s, and sum m s s'."""
-    near, middle, far = places(legs, i, length, spring)
+    near, middle, far = mass_distances(legs, i, length, spring)
     m1, m2, m3 = legs[i, SPRING_MASS], legs[i, HOUSING_MASS], legs[i, FOLLOWER_MASS]
     return (
         m1 * near * near + m2 * middle * middle + m3 * far * far,
@@ -52,20 +93,22 @@ def moments(legs, i, length, rate, spring, spring_rate):
 
 
 @device
-def response(legs, i, position, matrix, velocity, omega, gravity, deflection):
-    """Return how leg i answers the platform; see `twin.kernels.legs.dynamics`."""
+def response(
+    legs: FloatArray, i: int, state: PlatformState, gravity: Vector, deflection: FloatArray
+) -> LegResponse:
+    """Return the force that it takes to move the tip of leg i."""
     count = legs.shape[0]
     spring, spring_rate = deflection[i], deflection[count + i]
-    arm, along, length = leg_line(legs, i, position, matrix)
-    arm_rate = cross(omega, arm)
-    tip_velocity = add(velocity, arm_rate)
-    tip_acceleration = cross(omega, arm_rate)
+    arm, along, length = leg_line(legs, i, state.position, state.matrix)
+    arm_rate = cross(state.omega, arm)
+    tip_velocity = add(state.velocity, arm_rate)
+    tip_acceleration = cross(state.omega, arm_rate)
     rate = dot(along, tip_velocity)
     inverse = 1.0 / length
     turning = scale(inverse, subtract(tip_velocity, scale(rate, along)))
     spin = dot(turning, turning)
     axial = dot(along, tip_acceleration)
-    # Transverse acceleration of the leg's direction, and what of gravity crosses the leg.
+    # Transverse acceleration of the leg's direction, and the part of gravity across the leg.
     bending = scale(
         inverse,
         subtract(subtract(tip_acceleration, scale(axial, along)), scale(2.0 * rate, turning)),
@@ -82,30 +125,28 @@ def response(legs, i, position, matrix, velocity, omega, gravity, deflection):
     pull = mass * (axial + (length - far) * spin - falling)
     x, y, _, cosine = leg_frame(row(legs, i, AXIS), along)
     transverse = inertia * inverse * inverse
-    return (
-        arm,
-        along,
-        x,
-        y,
-        along,
-        (transverse, transverse, mass),
-        add(force, scale(pull, along)),
-        cosine > SINGULAR_SINE and length > 0.0,
-    )
+    masses = (transverse, transverse, mass)
+    regular = cosine > SINGULAR_SINE and length > 0.0
+    return LegResponse(arm, along, x, y, along, masses, add(force, scale(pull, along)), regular)
 
 
 @device
 def deflection_acceleration(
-    legs, i, position, matrix, velocity, omega, gravity, deflection, actuator_force
-):
+    legs: FloatArray,
+    i: int,
+    state: PlatformState,
+    gravity: Vector,
+    deflection: FloatArray,
+    actuator_force: float,
+) -> float:
     """Return the second rate of the spring's extension [m/s2]."""
     count = legs.shape[0]
     spring, spring_rate = deflection[i], deflection[count + i]
-    arm, along, length = leg_line(legs, i, position, matrix)
-    tip_velocity = add(velocity, cross(omega, arm))
+    arm, along, length = leg_line(legs, i, state.position, state.matrix)
+    tip_velocity = add(state.velocity, cross(state.omega, arm))
     sliding = dot(along, tip_velocity)
     spin = (dot(tip_velocity, tip_velocity) - sliding * sliding) / (length * length)
-    near, middle, _ = places(legs, i, length, spring)
+    near, middle, _ = mass_distances(legs, i, length, spring)
     m1, m2 = legs[i, SPRING_MASS], legs[i, HOUSING_MASS]
     force = (0.5 * m1 * near + m2 * middle) * spin + (0.5 * m1 + m2) * dot(gravity, along)
     force -= legs[i, STIFFNESS] * spring + legs[i, DAMPING] * spring_rate + actuator_force
@@ -113,12 +154,14 @@ def deflection_acceleration(
 
 
 @device
-def leg_energy(legs, i, position, matrix, velocity, omega, gravity, deflection):
-    """Return kinetic and potential energy and dissipated power; see `response`."""
+def leg_energy(
+    legs: FloatArray, i: int, state: PlatformState, gravity: Vector, deflection: FloatArray
+) -> tuple[float, float, float]:
+    """Return kinetic and potential energy and dissipated power."""
     count = legs.shape[0]
     spring, spring_rate = deflection[i], deflection[count + i]
-    arm, along, length = leg_line(legs, i, position, matrix)
-    tip_velocity = add(velocity, cross(omega, arm))
+    arm, along, length = leg_line(legs, i, state.position, state.matrix)
+    tip_velocity = add(state.velocity, cross(state.omega, arm))
     rate = dot(along, tip_velocity)
     spin = (dot(tip_velocity, tip_velocity) - rate * rate) / (length * length)
     inertia, first_moment, _ = moments(legs, i, length, rate, spring, spring_rate)

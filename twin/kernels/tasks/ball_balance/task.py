@@ -6,7 +6,7 @@ from math import cos, isfinite, sin, sqrt
 from typing import Any
 
 from twin.basics.arrays import FloatArray, IndexArray
-from twin.kernels.ball.places import seen_from_plate
+from twin.kernels.ball.position import seen_from_plate
 from twin.kernels.batched.arrays import Machines
 from twin.kernels.jit import compiled, device
 from twin.kernels.tasks.arrays import History, Results, Scales

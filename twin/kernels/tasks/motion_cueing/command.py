@@ -10,7 +10,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, IndexArray
 from twin.kernels.jit import compiled, device
 from twin.kernels.kinematics.inverse import inverse_kinematics
-from twin.kernels.legs.kinematics import settle
+from twin.kernels.legs.dispatch import project_onto_constraints
 from twin.kernels.tasks.motion_cueing.arrays import Command, CommandState
 
 INCREMENTS, ACCELERATIONS = 0, 1
@@ -39,7 +39,7 @@ def pose_of_axes(legs: Any, home: FloatArray, axes: FloatArray, y: FloatArray) -
         y[j] = home[j] + axes[j]
     for j in range(7, 13):
         y[j] = 0.0
-    settle(legs, y)
+    project_onto_constraints(legs, y)
 
 
 @device

@@ -11,9 +11,17 @@ from __future__ import annotations
 
 from math import inf
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
-from twin.kernels.linear_algebra.factor import factor_general, solve_factored
-from twin.kernels.linear_algebra.solve import solve_positive
+from twin.kernels.linear_algebra import factor_general, solve_factored, solve_positive
+from twin.papers.formulations.kernels.arrays import (
+    CONSTRAINT,
+    CONSTRAINT_BIAS,
+    JOINT,
+    RATE,
+    Model,
+    Work,
+)
 from twin.papers.formulations.kernels.extended import place_legs
 from twin.papers.formulations.kernels.extended_to_actuator import SMALLEST_PIVOT
 from twin.papers.formulations.kernels.joint_space import (
@@ -23,7 +31,6 @@ from twin.papers.formulations.kernels.joint_space import (
     reduce_joint_space,
 )
 from twin.papers.formulations.kernels.rigidity import fill_closure, fill_closure_bias
-from twin.papers.formulations.model import CONDITION, CONDITION_BIAS, JOINT, RATE
 
 NEWTON_STEPS = 20
 CONVERGED = 1e-15
@@ -36,7 +43,14 @@ CLOSE = 1e-10
 
 
 @device
-def actuator(model, y, track, forces, accelerations, work):
+def actuator(
+    model: Model,
+    y: FloatArray,
+    track: FloatArray,
+    forces: FloatArray,
+    accelerations: FloatArray,
+    work: Work,
+) -> bool:
     """Fill `accelerations` (6,) of the lengths at `y` (12,); False at a singular pose.
 
     `track` (18, 7) are the last joint coordinates and, from column 1 on, how they change with the
@@ -66,7 +80,7 @@ def actuator(model, y, track, forces, accelerations, work):
 
 
 @device
-def fill_angle_matrix(work):
+def fill_angle_matrix(work: Work) -> None:
     """Fill `square` with the constraint Jacobian: columns of J that belong to the angles."""
     for row in range(12):
         for leg in range(6):
@@ -75,8 +89,8 @@ def fill_angle_matrix(work):
 
 
 @device
-def track_angles(model, work):
-    """Move the angles onto the rigidity constraints by Newton; False when it does not arrive.
+def track_angles(model: Model, work: Work) -> bool:
+    """Move the angles onto the rigidity constraints by Newton; False when it does not converge.
 
     A change of sign of the determinant on the way would be another assembly branch.
     """
@@ -86,7 +100,7 @@ def track_angles(model, work):
         fill_closure(model, work)
         error = 0.0
         for a in range(12):
-            step[a] = -work.closure[a, CONDITION]
+            step[a] = -work.closure[a, CONSTRAINT]
             error = max(error, abs(step[a]))
         if error <= CONVERGED or (error <= ACCEPTED and last <= NEARLY):
             return True
@@ -108,7 +122,7 @@ def track_angles(model, work):
 
 
 @device
-def fill_length_map(work, y):
+def fill_length_map(work: Work, y: FloatArray) -> None:
     """Fill B and the joint rates from the factored constraint Jacobian."""
     for leg in range(6):
         work.legs[leg, RATE], work.legs[leg, RATE + 1] = 0.0, 0.0
@@ -127,11 +141,11 @@ def fill_length_map(work, y):
 
 
 @device
-def fill_length_bias(work):
+def fill_length_bias(work: Work) -> None:
     """Fill beta from the factored constraint Jacobian: -J_phi^-1 J' q' in the angles."""
     column = work.columns[0]
     for row in range(12):
-        column[row] = -work.closure[row, CONDITION_BIAS]
+        column[row] = -work.closure[row, CONSTRAINT_BIAS]
     solve_factored(work.square, work.pivots, column, 12)
     for leg in range(6):
         work.mapping[3 * leg, 6] = column[2 * leg]
@@ -140,8 +154,8 @@ def fill_length_bias(work):
 
 
 @device
-def keep_root(track, work):
-    """Make what the last evaluation found the root to start from."""
+def keep_root(track: FloatArray, work: Work) -> None:
+    """Store the root of the last evaluation in `track`, to start from."""
     for leg in range(6):
         for a in range(3):
             track[3 * leg + a, 0] = work.legs[leg, JOINT + a]

@@ -9,10 +9,20 @@ Reference: extended-configuration-space paper, section 3.1, equations (5) to (10
 
 from __future__ import annotations
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
 from twin.kernels.legs.ups.dynamics import SINGULAR_SINE
-from twin.kernels.linear_algebra.factor import factor_positive, solve_lower, solve_upper
-from twin.kernels.linear_algebra.solve import solve_positive
+from twin.kernels.linear_algebra import factor_positive, solve_lower, solve_positive, solve_upper
+from twin.papers.formulations.kernels.arrays import (
+    CONSTRAINT_BIAS,
+    ELEVATION,
+    JOINT,
+    MULTIPLIERS,
+    RATE,
+    SECOND_RATE,
+    Model,
+    Work,
+)
 from twin.papers.formulations.kernels.extended import place_legs
 from twin.papers.formulations.kernels.joint_space import (
     carry_acceleration,
@@ -20,18 +30,12 @@ from twin.papers.formulations.kernels.joint_space import (
     pose_from_tips,
 )
 from twin.papers.formulations.kernels.rigidity import fill_closure, fill_closure_bias
-from twin.papers.formulations.model import (
-    CONDITION_BIAS,
-    ELEVATION,
-    JOINT,
-    MULTIPLIERS,
-    RATE,
-    SECOND_RATE,
-)
 
 
 @device
-def configuration(model, y, forces, accelerations, work):
+def configuration(
+    model: Model, y: FloatArray, forces: FloatArray, accelerations: FloatArray, work: Work
+) -> bool:
     """Fill `accelerations` (18,) of the joints at `y` (36,); False where they do not exist."""
     regular = True
     for leg in range(6):
@@ -61,7 +65,7 @@ def configuration(model, y, forces, accelerations, work):
 
 
 @device
-def add_multipliers(work, loads):
+def add_multipliers(work: Work, loads: FloatArray) -> bool:
     """Add L^-1 J^T lambda to `loads` = L^-1 f, where M = L L^T; False where A is singular."""
     right = work.scratch[MULTIPLIERS]
     for a in range(12):
@@ -69,7 +73,7 @@ def add_multipliers(work, loads):
         for j in range(18):
             row[j] = work.closure[a, j]
         solve_lower(work.mass, row, 18)
-        total = work.closure[a, CONDITION_BIAS]
+        total = work.closure[a, CONSTRAINT_BIAS]
         for j in range(18):
             total += row[j] * loads[j]
         right[a] = -total

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from math import atan2, cos, sin, sqrt
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.dynamics.assembly import add_body, field
 from twin.kernels.jit import device
-from twin.kernels.legs.kinds import AXIS, BASE_JOINT
+from twin.kernels.legs.interface import AXIS, BASE_JOINT
 from twin.kernels.legs.ups.dynamics import (
     HOUSING_CENTER,
     HOUSING_MASS,
@@ -28,8 +29,8 @@ from twin.kernels.legs.ups.dynamics import (
     leg_tensor,
 )
 from twin.kernels.legs.ups.kinematics import leg_vector
-from twin.kernels.vectors import add, cross, dot, rotation, row, scale, subtract
-from twin.papers.formulations.model import (
+from twin.kernels.vectors import Vector, add, cross, dot, rotation, row, scale, subtract
+from twin.papers.formulations.kernels.arrays import (
     ARM,
     ARM_BIAS,
     AXES,
@@ -43,23 +44,25 @@ from twin.papers.formulations.model import (
     TIP_BIAS,
     TIP_RATE,
     TWIST,
+    Model,
+    Work,
 )
 
 
 @device
-def put(array, i, start, a):
+def put(array: FloatArray, i: int, start: int, a: Vector) -> None:
     """Write a vector to entries `start` to `start + 2` of row i."""
     array[i, start], array[i, start + 1], array[i, start + 2] = a
 
 
 @device
-def part(array, start):
+def part(array: FloatArray, start: int) -> Vector:
     """Return entries `start` to `start + 2` as a vector."""
     return array[start], array[start + 1], array[start + 2]
 
 
 @device
-def joints_from_pose(model, work):
+def joints_from_pose(model: Model, work: Work) -> bool:
     """Fill `joints` from `pose` in closed form; False where a leg lies along its first axis."""
     state, legs = work.platform, model.legs
     matrix = rotation(state[3], state[4], state[5], state[6])
@@ -79,7 +82,7 @@ def joints_from_pose(model, work):
 
 
 @device
-def place_legs(model, work):
+def place_legs(model: Model, work: Work) -> None:
     """Fill leg frames, tips and the columns T of their velocities from `joints`."""
     legs = model.legs
     for i in range(legs.shape[0]):
@@ -105,14 +108,14 @@ def place_legs(model, work):
 
 
 @device
-def joints_from_tip(columns, change):
+def joints_from_tip(columns: FloatArray, change: Vector) -> Vector:
     """Return T^-1 times a change of the tip; the columns of T are orthogonal."""
     a, b, c = row(columns, 0, 0), row(columns, 1, 0), row(columns, 2, 0)
     return dot(a, change) / dot(a, a), dot(b, change) / dot(b, b), dot(c, change)
 
 
 @device
-def move_legs(model, work):
+def move_legs(model: Model, work: Work) -> None:
     """Fill tip rates, their bias and the legs' blocks of mass and bias from joints and rates."""
     legs, gravity = model.legs, field(model.body)
     for i in range(legs.shape[0]):
@@ -144,14 +147,16 @@ def move_legs(model, work):
 
 
 @device
-def point_bias(omega, alpha, rate, point):
+def point_bias(omega: Vector, alpha: Vector, rate: float, point: Vector) -> Vector:
     """Return the acceleration of a point that slides along the leg, leg frame, without l''."""
     swing = cross(omega, add(cross(omega, point), (0.0, 0.0, 2.0 * rate)))
     return add(cross(alpha, point), swing)
 
 
 @device
-def fill_leg_mass(legs, i, c, s, mass, center, block):
+def fill_leg_mass(
+    legs: FloatArray, i: int, c: float, s: float, mass: float, center: Vector, block: FloatArray
+) -> None:
     """Fill the mass matrix (3, 3) of leg i in (first angle, second angle, length)."""
     cx, cy, _ = center
     xx, yy, zz, xy, xz, yz = leg_tensor(legs, i, mass, center)
@@ -164,7 +169,7 @@ def fill_leg_mass(legs, i, c, s, mass, center, block):
 
 
 @device
-def move_platform(model, work):
+def move_platform(model: Model, work: Work) -> None:
     """Fill arms, their bias and the platform's block of mass and bias from pose and twist."""
     state = work.platform
     matrix = rotation(state[3], state[4], state[5], state[6])
@@ -180,7 +185,7 @@ def move_platform(model, work):
 
 
 @device
-def tip_from_joints(columns, changes):
+def tip_from_joints(columns: FloatArray, changes: Vector) -> Vector:
     """Return T times a change of a leg's joint coordinates."""
     return add(
         add(scale(changes[0], row(columns, 0, 0)), scale(changes[1], row(columns, 1, 0))),

@@ -8,11 +8,12 @@ Reference: extended-configuration-space paper, section 4.3, equation (25).
 
 from __future__ import annotations
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
 from twin.kernels.kinematics.forward import newton
-from twin.kernels.legs.kinds import UpsLegs
-from twin.kernels.linear_algebra.factor import factor_general, solve_factored
-from twin.kernels.linear_algebra.solve import solve_positive
+from twin.kernels.legs.ups.dynamics import UpsLegs
+from twin.kernels.linear_algebra import factor_general, solve_factored, solve_positive
+from twin.papers.formulations.kernels.arrays import POSE, ROOT, TWIST, Model, Work
 from twin.papers.formulations.kernels.extended import (
     joints_from_pose,
     move_legs,
@@ -25,7 +26,6 @@ from twin.papers.formulations.kernels.reduction import (
     reduce_extended,
     task_rates,
 )
-from twin.papers.formulations.model import POSE, ROOT, TWIST
 
 SMALLEST_PIVOT = 1e-6
 """Pivot ratio of the matrix to be inverted below which the pose counts as singular: accelerations
@@ -33,7 +33,14 @@ have lost six digits there."""
 
 
 @device
-def extended_to_actuator(model, y, track, forces, accelerations, work):
+def extended_to_actuator(
+    model: Model,
+    y: FloatArray,
+    track: FloatArray,
+    forces: FloatArray,
+    accelerations: FloatArray,
+    work: Work,
+) -> bool:
     """Fill `accelerations` (6,) of the lengths at `y` (12,); False at a singular pose.
 
     `track` (7,) is the last pose; the scratch row ROOT becomes the pose of `y`.
@@ -73,7 +80,7 @@ def extended_to_actuator(model, y, track, forces, accelerations, work):
 
 
 @device
-def fill_actuator_map(work):
+def fill_actuator_map(work: Work) -> None:
     """Fill B and its bias from K and the columns of J^-1 in `columns`."""
     for j in range(6):
         work.mapping[j, 6] = 0.0

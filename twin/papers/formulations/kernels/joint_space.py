@@ -14,9 +14,13 @@ from __future__ import annotations
 
 from math import sqrt
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
-from twin.kernels.legs.kinds import PLATFORM_JOINT
+from twin.kernels.legs.interface import PLATFORM_JOINT
 from twin.kernels.vectors import (
+    Matrix,
+    Quaternion,
+    Vector,
     cross,
     dot,
     norm,
@@ -27,8 +31,7 @@ from twin.kernels.vectors import (
     scale,
     subtract,
 )
-from twin.papers.formulations.kernels.extended import move_legs, move_platform
-from twin.papers.formulations.model import (
+from twin.papers.formulations.kernels.arrays import (
     ACCELERATION,
     ARM_BIAS,
     BIAS,
@@ -39,11 +42,14 @@ from twin.papers.formulations.model import (
     TIP,
     TIP_BIAS,
     TWIST,
+    Model,
+    Work,
 )
+from twin.papers.formulations.kernels.extended import move_legs, move_platform
 
 
 @device
-def triangle_axes(a, b, c):
+def triangle_axes(a: Vector, b: Vector, c: Vector) -> tuple[Vector, Vector, Vector]:
     """Return the axes of a triangle: along a side, in its plane, across it."""
     side = subtract(b, a)
     x = scale(1.0 / norm(side), side)
@@ -53,7 +59,7 @@ def triangle_axes(a, b, c):
 
 
 @device
-def quaternion_from_axes(r):
+def quaternion_from_axes(r: Matrix) -> Quaternion:
     """Return the unit quaternion of a rotation matrix; the largest entry is computed first."""
     trace = r[0] + r[4] + r[8]
     if trace > 0.0:
@@ -71,7 +77,7 @@ def quaternion_from_axes(r):
 
 
 @device
-def pose_from_tips(model, work):
+def pose_from_tips(model: Model, work: Work) -> None:
     """Fill `pose` with that of the triangle of tips."""
     legs, corners = model.legs, model.triangle
     now = triangle_axes(
@@ -103,7 +109,7 @@ def pose_from_tips(model, work):
 
 
 @device
-def carried(spread, matrix, k, change):
+def carried(spread: FloatArray, matrix: Matrix, k: int, change: Vector) -> tuple[Vector, Vector]:
     """Return the part of the platform's twist that a change of corner k gives: S_k t_k'."""
     local = rotate_back(matrix, change)
     start = 3 * k
@@ -121,7 +127,7 @@ def carried(spread, matrix, k, change):
 
 
 @device
-def move_joints(model, work):
+def move_joints(model: Model, work: Work) -> None:
     """Fill all that joints and their rates determine, with the joint-space M (18, 18) and h (18,).
 
     Needs `joints`, `joint_rates`, legs placed, and `pose`.
@@ -155,17 +161,17 @@ def move_joints(model, work):
 
 
 @device
-def fill_joint_space(model, work):
+def fill_joint_space(model: Model, work: Work) -> None:
     """Fill M and h of the joint coordinates from the blocks of the extended model."""
     mass = work.mass
     for leg in range(6):
         for a in range(3):
-            place = 3 * leg + a
+            index = 3 * leg + a
             for k in range(18):
-                mass[place, k] = 0.0
+                mass[index, k] = 0.0
             for b in range(3):
-                mass[place, 3 * leg + b] = work.leg_mass[leg, a, b]
-            mass[place, 18] = work.legs[leg, BIAS + a]
+                mass[index, 3 * leg + b] = work.leg_mass[leg, a, b]
+            mass[index, 18] = work.legs[leg, BIAS + a]
     carrier = work.carrier_map
     for a in range(6):
         load = work.platform[BODY_BIAS + a]
@@ -173,19 +179,19 @@ def fill_joint_space(model, work):
             load += work.body_mass[a, b] * work.platform[CARRIER_BIAS + b]
         for corner in range(3):
             for j in range(3):
-                column, place = 3 * corner + j, 3 * model.triangle[corner] + j
-                mass[place, 18] += carrier[a, column] * load
+                column, index = 3 * corner + j, 3 * model.triangle[corner] + j
+                mass[index, 18] += carrier[a, column] * load
                 moved = 0.0
                 for b in range(6):
                     moved += work.body_mass[a, b] * carrier[b, column]
                 for other in range(3):
                     target = 3 * model.triangle[other]
                     for k in range(3):
-                        mass[target + k, place] += carrier[a, 3 * other + k] * moved
+                        mass[target + k, index] += carrier[a, 3 * other + k] * moved
 
 
 @device
-def reduce_joint_space(work, forces, right):
+def reduce_joint_space(work: Work, forces: FloatArray, right: FloatArray) -> None:
     """Fill the reduced mass matrix B^T M B and `right` = B^T (Q - h - M beta); forces on lengths.
 
     The columns of the first 18 rows of `mapping` are B and beta.
@@ -201,8 +207,15 @@ def reduce_joint_space(work, forces, right):
 
 
 @device
-def add_dense_row(mass, index, load, mapping, matrix, right):
-    """Add what row `index` of the joint-space equations gives; `load` is Q - h."""
+def add_dense_row(
+    mass: FloatArray,
+    index: int,
+    load: float,
+    mapping: FloatArray,
+    matrix: FloatArray,
+    right: FloatArray,
+) -> None:
+    """Add row `index` of the joint-space equations; `load` is Q - h."""
     moved = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for b in range(18):
         entry, line = mass[index, b], mapping[b]
@@ -225,7 +238,7 @@ def add_dense_row(mass, index, load, mapping, matrix, right):
 
 
 @device
-def expand_joint_space(model, work, accelerations):
+def expand_joint_space(model: Model, work: Work, accelerations: FloatArray) -> None:
     """Fill the joints' accelerations B y'' + beta from the reduced ones, then the platform's."""
     for leg in range(6):
         for a in range(3):
@@ -237,7 +250,7 @@ def expand_joint_space(model, work, accelerations):
 
 
 @device
-def carry_acceleration(model, work):
+def carry_acceleration(model: Model, work: Work) -> None:
     """Fill the platform's acceleration from those of the triangle's legs."""
     for a in range(6):
         total = work.platform[CARRIER_BIAS + a]

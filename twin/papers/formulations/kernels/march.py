@@ -5,31 +5,32 @@ Reference: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, s
 
 from __future__ import annotations
 
-from math import isfinite, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
-from twin.kernels.dynamics.state import normalise_quaternion
+from twin.basics.arrays import FloatArray
+from twin.kernels.dynamics.state import fill_pose_rate, normalise_quaternion
 from twin.kernels.integrators.dormand_prince import (
     COLLAPSED,
     DONE,
     FULL,
-    GROW,
-    SAFETY,
     SHRINK,
     SINGULAR,
-    A,
+    Tolerances,
+    error_norm,
+    fill_stage,
+    shrink_factor,
+    step_factor,
 )
-from twin.kernels.integrators.dormand_prince import ERROR as ERROR_WEIGHTS
+from twin.kernels.integrators.runge_kutta import combine, shift
 from twin.kernels.jit import compiled, device
-from twin.kernels.quaternions import quaternion_rate
 from twin.papers.formulations.kernels.actuator import actuator, keep_root
+from twin.papers.formulations.kernels.arrays import ROOT, Model, Work
 from twin.papers.formulations.kernels.configuration import configuration
 from twin.papers.formulations.kernels.extended_to_actuator import extended_to_actuator
-from twin.papers.formulations.kernels.extended_to_task import extended_to_task
 from twin.papers.formulations.kernels.measures import record
-from twin.papers.formulations.kernels.task import task
-from twin.papers.formulations.model import ROOT
+from twin.papers.formulations.kernels.task import extended_to_task, task
 
 CONFIGURATION, ACTUATOR, TASK, EXTENDED_TO_TASK, EXTENDED_TO_ACTUATOR = range(5)
 SMALLEST_STEP = 1e-7
@@ -39,13 +40,24 @@ LARGEST_COUNT = 1_000_000
 """Steps of one integration, rejected ones included."""
 
 
+class Equations(NamedTuple):
+    """Equations of motion of one formulation under constant forces."""
+
+    kind: int
+    model: Model
+    forces: FloatArray
+    """`(6,)` on the lengths [N]"""
+    track: FloatArray
+    """`(18, 7)` root that tracking starts from, overwritten"""
+    work: Work
+
+
 @device
-def derivative(kind, model, y, track, forces, dy, work):
-    """Fill `dy` at the state `y` of a formulation; False where it is singular."""
+def derivative(equations: Equations, y: FloatArray, dy: FloatArray) -> bool:
+    """Fill `dy` at the state `y` of a formulation; return False where it is singular."""
+    kind, model, forces, track, work = equations
     if kind in (TASK, EXTENDED_TO_TASK):
-        for k in range(3):
-            dy[k] = y[7 + k]
-        dy[3], dy[4], dy[5], dy[6] = quaternion_rate(y[3], y[4], y[5], y[6], y[10], y[11], y[12])
+        fill_pose_rate(y, dy)
         if kind == TASK:
             return task(model, y, forces, dy[7:], work)
         return extended_to_task(model, y, forces, dy[7:], work)
@@ -60,8 +72,9 @@ def derivative(kind, model, y, track, forces, dy, work):
 
 
 @device
-def accept(kind, y, trial, track, work):
-    """Take over a new state, and the root that was found for it as the next one to start from."""
+def accept(equations: Equations, y: FloatArray, trial: FloatArray) -> None:
+    """Copy a new state to `y`, and its root to `track`."""
+    kind, track, work = equations.kind, equations.track, equations.work
     for j in range(y.shape[0]):
         y[j] = trial[j]
     if kind in (TASK, EXTENDED_TO_TASK):
@@ -74,63 +87,51 @@ def accept(kind, y, trial, track, work):
 
 
 @device
-def runge_kutta_stages(kind, model, y, track, forces, step, trial, rates, work):
-    """Fill `trial` with the state after a step of order four; False where it is singular."""
+def runge_kutta_step(
+    equations: Equations, y: FloatArray, step: float, trial: FloatArray, rates: FloatArray
+) -> bool:
+    """Fill `trial` with the state after a step of order four; return False where it is singular."""
     regular = True
     for stage in range(3):
-        factor = step if stage == 2 else 0.5 * step
-        for j in range(y.shape[0]):
-            trial[j] = y[j] + factor * rates[stage, j]
-        regular &= derivative(kind, model, trial, track, forces, rates[stage + 1], work)
-    total = 0.0
-    for j in range(y.shape[0]):
-        middle = rates[1, j] + rates[2, j]
-        trial[j] = y[j] + step / 6.0 * (rates[0, j] + 2.0 * middle + rates[3, j])
-        total += trial[j]
-    if not (regular and isfinite(total)):
+        shift(y, step if stage == 2 else 0.5 * step, rates[stage], trial)
+        regular &= derivative(equations, trial, rates[stage + 1])
+    if not (combine(y, step, rates, trial) and regular):
         return False
-    return derivative(kind, model, trial, track, forces, rates[6], work)
+    return derivative(equations, trial, rates[6])
 
 
 @device
-def dormand_prince_stages(kind, model, y, track, forces, step, trial, rates, work):
-    """Fill `trial` with the state after a step of order five; False where it is singular."""
+def dormand_prince_step(
+    equations: Equations, y: FloatArray, step: float, trial: FloatArray, rates: FloatArray
+) -> bool:
+    """Fill `trial` with the state after a step of order five; return False where it is singular."""
     for stage in range(6):
-        for j in range(y.shape[0]):
-            total = 0.0
-            for s in range(stage + 1):
-                total += A[stage, s] * rates[s, j]
-            trial[j] = y[j] + step * total
-        if not derivative(kind, model, trial, track, forces, rates[stage + 1], work):
+        fill_stage(y, stage, step, rates, trial)
+        if not derivative(equations, trial, rates[stage + 1]):
             return False
     return True
 
 
-@device
-def error_norm(y, trial, rates, step, relative, absolute):
-    """Return the estimated error of a step relative to its tolerance; at most 1 is accepted."""
-    error = 0.0
-    for j in range(y.shape[0]):
-        total = 0.0
-        for s in range(7):
-            total += ERROR_WEIGHTS[s] * rates[s, j]
-        scale = absolute + relative * max(abs(y[j]), abs(trial[j]))
-        error += (step * total / scale) ** 2
-    return sqrt(error / y.shape[0])
-
-
 @compiled
-def march(kind, model, y, track, forces, grid, relative, absolute, work, records, clock):
+def march(
+    equations: Equations,
+    y: FloatArray,
+    grid: FloatArray,
+    tolerances: Tolerances,
+    records: FloatArray,
+    clock: FloatArray,
+) -> tuple[int, int]:
     """Advance `y` in place over `grid` (k,) [s] and fill `records` (k, RECORD_SIZE).
 
-    Without tolerances each interval of the grid is one step of Runge-Kutta 4. `track` is the root
-    to start from, overwritten. `clock` (2,) becomes the time reached and the last step tried.
+    Tolerances of zero make each interval of the grid one step of Runge-Kutta 4. `clock` (2,)
+    becomes the time reached and the last step tried.
 
     Returns:
         Reason and number of times reached; when it stopped before the end, the next record is
         that of the last state.
     """
-    adaptive = relative > 0.0
+    kind, model, work = equations.kind, equations.model, equations.work
+    adaptive = tolerances.relative > 0.0
     size = y.shape[0]
     trial, rates = np.empty(size), np.empty((7, size))
     extended = kind in (EXTENDED_TO_TASK, EXTENDED_TO_ACTUATOR)
@@ -142,27 +143,20 @@ def march(kind, model, y, track, forces, grid, relative, absolute, work, records
             length = grid[index] - time if last else step
             tried += 1
             if adaptive:
-                regular = dormand_prince_stages(
-                    kind, model, y, track, forces, length, trial, rates, work
-                )
-                usable = regular
-                error = error_norm(y, trial, rates, length, relative, absolute) if regular else 2.0
+                regular = dormand_prince_step(equations, y, length, trial, rates)
+                error = error_norm(y, trial, rates, length, tolerances) if regular else 2.0
             else:
-                regular = runge_kutta_stages(
-                    kind, model, y, track, forces, length, trial, rates, work
-                )
-                usable, error = regular, 0.0
+                regular = runge_kutta_step(equations, y, length, trial, rates)
+                error = 0.0
             if regular and error <= 1.0:
                 time = grid[index] if last else time + length
-                accept(kind, y, trial, track, work)
+                accept(equations, y, trial)
                 for j in range(size):
                     rates[0, j] = rates[6, j]
-                factor = GROW if error == 0.0 else min(GROW, SAFETY * error**-0.2)
-                wanted = length * max(SHRINK, factor)
-                step = max(step, wanted) if last else wanted
+                following = length * max(SHRINK, step_factor(error))
+                step = max(step, following) if last else following
             elif adaptive:
-                usable = usable and isfinite(error)
-                step = length * (max(SHRINK, SAFETY * error**-0.2) if usable else SHRINK)
+                step = length * shrink_factor(error, regular)
             clock[0], clock[1] = time, length
             if not regular and (not adaptive or step < SMALLEST_STEP * span):
                 reason = SINGULAR
@@ -172,7 +166,7 @@ def march(kind, model, y, track, forces, grid, relative, absolute, work, records
                 reason = FULL
             if reason != DONE:
                 break
-        if not derivative(kind, model, y, track, forces, rates[0], work) and reason == DONE:
+        if not derivative(equations, y, rates[0]) and reason == DONE:
             reason = SINGULAR
         record(model, work, extended, records[index])
         if reason != DONE:

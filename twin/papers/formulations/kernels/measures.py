@@ -1,24 +1,23 @@
-"""What is recorded of an evaluation: states, errors of the loop closure e1, e2, e3, and energy.
+"""Record of an evaluation: states, errors of the loop closure e1, e2, e3, and energy.
 
 Reference: extended-configuration-space paper, section 5.3, equations (26) to (29).
 """
 
 from __future__ import annotations
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.dynamics.assembly import BODY_CENTER, BODY_MASS, field
 from twin.kernels.jit import device
-from twin.kernels.legs.kinds import BASE_JOINT
+from twin.kernels.legs.interface import BASE_JOINT
 from twin.kernels.legs.ups.dynamics import HOUSING_CENTER, HOUSING_MASS, ROD_CENTER, ROD_MASS
-from twin.kernels.vectors import add, cross, dot, rotate, rotation, row, scale, subtract
-from twin.papers.formulations.kernels.extended import part, tip_from_joints
-from twin.papers.formulations.kernels.rigidity import fill_closure, fill_closure_bias
-from twin.papers.formulations.model import (
+from twin.kernels.vectors import Vector, add, cross, dot, rotate, rotation, row, scale, subtract
+from twin.papers.formulations.kernels.arrays import (
     ACCELERATION,
     ARM,
     ARM_BIAS,
     AXES,
-    CONDITION,
-    CONDITION_BIAS,
+    CONSTRAINT,
+    CONSTRAINT_BIAS,
     JOINT,
     POSE,
     RATE,
@@ -26,7 +25,11 @@ from twin.papers.formulations.model import (
     TIP,
     TIP_BIAS,
     TWIST,
+    Model,
+    Work,
 )
+from twin.papers.formulations.kernels.extended import part, tip_from_joints
+from twin.papers.formulations.kernels.rigidity import fill_closure, fill_closure_bias
 
 JOINTS, JOINT_RATES, JOINT_ACCELERATIONS = 19, 37, 55
 """18 each; before them pose, twist and acceleration of the platform, as in the work arrays"""
@@ -40,8 +43,8 @@ RECORD_SIZE = 81
 
 
 @device
-def record(model, work, extended, out):
-    """Fill `out` (RECORD_SIZE,) from what an evaluation left behind.
+def record(model: Model, work: Work, extended: bool, out: FloatArray) -> None:
+    """Fill `out` (RECORD_SIZE,) from the work arrays of an evaluation.
 
     `extended`: errors of the 18 equations between legs and platform instead of the 12 rigidity
     constraints between tips.
@@ -63,7 +66,7 @@ def record(model, work, extended, out):
 
 
 @device
-def leg_errors(work, i, out):
+def leg_errors(work: Work, i: int, out: FloatArray) -> None:
     """Raise the errors and sizes in `out` to those of the loop closure of leg i."""
     velocity, omega = part(work.platform, TWIST), part(work.platform, TWIST + 3)
     linear, angular = part(work.platform, ACCELERATION), part(work.platform, ACCELERATION + 3)
@@ -79,7 +82,9 @@ def leg_errors(work, i, out):
 
 
 @device
-def keep(out, order, first, second, third, cancelled):
+def keep(
+    out: FloatArray, order: int, first: Vector, second: Vector, third: Vector, cancelled: Vector
+) -> None:
     """Raise error and size of an order by first + second - third; `cancelled` is part of third."""
     rest = subtract(add(first, second), third)
     for k in range(3):
@@ -89,7 +94,7 @@ def keep(out, order, first, second, third, cancelled):
 
 
 @device
-def rigidity_errors(model, work, out):
+def rigidity_errors(model: Model, work: Work, out: FloatArray) -> None:
     """Raise the errors and sizes in `out` to those of the rigidity constraints."""
     fill_closure(model, work)
     fill_closure_bias(model, work)
@@ -97,7 +102,7 @@ def rigidity_errors(model, work, out):
         for k in range(3):
             out[SIZES] = max(out[SIZES], 4.0 * abs(work.legs[i, TIP + k]))
     for a in range(12):
-        rate, second_rate = 0.0, work.closure[a, CONDITION_BIAS]
+        rate, second_rate = 0.0, work.closure[a, CONSTRAINT_BIAS]
         rate_size, second_rate_size = 0.0, abs(second_rate)
         for j in range(18):
             entry = work.closure[a, j]
@@ -105,7 +110,7 @@ def rigidity_errors(model, work, out):
             change = entry * work.legs[j // 3, SECOND_RATE + j % 3]
             rate, second_rate = rate + velocity, second_rate + change
             rate_size, second_rate_size = rate_size + abs(velocity), second_rate_size + abs(change)
-        out[ERRORS] = max(out[ERRORS], abs(work.closure[a, CONDITION]))
+        out[ERRORS] = max(out[ERRORS], abs(work.closure[a, CONSTRAINT]))
         out[ERRORS + 1] = max(out[ERRORS + 1], abs(rate))
         out[ERRORS + 2] = max(out[ERRORS + 2], abs(second_rate))
         out[SIZES + 1] = max(out[SIZES + 1], rate_size)
@@ -113,7 +118,7 @@ def rigidity_errors(model, work, out):
 
 
 @device
-def energies(model, work):
+def energies(model: Model, work: Work) -> tuple[float, float]:
     """Return kinetic and potential energy [J] of the extended model; zero at the base's origin."""
     body, legs, gravity = model.body, model.legs, field(model.body)
     kinetic = 0.0

@@ -7,10 +7,10 @@ Reference: extended-configuration-space paper, sections 4.2 and 4.3, equations (
 
 from __future__ import annotations
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
 from twin.kernels.vectors import add, cross, dot, row, scale, subtract
-from twin.papers.formulations.kernels.extended import joints_from_tip, part, put
-from twin.papers.formulations.model import (
+from twin.papers.formulations.kernels.arrays import (
     ACCELERATION,
     ARM,
     ARM_BIAS,
@@ -20,11 +20,14 @@ from twin.papers.formulations.model import (
     SECOND_RATE,
     TIP_BIAS,
     TWIST,
+    Model,
+    Work,
 )
+from twin.papers.formulations.kernels.extended import joints_from_tip, part, put
 
 
 @device
-def task_rates(model, work):
+def task_rates(model: Model, work: Work) -> None:
     """Fill the joint rates of the twist by the loop closure: T^-1 (v + omega x r)."""
     velocity, omega = part(work.platform, TWIST), part(work.platform, TWIST + 3)
     for i in range(model.legs.shape[0]):
@@ -33,7 +36,7 @@ def task_rates(model, work):
 
 
 @device
-def fill_task_map(model, work):
+def fill_task_map(model: Model, work: Work) -> None:
     """Fill K and its bias: joint accelerations = K acceleration + bias."""
     for i in range(model.legs.shape[0]):
         arm = row(work.legs, i, ARM)
@@ -49,7 +52,7 @@ def fill_task_map(model, work):
 
 
 @device
-def reduce_extended(work, forces, right):
+def reduce_extended(work: Work, forces: FloatArray, right: FloatArray) -> None:
     """Fill the reduced mass matrix B^T M B and `right` = B^T (Q - h - M beta); forces on lengths.
 
     The columns of `mapping` (24, 7) are B and beta, the platform's six rows first.
@@ -60,7 +63,7 @@ def reduce_extended(work, forces, right):
             work.reduced[j, k] = 0.0
     for k in range(6):
         total = -work.platform[BODY_BIAS + k]
-        add_row(work.body_mass, k, 0, k, total, work.mapping, work.reduced, right)
+        add_row(work.body_mass, k, 0, total, work.mapping, work.reduced, right)
     for i in range(6):
         start = 6 + 3 * i
         for k in range(3):
@@ -69,7 +72,6 @@ def reduce_extended(work, forces, right):
                 work.leg_mass[i],
                 k,
                 start,
-                start + k,
                 total,
                 work.mapping,
                 work.reduced,
@@ -78,11 +80,20 @@ def reduce_extended(work, forces, right):
 
 
 @device
-def add_row(block, k, start, index, load, mapping, matrix, right):
-    """Add what row k of a block of the mass matrix gives, row `index` of the extended equations.
+def add_row(
+    block: FloatArray,
+    k: int,
+    start: int,
+    load: float,
+    mapping: FloatArray,
+    matrix: FloatArray,
+    right: FloatArray,
+) -> None:
+    """Add row k of a block of the mass matrix, row `start + k` of the extended equations.
 
     The block belongs to the extended coordinates from `start` on; `load` is Q - h.
     """
+    index = start + k
     for b in range(block.shape[0]):
         load -= block[k, b] * mapping[start + b, 6]
     for column in range(6):
@@ -95,7 +106,7 @@ def add_row(block, k, start, index, load, mapping, matrix, right):
 
 
 @device
-def expand(work, accelerations):
+def expand(work: Work, accelerations: FloatArray) -> None:
     """Fill the accelerations of platform and joints from the reduced ones: B y'' + beta."""
     for index in range(24):
         total = work.mapping[index, 6]

@@ -1,6 +1,6 @@
 """Loop closure without the platform: twelve constraints that the six tips belong to a rigid body.
 
-Three tips a, b, c keep the sides of their triangle; each of the other three stays at its place
+Three tips a, b, c keep the sides of their triangle; each of the other three keeps its position
 relative to two sides and their vector product:
 
     (|t_b - t_a|^2 - L^2) / (2 L) = 0                                     three sides
@@ -16,31 +16,57 @@ constraints of parallel planes.
 
 from __future__ import annotations
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
-from twin.kernels.vectors import add, cross, dot, row, scale, subtract
-from twin.papers.formulations.model import CONDITION, CONDITION_BIAS, TIP, TIP_BIAS, TIP_RATE
+from twin.kernels.vectors import Vector, add, cross, dot, row, scale, subtract
+from twin.papers.formulations.kernels.arrays import (
+    CONSTRAINT,
+    CONSTRAINT_BIAS,
+    TIP,
+    TIP_BIAS,
+    TIP_RATE,
+    Model,
+    Work,
+)
 
 
 @device
-def carried_place(places, m, first, second, along, across):
-    """Return the change of the place of attached tip m at small changes of the two sides."""
-    by_first = add(scale(places[m, 0], along), scale(places[m, 2], cross(along, second)))
-    by_second = add(scale(places[m, 1], across), scale(places[m, 2], cross(first, across)))
+def carried_position(
+    coefficients: FloatArray,
+    m: int,
+    first: Vector,
+    second: Vector,
+    along: Vector,
+    across: Vector,
+) -> tuple[Vector, Vector]:
+    """Return the change of the position of attached tip m at small changes of the two sides."""
+    by_first = add(
+        scale(coefficients[m, 0], along), scale(coefficients[m, 2], cross(along, second))
+    )
+    by_second = add(
+        scale(coefficients[m, 1], across), scale(coefficients[m, 2], cross(first, across))
+    )
     return by_first, by_second
 
 
 @device
-def attached_change(places, m, first, second, changes):
-    """Return the change of the vector condition m at small changes of the tips a, b, c and m."""
+def attached_change(
+    coefficients: FloatArray,
+    m: int,
+    first: Vector,
+    second: Vector,
+    changes: tuple[Vector, Vector, Vector, Vector],
+) -> Vector:
+    """Return the change of the vector constraint m at small changes of the tips a, b, c and m."""
     start = changes[0]
-    by_first, by_second = carried_place(
-        places, m, first, second, subtract(changes[1], start), subtract(changes[2], start)
+    by_first, by_second = carried_position(
+        coefficients, m, first, second, subtract(changes[1], start), subtract(changes[2], start)
     )
     return subtract(subtract(subtract(changes[3], start), by_first), by_second)
 
 
 @device
-def fill_closure(model, work):
+def fill_closure(model: Model, work: Work) -> None:
     """Fill the constraints and their Jacobian, columns of `closure`, from tips and tip columns."""
     closure = work.closure
     for index in range(12):
@@ -50,7 +76,7 @@ def fill_closure(model, work):
     for k in range(3):
         near, far, length = corners[k], corners[(k + 1) % 3], model.edges[k]
         side = subtract(row(work.legs, far, TIP), row(work.legs, near, TIP))
-        closure[k, CONDITION] = (dot(side, side) / length - length) * 0.5
+        closure[k, CONSTRAINT] = (dot(side, side) / length - length) * 0.5
         for j in range(3):
             closure[k, 3 * near + j] = -dot(side, row(work.tip_columns[near], j, 0)) / length
             closure[k, 3 * far + j] = dot(side, row(work.tip_columns[far], j, 0)) / length
@@ -59,19 +85,19 @@ def fill_closure(model, work):
     second = subtract(row(work.legs, corners[2], TIP), start)
     for m in range(3):
         other = model.attached[m]
-        alpha, beta, gamma = row(model.places, m, 0)
-        place = add(
+        alpha, beta, gamma = row(model.coefficients, m, 0)
+        position = add(
             add(scale(alpha, first), scale(beta, second)), scale(gamma, cross(first, second))
         )
         line = 3 + 3 * m
-        for k, value in enumerate(subtract(subtract(row(work.legs, other, TIP), start), place)):
-            closure[line + k, CONDITION] = value
+        for k, value in enumerate(subtract(subtract(row(work.legs, other, TIP), start), position)):
+            closure[line + k, CONSTRAINT] = value
         for j in range(3):
             a, b = row(work.tip_columns[corners[0]], j, 0), row(work.tip_columns[corners[1]], j, 0)
             c, d = row(work.tip_columns[corners[2]], j, 0), row(work.tip_columns[other], j, 0)
-            at_start = carried_place(model.places, m, first, second, a, a)
-            by_first = carried_place(model.places, m, first, second, b, a)[0]
-            by_second = carried_place(model.places, m, first, second, a, c)[1]
+            at_start = carried_position(model.coefficients, m, first, second, a, a)
+            by_first = carried_position(model.coefficients, m, first, second, b, a)[0]
+            by_second = carried_position(model.coefficients, m, first, second, a, c)[1]
             carried = subtract(add(at_start[0], at_start[1]), a)
             for k in range(3):
                 closure[line + k, 3 * corners[0] + j] = carried[k]
@@ -81,7 +107,7 @@ def fill_closure(model, work):
 
 
 @device
-def fill_closure_bias(model, work):
+def fill_closure_bias(model: Model, work: Work) -> None:
     """Fill dJ/dt times the joint rates, a column of `closure`, from tip rates and tip bias."""
     corners, closure = model.triangle, work.closure
     for k in range(3):
@@ -89,7 +115,7 @@ def fill_closure_bias(model, work):
         side = subtract(row(work.legs, far, TIP), row(work.legs, near, TIP))
         rate = subtract(row(work.legs, far, TIP_RATE), row(work.legs, near, TIP_RATE))
         known = subtract(row(work.legs, far, TIP_BIAS), row(work.legs, near, TIP_BIAS))
-        closure[k, CONDITION_BIAS] = (dot(rate, rate) + dot(side, known)) / model.edges[k]
+        closure[k, CONSTRAINT_BIAS] = (dot(rate, rate) + dot(side, known)) / model.edges[k]
     a, b, c = corners[0], corners[1], corners[2]
     start, rate = row(work.legs, a, TIP), row(work.legs, a, TIP_RATE)
     first, second = subtract(row(work.legs, b, TIP), start), subtract(row(work.legs, c, TIP), start)
@@ -103,7 +129,7 @@ def fill_closure_bias(model, work):
             row(work.legs, c, TIP_BIAS),
             row(work.legs, model.attached[m], TIP_BIAS),
         )
-        known = attached_change(model.places, m, first, second, changes)
-        known = subtract(known, scale(2.0 * model.places[m, 2], turning))
+        known = attached_change(model.coefficients, m, first, second, changes)
+        known = subtract(known, scale(2.0 * model.coefficients[m, 2], turning))
         for k in range(3):
-            closure[3 + 3 * m + k, CONDITION_BIAS] = known[k]
+            closure[3 + 3 * m + k, CONSTRAINT_BIAS] = known[k]

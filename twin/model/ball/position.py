@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from twin.basics.arrays import FloatArray, as_floats, as_pose, flatten_batch
 from twin.errors import InputError
 from twin.kernels.ball.contact import BALL_SIZE
-from twin.kernels.ball.places import put_balls, see_balls
+from twin.kernels.ball.position import put_balls, see_balls
 from twin.model.ball.ball import Ball
 
 CENTERED = np.zeros(4)

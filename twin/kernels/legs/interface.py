@@ -1,0 +1,63 @@
+"""Interface of a kind of leg: what all kinds share, and what each returns.
+
+A kind of leg is a folder with these names in its modules; `twin.kernels.legs.dispatch` lists them.
+
+- a type of constants, a NamedTuple of one array `rows` `(n, LEG_SIZE)`. Kernels compile for this
+  type, so that they contain no code of other kinds.
+- `JOINT_COUNT`, `actuation`, `actuation_rate`, `fill_joints`: kinematics.
+- `response`, `leg_energy`: dynamics.
+- `CONSTRAINT_COUNT`, `fill_constraints`, `project_onto_constraints`: where legs constrain the
+  platform.
+- `DEFLECTION_COUNT`, `deflection_acceleration`: where a leg has a spring in series.
+- `SMALLEST_SCALE`: where the rounding errors of the actuator coordinate have a scale of their own.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from twin.basics.arrays import FloatArray
+from twin.kernels.vectors import Vector
+
+BASE_JOINT = 0
+PLATFORM_JOINT = 3
+AXIS = 6
+"""Joint axis fixed in the base: first of a universal joint, or of a crank."""
+GEOMETRY_SIZE = 9
+
+HOME_FRAME, HOME_COORDINATE, HOME_SIZE = 0, 9, 10
+"""Entries of the home rows: leg frame (rows of the rotation leg to base), actuator coordinate."""
+
+
+class Legs(Protocol):
+    """Constants of the legs of a machine, in the type of their kind."""
+
+    @property
+    def rows(self) -> FloatArray:
+        """`(n, LEG_SIZE)`, one row per leg; the first entries are the same for all kinds."""
+
+
+class LegResponse(NamedTuple):
+    """Force that it takes to move the end of a leg, without actuator force; base axes.
+
+    The leg acts on the platform at the end of its arm. Accelerating that point by `known + a`,
+    where `known` follows from the twist, takes the force
+
+        sum over k of masses_k u_k (u_k . a) + force
+
+    with the directions u = first, second, third.
+    """
+
+    arm: Vector
+    """from the reference point to the end of the leg [m]"""
+    actuation: Vector
+    """w: force on the platform per unit of actuator force"""
+    first: Vector
+    second: Vector
+    third: Vector
+    masses: Vector
+    """[kg]"""
+    force: Vector
+    """[N]"""
+    regular: bool
+    """False where the leg is singular"""

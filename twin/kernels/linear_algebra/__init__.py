@@ -1,1 +1,0 @@
-"""Small dense linear algebra in place: Cholesky and LU."""

@@ -1,0 +1,96 @@
+"""Constants and work arrays that all formulations share, and their entries."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from twin.basics.arrays import FloatArray, IndexArray
+from twin.kernels.kinematics.forward import Work as TrackingWork
+
+LEGS = 6
+JOINTS = 3 * LEGS
+"""Joint coordinates: first and second universal angle and length of each leg."""
+CONSTRAINTS = JOINTS - 6
+"""Rigidity constraints on the tips of the legs."""
+
+
+class Model(NamedTuple):
+    """Constants read by the kernels; not to be written to."""
+
+    body: FloatArray
+    """platform constants of `twin.kernels.dynamics.assembly`"""
+    legs: FloatArray
+    """leg constants of `twin.kernels.legs.ups.dynamics`"""
+    second_axes: FloatArray
+    """`(6, 3)` second universal axes at home, base frame"""
+    home_angles: FloatArray
+    """`(6,)` [rad] elevation of the first axis in the leg frame at home: atan2(s1.z, s1.y)"""
+    triangle: IndexArray
+    """`(3,)` legs whose tips carry the platform frame"""
+    attached: IndexArray
+    """`(3,)` the other legs"""
+    edges: FloatArray
+    """`(3,)` [m] sides of the triangle, between its corners (0, 1), (1, 2), (2, 0)"""
+    coefficients: FloatArray
+    """`(3, 3)` of each attached tip along two sides of the triangle and their vector product"""
+    spread: FloatArray
+    """`(6, 9)` twist of a rigid motion from the velocities of the corners, platform frame"""
+
+
+POSE, TWIST, ACCELERATION, BODY_BIAS, CARRIER_BIAS, PLATFORM_SIZE = 0, 7, 13, 19, 25, 31
+"""Entries of the work array of the platform: state, Coriolis and gravity terms, and acceleration at
+zero second rates of the joint coordinates."""
+
+JOINT, RATE, SECOND_RATE = 0, 3, 6
+"""Columns of the work array of the legs: first angle, second angle, length; their derivatives."""
+AXES, ELEVATION = 9, 18
+"""Leg axes x, y, z in the base; cosine and sine between the first axis and the leg's y and z."""
+TIP, TIP_RATE, TIP_BIAS = 20, 23, 26
+"""Tip, its rate, and its acceleration at zero second rates of the joint coordinates."""
+ARM, ARM_BIAS, BIAS, LEG_SIZE = 29, 32, 35, 38
+"""Platform joint from the reference point, its acceleration at zero acceleration of the platform,
+Coriolis, centrifugal and gravity terms of the leg."""
+
+CONSTRAINT, CONSTRAINT_BIAS = JOINTS, JOINTS + 1
+"""Columns of `closure` after the Jacobian: the constraints, and dJ/dt times the joint rates."""
+
+MULTIPLIERS, ROOT = 0, 1
+"""Rows of `scratch`: constraint forces, and the pose that root tracking found."""
+
+
+class Work(NamedTuple):
+    """Results of one evaluation of a formulation; each evaluation overwrites them."""
+
+    platform: FloatArray
+    """`(PLATFORM_SIZE,)`"""
+    legs: FloatArray
+    """`(6, LEG_SIZE)`"""
+    tip_columns: FloatArray
+    """`(6, 3, 3)` T: row k is the tip's velocity at unit rate of joint coordinate k"""
+    leg_mass: FloatArray
+    """`(6, 3, 3)` blocks of the extended mass matrix"""
+    body_mass: FloatArray
+    """`(6, 6)` block of the extended mass matrix"""
+    task_map: FloatArray
+    """`(18, 7)` K: joint rates from the twist; last column: joint accelerations without it"""
+    carrier_map: FloatArray
+    """`(6, 9)` twist from the rates of the triangle's legs"""
+    mass: FloatArray
+    """`(18, 19)` joint-space mass matrix; last column: Coriolis, centrifugal and gravity terms"""
+    closure: FloatArray
+    """`(12, 20)` Jacobian of the rigidity constraints, the constraints, dJ/dt times the rates"""
+    mapping: FloatArray
+    """`(24, 7)` B: extended (platform first) or joint rates from the reduced ones; last column
+    beta: accelerations at zero reduced ones"""
+    reduced: FloatArray
+    """`(6, 6)` reduced mass matrix"""
+    square: FloatArray
+    """`(12, 12)` scratch: matrix to be factored"""
+    columns: FloatArray
+    """`(12, 18)` scratch: right-hand sides, one per row"""
+    scratch: FloatArray
+    """`(2, 18)`"""
+    pivots: IndexArray
+    """`(12,)` rows chosen by LU"""
+    tracking: TrackingWork
+    """work arrays of forward kinematics"""
