@@ -86,7 +86,7 @@ def make() -> Iterator[Callable[..., Engine]]:
 
 @pytest.fixture
 def fresh(
-    make: Callable[..., Engine], engine_name: str, platform: Platform, configuration: str
+    make: Callable[..., Engine], engine_name: str, platform: Platform, fidelity: str
 ) -> Callable[..., Engine]:
     """Return a function that makes the engine under test anew, every fidelity and machine in turn.
 

@@ -72,13 +72,9 @@ class AnalyticEngine(BaseEngine):
             self._y = self.rolling.y[:size]
         self._constant = np.zeros(platform.n_actuators)
         self._clock = np.empty(2)
-        if fidelity == "fast":
-            self._buffers = Steps(np.empty(1), np.empty((1, size)), np.empty((2, size)))
-        else:
-            count = LARGEST_SUBSTEPS
-            self._buffers = Steps(
-                np.empty(count), np.empty((count, size)), np.empty((count, 5, size))
-            )
+        self._step_buffers = (np.empty(1), np.empty((1, size)), np.empty((2, size)))
+        count = 1 if fidelity == "fast" else LARGEST_SUBSTEPS
+        self._substeps = Steps(np.empty(count), np.empty((count, size)), np.empty((count, 5, size)))
 
     def _place(
         self, pose: FloatArray, twist: FloatArray, deflection: FloatArray, legs: LegCoordinates
@@ -94,12 +90,12 @@ class AnalyticEngine(BaseEngine):
         if self.rolling is not None:
             done = self.rolling.advance(body, legs, load)
         elif self.fidelity == "fast":
-            times, states, rates = self._buffers
+            times, states, rates = self._step_buffers
             done = runge_kutta(body, legs, y, load, self.timestep, times, states, rates) == 1
         else:
             self._clock[:] = 0.0, self.timestep
             reason, _ = dormand_prince(
-                body, legs, y, load, self._clock, self.timestep, TOLERANCES, self._buffers
+                body, legs, y, load, self._clock, self.timestep, TOLERANCES, self._substeps
             )
             done = reason == DONE
         return 0.0, "" if done else "the state is singular or overflows"

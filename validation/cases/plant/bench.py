@@ -66,11 +66,18 @@ class DriveBench:
         brake: float = 0.0,
     ) -> float:
         """Return the force of one step on a leg at a coordinate and rate."""
+        commands, feedforwards, brakes, legs, rates = (
+            np.array([value]) for value in (command, feedforward, brake, leg, rate)
+        )
         actuate(
             self.drive,
             self.states,
             self._gains,
-            *(np.array([value]) for value in (command, feedforward, brake, leg, rate)),
+            commands,
+            feedforwards,
+            brakes,
+            legs,
+            rates,
             mode,
             self.step,
             self._parts,
