@@ -27,10 +27,13 @@ from twin.papers.formulations.kernels.extended_to_actuator import SMALLEST_PIVOT
 from twin.papers.formulations.kernels.joint_space import (
     expand_joint_space,
     move_joints,
-    pose_from_tips,
     reduce_joint_space,
 )
-from twin.papers.formulations.kernels.rigidity import fill_closure, fill_closure_bias
+from twin.papers.formulations.kernels.rigidity import (
+    fill_closure,
+    fill_closure_bias,
+    pose_from_tips,
+)
 
 NEWTON_STEPS = 20
 CONVERGED = 1e-15

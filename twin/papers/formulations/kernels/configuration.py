@@ -27,9 +27,12 @@ from twin.papers.formulations.kernels.extended import place_legs
 from twin.papers.formulations.kernels.joint_space import (
     carry_acceleration,
     move_joints,
+)
+from twin.papers.formulations.kernels.rigidity import (
+    fill_closure,
+    fill_closure_bias,
     pose_from_tips,
 )
-from twin.papers.formulations.kernels.rigidity import fill_closure, fill_closure_bias
 
 
 @device

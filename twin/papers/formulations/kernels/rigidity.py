@@ -1,4 +1,6 @@
-"""Loop closure without the platform: twelve constraints that the six tips belong to a rigid body.
+"""Loop closure without the platform: twelve constraints on the six tips, and the platform's pose.
+
+The tips belong to a rigid body.
 
 Three tips a, b, c keep the sides of their triangle; each of the other three keeps its position
 relative to two sides and their vector product:
@@ -16,9 +18,24 @@ constraints of parallel planes.
 
 from __future__ import annotations
 
+from math import sqrt
+
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
-from twin.kernels.vectors import Vector, add, cross, dot, row, scale, subtract
+from twin.kernels.legs.interface import PLATFORM_JOINT
+from twin.kernels.vectors import (
+    Matrix,
+    Quaternion,
+    Vector,
+    add,
+    cross,
+    dot,
+    norm,
+    rotate,
+    row,
+    scale,
+    subtract,
+)
 from twin.papers.formulations.kernels.arrays import (
     CONSTRAINT,
     CONSTRAINT_BIAS,
@@ -133,3 +150,63 @@ def fill_closure_bias(model: Model, work: Work) -> None:
         known = subtract(known, scale(2.0 * model.coefficients[m, 2], turning))
         for k in range(3):
             closure[3 + 3 * m + k, CONSTRAINT_BIAS] = known[k]
+
+
+@device
+def triangle_axes(a: Vector, b: Vector, c: Vector) -> tuple[Vector, Vector, Vector]:
+    """Return the axes of a triangle: along a side, in its plane, across it."""
+    side = subtract(b, a)
+    x = scale(1.0 / norm(side), side)
+    normal = cross(x, subtract(c, a))
+    z = scale(1.0 / norm(normal), normal)
+    return x, cross(z, x), z
+
+
+@device
+def quaternion_from_axes(r: Matrix) -> Quaternion:
+    """Return the unit quaternion of a rotation matrix; the largest entry is computed first."""
+    trace = r[0] + r[4] + r[8]
+    if trace > 0.0:
+        w = 0.5 * sqrt(1.0 + trace)
+        return w, (r[7] - r[5]) / (4.0 * w), (r[2] - r[6]) / (4.0 * w), (r[3] - r[1]) / (4.0 * w)
+    x = 0.5 * sqrt(max(0.0, 1.0 + r[0] - r[4] - r[8]))
+    y = 0.5 * sqrt(max(0.0, 1.0 - r[0] + r[4] - r[8]))
+    z = 0.5 * sqrt(max(0.0, 1.0 - r[0] - r[4] + r[8]))
+    w = 0.5 * sqrt(max(0.0, 1.0 + trace))
+    if x >= y and x >= z:
+        return (r[7] - r[5]) / (4.0 * x), x, (r[1] + r[3]) / (4.0 * x), (r[2] + r[6]) / (4.0 * x)
+    if y >= z:
+        return (r[2] - r[6]) / (4.0 * y), (r[1] + r[3]) / (4.0 * y), y, (r[5] + r[7]) / (4.0 * y)
+    return (r[3] - r[1]) / (4.0 * z), (r[2] + r[6]) / (4.0 * z), (r[5] + r[7]) / (4.0 * z), z
+
+
+@device
+def pose_from_tips(model: Model, work: Work) -> None:
+    """Fill `pose` with that of the triangle of tips."""
+    legs, corners = model.legs, model.triangle
+    now = triangle_axes(
+        row(work.legs, corners[0], TIP),
+        row(work.legs, corners[1], TIP),
+        row(work.legs, corners[2], TIP),
+    )
+    own = triangle_axes(
+        row(legs, corners[0], PLATFORM_JOINT),
+        row(legs, corners[1], PLATFORM_JOINT),
+        row(legs, corners[2], PLATFORM_JOINT),
+    )
+    matrix = (
+        now[0][0] * own[0][0] + now[1][0] * own[1][0] + now[2][0] * own[2][0],
+        now[0][0] * own[0][1] + now[1][0] * own[1][1] + now[2][0] * own[2][1],
+        now[0][0] * own[0][2] + now[1][0] * own[1][2] + now[2][0] * own[2][2],
+        now[0][1] * own[0][0] + now[1][1] * own[1][0] + now[2][1] * own[2][0],
+        now[0][1] * own[0][1] + now[1][1] * own[1][1] + now[2][1] * own[2][1],
+        now[0][1] * own[0][2] + now[1][1] * own[1][2] + now[2][1] * own[2][2],
+        now[0][2] * own[0][0] + now[1][2] * own[1][0] + now[2][2] * own[2][0],
+        now[0][2] * own[0][1] + now[1][2] * own[1][1] + now[2][2] * own[2][1],
+        now[0][2] * own[0][2] + now[1][2] * own[1][2] + now[2][2] * own[2][2],
+    )
+    state = work.platform
+    state[3], state[4], state[5], state[6] = quaternion_from_axes(matrix)
+    corner = rotate(matrix, row(legs, corners[0], PLATFORM_JOINT))
+    position = subtract(row(work.legs, corners[0], TIP), corner)
+    state[0], state[1], state[2] = position
