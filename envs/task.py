@@ -79,7 +79,7 @@ class Task(ABC):
     """Why an episode ends, by code; the first is empty, the second "engine"."""
     names: ClassVar[tuple[str, ...]] = ()
     """Settings that a randomisation may vary beside the machine: `task.<name>`."""
-    kernel: ClassVar[Callable[[Any, Any], None]]
+    kernel: Callable[[Any, Any], None]
     """`evaluate` of the task's kernels, a static method."""
 
     actions: tuple[Channel, ...]
@@ -205,7 +205,7 @@ class Task(ABC):
 
     def evaluate(self, indices: Any) -> None:
         """Fill observation, reward, termination and signals of `indices` `(m,)`."""
-        type(self).kernel(indices, self._groups)
+        self.kernel(indices, self._groups)
 
     def step(self, actions: FloatArray) -> None:
         """Do one control period under actions `(N, a)` within 1."""

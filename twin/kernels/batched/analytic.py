@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,9 @@ def row_legs(legs: Legs, i: int) -> Legs:
 
 
 @by_kind(row_legs, counting=True)
-def _row_legs(legs: Any, i: int) -> Any:
+def _row_legs(legs: Any, i: int) -> Callable[..., Any]:
     kind = legs.instance_class
-
-    def pick(legs: Any, i: int) -> Any:
-        return kind(legs.rows[i])
-
-    return pick
+    return lambda legs, i: kind(legs.rows[i])
 
 
 @device
