@@ -163,7 +163,7 @@ class PlatformEnv(gym.Env[Any, Any]):
 
     @property
     def scene(self) -> Scene:
-        """What is to be seen of the machine now; arrays are overwritten by the next step.
+        """Present scene of the machine; its arrays are overwritten by the next step.
 
         Raises:
             StateError: called before `reset`.

@@ -8,7 +8,7 @@ import gymnasium as gym
 
 
 class Registered(NamedTuple):
-    """Where an environment is, and how long its episodes last."""
+    """Module and class of an environment, and the length of its episodes."""
 
     module: str
     name: str

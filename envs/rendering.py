@@ -1,4 +1,4 @@
-"""What environments show of themselves: pictures of a row, or one in a window."""
+"""Rendering of environments: pictures of one machine, or a window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the base of a machine shakes: random sines in a band, from rest to rest."""
+"""Shaking of a machine's base: random sines in a band, from rest to rest."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Spectrum(NamedTuple):
 
 
 class ShakingTables(NamedTuple):
-    """What the base of one row does."""
+    """Course of the base of one machine."""
 
     mean: FloatArray
     """`(p, ratio, 3)` mean acceleration over each step of the engine [m/s2]"""

@@ -38,7 +38,7 @@ class TaskSettings(BaseModel):
 
 
 class Start(NamedTuple):
-    """Where the machine of a row begins an episode; None for the usual."""
+    """Start of a machine's episode; None for the default."""
 
     pose: FloatArray | None = None
     """`(7,)`, default home"""

@@ -52,7 +52,8 @@ def commands_page() -> str:
 
 
 def _paragraphs(command: Callable[..., Any]) -> list[str]:
-    return [plain(part) for part in (inspect.getdoc(command) or "").split("\n\n")]
+    shown, _, _ = (inspect.getdoc(command) or "").partition("\n\n\f")
+    return [plain(part) for part in shown.split("\n\n")]
 
 
 def _section(name: str, command: Callable[..., Any]) -> str:

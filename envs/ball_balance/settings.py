@@ -12,7 +12,7 @@ BALANCE_ACTIONS = ("tilt", "pose", "velocities")
 
 
 class BallBalanceSettings(TaskSettings):
-    """What ball, where it shall be, with which actions, and when it is given up."""
+    """Settings of ball balancing: ball, target, actions, termination."""
 
     action: Literal["tilt", "pose", "velocities"] = Field(
         "tilt", description="increments of roll and pitch, of all six, or speeds of the actuators"

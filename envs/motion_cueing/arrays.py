@@ -31,7 +31,7 @@ FULL_SPEED = 0.1
 
 
 class Axes(NamedTuple):
-    """What the machine has along x, y, z, yaw, pitch, roll."""
+    """Axes x, y, z, yaw, pitch, roll of the machine, with their travel."""
 
     free: Any
     """`(k,)` numbers of those it has"""

@@ -16,7 +16,7 @@ LEAST, MOST = 1e-3, 10.0
 
 
 class MotionCueingSettings(TaskSettings):
-    """What is cued, with which actions, and what is known of the manoeuvre."""
+    """Settings of motion cueing: manoeuvre, actions, preview."""
 
     action: Literal["accelerations", "increments", "velocities"] = Field(
         "accelerations",

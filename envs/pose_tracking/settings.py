@@ -12,7 +12,7 @@ TRACKING_ACTIONS = ("velocities", "forces", "pose")
 
 
 class PoseTrackingSettings(TaskSettings):
-    """What is followed, with which actions, and when it is given up."""
+    """Settings of pose tracking: reference, actions, termination."""
 
     action: Literal["velocities", "forces", "pose"] = Field(
         "velocities", description="speeds or forces of the actuators, or increments of the pose"

@@ -10,7 +10,7 @@ from twin.envs.task import TaskSettings
 
 
 class VibrationIsolationSettings(TaskSettings):
-    """How the base shakes, with which actions it is met, what the sensors miss."""
+    """Settings of vibration isolation: shaking of the base, actions, errors of the sensors."""
 
     period: float = Field(0.005, gt=0.0, description="of control [s]")
     action: Literal["velocities", "forces"] = Field(

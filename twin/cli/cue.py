@@ -70,7 +70,12 @@ def cue(
     scale: Scale = 1.0,
     configuration: Configuration = None,
 ) -> None:
-    """Cue a manoeuvre: the platform's motion that lets a driver perceive it, within the limits."""
+    """Cue a manoeuvre: the platform's motion that lets a driver perceive it, within the limits.
+
+    \f
+    Raises:
+        InputError: options that cannot be used together, or an invalid value.
+    """
     from twin.analysis.cueing_figure import cueing_figure
     from twin.errors import InputError
     from twin.motion import cueing

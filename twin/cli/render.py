@@ -83,7 +83,12 @@ def render(
     start: Start = None,
     time: Instant = None,
 ) -> None:
-    """Draw a machine that follows a motion, as a film or a picture; no display is needed."""
+    """Draw a machine that follows a motion, as a film or a picture; no display is needed.
+
+    \f
+    Raises:
+        InputError: options that cannot be used together, or an invalid value.
+    """
     from twin.basics.arrays import positive
     from twin.cli.closed_loop import closed_loop
     from twin.control import make_controller

@@ -60,7 +60,12 @@ def track(
     plot: Plot = None,
     log: Log = None,
 ) -> None:
-    """Drive a machine along a motion in closed loop; exit code 1 after a safe stop."""
+    """Drive a machine along a motion in closed loop; exit code 1 after a safe stop.
+
+    \f
+    Raises:
+        InputError: options that cannot be used together, or an invalid value.
+    """
     from twin.analysis.inertial.log_file import write_inertial_log
     from twin.analysis.tracking import tracking_figure
     from twin.basics.arrays import positive

@@ -84,7 +84,12 @@ def tune(
     out: Annotated[Path | None, file_option("Write the table of gains as .toml.")] = None,
     plot: Plot = None,
 ) -> None:
-    """Find gains whose step response meets a specification; exit code 1 when there are none."""
+    """Find gains whose step response meets a specification; exit code 1 when there are none.
+
+    \f
+    Raises:
+        InputError: options that cannot be used together, or an invalid value.
+    """
     from dataclasses import replace
 
     from twin.analysis.tuning.figures import tuning_figure

@@ -90,7 +90,12 @@ def view(
     no_browser: NoBrowser = False,
     desktop: Desktop = False,
 ) -> None:
-    """Watch and drive a machine live in the browser, or play a recording; Ctrl-C ends it."""
+    """Watch and drive a machine live in the browser, or play a recording; Ctrl-C ends it.
+
+    \f
+    Raises:
+        InputError: options that cannot be used together, or an invalid value.
+    """
     chosen: dict[str, Any] = {"engine": engine, "controller": controller, "comparison": compare}
     given = {name: value for name, value in chosen.items() if value is not None}
     _check(machine, given, replay, env, policy)

@@ -1,4 +1,4 @@
-"""What every controller is: reference and measurement in, command out, once a control period."""
+"""Base of the controllers: reference and measurement in, command out, once a control period."""
 
 from __future__ import annotations
 

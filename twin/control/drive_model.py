@@ -1,4 +1,4 @@
-"""What a controller knows about its drives: inertia, friction, play, delay, limits."""
+"""A controller's model of its drives: inertia, friction, play, delay, limits."""
 
 from __future__ import annotations
 

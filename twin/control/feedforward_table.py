@@ -1,4 +1,4 @@
-"""What motors have to do along a reference: coordinates, rates and forces, computed beforehand."""
+"""Coordinates, rates and forces of the motors along a reference, computed beforehand."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def loop_lag(platform: MachineModel, period: float) -> float:
 
 
 class Burden(NamedTuple):
-    """What a velocity loop has to move [kg] or [kg m2], from the easiest to the hardest motion."""
+    """Mass that a velocity loop moves [kg] or [kg m2], from the easiest to the hardest motion."""
 
     lightest: float
     together: float

@@ -1,4 +1,4 @@
-"""What a Kalman observer assumes about noise: the thesis' two sets, and one from the hardware."""
+"""Noise covariances of a Kalman observer: the thesis' two sets, and one from the hardware."""
 
 from __future__ import annotations
 

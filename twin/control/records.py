@@ -1,4 +1,4 @@
-"""What a closed loop records at its control instants, one row each."""
+"""Records of a closed loop, one row per control instant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a controller in task space wants: the reference, looked at ahead of time."""
+"""Reference of a controller in task space, read ahead of time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What torque mode allows: loops that the controller closes itself, through delay and transmission.
+"""Limits of torque mode: the controller itself closes loops through delay and transmission.
 
 In torque mode the delay is inside the velocity loop. Above the frequencies at which the platform
 swings on the transmissions a motor moves its own inertia alone; without transmissions the lightest

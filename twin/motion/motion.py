@@ -1,4 +1,4 @@
-"""What every reference motion is: time to pose, twist and acceleration."""
+"""Base of the reference motions: functions of time to pose, twist and acceleration."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ STANDARD_GRAVITY = 9.80665
 
 
 class Quantity(NamedTuple):
-    """What a column measures."""
+    """Physical quantity of a column."""
 
     name: str
     si: str

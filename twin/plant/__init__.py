@@ -1,1 +1,1 @@
-"""What real hardware adds: drives, friction, backlash, encoders, inertial sensors."""
+"""Hardware of a machine: drives, friction, backlash, encoders, inertial sensors."""

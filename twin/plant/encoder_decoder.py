@@ -91,7 +91,7 @@ class EncoderDecoder:
 
     @property
     def fault(self) -> str:
-        """What is wrong with the first actuator at fault; empty where nothing is."""
+        """Fault of the first actuator that has one; empty if none has."""
         for number, code in enumerate(self._states[:, FAULT], 1):
             if code != FINE:
                 return f"leg {number} {REASONS[int(code)]}"

@@ -23,7 +23,7 @@ switch; back off it to the first index pulse; stands until all have theirs; goes
 
 
 class HomingInputs(NamedTuple):
-    """What homing is told once a control period."""
+    """Inputs of homing, once a control period."""
 
     time: float
     """[s]"""
@@ -34,7 +34,7 @@ class HomingInputs(NamedTuple):
 
 
 class HomingOutputs(NamedTuple):
-    """What homing asks for."""
+    """Outputs of homing: commands of drives and brakes."""
 
     speeds: FloatArray
     """`(n,)` commands of the drives' velocity loops [m/s, rad/s]"""

@@ -1,4 +1,4 @@
-"""What homing needs to know of a machine: speeds, times, tolerances, calibration."""
+"""Settings of homing for one machine: speeds, times, tolerances, calibration."""
 
 from __future__ import annotations
 

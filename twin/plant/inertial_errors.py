@@ -15,7 +15,7 @@ STANDARD_GRAVITY = 9.80665
 
 
 class InertialErrors(NamedTuple):
-    """How an inertial sensor's readings come from the true quantities, before filter and noise.
+    """Errors of an inertial sensor's readings, before filter and noise.
 
     Rows and columns: specific force [m/s2], then angular rate [rad/s], along the sensor's axes.
     """

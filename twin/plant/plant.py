@@ -123,12 +123,12 @@ class Plant:
 
     @property
     def efforts(self) -> FloatArray:
-        """What the motors give now `(n,)`, on the actuators' coordinates."""
+        """Present forces of the motors `(n,)` [N, N m], on the actuators' coordinates."""
         return np.asarray(self._states[:, column.EFFORT].copy())
 
     @property
     def drives(self) -> PreparedDrives:
-        """What `prepare` found for the engine's step."""
+        """Drives as `prepare` set them up for the engine's step."""
         return PreparedDrives(self._drives, self._digits, self._parts, self._late)
 
     def prepare(self, timestep: float) -> None:

@@ -13,7 +13,7 @@ MODES: tuple[Mode, ...] = ("velocity", "force")
 
 
 class Command(NamedTuple):
-    """What the drives do until the next command."""
+    """Command of the drives, in force until the next one."""
 
     values: FloatArray
     """`(n,)` speeds [m/s, rad/s] or forces [N, N m]"""

@@ -1,4 +1,4 @@
-"""What was to be seen at any instant of a recorded run, between its rows too."""
+"""Scenes of a recorded run at any instant, also between its rows."""
 
 from __future__ import annotations
 

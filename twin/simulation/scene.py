@@ -1,4 +1,4 @@
-"""What is seen of a machine at one instant, whatever computed it."""
+"""Scene of a machine at one instant, independent of the engine."""
 
 from __future__ import annotations
 

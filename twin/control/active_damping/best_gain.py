@@ -26,7 +26,7 @@ the platform hardly moves; a law shall not be held back by them, nor make them r
 
 
 class BestGain(NamedTuple):
-    """Where the smallest damping ratio is largest."""
+    """Gain at which the smallest damping ratio is largest, and the poles with it."""
 
     gain: float
     ratio: float

@@ -1,4 +1,4 @@
-"""What a sampled law acts on: the linearised machine between its drives and its sensors."""
+"""Plant of a sampled control law: the linearised machine between its drives and its sensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reference asks of actuators in force, springs in series deflected."""
+"""Actuator forces of a reference, with the springs in series deflected."""
 
 from __future__ import annotations
 

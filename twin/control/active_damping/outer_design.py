@@ -37,7 +37,7 @@ FORCE_NOISE = 1.0
 
 
 class OuterLoop(NamedTuple):
-    """What the outer loop of HAC-LAC runs on."""
+    """Design of the outer loop of HAC-LAC: its gain and the machine that it acts on."""
 
     gain: FloatArray
     """`(n, s + n + 6)` on (x, z, s)"""

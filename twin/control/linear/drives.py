@@ -1,4 +1,4 @@
-"""What drives add to a linearised machine: armature, viscous friction, current lag, delay."""
+"""Drives of a linearised machine: armature, viscous friction, current lag, delay."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from twin.errors import InputError
 
 
 class ShapingWeights(NamedTuple):
-    """What one channel is asked for."""
+    """Specification of one channel."""
 
     crossover: float = 10.0
     """[Hz]"""

@@ -1,4 +1,4 @@
-"""Where balls are: from a place on the plate to a pose in the base frame, and back."""
+"""Position of a ball: from a place on the plate to a pose in the base frame, and back."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from twin.model.ball.ball import Ball
 
 
 class Rolling(NamedTuple):
-    """What `rolling` finds."""
+    """Rate of a rolling ball's state, and the contact force."""
 
     rate: FloatArray
     """`(17,)` of the ball's state: velocity on the plate [m/s], angular acceleration in base axes

@@ -1,4 +1,4 @@
-"""What all cueing algorithms are: samples of a manoeuvre in, axes of the platform out."""
+"""Base of the cueing algorithms: samples of a manoeuvre in, axes of the platform out."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from twin.motion.cueing.workspace_use import WorkspaceUse, workspace_use
 
 
 class Outcome(NamedTuple):
-    """What one algorithm made of one manoeuvre."""
+    """Motion that one algorithm computed for one manoeuvre, with its errors."""
 
     cue: Cue
     """the motion"""

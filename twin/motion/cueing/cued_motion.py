@@ -1,4 +1,4 @@
-"""What a cueing algorithm asks of the platform, as a reference motion."""
+"""Reference motion of the platform, computed by a cueing algorithm."""
 
 from __future__ import annotations
 

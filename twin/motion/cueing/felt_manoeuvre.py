@@ -1,4 +1,4 @@
-"""What the driver on the platform feels: the manoeuvre that a motion makes."""
+"""The manoeuvre that a motion of the platform makes for its driver."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far and how fast a machine moves along each axis alone, from home."""
+"""Travel and speed of a machine along each axis alone, from home."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FREE = 1e-9
 
 
 class MachineRanges(NamedTuple):
-    """What a machine has along each of the axes x, y, z, yaw, pitch, roll."""
+    """Travel and speed of a machine along each of the axes x, y, z, yaw, pitch, roll."""
 
     free: np.ndarray[tuple[int], np.dtype[np.bool_]]
     """`(6,)` whether it can be commanded"""

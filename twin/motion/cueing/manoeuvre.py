@@ -1,4 +1,4 @@
-"""What a driver or pilot feels in the vehicle: specific force and angular rate over time."""
+"""Specific force and angular rate over time, as a driver or pilot feels them in the vehicle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far what the platform lets a driver perceive is from what the vehicle does."""
+"""Difference between the motions that a driver perceives on the platform and in the vehicle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the inner ear makes of specific force and angular rate."""
+"""Model of the inner ear: perceived specific force and angular rate."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ CANALS = TransferFunction(
 
 
 class Perceived(NamedTuple):
-    """What is sensed, in the axes of the head, before thresholds."""
+    """Perceived specific force and angular rate in the axes of the head, before thresholds."""
 
     force: FloatArray
-    """`(n, 3)` [m/s2] departure from rest, as the otoliths tell it"""
+    """`(n, 3)` [m/s2] departure from rest, as the otoliths sense it"""
     rate: FloatArray
-    """`(n, 3)` [rad/s] as the canals tell it"""
+    """`(n, 3)` [rad/s] as the canals sense it"""
 
     def conscious(self) -> Perceived:
         """Return what is above the thresholds: dead zones that take their width away."""

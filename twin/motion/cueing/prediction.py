@@ -1,4 +1,4 @@
-"""What a coordinate of the platform, and the driver, will do for given jerks: linear responses."""
+"""Linear responses of a platform coordinate, and of the driver's perception, to given jerks."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def resting_basis(
 
 
 class Expectation:
-    """What the vehicle's driver perceives, now and as the present input is expected to go on.
+    """Perception of the vehicle's driver, now and over the expected course of the present input.
 
     The input is taken for the output of a critically damped system of second order that nothing
     drives any more: u'' = -2 u' / memory - u / memory^2, from its present value and slope.

@@ -14,7 +14,7 @@ from twin.motion.checks import bounded
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PredictiveSettings:
-    """What predictive cueing weighs; adopted. Errors are counted in thresholds of perception."""
+    """Weights of predictive cueing; adopted. Errors are counted in thresholds of perception."""
 
     blocks: tuple[int, ...] = (1, 1, 1, 1, 2, 2, 3, 4, 5, 6, 7, 7)
     """periods over which the jerk is constant; their sum is the horizon"""

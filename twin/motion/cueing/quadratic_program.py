@@ -26,7 +26,7 @@ class Problem(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What the solver found."""
+    """Solution of a quadratic program, and whether it is one."""
 
     solution: FloatArray
     """x `(m,)`"""

@@ -33,7 +33,7 @@ RATE_SCALE = (0.5, 0.5, 1.0)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WashoutSettings:
-    """What classical and adaptive washout share; order of axes x, y, z or yaw, pitch, roll."""
+    """Common settings of classical and adaptive washout; axes x, y, z or yaw, pitch, roll."""
 
     free: FloatArray
     """`(6,)` 1 for axes x, y, z, yaw, pitch, roll that the machine has, else 0"""

@@ -1,4 +1,4 @@
-"""How much of its actuators' limits a machine needs for a motion."""
+"""Shares of its actuators' limits that a machine needs for a motion."""
 
 from __future__ import annotations
 

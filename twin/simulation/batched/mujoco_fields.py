@@ -1,4 +1,4 @@
-"""Where MuJoCo keeps what a batched plant writes and reads, for the kernels."""
+"""Addresses and views of the MuJoCo fields that a batched plant writes and reads."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Fields(NamedTuple):
 
 
 class Cycle(NamedTuple):
-    """What is read and written between two steps: the fewer arrays, the sooner a kernel begins."""
+    """Arrays that are read and written between two steps; a kernel with few starts sooner."""
 
     constants: FloatArray
     states: FloatArray

@@ -75,17 +75,17 @@ class MachineSession:
 
     @property
     def payload(self) -> Occupant | None:
-        """Who rides on the platform, whose mass is the platform's; None for nobody."""
+        """Person on the platform, whose mass is part of the platform's; None without one."""
         return occupant(self.settings.payload)
 
     @property
     def settings(self) -> Settings:
-        """What it is made of now."""
+        """Present settings."""
         return self._live.settings
 
     @property
     def limits(self) -> ActuatorLimits:
-        """What the actuators can do."""
+        """Limits of the actuators."""
         return self._live.charts.limits
 
     @property
@@ -142,7 +142,7 @@ class MachineSession:
 
     @property
     def message(self) -> str:
-        """What the machine has to say: why it is being stopped, or why the comparison was."""
+        """Reason for which the machine or the comparison is being stopped; empty without one."""
         if self._live.run.message:
             return self._live.run.message
         other = self._live.comparison
@@ -155,13 +155,13 @@ class MachineSession:
 
     @property
     def scene(self) -> Scene:
-        """What is to be seen now; the ghost is the setpoint pose."""
+        """Present scene; the ghost is the setpoint pose."""
         state = self._live.run.state
         return Scene(state.pose, state.deflection, ghost=self._live.run.reference_pose)
 
     @property
     def comparison_scene(self) -> Scene | None:
-        """What is to be seen of the second engine; None where there is none.
+        """Present scene of the second engine; None without one.
 
         Its difference to the first is drawn `exaggeration` times, within the actuators' limits.
         """
@@ -200,7 +200,7 @@ class MachineSession:
 
     @property
     def target(self) -> FloatArray:
-        """Where the platform comes to rest `(k,)`, in the axes' units."""
+        """Target at which the platform comes to rest `(k,)`, in the axes' units."""
         return self._live.steering.target
 
     @property

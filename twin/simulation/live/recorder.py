@@ -1,4 +1,4 @@
-"""What a live run leaves behind: its last minutes at every control period, as a trajectory."""
+"""Recording of a live run: its last minutes at every control period, as a trajectory."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ class Replay:
 
     @property
     def scene(self) -> Scene:
-        """What was to be seen; the ghost where a setpoint pose was recorded."""
+        """Recorded scene at the present time, with a ghost if a setpoint pose was recorded."""
         return self._scenes.at(self._time)
 
     @property
@@ -177,7 +177,7 @@ class Replay:
 
     @property
     def message(self) -> str:
-        """What there is to say: where the recording ends."""
+        """Message at the end of the recording; empty before."""
         return "end of the recording" if self.ended else ""
 
     def advance(self, duration: float) -> None:

@@ -32,7 +32,7 @@ class Source(Protocol):
 
     @property
     def ball(self) -> Ball | None:
-        """What rolls on the platform; None where nothing does."""
+        """Ball on the platform; None without one."""
         ...
 
     @property
@@ -52,7 +52,7 @@ class Source(Protocol):
 
     @property
     def scene(self) -> Scene:
-        """What is to be seen now; the ghost is at the setpoint."""
+        """Present scene; the ghost is at the setpoint."""
         ...
 
     def advance(self, duration: float) -> None:

@@ -47,7 +47,7 @@ the first machine's forces."""
 
 
 class Settings(BaseModel):
-    """How a machine is run; frozen."""
+    """Settings of a live machine; frozen."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

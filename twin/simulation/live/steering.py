@@ -1,4 +1,4 @@
-"""Where a live machine shall go, as a person says it, and references of it for controllers."""
+"""Targets of a live machine, set by a person, and the controllers' references to them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Steering:
 
     @property
     def target(self) -> FloatArray:
-        """Where the platform comes to rest `(k,)`, in the units of the shown axes."""
+        """Target at which the platform comes to rest `(k,)`, in the units of the shown axes."""
         return self.axes.shown_values(self._course.target)
 
     def playing(self, time: float) -> bool:

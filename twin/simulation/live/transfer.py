@@ -91,7 +91,7 @@ ENDS = _ends()
 
 
 class Pace:
-    """How fast the axes of a machine may go, from its actuators' limits at home.
+    """Speed limits of a machine's axes, from its actuators' limits at home.
 
     Attributes:
         speed: `(n,)` of the actuators that a transfer may use [m/s, rad/s].
