@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.model.evaluation import without_compiling
 from twin.model.machine_model import MachineModel
 from twin.model.motions import REST
 from twin.rotations import angles_from_quaternion, quaternion_from_angles
@@ -37,6 +38,9 @@ class SummaryRow(NamedTuple):
 def machine_summary(platform: MachineModel) -> list[SummaryRow]:
     """Return derived figures of a machine at its home pose."""
     unit, legs = platform.coordinate_unit, platform.parameters.legs
+    with without_compiling():
+        condition = float(platform.condition_number(platform.home))
+        forces = platform.inverse_dynamics(platform.home, REST, REST).tolist()
     body, stroke = platform.parameters.platform.body, sorted({leg.actuator.stroke for leg in legs})
     rows = [
         SummaryRow(
@@ -56,13 +60,13 @@ def machine_summary(platform: MachineModel) -> list[SummaryRow]:
         SummaryRow("mass of the legs", sum(leg.mass for leg in legs), "kg", "all legs"),
         SummaryRow(
             "condition number at home",
-            float(platform.condition_number(platform.home)),
+            condition,
             "",
             "of the Jacobian, moments scaled; 1 is the best, infinite at a singular pose",
         ),
         SummaryRow(
             "forces at rest",
-            platform.inverse_dynamics(platform.home, REST, REST).tolist(),
+            forces,
             platform.force_unit,
             "of the actuators that carry the machine at home"
             + (", the smallest of many" if platform.n_actuators > platform.dof else ""),

@@ -52,6 +52,10 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
     return _jitted(function, options)
 
 
+IMPLEMENTATIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
+"""Functions without a body, and the functions that choose their implementation by types."""
+
+
 def by_kind(
     stub: Callable[..., Any], *, counting: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -69,6 +73,7 @@ def by_kind(
     def decorate(choose: Callable[..., Any]) -> Callable[..., Any]:
         choose.__annotations__.clear()  # numba compares them with those of the implementations
         decorator(choose)
+        IMPLEMENTATIONS[stub] = choose
         return choose
 
     return decorate

@@ -2,23 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.errors import ForwardKinematicsError, SingularPoseError, UnreachablePoseError
+from twin.kernels.interpret import interpreted
 from twin.kernels.kinematics.inverse import inverse_kinematics_batch, leg_coordinates_batch
 from twin.kernels.legs.dispatch import joint_count
 from twin.model.batch import run_batch
+
+INTERPRETED: ContextVar[bool] = ContextVar("interpreted", default=False)
+
+
+@contextmanager
+def without_compiling() -> Iterator[None]:
+    """Evaluate single states in Python: milliseconds each, but no seconds of compiling before.
+
+    Results are those of the kernels to rounding, not to the last bit.
+    """
+    token = INTERPRETED.set(True)
+    try:
+        yield
+    finally:
+        INTERPRETED.reset(token)
 
 
 def run(
     kernel: Callable[..., int], constants: tuple[Any, ...], arrays: tuple[FloatArray, ...]
 ) -> int:
     """Run a batch kernel over `arrays`; return the first state that failed, or -1."""
-    return -1 if len(arrays[0]) == 0 else run_batch(kernel, constants, arrays)
+    if len(arrays[0]) == 0:
+        return -1
+    if INTERPRETED.get() and len(arrays[0]) == 1:
+        with suppress(ZeroDivisionError, ValueError):
+            return int(interpreted(kernel)(*constants, *arrays))
+    return run_batch(kernel, constants, arrays)
 
 
 def run_checked(

@@ -1,0 +1,49 @@
+"""Kernels run by Python: the same numbers, without compiling."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import States
+
+from twin.kernels.dynamics.inverse import inverse_dynamics_batch
+from twin.kernels.interpret import interpreted
+from twin.model.evaluation import without_compiling
+from twin.simulation.platform import Platform
+
+pytestmark = pytest.mark.quick
+
+
+def test_python_computes_what_kernels_compute(platform: Platform, states: States) -> None:
+    for i in range(3):
+        state = (states.pose[i], states.twist[i], states.acceleration[i], states.wrench[i])
+        wanted = platform.inverse_dynamics(*state, deflection=states.deflection[i])
+        jacobian = platform.jacobian(states.pose[i])
+        with without_compiling():
+            found = platform.inverse_dynamics(*state, deflection=states.deflection[i])
+            np.testing.assert_allclose(platform.jacobian(states.pose[i]), jacobian, rtol=1e-12)
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9 * np.abs(wanted).max())
+
+
+def test_nothing_is_compiled(tmp_path: Path) -> None:
+    code = """
+import os, sys
+os.environ["NUMBA_CACHE_DIR"] = sys.argv[1]
+import twin
+from twin.kernels.dynamics.inverse import inverse_dynamics_batch
+from twin.model.evaluation import without_compiling
+platform = twin.load("stewart")
+with without_compiling():
+    platform.inverse_dynamics(platform.home, [0] * 6, [0] * 6)
+assert not inverse_dynamics_batch.signatures
+"""
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
+
+
+def test_kernels_stay_as_they_are() -> None:
+    assert hasattr(inverse_dynamics_batch, "py_func")
+    assert not hasattr(interpreted(inverse_dynamics_batch), "py_func")
