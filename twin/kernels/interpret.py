@@ -22,9 +22,9 @@ def interpreted(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 def _rebuilt(function: Any) -> Callable[..., Any]:
     """Return a function with interpreted functions in place of the kernels that it uses."""
-    names = {name: function.__globals__.get(name) for name in _names(function.__code__)}
-    found = {name: _python(value, names) for name, value in names.items() if value is not None}
-    cells = tuple(CellType(_python(cell.cell_contents, ())) for cell in function.__closure__ or ())
+    used = _names(function.__code__) & function.__globals__.keys()
+    found = {name: _python(function.__globals__[name]) for name in used}
+    cells = tuple(CellType(_python(cell.cell_contents)) for cell in function.__closure__ or ())
     scope = {**function.__globals__, **found}
     return FunctionType(function.__code__, scope, closure=cells, argdefs=function.__defaults__)
 
@@ -35,15 +35,24 @@ def _names(code: CodeType) -> set[str]:
     return set(code.co_names).union(*inside)
 
 
-def _python(value: Any, names: Any) -> Any:
-    """Return what stands for a global value where kernels are interpreted."""
+class _Module:
+    """A module of kernels with interpreted functions, made as they are used."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        return _python(getattr(self._module, name))
+
+
+def _python(value: Any) -> Any:
+    """Return the replacement of a global value where kernels are interpreted."""
     if hasattr(value, "py_func"):
-        return interpreted(value)
+        return lambda *arguments: interpreted(value)(*arguments)
     if isinstance(value, FunctionType) and value in IMPLEMENTATIONS:
         return _chosen(value)
     if isinstance(value, ModuleType) and "kernels" in value.__name__.split("."):
-        used = {name: getattr(value, name) for name in names if hasattr(value, name)}
-        return SimpleNamespace(**{name: _python(part, names) for name, part in used.items()})
+        return _Module(value)
     return value
 
 
