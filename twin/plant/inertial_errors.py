@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.plant import inertial_sensor as column
+from twin.kernels.plant.inertial import columns as column
 from twin.machine.hardware.sensors import Accelerometers, Gyroscopes, InertialSensor
 
 STANDARD_GRAVITY = 9.80665

@@ -9,7 +9,8 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, as_vector, quaternion_norm, read_only
 from twin.errors import InputError
-from twin.kernels.plant import inertial_sensor as entry
+from twin.kernels.plant.inertial import columns as entry
+from twin.kernels.plant.inertial.sensor import MotionSamples, advance, advance_many, begin
 from twin.machine.hardware.sensors import InertialSensor
 from twin.plant.inertial_errors import InertialErrors, draw_errors
 from twin.plant.sensor_faults import seed_sequence
@@ -141,7 +142,7 @@ class InertialUnit:
             self._draws, self._next = self._random.standard_normal((BLOCK, entry.DRAWS)), 0
         draws = self._draws[self._next]
         self._next += 1
-        told = entry.advance(
+        told = advance(
             self._model, self._settings, self._states, pose, twist, interval, self._felt, draws
         )
         if told < 0:
@@ -172,17 +173,17 @@ class InertialUnit:
             if part.ndim != 2 or len(part) != len(times):
                 raise InputError(name, f"must have {len(times)} rows, got shape {part.shape}")
         random = np.random.default_rng(self._noise)
-        states, work = self._states.copy(), np.empty((2, 6))
+        states = self._states.copy()
         self._begin(states, poses[0], rates[0], moved[0], random.standard_normal(entry.DRAWS))
         readings, fresh = np.empty((len(times), 6)), np.ones(len(times))
         readings[0] = states[entry.READING : entry.READING + 6]
         for first in range(0, len(times) - 1, BLOCK):
             rows = slice(first, min(first + BLOCK + 1, len(times)))
             draws = random.standard_normal((len(times[rows]) - 1, entry.DRAWS))
-            motion = (times[rows], poses[rows], rates[rows], moved[rows])
-            failed = entry.advance_many(
-                self._model, self._settings, states, *motion,
-                given, work, draws, readings[rows], fresh[rows],
+            motion = MotionSamples(times[rows], poses[rows], rates[rows], moved[rows])
+            failed = advance_many(
+                self._model, self._settings, states, motion,
+                given, draws, readings[rows], fresh[rows],
             )  # fmt: skip
             if failed >= 0:
                 raise InputError("pose, twist, acceleration", f"row {first + failed} is too large")
@@ -191,7 +192,7 @@ class InertialUnit:
 
     def _begin(self, states: FloatArray, *start: FloatArray) -> None:
         """Set the states for pose, twist, acceleration and normal numbers."""
-        if not entry.begin(self._model, self._settings, states, *start):
+        if not begin(self._model, self._settings, states, *start):
             raise InputError("pose, twist, acceleration", "are too large")
 
 

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from math import cos, exp, sin, sqrt
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
+from twin.kernels.plant.inertial.columns import (
+    BIAS,
+    DAMPING,
+    DRIFT,
+    FORGETTING,
+    FREQUENCY,
+    INSTABILITY,
+    NOISE,
+    SLOPE,
+    VALUE,
+)
 
 
 @device
@@ -49,3 +61,41 @@ def noise_factor(
     root = sqrt(first)
     lower = mixed / root if root > 0.0 else 0.0
     return root, lower, sqrt(max(second - lower * lower, 0.0))
+
+
+@device
+def distorted(model: FloatArray, states: FloatArray, truth: FloatArray, i: int) -> float:
+    """Return the true quantities (6,) with the errors of axis i, before filter and noise."""
+    total = model[i, BIAS] + states[DRIFT + i]
+    for j in range(6):
+        total += model[i, j] * truth[j]
+    return total
+
+
+@device
+def filtered(
+    model: FloatArray,
+    settings: FloatArray,
+    states: FloatArray,
+    truth: FloatArray,
+    interval: float,
+    draws: FloatArray,
+) -> None:
+    """Advance the filters by a step over which the true quantities have the mean `truth` (6,)."""
+    frequency = settings[FREQUENCY]
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    first, mixed, second = 1.0, 0.0, 0.0
+    if frequency > 0.0:
+        a, b, c, d = transition(frequency, settings[DAMPING], interval)
+        first, mixed, second = noise_factor(frequency, (a, b, c, d))
+    for i in range(6):
+        kept = exp(-interval * model[i, FORGETTING])
+        fresh = model[i, INSTABILITY] * sqrt(max(1.0 - kept * kept, 0.0))
+        states[DRIFT + i] = kept * states[DRIFT + i] + fresh * draws[i]
+    for i in range(6):
+        target = distorted(model, states, truth, i)
+        apart, slope, noise = states[VALUE + i] - target, states[SLOPE + i], model[i, NOISE]
+        states[VALUE + i] = target + a * apart + b * slope + noise * first * draws[6 + i]
+        states[SLOPE + i] = (
+            c * apart + d * slope + noise * (mixed * draws[6 + i] + second * draws[12 + i])
+        )

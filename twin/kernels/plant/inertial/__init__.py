@@ -1,0 +1,1 @@
+"""Inertial sensor: accelerometers and gyroscopes on the platform."""
