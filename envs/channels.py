@@ -31,7 +31,7 @@ def width(channels: Sequence[Channel]) -> int:
     return sum(channel.size for channel in channels)
 
 
-def places(channels: Sequence[Channel]) -> dict[str, slice]:
+def channel_slices(channels: Sequence[Channel]) -> dict[str, slice]:
     """Return where each channel is in the space."""
     ends = np.cumsum([channel.size for channel in channels]).tolist()
     return {

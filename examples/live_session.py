@@ -37,7 +37,7 @@ session.move_to(target)
 session.advance(2.0)
 note("moved up by 40 mm")
 
-session.push(force=(800.0, 0.0, 0.0), duration=0.1)
+session.disturb(force=(800.0, 0.0, 0.0), duration=0.1)
 session.advance(0.1)
 note("at the end of a push of 800 N")
 

@@ -13,7 +13,7 @@ from twin.model.static_deflection import static_deflection
 from twin.plant.plant import Plant
 from twin.plant.signals import Command
 from twin.simulation.batched import make_batched_plant
-from twin.simulation.batched.drive_bank import loop_gains
+from twin.simulation.batched.drive_arrays import loop_gains
 from twin.simulation.platform import Platform
 
 PERIOD = 0.01

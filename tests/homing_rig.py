@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import twin
-from twin.plant.encoder import EncoderBank
+from twin.plant.encoder import Encoders
 from twin.plant.homing import Homing, HomingInputs, HomingOutputs
 from twin.plant.homing_settings import HomingSettings, homing_settings
 
@@ -25,7 +25,7 @@ class Rig:
 
     def __init__(self, start: NDArray[np.float64], seed: int, switch_error: float) -> None:
         self.machine = twin.load("stewart")
-        self.encoders = EncoderBank(np.full(6, STEP), TURN, np.full(6, 0.8644), seed=seed)
+        self.encoders = Encoders(np.full(6, STEP), TURN, np.full(6, 0.8644), seed=seed)
         random = np.random.default_rng(seed)
         self.switch = 0.8644 + switch_error * random.uniform(-1.0, 1.0, 6)
         self.coordinates = start.copy()

@@ -70,23 +70,6 @@ WORDS = {
     "stage": Word("scene", PAGE),
 }
 
-ALLOWED: dict[str, set[str]] = {
-    "analysis": {"shaken"},
-    "basics": {"wanted"},
-    "control": {"answer", "entering", "loaded", "pushed", "shaken", "told", "wanted"},
-    "engines": {"freedoms"},
-    "envs": {"look", "places", "wanted"},
-    "kernels": {"bank", "digits", "held", "look", "places", "push", "settle", "told", "wanted"},
-    "model": {"answer", "wanted"},
-    "motion": {"answer", "wanted"},
-    "plant": {"bank", "digits", "held", "late"},
-    "simulation": {"bank", "digits", "late", "places", "push", "told", "wanted", "words"},
-    "sweep": {"told"},
-    "training": {"contestant", "contestants", "wanted"},
-    "validation": {"told", "wanted"},
-}
-"""Package -> words that are still used there."""
-
 
 def parts_of(name: str) -> list[str]:
     """Return the words of an identifier such as `some_name` or `SomeName`, in small letters."""
@@ -125,7 +108,7 @@ def unwanted(words: list[str], package: str) -> set[str]:
         word
         for word in map(str.lower, words)
         if word in WORDS and (not WORDS[word].packages or package in WORDS[word].packages)
-    } - ALLOWED.get(package, set())
+    }
 
 
 def package_of(module: str) -> str:

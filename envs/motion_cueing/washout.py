@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.envs.channels import channel_scales, places
+from twin.envs.channels import channel_scales, channel_slices
 from twin.envs.motion_cueing.arrays import POSE_ACTIONS
 from twin.envs.motion_cueing.task import MotionCueing
 from twin.errors import InputError
@@ -40,7 +40,7 @@ class AxisPolicy:
             raise InputError("environment", "must be MotionCueing with actions on the pose")
         self.task = task
         self._sizes = channel_scales(task.observations)
-        self._places = places(task.observations)
+        self._places = channel_slices(task.observations)
 
     def _seen(self, observation: Any, name: str) -> FloatArray:
         """Return the physical values of a channel."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_vector, read_only
-from twin.envs.channels import channel_scales, places
+from twin.envs.channels import channel_scales, channel_slices
 from twin.envs.vibration_isolation.task import VibrationIsolation
 from twin.errors import InputError
 
@@ -78,7 +78,7 @@ class IsolationLaw:
             "platform velocity": given["velocity"],
             "platform acceleration": given["acceleration"],
         }
-        scales, where = channel_scales(task.observations), places(task.observations)
+        scales, where = channel_scales(task.observations), channel_slices(task.observations)
         gains = np.zeros((len(jacobian), len(scales)))
         for name, gain in told.items():
             gains[:, where[name]] = -gain * jacobian

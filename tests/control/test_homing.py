@@ -8,7 +8,7 @@ import pytest
 import twin
 from twin.control.homing import HomingController
 from twin.errors import ControlError, InputError
-from twin.plant.encoder import encoder_bank
+from twin.plant.encoder import machine_encoders
 from twin.plant.plant import Plant
 from twin.plant.signals import Measurement
 from twin.simulation.platform import Platform
@@ -31,7 +31,7 @@ def retracted(machine: Platform) -> np.ndarray:
 
 def homing(machine: Platform, **options: float) -> HomingController:
     """Return the controller that knows where this plant's index pulses lie."""
-    return HomingController(machine, encoder_bank(machine, SEED).index_coordinates, **options)
+    return HomingController(machine, machine_encoders(machine, SEED).index_coordinates, **options)
 
 
 def test_the_machine_comes_home(hardware: Platform) -> None:

@@ -13,7 +13,7 @@ import twin
 import twin.envs
 from twin.basics.arrays import FloatArray
 from twin.envs.ball_balance.environment import BallBalanceEnv
-from twin.envs.channels import channel_scales, places
+from twin.envs.channels import channel_scales, channel_slices
 from twin.errors import InputError
 from twin.model.ball.ball import Ball, ball_for
 
@@ -44,7 +44,7 @@ class Balance:
         a point below it moves under the ball, which the law would take for the ball's own speed.
         """
         task = env.task
-        self._where = places(task.observations)
+        self._where = channel_slices(task.observations)
         self._scales = channel_scales(task.observations)
         self._step = np.asarray(task.actions[0].scale) / share
         self._gains = frequency**2, 2.0 * damping * frequency
@@ -164,7 +164,7 @@ def test_observation_is_what_it_says(machine: str) -> None:
         "rate": batch.measured_rates[0],
         "target velocity": [0.0, 0.0],
     }
-    where, scales = places(task.observations), channel_scales(task.observations)
+    where, scales = channel_slices(task.observations), channel_scales(task.observations)
     for name, value in wanted.items():
         expected = np.clip(np.asarray(value) / scales[where[name]], -10.0, 10.0)
         np.testing.assert_allclose(observation[where[name]], expected, rtol=1e-6, atol=1e-6)

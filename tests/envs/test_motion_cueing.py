@@ -11,7 +11,7 @@ import pytest
 
 import twin
 from twin.basics.arrays import FloatArray
-from twin.envs.channels import channel_scales, places
+from twin.envs.channels import channel_scales, channel_slices
 from twin.envs.motion_cueing.environment import MotionCueingEnv, MotionCueingVectorEnv
 from twin.envs.motion_cueing.washout import MotionPolicy, WashoutPolicy
 from twin.errors import InputError
@@ -168,7 +168,7 @@ def test_preview_shows_the_manoeuvre_to_come() -> None:
     manoeuvre = make_manoeuvre("double_lane_change")
     environment = MotionCueingEnv("stewart", manoeuvre=manoeuvre, preview=3, preview_spacing=20)
     task = environment.task
-    where, sizes = places(task.observations), channel_scales(task.observations)
+    where, sizes = channel_slices(task.observations), channel_scales(task.observations)
     environment.reset(seed=0)
     for _ in range(130):
         observation = environment.step(np.zeros(6))[0]

@@ -13,7 +13,7 @@ import twin
 import twin.envs
 from twin.analysis.frequency.linear.response import frequency_response
 from twin.control.linear.linearise import linearise
-from twin.envs.channels import places
+from twin.envs.channels import channel_slices
 from twin.envs.pose_tracking.environment import PoseTrackingEnv
 from twin.envs.scales import machine_scales
 from twin.envs.shaking import random_lines, shaking_tables, spectrum, usual_acceleration
@@ -93,7 +93,7 @@ def test_the_usual_shaking_stays_within_the_actuators(name: str) -> None:
 def test_observation_is_what_the_sensors_tell(name: str) -> None:
     env = VibrationIsolationEnv(name, **QUIET)
     task = env.task
-    batch, where = task.batch, places(task.observations)
+    batch, where = task.batch, channel_slices(task.observations)
     scale = {channel.name: np.asarray(channel.scale) for channel in task.observations}
     random = np.random.default_rng(4)
     env.reset(seed=2)
@@ -180,7 +180,7 @@ def test_what_arrives_is_what_the_linear_model_says(frequency: float) -> None:
 def test_without_actions_the_drives_hold() -> None:
     env = VibrationIsolationEnv(configuration="hardware", **QUIET)
     infos = run(env, np.zeros(6), 400, seed=3)
-    away = stacked(infos, "observation")[:, places(env.task.observations)["coordinate"]]
+    away = stacked(infos, "observation")[:, channel_slices(env.task.observations)["coordinate"]]
     held = np.abs(away * env.task.observations[6].scale).max()
     moved = np.abs(stacked(infos, "pose")[:, :3] - env.platform.home[:3]).max()
     assert held < 0.1 * moved
@@ -267,7 +267,7 @@ def test_the_law_is_linear_and_within_the_actions() -> None:
     env = VibrationIsolationEnv()
     law = IsolationLaw(env.task, base=2.0, delay=0.0, velocity=0.0, acceleration=0.0)
     observation = np.zeros((4, 5, env.observation_space.shape[0]))
-    where = places(env.task.observations)["base velocity"]
+    where = channel_slices(env.task.observations)["base velocity"]
     observation[..., where] = [0.1, -0.2, 0.3]
     scale = env.task.observations[5].scale
     wanted = (

@@ -400,7 +400,7 @@ def test_an_unstable_machine_offers_a_new_beginning(desk: Desk, session: Machine
     runner = Runner(session)
     panel = RunPanel(desk.gui, desk.requests, runner, session.home)
     session.configure(gains={"position_gain": 3000.0})
-    session.push(force=(2000.0, 0.0, 0.0), duration=0.5)
+    session.disturb(force=(2000.0, 0.0, 0.0), duration=0.5)
     session.advance(5.0)
     assert session.stopped
     panel.refresh()

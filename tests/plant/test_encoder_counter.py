@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 
 import twin
 from twin.errors import InputError
-from twin.plant.encoder import EncoderBank, encoder_bank
+from twin.plant.encoder import Encoders, machine_encoders
 
 TURN = 4096
 LEAD = 5.08e-3
 STEP = LEAD / TURN
 
 
-def bank(n: int = 1, seed: int = 0, turn: int = TURN) -> EncoderBank:
+def bank(n: int = 1, seed: int = 0, turn: int = TURN) -> Encoders:
     """Return encoders of the thesis' actuators."""
-    return EncoderBank(np.full(n, LEAD / turn), turn, np.full(n, 0.8644), seed=seed)
+    return Encoders(np.full(n, LEAD / turn), turn, np.full(n, 0.8644), seed=seed)
 
 
 def counter_by_hand(path: list[int], index: int, turn: int) -> list[int]:
@@ -103,7 +103,7 @@ def test_places_of_the_pulses_follow_from_the_seed() -> None:
 )
 def test_bad_encoders_are_refused(arguments: tuple[object, ...], field: str) -> None:
     with pytest.raises(InputError, match=field):
-        EncoderBank(*arguments)
+        Encoders(*arguments)
 
 
 def test_bad_use_is_refused() -> None:
@@ -114,4 +114,4 @@ def test_bad_use_is_refused() -> None:
     with pytest.raises(InputError, match="coordinates"):
         bank(2).power_up(np.zeros(3))
     with pytest.raises(InputError, match="encoder"):
-        encoder_bank(twin.load("srspm"))
+        machine_encoders(twin.load("srspm"))

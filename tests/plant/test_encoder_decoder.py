@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twin.errors import InputError
-from twin.plant.encoder import EncoderBank
+from twin.plant.encoder import Encoders
 from twin.plant.encoder_decoder import EncoderDecoder
 
 TURN = 4096
@@ -18,9 +18,9 @@ FAST = 205
 """Counts in a sample of 1 ms at 0.254 m/s, the largest speed of the thesis' actuators."""
 
 
-def bank(seed: int = 0) -> EncoderBank:
+def bank(seed: int = 0) -> Encoders:
     """Return one encoder of the thesis."""
-    return EncoderBank([STEP], TURN, [0.8644], seed=seed)
+    return Encoders([STEP], TURN, [0.8644], seed=seed)
 
 
 def decoder(**options: object) -> EncoderDecoder:
@@ -28,7 +28,7 @@ def decoder(**options: object) -> EncoderDecoder:
     return EncoderDecoder([STEP], [TURN], **options)
 
 
-def indexed_counts(encoders: EncoderBank, moves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def indexed_counts(encoders: Encoders, moves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return true travel and counter values after the first index pulse, one row per sample."""
     travel = np.concatenate([[-1, 0], np.cumsum(moves)])
     raw = encoders.readings(encoders.index_coordinates[0] + STEP * travel[:, None])

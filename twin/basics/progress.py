@@ -21,19 +21,19 @@ class Progress:
     """A progress bar on a terminal, shown from `PATIENCE` on; use it with `with`."""
 
     def __init__(
-        self, title: str, steps: int, wanted: bool | None = None, *, every: int = EVERY
+        self, title: str, steps: int, shown: bool | None = None, *, every: int = EVERY
     ) -> None:
         """Describe the work.
 
         Args:
             title: of the work.
             steps: how many.
-            wanted: True to show it at once, False never, None when it takes a while.
+            shown: True to show it at once, False never, None when it takes a while.
             every: steps between two looks at the clock; 1 where each step takes long.
         """
         self._title = title
         self._steps = steps
-        self._wanted = wanted
+        self._shown = shown
         self._every = every
         self._start = clock.monotonic()
         self._bar: Any = None
@@ -50,11 +50,11 @@ class Progress:
 
     def tick(self, step: int) -> None:
         """Tell that `step` is done."""
-        if step % self._every or self._wanted is False:
+        if step % self._every or self._shown is False:
             return
         if self._bar is not None:
             self._bar.update(self._task, completed=step)
-        elif self._wanted or clock.monotonic() - self._start >= PATIENCE:
+        elif self._shown or clock.monotonic() - self._start >= PATIENCE:
             self._show()
 
     def _show(self) -> None:
@@ -62,8 +62,8 @@ class Progress:
         from rich.progress import Progress as Bar
 
         console = Console(stderr=True)
-        if not (self._wanted or console.is_terminal):
-            self._wanted = False
+        if not (self._shown or console.is_terminal):
+            self._shown = False
             return
         self._bar = Bar(console=console, transient=console.is_terminal)
         self._task = self._bar.add_task(self._title, total=self._steps)

@@ -11,7 +11,7 @@ from twin.control.controller import PERIOD, Controller
 from twin.control.supervisor import Supervisor
 from twin.errors import ControlError
 from twin.model.machine_model import MachineModel
-from twin.plant.encoder import encoder_bank
+from twin.plant.encoder import machine_encoders
 from twin.plant.homing import PHASES, Homing, HomingInputs
 from twin.plant.homing_settings import homing_settings
 from twin.plant.signals import Command, Measurement
@@ -59,7 +59,7 @@ class HomingController(Controller):
         super().__init__(
             platform, period=period, velocity_gain=velocity_gain, velocity_time=velocity_time
         )
-        encoders = encoder_bank(platform)
+        encoders = machine_encoders(platform)
         known = encoders.index_coordinates if index_coordinates is None else index_coordinates
         self._settings = homing_settings(
             platform,

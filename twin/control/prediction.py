@@ -18,14 +18,14 @@ class Prediction:
         lead: [s] by which state and reference are moved on; zero where nothing is predicted.
     """
 
-    def __init__(self, drives: DriveModel, period: float, wanted: bool = True) -> None:
+    def __init__(self, drives: DriveModel, period: float, enabled: bool = True) -> None:
         whole = int(drives.lead / period + 1e-9)
         rest = drives.lead - whole * period
-        self.lead = drives.lead + 0.5 * period if wanted else 0.0
+        self.lead = drives.lead + 0.5 * period if enabled else 0.0
         # The last half period belongs to the command to be computed; the one before stands for it.
         spans = [rest, *[period] * whole, 0.5 * period]
-        self._late = 0.5 * period if wanted and drives.resolution.any() else 0.0
-        self._spans = np.array(spans) if wanted else np.zeros(0)
+        self._late = 0.5 * period if enabled and drives.resolution.any() else 0.0
+        self._spans = np.array(spans) if enabled else np.zeros(0)
         self._kept = np.zeros((whole + 1, 6))
         self._pending = np.zeros((len(self._spans), 6))
 

@@ -22,20 +22,20 @@ class Records:
         """Begin without rows; `keep`: number of rows that are kept, None for all."""
         self._keep = keep
         self._rows: dict[str, deque[Any]] = {}
-        self._told: dict[str, FloatArray] | None = None
+        self._noted: dict[str, FloatArray] | None = None
         self._changed = False
 
     def change(self) -> None:
-        """Let the controller change: where another tells other signals, records begin anew."""
+        """Let the controller change: if another one has other signals, records begin anew."""
         self._changed = True
 
-    def note(self, told: Mapping[str, Any]) -> str:
-        """Keep what the controller tells of itself; return why it has to stop, if so.
+    def note(self, signals: Mapping[str, Any]) -> str:
+        """Keep the signals of the controller; return the reason for a stop, or an empty text.
 
         Raises:
             InputError: names that change from period to period, or that the loop itself uses.
         """
-        if self._told is not None and told.keys() != self._told.keys():
+        if self._noted is not None and signals.keys() != self._noted.keys():
             if not self._changed:
                 raise InputError(
                     "signals", "of a controller must have the same names in every period"
@@ -43,25 +43,25 @@ class Records:
             self._rows = {}
         self._changed = False
         found = {}
-        for name, value in told.items():
+        for name, value in signals.items():
             if name in OWN_SIGNALS:
                 raise InputError("signals", f"the loop itself records {name!r}; take another name")
             found[name] = np.array(value, dtype=float)
             if not np.isfinite(found[name]).all():
                 return f"the controller's {name} is not finite"
-        self._told = found
+        self._noted = found
         return ""
 
-    def add(self, own: Mapping[str, Any], tell: Callable[[], Mapping[str, Any]]) -> None:
+    def add(self, own: Mapping[str, Any], read: Callable[[], Mapping[str, Any]]) -> None:
         """Add a row: the loop's `own` signals and the controller's that were noted last.
 
-        Where none were, because it stopped at once, those it can `tell`.
+        Without noted signals, after a stop in the first period, those that `read` returns.
         """
-        if self._told is None:
-            self._told = {
-                name: np.nan_to_num(value, posinf=0.0, neginf=0.0) for name, value in tell().items()
+        if self._noted is None:
+            self._noted = {
+                name: np.nan_to_num(value, posinf=0.0, neginf=0.0) for name, value in read().items()
             }
-        for name, value in (dict(own) | self._told).items():
+        for name, value in (dict(own) | self._noted).items():
             self._rows.setdefault(name, deque(maxlen=self._keep)).append(value)
 
     def signals(self) -> dict[str, FloatArray]:

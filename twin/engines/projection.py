@@ -50,7 +50,7 @@ class Projection(NamedTuple):
     """`(degrees of freedom,)` generalised forces of the motion; the platform's first"""
     map: FloatArray
     """`(degrees of freedom, n)` generalised forces per actuator force"""
-    platform_freedoms: int
+    platform_dof: int
 
     @property
     def forces(self) -> FloatArray:
@@ -59,9 +59,9 @@ class Projection(NamedTuple):
         Raises:
             SingularPoseError: no actuator forces do.
         """
-        rows = slice(0, self.platform_freedoms)
+        rows = slice(0, self.platform_dof)
         forces, _, rank, _ = np.linalg.lstsq(self.map[rows], self.load[rows], rcond=SINGULAR)
-        if rank < self.platform_freedoms:
+        if rank < self.platform_dof:
             raise SingularPoseError("the actuators cannot move the platform in this pose")
         return np.asarray(forces)
 

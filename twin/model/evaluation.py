@@ -1,4 +1,4 @@
-"""Running kernels over batches of states, and the errors of states that have no answer."""
+"""Running kernels over batches of states, and the errors of states without a solution."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def run_checked(
 
     Raises:
         UnreachablePoseError: a leg cannot reach a pose.
-        SingularPoseError: a state without an answer, or one that overflows.
+        SingularPoseError: a state without a solution, or one that overflows.
     """
     if len(arrays[0]) == 0:
         return
@@ -64,7 +64,7 @@ def run_checked(
         return
     bad = ~np.isfinite(results).all(axis=1)
     index = failed if failed >= 0 else int(np.argmax(bad))
-    raise no_answer(legs, index, arrays[0][index])
+    raise no_solution(legs, index, arrays[0][index])
 
 
 def joint_motion(
@@ -94,8 +94,10 @@ def joint_motion(
     return out
 
 
-def no_answer(legs: Any, index: int, pose: FloatArray) -> SingularPoseError | UnreachablePoseError:
-    """Return the error of entry `index` of a batch, whose `pose` (7,) has no answer."""
+def no_solution(
+    legs: Any, index: int, pose: FloatArray
+) -> SingularPoseError | UnreachablePoseError:
+    """Return the error of entry `index` of a batch, whose `pose` (7,) has no solution."""
     coordinates = np.empty((1, len(legs.rows)))
     inverse_kinematics_batch(legs, pose[None], coordinates)
     short = [int(i) + 1 for i in np.flatnonzero(np.isnan(coordinates[0]))]
@@ -108,15 +110,15 @@ def no_answer(legs: Any, index: int, pose: FloatArray) -> SingularPoseError | Un
             data | {"legs": short},
         )
     return SingularPoseError(
-        f"entry {index} has no finite answer at pose {pose.tolist()}: the pose is singular (a leg "
-        "without length, along its joint's first axis or stretched, or legs that do not span the "
-        "platform's degrees of freedom), or the numbers overflow. Move away from it.",
+        f"entry {index} has no finite solution at pose {pose.tolist()}: the pose is singular (a "
+        "leg without length, along its joint's first axis or stretched, or legs that do not span "
+        "the platform's degrees of freedom), or the numbers overflow. Move away from it.",
         data,
     )
 
 
 def unreachable(
-    index: int, wanted: FloatArray, pose: FloatArray, report: FloatArray, unit: str
+    index: int, lengths: FloatArray, pose: FloatArray, report: FloatArray, unit: str
 ) -> ForwardKinematicsError:
     """Return the error of coordinates without a pose: entry `index` of a batch and its report."""
     data = {
@@ -124,9 +126,9 @@ def unreachable(
         "residual": float(report[0]),
         "iterations": int(report[1]),
         "pose": pose.copy(),
-        "lengths": wanted.copy(),
+        "lengths": lengths.copy(),
     }
-    numbers = ", ".join(f"{value:.7g}" for value in wanted)
+    numbers = ", ".join(f"{value:.7g}" for value in lengths)
     name = "lengths" if unit == "m" else "angles"
     return ForwardKinematicsError(
         f"no pose has the {name} {numbers} {unit} (entry {index}): residual {report[0]:.3g} {unit} "

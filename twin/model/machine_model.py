@@ -104,17 +104,17 @@ class MachineModel:
             ForwardKinematicsError: no pose has these coordinates on this branch; `data` holds
                 index, residual, iterations, the last pose and the coordinates.
         """
-        wanted = as_floats(lengths, "lengths", self.n_actuators)
-        if self.coordinate_unit == "m" and not (wanted > 0.0).all():
+        given = as_floats(lengths, "lengths", self.n_actuators)
+        if self.coordinate_unit == "m" and not (given > 0.0).all():
             raise InputError("lengths", "must be above zero")
         start = as_pose(self.home if guess is None else guess, "guess")
-        shape, (wanted, start) = flatten_batch(lengths=wanted, guess=start)
-        poses, reports = np.empty((len(wanted), 7)), np.empty((len(wanted), 2))
-        arrays = (wanted, start, poses, reports)
+        shape, (given, start) = flatten_batch(lengths=given, guess=start)
+        poses, reports = np.empty((len(given), 7)), np.empty((len(given), 2))
+        arrays = (given, start, poses, reports)
         failed = run(forward_kinematics_batch, (self.constants.legs,), arrays)
         if failed >= 0:
             report = reports[failed]
-            raise unreachable(failed, wanted[failed], poses[failed], report, self.coordinate_unit)
+            raise unreachable(failed, given[failed], poses[failed], report, self.coordinate_unit)
         return poses.reshape((*shape, 7))
 
     def jacobian(self, pose: Any) -> FloatArray:

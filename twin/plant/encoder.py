@@ -28,7 +28,7 @@ FEWEST_COUNTS = 4
 """Over one turn: fewer cannot tell directions."""
 
 
-class EncoderBank:
+class Encoders:
     """One encoder per actuator, with an index pulse once a turn at a place that the seed draws.
 
     The counter is zero at power-up, counts in both directions, and is set to zero at every index
@@ -108,7 +108,7 @@ class EncoderBank:
         return raw
 
 
-def encoder_bank(platform: MachineModel, seed: int = 0) -> EncoderBank:
+def machine_encoders(platform: MachineModel, seed: int = 0) -> Encoders:
     """Return the encoders of a machine whose every leg has one.
 
     Raises:
@@ -122,4 +122,4 @@ def encoder_bank(platform: MachineModel, seed: int = 0) -> EncoderBank:
             raise InputError("leg.encoder", f"leg {number} has no encoder that counts turns")
         steps.append(leg.encoder.resolution(travel))
         turns.append(leg.encoder.counts)
-    return EncoderBank(steps, turns, platform.minimum_coordinates, seed=seed)
+    return Encoders(steps, turns, platform.minimum_coordinates, seed=seed)

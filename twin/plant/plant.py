@@ -18,7 +18,7 @@ from twin.kernels.plant.reading import read_actuators
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.motions import REST
 from twin.plant.drives import drive_constants, motor_parts
-from twin.plant.encoder import encoder_bank
+from twin.plant.encoder import machine_encoders
 from twin.plant.inertial_sensor import InertialUnit
 from twin.plant.sensor_faults import as_spans
 from twin.plant.signals import MODES, NOTHING, Command, Measurement
@@ -33,11 +33,11 @@ class PreparedDrives(NamedTuple):
 
     constants: FloatArray
     """`(n, CONSTANTS)`; columns as in `actuation`"""
-    digits: FloatArray
+    resolution: FloatArray
     """`(n,)` one count of the encoders in the actuators' coordinates; 0 for exact ones"""
     parts: int
     """steps of the motors within one of the engine"""
-    late: int
+    delay_steps: int
     """steps of the engine by which commands come later"""
 
 
@@ -84,8 +84,9 @@ class Plant:
         if len(delays) > 1:
             raise InputError("leg.drive.delay", "must be the same for all drives of a machine")
         self._delay = delays.pop()
-        self._digits = np.array([_digit(leg) for leg in legs])
-        self._encoders = encoder_bank(platform, seed) if (self._digits > 0.0).all() else None
+        self._resolution = np.array([_encoder_resolution(leg) for leg in legs])
+        counted = (self._resolution > 0.0).all()
+        self._encoders = machine_encoders(platform, seed) if counted else None
         sensor, gravity = platform.parameters.imu, platform.parameters.gravity
         self._inertial = (
             InertialUnit(sensor, gravity=gravity, seed=seed) if sensor and inertial else None
@@ -113,11 +114,11 @@ class Plant:
 
     @property
     def limited(self) -> FloatArray:
-        """`(n,)` 1 where a drive gives less than it was asked for."""
+        """`(n,)` 1 where a drive gives less than its command."""
         return np.asarray(self._states[:, column.LIMITED].copy())
 
     @property
-    def held(self) -> FloatArray:
+    def leg_forces(self) -> FloatArray:
         """Forces `(n,)` on the legs over the last step, or those that held it at the start."""
         return self._forces.copy()
 
@@ -129,7 +130,7 @@ class Plant:
     @property
     def drives(self) -> PreparedDrives:
         """Drives as `prepare` set them up for the engine's step."""
-        return PreparedDrives(self._drives, self._digits, self._parts, self._late)
+        return PreparedDrives(self._drives, self._resolution, self._parts, self._delay_steps)
 
     def prepare(self, timestep: float) -> None:
         """Set the engine's step [s].
@@ -140,7 +141,7 @@ class Plant:
         self._step = positive(timestep, "timestep")
         self._drives = drive_constants(self.platform, self._step)
         self._parts = motor_parts(self._drives, self._step)
-        self._late = round(self._delay / self._step)
+        self._delay_steps = round(self._delay / self._step)
 
     def start(self, state: State, gains: FloatArray) -> None:
         """Take over a machine in `state`, held by its motors, at rest or not.
@@ -182,8 +183,8 @@ class Plant:
     def command(self, command: Command) -> None:
         """Pass a command on to the drives, which take it after their delay."""
         gains, self._coming = self._coming, None
-        if self._late:
-            self._waiting.append((self._count + self._late, command, gains))
+        if self._delay_steps:
+            self._waiting.append((self._count + self._delay_steps, command, gains))
         else:
             self._take(command, gains)
 
@@ -237,30 +238,29 @@ class Plant:
             self._inertial.step(state.pose, state.twist, self._step)
 
     def measure(self, state: State) -> Measurement:
-        """Return what the sensors tell of `state`; called once a control period."""
+        """Return the measurement of `state` by the sensors; called once a control period."""
         for begin, end in self.dropouts:
             if begin <= state.time < end and self._last is not None:
                 return self._last._replace(valid=False)
         coordinates, rates = self.actuated(state)
         # After a silence the difference of two counts spans the whole of it.
         span = 0.0 if self._last is None else max(state.time - self._last.time, self._step)
-        told = np.empty((reading.ROWS, len(coordinates)))
-        read_actuators(
-            self._drives, self._states, self._digits, self._read, span, coordinates, rates, told
-        )
+        found = np.empty((reading.ROWS, len(coordinates)))
+        constants = (self._drives, self._states, self._resolution)
+        read_actuators(*constants, self._read, span, coordinates, rates, found)
         counted = NOTHING
         if self._encoders is not None:
             self._encoders.count(self._states[:, column.POSITION])
             counted = self._encoders.raw
         self._last = Measurement(
             state.time,
-            told[reading.COORDINATE],
-            told[reading.RATE],
+            found[reading.COORDINATE],
+            found[reading.RATE],
             self._forces.copy(),
             inertial=NOTHING if self._inertial is None else self._inertial.reading,
             counts=counted,
-            at_minimum=told[reading.AT_MINIMUM],
-            at_maximum=told[reading.AT_MAXIMUM],
+            at_minimum=found[reading.AT_MINIMUM],
+            at_maximum=found[reading.AT_MAXIMUM],
         )
         return self._last
 
@@ -281,7 +281,7 @@ class Plant:
         return state.lengths - state.deflection[:k], state.rates - state.deflection[k:]
 
 
-def _digit(leg: Any) -> float:
+def _encoder_resolution(leg: Any) -> float:
     """Return one count of a leg's encoder in its actuator's coordinate; 0 for an exact one."""
     if leg.encoder is None:
         return 0.0

@@ -10,7 +10,7 @@ from typing import Any
 
 from twin.basics.optional import optional
 from twin.errors import InputError, StateError
-from twin.sweep.workers import Lost, call_argument, told
+from twin.sweep.workers import Lost, call_argument, joblib_workers
 
 LOCAL = "local"
 """Address of a cluster that is started on this computer and ends with the sweep."""
@@ -122,7 +122,7 @@ def cluster_backend(count: int) -> Any:
             self.parallel = parallel
             self._outstanding: set[Any] = set()
             self._call = ray.remote(num_cpus=1, max_retries=0)(_call)
-            return told(count)
+            return joblib_workers(count)
 
         def submit(self, func: Any, callback: Callable[[Any], None] | None = None) -> Any:
             """Hand a batch to the cluster."""

@@ -47,8 +47,8 @@ def _follow(parent: int) -> None:
     Thread(target=watch, daemon=True).start()
 
 
-def told(count: int) -> int:
-    """Return the number of workers to tell joblib: for one it would compute in this process."""
+def joblib_workers(count: int) -> int:
+    """Return the number of workers for joblib, at least 2: with one it computes in this process."""
     return max(2, count)
 
 
@@ -64,8 +64,8 @@ class SeparateWorkers(ParallelBackendBase):  # type: ignore[misc]  # joblib has 
         self._count = count
 
     def effective_n_jobs(self, n_jobs: int | None) -> int:
-        """Return the number of workers as joblib is told it."""
-        return told(self._count)
+        """Return the number of workers for joblib."""
+        return joblib_workers(self._count)
 
     def configure(self, n_jobs: int = 1, parallel: Any = None, **_: Any) -> int:
         """Take note of the call."""

@@ -16,8 +16,8 @@ from twin.analysis.payload.criterion import THESIS_CRITERION, Criterion
 from twin.analysis.payload.dynamic import DynamicPayload, dynamic_payload
 from twin.analysis.payload.figures import sweep_figure
 from twin.analysis.payload.scaled import scaled_payload
-from twin.analysis.payload.shaken import ShakenMachine
 from twin.analysis.payload.sweep import frequency_sweep
+from twin.analysis.payload.vibration_test import VibrationTest
 from twin.analysis.payload.worst_phase import WorstPhase, phase_bounds, worst_phase
 from twin.cli.application import app
 from twin.errors import InputError
@@ -71,7 +71,7 @@ def test_mass_of_a_run_brings_one_actuator_to_its_limit(
     machine = twin.load(name)
     criterion = THESIS_CRITERION.with_phases([0.0, 0.4, 1.0, 2.0, 3.0, 4.0])
     criterion = criterion.backwards() if backwards else criterion
-    shaken = ShakenMachine(machine, limit, sense, checked=False)
+    shaken = VibrationTest(machine, limit, sense, checked=False)
     runs = shaken.run(criterion, 12.0, machine.home[None], 360)
     mass, leg = float(runs.mass[0]), int(runs.leg[0])
     forces = forces_along(scaled_payload(machine, mass), criterion, 12.0, machine.home)
@@ -164,7 +164,7 @@ def test_worst_phases(stewart: Platform, shaken: DynamicPayload, worst: WorstPha
 )
 def test_no_phases_are_worse_than_the_bound(name: str, limit: float | None, sense: str) -> None:
     machine = twin.load(name)
-    shaken = ShakenMachine(machine, limit, sense, checked=False)
+    shaken = VibrationTest(machine, limit, sense, checked=False)
     pose = machine.home[None]
     bounds, patterns = phase_bounds(shaken, THESIS_CRITERION, pose)
     # At 200 Hz displacements are a millionth of a metre.
@@ -182,7 +182,7 @@ def test_published_position_stands_the_published_payload_in_all_phases(
     row = np.abs(worst.extensions - PUBLISHED).max(axis=1).argmin()
     assert worst.extensions[row] == pytest.approx(PUBLISHED, abs=1e-12)
     assert worst.bounds[row] == pytest.approx(561.84, abs=0.01)
-    shaken = ShakenMachine(stewart)
+    shaken = VibrationTest(stewart)
     draws = np.random.default_rng(2).uniform(0.0, 2.0 * np.pi, (60, 6))
     for phases in [*draws, worst.patterns[row]]:
         criterion = THESIS_CRITERION.with_phases(phases)

@@ -73,7 +73,7 @@ def test_the_last_plan_goes_on_when_no_solution_is_found():
         cueing.step(*sample)
     assert np.abs(cueing.rates).max() > 0.01
     cueing.program.solve = lambda problem: type(
-        "Answer", (), {"solution": np.full(len(problem.gradient), np.nan), "iterations": 0}
+        "Solution", (), {"solution": np.full(len(problem.gradient), np.nan), "iterations": 0}
     )()
     rows = []
     for sample in zip(force[45:], rate[45:], strict=True):

@@ -11,7 +11,7 @@ from twin.machine.randomisation import with_values
 from twin.plant.plant import Plant
 from twin.plant.signals import Command
 from twin.simulation.batched import FLEETS, make_batched_plant
-from twin.simulation.batched.drive_bank import loop_gains
+from twin.simulation.batched.drive_arrays import loop_gains
 
 PERIOD = 0.01
 

@@ -79,7 +79,7 @@ def test_every_machine_goes_where_it_is_sent(name: str) -> None:
             wanted, measured = np.split(values, 2)
             np.testing.assert_allclose(measured, wanted, rtol=0.05, atol=2e-4)
         for push in ([50.0, 0.0, 20.0], [0.0, -50.0, 20.0]):
-            run.push(0.1 * np.array(push), duration=0.05)
+            run.disturb(0.1 * np.array(push), duration=0.05)
             run.advance(0.3)
         assert not run.stopped
 
@@ -92,7 +92,7 @@ def test_an_engine_beside_itself_is_the_same(engine: str, kind: str) -> None:
         run.move_to(some_target(run))
         run.advance(0.2)
         run.configure(comparison=engine, comparison_input=kind)
-        run.push([200.0, 0.0, 0.0], duration=0.05)
+        run.disturb([200.0, 0.0, 0.0], duration=0.05)
         run.advance(0.3)
         assert np.array_equal(run.difference, [0.0, 0.0])
 
@@ -223,7 +223,7 @@ def test_a_second_engine_that_cannot_begin_is_none(monkeypatch: pytest.MonkeyPat
 def test_a_machine_driven_unstable_stops_says_why_and_begins_anew() -> None:
     with session() as run:
         run.configure(gains={"position_gain": 3000.0})
-        run.push([2000.0, 0.0, 0.0], duration=0.2)
+        run.disturb([2000.0, 0.0, 0.0], duration=0.2)
         run.advance(4.0)
         assert "at their limits" in run.stopped or "unstable" in run.stopped
         assert run.message == run.stopped
@@ -240,7 +240,7 @@ def test_a_machine_driven_unstable_stops_says_why_and_begins_anew() -> None:
 
 def test_loops_that_open_stop_the_engine_and_not_the_program() -> None:
     with session("rss", comparison="mujoco", comparison_defaults=True) as run:
-        run.push([1e6, 0.0, 0.0], duration=0.5)
+        run.disturb([1e6, 0.0, 0.0], duration=0.5)
         run.advance(2.0)
         assert run.stopped
         assert np.isfinite(run.scene.pose).all()
@@ -271,7 +271,7 @@ def test_time_is_advanced_in_whole_periods_and_none_is_lost() -> None:
 
 def test_a_push_ends_and_moves_the_machine() -> None:
     with session(engine="analytic") as run:
-        run.push([300.0, 0.0, 0.0], duration=0.02)
+        run.disturb([300.0, 0.0, 0.0], duration=0.02)
         assert run.disturbance is not None
         run.advance(0.01)
         assert run.disturbance is not None
@@ -279,9 +279,9 @@ def test_a_push_ends_and_moves_the_machine() -> None:
         assert run.disturbance is None
         assert np.abs(run.trajectory().twist[:, 0]).max() > 1e-4
         with pytest.raises(InputError, match="duration"):
-            run.push([1.0, 0.0, 0.0], duration=0.0)
+            run.disturb([1.0, 0.0, 0.0], duration=0.0)
         with pytest.raises(InputError, match="force"):
-            run.push([1.0, 0.0], duration=1.0)
+            run.disturb([1.0, 0.0], duration=1.0)
 
 
 def test_the_power_of_a_push_is_that_at_its_point() -> None:

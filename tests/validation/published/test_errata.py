@@ -13,7 +13,7 @@ from scipy.linalg import expm, solve_discrete_are
 import twin
 from twin.analysis.payload.criterion import THESIS_CRITERION
 from twin.analysis.payload.dynamic import dynamic_payload
-from twin.analysis.payload.shaken import ShakenMachine
+from twin.analysis.payload.vibration_test import VibrationTest
 from twin.analysis.payload.worst_phase import phase_bounds
 from twin.errors import InputError
 from twin.machine import MachineParameters
@@ -125,7 +125,7 @@ def test_published_payload_under_shaking_is_not_the_largest(stewart: Platform) -
     printed = STEWART_DYNAMIC_PAYLOAD
     lengths = stewart.minimum_coordinates + printed.extensions
     pose = stewart.forward_kinematics(lengths)[None]
-    machine = ShakenMachine(stewart)
+    machine = VibrationTest(stewart)
     # Where 550 kg is said to fail, it does not: whatever the phases, whichever way rotations run.
     (stands,), (phases,) = phase_bounds(machine, THESIS_CRITERION, pose)
     assert stands > printed.refused + 10.0

@@ -14,7 +14,7 @@ import numpy as np
 from twin.analysis.payload.criterion import THESIS_CRITERION, Criterion
 from twin.analysis.payload.positions import Positions, grid_positions
 from twin.analysis.payload.scaled import STEP_KG, MassSteps, mass_steps
-from twin.analysis.payload.shaken import SAMPLES, ShakenMachine
+from twin.analysis.payload.vibration_test import SAMPLES, VibrationTest
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel
@@ -103,7 +103,7 @@ def dynamic_payload(
     """
     if isinstance(samples, bool) or not isinstance(samples, int) or samples < 8:
         raise InputError("samples", f"must be a whole number from 8 on, got {samples!r}")
-    machine = ShakenMachine(platform, limit, sense, checked=checked)
+    machine = VibrationTest(platform, limit, sense, checked=checked)
     positions = grid_positions(platform, shares)
     runs = []
     for number, frequency in enumerate(criterion.frequencies, start=1):
@@ -128,7 +128,7 @@ class _Finer:
 
     def __init__(
         self,
-        machine: ShakenMachine,
+        machine: VibrationTest,
         criterion: Criterion,
         positions: Positions,
         masses: FloatArray,

@@ -15,7 +15,7 @@ from twin.model.machine_model import MachineModel
 def payload_record(
     platform: MachineModel,
     still: StaticPayload,
-    shaken: tuple[DynamicPayload, DynamicPayload, WorstPhase] | None,
+    dynamic: tuple[DynamicPayload, DynamicPayload, WorstPhase] | None,
 ) -> dict[str, Any]:
     """Return searches as JSON can hold them; infinite numbers are null.
 
@@ -33,7 +33,7 @@ def payload_record(
     Args:
         platform: the machine.
         still: the search at rest.
-        shaken: axes in phase, rotations backwards, worst phases; None: not searched.
+        dynamic: axes in phase, rotations backwards, worst phases; None: not searched.
     """
     least = still.continuous
     content = {
@@ -54,8 +54,8 @@ def payload_record(
         "continuous_at_corner": least.corner,
         "dynamic": None,
     }
-    if shaken is not None:
-        forwards, backwards, worst = shaken
+    if dynamic is not None:
+        forwards, backwards, worst = dynamic
         content["dynamic"] = {
             "frequencies": forwards.criterion.frequencies,
             "in_phase": _dynamic(forwards),

@@ -8,7 +8,7 @@ import numpy as np
 
 from twin.analysis.payload.criterion import Criterion
 from twin.analysis.payload.dynamic import DynamicPayload
-from twin.analysis.payload.shaken import ShakenMachine
+from twin.analysis.payload.vibration_test import VibrationTest
 from twin.analysis.payload.worst_phase import WorstPhase
 from twin.basics import canonical
 from twin.basics.arrays import FloatArray, as_floats
@@ -54,7 +54,7 @@ def frequency_sweep(
     rates = as_floats(frequencies, "frequencies")
     if rates.ndim != 1 or not rates.size or not (rates > 0.0).all():
         raise InputError("frequencies", "must be numbers above zero, in Hz")
-    machine = ShakenMachine(platform, limit, sense, checked=False)
+    machine = VibrationTest(platform, limit, sense, checked=False)
     rows = canonical.order(dynamic.masses.min(axis=1))[:POSITIONS]
     poses = dynamic.poses[rows]
     criterion = dynamic.criterion

@@ -15,7 +15,7 @@ from twin.analysis.payload.criterion import THESIS_CRITERION, Criterion
 from twin.analysis.payload.dynamic import DYNAMIC_START_KG, FINE, SHARES, Progress
 from twin.analysis.payload.positions import grid_positions
 from twin.analysis.payload.scaled import STEP_KG, AffineForces, mass_steps
-from twin.analysis.payload.shaken import SAMPLES, ShakenMachine
+from twin.analysis.payload.vibration_test import SAMPLES, VibrationTest
 from twin.basics import canonical
 from twin.basics.arrays import FloatArray
 from twin.model.machine_model import MachineModel
@@ -83,7 +83,7 @@ def worst_phase(
 
     Arguments and errors are those of `dynamic_payload`; the criterion's own phases do not matter.
     """
-    machine = ShakenMachine(platform, limit, sense, checked=checked)
+    machine = VibrationTest(platform, limit, sense, checked=checked)
     positions = grid_positions(platform, shares)
     bounds, patterns = phase_bounds(machine, criterion, positions.poses)
     best = _Found(np.inf, int(bounds.argmin()), float(criterion.frequencies[0]), patterns[0], 0)
@@ -126,7 +126,7 @@ def worst_phase(
 
 
 def phase_bounds(
-    machine: ShakenMachine, criterion: Criterion, poses: FloatArray
+    machine: VibrationTest, criterion: Criterion, poses: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return largest masses `(k,)` of small motions about poses `(k, 7)`, and phases `(k, 6)`.
 
@@ -175,7 +175,7 @@ def _bounds(
 
 
 def _refined(
-    machine: ShakenMachine, criterion: Criterion, poses: FloatArray, start: _Found
+    machine: VibrationTest, criterion: Criterion, poses: FloatArray, start: _Found
 ) -> _Found:
     """Return what is left when all phases at one position and frequency may change."""
     from scipy.optimize import minimize

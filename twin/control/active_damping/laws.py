@@ -1,7 +1,7 @@
 """Local laws: what each leg's actuator does with its own measurements, and nothing else.
 
 All are linear in the deviations from the reference: y = (dq, dq', df) of coordinate, rate and
-actuator force, and the answer df. Continuous laws serve the theory, sampled ones run.
+actuator force, and the deviation df. Continuous laws serve the theory, sampled ones run.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class LocalLaw(NamedTuple):
             self.period,
         )
 
-    def answer(
+    def update(
         self, state: FloatArray, coordinates: FloatArray, rates: FloatArray, forces: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return force deviations `(n,)` and the next state for measured deviations `(n,)`."""

@@ -68,7 +68,7 @@ class LocalFeedback(Controller):
         drives, forward = self._drives, forward_forces(self.platform, reference)
         pushing = drives.inertia * reference.accelerations
         self._forward = forward
-        self._asked = forward + pushing + drives.friction_force(reference.rates)
+        self._reference_force = forward + pushing + drives.friction_force(reference.rates)
         self._coordinates = reference.coordinates + drives.wound_up(forward)
         super()._prepare(reference)
 
@@ -84,12 +84,12 @@ class LocalFeedback(Controller):
         rates = measurement.rates - reference.rates[row]
         forces = measurement.forces - self._before
         self._memory = self._state
-        deviation, self._state = self.law.answer(self._memory, coordinates, rates, forces)
+        deviation, self._state = self.law.update(self._memory, coordinates, rates, forces)
         self._read = self._sensor.read(measurement)
         self._before = self._forward[row]
         added = self._added(np.concatenate([coordinates, rates, forces]), deviation)
-        asked = self._asked[reference.row(step + self._ahead)]
-        return Command(asked + deviation + added, "force")
+        forward = self._reference_force[reference.row(step + self._ahead)]
+        return Command(forward + deviation + added, "force")
 
     def signals(self) -> dict[str, FloatArray]:
         """Return what the legs' load cells read [N]."""

@@ -31,11 +31,11 @@ def rolling_rate(
     acceleration: FloatArray,
     state: FloatArray,
     rate: FloatArray,
-    push: FloatArray,
+    wrench: FloatArray,
 ) -> int:
-    """Fill `rate` (17,) of a ball's state and `push` (6,) on it, for a given motion of the plate.
+    """Fill `rate` (17,) of a ball's state and `wrench` (6,) on it, for a given motion of the plate.
 
-    `gravity` is a vector `(3,)`; `push` holds the plate's force on the ball and its moment of
+    `gravity` is a vector `(3,)`; `wrench` holds the plate's force on the ball and its moment of
     rolling resistance. Returns the ball's status.
     """
     matrix = rotation(pose[3], pose[4], pose[5], pose[6])
@@ -47,8 +47,8 @@ def rolling_rate(
     rate[:] = 0.0
     ball_rate(ball, state, matrix, omega, force, moment, rate)
     for k in range(3):
-        push[k] = force[k]
-        push[3 + k] = moment[k]
+        wrench[k] = force[k]
+        wrench[3 + k] = moment[k]
     return contact_status(ball, state, normal, force)
 
 

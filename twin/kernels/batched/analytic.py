@@ -55,12 +55,12 @@ def store(machines: Machines, i: int, y: FloatArray, before: FloatArray, step: f
 
 
 @device
-def actuated(legs: Any, y: FloatArray, places: FloatArray, rates: FloatArray) -> None:
+def actuated(legs: Any, y: FloatArray, coordinates: FloatArray, rates: FloatArray) -> None:
     """Fill coordinates and rates `(n,)` of what the actuators move; springs in series left out."""
-    coordinates_and_rates(legs, y[:7], y[7:13], places, rates)
+    coordinates_and_rates(legs, y[:7], y[7:13], coordinates, rates)
     inside = (y.shape[0] - 13) // 2
     for j in range(inside):
-        places[j] -= y[13 + j]
+        coordinates[j] -= y[13 + j]
         rates[j] -= y[13 + inside + j]
 
 
@@ -68,7 +68,7 @@ def actuated(legs: Any, y: FloatArray, places: FloatArray, rates: FloatArray) ->
 def advance_rows(
     bodies: FloatArray,
     legs: Any,
-    bank: Any,
+    arrays: Any,
     machines: Machines,
     inputs: Any,
     shaken: bool,
@@ -82,7 +82,7 @@ def advance_rows(
     Args:
         bodies: `(N, BODY_SIZE)` constants of the platforms.
         legs: constants of the legs, rows `(N, n, LEG_SIZE)`.
-        bank: `DriveBank` of the rows.
+        arrays: `DriveArrays` of all machines.
         machines: `Machines`, overwritten.
         inputs: `Inputs`.
         shaken: whether the bases are shaken.
@@ -101,10 +101,10 @@ def advance_rows(
         own = row_legs(legs, i)
         read_state(machines, i, y)
         body[:] = bodies[i]
-        places, rates, forces = machines.coordinates[i], machines.rates[i], machines.forces[i]
+        coordinates, rates, forces = machines.coordinates[i], machines.rates[i], machines.forces[i]
         load = Load(forces, constant, inputs.wrench[i])
-        drives, states, gains = bank.constants[i], bank.states[i], bank.gains[i]
-        counters, queue, first = bank.counters[i], bank.queue[i], bank.first[i]
+        drives, states, gains = arrays.constants[i], arrays.states[i], arrays.gains[i]
+        counters, queue, first = arrays.counters[i], arrays.queue[i], arrays.first[i]
         if not issue(counters, queue, inputs.command[i], inputs.feedforward[i]):
             machines.failed[i] = True
             continue
@@ -113,8 +113,8 @@ def advance_rows(
                 for k in range(3):
                     body[down + k] = bodies[i, down + k] - inputs.shaking[i, part, k]
             drive_row(
-                drives, states, gains, counters, queue, first, bank.none, ratio, mode, step,
-                places, rates, forces,
+                drives, states, gains, counters, queue, first, arrays.none, ratio, mode, step,
+                coordinates, rates, forces,
             )  # fmt: skip
             for k in range(6):
                 before[k] = y[7 + k]
@@ -124,10 +124,10 @@ def advance_rows(
             ):
                 machines.failed[i] = True
                 break
-            actuated(own, y, places, rates)
+            actuated(own, y, coordinates, rates)
         store(machines, i, y, before, step)
         read_row(
-            drives, states, bank.digits[i], bank.before[i], ratio * step, places, rates,
-            bank.told[i], machines.measured[i], machines.measured_rates[i],
+            drives, states, arrays.resolution[i], arrays.before[i], ratio * step, coordinates,
+            rates, arrays.readings[i], machines.measured[i], machines.measured_rates[i],
             machines.effort[i],
         )  # fmt: skip

@@ -37,7 +37,7 @@ class Machines(NamedTuple):
 
 
 class Inputs(NamedTuple):
-    """What acts on all rows over one control period."""
+    """Inputs of all machines over one control period."""
 
     command: FloatArray
     """`(N, n)` speeds or forces"""

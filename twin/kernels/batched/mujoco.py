@@ -1,4 +1,4 @@
-"""Between the steps of MuJoCo: drives and friction of all rows, and what their fields say."""
+"""Between the steps of MuJoCo: drives and friction of all rows, and their readings."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ def sense(
     springs: Any,
     home: FloatArray,
     i: int,
-    places: FloatArray,
+    coordinates: FloatArray,
     rates: FloatArray,
 ) -> None:
     """Fill coordinates and rates `(n,)` of what the actuators of row i move, springs left out."""
-    for j in range(places.shape[0]):
+    for j in range(coordinates.shape[0]):
         value, rate = 0.0, 0.0
         for part in range(joints.shape[1]):
             value += qpos[i, joints[0, part, j]]
             rate += qvel[i, joints[1, part, j]]
-        places[j], rates[j] = home[i, j] + value, rate
+        coordinates[j], rates[j] = home[i, j] + value, rate
     for j in range(springs.shape[1]):
-        places[j] -= qpos[i, springs[0, j]]
+        coordinates[j] -= qpos[i, springs[0, j]]
         rates[j] -= qvel[i, springs[1, j]]
 
 
@@ -68,7 +68,7 @@ def rub(cycle: Any, i: int) -> None:
 def turn_of(
     fields: Any, layout: Any, sign: FloatArray, i: int
 ) -> tuple[float, float, float, float]:
-    """Return the platform's quaternion in row i, with the sign it was asked for."""
+    """Return the platform's quaternion in row i, with the sign of the pose at the reset."""
     if layout.start >= 0:
         quaternion, first, factor = fields.qpos, layout.start + 3, 1.0
     else:
@@ -98,7 +98,7 @@ def twist_of(fields: Any, layout: Any, i: int) -> tuple[Vector, Vector]:
         spin = rotate(rotation(w, x, y, z), row(fields.qvel, i, layout.start_rate + 3))
         return row(fields.qvel, i, layout.start_rate), spin
     spin = row(fields.motions, i, 0)
-    arm = subtract(row(fields.places, i, 0), row(fields.centers, i, 0))
+    arm = subtract(row(fields.positions, i, 0), row(fields.centers, i, 0))
     return add(row(fields.motions, i, 3), cross(spin, arm)), spin
 
 
@@ -141,11 +141,13 @@ def before_step(cycle: Any, ratio: int, mode: int, step: float, skipped: int) ->
             cycle.failed[i] = True
             fallen += 1
             continue
-        places, rates, forces = cycle.coordinates[i], cycle.rates[i], cycle.forces[i]
-        sense(cycle.qpos, cycle.qvel, cycle.joints, cycle.springs, cycle.home, i, places, rates)
+        coordinates, rates, forces = cycle.coordinates[i], cycle.rates[i], cycle.forces[i]
+        sense(
+            cycle.qpos, cycle.qvel, cycle.joints, cycle.springs, cycle.home, i, coordinates, rates
+        )
         drive_row(
             cycle.constants[i], cycle.states[i], cycle.gains[i], cycle.counters[i], cycle.queue[i],
-            cycle.first[i], cycle.none, ratio, mode, step, places, rates, forces,
+            cycle.first[i], cycle.none, ratio, mode, step, coordinates, rates, forces,
         )  # fmt: skip
         cycle.counters[i, COUNT] += skipped
         for j in range(forces.shape[0]):
@@ -166,7 +168,7 @@ def keep_twists(failed: Any, fields: Any, layout: Any, before: FloatArray) -> No
 
 @compiled
 def after_period(
-    bank: Any,
+    arrays: Any,
     machines: Machines,
     fields: Any,
     layout: Any,
@@ -179,11 +181,11 @@ def after_period(
 ) -> None:
     """Take over the states of all rows at the end of a control period, and read their sensors.
 
-    A row whose state is not finite fails and keeps what it told last; one whose loops have opened
+    A row whose state is not finite fails and keeps its last readings; one whose loops have opened
     fails as well.
 
     Args:
-        bank: `DriveBank`.
+        arrays: `DriveArrays`.
         machines: `Machines`, overwritten.
         fields: `Fields` of MuJoCo, positions and velocities of bodies current.
         layout: `Layout`.
@@ -203,7 +205,7 @@ def after_period(
             continue
         machines.gap[i] = gap
         machines.failed[i] = gap > largest_gap
-        position = fields.qpos if layout.start >= 0 else fields.places
+        position = fields.qpos if layout.start >= 0 else fields.positions
         start = max(layout.start, 0)
         turn, twist = turn_of(fields, layout, sign, i), twist_of(fields, layout, i)
         for k in range(4):
@@ -219,11 +221,12 @@ def after_period(
         for k in range(inside):
             machines.deflection[i, k] = fields.qpos[i, layout.springs[0, k]]
             machines.deflection[i, inside + k] = fields.qvel[i, layout.springs[1, k]]
-        places, rates = machines.coordinates[i], machines.rates[i]
-        sense(fields.qpos, fields.qvel, layout.joints, layout.springs, home, i, places, rates)
+        coordinates, rates = machines.coordinates[i], machines.rates[i]
+        sense(fields.qpos, fields.qvel, layout.joints, layout.springs, home, i, coordinates, rates)
         read_row(
-            bank.constants[i], bank.states[i], bank.digits[i], bank.before[i], span, places, rates,
-            bank.told[i], machines.measured[i], machines.measured_rates[i], machines.effort[i],
+            arrays.constants[i], arrays.states[i], arrays.resolution[i], arrays.before[i], span,
+            coordinates, rates, arrays.readings[i], machines.measured[i],
+            machines.measured_rates[i], machines.effort[i],
         )  # fmt: skip
 
 

@@ -32,7 +32,7 @@ def start_ball(ball: FloatArray, machines: Machines, balls: Any, i: int, start: 
 def advance_rolling_rows(
     bodies: FloatArray,
     legs: Any,
-    bank: Any,
+    arrays: Any,
     machines: Machines,
     inputs: Any,
     balls: Any,
@@ -48,7 +48,7 @@ def advance_rolling_rows(
     Args:
         bodies: `(N, BODY_SIZE)` constants of the platforms.
         legs: constants of the legs, rows `(N, n, LEG_SIZE)`.
-        bank: `DriveBank` of the rows.
+        arrays: `DriveArrays` of all machines.
         machines: `Machines`, overwritten.
         inputs: `Inputs`.
         balls: `Balls`, overwritten.
@@ -71,10 +71,10 @@ def advance_rolling_rows(
         read_state(machines, i, y)
         y[size:] = balls.state[i]
         body[:] = bodies[i]
-        places, rates, forces = machines.coordinates[i], machines.rates[i], machines.forces[i]
+        coordinates, rates, forces = machines.coordinates[i], machines.rates[i], machines.forces[i]
         load = Load(forces, constant, inputs.wrench[i])
-        drives, states, gains = bank.constants[i], bank.states[i], bank.gains[i]
-        counters, queue, first = bank.counters[i], bank.queue[i], bank.first[i]
+        drives, states, gains = arrays.constants[i], arrays.states[i], arrays.gains[i]
+        counters, queue, first = arrays.counters[i], arrays.queue[i], arrays.first[i]
         if not issue(counters, queue, inputs.command[i], inputs.feedforward[i]):
             machines.failed[i] = True
             continue
@@ -83,8 +83,8 @@ def advance_rolling_rows(
                 for k in range(3):
                     body[down + k] = bodies[i, down + k] - inputs.shaking[i, part, k]
             drive_row(
-                drives, states, gains, counters, queue, first, bank.none, ratio, mode, step,
-                places, rates, forces,
+                drives, states, gains, counters, queue, first, arrays.none, ratio, mode, step,
+                coordinates, rates, forces,
             )  # fmt: skip
             for k in range(6):
                 before[k] = y[7 + k]
@@ -92,14 +92,14 @@ def advance_rolling_rows(
             if not moved:
                 machines.failed[i] = True
                 break
-            actuated(own, y[:size], places, rates)
+            actuated(own, y[:size], coordinates, rates)
         store(machines, i, y, before, step)
         for k in range(BALL_SIZE):
             balls.state[i, k] = y[size + k]
         balls.status[i], balls.lost[i] = status, status == LOST
         fill_ball(ball, machines.pose[i], machines.twist[i], balls.state[i], balls.place[i])
         read_row(
-            drives, states, bank.digits[i], bank.before[i], ratio * step, places, rates,
-            bank.told[i], machines.measured[i], machines.measured_rates[i],
+            drives, states, arrays.resolution[i], arrays.before[i], ratio * step, coordinates,
+            rates, arrays.readings[i], machines.measured[i], machines.measured_rates[i],
             machines.effort[i],
         )  # fmt: skip

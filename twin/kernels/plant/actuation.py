@@ -98,23 +98,23 @@ def motor_command(
     rate_gain: float,
     step: float,
 ) -> float:
-    """Return the effort asked of a motor; the velocity loop's integral stops at the limits."""
+    """Return the effort of a motor; the velocity loop's integral stops at the limits."""
     at, speed = state[POSITION], state[SPEED]
     most = drive[PEAK]
     if state[HEAT] > drive[CONTINUOUS] * drive[CONTINUOUS]:
         most = min(most, drive[CONTINUOUS])
     if velocity_mode:
-        wanted = converted(command, drive[FASTEST], drive[SPEED_DIGIT])
-        wanted = between(wanted, -drive[FASTEST], drive[FASTEST])
-        wanted = gated(wanted, at <= drive[LOWER], at >= drive[UPPER])
-        error = wanted - speed
+        setpoint = converted(command, drive[FASTEST], drive[SPEED_DIGIT])
+        setpoint = between(setpoint, -drive[FASTEST], drive[FASTEST])
+        setpoint = gated(setpoint, at <= drive[LOWER], at >= drive[UPPER])
+        error = setpoint - speed
         added = converted(feedforward, drive[PEAK], drive[EFFORT_DIGIT])
-        asked = gain * error + state[INTEGRAL] + added
-        effort = between(asked, -most, most)
-        if effort == asked or (asked - effort) * error < 0.0:
+        unlimited = gain * error + state[INTEGRAL] + added
+        effort = between(unlimited, -most, most)
+        if effort == unlimited or (unlimited - effort) * error < 0.0:
             state[INTEGRAL] += rate_gain * error * step
     else:
-        asked = command
+        unlimited = command
         effort = converted(command, drive[PEAK], drive[EFFORT_DIGIT])
         # At a limit switch no more outwards than what brings the motor to rest.
         if at <= drive[LOWER]:
@@ -125,14 +125,14 @@ def motor_command(
             effort = 0.0
         effort = between(effort, -most, most)
         state[INTEGRAL] = effort
-    state[LIMITED] = 1.0 if abs(asked) > most else 0.0
+    state[LIMITED] = 1.0 if abs(unlimited) > most else 0.0
     return effort
 
 
 @device
-def brake(drive: FloatArray, state: FloatArray, wanted: float) -> None:
+def brake(drive: FloatArray, state: FloatArray, command: float) -> None:
     """Close or open a brake for one step; it holds from fully closed until fully open."""
-    change = drive[ENGAGING] if wanted > 0.0 else -drive[RELEASING]
+    change = drive[ENGAGING] if command > 0.0 else -drive[RELEASING]
     state[CLOSING] = between(state[CLOSING] + change, 0.0, 1.0)
     if state[CLOSING] == 1.0:
         state[HOLDING] = 1.0

@@ -10,7 +10,7 @@ from twin.kernels.jit import compiled, device
 from twin.kernels.plant.actuation import EFFORT, VELOCITY, actuate
 from twin.kernels.plant.reading import COORDINATE, RATE, read_actuators
 
-LATE, PARTS, COUNT, ISSUED = range(4)
+DELAY_STEPS, PARTS, COUNT, ISSUED = range(4)
 """Columns of a row's counters: delay and steps of the motors in steps of the engine, steps of the
 engine and commands since the reset."""
 
@@ -44,7 +44,7 @@ def drive_row(
     ratio: int,
     mode: int,
     step: float,
-    places: FloatArray,
+    coordinates: FloatArray,
     rates: FloatArray,
     forces: FloatArray,
 ) -> None:
@@ -61,22 +61,22 @@ def drive_row(
         ratio: steps of the engine in a control period.
         mode: `VELOCITY` or 0, of the commands.
         step: [s] of the engine.
-        places: `(n,)` coordinates of what the actuators move.
+        coordinates: `(n,)` coordinates of what the actuators move.
         rates: `(n,)` theirs.
         forces: overwritten.
     """
-    since, parts = counters[COUNT] - counters[LATE], counters[PARTS]
+    since, parts = counters[COUNT] - counters[DELAY_STEPS], counters[PARTS]
     counters[COUNT] += 1
     if since < 0:
         actuate(
-            constants, states, gains, first, none, none, places, rates, VELOCITY, step, parts,
+            constants, states, gains, first, none, none, coordinates, rates, VELOCITY, step, parts,
             forces,
         )  # fmt: skip
         return
     command = queue[(since // ratio) % queue.shape[0]]
     actuate(
-        constants, states, gains, command[0], command[1], none, places, rates, mode, step, parts,
-        forces,
+        constants, states, gains, command[0], command[1], none, coordinates, rates, mode, step,
+        parts, forces,
     )  # fmt: skip
 
 
@@ -84,21 +84,21 @@ def drive_row(
 def read_row(
     constants: FloatArray,
     states: FloatArray,
-    digits: FloatArray,
+    resolution: FloatArray,
     before: FloatArray,
     span: float,
-    places: FloatArray,
+    coordinates: FloatArray,
     rates: FloatArray,
-    told: FloatArray,
+    readings: FloatArray,
     measured: FloatArray,
     speeds: FloatArray,
     effort: FloatArray,
 ) -> None:
-    """Fill what a row's sensors tell: `measured`, `speeds`, and the motors' `effort` (n,)."""
-    read_actuators(constants, states, digits, before, span, places, rates, told)
-    for j in range(places.shape[0]):
-        measured[j] = told[COORDINATE, j]
-        speeds[j] = told[RATE, j]
+    """Fill the readings of a row's sensors: `measured`, `speeds`, the motors' `effort` (n,)."""
+    read_actuators(constants, states, resolution, before, span, coordinates, rates, readings)
+    for j in range(coordinates.shape[0]):
+        measured[j] = readings[COORDINATE, j]
+        speeds[j] = readings[RATE, j]
         effort[j] = states[j, EFFORT]
 
 
@@ -117,50 +117,51 @@ def issue_rows(
 
 @compiled
 def drive_rows(
-    bank: Any,
+    arrays: Any,
     failed: Any,
     ratio: int,
     mode: int,
     step: float,
-    places: FloatArray,
+    coordinates: FloatArray,
     rates: FloatArray,
     forces: FloatArray,
 ) -> None:
     """Advance the drives of all rows that have not failed by one step of the engine.
 
     Args:
-        bank: the arrays of a `DriveBank`.
+        arrays: a `DriveArrays`.
         failed: `(N,)` rows that stay as they are.
         ratio: steps of the engine in a control period.
         mode: `VELOCITY` or 0.
         step: [s] of the engine.
-        places: `(N, n)` coordinates of what the actuators move.
+        coordinates: `(N, n)` coordinates of what the actuators move.
         rates: `(N, n)` theirs.
         forces: `(N, n)`, overwritten.
     """
-    for i in range(places.shape[0]):
+    for i in range(coordinates.shape[0]):
         if not failed[i]:
             drive_row(
-                bank.constants[i], bank.states[i], bank.gains[i], bank.counters[i], bank.queue[i],
-                bank.first[i], bank.none, ratio, mode, step, places[i], rates[i], forces[i],
+                arrays.constants[i], arrays.states[i], arrays.gains[i], arrays.counters[i],
+                arrays.queue[i], arrays.first[i], arrays.none, ratio, mode, step, coordinates[i],
+                rates[i], forces[i],
             )  # fmt: skip
 
 
 @compiled
 def read_rows(
-    bank: Any,
+    arrays: Any,
     failed: Any,
     span: float,
-    places: FloatArray,
+    coordinates: FloatArray,
     rates: FloatArray,
     measured: FloatArray,
     speeds: FloatArray,
     effort: FloatArray,
 ) -> None:
     """Read the sensors of all rows that have not failed after `span` [s]; arrays as `read_row`."""
-    for i in range(places.shape[0]):
+    for i in range(coordinates.shape[0]):
         if not failed[i]:
             read_row(
-                bank.constants[i], bank.states[i], bank.digits[i], bank.before[i], span, places[i],
-                rates[i], bank.told[i], measured[i], speeds[i], effort[i],
+                arrays.constants[i], arrays.states[i], arrays.resolution[i], arrays.before[i], span,
+                coordinates[i], rates[i], arrays.readings[i], measured[i], speeds[i], effort[i],
             )  # fmt: skip

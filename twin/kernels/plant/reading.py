@@ -1,4 +1,4 @@
-"""What encoders and limit switches tell at one instant."""
+"""Readings of encoders and limit switches at one instant."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ ROWS = 4
 def read_actuators(
     drives: FloatArray,
     states: FloatArray,
-    digits: FloatArray,
+    resolution: FloatArray,
     before: FloatArray,
     span: float,
     coordinates: FloatArray,
     rates: FloatArray,
     out: FloatArray,
 ) -> None:
-    """Fill `out` (ROWS, n) with coordinates, rates and switches as the sensors tell them.
+    """Fill `out` (ROWS, n) with coordinates, rates and switches as the sensors measure them.
 
     Args:
         drives: `(n, CONSTANTS)`.
         states: `(n, STATES)`; sensors sit on the motors. Those without inertia are where their legs
             are, and are put there.
-        digits: `(n,)` one count in the actuator's coordinate; 0 for an exact sensor.
+        resolution: `(n,)` one count in the actuator's coordinate; 0 for an exact sensor.
         before: `(n,)` the last reading of the encoders, overwritten by this one.
         span: [s] since then; 0 for none: rates of encoders are then zero.
         coordinates: `(n,)` of the legs.
@@ -40,8 +40,8 @@ def read_actuators(
         if drives[i, INERTIA] == 0.0:
             states[i, POSITION], states[i, SPEED] = coordinates[i], rates[i]
         at, speed = states[i, POSITION], states[i, SPEED]
-        if digits[i] > 0.0:
-            at = digits[i] * round(at / digits[i])
+        if resolution[i] > 0.0:
+            at = resolution[i] * round(at / resolution[i])
             speed = (at - before[i]) / span if span > 0.0 else 0.0
             before[i] = at
         out[COORDINATE, i], out[RATE, i] = at, speed

@@ -46,7 +46,7 @@ def rolling(
     Reference:
         docs/ball.md, equations 3 to 6.
     """
-    rate, push = np.empty(BALL_SIZE), np.empty(6)
+    rate, wrench = np.empty(BALL_SIZE), np.empty(6)
     status = rolling_rate(
         ball.constants,
         as_vector(gravity, "gravity", 3),
@@ -55,6 +55,6 @@ def rolling(
         as_vector(acceleration, "acceleration", 6),
         as_vector(state, "state", BALL_SIZE),
         rate,
-        push,
+        wrench,
     )
-    return Rolling(rate, push[:3], push[3:], int(status))
+    return Rolling(rate, wrench[:3], wrench[3:], int(status))

@@ -19,7 +19,7 @@ class PerceptionCost:
 
         f = r'' + angular acceleration x h + g (-pitch, roll, 0)
 
-    so that its perception is linear in the otoliths' answers to accelerations and to values.
+    so that its perception is linear in the otoliths' responses to accelerations and to values.
 
     Attributes:
         hessian: P `(d b, d b)`.
@@ -65,18 +65,18 @@ class PerceptionCost:
             self.forced.append(forced)
             self.free.append(free)
         self.weights = [pieces[k][0][:, None] for k in range(2)]
-        # q is linear in the state now and in what is wanted: both maps are made once.
+        # q is linear in the state now and in the reference: both maps are made once.
         self.of_state = sum(a.T @ b for a, b in zip(self.forced, self.free, strict=True))
 
-    def gradient(self, states: FloatArray, wanted: FloatArray) -> FloatArray:
+    def gradient(self, states: FloatArray, reference: FloatArray) -> FloatArray:
         """Return q `(d b,)`.
 
         Args:
             states: `(d, 9)` of the coordinates and their perception now.
-            wanted: `(2, 3, K)` force [m/s2] and rate [rad/s] that should be perceived.
+            reference: `(2, 3, K)` force [m/s2] and rate [rad/s] that should be perceived.
         """
         result = self.of_state @ states.ravel()
-        for forced, weight, values in zip(self.forced, self.weights, wanted, strict=False):
+        for forced, weight, values in zip(self.forced, self.weights, reference, strict=False):
             result = result - forced.T @ (weight * values).ravel()
         return np.asarray(result)
 

@@ -25,7 +25,7 @@ class Problem(NamedTuple):
     """`(k,)`"""
 
 
-class Answer(NamedTuple):
+class Solution(NamedTuple):
     """Solution of a quadratic program, and whether it is one."""
 
     solution: FloatArray
@@ -78,7 +78,7 @@ class QuadraticProgram:
             adaptive_rho_interval=25,
         )
 
-    def solve(self, problem: Problem) -> Answer:
+    def solve(self, problem: Problem) -> Solution:
         """Return the solution of a problem with the Hessian of the first."""
         self.solver.update(
             q=problem.gradient,
@@ -89,7 +89,7 @@ class QuadraticProgram:
         result = self.solver.solve(raise_error=False)
         solution = np.asarray(result.x, dtype=np.float64)
         fine = result.info.status == "solved" and bool(np.isfinite(solution).all())
-        return Answer(solution, fine, int(result.info.iter))
+        return Solution(solution, fine, int(result.info.iter))
 
 
 def _entries(rows: FloatArray) -> FloatArray:

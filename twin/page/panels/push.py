@@ -56,7 +56,7 @@ class PushPanel:
     def _push(self) -> None:
         point = 1e-3 * np.array(self._point.value)
         force, moment, duration = self._force.value, self._moment.value, self._duration.value
-        self._session.push(force, moment, point, duration)
+        self._session.disturb(force, moment, point, duration)
         self._view.push.begin(force, moment, point, time=self._session.time, duration=duration)
 
 

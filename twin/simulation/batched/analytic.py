@@ -39,7 +39,7 @@ class AnalyticBatchedPlant(BatchedPlant):
         self._leg_rows = np.tile(legs.rows, (size, 1, 1))
         self._balls = empty_balls(0 if self.cargo is None else size)
         self.ball, self.ball_lost = self._balls.place, self._balls.lost
-        self._take_bank()
+        self._adopt_arrays()
 
     def _adopt(self, row: int, platform: MachineModel) -> None:
         body, legs = platform.constants[:2]
@@ -48,7 +48,7 @@ class AnalyticBatchedPlant(BatchedPlant):
         super()._adopt(row, platform)
         self._bodies[row], self._leg_rows[row] = body, legs.rows
 
-    def _take_bank(self) -> None:
+    def _adopt_arrays(self) -> None:
         """Cut the rows into chunks, one per core."""
         chunks = max(1, min(usable_cores(), self.size // SMALLEST_CHUNK))
         edges = np.linspace(0, self.size, chunks + 1).astype(int).tolist()
@@ -59,12 +59,16 @@ class AnalyticBatchedPlant(BatchedPlant):
             type(group)(*(array[rows] for array in group))
             for group in (self.machines, self._inputs, self._balls)
         ]
-        bank = self._bank._replace(
-            **{name: value[rows] for name, value in self._bank._asdict().items() if name != "none"}
+        arrays = self._drive_arrays._replace(
+            **{
+                name: value[rows]
+                for name, value in self._drive_arrays._asdict().items()
+                if name != "none"
+            }
         )
         if self.cargo is None:
             del parts[2:]
-        return self._bodies[rows], self._kind(self._leg_rows[rows]), bank, *parts
+        return self._bodies[rows], self._kind(self._leg_rows[rows]), arrays, *parts
 
     def _place(self, row: int, state: State, ball: Any) -> None:
         """Put the ball where it starts; the arrays of states are the engine's own."""

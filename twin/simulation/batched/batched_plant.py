@@ -18,10 +18,10 @@ from twin.model.motions import REST
 from twin.model.static_deflection import static_deflection
 from twin.plant.plant import Plant
 from twin.plant.signals import MODES
-from twin.simulation.batched.drive_bank import (
+from twin.simulation.batched.drive_arrays import (
     grown,
     loop_gains,
-    make_bank,
+    make_drive_arrays,
     place_row,
     queue_capacity,
 )
@@ -104,7 +104,9 @@ class BatchedPlant(ABC):
         self._shape = (size, n)
         self.machines = empty_machines(size, n, k)
         self._inputs = empty_inputs(size, n, self.ratio)
-        self._bank = make_bank(size, n, queue_capacity(plant.drives.late, self.ratio))
+        self._drive_arrays = make_drive_arrays(
+            size, n, queue_capacity(plant.drives.delay_steps, self.ratio)
+        )
         self._shaken = self._pushed = self._fed = self._closed = False
         self._placed, self._ready = np.zeros(size, dtype=bool), False
         machines = self.machines
@@ -145,11 +147,11 @@ class BatchedPlant(ABC):
         """
         if self._closed:
             raise ClosedEngineError("the batched plant is closed; make a new one")
-        places = _rows(rows, self.size)
-        m, k = len(places), self.platform.n_deflections
+        indices = _rows(rows, self.size)
+        m, k = len(indices), self.platform.n_deflections
         if platforms is not None and len(platforms) != m:
             raise InputError("platforms", f"must be {m}, one per row, not {len(platforms)}")
-        for number, row in enumerate(places):
+        for number, row in enumerate(indices):
             self._placed[row] = self._ready = False
             if platforms is not None and platforms[number] is not self.platforms[row]:
                 self._adopt(row, as_model(platforms[number]))
@@ -222,14 +224,14 @@ class BatchedPlant(ABC):
         self._check_step(platform, self.timestep)
         plant = Plant(platform, inertial=False)
         plant.prepare(self.timestep)
-        capacity = queue_capacity(plant.drives.late, self.ratio)
-        if capacity > self._bank.queue.shape[1]:
-            self._bank = grown(self._bank, capacity)
-            self._take_bank()
+        capacity = queue_capacity(plant.drives.delay_steps, self.ratio)
+        if capacity > self._drive_arrays.queue.shape[1]:
+            self._drive_arrays = grown(self._drive_arrays, capacity)
+            self._adopt_arrays()
         self.platforms[row], self._plants[row] = platform, plant
 
-    def _take_bank(self) -> None:  # noqa: B027 (only some batched plants keep what depends on it)
-        """Take note of a bank with other arrays."""
+    def _adopt_arrays(self) -> None:  # noqa: B027 (only some batched plants keep what depends on it)
+        """Update what refers to the arrays of the drives, which are new ones."""
 
     def _check_step(self, platform: MachineModel, timestep: float) -> None:
         """Raise InputError where the engine cannot step a machine by `timestep` [s]."""
@@ -244,18 +246,18 @@ class BatchedPlant(ABC):
         if not np.isfinite(lengths).all():
             raise InputError("pose", f"{pose.tolist()} is out of reach of {machine.name}")
         state = State(0.0, pose, twist, lengths, rates, deflection)
-        place_row(self._bank, row, self._plants[row], self._gains, state)
+        place_row(self._drive_arrays, row, self._plants[row], self._gains, state)
         at = self.machines
         at.pose[row], at.twist[row], at.deflection[row] = pose, twist, deflection
         at.coordinates[row], at.rates[row] = self._plants[row].actuated(state)
         at.acceleration[row] = at.gap[row] = 0.0
-        at.forces[row] = self._plants[row].held
+        at.forces[row] = self._plants[row].leg_forces
         at.failed[row] = False
         self._place(row, state, ball)
-        told = self._plants[row].measure(state)
-        at.measured[row], at.measured_rates[row] = told.coordinates, told.rates
+        measurement = self._plants[row].measure(state)
+        at.measured[row], at.measured_rates[row] = measurement.coordinates, measurement.rates
         at.effort[row] = self._plants[row].states[:, 0]
-        self._bank.before[row] = told.coordinates
+        self._drive_arrays.before[row] = measurement.coordinates
         self._placed[row] = True
 
 
@@ -274,10 +276,10 @@ def _rows(rows: Any, size: int) -> list[int]:
     found = np.asarray(rows)
     if found.ndim != 1 or found.dtype.kind not in "iu":
         raise InputError("rows", "must be whole numbers of shape (m,)")
-    places: list[int] = found.tolist()
-    if len(set(places)) != len(places) or not all(0 <= place < size for place in places):
+    indices: list[int] = found.tolist()
+    if len(set(indices)) != len(indices) or not all(0 <= index < size for index in indices):
         raise InputError("rows", f"must be different numbers from 0 to {size - 1}")
-    return places
+    return indices
 
 
 def _entry(values: Any, field: str, number: int, count: int, width: int) -> FloatArray:

@@ -14,7 +14,7 @@ from twin.model.engine import State
 from twin.model.machine_model import MachineModel
 from twin.simulation.batched.batched_plant import BatchedPlant
 from twin.simulation.batched.bullet_row import BulletRow, check_size
-from twin.simulation.batched.drive_bank import place_row
+from twin.simulation.batched.drive_arrays import place_row
 
 
 class BulletBatchedPlant(BatchedPlant):
@@ -64,27 +64,29 @@ class BulletBatchedPlant(BatchedPlant):
         engine = self._engines[row]
         state = engine.reset(state.pose, state.twist, state.deflection, ball=ball)
         # The drives start where Bullet's joints are, to the last bit.
-        place_row(self._bank, row, self._plants[row], self._gains, state)
+        place_row(self._drive_arrays, row, self._plants[row], self._gains, state)
         self._sense(row)
         if self.cargo is not None:
             self.ball[row], self.ball_lost[row] = engine.ball, False
 
     def _advance(self) -> None:
-        bank, machines, inputs = self._bank, self.machines, self._inputs
-        issue_rows(bank.counters, bank.queue, inputs.command, inputs.feedforward, machines.failed)
+        arrays, machines, inputs = self._drive_arrays, self.machines, self._inputs
+        issue_rows(
+            arrays.counters, arrays.queue, inputs.command, inputs.feedforward, machines.failed
+        )
         mode = int(self.mode == "velocity")
-        places = (machines.coordinates, machines.rates)
+        coordinates = (machines.coordinates, machines.rates)
         going = np.flatnonzero(~machines.failed).tolist()
         for part in range(self.ratio):
-            drives = (self.ratio, mode, self.timestep, *places, machines.forces)
-            drive_rows(bank, machines.failed, *drives)
+            drives = (self.ratio, mode, self.timestep, *coordinates, machines.forces)
+            drive_rows(arrays, machines.failed, *drives)
             for row in going:
                 if not machines.failed[row]:
                     self._step(row, part)
         for row in going:
             self._take_over(row)
-        told = (machines.measured, machines.measured_rates, machines.effort)
-        read_rows(bank, machines.failed, self.period, *places, *told)
+        readings = (machines.measured, machines.measured_rates, machines.effort)
+        read_rows(arrays, machines.failed, self.period, *coordinates, *readings)
         if self.cargo is not None:
             lost = is_lost(self.cargo, on_plate(self.pose, self.twist, self.ball))
             self.ball_lost |= lost & ~machines.failed
@@ -94,7 +96,7 @@ class BulletBatchedPlant(BatchedPlant):
         engine, machines, inputs = self._engines[row], self.machines, self._inputs
         shaking = inputs.shaking[row, part] if self._shaken else self._still
         self._before[row] = engine.read()[1]
-        gap = engine.push(machines.forces[row], inputs.wrench[row], shaking)
+        gap = engine.advance(machines.forces[row], inputs.wrench[row], shaking)
         machines.failed[row] = not gap <= LARGEST_GAP
         if engine.broken:
             return

@@ -48,7 +48,7 @@ class BulletRow(BulletEngine):
         """Whether the last step has left no state, but only what a reset clears."""
         return not self._worlds
 
-    def push(self, forces: FloatArray, wrench: FloatArray, shaking: FloatArray) -> float:
+    def advance(self, forces: FloatArray, wrench: FloatArray, shaking: FloatArray) -> float:
         """Take one step of the engine.
 
         Args:

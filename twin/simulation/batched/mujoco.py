@@ -30,7 +30,7 @@ from twin.model.batch import usable_cores
 from twin.model.engine import State
 from twin.model.machine_model import MachineModel
 from twin.simulation.batched.batched_plant import BatchedPlant
-from twin.simulation.batched.drive_bank import place_row
+from twin.simulation.batched.drive_arrays import place_row
 from twin.simulation.batched.mujoco_fields import (
     alike,
     cycle_of,
@@ -90,7 +90,7 @@ class MujocoBatchedPlant(BatchedPlant):
         self._tilted = False
         self._driven = np.full(size, has_drives(platform))
         self._stage = POSITIONS if machine.floats else MOTIONS
-        self._take_bank()
+        self._adopt_arrays()
 
     def close(self) -> None:
         """Free the batch; calling it twice is allowed."""
@@ -121,8 +121,8 @@ class MujocoBatchedPlant(BatchedPlant):
         self._driven[row] = has_drives(platform)
         self._set_models()
 
-    def _take_bank(self) -> None:
-        groups = (self._bank, self.machines, self._fields, self._layout)
+    def _adopt_arrays(self) -> None:
+        groups = (self._drive_arrays, self.machines, self._fields, self._layout)
         self._cycle = cycle_of(self._home, self._dry, *groups)
 
     def _set_models(self) -> None:
@@ -167,12 +167,14 @@ class MujocoBatchedPlant(BatchedPlant):
     def _hold(self, row: int, state: State) -> None:
         """Let the drives of a row start where MuJoCo's joints are, to the last bit."""
         plant, machines = self._plants[row], self.machines
-        place_row(self._bank, row, plant, self._gains, state)
+        place_row(self._drive_arrays, row, plant, self._gains, state)
         machines.coordinates[row], machines.rates[row] = plant.actuated(state)
 
     def _advance(self) -> None:
-        bank, machines, inputs = self._bank, self.machines, self._inputs
-        issue_rows(bank.counters, bank.queue, inputs.command, inputs.feedforward, machines.failed)
+        arrays, machines, inputs = self._drive_arrays, self.machines, self._inputs
+        issue_rows(
+            arrays.counters, arrays.queue, inputs.command, inputs.feedforward, machines.failed
+        )
         self._wrenches[:] = inputs.wrench
         self._before[:] = machines.twist
         settings = (self.ratio, int(self.mode == "velocity"), self.timestep)
@@ -186,7 +188,7 @@ class MujocoBatchedPlant(BatchedPlant):
                     keep_twists(machines.failed, self._fields, self._layout, self._before)
                 self._step(rows, length, self._stage if part >= len(runs) - 1 else STEP_ONLY)
         ends = (self._home, self._sign, self._before, LARGEST_GAP, self.period, self.timestep)
-        after_period(bank, machines, self._fields, self._layout, *ends)
+        after_period(arrays, machines, self._fields, self._layout, *ends)
         if self.cargo is not None:
             read_balls(machines.failed, self._fields, self.ball)
             lost = is_lost(self.cargo, on_plate(self.pose, self.twist, self.ball))

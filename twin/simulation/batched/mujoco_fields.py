@@ -14,7 +14,7 @@ from twin.machine.mechanism.parts import PLATFORM
 
 
 class Layout(NamedTuple):
-    """Places in MuJoCo's arrays, the same in all rows."""
+    """Indices into MuJoCo's arrays, the same for all machines."""
 
     joints: IndexArray
     """`(2, m, n)` joints that add up to the actuators' coordinates: in `qpos`, in `qvel`"""
@@ -42,7 +42,7 @@ class Fields(NamedTuple):
     """generalised forces"""
     sites: FloatArray
     """`(N, sites, 3)`"""
-    places: FloatArray
+    positions: FloatArray
     """`(N, 3)` of the platform"""
     turns: FloatArray
     """`(N, 4)` of the platform"""
@@ -91,10 +91,10 @@ def cycle_of(home: FloatArray, dry: FloatArray, *groups: Any) -> Cycle:
 
 
 def layout_of(machine: Mechanism, model: Any) -> Layout:
-    """Return the places of a machine's parts."""
+    """Return the indices of a machine's parts."""
     both = (coordinates, velocities)
     measured = [actuator.measured for actuator in machine.actuators]
-    joints = [np.stack([places(model, row) for row in measured], axis=1) for places in both]
+    joints = [np.stack([indices(model, each) for each in measured], axis=1) for indices in both]
     rubbing = [velocities(model, friction.joints) for friction in machine.frictions]
     tips, sockets = (
         np.array([model.site(getattr(loop, end)).id for loop in machine.loops])
@@ -103,7 +103,7 @@ def layout_of(machine: Mechanism, model: Any) -> Layout:
     joint = model.joint(PLATFORM) if machine.floats else None
     return Layout(
         np.array(joints),
-        np.array([places(model, machine.deflection) for places in both]),
+        np.array([indices(model, machine.deflection) for indices in both]),
         np.array(rubbing, dtype=np.int64).reshape(-1, 2),
         tips,
         sockets,
@@ -113,18 +113,18 @@ def layout_of(machine: Mechanism, model: Any) -> Layout:
 
 
 def fields_of(batch: Any) -> Fields:
-    """Return the arrays of a batch; those of bodies tell what its last call has computed."""
+    """Return the arrays of a batch; those of bodies are the results of its last call."""
     body = batch.model.body(PLATFORM)
     names = ("qpos", "qvel", "ctrl", "qfrc_applied", "site_xpos")
     qpos, qvel, ctrl, applied, sites = (batch.bind(name) for name in names)
-    places, turns, motions = (batch.bind(name)[:, body.id] for name in ("xpos", "xquat", "cvel"))
+    positions, turns, motions = (batch.bind(name)[:, body.id] for name in ("xpos", "xquat", "cvel"))
     return Fields(
         qpos,
         qvel,
         ctrl,
         applied,
         sites,
-        places,
+        positions,
         turns,
         motions,
         batch.bind("subtree_com")[:, body.rootid[0]],
@@ -139,7 +139,7 @@ def wrenches_of(batch: Any) -> FloatArray:
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Return whether two models have the same parts in the same places."""
+    """Return whether two models have the same parts at the same indices."""
     sizes = ("nq", "nv", "nu", "nbody", "njnt", "nsite", "ngeom", "neq", "nstate")
     same = all(getattr(one, size, 0) == getattr(other, size, 0) for size in sizes)
     return same and part_names(one) == part_names(other)

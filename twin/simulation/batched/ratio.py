@@ -8,7 +8,7 @@ from twin.basics.arrays import positive
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import drive_constants
-from twin.simulation.batched.drive_bank import loop_gains
+from twin.simulation.batched.drive_arrays import loop_gains
 
 LONGEST = 1e-3
 """[s] step of an engine that is chosen where nothing asks for less."""

@@ -97,13 +97,13 @@ class LiveMachine:
             return
         if self.comparison is not None:
             self.comparison.advance(disturbance, self.run.applied)
-        self.recorder.append(before, self.run.applied[0], self.run.told())
+        self.recorder.append(before, self.run.applied[0], self.run.last_signals())
         self._disturbed_periods = max(0, self._disturbed_periods - 1)
         self._step += 1
         if self.time >= self._noted + NOTE - 0.5 * self.period:
             self._note()
 
-    def change(self, wanted: Settings) -> None:
+    def change(self, settings: Settings) -> None:
         """Exchange what differs from other settings of the same machine, while it goes on.
 
         Raises:
@@ -113,18 +113,18 @@ class LiveMachine:
         now, step, run = self.settings, self._step, self.run
         reference = self._redirect()
         law, engine = None, None
-        if (wanted.controller, wanted.gains) != (now.controller, now.gains):
-            law = run.controller(wanted.controller, wanted.gains, reference)
-        if (wanted.engine, wanted.fidelity) != (now.engine, now.fidelity):
-            engine = make_engine_for(self.platform, wanted.engine, wanted.fidelity, self.period)
+        if (settings.controller, settings.gains) != (now.controller, now.gains):
+            law = run.controller(settings.controller, settings.gains, reference)
+        if (settings.engine, settings.fidelity) != (now.engine, now.fidelity):
+            engine = make_engine_for(self.platform, settings.engine, settings.fidelity, self.period)
         try:
-            if wanted.comparison is not None:
-                # Whether it takes the machine is known before anything is changed.
-                Comparison(run, wanted, reference, step).close()
+            if settings.comparison is not None:
+                # Check that it takes the machine before anything is changed.
+                Comparison(run, settings, reference, step).close()
             if law is not None:
                 run.loop.replace(law)
             if engine is not None:
-                self._exchange(engine, wanted, reference)
+                self._exchange(engine, settings, reference)
         except TwinError:
             if engine is not None:
                 engine.close()
@@ -132,8 +132,8 @@ class LiveMachine:
         former, self.comparison = self.comparison, None
         if former is not None:
             former.close()
-        self.settings = wanted
-        self.comparison = _comparison(self.run, wanted, reference, step)
+        self.settings = settings
+        self.comparison = _comparison(self.run, settings, reference, step)
 
     def close(self) -> None:
         """Free the engines; more calls do nothing."""
@@ -141,14 +141,14 @@ class LiveMachine:
         if self.comparison is not None:
             self.comparison.close()
 
-    def _exchange(self, engine: Engine, wanted: Settings, reference: Reference) -> None:
+    def _exchange(self, engine: Engine, settings: Settings, reference: Reference) -> None:
         """Go on in another engine; where its step differs, with drives that begin anew."""
         run = self.run
         if engine.timestep == run.engine.timestep:
             run.exchange(engine)
         else:
             self.run = new_run(
-                self.platform, wanted, reference, self._step, run.state, engine=engine
+                self.platform, settings, reference, self._step, run.state, engine=engine
             )
             run.close()
         self.recorder.clear()

@@ -168,7 +168,7 @@ class MachineRun:
         if self.loop.finished:
             self.stopped = self.loop.stopped
 
-    def told(self) -> dict[str, FloatArray]:
+    def last_signals(self) -> dict[str, FloatArray]:
         """Return setpoint, measured and commanded values of the last control period."""
         signals = self.loop.signals()
         names = ("setpoint", "measured", "command", "reference_pose")

@@ -55,9 +55,9 @@ class MachineSession:
             MissingDependencyError: a library of the engine or of the controller is missing.
         """
         self.machine = machine
-        wanted = as_settings(settings)
-        platform = loaded_machine(machine, wanted.configuration, wanted.payload)
-        self._live = LiveMachine(platform, wanted, self.period)
+        settings = as_settings(settings)
+        platform = loaded_machine(machine, settings.configuration, settings.payload)
+        self._live = LiveMachine(platform, settings, self.period)
         self._owed = 0.0
         self.exaggeration = 1.0
 
@@ -237,14 +237,14 @@ class MachineSession:
         """End the motion that is played and come to rest."""
         self._live.steering.stop(self.time)
 
-    def push(
+    def disturb(
         self,
         force: Any = (0.0, 0.0, 0.0),
         moment: Any = (0.0, 0.0, 0.0),
         point: Any = (0.0, 0.0, 0.0),
         duration: float = 0.1,
     ) -> None:
-        """Push the platform from now on, in place of the disturbance that acts; see `Disturbance`.
+        """Apply a disturbance wrench from now on, in place of the one that acts; see `Disturbance`.
 
         Raises:
             InputError: wrong shapes, not finite, or a duration out of range.
@@ -260,11 +260,11 @@ class MachineSession:
             InputError: a setting that cannot be used; everything stays as it was.
             MissingDependencyError: a library is missing; likewise.
         """
-        wanted = self.settings.changed(**changes)
-        if self._live.run.message or _machine(wanted) != _machine(self.settings):
-            self._begin(wanted)
-        elif wanted != self.settings:
-            self._live.change(wanted)
+        settings = self.settings.changed(**changes)
+        if self._live.run.message or _machine(settings) != _machine(self.settings):
+            self._begin(settings)
+        elif settings != self.settings:
+            self._live.change(settings)
 
     def advance(self, duration: float) -> None:
         """Go on by `duration` [s], rounded down to control periods; the rest is kept."""

@@ -50,13 +50,13 @@ class Recorder:
         self._blocks.clear()
         self._filled = ROWS
 
-    def append(self, state: State, forces: FloatArray, told: dict[str, FloatArray]) -> None:
+    def append(self, state: State, forces: FloatArray, signals: dict[str, FloatArray]) -> None:
         """Keep one control period.
 
         Args:
             state: at its beginning.
             forces: `(n,)` on the legs from then on.
-            told: "setpoint", "measured", "command" `(n,)` and "reference_pose" `(7,)`.
+            signals: "setpoint", "measured", "command" `(n,)` and "reference_pose" `(7,)`.
         """
         if self._filled == ROWS:
             self._blocks.append(np.empty((ROWS, self._width)))
@@ -65,7 +65,7 @@ class Recorder:
         for name in ("time", "pose", "twist", "lengths", "rates", "deflection"):
             row[self._columns[name]] = getattr(state, name)
         row[self._columns["forces"]] = forces
-        for name, value in told.items():
+        for name, value in signals.items():
             row[self._columns[name]] = value
         self._filled += 1
 

@@ -30,7 +30,7 @@ class RecordedMachine(NamedTuple):
     platform: Platform
     payload: Occupant | None
     """who rode on it"""
-    words: str
+    description: str
     """how to ask for it"""
 
 
@@ -84,23 +84,23 @@ def _variants(machine: str | Path) -> Iterator[RecordedMachine]:
     payloads: tuple[Payload, ...] = get_args(Payload)
     for payload in payloads:
         for configuration in (None, *(configurations.known if configurations else ())):
-            words = (
+            description = (
                 f"{machine}"
                 if configuration is None
                 else f"{machine} with the configuration {configuration}"
             )
             if payload != "none":
-                words = f"{words} and the payload {payload}"
+                description = f"{description} and the payload {payload}"
             platform = loaded_machine(machine, configuration, payload)
-            yield RecordedMachine(platform, occupant(payload), words)
+            yield RecordedMachine(platform, occupant(payload), description)
 
 
 def _difference(trajectory: Trajectory, platform: Platform) -> str:
-    told = f"{platform.name!r} has other parameters than the machine that was recorded"
+    problem = f"{platform.name!r} has other parameters than the machine that was recorded"
     try:
-        return f"{told}, which is {machine_of(trajectory).words}"
+        return f"{problem}, which is {machine_of(trajectory).description}"
     except InputError as error:
-        return f"{told}, {trajectory.machine!r}; {error.message.partition('; ')[2]}"
+        return f"{problem}, {trajectory.machine!r}; {error.message.partition('; ')[2]}"
 
 
 class Replay:
@@ -116,7 +116,7 @@ class Replay:
         start: [s] of the first row.
         end: [s] of the last row.
         loop: whether it begins anew at its end.
-        real_time_factor: told by who runs it.
+        real_time_factor: seconds of the recording per second of the clock, set by the runner.
     """
 
     ball = None
@@ -172,7 +172,7 @@ class Replay:
 
     @property
     def stopped(self) -> str:
-        """Why the recorded run was stopped, told at its end."""
+        """Reason for the stop of the recorded run, at its end; empty before."""
         return self.trajectory.stopped if self.ended else ""
 
     @property

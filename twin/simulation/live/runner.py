@@ -23,7 +23,7 @@ class Source(Protocol):
     period: float
     """[s] of the smallest advance: what a single step is"""
     real_time_factor: float
-    """seconds of the run per second of the clock, told by who runs it"""
+    """seconds of the run per second of the clock, set by the runner"""
 
     @property
     def platform(self) -> Platform:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from twin.plant.encoder import EncoderBank
+from twin.plant.encoder import Encoders
 from twin.plant.encoder_decoder import EncoderDecoder
 from twin.plant.homing import Homing, HomingInputs
 from twin.plant.homing_settings import homing_settings
@@ -20,7 +20,7 @@ TURN, COUNT = 4096, 5.08e-3 / 4096
 def counting_measures(platform: Platform) -> Iterator[Measure]:
     """Yield counting errors of encoders on a machine's six actuators: in motion, and by homing."""
     random = np.random.default_rng(5)
-    bank = EncoderBank(np.full(6, COUNT), TURN, platform.minimum_coordinates, seed=2)
+    bank = Encoders(np.full(6, COUNT), TURN, platform.minimum_coordinates, seed=2)
     moves = random.integers(-2047, 2048, size=(2000, 6))
     travel = np.concatenate([-np.ones((1, 6)), np.zeros((1, 6)), np.cumsum(moves, axis=0)])
     raw = bank.readings(bank.index_coordinates + COUNT * travel)[1:]

@@ -73,7 +73,7 @@ class UpsLeg(UniversalLeg):
         return self.housing.mass + self.rod.mass
 
     @property
-    def pushed_mass(self) -> float:
+    def rod_mass(self) -> float:
         """Mass [kg] of the rod."""
         return self.rod.mass
 

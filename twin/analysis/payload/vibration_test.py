@@ -33,7 +33,7 @@ class Runs(NamedTuple):
     """`(k,)` 0: done; 1: left out, beyond an actuator's ends; 2: left out, faster than one"""
 
 
-class ShakenMachine:
+class VibrationTest:
     """A machine, the limits of its actuators, and the sense of its forces.
 
     Attributes:

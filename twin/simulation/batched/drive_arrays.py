@@ -10,7 +10,7 @@ from twin.basics.arrays import FloatArray
 from twin.control.gains import suitable_velocity_loop, unstable_velocity_loop
 from twin.errors import InputError
 from twin.kernels.plant import actuation as column
-from twin.kernels.plant.drives import COUNTERS, ISSUED, LATE, PARTS
+from twin.kernels.plant.drives import COUNTERS, DELAY_STEPS, ISSUED, PARTS
 from twin.kernels.plant.reading import ROWS
 from twin.model.machine_model import MachineModel
 from twin.plant.plant import Plant
@@ -19,8 +19,8 @@ CONTROLLER_PERIOD = 1e-3
 """[s] Period that the velocity loops' gains are derived for, as those of `twin.control`."""
 
 
-class DriveBank(NamedTuple):
-    """Arrays of all rows, first axis rows; read and written by `drive_kernel`."""
+class DriveArrays(NamedTuple):
+    """Arrays of all rows, first axis rows; read and written by `twin.kernels.plant.drives`."""
 
     constants: FloatArray
     """`(N, n, CONSTANTS)`"""
@@ -28,11 +28,11 @@ class DriveBank(NamedTuple):
     """`(N, n, STATES)`"""
     gains: FloatArray
     """`(N, n, 2)`"""
-    digits: FloatArray
+    resolution: FloatArray
     """`(N, n)`"""
     before: FloatArray
     """`(N, n)` last readings of the encoders"""
-    told: FloatArray
+    readings: FloatArray
     """`(N, ROWS, n)` work of the readings"""
     counters: Any
     """`(N, COUNTERS)` whole numbers"""
@@ -44,9 +44,9 @@ class DriveBank(NamedTuple):
     """`(n,)` zeros"""
 
 
-def make_bank(size: int, actuators: int, capacity: int) -> DriveBank:
-    """Return an empty bank; `place_row` fills its rows."""
-    return DriveBank(
+def make_drive_arrays(size: int, actuators: int, capacity: int) -> DriveArrays:
+    """Return arrays of zeros; `place_row` fills their rows."""
+    return DriveArrays(
         np.zeros((size, actuators, column.CONSTANTS)),
         np.zeros((size, actuators, column.STATES)),
         np.zeros((size, actuators, 2)),
@@ -60,20 +60,20 @@ def make_bank(size: int, actuators: int, capacity: int) -> DriveBank:
     )
 
 
-def queue_capacity(late: int, ratio: int) -> int:
-    """Return how many commands wait at most, the one in force included."""
-    return late // ratio + 2
+def queue_capacity(delay_steps: int, ratio: int) -> int:
+    """Return the largest number of waiting commands, the one in force included."""
+    return delay_steps // ratio + 2
 
 
-def grown(bank: DriveBank, capacity: int) -> DriveBank:
-    """Return a bank whose queues hold `capacity` commands, with what is in force and waits."""
-    size, old, _, actuators = bank.queue.shape
+def grown(arrays: DriveArrays, capacity: int) -> DriveArrays:
+    """Return arrays with queues of `capacity` commands, those in force and waiting included."""
+    size, old, _, actuators = arrays.queue.shape
     queue = np.zeros((size, capacity, 2, actuators))
-    issued = bank.counters[:, ISSUED]
+    issued = arrays.counters[:, ISSUED]
     for i in range(size):
         for number in range(max(0, int(issued[i]) - old), int(issued[i])):
-            queue[i, number % capacity] = bank.queue[i, number % old]
-    return bank._replace(queue=queue)
+            queue[i, number % capacity] = arrays.queue[i, number % old]
+    return arrays._replace(queue=queue)
 
 
 def loop_gains(platform: MachineModel, timestep: float) -> FloatArray:
@@ -90,13 +90,14 @@ def loop_gains(platform: MachineModel, timestep: float) -> FloatArray:
     return gains
 
 
-def place_row(bank: DriveBank, row: int, plant: Plant, gains: FloatArray, state: Any) -> None:
+def place_row(arrays: DriveArrays, row: int, plant: Plant, gains: FloatArray, state: Any) -> None:
     """Put the drives of a row where they hold the machine in `state` of an engine."""
     plant.start(state, gains)
     drives = plant.drives
-    bank.constants[row], bank.digits[row] = drives.constants, drives.digits
-    bank.states[row], bank.gains[row] = plant.states, gains
-    bank.before[row] = 0.0
-    bank.counters[row] = 0
-    bank.counters[row, LATE], bank.counters[row, PARTS] = drives.late, drives.parts
-    bank.first[row] = plant.actuated(state)[1]
+    arrays.constants[row], arrays.resolution[row] = drives.constants, drives.resolution
+    arrays.states[row], arrays.gains[row] = plant.states, gains
+    arrays.before[row] = 0.0
+    arrays.counters[row] = 0
+    arrays.counters[row, DELAY_STEPS] = drives.delay_steps
+    arrays.counters[row, PARTS] = drives.parts
+    arrays.first[row] = plant.actuated(state)[1]
