@@ -23,9 +23,9 @@ class Machines(NamedTuple):
     rates: FloatArray
     """`(N, n)`"""
     measured: FloatArray
-    """`(N, n)` coordinates as the encoders tell them"""
+    """`(N, n)` coordinates measured by the encoders"""
     measured_rates: FloatArray
-    """`(N, n)` rates as the drives tell them"""
+    """`(N, n)` rates measured by the drives"""
     forces: FloatArray
     """`(N, n)` on the legs over the last step of the engine"""
     effort: FloatArray

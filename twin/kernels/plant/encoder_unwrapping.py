@@ -1,7 +1,7 @@
 """From counter values back to positions: before the first index pulse, and after it.
 
 The two modes are those of the thesis: while homing the counter runs from power-up and one jump in
-it tells of the first index pulse; from then on it is a sawtooth over one turn.
+it marks the first index pulse; from then on it is a sawtooth over one turn.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ last sample, whether an index pulse was seen, and the first fault."""
 DECODER = 5
 
 FINE, TOO_FAST, NO_INDEX = 0, 1, 2
-"""Faults: none, more counts in a sample than can be told, a turn without index pulse."""
+"""Faults: none, more counts in a sample than can be resolved, a turn without index pulse."""
 
 DISAGREEMENT = 0.25
 """Of a turn, between counted and expected travel: then whole turns were lost."""
@@ -50,7 +50,7 @@ def homing_step(state: FloatArray, raw: float, slow: float) -> float:
 def sawtooth_step(state: FloatArray, raw: float, turn: float, largest: float) -> float:
     """Return the counts over a sample after the first index pulse.
 
-    Less than half a turn is told exactly. The counter is zero at a pulse, which must lie on the
+    Travel below half a turn is exact. The counter is zero at a pulse, which must lie on the
     way or be the one before.
     """
     change = _nearest(raw - state[RAW], turn)

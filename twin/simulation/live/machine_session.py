@@ -55,9 +55,9 @@ class MachineSession:
             MissingDependencyError: a library of the engine or of the controller is missing.
         """
         self.machine = machine
-        settings = as_settings(settings)
-        platform = loaded_machine(machine, settings.configuration, settings.payload)
-        self._live = LiveMachine(platform, settings, self.period)
+        chosen = as_settings(settings)
+        platform = loaded_machine(machine, chosen.configuration, chosen.payload)
+        self._live = LiveMachine(platform, chosen, self.period)
         self._owed = 0.0
         self.exaggeration = 1.0
 
