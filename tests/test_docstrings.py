@@ -9,7 +9,10 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import pytest
 from package_walk import MODULES
+
+pytestmark = pytest.mark.quick
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -14,6 +14,8 @@ from twin import errors
 from twin.errors import TwinError
 from twin.model.engine import State
 
+pytestmark = pytest.mark.quick
+
 BUILTINS = {
     "InputError": ValueError,
     "ParameterError": ValueError,

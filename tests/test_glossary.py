@@ -13,6 +13,8 @@ from package_walk import MODULES
 
 from twin import cli
 
+pytestmark = pytest.mark.quick
+
 BATCHES = ("plant", "kernels", "simulation", "envs")
 TASKS = ("envs", "kernels")
 PLANT = ("plant", "kernels", "control", "simulation")

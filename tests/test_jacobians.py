@@ -13,6 +13,8 @@ from scales import Scale
 from twin.model.motions import LegCoordinates
 from twin.simulation.platform import Platform
 
+pytestmark = pytest.mark.quick
+
 Array = NDArray[np.float64]
 
 STEP = 3e-3

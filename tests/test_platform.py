@@ -12,6 +12,8 @@ import twin
 from twin.errors import InputError
 from twin.simulation.platform import Platform
 
+pytestmark = pytest.mark.quick
+
 KINDS = {
     "driving_simulator": ("pillar", 4, 3, 0, "m"),
     "stewart": ("ups", 6, 6, 0, "m"),

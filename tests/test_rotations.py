@@ -19,6 +19,8 @@ from twin.rotations import (
     quaternion_from_angles,
 )
 
+pytestmark = pytest.mark.quick
+
 angle = st.floats(-1.2, 1.2)  # away from the gimbal lock of every convention
 
 

@@ -17,6 +17,8 @@ from package_walk import MODULES, ROOT, public
 
 import twin
 
+pytestmark = pytest.mark.quick
+
 ORDER = (
     "assets",
     "errors",

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from twin.basics import canonical
+
+pytestmark = pytest.mark.quick
 
 Array = NDArray[np.float64]
 

@@ -12,6 +12,8 @@ from package_walk import MODULES, ROOT
 from twin.basics.optional import LIBRARIES, optional
 from twin.errors import MissingDependencyError
 
+pytestmark = pytest.mark.quick
+
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 
 

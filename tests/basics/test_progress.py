@@ -6,6 +6,10 @@ import os
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.quick
+
 CODE = """
 import numba
 import twin.kernels

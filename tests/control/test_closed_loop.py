@@ -19,6 +19,8 @@ from twin.plant.signals import Command, Measurement
 from twin.simulation.platform import Platform
 from twin.simulation.trajectory import Trajectory
 
+pytestmark = pytest.mark.quick
+
 FIDELITIES = (None, "hardware")
 SLOW = {("stewart", None), ("stewart", "hardware"), ("rss", "hardware")}
 """The thesis begins without feedforward, and heavy cranks have light motors: they lag behind."""

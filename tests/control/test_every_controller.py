@@ -11,6 +11,8 @@ from twin.control import controller_names, make_controller
 from twin.engines import engine_names
 from twin.errors import InputError
 
+pytestmark = pytest.mark.quick
+
 SPRINGS = {"compliant_stewart", "micro_hexapod"}
 RIGID = {"stewart", "srspm", "rss", "driving_simulator"}
 FITTING = {

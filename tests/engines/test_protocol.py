@@ -15,6 +15,8 @@ from twin.errors import ClosedEngineError, InputError
 from twin.model.engine import Engine, State
 from twin.simulation.platform import Platform
 
+pytestmark = pytest.mark.quick
+
 ROUNDING = 1e-12
 """Some hundred operations on numbers of order one."""
 

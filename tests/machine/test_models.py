@@ -20,6 +20,8 @@ from twin.machine.legs import LEG_KINDS
 from twin.machine.quantity import UNITS, to_si
 from twin.machine.table import Table
 
+pytestmark = pytest.mark.quick
+
 PLAIN = {
     *("orientation", "first_axis", "axis", "zero"),
     *("shift", "mirrored", "legs", "fixed_foot"),

@@ -8,6 +8,8 @@ import pytest
 
 from twin.machine.quantity import to_si
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize(
     ("text", "unit", "value"),

@@ -21,6 +21,8 @@ from twin.machine.legs.rss.parameters import RssLeg
 from twin.machine.legs.ups.parameters import UpsLeg
 from twin.machine.table import merged
 
+pytestmark = pytest.mark.quick
+
 CHANGES: dict[str, dict[str, Any]] = {
     "ups": {"rod": {"mass": 12.0}},
     "strut": {"axial": {"stiffness": "15 N/um"}},

@@ -22,6 +22,8 @@ from twin.motion import (
     TankTrackMotion,
 )
 
+pytestmark = pytest.mark.quick
+
 HOME = np.array([0.0, 0.0, 0.87, 1.0, 0.0, 0.0, 0.0])
 TILTED = np.concatenate([[0.1, -0.2, 0.9], Rotation.from_rotvec([0.2, 0.3, -0.4]).as_quat()])
 TILTED[3:] = TILTED[[6, 3, 4, 5]]

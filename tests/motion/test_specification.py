@@ -13,6 +13,8 @@ from twin.motion.cueing.workspace_use import workspace_use
 from twin.motion.specification import MotionSpecification, fitted_tank_course
 from twin.simulation.platform import Platform
 
+pytestmark = pytest.mark.quick
+
 
 def test_the_default_run_of_the_console_stays_within_limits(platform: Platform) -> None:
     run = MotionSpecification("tank", "z", None, 1.0, 4.0).motion_of(platform)

@@ -25,6 +25,8 @@ from twin.plant.drives import (
 )
 from twin.simulation.platform import Platform
 
+pytestmark = pytest.mark.quick
+
 HARDWARE = [
     name for name in twin.machine_names() if twin.load(name, "hardware").parameters.configuration
 ]

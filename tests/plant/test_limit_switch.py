@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from twin.kernels.plant.limit_switch import gate
 
+pytestmark = pytest.mark.quick
+
 
 def gated(command: float, lower: float, upper: float) -> float:
     """Return one command behind its switches."""

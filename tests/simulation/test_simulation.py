@@ -19,6 +19,8 @@ from twin.model.integrate import ForceTable, integrate
 from twin.simulation.platform import Platform
 from twin.simulation.trajectory import Trajectory
 
+pytestmark = pytest.mark.quick
+
 TWIST = [0.05, 0.0, 0.1, 0.0, 0.2, 0.0]
 
 

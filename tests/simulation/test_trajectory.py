@@ -18,6 +18,8 @@ from twin.simulation.platform import Platform
 from twin.simulation.trajectory import Trajectory
 from twin.simulation.trajectory_data import ARRAYS
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture(scope="module")
 def trajectory(stewart: Platform) -> Trajectory:

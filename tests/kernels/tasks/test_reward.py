@@ -16,6 +16,8 @@ from twin.kernels.tasks.reward import (
     stroke,
 )
 
+pytestmark = pytest.mark.quick
+
 
 @given(st.floats(0.0, 1.0), st.floats(1e-5, 1e-1))
 @settings(max_examples=50, deadline=None)

@@ -16,6 +16,8 @@ from twin.machine.file.template import template
 from twin.machine.legs import LEG_KINDS, leg
 from twin.machine.mechanism.appearance import drawing
 
+pytestmark = pytest.mark.quick
+
 FOLDER = Path(leg.__file__).parent
 
 LAMP = """

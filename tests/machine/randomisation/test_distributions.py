@@ -12,6 +12,8 @@ from twin.errors import InputError
 from twin.machine.randomisation import Choice, LogUniform, Normal, Uniform, as_randomisation
 from twin.machine.randomisation.distributions import KINDS, AnyDistribution
 
+pytestmark = pytest.mark.quick
+
 NUMBERS = st.floats(-1e6, 1e6, allow_nan=False)
 SCALES = st.floats(1e-6, 1e6)
 BOUNDS = st.tuples(NUMBERS, NUMBERS).map(sorted)

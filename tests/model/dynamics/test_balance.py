@@ -13,6 +13,8 @@ from twin.model.integrate import integrate
 from twin.model.solution import Solution
 from twin.simulation.platform import Platform
 
+pytestmark = pytest.mark.quick
+
 DAMPED = {
     "hardware": lambda: twin.load("driving_simulator", configuration="hardware"),
     "compliant_stewart": lambda: twin.load("compliant_stewart"),

@@ -16,6 +16,8 @@ from twin.errors import SingularPoseError
 from twin.machine import MachineParameters
 from twin.simulation.platform import Platform
 
+pytestmark = pytest.mark.quick
+
 Array = NDArray[np.float64]
 
 ROUNDING = 1e-12

@@ -15,6 +15,8 @@ from unsymmetric import machine_without_symmetry
 import twin
 from twin.simulation.platform import Platform
 
+pytestmark = pytest.mark.quick
+
 Array = NDArray[np.float64]
 
 CLOSE = 1e-11

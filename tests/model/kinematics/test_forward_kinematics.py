@@ -19,6 +19,8 @@ import twin
 from twin.errors import ForwardKinematicsError, InputError, TwinError, UnreachablePoseError
 from twin.simulation.platform import Platform
 
+pytestmark = pytest.mark.quick
+
 RESIDUAL = 1e-12
 """[m, rad] the project's bar; float64 holds a length of one metre to 1e-16."""
 

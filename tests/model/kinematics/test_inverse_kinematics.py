@@ -11,6 +11,8 @@ from scipy.spatial.transform import Rotation
 import twin
 from twin.simulation.platform import Platform
 
+pytestmark = pytest.mark.quick
+
 STRAIGHT = ("ups", "strut", "viscoelastic")
 
 TRIPLE = [name for name in twin.machine_names() if twin.load(name).n_actuators == 6]

@@ -12,6 +12,8 @@ import twin
 from twin.errors import ForwardKinematicsError, SingularPoseError, UnreachablePoseError
 from twin.simulation.platform import Platform
 
+pytestmark = pytest.mark.quick
+
 
 def test_limits_are_those_of_every_leg(platform: Platform) -> None:
     reach = 0.7 * stroke_length(platform)

@@ -13,6 +13,8 @@ from twin.validation.measures.metrics import (
     rotation_error,
 )
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize("angle", [0.0, 1e-12, 1e-6, 0.3, 3.0, np.pi])
 def test_rotation_error_is_the_angle_between(angle: float) -> None:
