@@ -96,6 +96,7 @@ def test_gymnasium_finds_no_fault(
         check_env(env, skip_render_check=engine != "analytic")
 
 
+@pytest.mark.quick
 @every_combination
 def test_the_same_seed_gives_the_same_run(name: str, engine: str, env: PlatformEnv) -> None:
     other = make(name, engine)
@@ -106,6 +107,7 @@ def test_the_same_seed_gives_the_same_run(name: str, engine: str, env: PlatformE
     other.close()
 
 
+@pytest.mark.quick
 @every_combination
 def test_everything_stays_in_its_space(name: str, engine: str, env: PlatformEnv) -> None:
     """Also under actions at the corners of their space, which end episodes soonest."""
@@ -284,6 +286,7 @@ def test_unknown_machines_are_named(name: str) -> None:
         make(name, machine="nowhere")
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("name", twin.envs.environment_ids())
 def test_wrong_actions_are_refused(name: str, env: PlatformEnv) -> None:
     size = env.action_space.shape[0]
