@@ -21,7 +21,6 @@ from twin.engines.bullet.library import bullet
 from twin.envs.environment import PlatformEnv
 from twin.errors import ClosedEngineError, InputError, MachineNotFoundError, StateError
 
-
 ENGINES = ("analytic", "mujoco", "bullet")
 
 COMBINATIONS = list(itertools.product(twin.envs.environment_ids(), ENGINES))

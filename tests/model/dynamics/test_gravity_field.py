@@ -13,7 +13,6 @@ from twin.machine import MachineParameters
 from twin.papers.formulations import Formulation, formulation_names
 from twin.simulation.platform import Platform
 
-
 LEAN = Rotation.from_rotvec([0.4, -0.9, 0.3])
 
 ROUNDING = 1e-11
