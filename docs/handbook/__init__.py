@@ -1,1 +1,1 @@
-"""What the documentation's generated pages are made of: machines, report, docstrings, commands."""
+"""Generated pages of the documentation, from machines, report, docstrings and commands."""

@@ -10,8 +10,8 @@ from handbook.markdown import fenced, plain, table
 
 HEAD = """# Command line
 
-`twin COMMAND --help` prints the same. Exit codes: 0; 1 where something was found to be wrong, such
-as a case of the validation that fails; 2 for wrong usage.
+`twin COMMAND --help` prints the same. The exit code is 0 without a fault, 1 for a
+fault such as a failed case of the validation, and 2 for wrong usage.
 """
 
 WORDS = {"int": "INTEGER", "float": "NUMBER", "str": "TEXT", "Path": "PATH", "bool": ""}
@@ -48,7 +48,7 @@ def commands_page() -> str:
         for name, command in found.items()
     ]
     sections = [_section(name, command) for name, command in found.items()]
-    return "\n".join([HEAD, table(("Command", "What it does"), rows), *sections])
+    return "\n".join([HEAD, table(("Command", "Purpose"), rows), *sections])
 
 
 def _paragraphs(command: Callable[..., Any]) -> list[str]:
@@ -76,24 +76,24 @@ def given(command: Callable[..., Any]) -> Iterator[Given]:
     """Yield what a command takes, in the order of its help."""
     for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
         kind, *rest = get_args(parameter.annotation)
-        told = rest[0]
-        is_option = type(told).__name__ == "OptionInfo"
-        value = told.metavar or _value(kind)
+        option = rest[0]
+        is_option = type(option).__name__ == "OptionInfo"
+        value = option.metavar or _value(kind)
         shown = value or name.upper()
         if is_option:
-            flags = _flags(told) or [f"--{name.replace('_', '-')}"]
+            flags = _flags(option) or [f"--{name.replace('_', '-')}"]
             shown = f"{', '.join(flags)} {value}".strip()
         default = "" if parameter.default is not inspect.Parameter.empty else "required"
         if parameter.default not in (inspect.Parameter.empty, None, "", False):
             default = f"`{parameter.default}`"
         choices = [f"`{choice}`" for choice in _choices(kind)]
-        meaning = plain(told.help or "") + (f" One of {', '.join(choices)}." if choices else "")
+        meaning = plain(option.help or "") + (f" One of {', '.join(choices)}." if choices else "")
         yield Given(shown, default, meaning, is_option)
 
 
-def _flags(told: Any) -> list[str]:
+def _flags(option: Any) -> list[str]:
     """Return the flags that are given; Typer takes the first one for a default at first."""
-    return [flag for flag in (told.default, *(told.param_decls or ())) if isinstance(flag, str)]
+    return [flag for flag in (option.default, *(option.param_decls or ())) if isinstance(flag, str)]
 
 
 def _inner(kind: Any) -> Any:

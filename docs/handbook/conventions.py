@@ -1,4 +1,4 @@
-"""What positive means on a machine, in the words of its own kind of legs."""
+"""Conventions of a machine, by its kind of legs: numbers, coordinates, signs, angles."""
 
 from __future__ import annotations
 

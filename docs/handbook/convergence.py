@@ -1,4 +1,4 @@
-"""What a smaller time step brings on each engine: charts and a table."""
+"""Error of each engine over the time step: charts and a table."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def _rows(case: dict[str, Any]) -> Sequence[tuple[str, ...]]:
             continue
         method = name.removesuffix(MARK)
         errors = [key for key in measures if key.startswith(f"{method}: position error")]
-        told = ", ".join(
+        errors = ", ".join(
             f"{number(measures[key]['value'], 2)} m {key.partition('position error ')[2]}"
             for key in errors
         )
         order = number(measure["value"], 3) if measure["tolerance"] is not None else "not judged"
-        rows.append((f"`{case['machine']}`", plain(method), order, plain(told)))
+        rows.append((f"`{case['machine']}`", plain(method), order, plain(errors)))
     return rows
 
 

@@ -117,12 +117,12 @@ def _across(view: View, points: FloatArray, axis: int, *, below: bool) -> str:
     low, high = points[points[:, axis].argmin()], points[points[:, axis].argmax()]
     (left, y1), (right, y2) = view.place(low), view.place(high)
     y = view.lower_edge - ROOM + 30.0 if below else ROOM - 30.0
-    told = _millimetres(high - low, axis)
+    label = _millimetres(high - low, axis)
     return (
         f'<path class="dimension" d="M{left:.1f} {y1:.1f}V{y + (4 if below else -4):.1f}'
         f"M{right:.1f} {y2:.1f}V{y + (4 if below else -4):.1f}"
         f'M{left:.1f} {y:.1f}H{right:.1f}"/>{_arrow(left, y, 0)}{_arrow(right, y, 180)}'
-        f'<text x="{(left + right) / 2:.1f}" y="{y - 5:.1f}">{told}</text>'
+        f'<text x="{(left + right) / 2:.1f}" y="{y - 5:.1f}">{label}</text>'
     )
 
 

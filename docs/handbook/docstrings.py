@@ -10,10 +10,10 @@ from itertools import takewhile
 CODE = re.compile(r"(`[^`]+`)")
 
 SPECIAL = re.compile(r"([*|\\])|(?<=\w)(_)(?!\w)")
-"""What reStructuredText would take for emphasis, a substitution or a reference."""
+"""Characters that mean emphasis, a substitution or a reference in reStructuredText."""
 
 ALIAS = re.compile(r"Alias for field number \d+")
-"""What Python says of a field that nobody describes."""
+"""Python's docstring of a field without one of its own."""
 
 RULE = re.compile(r"\|[\s:|-]+\|")
 

@@ -10,15 +10,15 @@ from twin.envs import ENVIRONMENTS
 
 HEAD = """# Table of environments
 
-How they are used is in the [guide](../environments.md). The tables below are the docstrings of
-the classes, which tests hold against the real spaces; numbers are those of the usual machine.
+The [guide](../environments.md) describes their use. The tables below are the docstrings of the
+classes; tests compare them with the real spaces. Numbers are those of the usual machine.
 """
 
 COLUMNS = ("Name", "Task", "Usual machine", "Steps of an episode")
 
 
 def environments_page() -> str:
-    """Return the page: what is registered, then the tables of each class."""
+    """Return the page: the registered environments, then the tables of each class."""
     rows = []
     sections = []
     for name, place in ENVIRONMENTS.items():

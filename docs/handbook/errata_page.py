@@ -12,7 +12,7 @@ def errata_page() -> str:
     count = sum(len(paper.entries) for paper in papers)
     head = (
         "# Errata of the papers\n\n"
-        f"What is printed and cannot be right, what this project uses in its place, and the test "
+        f"Errors of the papers: the printed statement, the right one that this project uses, and the test "
         f"that shows it: {count} entries.\n"
     )
     return "\n".join([head, *(_section(paper) for paper in papers)])

@@ -15,9 +15,9 @@ def errors_page() -> str:
     rows = [(f"`{kind.__name__}`", _parents(kind), _meaning(kind)) for kind in _kinds(TwinError)]
     return (
         "# Errors\n\n"
-        "Everything raised on purpose is a `twin.TwinError` and also the fitting builtin, so that "
+        "Every error of the package is a `twin.TwinError` and also the fitting builtin, so that "
         "`except ValueError` catches a wrong argument. Messages say what to change; errors of "
-        "computations hold in `data` what is needed to look into them. All of them survive "
+        "computations have the relevant state in `data`. All of them survive "
         "pickling. The classes are in {py:mod}`twin.errors`, except where a module is named.\n\n"
         + table(("Error", "Is also", "When"), rows)
     )

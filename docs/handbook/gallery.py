@@ -1,4 +1,4 @@
-"""All machines beside each other: a picture, what each is, how its validation ended."""
+"""All machines beside each other: picture, title and result of the validation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def gallery(machines: Sequence[Mapping[str, Any]], pictures: Mapping[str, Path])
     """Return one card for each machine.
 
     Args:
-        machines: what the report says of each.
+        machines: their parts of the report.
         pictures: files by machine.
     """
     cards = []

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import twin
 
 WITHOUT = ("assets", "cli", "commands", "compiled", "__main__")
-"""Parts of the package that are no interface: data, the command line, what kernels are made of."""
+"""Parts of the package that are not an interface: data, the command line, parts of kernels."""
 
 VALIDATION = ("case", "published", "report", "results", "runner")
 """Modules of the validation that others may use; the rest are its cases."""

@@ -1,4 +1,4 @@
-"""What is written for a reader of the files becomes what a reader of the site needs."""
+"""Links of the Markdown files, rewritten for the site."""
 
 from __future__ import annotations
 

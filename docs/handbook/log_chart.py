@@ -28,7 +28,7 @@ class Scale:
     """One logarithmic axis."""
 
     def __init__(self, values: Sequence[float], start: float, end: float) -> None:
-        """Cover positive `values`, rounded outwards, between two places on the sheet."""
+        """Cover positive `values`, rounded outwards, between two positions on the sheet."""
         self.low, self.high = math.log10(min(values)) - 0.12, math.log10(max(values)) + 0.12
         self.start, self.end = start, end
 

@@ -36,7 +36,7 @@ def machine_page(
 
     Args:
         platform: the machine.
-        machine: what the report says of it, see `handbook.report.machine_report`.
+        machine: its part of the report, see `handbook.report.machine_report`.
         pictures: files by view.
     """
     known = configurations(platform)
@@ -46,11 +46,11 @@ def machine_page(
         f'<figure class="sketch">{dimensions_svg(platform)}<figcaption>At home, from the numbers '
         "below; dimensions in mm between joint centres. Legs are numbered as in arrays."
         "</figcaption></figure>\n",
-        "## How to use it\n",
+        "## Use\n",
         fenced("python", use(platform)),
         fenced("console", COMMANDS.format(name=platform.name)),
-        (f"Fidelities: {', '.join(f'`{fidelity}`' for fidelity in known)}.\n" if known else ""),
-        "## What follows from the numbers\n\n" + facts(platform),
+        (f"Configurations: {', '.join(f'`{name}`' for name in known)}.\n" if known else ""),
+        "## Derived quantities\n\n" + facts(platform),
         "## Conventions\n\n" + conventions(platform),
         f"## Validation: {machine['verdict']}\n\n" + validated(dict(machine)),
         "## Published values\n\n" + published(dict(machine)),
@@ -58,7 +58,7 @@ def machine_page(
         f"All fields of `assets/{platform.name}/platform.toml` in SI units, with the source of "
         "each table.\n",
         parameters(platform),
-        "## Where the numbers are from\n\n" + _origins(platform.name),
+        "## Sources of the numbers\n\n" + _origins(platform.name),
     ]
     return "\n".join(sections)
 

@@ -12,7 +12,7 @@ from twin.charts.text import value_text
 from twin.machine.file.describe import Parameter, describe
 from twin.simulation.platform import Platform
 
-CHANGES = "What it changes or adds.\n\n"
+CHANGES = "Changed and added values.\n\n"
 
 COLUMNS = ("Name", "Value", "Unit", "Description")
 

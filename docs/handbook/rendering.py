@@ -1,4 +1,4 @@
-"""What Sphinx calls for each docstring."""
+"""Hooks that Sphinx calls for each docstring."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sphinx.ext.napoleon.docstring import GoogleDocstring
 from handbook.docstrings import as_restructured
 
 VALUES = ("attribute", "data", "property")
-"""What has no sections: in its text, what stands before a colon is no type."""
+"""Objects whose docstrings have no sections: text before a colon is not a type there."""
 
 SETTINGS: Any = Config(napoleon_use_ivar=True, napoleon_custom_sections=["Reference"])
 

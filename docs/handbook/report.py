@@ -1,4 +1,4 @@
-"""What `report.json` says of one machine."""
+"""The part of `report.json` on one machine."""
 
 from __future__ import annotations
 

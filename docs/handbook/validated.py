@@ -1,4 +1,4 @@
-"""What is validated of a machine, and how well: from the report."""
+"""Validation of a machine, from the report."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def validated(machine: dict[str, Any]) -> str:
     judged = counts["pass"] + counts["fail"]
     lines = [
         f"{counts['pass']} of {judged} judged measures in {len(machine['cases'])} cases keep their "
-        f"tolerance; {counts['info']} more inform only. The margin is how many times better than "
-        "its tolerance the tightest measure of a case is. Every case opens on a click.\n",
+        f"tolerance; {counts['info']} more inform only. The margin of a case is the tolerance of its tightest "
+        "measure per value. Every case opens on a click.\n",
     ]
     if machine["tightest"]:
         near = machine["tightest"]
@@ -32,7 +32,7 @@ def validated(machine: dict[str, Any]) -> str:
     lines += [_case(case) for case in machine["cases"]]
     if machine["left_out"]:
         rows = [(plain(case["title"]), plain(case["reason"])) for case in machine["left_out"]]
-        inside = table(("Case", "Why not"), rows)
+        inside = table(("Case", "Reason"), rows)
         lines.append(folded(f"Cases that do not apply: {len(rows)}", inside))
     return "\n".join(lines)
 
@@ -40,10 +40,10 @@ def validated(machine: dict[str, Any]) -> str:
 def _case(case: dict[str, Any]) -> str:
     counts = case["counts"]["measures"]
     judged = counts["pass"] + counts["fail"]
-    told = f"{counts['pass']} of {judged} pass" if judged else "informs only"
+    result = f"{counts['pass']} of {judged} pass" if judged else "informs only"
     if case["tightest"]:
-        told += f", margin {margin_text(case['tightest']['margin'])}"
-    title = f"<strong>{html.escape(case['title'])}</strong> <code>{case['case']}</code>: {told}"
+        result += f", margin {margin_text(case['tightest']['margin'])}"
+    title = f"<strong>{html.escape(case['title'])}</strong> <code>{case['case']}</code>: {result}"
     inside = plain(case["description"]) + "\n\n"
     inside += table(MEASURES, [_measure(measure) for measure in case["measures"]])
     for part in case["tables"]:
@@ -82,8 +82,8 @@ def published(machine: dict[str, Any]) -> str:
     if not rows:
         return "The papers print no value of this machine that could be compared.\n"
     counts = machine["counts"]["statements"]
-    told = (
+    result = (
         f"{counts['reproduced']} reproduced, {counts['differs']} differ, {counts['not_given']} "
         "not given. What differs is explained here and in the [errata](../errata.md).\n\n"
     )
-    return told + table(("Source", "Printed", "Ours", "Agreement"), rows)
+    return result + table(("Source", "Printed", "Ours", "Agreement"), rows)
