@@ -45,12 +45,12 @@ def _rows(case: dict[str, Any]) -> Sequence[tuple[str, ...]]:
             continue
         method = name.removesuffix(MARK)
         errors = [key for key in measures if key.startswith(f"{method}: position error")]
-        errors = ", ".join(
+        values = ", ".join(
             f"{number(measures[key]['value'], 2)} m {key.partition('position error ')[2]}"
             for key in errors
         )
         order = number(measure["value"], 3) if measure["tolerance"] is not None else "not judged"
-        rows.append((f"`{case['machine']}`", plain(method), order, plain(errors)))
+        rows.append((f"`{case['machine']}`", plain(method), order, plain(values)))
     return rows
 
 

@@ -12,8 +12,8 @@ def errata_page() -> str:
     count = sum(len(paper.entries) for paper in papers)
     head = (
         "# Errata of the papers\n\n"
-        f"Errors of the papers: the printed statement, the right one that this project uses, and the test "
-        f"that shows it: {count} entries.\n"
+        f"{count} entries: the printed statement, the right one that this project uses, and the "
+        "test that shows the error.\n"
     )
     return "\n".join([head, *(_section(paper) for paper in papers)])
 

@@ -11,7 +11,7 @@ from typing import Any
 from handbook.conventions import conventions
 from handbook.dimensions import dimensions_svg
 from handbook.markdown import fenced, plain
-from handbook.parameters import configurations, facts, parameters
+from handbook.parameters import configurations, parameters, summary
 from handbook.validated import published, validated
 from twin.engines.stability import suitable_timestep
 from twin.simulation.platform import Platform
@@ -50,7 +50,7 @@ def machine_page(
         fenced("python", use(platform)),
         fenced("console", COMMANDS.format(name=platform.name)),
         (f"Configurations: {', '.join(f'`{name}`' for name in known)}.\n" if known else ""),
-        "## Derived quantities\n\n" + facts(platform),
+        "## Derived quantities\n\n" + summary(platform),
         "## Conventions\n\n" + conventions(platform),
         f"## Validation: {machine['verdict']}\n\n" + validated(dict(machine)),
         "## Published values\n\n" + published(dict(machine)),

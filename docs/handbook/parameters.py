@@ -17,7 +17,7 @@ CHANGES = "Changed and added values.\n\n"
 COLUMNS = ("Name", "Value", "Unit", "Description")
 
 
-def facts(platform: Platform) -> str:
+def summary(platform: Platform) -> str:
     """Return the table of what follows from the numbers."""
     rows = [
         (plain(fact.name), value_text(fact.value, "", 5), plain(fact.unit), plain(fact.note))

@@ -20,8 +20,8 @@ def validated(machine: dict[str, Any]) -> str:
     judged = counts["pass"] + counts["fail"]
     lines = [
         f"{counts['pass']} of {judged} judged measures in {len(machine['cases'])} cases keep their "
-        f"tolerance; {counts['info']} more inform only. The margin of a case is the tolerance of its tightest "
-        "measure per value. Every case opens on a click.\n",
+        f"tolerance; {counts['info']} more inform only. The margin of a case is the factor "
+        "by which its tightest measure keeps its tolerance. Every case opens on a click.\n",
     ]
     if machine["tightest"]:
         near = machine["tightest"]
