@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.batched.arrays import Machines
+from twin.kernels.batched.arrays import Constants, Inputs, Machines
+from twin.kernels.batched.drives import DriveArrays, drive_row, issue, read_row
+from twin.kernels.dynamics.assembly import GRAVITY
 from twin.kernels.dynamics.state import Load, derivative
 from twin.kernels.dynamics.work import make_work
 from twin.kernels.integrators.runge_kutta import Stages, runge_kutta_move
 from twin.kernels.jit import by_kind, compiled, device
 from twin.kernels.kinematics.inverse import coordinates_and_rates
 from twin.kernels.legs.interface import Legs
-from twin.kernels.plant.drives import drive_row, issue, read_row
 
 
 def row_legs(legs: Legs, i: int) -> Legs:
@@ -66,32 +67,26 @@ def actuated(legs: Any, y: FloatArray, coordinates: FloatArray, rates: FloatArra
 
 @compiled
 def advance_rows(
-    bodies: FloatArray,
-    legs: Any,
-    arrays: Any,
+    constants: Constants,
+    arrays: DriveArrays,
     machines: Machines,
-    inputs: Any,
-    shaken: bool,
-    ratio: int,
+    inputs: Inputs,
     mode: int,
     step: float,
-    down: int,
 ) -> None:
     """Advance all rows that have not failed by one control period.
 
     Args:
-        bodies: `(N, BODY_SIZE)` constants of the platforms.
-        legs: constants of the legs, rows `(N, n, LEG_SIZE)`.
+        constants: `Constants`.
         arrays: `DriveArrays` of all machines.
         machines: `Machines`, overwritten.
         inputs: `Inputs`.
-        shaken: whether the bases are shaken.
-        ratio: steps of the engine in the period.
         mode: of the commands, `VELOCITY` or 0.
         step: [s] of the engine.
-        down: entry of a body's constants where gravity begins.
     """
-    n, size = inputs.command.shape[1], 13 + machines.deflection.shape[1]
+    bodies, legs = constants
+    n, ratio = inputs.command.shape[1], inputs.shaking.shape[1]
+    size = 13 + machines.deflection.shape[1]
     y, work = np.empty(size), make_work(row_legs(legs, 0))
     stages = Stages(np.empty(size), np.empty((4, size)), work)
     before, constant, body = np.zeros(6), np.zeros(n), np.empty(bodies.shape[1])
@@ -103,19 +98,13 @@ def advance_rows(
         body[:] = bodies[i]
         coordinates, rates, forces = machines.coordinates[i], machines.rates[i], machines.forces[i]
         load = Load(forces, constant, inputs.wrench[i])
-        drives, states, gains = arrays.constants[i], arrays.states[i], arrays.gains[i]
-        counters, queue, first = arrays.counters[i], arrays.queue[i], arrays.first[i]
-        if not issue(counters, queue, inputs.command[i], inputs.feedforward[i]):
+        if not issue(arrays.counters[i], arrays.queue[i], inputs.command[i], inputs.feedforward[i]):
             machines.failed[i] = True
             continue
         for part in range(ratio):
-            if shaken:
-                for k in range(3):
-                    body[down + k] = bodies[i, down + k] - inputs.shaking[i, part, k]
-            drive_row(
-                drives, states, gains, counters, queue, first, arrays.none, ratio, mode, step,
-                coordinates, rates, forces,
-            )  # fmt: skip
+            for k in range(3):
+                body[GRAVITY + k] = bodies[i, GRAVITY + k] - inputs.shaking[i, part, k]
+            drive_row(arrays, i, ratio, mode, step, coordinates, rates, forces)
             for k in range(6):
                 before[k] = y[7 + k]
             if not (
@@ -126,8 +115,4 @@ def advance_rows(
                 break
             actuated(own, y, coordinates, rates)
         store(machines, i, y, before, step)
-        read_row(
-            drives, states, arrays.resolution[i], arrays.before[i], ratio * step, coordinates,
-            rates, arrays.readings[i], machines.measured[i], machines.measured_rates[i],
-            machines.effort[i],
-        )  # fmt: skip
+        read_row(arrays, machines, i, ratio * step)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from twin.basics.arrays import FloatArray
+from twin.kernels.legs.interface import Legs
 
 
 class Machines(NamedTuple):
@@ -47,3 +48,25 @@ class Inputs(NamedTuple):
     """`(N, 6)` on the platforms"""
     shaking: FloatArray
     """`(N, ratio, 3)` acceleration of the base in each step of the engine [m/s2]"""
+
+
+class Constants(NamedTuple):
+    """Constants of all rows in the analytic reference."""
+
+    body: FloatArray
+    """`(N, BODY_SIZE)` of the platforms"""
+    legs: Legs
+    """rows `(N, n, LEG_SIZE)`"""
+
+
+class Balls(NamedTuple):
+    """States of the balls of all rows; first axis rows."""
+
+    state: FloatArray
+    """`(N, 17)` place on the plate, angular velocity, orientation, flight"""
+    place: FloatArray
+    """`(N, 13)` pose and twist in the base frame"""
+    status: Any
+    """`(N,)` `ROLLING`, `SLIPPING`, `FLYING` or `LOST`"""
+    lost: Any
+    """`(N,)` True where the ball has left the plate; it stays where that was"""

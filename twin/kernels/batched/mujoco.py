@@ -7,8 +7,8 @@ from typing import Any
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.batched.arrays import Machines
+from twin.kernels.batched.drives import COUNT, DriveArrays, drive_row, read_row
 from twin.kernels.jit import compiled, device
-from twin.kernels.plant.drives import COUNT, drive_row, read_row
 from twin.kernels.vectors import Vector, add, cross, norm, rotate, rotation, row, subtract
 
 HUGE = 1e10
@@ -145,10 +145,7 @@ def before_step(cycle: Any, ratio: int, mode: int, step: float, skipped: int) ->
         sense(
             cycle.qpos, cycle.qvel, cycle.joints, cycle.springs, cycle.home, i, coordinates, rates
         )
-        drive_row(
-            cycle.constants[i], cycle.states[i], cycle.gains[i], cycle.counters[i], cycle.queue[i],
-            cycle.first[i], cycle.none, ratio, mode, step, coordinates, rates, forces,
-        )  # fmt: skip
+        drive_row(cycle, i, ratio, mode, step, coordinates, rates, forces)
         cycle.counters[i, COUNT] += skipped
         for j in range(forces.shape[0]):
             cycle.ctrl[i, j] = forces[j]
@@ -168,13 +165,11 @@ def keep_twists(failed: Any, fields: Any, layout: Any, before: FloatArray) -> No
 
 @compiled
 def after_period(
-    arrays: Any,
+    arrays: DriveArrays,
     machines: Machines,
     fields: Any,
     layout: Any,
-    home: FloatArray,
-    sign: FloatArray,
-    before: FloatArray,
+    kept: Any,
     largest_gap: float,
     span: float,
     step: float,
@@ -189,9 +184,7 @@ def after_period(
         machines: `Machines`, overwritten.
         fields: `Fields` of MuJoCo, positions and velocities of bodies current.
         layout: `Layout`.
-        home: `(N, n)` coordinates of the actuators at home.
-        sign: `(N,)` 1 or -1, of quaternions of platforms on joints.
-        before: `(N, 6)` twists one step of the engine ago.
+        kept: `Kept`.
         largest_gap: [m] that a row may have.
         span: [s] of the period.
         step: [s] of the engine.
@@ -207,7 +200,7 @@ def after_period(
         machines.failed[i] = gap > largest_gap
         position = fields.qpos if layout.start >= 0 else fields.positions
         start = max(layout.start, 0)
-        turn, twist = turn_of(fields, layout, sign, i), twist_of(fields, layout, i)
+        turn, twist = turn_of(fields, layout, kept.sign, i), twist_of(fields, layout, i)
         for k in range(4):
             machines.pose[i, 3 + k] = turn[k]
         for k in range(3):
@@ -215,19 +208,18 @@ def after_period(
             for part in range(2):
                 column = 3 * part + k
                 value = twist[part][k]
-                machines.acceleration[i, column] = (value - before[i, column]) / step
+                machines.acceleration[i, column] = (value - kept.before[i, column]) / step
                 machines.twist[i, column] = value
         inside = layout.springs.shape[1]
         for k in range(inside):
             machines.deflection[i, k] = fields.qpos[i, layout.springs[0, k]]
             machines.deflection[i, inside + k] = fields.qvel[i, layout.springs[1, k]]
         coordinates, rates = machines.coordinates[i], machines.rates[i]
-        sense(fields.qpos, fields.qvel, layout.joints, layout.springs, home, i, coordinates, rates)
-        read_row(
-            arrays.constants[i], arrays.states[i], arrays.resolution[i], arrays.before[i], span,
-            coordinates, rates, arrays.readings[i], machines.measured[i],
-            machines.measured_rates[i], machines.effort[i],
+        sense(
+            fields.qpos, fields.qvel, layout.joints, layout.springs, kept.home, i,
+            coordinates, rates,
         )  # fmt: skip
+        read_row(arrays, machines, i, span)
 
 
 @compiled

@@ -11,7 +11,6 @@ from math import exp
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import compiled, device
-from twin.kernels.plant.limit_switch import gated
 
 (
     INERTIA,
@@ -71,6 +70,24 @@ def converted(value: float, full: float, digit: float) -> float:
         return value
     top = full / digit
     return digit * round(between(value / digit, -top, top - 1.0))
+
+
+@device
+def gated(command: float, at_lower: bool, at_upper: bool) -> float:
+    """Return a speed or force command, zero where it leads further out at a pressed switch.
+
+    Args:
+        command: positive towards the upper limit [m/s, rad/s, N, N m].
+        at_lower: whether the switch at the lower limit is pressed.
+        at_upper: whether the one at the upper limit is pressed.
+
+    Reference:
+        Stewart thesis, section 4.3.2: an actuator at a limit is given zero velocity command, "but
+        it is allowed to accept positive/negative velocity demands" away from it.
+    """
+    if (at_lower and command < 0.0) or (at_upper and command > 0.0):
+        return 0.0
+    return command
 
 
 @device

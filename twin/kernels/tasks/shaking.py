@@ -6,11 +6,12 @@ from math import cos, pi, sin
 
 import numpy as np
 
+from twin.basics.arrays import FloatArray
 from twin.kernels.jit import compiled, device
 
 
 @device
-def rise(share):
+def rise(share: float) -> tuple[float, float]:
     """Return 0 below 0, 1 above 1, smooth to the second derivative between, and its slope."""
     if share <= 0.0:
         return 0.0, 0.0
@@ -22,7 +23,7 @@ def rise(share):
 
 
 @device
-def window(time, duration, fade):
+def window(time: float, duration: float, fade: float) -> tuple[float, float]:
     """Return how far the motion has faded in, and not yet out, and the rate of that [1/s]."""
     into, into_slope = rise(time / fade)
     out, out_slope = rise((duration - time) / fade)
@@ -30,7 +31,14 @@ def window(time, duration, fade):
 
 
 @compiled
-def fill_shaking(lines, duration, fade, step, mean, place):
+def fill_shaking(
+    lines: FloatArray,
+    duration: float,
+    fade: float,
+    step: float,
+    mean: FloatArray,
+    place: FloatArray,
+) -> None:
     """Fill what a base does that swings as the sum of `lines`, from rest to rest.
 
     Each line of acceleration A sin(omega t + phi) displaces by -A sin(omega t + phi) / omega^2;

@@ -10,12 +10,12 @@ import numpy as np
 from twin.basics.arrays import as_vector
 from twin.errors import InputError
 from twin.kernels.batched.analytic import advance_rows
-from twin.kernels.dynamics.assembly import GRAVITY
+from twin.kernels.batched.arrays import Constants
 from twin.model.batch import on_threads, usable_cores
 from twin.model.engine import State
 from twin.model.machine_model import MachineModel
-from twin.simulation.batched.balls import empty_balls
 from twin.simulation.batched.batched_plant import BatchedPlant
+from twin.simulation.batched.empty_arrays import empty_balls
 
 SMALLEST_CHUNK = 2
 """Rows below which handing work to a thread costs more than it saves: a row takes some 40 us."""
@@ -68,7 +68,7 @@ class AnalyticBatchedPlant(BatchedPlant):
         )
         if self.cargo is None:
             del parts[2:]
-        return self._bodies[rows], self._kind(self._leg_rows[rows]), arrays, *parts
+        return Constants(self._bodies[rows], self._kind(self._leg_rows[rows])), arrays, *parts
 
     def _place(self, row: int, state: State, ball: Any) -> None:
         """Put the ball where it starts; the arrays of states are the engine's own."""
@@ -83,7 +83,7 @@ class AnalyticBatchedPlant(BatchedPlant):
         start_ball(self.cargo.constants, self.machines, self._balls, row, start.copy())
 
     def _advance(self) -> None:
-        last = (self._shaken, self.ratio, int(self.mode == "velocity"), self.timestep, GRAVITY)
+        last = (int(self.mode == "velocity"), self.timestep)
         if self.cargo is None:
             on_threads(advance_rows, [(*chunk, *last) for chunk in self._chunks])
             return

@@ -25,7 +25,7 @@ from twin.simulation.batched.drive_arrays import (
     place_row,
     queue_capacity,
 )
-from twin.simulation.batched.machines import empty_inputs, empty_machines
+from twin.simulation.batched.empty_arrays import empty_inputs, empty_machines
 from twin.simulation.batched.ratio import suitable_timestep, whole_ratio
 
 LARGEST_SIZE = 1_000_000

@@ -8,7 +8,7 @@ import numpy as np
 
 from twin.engines.guard import LARGEST_GAP
 from twin.engines.stability import check_timestep
-from twin.kernels.plant.drives import drive_rows, issue_rows, read_rows
+from twin.kernels.batched.drives import drive_rows, issue_rows, read_rows
 from twin.model.ball.position import is_lost, on_plate
 from twin.model.engine import State
 from twin.model.machine_model import MachineModel
@@ -75,18 +75,15 @@ class BulletBatchedPlant(BatchedPlant):
             arrays.counters, arrays.queue, inputs.command, inputs.feedforward, machines.failed
         )
         mode = int(self.mode == "velocity")
-        coordinates = (machines.coordinates, machines.rates)
         going = np.flatnonzero(~machines.failed).tolist()
         for part in range(self.ratio):
-            drives = (self.ratio, mode, self.timestep, *coordinates, machines.forces)
-            drive_rows(arrays, machines.failed, *drives)
+            drive_rows(arrays, machines, self.ratio, mode, self.timestep)
             for row in going:
                 if not machines.failed[row]:
                     self._step(row, part)
         for row in going:
             self._take_over(row)
-        readings = (machines.measured, machines.measured_rates, machines.effort)
-        read_rows(arrays, machines.failed, self.period, *coordinates, *readings)
+        read_rows(arrays, machines, self.period)
         if self.cargo is not None:
             lost = is_lost(self.cargo, on_plate(self.pose, self.twist, self.ball))
             self.ball_lost |= lost & ~machines.failed

@@ -2,46 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.control.gains import suitable_velocity_loop, unstable_velocity_loop
 from twin.errors import InputError
+from twin.kernels.batched.drives import COUNTERS, DELAY_STEPS, ISSUED, PARTS, DriveArrays
 from twin.kernels.plant import actuation as column
-from twin.kernels.plant.drives import COUNTERS, DELAY_STEPS, ISSUED, PARTS
 from twin.kernels.plant.reading import ROWS
 from twin.model.machine_model import MachineModel
 from twin.plant.plant import Plant
 
 CONTROLLER_PERIOD = 1e-3
 """[s] Period that the velocity loops' gains are derived for, as those of `twin.control`."""
-
-
-class DriveArrays(NamedTuple):
-    """Arrays of all rows, first axis rows; read and written by `twin.kernels.plant.drives`."""
-
-    constants: FloatArray
-    """`(N, n, CONSTANTS)`"""
-    states: FloatArray
-    """`(N, n, STATES)`"""
-    gains: FloatArray
-    """`(N, n, 2)`"""
-    resolution: FloatArray
-    """`(N, n)`"""
-    before: FloatArray
-    """`(N, n)` last readings of the encoders"""
-    readings: FloatArray
-    """`(N, ROWS, n)` work of the readings"""
-    counters: Any
-    """`(N, COUNTERS)` whole numbers"""
-    queue: FloatArray
-    """`(N, capacity, 2, n)` commands and feedforward that have been issued"""
-    first: FloatArray
-    """`(N, n)` speeds at the reset"""
-    none: FloatArray
-    """`(n,)` zeros"""
 
 
 def make_drive_arrays(size: int, actuators: int, capacity: int) -> DriveArrays:

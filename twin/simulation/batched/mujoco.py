@@ -23,8 +23,8 @@ from twin.engines.mujoco.model import coordinates, mujoco, velocities
 from twin.engines.mujoco.platform import platform_of
 from twin.engines.stability import check_timestep
 from twin.errors import InputError
+from twin.kernels.batched.drives import issue_rows
 from twin.kernels.batched.mujoco import after_period, before_step, keep_twists, read_balls
-from twin.kernels.plant.drives import issue_rows
 from twin.model.ball.position import is_lost, on_plate, place_on_plate
 from twin.model.batch import usable_cores
 from twin.model.engine import State
@@ -32,6 +32,7 @@ from twin.model.machine_model import MachineModel
 from twin.simulation.batched.batched_plant import BatchedPlant
 from twin.simulation.batched.drive_arrays import place_row
 from twin.simulation.batched.mujoco_fields import (
+    Kept,
     alike,
     cycle_of,
     fields_of,
@@ -45,7 +46,7 @@ from twin.simulation.batched.mujoco_machine import (
     scheme_of,
 )
 
-batches: Any = import_module("mujoco.batch")  # here, where a missing MuJoCo has been told of
+batches: Any = import_module("mujoco.batch")  # here, where a missing MuJoCo has been reported
 
 STEP_ONLY, POSITIONS, MOTIONS = (
     int(stage)
@@ -82,10 +83,9 @@ class MujocoBatchedPlant(BatchedPlant):
         self._joint_rates = velocities(model, machine.joint_names)
         self._fields = fields_of(self._batch)
         self._wrenches = wrenches_of(self._batch)
-        self._home = np.tile(platform.home_coordinates, (size, 1))
+        home = np.tile(platform.home_coordinates, (size, 1))
+        self._kept = Kept(home, np.ones(size), np.zeros((size, 6)))
         self._dry = np.tile(self._nominal.dry_friction, (size, 1, 1))
-        self._before = np.zeros((size, 6))
-        self._sign = np.ones(size)
         self._data = mujoco.MjData(model)
         self._tilted = False
         self._driven = np.full(size, has_drives(platform))
@@ -117,13 +117,13 @@ class MujocoBatchedPlant(BatchedPlant):
             )
         super()._adopt(row, platform)
         self._compiled[row], self._dry[row] = made, dry
-        self._home[row] = platform.home_coordinates
+        self._kept.home[row] = platform.home_coordinates
         self._driven[row] = has_drives(platform)
         self._set_models()
 
     def _adopt_arrays(self) -> None:
         groups = (self._drive_arrays, self.machines, self._fields, self._layout)
-        self._cycle = cycle_of(self._home, self._dry, *groups)
+        self._cycle = cycle_of(self._kept.home, self._dry, *groups)
 
     def _set_models(self) -> None:
         """Hand the rows' own models to the batch.
@@ -150,7 +150,7 @@ class MujocoBatchedPlant(BatchedPlant):
         data.qvel[self._joint_rates] = joints.rates
         platform = platform_of(machine, model, data)
         platform.place(state.pose, state.twist)
-        self._sign[row] = platform.sign
+        self._kept.sign[row] = platform.sign
         if self.cargo is not None:
             self.ball[row] = place_on_plate(self.cargo, state.pose, state.twist, ball)
             self.ball_lost[row] = False
@@ -160,7 +160,7 @@ class MujocoBatchedPlant(BatchedPlant):
         self._batch.reset([row], stage=STEP_ONLY)  # warnings that were counted
         mujoco.mj_getState(model, data, self._batch.state[row], SAVED)
         places, speeds = self._layout.joints
-        lengths = self._home[row] + data.qpos[places].sum(axis=0)
+        lengths = self._kept.home[row] + data.qpos[places].sum(axis=0)
         rates = data.qvel[speeds].sum(axis=0)
         self._hold(row, state._replace(lengths=lengths, rates=rates))
 
@@ -176,7 +176,7 @@ class MujocoBatchedPlant(BatchedPlant):
             arrays.counters, arrays.queue, inputs.command, inputs.feedforward, machines.failed
         )
         self._wrenches[:] = inputs.wrench
-        self._before[:] = machines.twist
+        self._kept.before[:] = machines.twist
         settings = (self.ratio, int(self.mode == "velocity"), self.timestep)
         rows, runs = self._going(), self._runs()
         with _no_log():
@@ -185,9 +185,9 @@ class MujocoBatchedPlant(BatchedPlant):
                 if before_step(self._cycle, *settings, length - 1):
                     rows = self._going()
                 if 1 < part == len(runs):
-                    keep_twists(machines.failed, self._fields, self._layout, self._before)
+                    keep_twists(machines.failed, self._fields, self._layout, self._kept.before)
                 self._step(rows, length, self._stage if part >= len(runs) - 1 else STEP_ONLY)
-        ends = (self._home, self._sign, self._before, LARGEST_GAP, self.period, self.timestep)
+        ends = (self._kept, LARGEST_GAP, self.period, self.timestep)
         after_period(arrays, machines, self._fields, self._layout, *ends)
         if self.cargo is not None:
             read_balls(machines.failed, self._fields, self.ball)

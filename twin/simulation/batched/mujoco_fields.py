@@ -54,6 +54,17 @@ class Fields(NamedTuple):
     """`(N, kinds, 2)` last information and count of MuJoCo's warnings"""
 
 
+class Kept(NamedTuple):
+    """Arrays of all rows that MuJoCo has no place for."""
+
+    home: FloatArray
+    """`(N, n)` coordinates of the actuators at home"""
+    sign: FloatArray
+    """`(N,)` 1 or -1, of quaternions of platforms on joints"""
+    before: FloatArray
+    """`(N, 6)` twists one step of the engine before the end of the period"""
+
+
 class Cycle(NamedTuple):
     """Arrays that are read and written between two steps; a kernel with few starts sooner."""
 

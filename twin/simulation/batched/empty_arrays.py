@@ -1,4 +1,4 @@
-"""Empty arrays of a batch of machines."""
+"""Empty arrays of many machines: states, inputs, balls."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from twin.kernels.batched.arrays import Inputs, Machines
+from twin.kernels.ball.contact import BALL_SIZE
+from twin.kernels.batched.arrays import Balls, Inputs, Machines
 
 
 def empty_machines(size: int, n: int, k: int) -> Machines:
@@ -20,4 +21,14 @@ def empty_inputs(size: int, n: int, ratio: int) -> Inputs:
     """Return inputs of `size` machines with n actuators and `ratio` steps in a period."""
     return Inputs(
         np.zeros((size, n)), np.zeros((size, n)), np.zeros((size, 6)), np.zeros((size, ratio, 3))
+    )
+
+
+def empty_balls(size: int) -> Balls:
+    """Return arrays for `size` rows."""
+    return Balls(
+        np.zeros((size, BALL_SIZE)),
+        np.zeros((size, 13)),
+        np.zeros(size, dtype=np.int64),
+        np.zeros(size, dtype=bool),
     )
