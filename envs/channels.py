@@ -27,12 +27,12 @@ def channel_scales(channels: Sequence[Channel]) -> FloatArray:
 
 
 def width(channels: Sequence[Channel]) -> int:
-    """Return how many numbers the channels have together."""
+    """Return the sum of the channels' sizes."""
     return sum(channel.size for channel in channels)
 
 
 def channel_slices(channels: Sequence[Channel]) -> dict[str, slice]:
-    """Return where each channel is in the space."""
+    """Return the slice of each channel in the space, by name."""
     ends = np.cumsum([channel.size for channel in channels]).tolist()
     return {
         channel.name: slice(end - channel.size, end)

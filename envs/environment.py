@@ -208,10 +208,10 @@ def _made(
 
 
 class RowInfo:
-    """Tells `info` of one row: signals in physical units, reward terms, why the episode ends."""
+    """`info` of one machine: signals in physical units, reward terms, reason of the end."""
 
     def __init__(self, task: Task, row: int) -> None:
-        """Remember where the row's numbers are; tasks keep their arrays."""
+        """Take views of the row's values; tasks keep their arrays."""
         signals = task.signals.items()
         self._arrays = [(name, value[row]) for name, value in signals if value.ndim > 1]
         self._numbers = [(name, value) for name, value in signals if value.ndim == 1]

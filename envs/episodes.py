@@ -14,11 +14,11 @@ from twin.simulation.platform import Platform, load
 
 
 class Episodes:
-    """Rows of episodes; what both the single and the vector environment are made of.
+    """Episodes of machines: common part of the single and the vector environment.
 
     Attributes:
         platform: the machine as its parameters describe it.
-        task: what is asked.
+        task: actions, observations and rewards.
         size: rows.
         varied: for each row, path -> value of what a randomisation drew for its episode.
     """
@@ -36,7 +36,7 @@ class Episodes:
         """Load the machine and make the task.
 
         Args:
-            task_type: what is asked.
+            task_type: class of the task.
             machine: name, path of a platform.toml, or a Platform.
             configuration: configuration of the machine's parameters, such as "hardware"; None for
                 none.

@@ -32,7 +32,7 @@ def environment_ids() -> tuple[str, ...]:
 
 
 def register_all() -> None:
-    """Tell Gymnasium of all environments; once is enough."""
+    """Register all environments with Gymnasium; further calls do nothing."""
     for environment, (module, name, steps) in ENVIRONMENTS.items():
         if environment not in gym.registry:
             gym.register(

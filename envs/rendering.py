@@ -62,7 +62,7 @@ class Frames:
         return self._opened_camera().image(**seen)
 
     def close(self) -> None:
-        """Close camera and window; they open again if asked for."""
+        """Close camera and window; `render` opens them again."""
         for opened in (self._camera, self._window):
             if opened is not None:
                 opened.close()

@@ -53,19 +53,19 @@ class Start(NamedTuple):
 class Task(ABC):
     """Commands from actions, observations and rewards from states, for all rows of a batched plant.
 
-    Arrays are overwritten by every step; whoever keeps them copies them.
+    Arrays are overwritten by every step; copy those that are kept.
 
     Attributes:
         platform: the machine as its parameters describe it; scales and tables are those of it.
         settings: the task's options.
         batch: the machines.
-        actions: what the numbers of an action are; 1 is `scale`, and no number exceeds 1.
-        observations: what those of an observation are.
+        actions: channels of an action; 1 is `scale`, and no number exceeds 1.
+        observations: channels of an observation.
         observation: `(N, o)`, float32.
         term: `(N, t)` the reward's terms, not weighted.
         weights: `(t,)`.
         reward: `(N,)` sum of the weighted terms.
-        reason: `(N,)` code of why the episode ends; 0 where it goes on.
+        reason: `(N,)` code of the reason for the episode's end; 0 while it goes on.
         steps: `(N,)` control periods since the row's reset.
         signals: name -> `(N, ...)` in physical units, for `info`.
     """
@@ -76,7 +76,7 @@ class Task(ABC):
     terms: ClassVar[Mapping[str, float]]
     """Names of the reward's terms and their usual weights."""
     reasons: ClassVar[tuple[str, ...]]
-    """Why an episode ends, by code; the first is empty, the second "engine"."""
+    """Reasons for an episode's end, by code; the first is empty, the second "engine"."""
     names: ClassVar[tuple[str, ...]] = ()
     """Settings that a randomisation may vary beside the machine: `task.<name>`."""
     kernel: Callable[[Any, Any], None]

@@ -256,7 +256,7 @@ def _made(
 
 
 def _steps(value: Any) -> int | None:
-    if value is None or value == -1:  # which is how `gymnasium.make` is told of no limit
+    if value is None or value == -1:  # as in `gymnasium.make`
         return None
     if type(value) is not int or value < 1:
         raise InputError("max_episode_steps", f"must be a whole number from 1, not {value!r}")

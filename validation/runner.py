@@ -42,7 +42,7 @@ def run(
     Raises:
         InputError: unknown case, no machine, two machines of the same name, or cases that make
             sense for none of the machines.
-        MachineNotFoundError: neither a known name nor a file.
+        MachineNotFoundError: not a known name and not a file.
         ParameterError: a platform.toml that cannot be used.
     """
     tasks = _tasks(_several(machines, "machines"), cases)

@@ -49,8 +49,8 @@ class BallBalanceEnv(PlatformEnv):
 
     Ball and target are seen from the plate, in its axes, from its middle. The slope is how far
     the plate's x and y axes point down: a ball at rest there starts to roll that way.
-    Coordinates, from the middle of the travel, and rates are as the machine's own sensors tell
-    them. The displacement is that of the actions; with `action="velocities"` there is none.
+    Coordinates, from the middle of the travel, and rates are those measured by the machine's
+    sensors. The displacement is that of the actions; with `action="velocities"` there is none.
 
     Reward terms:
 

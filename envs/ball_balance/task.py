@@ -86,12 +86,12 @@ class BallBalance(Task):
             velocity = read_only(share * scales.speed)
             return Channel("actuator velocity", platform.n_actuators, f"{unit}/s", velocity)
         tilts = settings.action == "tilt"
-        asked = np.array([3, 4] if tilts else range(6), dtype=np.int64)
+        actuated = np.array([3, 4] if tilts else range(6), dtype=np.int64)
         needed = np.abs(platform.jacobian(platform.home))
         free = needed.max(axis=0) > SMALLEST_NEED * needed.max()
-        if tilts and not free[asked].all():
+        if tilts and not free[actuated].all():
             raise InputError("action", f"{platform.name} does not tilt; use 'velocities'")
-        self._axes = asked[free[asked]]
+        self._axes = actuated[free[actuated]]
         needed = needed[:, self._axes]
         needed = np.maximum(needed, 1e-3 * needed.max(axis=0))
         home = platform.home_coordinates

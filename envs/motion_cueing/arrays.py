@@ -27,7 +27,7 @@ POSE_ACTIONS = {"increments": INCREMENTS, "accelerations": ACCELERATIONS}
 """Kinds of actions on the pose."""
 
 FULL_SPEED = 0.1
-"""[s] in which the largest accelerations that can be asked for lead to full speed."""
+"""[s] in which the largest accelerations that can be commanded lead to full speed."""
 
 
 class Axes(NamedTuple):

@@ -51,7 +51,7 @@ class Drive(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A part of a drive: what is wanted of the car while it lasts."""
+    """A part of a drive: reference accelerations of the car."""
 
     side: FloatArray
     """`(m,)` [m/s2] acceleration to the left"""
@@ -64,9 +64,9 @@ class Piece(NamedTuple):
 def random_drive(generator: np.random.Generator, intensity: float, car: Car | None = None) -> Drive:
     """Return a drive of 12 s: manoeuvres in random order, with random strength, sense and length.
 
-    The wheel is turned for the side acceleration that is wanted at the speed expected from the
-    pedals, as the steady circle of a car with linear tyres asks for; what the car makes of it
-    follows from its model.
+    The wheel is turned for the reference side acceleration at the speed expected from the pedals,
+    as in the steady circle of a car with linear tyres. The motion of the car follows from its
+    model.
 
     Args:
         generator: of all that is random.
@@ -98,7 +98,7 @@ def driven(car: Car, speed: float, steer: FloatArray, traction: FloatArray) -> M
         car: any.
         speed: [m/s] at the start.
         steer: `(2 n + 1,)` [rad] of the front wheels, at half steps of `twin.motion.cueing.car`.
-        traction: `(2 n + 1,)` [m/s2] wanted by engine and brakes, likewise.
+        traction: `(2 n + 1,)` [m/s2] commanded to engine and brakes, likewise.
     """
     rows = np.empty(((len(steer) + 1) // 2, 6))
     drive_car(packed_car(car), speed, steer, traction, STEP, rows)

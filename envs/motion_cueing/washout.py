@@ -16,14 +16,14 @@ from twin.motion.cueing import AdaptiveWashout, ClassicalWashout, CuedMotion
 from twin.motion.cueing.algorithm import REST
 
 WASHOUTS = {each.name: each for each in (ClassicalWashout, AdaptiveWashout)}
-"""Name -> algorithm that needs what is felt now, and nothing else."""
+"""Name -> algorithm that needs the present sample of the manoeuvre alone."""
 
 RETURN = 5.0
-"""[1/s] at which commanded speeds bring the command back to the place that is wanted."""
+"""[1/s] at which commanded speeds bring the command back to its reference."""
 
 
 class AxisPolicy:
-    """Actions that bring the command to wanted axes; children say which.
+    """Actions that bring the command to reference axes, which subclasses compute.
 
     Attributes:
         task: of the environment.
@@ -47,23 +47,23 @@ class AxisPolicy:
         place = self._places[name]
         return np.asarray(observation, dtype=np.float64)[place] * self._sizes[place]
 
-    def _toward(self, observation: Any, wanted: AxisSample) -> FloatArray:
+    def _toward(self, observation: Any, reference: AxisSample) -> FloatArray:
         """Return the action `(k,)` that leads from the command to axes one period later.
 
         Args:
             observation: now.
-            wanted: values and rates `(6,)`.
+            reference: values and rates `(6,)`.
         """
         machine = self.task.machine
         command = self._seen(observation, "commanded displacement")
         rates = self._seen(observation, "commanded velocity")
         free, period = machine.free, machine.period
-        away = wanted.values[free] - command
+        away = reference.values[free] - command
         if self.task.settings.action == "increments":
             action = away / machine.scale[free]
         else:
-            left = away - 0.5 * period * (rates + wanted.rates[free])
-            change = wanted.rates[free] + RETURN * left - rates
+            left = away - 0.5 * period * (rates + reference.rates[free])
+            change = reference.rates[free] + RETURN * left - rates
             action = change / (period * machine.scale[free])
         return np.asarray(np.clip(action, -1.0, 1.0))
 

@@ -30,7 +30,7 @@ class TrackingActions:
 
     Attributes:
         channel: of the numbers of an action.
-        reach: length that stands for half the travel [m].
+        reach: length taken for half the travel [m].
     """
 
     def __init__(self, settings: PoseTrackingSettings, batch: BatchedPlant, scales: Scales) -> None:

@@ -27,8 +27,8 @@ class PoseTrackingEnv(PlatformEnv):
 
     They come on top of the motion's own speeds over the period (and of a position loop,
     option `position_gain`), of the forces that hold the
-    machine at home, or of the motion's pose; with `residual=False` they stand alone and 1 means
-    five times as much.
+    machine at home, or of the motion's pose; with `residual=False` they are the whole command and
+    1 means five times as much.
 
     Observations, each the physical value divided by the scale, clipped to 10 of it:
 
@@ -45,9 +45,9 @@ class PoseTrackingEnv(PlatformEnv):
     | reference change 3 | 6 | m/s | 0.0254 |
     | last action | 6 | 1 | 1 |
 
-    Errors are those that the machine's own sensors tell. Accumulated errors fade over 1 s.
+    Errors are measured by the machine's own sensors. Accumulated errors fade over 1 s.
     Coordinates are from the middle of the travel. The reference rate is the mean over the coming
-    control period, reference change k what it has changed by k periods later since the one before.
+    control period, reference change k its change from period k - 1 to period k after it.
 
     Reward terms:
 

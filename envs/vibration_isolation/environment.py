@@ -44,12 +44,12 @@ class VibrationIsolationEnv(PlatformEnv):
     | effort | 6 | N | 307.3 |
     | last action | 6 | 1 | 1 |
 
-    Those of the platform are what an inertial sensor at its reference point tells, in its own
+    Those of the platform are measured by an inertial sensor at its reference point, in its own
     axes: the mean specific force over the last control period less gravity at rest, the angular
-    rate, and how that has changed in the period. Base acceleration is told by a sensor there.
+    rate, and the change of it in the period. A sensor on the base measures its acceleration.
     Readings have noise. Velocities are sums of these accelerations that fade (`forgetting`).
-    Coordinates, measured, are from where they began; effort is what drives give beside holding the
-    machine at home. Nothing tells the deflection of springs inside the legs.
+    Measured coordinates count from the start of the episode. The effort is that of the drives less
+    the part that holds the machine at home. Deflections of springs are not observed.
 
     Reward terms:
 

@@ -17,13 +17,13 @@ RIGID = {"base": 1.0, "delay": 0.003, "velocity": 0.0, "acceleration": 0.0}
 
 
 class IsolationLaw:
-    """Legs that undo the base's motion, and feel for what is left: linear in the observation.
+    """Isolation law, linear in the observation: feedforward of the base's motion and feedback.
 
     In directions of the base, with the Jacobian J at home, the actuators' speeds are
 
         -J (base (v_b + delay a_b) + velocity v_p + acceleration a_p)
 
-    from the velocities v and accelerations a that the inertial sensors of base and platform tell.
+    from the velocities v and accelerations a, measured by inertial sensors of base and platform.
     The first part moves the platform against its base; feedback of velocity stiffens, behind a
     spring, against inertial space what feedback of acceleration damps there (skyhook). It needs
     speeds as actions.
@@ -50,9 +50,9 @@ class IsolationLaw:
 
         Args:
             task: of an environment, `env.unwrapped.task`.
-            base: part of the base's velocity that is undone; default 1.1 behind springs, else 1.
-            delay: [s] by which the base's velocity is told late, less than zero where it leads, as
-                velocities that fade do; default -4 ms behind springs, else 3 ms.
+            base: part of the base's velocity compensated; default 1.1 behind springs, else 1.
+            delay: [s] of the base's measured velocity, less than zero where it leads, as velocities
+                that fade do; default -4 ms behind springs, else 3 ms.
             velocity: part of the platform's that is opposed; default 0.3 behind springs, else none.
             acceleration: of the platform that is opposed [s]; default 4 ms behind springs, else
                 none: where legs are rigid it is their own.
@@ -72,7 +72,7 @@ class IsolationLaw:
             name: usual[name] if value is None else float(as_vector([value], name, 1)[0])
             for name, value in zip(usual, (base, delay, velocity, acceleration), strict=True)
         }
-        told = {
+        weights = {
             "base velocity": given["base"],
             "base acceleration": given["base"] * given["delay"],
             "platform velocity": given["velocity"],
@@ -80,7 +80,7 @@ class IsolationLaw:
         }
         scales, where = channel_scales(task.observations), channel_slices(task.observations)
         gains = np.zeros((len(jacobian), len(scales)))
-        for name, gain in told.items():
+        for name, gain in weights.items():
             gains[:, where[name]] = -gain * jacobian
         self.gains = read_only(gains * scales / channel_scales(task.actions)[:, None])
 

@@ -24,7 +24,7 @@ def as_floats(value: Any, field: str, last: int | None = None) -> FloatArray:
     Args:
         value: anything numpy can read.
         field: name of the argument, for the message.
-        last: wanted size of the last axis; None leaves the shape open.
+        last: required size of the last axis; None leaves the shape open.
 
     Raises:
         InputError: not numeric, complex, empty last axis, wrong size, NaN or infinite.

@@ -49,7 +49,7 @@ class Progress:
             self._bar.stop()
 
     def tick(self, step: int) -> None:
-        """Tell that `step` is done."""
+        """Report that `step` is done."""
         if step % self._every or self._shown is False:
             return
         if self._bar is not None:

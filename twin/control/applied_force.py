@@ -13,7 +13,7 @@ from twin.control.drive_model import DriveModel
 class AppliedForce:
     """Follows commanded forces `(n,)` through the drives' delay and current loops.
 
-    What an observer takes as the force over the past period: drives tell nothing of it in time.
+    An observer takes them as the forces over the past period; drives do not measure them in time.
     """
 
     def __init__(self, drives: DriveModel, period: float) -> None:

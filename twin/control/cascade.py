@@ -101,13 +101,13 @@ class Cascade(Controller):
         row = self.reference.row(step)
         error = self.reference.coordinates[row] - measurement.coordinates
         feedforward = self._share(step * self.period) * self.reference.rates[row]
-        wanted = feedforward + self.position_gain * error + self._integral
-        command = self._limiter.apply(wanted)
-        self.limited = bool((command != wanted).any())
+        unlimited = feedforward + self.position_gain * error + self._integral
+        command = self._limiter.apply(unlimited)
+        self.limited = bool((command != unlimited).any())
         change = (self.position_integral * self.period) * error
         if self.limited:
             # Only errors that lead back may change the integral.
-            change = change * ((wanted - command) * error <= 0.0)
+            change = change * ((unlimited - command) * error <= 0.0)
         self._integral = self._integral + change
         return Command(command, feedforward=self._stretching[row] - self._held)
 

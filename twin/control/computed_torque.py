@@ -50,7 +50,7 @@ class ComputedTorque(Controller):
         acceleration = a_ref + Kd (t_ref - t) + Kp e + Ki int(e),   Kp = w^2, Kd = 2 d w
         forces       = ID(pose, twist, acceleration) + m_motor q'' + friction(q_ref')
 
-    with e the displacement and the rotation vector from the platform's pose to the wanted one, in
+    with e the displacement and the rotation vector from the platform's pose to the reference, in
     base axes. The pose is found from the actuators by Newton from that of the last period, the
     twist from their rates; both are moved on by delay, lag and half a period under the
     accelerations that are on their way, and so is the reference.
@@ -108,7 +108,7 @@ class ComputedTorque(Controller):
         self._drives = drives = drive_model(known)
         self._prediction = Prediction(drives, self.period, as_flag(prediction, "prediction"))
         self._friction = as_flag(friction, "friction")
-        self._wanted: TaskReference
+        self._task_reference: TaskReference
         self._prepare(self.reference)
         self._gains = np.tile([self.bandwidth**2, 2.0 * self.damping * self.bandwidth], (6, 1))
         n = known.n_actuators
@@ -123,7 +123,7 @@ class ComputedTorque(Controller):
         )
 
     def _prepare(self, reference: Reference) -> None:
-        self._wanted = task_reference(
+        self._task_reference = task_reference(
             reference, self._drives, self._prediction.lead, self._friction
         )
         super()._prepare(reference)
@@ -148,7 +148,7 @@ class ComputedTorque(Controller):
             ControlError: the readings belong to no pose, or to a singular one.
         """
         row = self.reference.row(step)
-        wanted = self._wanted
+        reference = self._task_reference
         legs = self.model.constants.legs
         coordinates = measurement.coordinates - self._drives.wound_up(self._legs)
         self._ask(task_state(legs, coordinates, measurement.rates, self._state, self._find_work))
@@ -156,9 +156,9 @@ class ComputedTorque(Controller):
         predict(self._state, *self._prediction.pending(), self._ahead)
         corrected_acceleration(
             self._ahead,
-            wanted.pose[row],
-            wanted.twist[row],
-            wanted.acceleration[row],
+            reference.pose[row],
+            reference.twist[row],
+            reference.acceleration[row],
             self._gains,
             self._integral,
             self._error,
@@ -176,7 +176,7 @@ class ComputedTorque(Controller):
             )
         )
         fading = max(0.0, 1.0 - (step - self.first) * self.period / FADE)
-        force = self._legs + self._turning + wanted.friction[row] + fading * self._offset
+        force = self._legs + self._turning + reference.friction[row] + fading * self._offset
         limit = self._drives.largest
         given = np.minimum(np.maximum(force, -limit), limit)
         if self.integral_share and (given == force).all():

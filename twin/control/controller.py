@@ -34,7 +34,7 @@ class Controller(ABC):
 
     name: ClassVar[str]
     limited: bool = False
-    """Whether the last command is less than what the controller wanted"""
+    """Whether the last command was limited"""
     first: int = 0
 
     def __init__(
@@ -115,13 +115,13 @@ class Controller(ABC):
     def _prepare(self, reference: Reference) -> None:
         """Take a reference with all that the controller derives from it.
 
-        Who derives something overrides this, calls it when it is made too, and keeps nothing before
-        all is derived.
+        A controller that derives values from its reference overrides this method, calls it in its
+        constructor as well, and stores nothing before all values are derived.
         """
         self.reference = reference
 
     def supervisor(self) -> Supervisor:
-        """Return who watches the loop around this controller, unless told otherwise."""
+        """Return the default supervisor of the loop around this controller."""
         return Supervisor(self.platform, self.reference, self.period)
 
     def signals(self) -> dict[str, FloatArray]:
@@ -159,7 +159,7 @@ def _usable(platform: MachineModel, reference: Reference, period: float, field: 
     if abs(reference.period - period) > 1e-12 or [np.shape(part) for part in parts] != shapes:
         raise InputError(field, "is a reference of another machine or of another period")
     if not rows or not all(np.isfinite(part).all() for part in parts):
-        raise InputError(field, "is a reference without rows, or with numbers that are none")
+        raise InputError(field, "is a reference without rows, or with values that are not finite")
     if type(reference.begin) is not int:
         raise InputError(field, f"must begin in a whole control period, not {reference.begin!r}")
     return reference

@@ -24,7 +24,7 @@ def lumped_mass(platform: MachineModel, *, drives: bool = True) -> FloatArray:
     Reference:
         Stewart thesis, section 4.4.1: "the sum of the moving mass of the actuator in its
         actuator-axis and one-sixth of the upper platform and test equipment", 27.9 kg; the code of
-        appendix A.3 has 18.8 kg without a source. Neither contains the drive's armature.
+        appendix A.3 has 18.8 kg without a source. Both leave out the drive's armature.
     """
     legs = as_model(platform).parameters.legs
     rods = [leg.rod_mass for leg in legs]

@@ -103,9 +103,9 @@ class InverseDynamicsFeedforward(Cascade):
         """Return speeds and forces for control period `step`."""
         row = self.reference.row(step)
         error = self.table.coordinates[row] - measurement.coordinates
-        wanted = self.table.rates[row] + self.position_gain * error + self._integral
-        command = self._limiter.apply(wanted)
-        free = (wanted - command) * error <= 0.0
+        unlimited = self.table.rates[row] + self.position_gain * error + self._integral
+        command = self._limiter.apply(unlimited)
+        free = (unlimited - command) * error <= 0.0
         self._integral = self._integral + (self.position_integral * self.period) * error * free
         self._force = self.table.forces[row] - self._held
         return Command(command, "velocity", self._force)

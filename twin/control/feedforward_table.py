@@ -58,7 +58,7 @@ def feedforward_table(
     known = np.asarray(np.isfinite(reference.accelerations).all(axis=1))
     if not known.any():
         raise InputError("motion", "no pose of it can be reached")
-    # What cannot be reached is never asked for: the loop stops before. Rows before stay valid.
+    # The loop stops before poses that cannot be reached. The rows before them stay valid.
     held = np.maximum.accumulate(np.where(known, np.arange(len(known)), int(np.argmax(known))))
     pose, twist, acceleration = (
         part[held] for part in (reference.pose, reference.twist, reference.acceleration)
@@ -69,8 +69,8 @@ def feedforward_table(
     motor_rates = rates + _slope(wound, reference.period)
     motor_accelerations = accelerations + _slope(_slope(wound, reference.period), reference.period)
     half = 0.5 * reference.period
-    late = half - 0.5 * min(DRIVE_PERIOD, reference.period)
-    rate_lead, force_lead = (drives.delay + late, drives.lead + half) if preview else (0.0, 0.0)
+    age = half - 0.5 * min(DRIVE_PERIOD, reference.period)
+    rate_lead, force_lead = (drives.delay + age, drives.lead + half) if preview else (0.0, 0.0)
     forces = ahead(legs + drives.inertia * motor_accelerations, force_lead / reference.period)
     if friction:
         forces = forces + drives.friction_force(ahead(motor_rates, force_lead / reference.period))

@@ -66,8 +66,8 @@ def derived_velocity_loop(platform: MachineModel, period: float) -> tuple[FloatA
     """Return gains `(n,)` and integral times `(n,)` [s] that keep every motion of a machine damped.
 
     With the sum T of small lags: the symmetrical optimum m / (2 T), 4 T for what all actuators
-    move together, less where the lightest motion would not stand it, and integrals slow enough for
-    the heaviest.
+    move together. Gains are less where the lightest motion would become unstable, and integrals
+    are slow enough for the heaviest.
 
     Reference:
         Kessler, "Das symmetrische Optimum", Regelungstechnik 6, 1958.

@@ -14,12 +14,11 @@ RATE_FADE = 0.02
 
 
 class Handover:
-    """Shows a controller that takes over a machine that follows its reference, and forgets it.
+    """Shift of the measurements that a controller gets after it has taken over; it fades to zero.
 
-    Another controller would hold a moving machine with another error, and answer to the error that
-    it finds with a jump. So it is shown coordinates and rates that are shifted onto its reference;
-    its speeds are corrected by how fast the shift goes away, its forces begin with what the motors
-    give.
+    Two controllers hold a moving machine with different errors, so that the new one would begin
+    with a jump. Its measured coordinates and rates are therefore shifted onto its reference. Its
+    speeds are corrected by the rate of the shift, and its forces begin with those of the motors.
 
         shift = e0 (1 - 3 u^2 + 2 u^3) + e0' t (1 - w)^2,   u = t / FADE,   w = t / RATE_FADE
     """
@@ -36,7 +35,7 @@ class Handover:
         self._offset: FloatArray | None = None
 
     def over(self, step: int) -> bool:
-        """Return whether nothing of it is left in control period `step`."""
+        """Return whether it has ended in control period `step`."""
         return self._elapsed(step) >= FADE
 
     def shown(self, step: int, measurement: Measurement) -> Measurement:

@@ -17,7 +17,7 @@ from twin.plant.homing_settings import homing_settings
 from twin.plant.signals import Command, Measurement
 
 ANYWHERE = 2.0
-"""Strokes: before homing nobody knows how far the start is."""
+"""Strokes: before homing the distance to the start is unknown."""
 
 
 class HomingController(Controller):
@@ -73,7 +73,7 @@ class HomingController(Controller):
         self.homing = Homing(self._settings)
         self.ready = False
         self._phases = np.zeros(platform.n_actuators)
-        self._told = np.zeros(platform.n_actuators)
+        self._homed = np.zeros(platform.n_actuators)
 
     def supervisor(self) -> Supervisor:
         """Return a supervisor that does not mind how far the machine is from its start."""
@@ -95,16 +95,16 @@ class HomingController(Controller):
             raise ControlError("homing needs raw counts and lower switches of every actuator")
         if not measurement.valid and step:
             return Command(np.zeros(n))
-        told = self.homing.update(
+        output = self.homing.update(
             HomingInputs(measurement.time, measurement.counts, measurement.at_minimum)
         )
-        if told.fault:
-            raise ControlError(told.fault)
-        self.ready = told.ready
-        self._phases = np.array([PHASES.index(phase) for phase in told.phases], dtype=float)
-        self._told = np.nan_to_num(told.coordinates, nan=0.0)
-        return Command(told.speeds, "velocity", None, told.brakes)
+        if output.fault:
+            raise ControlError(output.fault)
+        self.ready = output.ready
+        self._phases = np.array([PHASES.index(phase) for phase in output.phases], dtype=float)
+        self._homed = np.nan_to_num(output.coordinates, nan=0.0)
+        return Command(output.speeds, "velocity", None, output.brakes)
 
     def signals(self) -> dict[str, FloatArray]:
         """Return phases, numbers in `PHASES`, and coordinates: 0 before "waiting"."""
-        return {"homing_phase": self._phases, "homed_coordinates": self._told}
+        return {"homing_phase": self._phases, "homed_coordinates": self._homed}

@@ -103,7 +103,7 @@ def hardware(
             known [N] or [N m], held over each period.
 
     Raises:
-        InputError: not finite, negative, or neither disturbance nor resolution above zero.
+        InputError: not finite, negative, or disturbance and resolution both zero.
     """
     model = sampled(disturbance_model(mass), period)
     n = len(model.input)

@@ -96,9 +96,9 @@ class KalmanObserver:
 
         The innovation keeps its last value: nothing was compared.
         """
-        told = self.innovation.copy()
-        observe(self._model, self._unheard, force, told, self.state, self.innovation)
-        self.innovation[:] = told
+        innovation = self.innovation.copy()
+        observe(self._model, self._unheard, force, innovation, self.state, self.innovation)
+        self.innovation[:] = innovation
         return self.state
 
     @property

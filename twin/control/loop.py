@@ -144,8 +144,8 @@ class ClosedLoop:
         """Let another controller take over from the next control period on, drives running.
 
         Its first speeds are the present ones and its first forces those that the motors give;
-        what it would ask for beyond them comes in over `handover.FADE`. Of a controller that tells
-        other `signals`, the records begin anew.
+        what it commands beyond them fades in over `handover.FADE`. If its `signals` have other
+        names, the records begin anew.
 
         Args:
             controller: of this machine; the `begin` of its reference counts its control periods

@@ -90,7 +90,7 @@ class ObserverCascade(Cascade):
             design: of the observer; default `suitable_design`.
             compensation: feed the estimated disturbance forward.
             estimated_speed: close the velocity loop on the estimated speed; else on the one that
-                drives tell, which without compensation is feedback alone.
+                drives measure, which without compensation is feedback alone.
             position_gain: [1/s]; default that of `torque_loops`.
             position_integral: [1/s2]; default likewise.
             velocity_gain: one number or `(n,)` [N s/m]; default likewise.
@@ -165,11 +165,11 @@ class ObserverCascade(Cascade):
         rate = self.observer.rate if self.estimated_speed else measurement.rates
         command = super().update(step, measurement).values
         error = command - rate
-        wanted = self.velocity_gain * error + self._force_integral
+        unlimited = self.velocity_gain * error + self._force_integral
         if self.compensation:
-            wanted = wanted + self.observer.disturbance
-        force = np.minimum(np.maximum(wanted, -self._largest), self._largest)
-        free = (wanted - force) * error <= 0.0
+            unlimited = unlimited + self.observer.disturbance
+        force = np.minimum(np.maximum(unlimited, -self._largest), self._largest)
+        free = (unlimited - force) * error <= 0.0
         gain = self.period * self.velocity_gain / self.velocity_time
         self._force_integral = self._force_integral + gain * error * free
         self._known = self._applied.over_period(force)

@@ -1,4 +1,4 @@
-"""Accelerations that a controller has asked for and that have not acted yet."""
+"""Commanded accelerations of a controller that have not acted yet."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Prediction:
         whole = int(drives.lead / period + 1e-9)
         rest = drives.lead - whole * period
         self.lead = drives.lead + 0.5 * period if enabled else 0.0
-        # The last half period belongs to the command to be computed; the one before stands for it.
+        # The last half period belongs to the next command; the last one is taken for it.
         spans = [rest, *[period] * whole, 0.5 * period]
-        self._late = 0.5 * period if enabled and drives.resolution.any() else 0.0
+        self._reading_age = 0.5 * period if enabled and drives.resolution.any() else 0.0
         self._spans = np.array(spans) if enabled else np.zeros(0)
         self._kept = np.zeros((whole + 1, 6))
         self._pending = np.zeros((len(self._spans), 6))
@@ -43,7 +43,7 @@ class Prediction:
 
         Rates of encoders are differences over the past period.
         """
-        return np.asarray(self._late * self._kept[0])
+        return np.asarray(self._reading_age * self._kept[0])
 
     def pending(self) -> tuple[FloatArray, FloatArray]:
         """Return spans `(d,)` [s] and the accelerations `(d, 6)` in them, the next one first."""

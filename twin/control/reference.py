@@ -149,7 +149,7 @@ def _leave_out_springs(
         part -= yields
         yields = np.gradient(yields, period, axis=0) if len(yields) > 1 else 0.0 * yields
     if not (motion[1][-1].any() or motion[2][-1].any()):
-        # Of springs that have just come to rest no difference tells the rate.
+        # Differences give no rate for springs that have just come to rest.
         along[1][-1] = along[2][-1] = 0.0
 
 

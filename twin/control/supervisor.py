@@ -13,10 +13,10 @@ from twin.model.machine_model import MachineModel
 from twin.plant.signals import Command, Measurement
 
 PATIENCE = 5e-3
-"""[s] Adopted: how long sensors may be silent."""
+"""[s] Adopted: longest time without a measurement."""
 
 SATURATION = 0.5
-"""[s] Adopted: how long drives may give less than they are asked for."""
+"""[s] Adopted: longest time for which drives may stay below their commands."""
 
 FOLLOWING = 0.25
 """Adopted: largest error of an actuator, in parts of its stroke."""
@@ -111,7 +111,7 @@ class Supervisor:
         return ""
 
     def check_command(self, command: Command, limited: bool) -> str:
-        """Return why a command ends the motion; `limited`: some drive gives less than asked."""
+        """Return why a command ends the motion; `limited`: some drive stays below its command."""
         if not np.isfinite(command.values).all():
             return "the controller's command is not finite"
         if command.feedforward is not None and not np.isfinite(command.feedforward).all():

@@ -28,7 +28,7 @@ class TaskReference(NamedTuple):
 def task_reference(
     reference: Reference, drives: DriveModel, lead: float, friction: bool
 ) -> TaskReference:
-    """Return the reference as it will be `lead` [s] later, with the drives' friction if wanted."""
+    """Return the reference as it will be `lead` [s] later, with the drives' friction or zeros."""
     rows = lead / reference.period
     pose, twist, acceleration = (
         ahead(part, rows) for part in (reference.pose, reference.twist, reference.acceleration)

@@ -1,4 +1,4 @@
-"""Engines behind one protocol, imported only when asked for."""
+"""Engines behind one protocol, each imported when it is first used."""
 
 from __future__ import annotations
 

@@ -70,10 +70,10 @@ def unpack(head: Header, saved: bytes) -> tuple[int, bytes]:
         raise InputError("saved", "is damaged; use what `save` returned, unchanged")
     line, _, content = data.partition(b"\n")
     given = json.loads(line)
-    for name, wanted in head._asdict().items():
-        if given[name] != wanted:
+    for name, own in head._asdict().items():
+        if given[name] != own:
             raise InputError(
                 "saved",
-                f"belongs to another {name}: it has {given[name]!r}, this engine {wanted!r}",
+                f"belongs to another {name}: it has {given[name]!r}, this engine {own!r}",
             )
     return int(given["steps"]), content

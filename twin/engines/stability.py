@@ -106,9 +106,9 @@ def suitable_timestep(platform: MachineModel) -> float:
     if not _is_stiff(platform):
         return 1e-3
     fastest = float(np.abs(linearise(platform).modes).max())
-    wanted = 2.0 * np.pi / fastest / STEPS_A_PERIOD if fastest > 0.0 else np.inf
+    longest = 2.0 * np.pi / fastest / STEPS_A_PERIOD if fastest > 0.0 else np.inf
     steps = (float(f"{digit}e-{power}") for power in range(3, 12) for digit in (5, 2, 1))
-    return 1e-3 if wanted >= 1e-3 else next(step for step in steps if step <= wanted)
+    return 1e-3 if longest >= 1e-3 else next(step for step in steps if step <= longest)
 
 
 @lru_cache(maxsize=8)

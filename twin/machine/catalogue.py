@@ -26,7 +26,7 @@ def parameters_path(machine: str | Path) -> Path:
 
     Raises:
         InputError: not a name or path.
-        MachineNotFoundError: neither a known name nor a file.
+        MachineNotFoundError: not a known name and not a file.
     """
     if not isinstance(machine, (str, Path)) or not str(machine) or "\0" in str(machine):
         raise InputError(

@@ -42,7 +42,7 @@ class PairedCircle(Table):
 def _paired_points(
     radius: float, half_spacing: float, center_angle: float, height: float, shift: int
 ) -> FloatArray:
-    """Return the points `(6, 3)` of a paired circle; asked for dozens of times for a machine."""
+    """Return the points `(6, 3)` of a paired circle; computed dozens of times for a machine."""
     centers = center_angle + 2 * math.pi / 3 * np.arange(3)
     angles = np.roll(np.stack([centers - half_spacing, centers + half_spacing], 1).ravel(), shift)
     heights = np.full(6, height)

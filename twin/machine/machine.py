@@ -25,7 +25,7 @@ class MachineParameters(MachineDescription):
 
 
 def check_machine(machine: MachineDescription) -> None:
-    """Raise a problem that names the field to change unless the machine can stand at home."""
+    """Raise a problem that names the field to change unless the machine can be at home."""
     _check_joints(machine)
     count = len(machine.base.joints.points)
     check_variants(machine.variant, count)

@@ -38,9 +38,9 @@ def dependent_rows(rows: FloatArray) -> list[int]:
 
 
 def in_words(motions: FloatArray, length: float) -> list[str]:
-    """Return what each of the scaled twists `(k, 6)` is: motions along and about the base axes.
+    """Return descriptions of scaled twists `(k, 6)`: motions along and about the base axes.
 
-    A twist that is neither is a turn about a line given by its direction and a point, counted
+    Any other twist is a turn about a line given by its direction and a point, counted
     from the reference point, with its advance along the line.
     """
     left = motions

@@ -28,7 +28,7 @@ def problem(field: str, message: str) -> PydanticCustomError:
 
 
 def field_names(table: type[Table], path: Sequence[str]) -> set[str]:
-    """Return the names of the fields that may stand in the table at `path` inside `table`.
+    """Return the names of the fields that may be in the table at `path` inside `table`.
 
     The path may hold the tag (kind or layout) of a member of a union after the union's field.
     """

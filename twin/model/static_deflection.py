@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from twin.model.machine_model import MachineModel
 
 PUSH = 1e-5
-"""[m] of the differences that tell how a spring answers."""
+"""[m] Step of the finite differences for the stiffness of springs."""
 
 ROUNDS = 20
 

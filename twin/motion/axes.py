@@ -54,7 +54,7 @@ def axis_values(value: Any, field: str, name: str, *, one_for_all: bool = False)
             number per axis of the convention.
         field: name of the argument, for the message.
         name: the angle convention.
-        one_for_all: whether a single number stands for every axis.
+        one_for_all: whether a single number is taken for every axis.
 
     Raises:
         InputError: unknown axis, wrong size, not finite or too large.

@@ -36,7 +36,7 @@ class Barriers(NamedTuple):
     def positions(self, distance: float) -> FloatArray:
         """Return the middles `(n,)` [m] of the left barriers on a course of `distance` [m].
 
-        The first stands half its spacing into the course.
+        The first is half its spacing behind the start of the course.
 
         Raises:
             InputError: no barrier or far too many on it.
@@ -53,7 +53,7 @@ class Barriers(NamedTuple):
         if not middles.size:
             raise InputError(
                 "spacings",
-                f"the first barrier stands at {0.5 * self.spacings[0]:g} m, beyond the end of the "
+                f"the first barrier is at {0.5 * self.spacings[0]:g} m, beyond the end of the "
                 f"course at {distance:g} m (speed times duration); drive longer or closer spacings",
             )
         return middles

@@ -1,4 +1,4 @@
-"""Faults of recorded samples: time that stands still or jumps, sizes no platform reaches."""
+"""Faults of recorded samples: time without increase or with jumps, implausible sizes."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class TankTrackMotion(FourierMotion):
 
         Raises:
             InputError: not finite, out of range, unknown axis, convention without pitch and roll,
-                a peak asked of an axis that does not move.
+                a peak for an axis that does not move.
 
         Reference:
             Albayrak, thesis, METU 2005, sections 1.1 and 4.5. The model is adopted.
@@ -149,25 +149,25 @@ class TankTrackMotion(FourierMotion):
     def _scale(
         self, numbers: FloatArray, hull: ComplexArray, heave: Any, pitch: Any, roll: Any
     ) -> None:
-        """Scale `hull` `(m, 3)` in place to the wanted peaks."""
+        """Scale `hull` `(m, 3)` in place to the given peaks."""
         if pitch is not None:
-            wanted = bounded(pitch, "peak_pitch", 1e-9, np.pi / 2)
-            hull *= self._factor(numbers, hull[:, 1], wanted, "peak_pitch")
+            largest = bounded(pitch, "peak_pitch", 1e-9, np.pi / 2)
+            hull *= self._factor(numbers, hull[:, 1], largest, "peak_pitch")
         for column, field, value, most in (
             (0, "peak_heave", heave, 10.0),
             (2, "peak_roll", roll, np.pi / 2),
         ):
             if value is not None:
-                wanted = bounded(value, field, 0.0, most)
-                hull[:, column] *= self._factor(numbers, hull[:, column], wanted, field)
+                largest = bounded(value, field, 0.0, most)
+                hull[:, column] *= self._factor(numbers, hull[:, column], largest, field)
 
-    def _factor(self, numbers: FloatArray, line: ComplexArray, wanted: float, field: str) -> float:
-        if wanted == 0.0:
+    def _factor(self, numbers: FloatArray, line: ComplexArray, largest: float, field: str) -> float:
+        if largest == 0.0:
             return 0.0
         peak = _peak(self, numbers, line)
         if not peak > 1e-12:
             raise InputError(field, "this axis does not move, so it cannot be scaled to a peak")
-        return wanted / peak
+        return largest / peak
 
 
 def _levels(value: Any, field: str) -> FloatArray:

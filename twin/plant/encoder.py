@@ -25,7 +25,7 @@ from twin.model.machine_model import MachineModel, as_model
 from twin.plant.sensor_faults import seed_sequence
 
 FEWEST_COUNTS = 4
-"""Over one turn: fewer cannot tell directions."""
+"""Over one turn: with fewer, the direction is unknown."""
 
 
 class Encoders:
@@ -112,7 +112,7 @@ def machine_encoders(platform: MachineModel, seed: int = 0) -> Encoders:
     """Return the encoders of a machine whose every leg has one.
 
     Raises:
-        InputError: a leg without an encoder, or whose drive does not tell what one turn is.
+        InputError: a leg without an encoder, or whose drive has no travel per turn.
     """
     legs = as_model(platform).parameters.legs
     steps, turns = [], []

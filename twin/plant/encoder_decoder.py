@@ -22,10 +22,10 @@ from twin.kernels.plant.encoder_unwrapping import (
 )
 
 REASONS = {
-    TOO_FAST: "moves by more counts in a sample than its encoder can tell",
+    TOO_FAST: "moves by more counts in a sample than its encoder can resolve",
     NO_INDEX: "turns without index pulse: check the encoder's cable",
 }
-"""Fault -> what to say of the actuator."""
+"""Fault -> its description."""
 
 SLOW = 64
 """Counts in a sample that are possible while homing; a larger jump is the index pulse."""
@@ -34,10 +34,10 @@ SLOW = 64
 class EncoderDecoder:
     """Follows raw counts from power-up, in homing mode until an actuator's first index pulse.
 
-    Whole counts are never summed with rounding: there is no drift. A travel of less than half a
-    turn in a sample is told exactly; more is reported as far as counts show it: a rest, after
-    whole turns are taken off, above `largest`; or an index pulse that could not be reached. What
-    counts cannot show, whole turns in a sample, the drives' speeds do (`expected`).
+    Whole counts are summed without rounding: there is no drift. A travel of less than half a turn
+    in a sample is exact. More is a fault if counts show it: a remainder above `largest` after
+    whole turns are taken off, or an index pulse that could not be reached. Whole turns in a sample
+    show only in the drives' speeds (`expected`).
 
     Attributes:
         turn: `(n,)` counts over one turn.
@@ -145,10 +145,10 @@ class EncoderDecoder:
         Args:
             actuator: number from 0; must be indexed.
             index_coordinate: of one of its index pulses, from calibration [m, rad].
-            estimate: of its present coordinate, better than half a turn: tells the turn.
+            estimate: of its present coordinate, within half a turn: gives the number of the turn.
 
         Returns:
-            By how much the estimate was wrong [m, rad].
+            Error of the estimate [m, rad].
 
         Raises:
             InputError: an actuator that has not seen its index pulse.
@@ -166,7 +166,7 @@ class EncoderDecoder:
     def decode(self, raw: Any) -> tuple[FloatArray, FloatArray]:
         """Return travel in counts and faults `(k, n)` along counter values `(k, n)`.
 
-        Starts where the decoder stands and leaves it there.
+        Begins with the decoder's present state, which does not change.
 
         Raises:
             InputError: wrong shape, not finite.

@@ -18,8 +18,8 @@ from twin.plant.homing_settings import HomingSettings
 BRAKES, INWARD, OUTWARD, WAITING, APPROACH, READY, FAULT = range(7)
 
 PHASES = ("brakes", "inward", "outward", "waiting", "approach", "ready", "fault")
-"""Names of the phases of an actuator, in their order: its brake opens; it creeps to its lower
-switch; back off it to the first index pulse; stands until all have theirs; goes to the start."""
+"""Names of the phases of an actuator, in their order: the brake opens; creep to the
+lower switch; creep off it to the first index pulse; wait for the others; move to the start."""
 
 
 class HomingInputs(NamedTuple):
@@ -161,7 +161,7 @@ class Homing:
         return float(settings.search[i])
 
     def _check_motion(self, i: int, time: float, travel: float, speed: float) -> None:
-        """Give up an actuator that stands although it is told to move."""
+        """Report a fault of an actuator that does not follow its speed command."""
         since, place = self._checked[i]
         if time - since < self.settings.stall_time:
             return

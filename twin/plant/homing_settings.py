@@ -75,7 +75,7 @@ def homing_settings(
 ) -> HomingSettings:
     """Return settings that suit a machine.
 
-    The creep speed also stays below what the decoder can tell in homing mode: 32 counts a period.
+    The creep speed also stays below the limit of the decoder in homing mode: 32 counts a period.
 
     Args:
         platform: the machine; its lower switches are at its shortest coordinates.

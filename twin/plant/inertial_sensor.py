@@ -72,7 +72,7 @@ class InertialUnit:
             seed: of everything random, zero or more.
 
         Raises:
-            InputError: not the parameters of a sensor, a seed or a gravity that is none.
+            InputError: not the parameters of a sensor, an invalid seed or gravity.
         """
         from scipy.spatial.transform import Rotation
 
@@ -142,10 +142,10 @@ class InertialUnit:
             self._draws, self._next = self._random.standard_normal((BLOCK, entry.DRAWS)), 0
         draws = self._draws[self._next]
         self._next += 1
-        told = advance(
+        status = advance(
             self._model, self._settings, self._states, pose, twist, interval, self._felt, draws
         )
-        if told < 0:
+        if status < 0:
             raise InputError("pose, twist", "must be finite")
         return self.reading
 

@@ -70,7 +70,7 @@ class Plant:
             inertial: whether the machine's inertial sensor takes part.
 
         Raises:
-            InputError: not a platform, a seed that is none, spans out of order, or drives of one
+            InputError: not a platform, an invalid seed, spans out of order, or drives of one
                 machine with different delays.
         """
         self.platform = as_model(platform)

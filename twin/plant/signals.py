@@ -35,7 +35,7 @@ class Measurement(NamedTuple):
     time: float
     """[s] of the reading"""
     coordinates: FloatArray
-    """`(n,)` of what the actuators move [m, rad], as their encoders tell; without series springs"""
+    """`(n,)` of what the actuators move [m, rad], measured by encoders; without series springs"""
     rates: FloatArray
     """`(n,)` [m/s, rad/s]: differences of encoder readings, or exact where there is no encoder"""
     forces: FloatArray

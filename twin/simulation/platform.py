@@ -41,7 +41,7 @@ class Platform(MachineModel):
 
         Raises:
             InputError: wrong shapes, not finite, unknown options.
-            SimulationStoppedError: the engine left the range where its answer means anything.
+            SimulationStoppedError: the engine left the range in which its results are valid.
         """
         from twin.simulation.simulate import simulate
 
@@ -54,11 +54,11 @@ def load(machine: str | Path, configuration: str | None = None) -> Platform:
     Args:
         machine: name of a shipped machine, or path of a platform.toml.
         configuration: name of one of the file's configurations to apply; "ideal" or None for the
-            file as it stands.
+            file without configuration.
 
     Raises:
         InputError: not a name or path, or the file has no such configuration.
-        MachineNotFoundError: neither a known name nor a file.
+        MachineNotFoundError: not a known name and not a file.
         ParameterError: the file cannot be used; names file and field.
     """
     return Platform(read_parameters(parameters_path(machine), configuration))

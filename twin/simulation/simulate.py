@@ -75,7 +75,7 @@ def simulate(
     Raises:
         InputError: wrong shapes, not finite, a duration that is no multiple of the step, or a
             force function that returns something else than finite forces `(n,)`.
-        SimulationStoppedError: the engine left the range where its answer means anything.
+        SimulationStoppedError: the engine left the range in which its results are valid.
         MissingDependencyError: the engine's library is not installed.
     """
     as_model(platform)
@@ -119,7 +119,7 @@ def simulate(
 def _trajectory(
     machine: Engine, states: list[State], applied: list[FloatArray], loop: ClosedLoop | None
 ) -> Trajectory:
-    """Return what was kept; the last forces stand twice, unless a stop fell between two rows."""
+    """Return the trajectory; the last forces are repeated, unless a stop fell between two rows."""
     platform = machine.platform
     last = applied[-1:] or [np.zeros(platform.n_actuators)]
     held = [*applied[: len(states)], *last]
@@ -206,7 +206,7 @@ def _force_function(forces: Any, n: int, steps: int) -> Callable[[int, State], F
 def _check_arguments(function: Callable[..., Any], field: str = "forces") -> None:
     try:
         given = signature(function)
-    except (TypeError, ValueError):  # some callables written in C do not tell
+    except (TypeError, ValueError):  # some callables written in C have no signature
         return
     try:
         given.bind(0.0, None)

@@ -48,7 +48,7 @@ def make_report(
 
     Raises:
         InputError: unknown case, or a path that cannot be written to (raised before the cases run).
-        MachineNotFoundError: neither a known name nor a file.
+        MachineNotFoundError: not a known name and not a file.
         ParameterError: a platform.toml that cannot be used.
         MissingDependencyError: a page is requested and a library of the `report` extra is missing.
     """

@@ -97,7 +97,7 @@ def inverse_gain(
             has taken the mean one out.
 
     Raises:
-        InputError: bounds that are none.
+        InputError: bounds out of range.
     """
     bound, trust = np.log(positive(largest, "largest")), positive(coherent, "coherent")
     if not (bound >= 0.0 and trust <= 1.0):

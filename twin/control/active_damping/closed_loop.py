@@ -44,7 +44,7 @@ def closed_loop(
     if local.D.shape != (n, read + n):
         raise InputError("law", f"must have {read + n} inputs and {n} outputs")
     plant = _plant(linear, local.period, read > 2 * n, tuple(inputs), tuple(outputs))
-    measured, wanted = plant.C[:read], plant.C[read:]
+    measured, controlled = plant.C[:read], plant.C[read:]
     force, other = plant.B[:, :n], plant.B[:, n:]
     feedthrough = plant.D[read:]
     command = np.hstack([local.D[:, :read] @ measured, local.C])
@@ -58,7 +58,7 @@ def closed_loop(
     return StateSpace(
         dynamics,
         np.vstack([added, taken]),
-        np.hstack([wanted, np.zeros((len(wanted), own))]) + feedthrough[:, :n] @ command,
+        np.hstack([controlled, np.zeros((len(controlled), own))]) + feedthrough[:, :n] @ command,
         np.hstack([feedthrough[:, :n] @ local.D[:, read:], feedthrough[:, n:]]),
         plant.period,
     )

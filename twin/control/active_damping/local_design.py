@@ -38,9 +38,9 @@ TRACKING_DAMPING = 0.7
 def suitable_period(linear: LinearMachine) -> float:
     """Return a control period [s] for a machine's springs: 1 ms, or 5, 2, 1, .. of less."""
     fastest_mode = fastest(linear)
-    wanted = 2.0 * np.pi / (SAMPLES * fastest_mode) if fastest_mode > 0.0 else 1e-3
+    longest = 2.0 * np.pi / (SAMPLES * fastest_mode) if fastest_mode > 0.0 else 1e-3
     steps = (float(f"{digit}e-{power}") for power in range(3, 12) for digit in (5, 2, 1))
-    return 1e-3 if wanted >= 1e-3 else next(step for step in steps if step <= wanted)
+    return 1e-3 if longest >= 1e-3 else next(step for step in steps if step <= longest)
 
 
 def fastest(linear: LinearMachine) -> float:
@@ -76,7 +76,7 @@ def moved_masses(linear: LinearMachine) -> FloatArray:
 
 
 def reaction(linear: LinearMachine, period: float) -> float:
-    """Return how late a loop through the drives answers [s]: period, delay, lag, differences."""
+    """Return the lag of a loop through the drives [s]: period, delay, lag, differences."""
     drives = drive_model(linear.platform)
     counted = 0.5 * period if drives.resolution.any() else 0.0
     return period + drives.delay + drives.lag + counted

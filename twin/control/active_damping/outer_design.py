@@ -9,7 +9,7 @@ square of the forces that it is worth,
 what moves the platform's mass at the bandwidth w_h and what it takes at rest against the locally
 closed loops (G_0: displacement per added force); sums cost (H w_h / 5)^2. The machine's state is
 estimated by a Kalman filter from coordinates, rates and forces; dry friction of the motors counts
-as a force that disturbs them. What the drives were asked for is known, so that the laws need no
+as a force that disturbs them. The commands of the drives are known, so that the laws need no
 estimate.
 """
 

@@ -1,7 +1,7 @@
-"""A machine whose base accelerates: what gravity in another direction does to it.
+"""Accelerations of a machine whose base accelerates: gravity in another direction.
 
-Seen from a base that is pushed with the acceleration a_b, everything in the machine feels the
-field -a_b besides gravity. Accelerations are linear in the field: a unit of it tells all.
+In the frame of a base with the acceleration a_b, the field -a_b is added to gravity on every
+body of the machine. Accelerations are linear in the field: unit fields suffice.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from twin.model.machine_model import MachineModel
 def field_response(platform: MachineModel, rest: Rest) -> FloatArray:
     """Return accelerations `(6 + k, 3)` per field along -x, -y, -z of the base, at rest.
 
-    This is what the relative motion answers to a unit acceleration of the base along x, y and z.
+    These are the relative accelerations per unit acceleration of the base along x, y and z.
 
     Raises:
         SingularPoseError: the pose is singular.
     """
-    weightless = _answer(platform, rest, np.zeros(3))
-    answers = [_answer(platform, rest, field) - weightless for field in -np.eye(3)]
-    return np.stack(answers, axis=1)
+    weightless = _accelerations(platform, rest, np.zeros(3))
+    columns = [_accelerations(platform, rest, field) - weightless for field in -np.eye(3)]
+    return np.stack(columns, axis=1)
 
 
-def _answer(platform: MachineModel, rest: Rest, field: FloatArray) -> FloatArray:
+def _accelerations(platform: MachineModel, rest: Rest, field: FloatArray) -> FloatArray:
     """Return accelerations `(6 + k,)` without forces where every body feels `field` [m/s2]."""
     body, legs = platform.constants.body.copy(), platform.constants.legs
     body[GRAVITY : GRAVITY + 3] = field

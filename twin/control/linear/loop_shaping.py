@@ -25,8 +25,8 @@ class LoopShaping(Controller):
 
         f = ID(reference) + W K_s (q - q_ref)
 
-    sampled by Tustin's rule. Rates are not used. Where an actuator is asked for more than it has,
-    the controller's state stands still.
+    sampled by Tustin's rule. Rates are not used. While the command of an actuator exceeds its
+    limit, the controller's state is held.
 
     Attributes:
         design: the continuous design, at home.

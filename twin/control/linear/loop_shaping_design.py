@@ -55,7 +55,7 @@ class LoopShapingDesign(NamedTuple):
 
     @property
     def epsilon(self) -> float:
-        """Size of coprime factor changes that the loop stands for certain: 1 / gamma."""
+        """Size of coprime factor changes under which the loop is stable: 1 / gamma."""
         return 1.0 / self.gamma
 
 

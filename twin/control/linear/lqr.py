@@ -26,8 +26,8 @@ class Lqr(Controller):
 
         f = ID(reference) - K (d, v, z),   d = J^-1 (q - q_ref),  v = J^-1 (q' - q'_ref)
 
-    K is designed at one pose, on the machine with the inertia of its drives. The sums z stand still
-    while an actuator is asked for more than it has.
+    K is designed at one pose, on the machine with the inertia of its drives. The sums z are held
+    while the command of an actuator exceeds its limit.
 
     Attributes:
         design: the regulator.

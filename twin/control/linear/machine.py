@@ -150,7 +150,7 @@ class LinearMachine:
                 {"index": 0, "pose": self.rest.pose},
             )
         if self.platform.n_deflections:
-            # The platform's displacement tells the deflections: delta = J d.
+            # Deflections follow from the platform's displacement: delta = J d.
             d = self.size - self.platform.n_deflections
             return self.reduced(np.vstack([np.eye(d), self.force_input[:d].T]))
         return self.reduced(canonical.basis(left[:, rank:]))

@@ -83,7 +83,7 @@ def regulator(
         integral: sum up displacements, so that constant forces leave no error.
 
     Raises:
-        InputError: a machine that its actuators' coordinates and rates do not tell the state of.
+        InputError: a machine whose state does not follow from its actuators' coordinates and rates.
         MissingDependencyError: python-control is not installed.
     """
     library = optional("control", "The linear quadratic regulator")

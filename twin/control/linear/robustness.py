@@ -1,4 +1,4 @@
-"""Margins of multivariable loops, and what perturbations they stand."""
+"""Stability margins of multivariable loops, and the perturbations that they tolerate."""
 
 from __future__ import annotations
 

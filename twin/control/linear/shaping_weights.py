@@ -1,8 +1,8 @@
 """Weights of loop shaping: decoupled actuator channels, each with PI and lead.
 
-A rigid machine answers the forces f of its actuators with q'' = (E' M^-1 E) f + .., so that the
-forces m = (E' M^-1 E)^-1 u accelerate every actuator by its own u alone: each channel is 1/s^2. It
-gets, for the crossover w_c,
+Forces f of its actuators accelerate a rigid machine by q'' = (E' M^-1 E) f + .., so that the forces
+m = (E' M^-1 E)^-1 u accelerate every actuator by its own u alone: each channel is 1/s^2. Its
+weight, for the crossover w_c, is
 
     w(s) = k (1 + w_i / s) (1 + a s / w_c) / (1 + s / (a w_c)),   |w(j w_c)| = w_c^2.
 """

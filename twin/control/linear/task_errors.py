@@ -24,7 +24,7 @@ class TaskErrors:
         Rows that cannot be reached, at which the loop stops, take the last one before them.
 
         Raises:
-            InputError: a machine whose actuators do not tell its pose.
+            InputError: a machine whose pose does not follow from its actuators.
         """
         if platform.dof != 6 or platform.n_actuators != 6:
             raise InputError(

@@ -122,8 +122,8 @@ class _Tree:
         self._links = {joint[12].decode(): i for i, joint in enumerate(joints)}
         names = [joint[1].decode() for joint in joints if joint[2] != bullet.JOINT_FIXED]
         carriers = FREEDOMS if self.machine.floats else ()
-        wanted = [f"{PLATFORM}_{freedom}" for freedom in carriers] + [*self.machine.joint_names]
-        self._from_bullet = [names.index(name) for name in wanted]
+        ordered = [f"{PLATFORM}_{freedom}" for freedom in carriers] + [*self.machine.joint_names]
+        self._from_bullet = [names.index(name) for name in ordered]
         self._to_bullet = np.argsort(self._from_bullet)
         self._own = JointForces(self.machine)
         self._own_places = len(carriers) + self._own.joints

@@ -23,7 +23,7 @@ def as_segments(payload: Any, gravity: float) -> tuple[Segment, ...]:
 
     Args:
         payload: an `Occupant`, segments, or what `plain` made of them.
-        gravity: [m/s2] that an occupant's springs carry; 0 stands for the earth's.
+        gravity: [m/s2] that an occupant's springs carry; 0 is taken for the earth's.
 
     Raises:
         InputError: something else, or segments that do not form a tree.

@@ -41,7 +41,7 @@ class CarriedPlatform:
     """A platform on joints, whose pose and twist follow from theirs.
 
     Attributes:
-        sign: 1 or -1, of the quaternion that was asked for against the one that MuJoCo computes.
+        sign: 1 or -1, of the quaternion at the reset relative to the one that MuJoCo computes.
     """
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:

@@ -12,7 +12,7 @@ from twin.machine.table import Table, merged
 CONFIGURATION_NAME = r"[a-z][a-z0-9_]{0,63}"
 
 IDEAL = "ideal"
-"""Name of the file as it stands, without any of its configurations; so is None."""
+"""Name of the file without any of its configurations; None has the same meaning."""
 
 
 class Configurations(Table):
@@ -36,7 +36,7 @@ def split_configurations(
         if not re.fullmatch(CONFIGURATION_NAME, name):
             problems.append((field, "must be lower-case letters, digits and underscores"))
         elif name == IDEAL:
-            problems.append((field, "is the name of the file as it stands; take another"))
+            problems.append((field, "is the name of the file without configuration; take another"))
         elif not isinstance(table, dict):
             problems.append((field, f"must be a table such as [configuration.{name}.leg]"))
         elif not isinstance(table.get("source"), str) or not table["source"].strip():

@@ -30,7 +30,7 @@ def describe(parameters: MachineParameters) -> list[Parameter]:
     """Return every field of a machine in the order of the models; fields left out are missing.
 
     Of a variant these are its legs and what differs from `[leg]`; of configurations their names and
-    the one that is applied, whose values stand in their own tables.
+    the one that is applied, whose values are in their own tables.
     """
     rows = list(_rows(parameters, ""))
     common = {(row.table, row.name): row.value for row in _rows(parameters.leg, "leg")}

@@ -24,13 +24,13 @@ LARGEST_FILE = 1_000_000
 SPELLING = "check its spelling or remove it"
 
 TAGS = {"rigid", "cylinder", "paired_circle", "points", *LEG_KINDS}
-"""Names of the members of unions, which stand between field names in the path of a problem."""
+"""Names of the members of unions, which are between field names in the path of a problem."""
 
 
 def read_parameters(path: str | Path, configuration: str | None = None) -> MachineParameters:
     """Return the checked parameters of a platform.toml, with one of its configurations applied.
 
-    The configuration "ideal" is the file as it stands; so is None.
+    The configuration "ideal" is the file without configuration; so is None.
 
     Raises:
         InputError: the file has no configuration of that name.
@@ -64,7 +64,7 @@ def parameters_from(
 ) -> MachineParameters:
     """Return the checked parameters of the content of a platform.toml; `file` names it in errors.
 
-    All configurations are checked, whichever is asked for.
+    All configurations are checked, not only the one that is applied.
 
     Raises:
         InputError: there is no configuration of that name.
@@ -97,7 +97,7 @@ def _problems(error: ValidationError) -> list[tuple[str, str]]:
     problems: list[tuple[str, str]] = []
     for entry in error.errors(include_url=False):
         extra = entry["type"] == "extra_forbidden"
-        # The names of union members stand between field names; a user's own field comes last.
+        # The names of union members are between field names; a user's own field comes last.
         inner, last = (entry["loc"][:-1], entry["loc"][-1:]) if extra else (entry["loc"], ())
         places = [str(part) for part in inner if "[" not in str(part)]
         path = [*(part for part in places if part not in TAGS), *map(str, last)]

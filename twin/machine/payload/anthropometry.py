@@ -41,7 +41,7 @@ class Body(NamedTuple):
     shoulder_height: float
     """From mid-hip to mid-shoulder [m]"""
     segments: dict[str, SegmentFractions]
-    """By name; limbs stand for one side"""
+    """By name; limbs are those of one side"""
 
 
 PAIRED = ("upper_arm", "forearm", "hand", "thigh", "shank", "foot")

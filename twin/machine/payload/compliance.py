@@ -53,10 +53,10 @@ def tuned(
     """
     places = origins(segments)
     weight = np.array([0.0, 0.0, -gravity])
-    answer = []
+    jointed = []
     for segment in segments:
         if segment.joint == "fixed":
-            answer.append(segment)
+            jointed.append(segment)
             continue
         carried = branch(segments, segment.name)
         joint = places[segment.name]
@@ -64,12 +64,12 @@ def tuned(
         frequency, ratio = tuning[segment.name.removesuffix("_left").removesuffix("_right")]
         natural = 2.0 * pi * frequency
         spring = inertia * natural**2 - stiffness
-        answer.append(
+        jointed.append(
             segment._replace(
                 stiffness=spring, damping=2.0 * ratio * inertia * natural, rest=-push / spring
             )
         )
-    return tuple(answer)
+    return tuple(jointed)
 
 
 def _carried(

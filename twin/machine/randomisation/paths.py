@@ -20,7 +20,7 @@ SHOWN = 5
 """Most paths that an error lists."""
 
 DRIVES = ("screw", "direct", "gear")
-"""Kinds of drives, which stand in the places of problems."""
+"""Kinds of drives, which are in the paths of problems."""
 
 
 def numeric_paths(parameters: MachineParameters) -> tuple[str, ...]:
@@ -28,7 +28,7 @@ def numeric_paths(parameters: MachineParameters) -> tuple[str, ...]:
 
     A path is written as in platform.toml: the tables, the field, and the entry (from 0) of a list,
     joined by dots: `"gravity"`, `"platform.body.mass"`, `"home.position.2"`. Of an inertia tensor
-    only entries on and above the diagonal are listed; one above stands for both. Below
+    only entries on and above the diagonal are listed; one above is that of both. Below
     `"leg."` is what all legs have, or those legs that have such a number; below `"leg.3."` that of
     leg 3 (from 1) alone. Values are in SI. Fields that the file leaves out have no path.
     """

@@ -22,7 +22,7 @@ class Randomisation:
 
     Names are paths of `twin.machine.randomisation.paths.numeric_paths`, or begin with `"task."` or
     `"motion."` and belong to the task. A name may list several paths, separated by commas, and `*`
-    stands for any one key: all of them have the same draw, so that a mass and its inertia tensor
+    matches any one key: all of them have the same draw, so that a mass and its inertia tensor
     grow together.
 
     Args:
@@ -37,7 +37,7 @@ class Randomisation:
     """names and distributions, sorted by name"""
     source: str = ""
     _last: Sampler | None = field(default=None, init=False, repr=False, compare=False)
-    """of the machine that was asked for last"""
+    """of the last machine"""
 
     def __post_init__(self) -> None:
         given: Any = self.distributions

@@ -65,7 +65,7 @@ class Sampler:
 
         Args:
             distributions: names and distributions; a name is a path, or several separated by
-                commas, in which `*` stands for any key: all have the same draw.
+                commas, in which `*` matches any key: all have the same draw.
             parameters: the nominal machine.
             task: names that the task knows, those of paths without their `"task."`; with the
                 task's own values where these may be relative.
@@ -131,7 +131,7 @@ def _patterns(name: str) -> list[str]:
 
 
 def _matching(pattern: str, known: Iterable[str]) -> Iterator[str]:
-    """Yield the paths that a pattern means, in which `*` stands for any one key."""
+    """Yield the paths that match a pattern, in which `*` matches any one key."""
     keys = pattern.split(".")
     for path in known:
         parts = path.split(".")

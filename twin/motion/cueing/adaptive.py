@@ -82,15 +82,17 @@ class AdaptiveWashout(CueingAlgorithm):
         """Advance by one period to the sample `(3,)`, `(3,)` of a manoeuvre at its end."""
         s = self.settings
         force = saturated(specific_force - REST, s.force_scale, s.force_limit)
-        wanted = euler_rates(self.values[3:], saturated(angular_rate, s.rate_scale, s.rate_limit))
+        reference = euler_rates(
+            self.values[3:], saturated(angular_rate, s.rate_scale, s.rate_limit)
+        )
         yaw, pitch, roll = self.values[3:]
         level = np.cos(pitch) * np.cos(roll)
         given = np.array([-np.sin(pitch), np.sin(roll) * np.cos(pitch), level - 1.0])
-        rate = LEAN * [wanted[1], wanted[2], 0.0]
+        rate = LEAN * [reference[1], reference[2], 0.0]
         most = GRAVITY * np.sin(s.tilt_limit)
         leaning = np.clip(force, -most, most) - GRAVITY * given
         self.channels.step(force - GRAVITY * given, leaning, rate, s.free[:3])
-        self.yaw.step(float(yaw), float(wanted[0]))
+        self.yaw.step(float(yaw), float(reference[0]))
         command = np.array([self.yaw.rate, *(LEAN * self.channels.lean_rate)[:2]]) * s.free[3:]
         self.turning.step(FOLLOWING * command, FOLLOWING, 0.0)
         place = self.channels.place

@@ -20,7 +20,7 @@ class CoordinatedChannels:
     Attributes:
         place: the channel of x, y, z.
         gains: `(3, 3)` over their values at rest; rows p1, p2, p3, columns surge, sway, heave.
-        lean_rate: `(3,)` [rad/s] wanted; gravity then acts along +x, +y. The last is zero.
+        lean_rate: `(3,)` [rad/s] reference; gravity then acts along +x, +y. The last is zero.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class CoordinatedChannels:
         Args:
             missing: `(3,)` [m/s2] specific force that the lean does not give yet.
             leaning: `(3,)` [m/s2] the part of it that lean may still give.
-            rate: `(3,)` [rad/s] wanted rate of lean.
+            rate: `(3,)` [rad/s] reference rate of lean.
             free: `(3,)` 1 where the machine can translate.
         """
         p1, p2, p3 = self.rest[:, None] * self.gains
@@ -85,7 +85,7 @@ class YawChannel:
 
     Attributes:
         gain: over its value at rest.
-        rate: [rad/s] wanted.
+        rate: [rad/s] reference.
     """
 
     def __init__(self, frequency: float, cost: AdaptiveSettings, period: float) -> None:
@@ -94,7 +94,7 @@ class YawChannel:
         self.size = EXPECTED_RATE / frequency
 
     def step(self, angle: float, rate: float) -> None:
-        """Advance by one period at a yaw angle [rad] and a wanted rate [rad/s]."""
+        """Advance by one period at a yaw angle [rad] and a reference rate [rad/s]."""
         c, w = self.cost, self.frequency
         self.rate = c.rotation_gain * self.gain * rate - w * angle
         slope_rate = rate - w * self.slope

@@ -123,7 +123,7 @@ class Car:
             name: of the manoeuvre.
             speed: [m/s] at the start.
             steer: `(2 n + 1,)` [rad] of the front wheels, at half steps of `STEP`.
-            traction: `(2 n + 1,)` [m/s2] wanted by engine and brakes, likewise.
+            traction: `(2 n + 1,)` [m/s2] commanded to engine and brakes, likewise.
 
         Raises:
             InputError: wrong shapes, not finite, out of range.

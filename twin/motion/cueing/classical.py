@@ -84,9 +84,9 @@ class ClassicalWashout(CueingAlgorithm):
         ):
             mine[3:] = turn
             mine[4:] += tilt
-        wanted = self.washout.step(to_base(self.values[3:], force) - REST) * s.free[:3]
+        acceleration = self.washout.step(to_base(self.values[3:], force) - REST) * s.free[:3]
         w = s.translation_frequency
-        self.values[:3] = self.translation.step(wanted, 2.0 * w, w * w)
+        self.values[:3] = self.translation.step(acceleration, 2.0 * w, w * w)
         self.rates[:3] = self.translation.rate
         self.accelerations[:3] = self.translation.acceleration
 

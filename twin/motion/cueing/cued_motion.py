@@ -104,9 +104,9 @@ def _check_integrals(sample: AxisSample, step: float) -> None:
     x, v, a = sample
     speed = v[:-1] + 0.5 * step * (a[:-1] + a[1:])
     place = x[:-1] + step * v[:-1] + step**2 * (a[:-1] / 3.0 + a[1:] / 6.0)
-    for name, found, wanted in (("rates", v[1:], speed), ("values", x[1:], place)):
-        scale = max(1.0, float(np.abs(wanted).max()))
-        if np.abs(found - wanted).max() > 1e-9 * scale:
+    for name, found, expected in (("rates", v[1:], speed), ("values", x[1:], place)):
+        scale = max(1.0, float(np.abs(expected).max()))
+        if np.abs(found - expected).max() > 1e-9 * scale:
             raise InputError(
                 "knots", f"{name} are not the integrals of accelerations linear between samples"
             )

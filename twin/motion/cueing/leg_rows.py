@@ -13,7 +13,7 @@ from twin.motion.cueing.prediction import Prediction
 from twin.motion.cueing.workspace_use import leg_motion
 
 NODES = (1, 2, 3, 4, 6, 8, 10, 13, 16, 20, 24, 28, 32, 36, 40)
-"""Periods of the horizon at whose ends limits are asked for; those beyond it are left out."""
+"""Periods of the horizon at whose ends limits apply; those beyond it are left out."""
 
 
 class LegRows:

@@ -68,10 +68,10 @@ class Perceived(NamedTuple):
 
 
 def perceived(specific_force: FloatArray, angular_rate: FloatArray, period: float) -> Perceived:
-    """Return what the otoliths and canals sense of even samples `(n, 3)`, from rest before them.
+    """Return the perception `(n, 3)` of evenly spaced samples `(n, 3)`, from rest before them.
 
-    The models are linear; what they are given is taken as linear between samples (first-order
-    hold), for which the answer is exact. The canals follow a heavily damped torsion pendulum with
+    The models are linear. Their inputs are taken as linear between samples (first-order hold),
+    for which the response is exact. The canals follow a heavily damped torsion pendulum with
     adaptation, the otoliths a lead-lag.
 
     Args:
@@ -95,8 +95,8 @@ def perceived(specific_force: FloatArray, angular_rate: FloatArray, period: floa
     if force.ndim != 2 or force.shape != rate.shape:
         raise InputError("specific_force, angular_rate", "must both have shape (n, 3)")
     step = positive(period, "period")
-    answers = []
+    outputs = []
     for model, values in ((OTOLITH, force - [0.0, 0.0, GRAVITY]), (CANALS, rate)):
         numerator, denominator, _ = cont2discrete(tuple(model), step, method="foh")
-        answers.append(np.asarray(lfilter(numerator.ravel(), denominator, values, axis=0)))
-    return Perceived(*answers)
+        outputs.append(np.asarray(lfilter(numerator.ravel(), denominator, values, axis=0)))
+    return Perceived(*outputs)

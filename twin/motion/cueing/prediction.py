@@ -20,7 +20,7 @@ STATES = 9
 """Value, rate, acceleration; otoliths of the acceleration, of the value; canals of the rate."""
 
 OUTPUTS = 6
-"""Value, rate, acceleration; acceleration and value as otoliths tell them, rate as canals do."""
+"""Value, rate, acceleration; acceleration and value as otoliths sense them, rate as canals do."""
 
 
 class Perceiver(NamedTuple):

@@ -115,9 +115,9 @@ class PredictiveCueing(CueingAlgorithm):
         rate = saturated(angular_rate, s.rate_scale, s.rate_limit)
         self.expectation.step(force, rate)
         self.problem = self._problem()
-        answer = self.program.solve(self.problem)
-        self.iterations.append(answer.iterations)
-        self.shares.append(self._follow(answer.solution))
+        found = self.program.solve(self.problem)
+        self.iterations.append(found.iterations)
+        self.shares.append(self._follow(found.solution))
         jerk = self.plan.jerks[0]
         self.states = self.states @ self.model.transition.T + np.outer(jerk, self.model.push)
         self.plan = self.plan.shifted()
@@ -128,7 +128,7 @@ class PredictiveCueing(CueingAlgorithm):
             mine[self.columns] = values
 
     def _follow(self, solution: FloatArray) -> float:
-        """Take over as much of a solution as keeps the limits; return which share of it that is.
+        """Take over the largest share of a solution that keeps the limits; return this share.
 
         Both the last plan and the new one begin here and end at rest, so any blend of them does.
         """
@@ -148,11 +148,11 @@ class PredictiveCueing(CueingAlgorithm):
 
     def _problem(self) -> Problem:
         known = self.outlook
-        wanted = self.expectation.outlook() if known is None else self._previewed(known)
+        reference = self.expectation.outlook() if known is None else self._previewed(known)
         now = self.states[:, :3]
         rows, lower, upper = self.legs.rows(self.plan, now)
         stop = self.to_rest @ now.ravel()
-        gradient = self.cost.gradient(self.states, wanted) + self.cost.hessian @ stop
+        gradient = self.cost.gradient(self.states, reference) + self.cost.hessian @ stop
         given = rows @ stop
         return Problem(
             np.eye(self.basis.shape[1]),

@@ -43,7 +43,7 @@ class Cue(NamedTuple):
     head: FloatArray
     """`(3,)` [m] driver's head from the reference point, platform axes"""
     algorithm: CueingAlgorithm
-    """as it stands at the end"""
+    """in its state at the end"""
     shrink: float
     """by which the algorithm's motion was multiplied to keep the limits; 1: as it was"""
     step_time: FloatArray

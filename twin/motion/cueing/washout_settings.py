@@ -73,9 +73,9 @@ class WashoutSettings:
     def of(cls, platform: MachineModel, **changes: Any) -> WashoutSettings:
         """Return settings laid out for a machine.
 
-        A high-pass of frequency w and damping ratio 1 answers a step a of acceleration with the
-        travel a / w^2 and the speed a / (e w), and a step r of angular rate with the angle
-        r / (e w); w follows from the `SHARE` of what the machine has along the axis.
+        After a step a of acceleration, a high-pass of frequency w and damping ratio 1 has the
+        travel a / w^2 and the speed a / (e w); after a step r of angular rate, the angle r / (e w).
+        The frequency w follows from the `SHARE` of what the machine has along the axis.
 
         Args:
             platform: the machine.

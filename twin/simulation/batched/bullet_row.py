@@ -33,7 +33,7 @@ def check_size(size: int, fidelity: str) -> None:
 
 
 class BulletRow(BulletEngine):
-    """A `BulletEngine` in a batched plant: it reports trouble, and neither stops nor writes."""
+    """A `BulletEngine` in a batched plant: it returns faults in place of errors and messages."""
 
     def __init__(self, platform: MachineModel, timestep: float, fidelity: str, ball: Any) -> None:
         """Load the machine; see `BulletEngine`.

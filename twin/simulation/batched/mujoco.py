@@ -228,7 +228,7 @@ class MujocoBatchedPlant(BatchedPlant):
         for own, field in zip(self._gravity, felt, strict=True):
             own[:] = field
         self._tilted = self._shaken
-        self._batch.set_models(self._models)  # asked for after any change
+        self._batch.set_models(self._models)  # required after any change
 
 
 @contextmanager

@@ -57,7 +57,7 @@ def scheme_of(platform: MachineModel, timestep: float, fidelity: str) -> Scheme:
 
 
 def has_drives(platform: MachineModel) -> bool:
-    """Return whether forces on a machine's legs differ from what is asked for."""
+    """Return whether forces on a machine's legs differ from their commands."""
     return any(leg.drive is not None for leg in platform.parameters.legs)
 
 

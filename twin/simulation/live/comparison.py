@@ -31,8 +31,8 @@ def exaggerated(
     """
     if factor == 1.0:
         return second
-    wanted = displaced(first, factor * displacement(second, first))
-    pose: FloatArray = platform.constrain(wanted).pose
+    moved = displaced(first, factor * displacement(second, first))
+    pose: FloatArray = platform.constrain(moved).pose
     return pose if platform.within_limits(pose) else second
 
 

@@ -42,7 +42,7 @@ class Course:
         Args:
             pace: limits of transfers.
             size: number of axes.
-            allowed: tells whether a way, axes `(m, k)`, may be taken.
+            allowed: returns whether a path, axes `(m, k)`, may be taken.
         """
         self._pace, self._allowed = pace, allowed
         self._last = at_rest(np.zeros(size))
@@ -66,8 +66,8 @@ class Course:
     def sample(self, times: FloatArray) -> AxisSample:
         """Return the setpoint of the axes `(m, k)` at increasing `times` `(m,)` [s].
 
-        What has passed is told as it was; before the first stretch that is kept, as at its
-        beginning.
+        Times in the past give the course as it was; those before the first stretch that is kept,
+        the beginning of that stretch.
         """
         self._repeat(float(times[-1]))
         values = np.tile(self._last.values, (len(times), 1))
@@ -94,7 +94,7 @@ class Course:
         Args:
             time: [s].
             motion: about the machine's home, with the machine's axes.
-            loop: repeat it until told otherwise.
+            loop: repeat it until another command.
         """
         start = self.state(time)
         self._cut(time)

@@ -24,7 +24,7 @@ class Chart(NamedTuple):
     scale: float = 1.0
     """numbers shown per value kept, which is in SI units"""
     setpoint: tuple[str, ...] = ()
-    """names of the curves that are wanted rather than measured, drawn dashed; the k-th has the
+    """names of the curves of setpoints, drawn dashed; the k-th has the
     colour of the k-th measured one"""
     limits: tuple[float, ...] = ()
     """values kept at which a horizontal line is drawn"""

@@ -99,12 +99,12 @@ class MachineCharts:
         """
         pose, twist, _ = self._platform.constrain(state.pose, state.twist)
         measured = self._displacement(pose)
-        wanted = np.full_like(measured, np.nan)
+        setpoints = np.full_like(measured, np.nan)
         if setpoint is not None:
-            wanted = self._displacement(setpoint)
+            setpoints = self._displacement(setpoint)
         return {
-            "position": np.concatenate([wanted[self._linear], measured[self._linear]]),
-            "rotation": np.concatenate([wanted[self._angles], measured[self._angles]]),
+            "position": np.concatenate([setpoints[self._linear], measured[self._linear]]),
+            "rotation": np.concatenate([setpoints[self._angles], measured[self._angles]]),
             "lengths": state.lengths,
             "speeds": state.rates,
             "forces": forces,
@@ -145,8 +145,8 @@ def difference(first: Any, second: Any) -> FloatArray:
 
 
 def _axes_chart(name: str, title: str, unit: str, scale: float, axes: list[str]) -> Chart:
-    wanted = tuple(f"{axis} setpoint" for axis in axes)
-    return Chart(name, title, unit, (*wanted, *axes), scale, setpoint=wanted, least=LEAST)
+    setpoints = tuple(f"{axis} setpoint" for axis in axes)
+    return Chart(name, title, unit, (*setpoints, *axes), scale, setpoint=setpoints, least=LEAST)
 
 
 def _actuator_charts(platform: Platform, limits: ActuatorLimits) -> tuple[Chart, ...]:

@@ -36,7 +36,7 @@ class MachineRun:
         ratio: engine steps in a control period.
         state: present state; its time goes on when the engine is exchanged.
         applied: `(ratio, n)` forces of the last control period.
-        stopped: why the machine stands still for good; empty where it does not.
+        stopped: reason for a stop until a reset; empty without one.
     """
 
     def __init__(self, platform: Platform, engine: Engine, controller: Controller) -> None:

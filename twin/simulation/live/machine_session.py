@@ -50,7 +50,7 @@ class MachineSession:
 
         Raises:
             InputError: a setting that cannot be used.
-            MachineNotFoundError: neither a known name nor a file.
+            MachineNotFoundError: not a known name and not a file.
             ParameterError: the file cannot be used.
             MissingDependencyError: a library of the engine or of the controller is missing.
         """
@@ -95,7 +95,7 @@ class MachineSession:
 
     @property
     def real_time_factor(self) -> float:
-        """Told by who runs it, for the chart."""
+        """Seconds of the run per second of the clock, set by the runner for the chart."""
         return self._live.real_time_factor
 
     @real_time_factor.setter
@@ -137,7 +137,7 @@ class MachineSession:
 
     @property
     def stopped(self) -> str:
-        """Why it stands still until a reset; empty where it goes on."""
+        """Reason for a stop until a reset; empty without one."""
         return self._live.run.stopped
 
     @property
@@ -150,7 +150,7 @@ class MachineSession:
 
     @property
     def comparison_stopped(self) -> str:
-        """Why the second engine stands still; empty where it does not, or where there is none."""
+        """Reason for the stop of the second engine; empty without one."""
         return "" if self._live.comparison is None else self._live.comparison.run.stopped
 
     @property

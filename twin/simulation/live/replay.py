@@ -29,9 +29,9 @@ class RecordedMachine(NamedTuple):
 
     platform: Platform
     payload: Occupant | None
-    """who rode on it"""
+    """person on it"""
     description: str
-    """how to ask for it"""
+    """name, configuration and payload, for messages"""
 
 
 def machine_of(trajectory: Trajectory, machine: str | Path | None = None) -> RecordedMachine:
@@ -45,7 +45,7 @@ def machine_of(trajectory: Trajectory, machine: str | Path | None = None) -> Rec
     Raises:
         InputError: the machine has other parameters with any configuration and payload; says how to
             go on.
-        MachineNotFoundError: neither a known name nor a file.
+        MachineNotFoundError: not a known name and not a file.
         ParameterError: the file cannot be used.
     """
     name = trajectory.machine if machine is None else machine
@@ -53,10 +53,10 @@ def machine_of(trajectory: Trajectory, machine: str | Path | None = None) -> Rec
         for variant in _variants(name):
             if variant.platform.hash == trajectory.parameters_hash:
                 return variant
-    asked = "no shipped machine has" if machine is None else f"{str(machine)!r} does not have"
+    owner = "no shipped machine has" if machine is None else f"{str(machine)!r} does not have"
     raise InputError(
         "trajectory",
-        f"is of a machine {trajectory.machine!r} with parameters that {asked}; give the "
+        f"is of a machine {trajectory.machine!r} with parameters that {owner}; give the "
         "platform.toml that it was made with",
     )
 
@@ -109,7 +109,7 @@ class Replay:
     Attributes:
         trajectory: that is played.
         platform: the machine.
-        payload: who rode on it, None where nobody did or nobody knows.
+        payload: person on it; None without one, or if unknown.
         ball: None: trajectories have none.
         history: of the charts, the 30 s before the present time.
         period: mean time between two rows [s].
@@ -133,7 +133,7 @@ class Replay:
 
         Raises:
             InputError: no trajectory, one without rows, or not of this machine; says of which.
-            MachineNotFoundError: neither a known name nor a file.
+            MachineNotFoundError: not a known name and not a file.
             ParameterError: the file cannot be used.
         """
         self._scenes = RecordedScenes(trajectory)
@@ -195,10 +195,10 @@ class Replay:
         Raises:
             InputError: no number.
         """
-        wanted = as_floats(time, "time")
-        if wanted.ndim:
-            raise InputError("time", f"must be one number, got shape {wanted.shape}")
-        self._time = float(np.clip(wanted, self.start, self.end))
+        instant = as_floats(time, "time")
+        if instant.ndim:
+            raise InputError("time", f"must be one number, got shape {instant.shape}")
+        self._time = float(np.clip(instant, self.start, self.end))
         self.history.clear()
         last = self._row(self._time)
         self._next = max(0, last - self.history.capacity + 1)

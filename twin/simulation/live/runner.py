@@ -42,7 +42,7 @@ class Source(Protocol):
 
     @property
     def stopped(self) -> str:
-        """Why it cannot go on without a reset; empty where it can."""
+        """Reason for a stop until a reset; empty without one."""
         ...
 
     @property
@@ -101,7 +101,7 @@ class Runner:
 
     Attributes:
         source: that runs.
-        paused: whether it stands still.
+        paused: whether it is paused.
         speed: of the run in parts of real time.
         real_time_factor: seconds of the run per second of the clock, lately.
     """
@@ -122,7 +122,7 @@ class Runner:
         self.real_time_factor = float("nan")
         self._shown = shown or _nothing
         self._period = 1.0 / positive(rate, "rate")
-        self._asked: SimpleQueue[Callable[[], Any]] = SimpleQueue()
+        self._requests: SimpleQueue[Callable[[], Any]] = SimpleQueue()
         self._ending = threading.Event()
         self._thread: threading.Thread | None = None
         self._steps = 0
@@ -134,7 +134,7 @@ class Runner:
 
     def do(self, function: Callable[[], Any]) -> None:
         """Let the thread call a function before the next advance; its errors are logged."""
-        self._asked.put(function)
+        self._requests.put(function)
 
     def single_step(self) -> None:
         """Pause, and advance by one period of the source."""
@@ -172,10 +172,10 @@ class Runner:
     def _serve(self) -> None:
         while True:
             try:
-                asked = self._asked.get_nowait()
+                request = self._requests.get_nowait()
             except Empty:
                 return
-            self._guarded(asked)
+            self._guarded(request)
 
     def _advance(self, passed: float) -> None:
         """Advance by what has `passed` on the clock [s], at most `LONGEST`."""

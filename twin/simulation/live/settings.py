@@ -34,7 +34,7 @@ def loaded_machine(machine: str | Path, configuration: str | None, payload: Payl
 
     Raises:
         InputError: the file has no such configuration.
-        MachineNotFoundError: neither a known name nor a file.
+        MachineNotFoundError: not a known name and not a file.
         ParameterError: the file cannot be used.
     """
     platform, person = load(machine, configuration), occupant(payload)
@@ -54,7 +54,7 @@ class Settings(BaseModel):
     configuration: str | None = None
     """of the machine's file; None for the file as it is"""
     payload: Payload = "none"
-    """who rides on it, as rigid mass"""
+    """person on it, as rigid mass"""
     engine: str = "mujoco"
     fidelity: Fidelity = "fast"
     controller: str = "cascade"

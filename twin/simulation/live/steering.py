@@ -68,9 +68,9 @@ class Steering:
         Raises:
             InputError: wrong shape or not finite.
         """
-        wanted = self.axes.whole(as_vector(values, "values", len(self.axes.shown)))
+        target = self.axes.whole(as_vector(values, "values", len(self.axes.shown)))
         start = self._course.state(time).values
-        self._course.move_to(time, self.axes.reachable(start, wanted))
+        self._course.move_to(time, self.axes.reachable(start, target))
         self._until = -np.inf
 
     def play(self, time: float, motion: Motion, loop: bool) -> None:

@@ -68,7 +68,7 @@ class Transfer(NamedTuple):
 
 
 def at_rest(values: FloatArray) -> Rest:
-    """Return the state of axes that stand still."""
+    """Return the state of axes at rest."""
     return Rest(values, np.zeros_like(values), np.zeros_like(values))
 
 
@@ -116,12 +116,12 @@ class Pace:
         self._actuators = actuators_per_axis
 
     def transfer(self, start: Rest, end: Rest, allowed: Allowed | None = None) -> Transfer:
-        """Return a transfer that keeps the limits, or else the one that first was thought of.
+        """Return a transfer that keeps the limits, or the first candidate if none does.
 
         Args:
             start: state at its beginning.
             end: state at its end.
-            allowed: tells whether a way, axes `(m, k)`, may be taken; default: every way may.
+            allowed: returns whether a path, axes `(m, k)`, may be taken; default: every path may.
         """
         way = np.abs(self._actuators @ (end.values - start.values))
         # Of the fifth-order transition between two rests: largest slope and curvature.

@@ -1,4 +1,4 @@
-"""Pillars: actuators square to the platform, on feet that stand on the floor."""
+"""Pillars: actuators square to the platform, on feet on the floor."""
 
 from twin.machine.legs.kind import LegKind
 from twin.machine.legs.pillar.constants import constants, home_frame

@@ -149,11 +149,11 @@ class RssLeg(Leg):
         c0 and u x c0, and K = (d^2 + crank^2 - rod^2) / (2 crank). Of all turns, the one nearest
         to the middle of the actuator's range.
         """
-        forward, sideways, wanted = self._loop(place)
+        forward, sideways, constant = self._loop(place)
         reach = math.hypot(forward, sideways)
-        if reach < COINCIDENT or abs(wanted) > reach:
+        if reach < COINCIDENT or abs(constant) > reach:
             return math.nan
-        turn = BRANCHES[self.branch] * math.acos(wanted / reach)
+        turn = BRANCHES[self.branch] * math.acos(constant / reach)
         middle = (self.actuator.minimum + self.actuator.maximum) / 2
         angle = math.atan2(sideways, forward) + turn
         return middle + math.remainder(angle - middle, 2 * math.pi)
@@ -220,8 +220,8 @@ class RssLeg(Leg):
 
     def _loop(self, place: LegPlace) -> tuple[float, float, float]:
         axis, zero, tip = self.home_axis(place), self.home_zero(place), place.vector
-        wanted = (tip @ tip + self.crank_length**2 - self.rod_length**2) / (2 * self.crank_length)
-        return float(tip @ zero), float(tip @ np.cross(axis, zero)), float(wanted)
+        constant = (tip @ tip + self.crank_length**2 - self.rod_length**2) / (2 * self.crank_length)
+        return float(tip @ zero), float(tip @ np.cross(axis, zero)), float(constant)
 
     @property
     def mass(self) -> float:
