@@ -133,9 +133,9 @@ class WashoutPolicy(AxisPolicy):
         force = self._seen(observation, "specific force 0")
         self._filter.step(force + REST, self._seen(observation, "angular rate 0"))
         before, self._row = self._row, self._filter.row()
-        return self._toward(observation, self._wanted(before))
+        return self._toward(observation, self._reference(before))
 
-    def _wanted(self, before: FloatArray) -> AxisSample:
+    def _reference(self, before: FloatArray) -> AxisSample:
         """Return the axes of the reference point, where the filter moves the head."""
         if not self._filter.point.any():
             return AxisSample(*self._row)
