@@ -29,7 +29,7 @@ for name, idea in CONTROLLERS.items():
         course = TankTrackMotion(platform.home, duration=DURATION, peak_pitch=0.03)
         controller = make_controller(name, platform, course)
         run = platform.simulate(
-            DURATION, controller=controller, timestep=5e-4, configuration="fast"
+            DURATION, controller=controller, timestep=5e-4, fidelity="fast"
         )
         assert not run.stopped, run.stopped
         position, rotation, _ = TrackingErrors(run).root_mean_square()

@@ -60,7 +60,7 @@ def test_dependencies_have_a_lower_bound_that_is_installed(requirement: str) -> 
 def test_source_archive_takes_what_is_no_package() -> None:
     manifest = (ROOT / "MANIFEST.in").read_text()
     packages = {"twin", "assets", "envs", "validation"}
-    folders = {file.parent.name for file in ROOT.glob("*/*.py")} | {"docs"}
+    folders = {file.parent.name for file in ROOT.glob("[!.]*/*.py")} | {"docs"}
     for folder in folders - packages - {"build"}:
         assert f"graft {folder}\n" in manifest
     for file in ("CHANGELOG.md", "Makefile"):

@@ -98,7 +98,7 @@ def test_what_a_machine_does_not_have_is_refused() -> None:
     with pytest.raises(InputError, match=r"platform\.body\.mass") as caught:
         plan(small(parameters={"platform.mass": 1.0}))
     assert caught.value.field == "platform.mass"
-    with pytest.raises(InputError, match="fidelity"):
+    with pytest.raises(InputError, match="configuration"):
         plan(small(configurations="absent"))
     with pytest.raises(MachineNotFoundError):
         plan(small(machine="absent"))

@@ -147,10 +147,10 @@ def test_the_ball_is_the_engines() -> None:
 
 def test_closing_frees_the_batch() -> None:
     batch = make_batched_plant("mujoco", machine("srspm"), 2, PERIOD)
-    batch = weakref.ref(batch._batch)
+    native = weakref.ref(batch._batch)
     batch.close()
     gc.collect()
-    assert batch() is None
+    assert native() is None
 
 
 @pytest.mark.slow
