@@ -10,7 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, flatten_batch, one_of, quaternion_norm
+from twin.basics.arrays import (
+    FloatArray,
+    as_floats,
+    as_pose,
+    flatten_batch,
+    one_of,
+    quaternion_norm,
+)
 from twin.errors import InputError
 
 
@@ -170,3 +177,35 @@ def rotated(quaternion: FloatArray, vector: FloatArray) -> FloatArray:
     """Return vectors `(m, 3)` rotated by unit quaternions `(m, 4)`."""
     turn = 2.0 * cross(quaternion[:, 1:], vector)
     return vector + quaternion[:, :1] * turn + cross(quaternion[:, 1:], turn)
+
+
+def displaced(pose: Any, displacement: Any) -> FloatArray:
+    """Return poses `(..., 7)` moved by displacements `(..., 6)` [m], [rad], base axes.
+
+    The last three entries are a rotation vector, applied on top of the pose's attitude.
+
+    Raises:
+        InputError: wrong shape, not finite, no unit quaternion.
+    """
+    shape, (poses, steps) = flatten_batch(
+        pose=as_pose(pose), displacement=as_floats(displacement, "displacement", 6)
+    )
+    turn = quaternion_from_angles(steps[:, 3:], "rotation_vector")
+    moved = np.hstack([poses[:, :3] + steps[:, :3], quaternion_product(turn, poses[:, 3:])])
+    return moved.reshape((*shape, 7))
+
+
+def displacement(pose: Any, reference: Any) -> FloatArray:
+    """Return the displacements `(..., 6)` [m], [rad] that lead from `reference` to `pose`.
+
+    The inverse of `displaced`: `displaced(reference, displacement(pose, reference))` is `pose`.
+
+    Raises:
+        InputError: wrong shape, not finite, no unit quaternion.
+    """
+    shape, (poses, origins) = flatten_batch(
+        pose=as_pose(pose), reference=as_pose(reference, "reference")
+    )
+    turn = quaternion_product(poses[:, 3:], origins[:, 3:] * [1.0, -1.0, -1.0, -1.0])
+    vector = angles_from_quaternion(turn, "rotation_vector")
+    return np.hstack([poses[:, :3] - origins[:, :3], vector]).reshape((*shape, 6))

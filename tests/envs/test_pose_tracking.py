@@ -16,7 +16,7 @@ from twin.envs.random_motion import random_motion
 from twin.envs.scales import machine_scales
 from twin.errors import InputError, StateError
 from twin.motion import SineMotion
-from twin.motion.displacement import displaced, displacement
+from twin.rotations import displaced, displacement
 
 ID = "twin/PoseTracking-v0"
 

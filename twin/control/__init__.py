@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 CONTROLLERS = {
     "cascade": ("twin.control.cascade", "Cascade"),
-    "observer": ("twin.control.observer_cascade", "ObserverCascade"),
+    "observer": ("twin.control.observer.cascade", "ObserverCascade"),
     "feedforward": ("twin.control.feedforward", "InverseDynamicsFeedforward"),
     "computed_torque": ("twin.control.computed_torque", "ComputedTorque"),
     "lqr": ("twin.control.linear.lqr", "Lqr"),

@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.basics.arrays import not_negative
+from twin.basics.arrays import FloatArray, not_negative, read_only
 from twin.control.controller import PERIOD, Controller
 from twin.control.gains import own_gains, spring_forces, suitable_position_loop
 from twin.control.reference import Reference
-from twin.control.speed_limiter import SpeedLimiter
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
 from twin.plant.signals import Command, Measurement
+
+
+class SpeedLimiter:
+    """Keeps commanded speeds within the actuators' limits of speed and acceleration.
+
+    Attributes:
+        speed: `(n,)` largest [m/s, rad/s], infinite where unknown.
+        change: `(n,)` largest change in a control period.
+    """
+
+    def __init__(self, platform: MachineModel, period: float) -> None:
+        actuators = [leg.actuator for leg in platform.parameters.legs]
+        speeds = [inf if actuator.speed is None else actuator.speed for actuator in actuators]
+        bounds = [getattr(actuator, "acceleration", None) for actuator in actuators]
+        changes = [inf if bound is None else bound * period for bound in bounds]
+        self.speed, self.change = read_only(speeds), read_only(changes)
+        self._last = np.zeros(platform.n_actuators)
+
+    def start(self, speeds: FloatArray) -> None:
+        """Begin at commanded `speeds` `(n,)`."""
+        self._last = np.clip(speeds, -self.speed, self.speed)
+
+    def apply(self, command: FloatArray) -> FloatArray:
+        """Return the command `(n,)` nearest to the given one that the limits allow."""
+        low = np.maximum(-self.speed, self._last - self.change)
+        high = np.minimum(self.speed, self._last + self.change)
+        self._last = np.minimum(np.maximum(command, low), high)
+        return self._last
 
 
 class Cascade(Controller):

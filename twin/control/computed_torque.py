@@ -9,10 +9,10 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_flag, not_negative, positive
 from twin.control.controller import PERIOD, Controller
 from twin.control.drive_model import drive_model
+from twin.control.feedforward_table import TaskReference, task_reference
 from twin.control.gains import loop_lag
 from twin.control.prediction import Prediction
 from twin.control.reference import Reference
-from twin.control.task_reference import TaskReference, task_reference
 from twin.control.torque_mode import transmission_ratio
 from twin.errors import ControlError, InputError
 from twin.kernels.control.computed_torque import (

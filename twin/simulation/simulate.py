@@ -21,7 +21,7 @@ from twin.simulation.trajectory_data import library_versions
 
 if TYPE_CHECKING:
     from twin.control.controller import Controller
-    from twin.control.loop import ClosedLoop
+    from twin.control.loop.closed_loop import ClosedLoop
     from twin.plant.plant import Plant
 
 LARGEST_COUNT = 100_000_000
@@ -152,7 +152,7 @@ def _closed_loop(
         return None
     if forces is not None:
         raise InputError("forces", "come from the controller; give one of the two")
-    from twin.control.loop import ClosedLoop
+    from twin.control.loop.closed_loop import ClosedLoop
 
     return ClosedLoop(platform, controller, plant)
 

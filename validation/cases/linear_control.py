@@ -19,7 +19,7 @@ from twin.control.linear.lqr import Lqr
 from twin.control.linear.regulator import accumulated_cost, predicted_cost
 from twin.control.linear.robustness import achieved_gamma, margins, perturbed_poles, random_change
 from twin.model.motions import REST
-from twin.motion.displacement import displaced, displacement
+from twin.rotations import displaced, displacement
 from twin.simulation.platform import Platform
 from twin.simulation.simulate import simulate
 from twin.validation.case import Case

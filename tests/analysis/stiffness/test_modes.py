@@ -14,7 +14,7 @@ from twin.analysis.stiffness.matrix import characteristic_scale, stiffness_matri
 from twin.analysis.stiffness.modes import natural_modes
 from twin.analysis.stiffness.springs import springs_of
 from twin.model.motions import REST
-from twin.motion.displacement import displaced
+from twin.rotations import displaced
 
 
 def test_frequencies_are_those_of_the_linearised_dynamics(sprung: Any) -> None:

@@ -22,7 +22,7 @@ from twin.analysis.stiffness.variations import with_gravity
 from twin.errors import InputError
 from twin.model.motions import REST
 from twin.motion import StepMotion
-from twin.motion.displacement import displaced, displacement
+from twin.rotations import displaced, displacement
 
 
 def distance(sprung: Any, pose: Any, reference: Any) -> float:

@@ -21,7 +21,7 @@ from twin.analysis.stiffness.matrix import (
 from twin.analysis.stiffness.springs import springs_of
 from twin.analysis.stiffness.variations import with_gravity
 from twin.errors import InputError
-from twin.motion.displacement import displaced
+from twin.rotations import displaced
 
 Array = NDArray[np.float64]
 

@@ -24,7 +24,7 @@ from twin.control.linear.drives import with_drives
 from twin.control.linear.state_space import sampled
 from twin.errors import InputError, StateError
 from twin.machine.machine import MachineParameters
-from twin.motion.displacement import displaced, displacement
+from twin.rotations import displaced, displacement
 
 SPRUNG = ("compliant_stewart", "micro_hexapod")
 LAWS = {"iff": IntegralForceFeedback, "dvf": DirectVelocityFeedback}

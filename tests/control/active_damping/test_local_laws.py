@@ -34,8 +34,8 @@ from twin.control.linear import LinearMachine, linearise, rest_at
 from twin.control.linear.rest import spring_constants
 from twin.errors import InputError
 from twin.model.motions import REST
-from twin.motion.displacement import displaced, displacement
 from twin.plant.signals import Measurement
+from twin.rotations import displaced, displacement
 
 SPRUNG = ("compliant_stewart", "micro_hexapod")
 

@@ -19,10 +19,10 @@ from twin.control.linear.drives import driven_system, with_delay, with_drives, w
 from twin.control.linear.rest import spring_constants
 from twin.errors import InputError, SingularPoseError
 from twin.model.motions import REST
-from twin.motion.displacement import displaced, displacement
 from twin.papers.compliant_legs.machine import from_parameters
 from twin.papers.compliant_legs.rest.equilibrium import held_equilibrium
 from twin.papers.compliant_legs.rest.linear import held_linearisation, locked_linearisation
+from twin.rotations import displaced, displacement
 from twin.simulation.platform import Platform
 
 

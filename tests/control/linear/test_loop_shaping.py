@@ -19,7 +19,7 @@ from twin.control.linear.robustness import (
 from twin.control.linear.shaping_weights import ShapingWeights, channel_masses, shaping_filter
 from twin.control.linear.state_space import feedback_poles, series
 from twin.errors import InputError
-from twin.motion.displacement import displaced, displacement
+from twin.rotations import displaced, displacement
 
 GRID = np.geomspace(0.03, 2000.0, 800)
 

@@ -17,7 +17,7 @@ from twin.control.linear.regulator import (
 from twin.errors import InputError
 from twin.model.motions import REST
 from twin.motion import SineMotion
-from twin.motion.displacement import displaced, displacement
+from twin.rotations import displaced, displacement
 
 START = np.array([1.0, -2.0, 1.5, 1.0, 2.0, -1.0])
 

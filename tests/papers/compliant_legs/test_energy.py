@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from twin.motion.displacement import displaced
 from twin.papers.compliant_legs.energies import energy, power
 from twin.papers.compliant_legs.equations.solve import solve_free
 from twin.papers.compliant_legs.loads import NO_LOAD, load
@@ -18,6 +17,7 @@ from twin.papers.compliant_legs.responses.motion import free_motion, locked_moti
 from twin.papers.compliant_legs.rest.equilibrium import held_equilibrium
 from twin.papers.compliant_legs.state import leg_state
 from twin.papers.compliant_legs.vectors import rotation_matrix
+from twin.rotations import displaced
 
 
 def moved(machine: CompliantMachine, state: Any, time: float) -> tuple[Any, Any, Any]:

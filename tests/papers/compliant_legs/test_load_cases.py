@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from twin.motion.displacement import displacement
 from twin.papers.compliant_legs.equations.solve import rest_lengths
 from twin.papers.compliant_legs.loads import load, wrench_in_base
 from twin.papers.compliant_legs.machine import CompliantMachine
@@ -20,7 +19,7 @@ from twin.papers.compliant_legs.responses.motion import locked_motions
 from twin.papers.compliant_legs.rest.equilibrium import locked_equilibrium
 from twin.papers.compliant_legs.rest.linear import locked_linearisation
 from twin.papers.compliant_legs.vectors import rotation_matrix
-from twin.rotations import pose_from_angles
+from twin.rotations import displacement, pose_from_angles
 
 TILTED = pose_from_angles([0.02, -0.03, 0.87], [0.1, -0.15, 0.2], "compliant")
 """beta, alpha, gamma of the paper: Ry(beta) Rx(alpha) Rz(gamma)."""

@@ -9,7 +9,6 @@ import pytest
 from scipy.optimize import curve_fit
 
 from twin.errors import StateError
-from twin.motion.displacement import displaced, displacement
 from twin.papers.compliant_legs.equations.solve import rest_lengths, solve_free, solve_locked
 from twin.papers.compliant_legs.loads import NO_LOAD, load, wrench_in_base
 from twin.papers.compliant_legs.machine import CompliantMachine
@@ -26,6 +25,7 @@ from twin.papers.compliant_legs.rest.linear import (
 )
 from twin.papers.compliant_legs.rest.modes import modes_of
 from twin.papers.compliant_legs.rest.statics import locked_deflection
+from twin.rotations import displaced, displacement
 
 LOADS = (
     NO_LOAD,

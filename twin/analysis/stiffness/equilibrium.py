@@ -17,7 +17,7 @@ from twin.basics.arrays import FloatArray, as_floats, as_pose, flatten_batch
 from twin.errors import ForwardKinematicsError, SingularPoseError, StateError
 from twin.model.machine_model import MachineModel
 from twin.model.motions import REST
-from twin.motion.displacement import displaced
+from twin.rotations import displaced
 
 NEWTON_STEPS = 50
 """From the unloaded pose ten are enough unless the load comes close to what buckles the machine."""

@@ -24,7 +24,7 @@ from twin.errors import SingularPoseError
 from twin.model.conditioning import characteristic_length
 from twin.model.machine_model import MachineModel
 from twin.model.motions import REST
-from twin.motion.displacement import displaced
+from twin.rotations import displaced
 
 STEP = 2e-3
 """Differences of the weights, in parts of the platform's radius, or [rad]: two Richardson levels

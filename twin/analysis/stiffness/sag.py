@@ -16,7 +16,7 @@ from twin.charts.panels import Axes, Line, panels_figure
 from twin.errors import InputError, SingularPoseError
 from twin.model.machine_model import MachineModel
 from twin.model.motions import REST
-from twin.motion.displacement import displacement
+from twin.rotations import displacement
 
 
 class Sag(NamedTuple):

@@ -2,9 +2,12 @@
 
 from twin.control.active_damping.best_gain import BestGain, best_gain
 from twin.control.active_damping.closed_loop import closed_loop, root_locus, smallest_damping
-from twin.control.active_damping.force_sensor import leg_forces
 from twin.control.active_damping.hac_lac import HacLac
-from twin.control.active_damping.local import DirectVelocityFeedback, IntegralForceFeedback
+from twin.control.active_damping.local import (
+    DirectVelocityFeedback,
+    IntegralForceFeedback,
+    leg_forces,
+)
 from twin.control.active_damping.single_leg import LargestDamping, largest_damping
 
 __all__ = [

@@ -7,8 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.control.active_damping.force_sensor import ForceSensor
-from twin.control.active_damping.forward_forces import forward_forces
 from twin.control.active_damping.laws import LocalLaw, velocity_feedback
 from twin.control.active_damping.local_design import (
     chosen_gain,
@@ -25,8 +23,61 @@ from twin.control.linear.linearise import linearise
 from twin.control.linear.machine import LinearMachine
 from twin.control.reference import Reference
 from twin.model.machine_model import MachineModel
+from twin.model.static_deflection import static_deflection
 from twin.motion import Motion
 from twin.plant.signals import Command, Measurement
+
+
+class ForceSensor:
+    """Load cells of a machine's legs, derived from what is measured anyway.
+
+    Struts: the cell is in line with actuator and spring, F = f + k (l_0 - q) - c q', with the
+    leg's parameters k, c and l_0. Viscoelastic legs: the cell is between housing and follower, in
+    line with the actuator alone, F = f: series elements carry the same force (the cell's own place
+    matters, for below the housing its mass would come in). All other legs: F = f. Positive pushes
+    the platform. A real cell would not depend on parameters; here they are the model's own, so
+    that errors in k and c are not seen.
+    """
+
+    def __init__(self, platform: MachineModel) -> None:
+        self._rest = platform.home_coordinates
+        self._stiffness, self._damping = np.zeros((2, platform.n_actuators))
+        if platform.leg.has_axial_spring:
+            self._stiffness, self._damping, self._rest = platform.leg_springs
+
+    def read(self, measurement: Measurement) -> FloatArray:
+        """Return the forces `(n,)` [N] of a measurement."""
+        return self.along(measurement.coordinates, measurement.rates, measurement.forces)
+
+    def along(self, coordinates: FloatArray, rates: FloatArray, forces: FloatArray) -> FloatArray:
+        """Return the forces `(..., n)` [N] of coordinates, rates and actuator forces."""
+        spring = self._stiffness * (self._rest - coordinates) - self._damping * rates
+        return np.asarray(forces + spring)
+
+
+def leg_forces(platform: MachineModel, measurement: Measurement) -> FloatArray:
+    """Return the forces `(n,)` [N] that load cells in the legs would read; see `ForceSensor`."""
+    return ForceSensor(platform).read(measurement)
+
+
+def forward_forces(platform: MachineModel, reference: Reference) -> FloatArray:
+    """Return the forces `(k, n)` [N] along a reference, one row per control instant.
+
+    Springs in series follow without swinging; at rest that is exact. Rows that cannot be reached,
+    at which the loop stops, are those of home.
+
+    Raises:
+        InputError: motions the machine cannot have.
+        SingularPoseError: the reference passes a singular pose.
+    """
+    good = reference.reachable[:, None] > 0.0
+    pose = np.where(good, reference.pose, platform.home)
+    twist = np.where(good, reference.twist, 0.0)
+    acceleration = np.where(good, reference.acceleration, 0.0)
+    inner = (
+        static_deflection(platform, pose, twist, acceleration) if platform.n_deflections else None
+    )
+    return platform.inverse_dynamics(pose, twist, acceleration, deflection=inner)
 
 
 class LocalFeedback(Controller):

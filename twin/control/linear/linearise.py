@@ -24,7 +24,7 @@ from twin.control.linear.rest import Rest, internal_mass, rest_at
 from twin.errors import InputError, StateError
 from twin.model.conditioning import characteristic_length
 from twin.model.machine_model import MachineModel
-from twin.motion.displacement import displaced
+from twin.rotations import displaced
 
 REDUCED = (2, 3, 4)
 """Heave, roll and pitch: the displacements that machines with three degrees of freedom keep."""

@@ -1,7 +1,7 @@
 """Motion cueing: what a platform does so that its driver perceives a vehicle's manoeuvre."""
 
 from twin.motion.cueing.adaptive import AdaptiveWashout
-from twin.motion.cueing.adaptive_settings import AdaptiveSettings
+from twin.motion.cueing.adaptive_channels import AdaptiveSettings
 from twin.motion.cueing.algorithm import CueingAlgorithm
 from twin.motion.cueing.car import Car
 from twin.motion.cueing.classical import ClassicalWashout

@@ -10,8 +10,7 @@ from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.model.machine_model import MachineModel
-from twin.motion.cueing.adaptive_channels import CoordinatedChannels, YawChannel
-from twin.motion.cueing.adaptive_settings import AdaptiveSettings
+from twin.motion.cueing.adaptive_channels import AdaptiveSettings, CoordinatedChannels, YawChannel
 from twin.motion.cueing.algorithm import REST, CueingAlgorithm, euler_rates, saturated
 from twin.motion.cueing.channel import Channel
 from twin.motion.cueing.classical import PERIOD, washout_settings

@@ -9,7 +9,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.control.reference import Reference
 from twin.errors import TwinError
-from twin.motion.displacement import displaced, displacement
+from twin.rotations import displaced, displacement
 from twin.simulation.live.disturbance import Disturbance
 from twin.simulation.live.machine_run import MachineRun, make_engine_for, new_run
 from twin.simulation.live.settings import Settings

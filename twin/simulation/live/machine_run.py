@@ -10,7 +10,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.control.controller import Controller
-from twin.control.loop import ClosedLoop
+from twin.control.loop.closed_loop import ClosedLoop
 from twin.control.reference import Reference
 from twin.engines import make_engine
 from twin.engines.stability import suitable_timestep

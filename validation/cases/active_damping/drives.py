@@ -22,7 +22,7 @@ from twin.control.drive_model import drive_model
 from twin.control.linear import LinearMachine
 from twin.control.linear.rest import spring_constants
 from twin.engines.stability import suitable_timestep
-from twin.motion.displacement import displaced, displacement
+from twin.rotations import displaced, displacement
 from twin.simulation.platform import Platform
 from twin.simulation.simulate import simulate
 from twin.validation.measures.metrics import largest

@@ -15,7 +15,6 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.machine.payload import Occupant, Wheelchair
-from twin.motion.displacement import displacement
 from twin.papers.compliant_legs.machine import CompliantMachine, from_parameters
 from twin.papers.compliant_legs.responses.load_cases import (
     LoadResponse,
@@ -27,6 +26,7 @@ from twin.papers.compliant_legs.responses.occupant_study import OccupantEffect, 
 from twin.papers.compliant_legs.rest.equilibrium import Equilibrium, locked_equilibrium
 from twin.papers.compliant_legs.rest.linear import locked_linearisation
 from twin.papers.compliant_legs.rest.modes import Modes, modes_of
+from twin.rotations import displacement
 from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.cases.compliant_legs.figures import loads_plot, modes_plot, settling_plot

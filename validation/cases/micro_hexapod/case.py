@@ -21,10 +21,10 @@ from twin.analysis.stiffness.modes import natural_modes
 from twin.analysis.stiffness.sag import SagSweep, sag_over_gravity
 from twin.analysis.stiffness.variations import with_gravity
 from twin.basics.arrays import FloatArray
-from twin.motion.displacement import displacement
 from twin.rotations import (
     angle_between,
     angles_from_quaternion,
+    displacement,
     pose_from_angles,
     quaternion_from_angles,
 )

@@ -19,9 +19,9 @@ import numpy as np
 from twin.control.cascade import Cascade
 from twin.control.computed_torque import ComputedTorque
 from twin.control.controller import Controller
-from twin.control.equivalent_mass import lumped_mass
 from twin.control.feedforward import InverseDynamicsFeedforward
-from twin.control.observer_cascade import ObserverCascade
+from twin.control.observer.cascade import ObserverCascade
+from twin.control.observer.equivalent_mass import lumped_mass
 from twin.control.reference import Reference, sample_reference
 from twin.engines import make_engine
 from twin.machine.machine import MachineParameters

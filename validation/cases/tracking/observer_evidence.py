@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.control.observer_cascade import ObserverCascade
+from twin.control.observer.cascade import ObserverCascade
 from twin.control.reference import sample_reference
 from twin.engines import make_engine
 from twin.motion.motion import Motion

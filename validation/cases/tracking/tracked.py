@@ -12,8 +12,8 @@ from twin.control.reference import Reference, reference_of
 from twin.machine.machine import MachineParameters
 from twin.model.engine import Engine
 from twin.motion.axes import AxisSample
-from twin.motion.displacement import displacement
 from twin.motion.motion import Motion
+from twin.rotations import displacement
 from twin.simulation.platform import Platform
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory

@@ -27,7 +27,7 @@ from twin.analysis.workspace.search.sphere import sphere
 from twin.analysis.workspace.search.walk import wander
 from twin.analysis.workspace.stiffness import leg_stiffness, stiffness_range
 from twin.model.integrate import integrate
-from twin.motion.displacement import displaced
+from twin.rotations import displaced
 from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.cases.general.free_fall import singular_time

@@ -13,7 +13,6 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, positive
 from twin.errors import InputError
-from twin.motion.displacement import displacement
 from twin.papers.compliant_legs.equations.solve import solve_locked
 from twin.papers.compliant_legs.loads import FRAMES, Load, load, wrench_in_base
 from twin.papers.compliant_legs.machine import CompliantMachine
@@ -21,6 +20,7 @@ from twin.papers.compliant_legs.responses.motion import locked_motions
 from twin.papers.compliant_legs.rest.equilibrium import Equilibrium, locked_equilibrium
 from twin.papers.compliant_legs.rest.linear import locked_linearisation
 from twin.papers.compliant_legs.vectors import solved
+from twin.rotations import displacement
 
 KINDS = ("force", "moment")
 AXES = ("x", "y", "z")

@@ -14,7 +14,6 @@ from twin.basics.arrays import FloatArray
 from twin.machine.machine import MachineParameters
 from twin.machine.payload.occupant import Occupant
 from twin.machine.payload.seating import seated_on
-from twin.motion.displacement import displacement
 from twin.papers.compliant_legs.machine import from_parameters
 from twin.papers.compliant_legs.responses.load_cases import (
     LoadCase,
@@ -25,6 +24,7 @@ from twin.papers.compliant_legs.responses.load_cases import (
 from twin.papers.compliant_legs.rest.equilibrium import Equilibrium, locked_equilibrium
 from twin.papers.compliant_legs.rest.linear import locked_linearisation
 from twin.papers.compliant_legs.rest.modes import Modes, modes_of
+from twin.rotations import displacement
 
 
 class OccupantEffect(NamedTuple):

@@ -8,7 +8,6 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_pose, as_vector
 from twin.errors import InputError, StateError
-from twin.motion.displacement import displaced
 from twin.papers.compliant_legs.loads import NO_LOAD, Load
 from twin.papers.compliant_legs.machine import CompliantMachine, as_machine
 from twin.papers.compliant_legs.rest.statics import (
@@ -18,6 +17,7 @@ from twin.papers.compliant_legs.rest.statics import (
     static_forces,
 )
 from twin.papers.compliant_legs.vectors import least_squares
+from twin.rotations import displaced
 
 ITERATIONS = 60
 

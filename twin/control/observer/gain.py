@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.control.kalman_noise import ObserverDesign
+from twin.control.observer.noise import ObserverDesign
 from twin.errors import StateError
 
 SETTLED = 1e-12

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from twin.control.disturbance_model import disturbance_model, sampled
-from twin.control.kalman_gain import (
+from twin.control.observer.disturbance_model import disturbance_model, sampled
+from twin.control.observer.gain import (
     CovarianceError,
     observer_poles,
     recursive_gains,
     steady_gains,
 )
-from twin.control.kalman_noise import ObserverDesign, hardware, thesis_code, thesis_text
-from twin.control.kalman_observer import KalmanObserver
+from twin.control.observer.kalman_observer import KalmanObserver
+from twin.control.observer.noise import ObserverDesign, hardware, thesis_code, thesis_text
 from twin.errors import InputError
 
 COUNT = 5.08e-3 / 4096

@@ -9,9 +9,8 @@ import pytest
 from closed_loops import heave, lift, run
 
 import twin
-from twin.control.cascade import Cascade
+from twin.control.cascade import Cascade, SpeedLimiter
 from twin.control.controller import Controller
-from twin.control.speed_limiter import SpeedLimiter
 from twin.control.supervisor import Supervisor
 from twin.engines import engine_names
 from twin.errors import ControlError, InputError

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from twin.errors import InputError
-from twin.motion.displacement import displaced, displacement
-from twin.rotations import pose_from_angles
+from twin.rotations import displaced, displacement, pose_from_angles
 
 NUMBER = st.floats(-1.0, 1.0)
 STEP = st.lists(NUMBER, min_size=6, max_size=6)

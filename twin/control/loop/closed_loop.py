@@ -9,10 +9,10 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.control.controller import Controller
 from twin.control.gains import unstable_velocity_loop
-from twin.control.handover import Handover
-from twin.control.records import Records
+from twin.control.loop.handover import Handover
+from twin.control.loop.records import Records
+from twin.control.loop.stop import SafeStop
 from twin.control.reference import Reference
-from twin.control.stop import SafeStop
 from twin.control.supervisor import Supervisor
 from twin.errors import InputError, SimulationStoppedError, StateError
 from twin.model.machine_model import MachineModel

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, as_vector
-from twin.control.kalman_gain import recursive_gains, steady_gains
-from twin.control.kalman_noise import ObserverDesign
+from twin.control.observer.gain import recursive_gains, steady_gains
+from twin.control.observer.noise import ObserverDesign
 from twin.errors import InputError
 from twin.kernels.control.observer import LegModels, observe
 
@@ -37,7 +37,7 @@ class KalmanObserver:
 
         Raises:
             InputError: the covariance has another shape, or is not symmetric and non-negative.
-            StateError: the gains do not settle (`kalman_gain.CovarianceError`).
+            StateError: the gains do not settle (`gain.CovarianceError`).
         """
         self.design = design
         n = len(design.measurement)

@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_flag
-from twin.control.applied_force import AppliedForce
 from twin.control.cascade import Cascade
 from twin.control.controller import PERIOD
 from twin.control.drive_model import drive_model
-from twin.control.equivalent_mass import observed_mass
 from twin.control.gains import burden, loop_lag
-from twin.control.kalman_noise import ObserverDesign, hardware
-from twin.control.kalman_observer import KalmanObserver
+from twin.control.observer.applied_force import AppliedForce
+from twin.control.observer.equivalent_mass import observed_mass
+from twin.control.observer.kalman_observer import KalmanObserver
+from twin.control.observer.noise import ObserverDesign, hardware
 from twin.control.reference import Reference
 from twin.control.torque_mode import torque_loops, transmission_ratio
 from twin.errors import InputError
@@ -101,7 +101,7 @@ class ObserverCascade(Cascade):
         Raises:
             InputError: an argument that cannot be used, springs inside the legs or beside their
                 actuators, or a design of another period or number of actuators.
-            StateError: the design has no steady gains (`kalman_gain.CovarianceError`).
+            StateError: the design has no steady gains (`gain.CovarianceError`).
         """
         known = as_model(platform if model is None else model)
         if known.n_deflections:

@@ -15,8 +15,8 @@ import twin
 from twin.control import controller_names, make_controller
 from twin.control.cascade import Cascade
 from twin.control.controller import Controller
-from twin.control.handover import FADE
-from twin.control.loop import ClosedLoop
+from twin.control.loop.closed_loop import ClosedLoop
+from twin.control.loop.handover import FADE
 from twin.control.reference import Reference, reference_of, sample_reference
 from twin.control.supervisor import Supervisor
 from twin.engines.stability import suitable_timestep

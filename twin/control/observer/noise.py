@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats
-from twin.control.disturbance_model import SampledModel, disturbance_model, sampled
+from twin.control.observer.disturbance_model import SampledModel, disturbance_model, sampled
 from twin.errors import InputError
 
 MILLIMETRE = 1e-3

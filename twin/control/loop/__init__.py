@@ -1,0 +1,1 @@
+"""The closed loop: handover between controllers, safe stop, records."""

@@ -1,0 +1,1 @@
+"""Observer of leg motions and disturbances, and the cascade around it."""
