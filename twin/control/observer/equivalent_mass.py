@@ -27,7 +27,7 @@ def lumped_mass(platform: MachineModel, *, drives: bool = True) -> FloatArray:
         appendix A.3 has 18.8 kg without a source. Both leave out the drive's armature.
     """
     legs = as_model(platform).parameters.legs
-    rods = [leg.rod_mass for leg in legs]
+    rods = [leg.sliding_mass for leg in legs]
     if None in rods:
         raise InputError(
             "platform",

@@ -122,7 +122,7 @@ class Leg(Table):
         return 0.0
 
     @property
-    def rod_mass(self) -> float | None:
+    def sliding_mass(self) -> float | None:
         """Mass [kg] that moves along the leg with its actuator; None where there is none."""
         return None
 

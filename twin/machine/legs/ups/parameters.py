@@ -73,8 +73,8 @@ class UpsLeg(UniversalLeg):
         return self.housing.mass + self.rod.mass
 
     @property
-    def rod_mass(self) -> float:
-        """Mass [kg] of the rod."""
+    def sliding_mass(self) -> float:
+        """Mass [kg] of the rod, which the actuator moves along the leg."""
         return self.rod.mass
 
     def bodies(self, place: LegPlace) -> LegBodies:
