@@ -1,4 +1,4 @@
-"""PlatformEnv: one row of a task as a Gymnasium environment."""
+"""PlatformEnv: one machine of a task as a Gymnasium environment."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROW = np.array([0])
 
 
 def task_spaces(task: Task) -> tuple[spaces.Box, spaces.Box]:
-    """Return the spaces of observations and of actions of one row of a task."""
+    """Return the spaces of observations and of actions of one machine of a task."""
     seen, moved = width(task.observations), width(task.actions)
     return (
         spaces.Box(-LARGEST, LARGEST, (seen,), np.float32),
@@ -43,7 +43,7 @@ def frames_per_second(task: Task) -> int:
 def make_frames(task: Task, render_mode: str) -> Frames:
     """Return what shows the machines of a task."""
     batch = task.batch
-    return Frames(task.platform, render_mode, batch.cargo, period=batch.period)
+    return Frames(task.platform, render_mode, batch.rolling_ball, period=batch.period)
 
 
 class PlatformEnv(gym.Env[Any, Any]):
@@ -102,7 +102,7 @@ class PlatformEnv(gym.Env[Any, Any]):
         self.platform = self._episodes.platform
         self.observation_space, self.action_space = task_spaces(self.task)
         self.metadata = {**self.metadata, "render_fps": frames_per_second(self.task)}
-        self._info = RowInfo(self.task, 0)
+        self._info = MachineInfo(self.task, 0)
         self._frames: Frames | None = None
         self._running = self._closed = False
 
@@ -207,22 +207,22 @@ def _made(
     )
 
 
-class RowInfo:
+class MachineInfo:
     """`info` of one machine: signals in physical units, reward terms, reason of the end."""
 
-    def __init__(self, task: Task, row: int) -> None:
-        """Take views of the row's values; tasks keep their arrays."""
+    def __init__(self, task: Task, index: int) -> None:
+        """Take views of the machine's values; tasks keep their arrays."""
         signals = task.signals.items()
-        self._arrays = [(name, value[row]) for name, value in signals if value.ndim > 1]
+        self._arrays = [(name, value[index]) for name, value in signals if value.ndim > 1]
         self._numbers = [(name, value) for name, value in signals if value.ndim == 1]
-        self._terms, self._term = tuple(task.terms), task.term[row]
-        self._reasons, self._reason, self._row = task.reasons, task.reason, row
+        self._terms, self._term = tuple(task.terms), task.term[index]
+        self._reasons, self._reason, self._index = task.reasons, task.reason, index
 
     def __call__(self) -> dict[str, Any]:
         """Return what there is now."""
         info: dict[str, Any] = {name: value.copy() for name, value in self._arrays}
         for name, value in self._numbers:
-            info[name] = float(value[self._row])
+            info[name] = float(value[self._index])
         info["reward_terms"] = dict(zip(self._terms, self._term.tolist(), strict=True))
-        info["termination"] = self._reasons[self._reason[self._row]]
+        info["termination"] = self._reasons[self._reason[self._index]]
         return info

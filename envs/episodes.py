@@ -1,4 +1,4 @@
-"""Episodes: a task, its machines and their varied parameters, for any number of rows."""
+"""Episodes: a task, its machines and their varied parameters."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Episodes:
     Attributes:
         platform: the machine as its parameters describe it.
         task: actions, observations and rewards.
-        size: rows.
-        varied: for each row, path -> value of what a randomisation drew for its episode.
+        size: number of machines.
+        varied: for each machine, path -> value of what a randomisation drew for its episode.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Episodes:
             configuration: configuration of the machine's parameters, such as "hardware"; None for
                 none.
             engine: "analytic", "mujoco" or "bullet".
-            size: rows.
+            size: number of machines.
             randomisation: path -> distribution, a file, or a `Randomisation`; None for none.
             options: of the task.
 
@@ -61,35 +61,35 @@ class Episodes:
 
     def reset(
         self,
-        rows: Any,
+        indices: Any,
         generators: Sequence[np.random.Generator],
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        """Begin new episodes in `rows` `(m,)`, each with the generator of its number.
+        """Begin new episodes in `indices` `(m,)`, each with the generator of its number.
 
         Raises:
             InputError: an option that cannot be used.
         """
         task, given = self.task, dict(options or {})
         platforms, starts = [], []
-        for row, generator in zip(rows, generators, strict=True):
-            platform, values = self._draw(row, generator)
-            task.clear(row)
-            starts.append(task.begin(row, generator, platform, {**values, **given}))
+        for index, generator in zip(indices, generators, strict=True):
+            platform, values = self._draw(index, generator)
+            task.clear(index)
+            starts.append(task.begin(index, generator, platform, {**values, **given}))
             platforms.append(platform)
-        for row, platform, start in zip(rows, platforms, starts, strict=True):
+        for index, platform, start in zip(indices, platforms, starts, strict=True):
             task.batch.reset(
-                np.array([row]),
+                np.array([index]),
                 pose=_one(start.pose),
                 twist=_one(start.twist),
                 deflection=_one(start.deflection),
                 platforms=[platform],
                 ball=None if start.ball is None else [start.ball],
             )
-        task.evaluate(np.asarray(rows))
+        task.evaluate(np.asarray(indices))
 
     def step(self, actions: Any) -> None:
-        """Advance all rows by one control period under actions `(N, a)`, clipped to 1.
+        """Advance all machines by one control period under actions `(N, a)`, clipped to 1.
 
         Raises:
             InputError: wrong shape, or not finite.
@@ -108,13 +108,15 @@ class Episodes:
         """Free the engines."""
         self.task.close()
 
-    def _draw(self, row: int, generator: np.random.Generator) -> tuple[Platform, dict[str, float]]:
-        """Return the machine of a row's next episode, and values of the task that were varied."""
+    def _draw(
+        self, index: int, generator: np.random.Generator
+    ) -> tuple[Platform, dict[str, float]]:
+        """Return the machine of the next episode, and values of the task that were varied."""
         if self.randomisation is None:
             return self.platform, {}
         drawn = self.randomisation.sample(generator, self.platform.parameters)
         own = {f"task.{name}": value for name, value in drawn.task_values.items()}
-        self.varied[row] = {**drawn.values, **own}
+        self.varied[index] = {**drawn.values, **own}
         platform = Platform(drawn.parameters) if drawn.values else self.platform
         return platform, dict(drawn.task_values)
 

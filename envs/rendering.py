@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Frames:
-    """Takes pictures of rows with the same machine, or shows one of them in a window.
+    """Pictures of machines with the same parameters, or one of them in a window.
 
     The machine is drawn as its platform.toml describes it, not as an episode varies it. Camera or
     window open with the first frame; a copy opens its own.

@@ -51,7 +51,7 @@ class Start(NamedTuple):
 
 
 class Task(ABC):
-    """Commands from actions, observations and rewards from states, for all rows of a batched plant.
+    """Commands from actions, observations and rewards from states, for a batched plant.
 
     Arrays are overwritten by every step; copy those that are kept.
 
@@ -66,7 +66,7 @@ class Task(ABC):
         weights: `(t,)`.
         reward: `(N,)` sum of the weighted terms.
         reason: `(N,)` code of the reason for the episode's end; 0 while it goes on.
-        steps: `(N,)` control periods since the row's reset.
+        steps: `(N,)` control periods since the machine's reset.
         signals: name -> `(N, ...)` in physical units, for `info`.
     """
 
@@ -182,16 +182,16 @@ class Task(ABC):
     @abstractmethod
     def begin(
         self,
-        row: int,
+        index: int,
         generator: np.random.Generator,
         platform: Platform,
         options: Mapping[str, Any],
     ) -> Start:
-        """Draw the episode of a row whose machine will be `platform`.
+        """Draw the episode of a machine with the parameters of `platform`.
 
         Args:
-            row: which.
-            generator: of everything random in the row.
+            index: of the machine.
+            generator: of everything random in the episode.
             platform: its machine, with varied parameters.
             options: those of `reset`, and values of the task that were varied.
 
@@ -219,11 +219,11 @@ class Task(ABC):
         count(actions, self.steps, self.last_action, self._action_before)
         self.evaluate(self._all)
 
-    def scene(self, row: int) -> Scene:
-        """Return what a picture of a row shows."""
+    def scene(self, index: int) -> Scene:
+        """Return the scene of a machine."""
         batch = self.batch
-        ball = None if batch.cargo is None else batch.ball[row]
-        return Scene(batch.pose[row], batch.deflection[row], ball=ball)
+        ball = None if batch.rolling_ball is None else batch.ball[index]
+        return Scene(batch.pose[index], batch.deflection[index], ball=ball)
 
     def close(self) -> None:
         """Free the engines."""

@@ -1,4 +1,4 @@
-"""PlatformVectorEnv: many rows of a task, stepped together, as a Gymnasium vector environment."""
+"""PlatformVectorEnv: many machines of a task as a Gymnasium vector environment."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gymnasium.vector.utils import batch_space
 from twin.basics.arrays import one_of
 from twin.envs.environment import (
     RENDER_MODES,
-    RowInfo,
+    MachineInfo,
     frames_per_second,
     make_frames,
     task_spaces,
@@ -54,7 +54,7 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         """Load the machine; `reset` begins the episodes.
 
         Args:
-            num_envs: rows.
+            num_envs: number of machines.
             machine: name, path of a platform.toml, or a Platform; default the task's usual one.
             configuration: configuration of the machine's parameters, such as "hardware"; None for
                 an ideal plant.
@@ -100,14 +100,14 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
 
     @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
-        """Generators of the rows."""
-        self._seed_rows([None] * self.num_envs, range(self.num_envs), renew=False)
+        """Generators of the machines."""
+        self._seed_generators([None] * self.num_envs, range(self.num_envs), renew=False)
         return tuple(generator for generator in self._generators if generator is not None)
 
     @property
     def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
-        """Seeds of the rows' generators."""
-        self._seed_rows([None] * self.num_envs, range(self.num_envs), renew=False)
+        """Seeds of the machines' generators."""
+        self._seed_generators([None] * self.num_envs, range(self.num_envs), renew=False)
         return tuple(self._seeds)
 
     def reset(
@@ -116,10 +116,10 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin episodes in all rows, or in those of the option `reset_mask` `(N,)`.
+        """Begin episodes in all machines, or in those of the option `reset_mask` `(N,)`.
 
         Args:
-            seed: of row i seed + i; or one per row.
+            seed: of machine i seed + i; or one per machine.
             options: the task's, and `reset_mask`.
 
         Raises:
@@ -130,20 +130,20 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         given = dict(options or {})
         mask = _mask(given.pop("reset_mask", None), self.num_envs)
         seeds = _seeds(seed, self.num_envs)
-        rows = np.flatnonzero(mask)
-        self._seed_rows(seeds, rows.tolist(), renew=True)
-        self._begin(rows, given)
-        self._over[rows] = False
+        indices = np.flatnonzero(mask)
+        self._seed_generators(seeds, indices.tolist(), renew=True)
+        self._begin(indices, given)
+        self._over[indices] = False
         infos: dict[str, Any] = self._infos(mask)
-        self._add_randomised(infos, rows)
+        self._add_randomised(infos, indices)
         return self.task.observation.copy(), infos
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """Do one control period in all rows.
+        """Do one control period in all machines.
 
         Raises:
             InputError: wrong shape, or not finite.
-            StateError: a row has no episode, or one that is over with autoreset disabled.
+            StateError: a machine has no episode, or one that is over with autoreset disabled.
             ClosedEngineError: the environment is closed.
         """
         self._check_open()
@@ -151,7 +151,7 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         before = self._over.copy()
         self._check_started()
         if self.autoreset_mode is AutoresetMode.DISABLED and before.any():
-            raise StateError("some episodes are over; call reset, with reset_mask for some rows")
+            raise StateError("some episodes are over; call reset, with reset_mask for some of them")
         self._episodes.step(actions)
         infos: dict[str, Any] = {}
         if self.autoreset_mode is AutoresetMode.NEXT_STEP and before.any():
@@ -165,26 +165,26 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         over = terminated | truncated
         reward = task.reward.copy()
         if self.autoreset_mode is AutoresetMode.SAME_STEP and over.any():
-            rows = np.flatnonzero(over)
-            for row in rows.tolist():
+            indices = np.flatnonzero(over)
+            for index in indices.tolist():
                 last = {
-                    "final_obs": task.observation[row].copy(),
-                    "final_info": RowInfo(task, row)(),
+                    "final_obs": task.observation[index].copy(),
+                    "final_info": MachineInfo(task, index)(),
                 }
-                infos = self._add_info(infos, last, row)
-            self._begin(rows, {})
-            self._add_randomised(infos, rows)
+                infos = self._add_info(infos, last, index)
+            self._begin(indices, {})
+            self._add_randomised(infos, indices)
             over = np.zeros_like(over)
         self._over = over
         infos |= self._infos(self._everywhere)
         return task.observation.copy(), reward, terminated, truncated, infos
 
     def render(self) -> tuple[Any, ...] | None:
-        """Return a picture `(height, width, 3)` of each row.
+        """Return a picture `(height, width, 3)` of each machine.
 
         Raises:
             MissingDependencyError: no OpenGL library draws on this machine.
-            StateError: some rows have no episode.
+            StateError: some machines have no episode.
         """
         self._check_open()
         if self.render_mode is None:
@@ -192,7 +192,7 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         self._check_started()
         if self._frames is None:
             self._frames = make_frames(self.task, self.render_mode)
-        return tuple(self._frames.frame(self.task.scene(row)) for row in range(self.num_envs))
+        return tuple(self._frames.frame(self.task.scene(index)) for index in range(self.num_envs))
 
     def close_extras(self, **_: Any) -> None:
         """Free engines and pictures; what was refused by the constructor has none."""
@@ -200,16 +200,18 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
             if part is not None:
                 part.close()
 
-    def _begin(self, rows: Any, options: dict[str, Any]) -> None:
-        generators = [self._generators[row] for row in rows.tolist()]
-        self._started[rows] = False
-        self._episodes.reset(rows, [g for g in generators if g is not None], options)
-        self._started[rows] = True
+    def _begin(self, indices: Any, options: dict[str, Any]) -> None:
+        generators = [self._generators[index] for index in indices.tolist()]
+        self._started[indices] = False
+        self._episodes.reset(indices, [g for g in generators if g is not None], options)
+        self._started[indices] = True
 
-    def _add_randomised(self, infos: dict[str, Any], rows: Any) -> None:
-        """Add to `infos` what was varied in `rows` that have begun."""
-        for row in rows.tolist():
-            infos |= self._add_info(infos, {"randomised": dict(self._episodes.varied[row])}, row)
+    def _add_randomised(self, infos: dict[str, Any], indices: Any) -> None:
+        """Add to `infos` what was varied in `indices` that have begun."""
+        for index in indices.tolist():
+            infos |= self._add_info(
+                infos, {"randomised": dict(self._episodes.varied[index])}, index
+            )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Make copies anew from the arguments; they have no episodes."""
@@ -222,7 +224,7 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         return _made, (type(self), self._given, keywords), {"spec": self.spec}
 
     def _infos(self, mask: Any) -> dict[str, Any]:
-        """Return `info` of all rows, with the mask of those it is of."""
+        """Return `info` of all machines, with the mask of those that have it."""
         task = self.task
         infos: dict[str, Any] = {}
         for name, value in task.signals.items():
@@ -235,10 +237,10 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         infos["termination"], infos["_termination"] = reasons, mask.copy()
         return infos
 
-    def _seed_rows(self, seeds: Sequence[Any], rows: Any, *, renew: bool) -> None:
-        for row in rows:
-            if self._generators[row] is None or (renew and seeds[row] is not None):
-                self._generators[row], self._seeds[row] = seeding.np_random(seeds[row])
+    def _seed_generators(self, seeds: Sequence[Any], indices: Any, *, renew: bool) -> None:
+        for index in indices:
+            if self._generators[index] is None or (renew and seeds[index] is not None):
+                self._generators[index], self._seeds[index] = seeding.np_random(seeds[index])
 
     def _check_open(self) -> None:
         if self.closed:
@@ -246,7 +248,7 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _check_started(self) -> None:
         if not self._started.all():
-            raise StateError("some rows have no episode; call reset, with reset_mask for some")
+            raise StateError("some machines have no episode; call reset, with reset_mask for some")
 
 
 def _made(
@@ -276,7 +278,7 @@ def _seeds(seed: Any, size: int) -> list[Any]:
     if seed is None:
         return [None] * size
     if isinstance(seed, (int, np.integer)):
-        return [int(seed) + row for row in range(size)]
+        return [int(seed) + index for index in range(size)]
     if not isinstance(seed, (Sequence, np.ndarray)) or isinstance(seed, str):
         raise InputError("seed", f"must be one number, or {size}, not {seed!r}")
     seeds = [int(each) if isinstance(each, np.integer) else each for each in seed]

@@ -24,7 +24,7 @@ def picture(name: str, steps: int) -> Image:
         env.step(0.3 * env.action_space.sample())
     task = env.unwrapped.task
     scene = task.scene(0)
-    ball = None if scene.ball is None else task.batch.cargo
+    ball = None if scene.ball is None else task.batch.rolling_ball
     look = {"width": 640, "height": 480, "quality": "fine"}
     with Camera(task.platform, ghost=True, ball=ball, **look) as camera:
         seen = scene._replace(ball=None if ball is None else scene.ball[:7])

@@ -118,6 +118,6 @@ class BallBalanceEnv(PlatformEnv):
 
 
 class BallBalanceVectorEnv(PlatformVectorEnv):
-    """Many rows of `BallBalanceEnv`, stepped together; same spaces, rewards, ends and options."""
+    """Vector environment of `BallBalanceEnv`: the same spaces, rewards, ends and options."""
 
     task_type: ClassVar[type[Task]] = BallBalance

@@ -157,7 +157,7 @@ class BallBalance(Task):
 
     def begin(
         self,
-        row: int,
+        index: int,
         generator: np.random.Generator,
         platform: Platform,
         options: Mapping[str, Any],
@@ -183,9 +183,9 @@ class BallBalance(Task):
             centers[:], circle[0] = as_vector(options["target"], "target", 2), 0.0
         if options.get("ball") is not None:
             start = as_vector(as_start(options["ball"], self.ball), "ball", 4)
-        self._targets.centers[row], self._targets.circles[row] = centers, circle
-        self._increments.offset[row] = 0.0
-        self._increments.setpoint[row] = self.platform.home_coordinates
+        self._targets.centers[index], self._targets.circles[index] = centers, circle
+        self._increments.offset[index] = 0.0
+        self._increments.setpoint[index] = self.platform.home_coordinates
         return Start(ball=start)
 
     def command(self, actions: FloatArray) -> None:

@@ -128,7 +128,7 @@ class MotionCueingEnv(PlatformEnv):
 
 
 class MotionCueingVectorEnv(PlatformVectorEnv):
-    """Many rows of `MotionCueingEnv`, stepped together; same spaces, rewards, ends and options."""
+    """Vector environment of `MotionCueingEnv`: the same spaces, rewards, ends and options."""
 
     task_type: ClassVar[type[Task]] = MotionCueing
     task: MotionCueing

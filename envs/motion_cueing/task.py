@@ -37,7 +37,7 @@ from twin.simulation.scene import Scene
 
 
 class MotionCueing(Task):
-    """Manoeuvres, perception and commands of all rows.
+    """Manoeuvres, perception and commands of all machines.
 
     Attributes:
         head: `(3,)` [m] of the platform's driver from the reference point, platform axes.
@@ -130,17 +130,17 @@ class MotionCueing(Task):
 
     def begin(
         self,
-        row: int,
+        index: int,
         generator: np.random.Generator,
         platform: Platform,
         options: Mapping[str, Any],
     ) -> Start:
-        """Draw the manoeuvre of a row.
+        """Draw the manoeuvre of a machine.
 
         Args:
-            row: which.
+            index: of the machine.
             generator: of everything random.
-            platform: the row's machine.
+            platform: the machine.
             options: `manoeuvre` and what `names` lists, instead of those of the settings.
 
         Raises:
@@ -151,7 +151,7 @@ class MotionCueing(Task):
         values = [options.get(name, getattr(self.settings, name)) for name in self.names]
         low, high = intensity_bounds(manoeuvre is None, *values)
         share = float(generator.uniform(low, high)) if high > low else low
-        table = self.senses.table[row]
+        table = self.senses.table[index]
         if manoeuvre is None:
             manoeuvre = random_drive(generator, share).manoeuvre
         elif manoeuvre.duration > (len(table) - 0.5) * self.batch.period:
@@ -159,9 +159,9 @@ class MotionCueing(Task):
         else:
             manoeuvre = manoeuvre.scaled(share)
         fill_table(manoeuvre, self.batch.period, table)
-        self.intensity[row] = share
-        self._constants.low[row] = platform.minimum_coordinates
-        self._constants.high[row] = platform.maximum_coordinates
+        self.intensity[index] = share
+        self._constants.low[index] = platform.minimum_coordinates
+        self._constants.high[index] = platform.maximum_coordinates
         return Start()
 
     def command(self, actions: FloatArray) -> None:
@@ -178,13 +178,13 @@ class MotionCueing(Task):
             begin_commands(self.machine, indices, self._state, self.batch.measured)
         super().evaluate(indices)
 
-    def scene(self, row: int) -> Scene:
-        """Return what a picture of a row shows: the commanded pose as a ghost."""
-        scene = super().scene(row)
+    def scene(self, index: int) -> Scene:
+        """Return the scene of a machine, with the commanded pose as a ghost."""
+        scene = super().scene(index)
         if self.settings.action not in POSE_ACTIONS:
             return scene
         still = np.zeros((1, 6))
-        axes = AxisSample(self.commands[row : row + 1], still, still)
+        axes = AxisSample(self.commands[index : index + 1], still, still)
         return scene._replace(ghost=motion_of_axes(self.platform, axes).pose[0])
 
     def _check(self, platform: Platform, settings: Any) -> None:

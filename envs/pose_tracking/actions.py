@@ -67,11 +67,11 @@ class TrackingActions:
         scale = np.asarray(self.channel.scale)
         self._law = ActionLaw(scale, bounds, gain, batch.period, settings.residual)
 
-    def begin(self, row: int, pose: FloatArray, coordinates: FloatArray) -> None:
-        """Begin an episode of a row at `pose` `(7,)`, its actuators at `coordinates` `(n,)`."""
+    def begin(self, index: int, pose: FloatArray, coordinates: FloatArray) -> None:
+        """Begin an episode of a machine at `pose` `(7,)`, its actuators at `coordinates` `(n,)`."""
         increments = self._increments
         start = 0.0 if self._law.residual else displacement(pose, increments.home)
-        increments.offset[row], increments.setpoint[row] = start, coordinates
+        increments.offset[index], increments.setpoint[index] = start, coordinates
 
     def fill(
         self, actions: FloatArray, steps: Any, reference: Reference, drive_commands: FloatArray

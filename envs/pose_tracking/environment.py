@@ -116,6 +116,6 @@ class PoseTrackingEnv(PlatformEnv):
 
 
 class PoseTrackingVectorEnv(PlatformVectorEnv):
-    """Many rows of `PoseTrackingEnv`, stepped together; same spaces, rewards, ends and options."""
+    """Vector environment of `PoseTrackingEnv`: the same spaces, rewards, ends and options."""
 
     task_type: ClassVar[type[Task]] = PoseTracking

@@ -93,7 +93,7 @@ class PoseTracking(Task):
 
     def begin(
         self,
-        row: int,
+        index: int,
         generator: np.random.Generator,
         platform: Platform,
         options: Mapping[str, Any],
@@ -111,13 +111,13 @@ class PoseTracking(Task):
             reference = self._given
         else:
             motion, reference = self._drawn(generator, options)
-        self.motions[row] = motion
+        self.motions[index] = motion
         if len(reference.time) > self._last + 1:
             self._reference = lengthened(self._reference, len(reference.time))
             self._last = len(reference.time) - 1
             self._group(self._reference, self._limits, self._signals)
-        fill_reference(self._reference, row, reference)
-        self._acting.begin(row, reference.pose[0], reference.coordinates[0])
+        fill_reference(self._reference, index, reference)
+        self._acting.begin(index, reference.pose[0], reference.coordinates[0])
         pose, twist, _ = platform.constrain(reference.pose[0], reference.twist[0])
         return Start(pose, twist)
 
@@ -125,9 +125,9 @@ class PoseTracking(Task):
         """Fill `drive_commands` from actions."""
         self._acting.fill(actions, self.steps, self._reference, self.drive_commands)
 
-    def scene(self, row: int) -> Scene:
-        """Return what a picture of a row shows: the commanded pose as a ghost."""
-        return super().scene(row)._replace(ghost=self._signals.reference_pose[row])
+    def scene(self, index: int) -> Scene:
+        """Return the scene of a machine, with the commanded pose as a ghost."""
+        return super().scene(index)._replace(ghost=self._signals.reference_pose[index])
 
     def _batch_options(self) -> dict[str, Any]:
         return self._options

@@ -121,6 +121,6 @@ class VibrationIsolationEnv(PlatformEnv):
 
 
 class VibrationIsolationVectorEnv(PlatformVectorEnv):
-    """Many rows of `VibrationIsolationEnv`, stepped together; same spaces and rewards."""
+    """Vector environment of `VibrationIsolationEnv`: the same spaces and rewards."""
 
     task_type: ClassVar[type[Task]] = VibrationIsolation

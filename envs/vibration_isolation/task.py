@@ -157,7 +157,7 @@ class VibrationIsolation(Task):
 
     def begin(
         self,
-        row: int,
+        index: int,
         generator: np.random.Generator,
         platform: Platform,
         options: Mapping[str, Any],
@@ -178,11 +178,11 @@ class VibrationIsolation(Task):
         lines = random_lines(generator, acceleration, lowest, highest, self.settings.lines)
         batch, shaking = self.batch, self._shaking
         tables = shaking_tables(lines, shaking.mean.shape[1] - 1, batch.ratio, batch.timestep)
-        shaking.mean[row, :-1], shaking.displacement[row] = tables
-        shaking.noise[row] = self._noise * generator.standard_normal(shaking.noise.shape[1:])
+        shaking.mean[index, :-1], shaking.displacement[index] = tables
+        shaking.noise[index] = self._noise * generator.standard_normal(shaking.noise.shape[1:])
         level, along = spectrum(acceleration, lowest, highest), np.sqrt(3.0)
         radius = characteristic_length(platform.platform_joints)
-        self._memory.levels[row] = along * np.array(
+        self._memory.levels[index] = along * np.array(
             [level.acceleration, level.displacement, TURNING * level.velocity / radius]
         )
         return Start()
@@ -194,8 +194,8 @@ class VibrationIsolation(Task):
         start, measured = self._memory.start, self.batch.measured
         fill_command(actions, self._law, start, measured, self.drive_commands)
 
-    def scene(self, row: int) -> Scene:
-        """Return what a picture of a row shows: the base where the shaking has put it."""
-        displacement = self._shaking.displacement[row]
-        now = displacement[min(self.steps[row], len(displacement) - 1)]
-        return super().scene(row)._replace(base_displacement=now)
+    def scene(self, index: int) -> Scene:
+        """Return the scene of a machine, with the displacement of its base."""
+        displacement = self._shaking.displacement[index]
+        now = displacement[min(self.steps[index], len(displacement) - 1)]
+        return super().scene(index)._replace(base_displacement=now)

@@ -237,7 +237,7 @@ def test_options_of_reset_and_of_the_ball() -> None:
 
 def test_the_usual_ball_suits_the_machine() -> None:
     env = make(machine="micro_hexapod")
-    assert env.task.batch.cargo == ball_for(env.platform.parameters)
+    assert env.task.batch.rolling_ball == ball_for(env.platform.parameters)
     env.close()
 
 

@@ -247,7 +247,7 @@ def test_bad_arguments_are_refused(engine: str) -> None:
     batch = make_batched_plant(engine, platform, 1, PERIOD)
     with pytest.raises(ClosedEngineError):
         batch.advance(np.zeros((1, 6)))
-    with pytest.raises(InputError, match="rows"):
+    with pytest.raises(InputError, match="indices"):
         batch.reset(np.array([1]))
     with pytest.raises(InputError, match="pose"):
         batch.reset(np.array([0]), pose=np.zeros((1, 7)))

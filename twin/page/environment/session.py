@@ -75,7 +75,7 @@ class EnvironmentSession:
             options = {**policy_for(name, environment).origin.options, **options}
         self._env: Any = gymnasium.make(environment, disable_env_checker=True, **options)
         inner: Any = self._env.unwrapped
-        self.platform, self.ball = inner.platform, inner.task.batch.cargo
+        self.platform, self.ball = inner.platform, inner.task.batch.rolling_ball
         self.period = float(inner.task.batch.period)
         laws = own_laws(self._env)
         given = () if name is None else (str(name),)

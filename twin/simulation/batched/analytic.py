@@ -1,4 +1,4 @@
-"""Batched plants of the analytic reference: compiled kernels, rows shared out over the cores."""
+"""Batched plants of the analytic reference: compiled kernels on all cores."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from twin.simulation.batched.batched_plant import BatchedPlant
 from twin.simulation.batched.empty_arrays import empty_balls
 
 SMALLEST_CHUNK = 2
-"""Rows below which handing work to a thread costs more than it saves: a row takes some 40 us."""
+"""Machines per thread at least; fewer cost more than they save: a machine takes some 40 us."""
 
 
 class AnalyticBatchedPlant(BatchedPlant):
@@ -31,25 +31,25 @@ class AnalyticBatchedPlant(BatchedPlant):
     own_fidelity: ClassVar[str] = "fast"
 
     def _prepare(self) -> None:
-        """Stack the constants of all rows."""
+        """Stack the constants of all machines."""
         platform, size = self.platform, self.size
         body, legs = platform.constants[:2]
         self._kind: Any = type(legs)
         self._bodies = np.tile(body, (size, 1))
         self._leg_rows = np.tile(legs.rows, (size, 1, 1))
-        self._balls = empty_balls(0 if self.cargo is None else size)
+        self._balls = empty_balls(0 if self.rolling_ball is None else size)
         self.ball, self.ball_lost = self._balls.place, self._balls.lost
         self._adopt_arrays()
 
-    def _adopt(self, row: int, platform: MachineModel) -> None:
+    def _adopt(self, index: int, platform: MachineModel) -> None:
         body, legs = platform.constants[:2]
         if type(legs) is not self._kind:
             raise InputError("platforms", f"{platform.name} has legs of another kind")
-        super()._adopt(row, platform)
-        self._bodies[row], self._leg_rows[row] = body, legs.rows
+        super()._adopt(index, platform)
+        self._bodies[index], self._leg_rows[index] = body, legs.rows
 
     def _adopt_arrays(self) -> None:
-        """Cut the rows into chunks, one per core."""
+        """Cut the machines into chunks, one per core."""
         chunks = max(1, min(usable_cores(), self.size // SMALLEST_CHUNK))
         edges = np.linspace(0, self.size, chunks + 1).astype(int).tolist()
         self._chunks = [self._chunk(slice(*edge)) for edge in pairwise(edges)]
@@ -66,28 +66,28 @@ class AnalyticBatchedPlant(BatchedPlant):
                 if name != "none"
             }
         )
-        if self.cargo is None:
+        if self.rolling_ball is None:
             del parts[2:]
         return Constants(self._bodies[rows], self._kind(self._leg_rows[rows])), arrays, *parts
 
-    def _place(self, row: int, state: State, ball: Any) -> None:
+    def _place(self, index: int, state: State, ball: Any) -> None:
         """Put the ball where it starts; the arrays of states are the engine's own."""
-        if self.cargo is None:
+        if self.rolling_ball is None:
             if ball is not None:
                 raise InputError("ball", "this batch was made without one")
             return
         from twin.kernels.batched.rolling import start_ball
         from twin.model.ball.position import as_start
 
-        start = as_vector(as_start(ball, self.cargo), "ball", 4)
-        start_ball(self.cargo.constants, self.machines, self._balls, row, start.copy())
+        start = as_vector(as_start(ball, self.rolling_ball), "ball", 4)
+        start_ball(self.rolling_ball.constants, self.machines, self._balls, index, start.copy())
 
     def _advance(self) -> None:
         last = (int(self.mode == "velocity"), self.timestep)
-        if self.cargo is None:
+        if self.rolling_ball is None:
             on_threads(advance_rows, [(*chunk, *last) for chunk in self._chunks])
             return
         from twin.kernels.batched.rolling import advance_rolling_rows
 
-        ball = self.cargo.constants
+        ball = self.rolling_ball.constants
         on_threads(advance_rolling_rows, [(*chunk, ball, *last) for chunk in self._chunks])

@@ -1,4 +1,4 @@
-"""Base of all batched plants: arrays of states, checked arguments, drives, resets of rows."""
+"""Base of all batched plants: arrays of states, checked arguments, drives, resets of machines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from twin.simulation.batched.drive_arrays import (
     grown,
     loop_gains,
     make_drive_arrays,
-    place_row,
+    place_drives,
     queue_capacity,
 )
 from twin.simulation.batched.empty_arrays import empty_inputs, empty_machines
@@ -32,22 +32,22 @@ LARGEST_SIZE = 1_000_000
 
 
 class BatchedPlant(ABC):
-    """Machines of one kind with their drives and sensors, one per row, advanced together.
+    """Machines of one kind with their drives and sensors, advanced together.
 
-    Rows do not know of each other: what one does is the same, bit for bit, in a batched plant of
-    any size.
+    Machines are independent: the results of each are the same, bit for bit, in a batched plant
+    of any size.
 
     Attributes:
         platform: the machine as its parameters describe it.
-        platforms: that of each row; other ones where parameters were varied.
-        size: rows.
+        platforms: that of each machine; other ones where parameters were varied.
+        size: number of machines.
         period: of control [s].
         timestep: of the engine [s].
         ratio: steps of the engine in a period.
         mode: of the commands, "velocity" or "force".
-        machines: states of all rows; its arrays are also attributes of the batched plant. Read
+        machines: states of all machines; its arrays are also attributes of the batched plant. Read
             only.
-        cargo: the `Ball` that rolls on every platform, or None.
+        rolling_ball: the `Ball` that rolls on every platform, or None.
         ball: `(N, 13)` pose and twist of the balls in the base frame, where there are any.
         ball_lost: `(N,)` True where they have left their plates.
     """
@@ -66,11 +66,11 @@ class BatchedPlant(ABC):
         fidelity: str | None = None,
         ball: Any = None,
     ) -> None:
-        """Prepare the rows; `reset` puts machines into them.
+        """Prepare the arrays; `reset` puts machines into them.
 
         Args:
             platform: the machine.
-            size: rows.
+            size: number of machines.
             period: of control [s].
             timestep: of the engine [s], default the longest that is allowed, at most 1 ms.
             mode: "velocity" (the drives close velocity loops) or "force".
@@ -89,7 +89,7 @@ class BatchedPlant(ABC):
             self.own_fidelity if fidelity is None else fidelity, "fidelity", FIDELITIES
         )
         self.period = positive(period, "period")
-        self.cargo = as_ball(ball, platform.parameters)
+        self.rolling_ball = as_ball(ball, platform.parameters)
         if timestep is None:
             timestep = suitable_timestep(platform, self.period, self._check_step)
         self.ratio = whole_ratio(self.period, timestep)
@@ -116,13 +116,13 @@ class BatchedPlant(ABC):
         self.measured, self.measured_rates = machines.measured, machines.measured_rates
         self.forces, self.effort = machines.forces, machines.effort
         self.gap, self.failed = machines.gap, machines.failed
-        balls = 0 if self.cargo is None else size
+        balls = 0 if self.rolling_ball is None else size
         self.ball, self.ball_lost = np.zeros((balls, 13)), np.zeros(balls, dtype=bool)
         self._prepare()
 
     def reset(
         self,
-        rows: Any,
+        indices: Any,
         *,
         pose: Any = None,
         twist: Any = None,
@@ -130,10 +130,10 @@ class BatchedPlant(ABC):
         platforms: Sequence[MachineModel] | None = None,
         ball: Any = None,
     ) -> None:
-        """Put machines into `rows`, loops closed, drives holding them.
+        """Put machines at `indices`, loops closed, drives holding them.
 
         Args:
-            rows: `(m,)` whole numbers, each once.
+            indices: `(m,)` whole numbers, each once.
             pose: `(m, 7)`, default home.
             twist: `(m, 6)`, default rest.
             deflection: `(m, 2k)`, default where springs inside the legs rest.
@@ -147,15 +147,15 @@ class BatchedPlant(ABC):
         """
         if self._closed:
             raise ClosedEngineError("the batched plant is closed; make a new one")
-        indices = _rows(rows, self.size)
+        indices = _checked_indices(indices, self.size)
         m, k = len(indices), self.platform.n_deflections
         if platforms is not None and len(platforms) != m:
-            raise InputError("platforms", f"must be {m}, one per row, not {len(platforms)}")
-        for number, row in enumerate(indices):
-            self._placed[row] = self._ready = False
-            if platforms is not None and platforms[number] is not self.platforms[row]:
-                self._adopt(row, as_model(platforms[number]))
-            machine = self.platforms[row]
+            raise InputError("platforms", f"must be {m}, one per machine, not {len(platforms)}")
+        for number, index in enumerate(indices):
+            self._placed[index] = self._ready = False
+            if platforms is not None and platforms[number] is not self.platforms[index]:
+                self._adopt(index, as_model(platforms[number]))
+            machine = self.platforms[index]
             at = machine.home if pose is None else as_pose(_entry(pose, "pose", number, m, 7))
             moving = REST if twist is None else _entry(twist, "twist", number, m, 6)
             if deflection is not None:
@@ -163,13 +163,13 @@ class BatchedPlant(ABC):
             else:
                 inside = static_deflection(machine, at, REST, REST) if k else np.empty(0)
             start = None if ball is None else ball[number]
-            self._put(row, machine, (at, moving, inside), start)
+            self._put(index, machine, (at, moving, inside), start)
         self._ready = bool(self._placed.all())
 
     def advance(
         self, command: Any, *, feedforward: Any = None, wrench: Any = None, shaking: Any = None
     ) -> None:
-        """Advance all rows by one control period; rows that have failed stay where they are.
+        """Advance all machines by one control period; those that have failed keep their states.
 
         Args:
             command: `(N, n)` speeds [m/s, rad/s] or forces [N, N m].
@@ -180,11 +180,11 @@ class BatchedPlant(ABC):
 
         Raises:
             InputError: wrong shapes.
-            ClosedEngineError: the batched plant is closed, or a row was never reset or its reset
-                refused.
+            ClosedEngineError: the batched plant is closed, or a machine was never reset, or its
+                reset was refused.
         """
         if self._closed or not self._ready:
-            raise ClosedEngineError("the batched plant is closed, or has rows that were not reset")
+            raise ClosedEngineError("the batched plant is closed, or some machines were not reset")
         inputs = self._inputs
         _take(inputs.command, command, "command")
         if self._fed or feedforward is not None:
@@ -204,19 +204,19 @@ class BatchedPlant(ABC):
         """Make what the engine needs; all arguments are checked and kept.
 
         Raises:
-            InputError: a machine that the engine refuses, or more rows than it holds.
+            InputError: a machine that the engine refuses, or more machines than it holds.
         """
 
     @abstractmethod
     def _advance(self) -> None:
-        """Advance all rows by one control period under `_inputs`."""
+        """Advance all machines by one control period under `_inputs`."""
 
     @abstractmethod
-    def _place(self, row: int, state: State, ball: Any) -> None:
-        """Put the machine of a row into the engine; states and drives are there already."""
+    def _place(self, index: int, state: State, ball: Any) -> None:
+        """Put a machine into the engine; its states and drives are set already."""
 
-    def _adopt(self, row: int, platform: MachineModel) -> None:
-        """Take over another machine into a row."""
+    def _adopt(self, index: int, platform: MachineModel) -> None:
+        """Replace the machine at an index."""
         mine = self.platform
         alike = (platform.kind, platform.n_actuators, platform.n_deflections, platform.dof)
         if alike != (mine.kind, mine.n_actuators, mine.n_deflections, mine.dof):
@@ -228,7 +228,7 @@ class BatchedPlant(ABC):
         if capacity > self._drive_arrays.queue.shape[1]:
             self._drive_arrays = grown(self._drive_arrays, capacity)
             self._adopt_arrays()
-        self.platforms[row], self._plants[row] = platform, plant
+        self.platforms[index], self._plants[index] = platform, plant
 
     def _adopt_arrays(self) -> None:  # noqa: B027 (only some batched plants keep what depends on it)
         """Update what refers to the arrays of the drives, which are new ones."""
@@ -239,26 +239,28 @@ class BatchedPlant(ABC):
 
         check_timestep(platform, timestep, self.name, "rk4")
 
-    def _put(self, row: int, machine: MachineModel, start: tuple[Any, Any, Any], ball: Any) -> None:
+    def _put(
+        self, index: int, machine: MachineModel, start: tuple[Any, Any, Any], ball: Any
+    ) -> None:
         pose, twist, deflection = start
         lengths, rates = np.empty(machine.n_actuators), np.empty(machine.n_actuators)
         coordinates_and_rates(machine.constants.legs, pose, twist, lengths, rates)
         if not np.isfinite(lengths).all():
             raise InputError("pose", f"{pose.tolist()} is out of reach of {machine.name}")
         state = State(0.0, pose, twist, lengths, rates, deflection)
-        place_row(self._drive_arrays, row, self._plants[row], self._gains, state)
+        place_drives(self._drive_arrays, index, self._plants[index], self._gains, state)
         at = self.machines
-        at.pose[row], at.twist[row], at.deflection[row] = pose, twist, deflection
-        at.coordinates[row], at.rates[row] = self._plants[row].actuated(state)
-        at.acceleration[row] = at.gap[row] = 0.0
-        at.forces[row] = self._plants[row].leg_forces
-        at.failed[row] = False
-        self._place(row, state, ball)
-        measurement = self._plants[row].measure(state)
-        at.measured[row], at.measured_rates[row] = measurement.coordinates, measurement.rates
-        at.effort[row] = self._plants[row].states[:, 0]
-        self._drive_arrays.before[row] = measurement.coordinates
-        self._placed[row] = True
+        at.pose[index], at.twist[index], at.deflection[index] = pose, twist, deflection
+        at.coordinates[index], at.rates[index] = self._plants[index].actuated(state)
+        at.acceleration[index] = at.gap[index] = 0.0
+        at.forces[index] = self._plants[index].leg_forces
+        at.failed[index] = False
+        self._place(index, state, ball)
+        measurement = self._plants[index].measure(state)
+        at.measured[index], at.measured_rates[index] = measurement.coordinates, measurement.rates
+        at.effort[index] = self._plants[index].states[:, 0]
+        self._drive_arrays.before[index] = measurement.coordinates
+        self._placed[index] = True
 
 
 def _take(mine: FloatArray, given: Any, field: str, *, optional: bool = False) -> bool:
@@ -272,14 +274,14 @@ def _take(mine: FloatArray, given: Any, field: str, *, optional: bool = False) -
     return True
 
 
-def _rows(rows: Any, size: int) -> list[int]:
-    found = np.asarray(rows)
+def _checked_indices(indices: Any, size: int) -> list[int]:
+    found = np.asarray(indices)
     if found.ndim != 1 or found.dtype.kind not in "iu":
-        raise InputError("rows", "must be whole numbers of shape (m,)")
-    indices: list[int] = found.tolist()
-    if len(set(indices)) != len(indices) or not all(0 <= index < size for index in indices):
-        raise InputError("rows", f"must be different numbers from 0 to {size - 1}")
-    return indices
+        raise InputError("indices", "must be whole numbers of shape (m,)")
+    checked: list[int] = found.tolist()
+    if len(set(checked)) != len(checked) or not all(0 <= index < size for index in checked):
+        raise InputError("indices", f"must be different numbers from 0 to {size - 1}")
+    return checked
 
 
 def _entry(values: Any, field: str, number: int, count: int, width: int) -> FloatArray:

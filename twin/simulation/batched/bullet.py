@@ -14,21 +14,21 @@ from twin.model.engine import State
 from twin.model.machine_model import MachineModel
 from twin.simulation.batched.batched_plant import BatchedPlant
 from twin.simulation.batched.bullet_row import BulletRow, check_size
-from twin.simulation.batched.drive_arrays import place_row
+from twin.simulation.batched.drive_arrays import place_drives
 
 
 class BulletBatchedPlant(BatchedPlant):
     """Machines in PyBullet, which knows no batches and one core.
 
     The fidelity "fast" takes one Bullet step per time step, "accurate" extrapolates from three
-    copies of a row; see the engine. Rows give what `BulletEngine` gives.
+    copies of a machine; see the engine. Results are those of `BulletEngine`.
     """
 
     name: ClassVar[str] = "bullet"
     own_fidelity: ClassVar[str] = "fast"
 
     def _prepare(self) -> None:
-        """Load a machine for every row."""
+        """Load an engine for every machine."""
         platform, size = self.platform, self.size
         check_size(size, self.fidelity)
         self._home = np.tile(platform.home_coordinates, (size, 1))
@@ -49,25 +49,25 @@ class BulletBatchedPlant(BatchedPlant):
         self._engines.clear()
 
     def _load(self, platform: MachineModel) -> BulletRow:
-        return BulletRow(platform, self.timestep, self.fidelity, self.cargo)
+        return BulletRow(platform, self.timestep, self.fidelity, self.rolling_ball)
 
     def _check_step(self, platform: MachineModel, timestep: float) -> None:
         check_timestep(platform, timestep, self.name, "explicit")
 
-    def _adopt(self, row: int, platform: MachineModel) -> None:
-        super()._adopt(row, platform)
-        self._engines[row].close()  # first, so that no more clients are open than rows
-        self._engines[row] = self._load(platform)
-        self._home[row] = platform.home_coordinates
+    def _adopt(self, index: int, platform: MachineModel) -> None:
+        super()._adopt(index, platform)
+        self._engines[index].close()  # first, so that no more clients are open than machines
+        self._engines[index] = self._load(platform)
+        self._home[index] = platform.home_coordinates
 
-    def _place(self, row: int, state: State, ball: Any) -> None:
-        engine = self._engines[row]
+    def _place(self, index: int, state: State, ball: Any) -> None:
+        engine = self._engines[index]
         state = engine.reset(state.pose, state.twist, state.deflection, ball=ball)
         # The drives start where Bullet's joints are, to the last bit.
-        place_row(self._drive_arrays, row, self._plants[row], self._gains, state)
-        self._sense(row)
-        if self.cargo is not None:
-            self.ball[row], self.ball_lost[row] = engine.ball, False
+        place_drives(self._drive_arrays, index, self._plants[index], self._gains, state)
+        self._sense(index)
+        if self.rolling_ball is not None:
+            self.ball[index], self.ball_lost[index] = engine.ball, False
 
     def _advance(self) -> None:
         arrays, machines, inputs = self._drive_arrays, self.machines, self._inputs
@@ -78,44 +78,48 @@ class BulletBatchedPlant(BatchedPlant):
         going = np.flatnonzero(~machines.failed).tolist()
         for part in range(self.ratio):
             drive_rows(arrays, machines, self.ratio, mode, self.timestep)
-            for row in going:
-                if not machines.failed[row]:
-                    self._step(row, part)
-        for row in going:
-            self._take_over(row)
+            for index in going:
+                if not machines.failed[index]:
+                    self._step(index, part)
+        for index in going:
+            self._take_over(index)
         read_rows(arrays, machines, self.period)
-        if self.cargo is not None:
-            lost = is_lost(self.cargo, on_plate(self.pose, self.twist, self.ball))
+        if self.rolling_ball is not None:
+            lost = is_lost(self.rolling_ball, on_plate(self.pose, self.twist, self.ball))
             self.ball_lost |= lost & ~machines.failed
 
-    def _step(self, row: int, part: int) -> None:
-        """Step a row; it fails where its state means nothing any more."""
-        engine, machines, inputs = self._engines[row], self.machines, self._inputs
-        shaking = inputs.shaking[row, part] if self._shaken else self._still
-        self._before[row] = engine.read()[1]
-        gap = engine.advance(machines.forces[row], inputs.wrench[row], shaking)
-        machines.failed[row] = not gap <= LARGEST_GAP
+    def _step(self, index: int, part: int) -> None:
+        """Step a machine; it fails if its state is no longer valid."""
+        engine, machines, inputs = self._engines[index], self.machines, self._inputs
+        shaking = inputs.shaking[index, part] if self._shaken else self._still
+        self._before[index] = engine.read()[1]
+        gap = engine.advance(machines.forces[index], inputs.wrench[index], shaking)
+        machines.failed[index] = not gap <= LARGEST_GAP
         if engine.broken:
             return
-        machines.gap[row] = engine.loop_gap
-        self._sense(row)
+        machines.gap[index] = engine.loop_gap
+        self._sense(index)
 
-    def _sense(self, row: int) -> None:
-        """Read what the actuators of a row move, without springs in series."""
-        _, _, lengths, rates, deflection = self._engines[row].read()
+    def _sense(self, index: int) -> None:
+        """Read what the actuators of a machine move, without springs in series."""
+        _, _, lengths, rates, deflection = self._engines[index].read()
         k, machines = self.platform.n_deflections, self.machines
-        machines.coordinates[row], machines.rates[row] = self._home[row] + lengths, rates
+        machines.coordinates[index], machines.rates[index] = self._home[index] + lengths, rates
         if k:
-            machines.coordinates[row] -= deflection[:k]
-            machines.rates[row] -= deflection[k:]
+            machines.coordinates[index] -= deflection[:k]
+            machines.rates[index] -= deflection[k:]
 
-    def _take_over(self, row: int) -> None:
-        """Take over the state of a row at the end of a period, if it is one."""
-        engine, machines = self._engines[row], self.machines
+    def _take_over(self, index: int) -> None:
+        """Take over the state of a machine at the end of a period, if it is valid."""
+        engine, machines = self._engines[index], self.machines
         if engine.broken:
             return
         pose, twist, _, _, deflection = engine.read()
-        machines.pose[row], machines.twist[row], machines.deflection[row] = pose, twist, deflection
-        machines.acceleration[row] = (twist - self._before[row]) / self.timestep
-        if self.cargo is not None:
-            self.ball[row] = engine.ball
+        machines.pose[index], machines.twist[index], machines.deflection[index] = (
+            pose,
+            twist,
+            deflection,
+        )
+        machines.acceleration[index] = (twist - self._before[index]) / self.timestep
+        if self.rolling_ball is not None:
+            self.ball[index] = engine.ball

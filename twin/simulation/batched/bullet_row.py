@@ -1,4 +1,4 @@
-"""One row of a batched plant in PyBullet: an engine without the records that its guard keeps."""
+"""One machine of a batched plant in PyBullet: an engine without the records of its guard."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ def check_size(size: int, fidelity: str) -> None:
     """Refuse a batched plant that would take too much memory.
 
     Raises:
-        InputError: more rows than `MOST_WORLDS` allow.
+        InputError: more machines than `MOST_WORLDS` allow.
     """
     copies = len(WEIGHTS[cast(Fidelity, fidelity)])
     if size * copies > MOST_WORLDS:
         raise InputError(
             "size",
             f"Bullet takes 30 MB for each world, and fidelity {fidelity!r} {copies} of them for a "
-            f"row: at most {MOST_WORLDS // copies} rows, not {size}; use the engine 'mujoco' or "
-            "'analytic' for more",
+            f"machine: at most {MOST_WORLDS // copies} machines, not {size}; use the engine "
+            "'mujoco' or 'analytic' for more",
         )
 
 

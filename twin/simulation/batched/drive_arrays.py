@@ -1,4 +1,4 @@
-"""Drives and sensors of a batched plant: the plants of all rows as stacked arrays."""
+"""Drives and sensors of a batched plant: the plants of all machines as stacked arrays."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CONTROLLER_PERIOD = 1e-3
 
 
 def make_drive_arrays(size: int, actuators: int, capacity: int) -> DriveArrays:
-    """Return arrays of zeros; `place_row` fills their rows."""
+    """Return arrays of zeros; `place_drives` fills them."""
     return DriveArrays(
         np.zeros((size, actuators, column.CONSTANTS)),
         np.zeros((size, actuators, column.STATES)),
@@ -65,14 +65,16 @@ def loop_gains(platform: MachineModel, timestep: float) -> FloatArray:
     return gains
 
 
-def place_row(arrays: DriveArrays, row: int, plant: Plant, gains: FloatArray, state: Any) -> None:
-    """Put the drives of a row where they hold the machine in `state` of an engine."""
+def place_drives(
+    arrays: DriveArrays, index: int, plant: Plant, gains: FloatArray, state: Any
+) -> None:
+    """Set the drives of a machine so that they hold it in `state` of an engine."""
     plant.start(state, gains)
     drives = plant.drives
-    arrays.constants[row], arrays.resolution[row] = drives.constants, drives.resolution
-    arrays.states[row], arrays.gains[row] = plant.states, gains
-    arrays.before[row] = 0.0
-    arrays.counters[row] = 0
-    arrays.counters[row, DELAY_STEPS] = drives.delay_steps
-    arrays.counters[row, PARTS] = drives.parts
-    arrays.first[row] = plant.actuated(state)[1]
+    arrays.constants[index], arrays.resolution[index] = drives.constants, drives.resolution
+    arrays.states[index], arrays.gains[index] = plant.states, gains
+    arrays.before[index] = 0.0
+    arrays.counters[index] = 0
+    arrays.counters[index, DELAY_STEPS] = drives.delay_steps
+    arrays.counters[index, PARTS] = drives.parts
+    arrays.first[index] = plant.actuated(state)[1]

@@ -25,7 +25,7 @@ def empty_inputs(size: int, n: int, ratio: int) -> Inputs:
 
 
 def empty_balls(size: int) -> Balls:
-    """Return arrays for `size` rows."""
+    """Return arrays for `size` machines."""
     return Balls(
         np.zeros((size, BALL_SIZE)),
         np.zeros((size, 13)),

@@ -1,6 +1,6 @@
 """Batched plants in MuJoCo: one batch of simulations, stepped on all cores.
 
-Rows are bit for bit what single engines compute. Forces of drives and of dry friction are held over
+Results are those of single engines, bit for bit. Forces of drives and of dry friction are held over
 each step of the engine, so that MuJoCo is called once a step; where nothing changes within a
 period, it takes all but the last step at once.
 """
@@ -30,7 +30,7 @@ from twin.model.batch import usable_cores
 from twin.model.engine import State
 from twin.model.machine_model import MachineModel
 from twin.simulation.batched.batched_plant import BatchedPlant
-from twin.simulation.batched.drive_arrays import place_row
+from twin.simulation.batched.drive_arrays import place_drives
 from twin.simulation.batched.mujoco_fields import (
     Kept,
     alike,
@@ -103,9 +103,9 @@ class MujocoBatchedPlant(BatchedPlant):
         check_timestep(platform, timestep, self.name, scheme_of(platform, timestep, self.fidelity))
 
     def _compile(self, platform: MachineModel) -> CompiledMachine:
-        return compile_machine(platform, self.timestep, self.fidelity, self.cargo)
+        return compile_machine(platform, self.timestep, self.fidelity, self.rolling_ball)
 
-    def _adopt(self, row: int, platform: MachineModel) -> None:
+    def _adopt(self, index: int, platform: MachineModel) -> None:
         if platform is self.platform:
             made = self._nominal._replace(model=copy.copy(self._nominal.model))
         else:
@@ -115,10 +115,10 @@ class MujocoBatchedPlant(BatchedPlant):
             raise InputError(
                 "platforms", f"{platform.name} is no machine like {self.platform.name}"
             )
-        super()._adopt(row, platform)
-        self._compiled[row], self._dry[row] = made, dry
-        self._kept.home[row] = platform.home_coordinates
-        self._driven[row] = has_drives(platform)
+        super()._adopt(index, platform)
+        self._compiled[index], self._dry[index] = made, dry
+        self._kept.home[index] = platform.home_coordinates
+        self._driven[index] = has_drives(platform)
         self._set_models()
 
     def _adopt_arrays(self) -> None:
@@ -126,7 +126,7 @@ class MujocoBatchedPlant(BatchedPlant):
         self._cycle = cycle_of(self._kept.home, self._dry, *groups)
 
     def _set_models(self) -> None:
-        """Hand the rows' own models to the batch.
+        """Hand the machines' own models to the batch.
 
         Raises:
             InputError: one of them has other parts than the others.
@@ -138,11 +138,11 @@ class MujocoBatchedPlant(BatchedPlant):
         except ValueError as error:
             raise InputError("platforms", f"must all have the same parts ({error})") from None
 
-    def _place(self, row: int, state: State, ball: Any) -> None:
+    def _place(self, index: int, state: State, ball: Any) -> None:
         """Put the machine where its engine would, and its whole record into the batch."""
-        (machine, model), data = self._compiled[row], self._data
+        (machine, model), data = self._compiled[index], self._data
         mujoco.mj_resetData(model, data)
-        legs = self.platforms[row].leg_coordinates(
+        legs = self.platforms[index].leg_coordinates(
             state.pose, state.twist, deflection=state.deflection
         )
         joints = joint_motion(machine, legs)
@@ -150,25 +150,25 @@ class MujocoBatchedPlant(BatchedPlant):
         data.qvel[self._joint_rates] = joints.rates
         platform = platform_of(machine, model, data)
         platform.place(state.pose, state.twist)
-        self._kept.sign[row] = platform.sign
-        if self.cargo is not None:
-            self.ball[row] = place_on_plate(self.cargo, state.pose, state.twist, ball)
-            self.ball_lost[row] = False
-            FreeBall(model, data).place(self.ball[row])
+        self._kept.sign[index] = platform.sign
+        if self.rolling_ball is not None:
+            self.ball[index] = place_on_plate(self.rolling_ball, state.pose, state.twist, ball)
+            self.ball_lost[index] = False
+            FreeBall(model, data).place(self.ball[index])
         elif ball is not None:
             raise InputError("ball", "this batch was made without one")
-        self._batch.reset([row], stage=STEP_ONLY)  # warnings that were counted
-        mujoco.mj_getState(model, data, self._batch.state[row], SAVED)
+        self._batch.reset([index], stage=STEP_ONLY)  # warnings that were counted
+        mujoco.mj_getState(model, data, self._batch.state[index], SAVED)
         places, speeds = self._layout.joints
-        lengths = self._kept.home[row] + data.qpos[places].sum(axis=0)
+        lengths = self._kept.home[index] + data.qpos[places].sum(axis=0)
         rates = data.qvel[speeds].sum(axis=0)
-        self._hold(row, state._replace(lengths=lengths, rates=rates))
+        self._hold(index, state._replace(lengths=lengths, rates=rates))
 
-    def _hold(self, row: int, state: State) -> None:
-        """Let the drives of a row start where MuJoCo's joints are, to the last bit."""
-        plant, machines = self._plants[row], self.machines
-        place_row(self._drive_arrays, row, plant, self._gains, state)
-        machines.coordinates[row], machines.rates[row] = plant.actuated(state)
+    def _hold(self, index: int, state: State) -> None:
+        """Let the drives of a machine start where MuJoCo's joints are, to the last bit."""
+        plant, machines = self._plants[index], self.machines
+        place_drives(self._drive_arrays, index, plant, self._gains, state)
+        machines.coordinates[index], machines.rates[index] = plant.actuated(state)
 
     def _advance(self) -> None:
         arrays, machines, inputs = self._drive_arrays, self.machines, self._inputs
@@ -178,20 +178,20 @@ class MujocoBatchedPlant(BatchedPlant):
         self._wrenches[:] = inputs.wrench
         self._kept.before[:] = machines.twist
         settings = (self.ratio, int(self.mode == "velocity"), self.timestep)
-        rows, runs = self._going(), self._runs()
+        indices, runs = self._going(), self._runs()
         with _no_log():
             for part, length in enumerate(runs, start=1):
                 self._tilt(part - 1)
                 if before_step(self._cycle, *settings, length - 1):
-                    rows = self._going()
+                    indices = self._going()
                 if 1 < part == len(runs):
                     keep_twists(machines.failed, self._fields, self._layout, self._kept.before)
-                self._step(rows, length, self._stage if part >= len(runs) - 1 else STEP_ONLY)
+                self._step(indices, length, self._stage if part >= len(runs) - 1 else STEP_ONLY)
         ends = (self._kept, LARGEST_GAP, self.period, self.timestep)
         after_period(arrays, machines, self._fields, self._layout, *ends)
-        if self.cargo is not None:
+        if self.rolling_ball is not None:
             read_balls(machines.failed, self._fields, self.ball)
-            lost = is_lost(self.cargo, on_plate(self.pose, self.twist, self.ball))
+            lost = is_lost(self.rolling_ball, on_plate(self.pose, self.twist, self.ball))
             self.ball_lost |= lost & ~machines.failed
 
     def _runs(self) -> list[int]:
@@ -201,25 +201,25 @@ class MujocoBatchedPlant(BatchedPlant):
         return [self.ratio - 1, 1] if constant and self.ratio > 1 else [1] * self.ratio
 
     def _going(self) -> Any:
-        """Return the rows that have not failed; None for all."""
+        """Return the machines that have not failed; None for all."""
         failed = self.machines.failed
         return np.flatnonzero(~failed).astype(np.int32) if failed.any() else None
 
-    def _step(self, rows: Any, count: int, stage: int) -> None:
-        """Step rows; those in which MuJoCo gives up keep the state they had, and fail."""
+    def _step(self, indices: Any, count: int, stage: int) -> None:
+        """Step machines; those in which MuJoCo gives up keep the state they had, and fail."""
         try:
-            self._batch.step(rows, count, stage)
+            self._batch.step(indices, count, stage)
         except batches.SimulationError as error:
             self.machines.failed[error.ids] = True
 
     def _tilt(self, part: int) -> None:
-        """Let the rows feel their base shaken in one step of the engine, or no longer."""
+        """Apply the acceleration of the bases in one step of the engine, or end it."""
         if not (self._shaken or self._tilted):
             return
         if not self._tilted:
-            for row, made in enumerate(self._compiled):
+            for index, made in enumerate(self._compiled):
                 if made is self._nominal:
-                    self._compiled[row] = made._replace(model=copy.copy(made.model))
+                    self._compiled[index] = made._replace(model=copy.copy(made.model))
             self._set_models()
         felt = np.zeros((self.size, 3))
         felt[:, 2] = [-made.machine.gravity for made in self._compiled]

@@ -33,7 +33,7 @@ class Layout(NamedTuple):
 
 
 class Fields(NamedTuple):
-    """Live arrays of all rows."""
+    """Live arrays of all machines."""
 
     qpos: FloatArray
     qvel: FloatArray
@@ -55,7 +55,7 @@ class Fields(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """Arrays of all rows that MuJoCo has no place for."""
+    """Arrays of all machines that are not among those of MuJoCo."""
 
     home: FloatArray
     """`(N, n)` coordinates of the actuators at home"""
