@@ -35,7 +35,7 @@ def task_spaces(task: Task) -> tuple[spaces.Box, spaces.Box]:
 
 
 def frames_per_second(task: Task) -> int:
-    """Return how many pictures show a second as it passes, at least one."""
+    """Return the pictures per second in real time, at least one."""
     batch: BatchedPlant = task.batch
     return max(1, round(1.0 / batch.period))
 

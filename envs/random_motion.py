@@ -45,7 +45,7 @@ def random_motion(
         duration: [s].
         lowest: frequency [Hz].
         highest: frequency [Hz].
-        lines: how many sines.
+        lines: number of sines.
         share: of travel and speed, 0 to 1.
         period: of the samples [s].
 

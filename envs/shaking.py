@@ -90,7 +90,7 @@ def shaking_force(platform: Platform, level: Spectrum) -> FloatArray:
 
 
 def _reach(platform: Platform, scales: Scales) -> FloatArray:
-    """Return how far actuators move from the middle; those in struts against their springs."""
+    """Return the travel of actuators from the middle; of those in struts, against their springs."""
     if not platform.leg.has_axial_spring:
         return scales.half
     stiffness = np.maximum(platform.leg_springs.stiffness, 1e-300)

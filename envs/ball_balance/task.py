@@ -77,7 +77,7 @@ class BallBalance(Task):
         return {"mode": "velocity", "ball": self.ball}
 
     def _action_channel(self) -> Channel:
-        """Return what the numbers of an action are; take note of how far increments may lead."""
+        """Return the channels of an action; set the limits of increments."""
         platform, scales, settings = self.platform, self.scales, self.settings
         share, unit = settings.action_scale, platform.coordinate_unit
         if not self._moves_pose:

@@ -53,7 +53,7 @@ class DriveModel(NamedTuple):
         return np.asarray((self.friction + rise) * sign + self.viscous * rates)
 
     def wound_up(self, forces: FloatArray) -> FloatArray:
-        """Return by how much motors lead their legs `(..., n)` that they push with `forces`."""
+        """Return the lead of motors over their legs `(..., n)` that they push with `forces`."""
         return np.asarray(
             self.half_play * np.tanh(forces / self.touching) + self.compliance * forces
         )

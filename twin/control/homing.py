@@ -76,7 +76,7 @@ class HomingController(Controller):
         self._homed = np.zeros(platform.n_actuators)
 
     def supervisor(self) -> Supervisor:
-        """Return a supervisor that does not mind how far the machine is from its start."""
+        """Return a supervisor without a limit on the distance from the start."""
         return Supervisor(self.platform, self.reference, self.period, following=ANYWHERE)
 
     def start(self, measurement: Measurement) -> None:

@@ -9,7 +9,7 @@ from twin.control.drive_model import DriveModel
 
 
 class Prediction:
-    """The last commanded accelerations `(6,)` and how long each will act from now on.
+    """The last commanded accelerations `(6,)` and the remaining time of each.
 
     A command acts from delay plus lag after it was given, for one period. It is computed for the
     middle of that span, so that the state is needed `lead` after the readings.

@@ -66,7 +66,7 @@ def torque_loops(platform: MachineModel, period: float) -> TorqueLoops:
 
 
 def transmission_ratio(platform: MachineModel) -> float:
-    """Return how much heavier the heaviest motion is than the motor that swings on the legs.
+    """Return the ratio of the heaviest motion to the motor that swings on the legs.
 
     One where motors have no transmissions: they move with their legs.
     """

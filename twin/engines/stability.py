@@ -65,7 +65,7 @@ def check_timestep(platform: MachineModel, timestep: float, engine: str, scheme:
     """Refuse a time step [s] at which a machine's springs and dampers would run away.
 
     Raises:
-        InputError: the step is too long; says how long it may be.
+        InputError: the step is too long; the message has the limit.
     """
     if not _is_stiff(platform):
         return

@@ -65,4 +65,8 @@ def _chosen(stub: Callable[..., Any]) -> Callable[..., Any]:
         others = [None] * (choose.__code__.co_argcount - 1)
         return _rebuilt(choose(SimpleNamespace(instance_class=kind), *others))
 
-    return lambda legs, *arguments: implementation(type(legs))(legs, *arguments)
+    def call(legs: Any, *arguments: Any) -> Any:
+        kind: Any = type(legs)
+        return implementation(kind)(legs, *arguments)
+
+    return call

@@ -56,7 +56,7 @@ class Homing:
     Attributes:
         settings: speeds, times, tolerances, calibration.
         decoder: of the encoders; after homing it goes on telling absolute coordinates.
-        corrections: `(n,)` by how much the switches' coordinates were off, NaN before [m, rad].
+        corrections: `(n,)` errors of the switches' coordinates, NaN before [m, rad].
     """
 
     def __init__(self, settings: HomingSettings) -> None:

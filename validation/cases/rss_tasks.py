@@ -3,8 +3,8 @@
 From 0.3 to 0.4 m, at rest at both ends, with a peak acceleration of 0.8 g (section 6.1). The law of
 motion is not printed: stroke and peak give each of four usual laws its duration, and inverse
 dynamics the torques. Both engines' own inverse dynamics are held against the torques of the first
-law, half a cosine wave, and both engines are driven by them. The same task under payloads tells
-what the motors must be sized for.
+law, half a cosine wave, and both engines are driven by them. The same task under payloads gives
+the size of the motors.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def _statements(
             all(round(task.duration, 1) == PRINTED_DURATION for task in tasks.values()),
         ),
         EXTENDED["torque_profile"].not_given(
-            f"Peak torques in N m: {peaks}.", "neither the law of motion nor a torque is printed"
+            f"Peak torques in N m: {peaks}.", "no law of motion and no torque is printed"
         ),
         EXTENDED["positive_torque"].judged(
             f"At least {lowest:.1f} N m with every law.", lowest > 0.0
@@ -209,7 +209,7 @@ def _peak_statement(section: str, required: Mapping[str, MotorRequirement]) -> S
     late = [law for law, share in at.items() if share > 0.5]
     unloaded = (
         "slowing an upward motion down unloads the motors, as gravity does the braking; the "
-        "printed law may not be symmetric, which the text does not tell"
+        "printed law may not be symmetric, which the text leaves open"
     )
     return EXTENDED["torque_peaks"].judged(
         "The peak lies at these parts of the duration, of which the platform slows down in the "

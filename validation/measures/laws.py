@@ -1,4 +1,4 @@
-"""Laws of mechanics that a reference has to obey, whoever derived its equations."""
+"""Laws of mechanics that every reference has to obey."""
 
 from __future__ import annotations
 

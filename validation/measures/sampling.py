@@ -19,8 +19,7 @@ REACH = 0.6
 """Share of the stroke that a single freedom may use."""
 
 WORST_CONDITION = 10.0
-"""Poses worse conditioned than this times home are left out: there the answer itself loses digits,
-whoever computes it."""
+"""Poses worse conditioned than this times home are left out: every solution loses digits there."""
 
 STEEPEST = 2.0
 """Poses with actuator rates so many times larger than at home are left out: cranks in line with

@@ -105,7 +105,7 @@ class Followers(NamedTuple):
 
 
 def strokes(platform: MachineModel) -> FloatArray:
-    """Return how far every actuator moves `(n,)` [m] or [rad]."""
+    """Return the travel of every actuator `(n,)` [m] or [rad]."""
     return np.asarray(platform.maximum_coordinates - platform.minimum_coordinates)
 
 

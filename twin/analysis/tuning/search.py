@@ -33,7 +33,7 @@ SMALLEST_REGION = 1e-4
 
 WIDER = 2.0
 INSIDE = 1e-3
-"""How far inside the bounds a step aims, so that curvature does not leave it outside."""
+"""Margin inside the bounds at which a step aims, so that curvature does not leave it outside."""
 
 EXPECTED = 0.5
 """The region is widened where the violation falls by at least this part of what was predicted."""

@@ -1,4 +1,4 @@
-"""Dexterity: how evenly and how far from singularity the actuators move the platform.
+"""Dexterity: evenness of the platform's motion over its axes, and distance from singularity.
 
 With the Jacobian's moment columns divided by the platform joints' mean radius L and the twists
 restricted to those the machine can have, J' (n, dof) has singular values s_1 >= ... >= s_dof:

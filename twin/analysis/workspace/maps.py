@@ -1,4 +1,4 @@
-"""Maps over two axes: where the machine can be, how well it moves there, how stiff it is."""
+"""Maps over two axes: workspace, dexterity and stiffness."""
 
 from __future__ import annotations
 

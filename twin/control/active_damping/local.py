@@ -81,7 +81,7 @@ def forward_forces(platform: MachineModel, reference: Reference) -> FloatArray:
 
 
 class LocalFeedback(Controller):
-    """A local law in every leg about the forces that a reference asks for; commands forces.
+    """A local law in every leg about the forces of a reference; commands forces.
 
         f = f_ref + law(q - q_ref, q' - q'_ref, F - F_ref)
 

@@ -2,15 +2,15 @@
 
 State feedback on (x, z, s): state of the machine with its drives, of the local laws, and the
 platform's displacement summed up. Added forces r cost r'r; a displacement d costs the
-square of the forces that it is worth,
+square of equivalent forces,
 
     H d,   H = J'^-1 M w_h^2 + G_0^-1,
 
-what moves the platform's mass at the bandwidth w_h and what it takes at rest against the locally
-closed loops (G_0: displacement per added force); sums cost (H w_h / 5)^2. The machine's state is
-estimated by a Kalman filter from coordinates, rates and forces; dry friction of the motors counts
-as a force that disturbs them. The commands of the drives are known, so that the laws need no
-estimate.
+those that move the platform's mass at the bandwidth w_h and those that displace it at rest against
+the locally closed loops (G_0: displacement per added force); sums cost (H w_h / 5)^2. The
+machine's state is estimated by a Kalman filter from coordinates, rates and forces; dry friction of
+the motors counts as a force that disturbs them. The commands of the drives are known, so
+that the laws need no estimate.
 """
 
 from __future__ import annotations

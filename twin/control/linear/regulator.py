@@ -40,7 +40,7 @@ class RegulatorWeights(NamedTuple):
 
 
 class Regulator(NamedTuple):
-    """A regulator with what it was designed from."""
+    """A regulator with the data of its design."""
 
     gain: FloatArray
     """`(n, s)` K"""

@@ -42,7 +42,7 @@ EARTH = 9.81
 
 
 def join_time(platform: MachineModel) -> float:
-    """Return after how long [s] copies start again from the extrapolated state.
+    """Return the time [s] after which copies start again from the extrapolated state.
 
     It is twice the time to fall over the mean distance between a leg's joints: errors of copies
     that run away have grown by less than a hundred times then, and a restart, whose own error is of
@@ -75,7 +75,7 @@ class BulletEngine(BaseEngine):
             fidelity: "accurate" or "fast".
             engine_defaults: keep Bullet's own solver, iterations, damping and limits, to see what
                 they cost.
-            payload: what rides on the platform: an `Occupant`, or segments.
+            payload: on the platform: an `Occupant`, or segments.
             ball: that rolls on the platform: a `Ball`, or True for one in proportion to the
                 machine.
             largest_gap: loop gap [m] that stops the engine.

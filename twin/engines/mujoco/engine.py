@@ -71,7 +71,7 @@ class MujocoEngine(BaseEngine):
             integrator: "RK4", "implicitfast", "implicit" or "Euler" instead of the fidelity's.
             engine_defaults: use MuJoCo's own constraint settings and solver tolerance, to see
                 what they cost.
-            payload: what rides on the platform: an `Occupant`, or segments.
+            payload: on the platform: an `Occupant`, or segments.
             ball: that rolls on the platform: a `Ball`, or True for one in proportion to the
                 machine.
             largest_gap: loop gap [m] that stops the engine.
@@ -124,7 +124,7 @@ class MujocoEngine(BaseEngine):
         self.data.qpos[coordinates(self.model, self._machine.joint_names)] = joints.values
         self.data.qvel[velocities(self.model, self._machine.joint_names)] = joints.rates
         self._platform.place(pose, twist)
-        self._collecting_warnings(mujoco.mj_forward)  # for those who read `data`
+        self._collecting_warnings(mujoco.mj_forward)  # for readers of `data`
 
     def _feel(self) -> None:
         self.model.opt.gravity[:] = self._field
@@ -166,11 +166,11 @@ class MujocoEngine(BaseEngine):
         mujoco.mj_resetData(self.model, self.data)
         mujoco.mj_setState(self.model, self.data, values[:-1], SAVED)
         self._platform.sign = float(values[-1])
-        self._collecting_warnings(mujoco.mj_forward)  # for those who read `data`
+        self._collecting_warnings(mujoco.mj_forward)  # for readers of `data`
 
     def _place_ball(self, ball: Ball, pose: FloatArray, twist: FloatArray, start: Any) -> None:
         FreeBall(self.model, self.data).place(place_on_plate(ball, pose, twist, start))
-        self._collecting_warnings(mujoco.mj_forward)  # for those who read `data`
+        self._collecting_warnings(mujoco.mj_forward)  # for readers of `data`
 
     def _read_ball(self, ball: Ball) -> FloatArray:
         return FreeBall(self.model, self.data).read()

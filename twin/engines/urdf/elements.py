@@ -1,4 +1,4 @@
-"""Elements of a URDF file, and the angles and principal axes it asks for."""
+"""Elements of a URDF file, with its angles and principal axes."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """URDF of a machine: the open tree in one file, and the parts that PyBullet closes into loops.
 
 URDF holds trees only. `robot_urdf` hangs a free platform on three slides and three hinges beside
-the legs, so that a reader shows the complete machine, at home when all joints are zero. Whoever
-loads it has to hold the points of every loop together; those that are not the origin of a link
+the legs, so that a reader shows the complete machine, at home when all joints are zero. A program
+that loads it has to close the loops at their points; those that are not the origin of a link
 have a link of their own.
 """
 

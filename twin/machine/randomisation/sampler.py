@@ -14,7 +14,7 @@ from twin.machine.randomisation.distributions import AnyDistribution
 from twin.machine.randomisation.paths import nominal_values, numeric_paths, resolved, with_values
 
 TASK_FAMILIES = ("motion.", "task.")
-"""How the paths begin that are not of the machine but of what it does."""
+"""Beginnings of paths that belong to the task or the motion."""
 
 REDRAWS = 100
 """Draws after which a machine that refuses every one of them is given up."""

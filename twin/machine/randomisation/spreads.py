@@ -1,4 +1,4 @@
-"""Spreads that machines of one kind show: how far parameters lie from what a file says."""
+"""Spreads of the parameters of real machines about the values of a file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PAYLOAD_MASS = 0.1
 """Share by which the mass on the platform is unknown."""
 
 PAYLOAD_PLACE = 0.05
-"""How far the centre of mass may lie from its place, per mean distance of the platform joints."""
+"""Largest shift of the centre of mass, per mean distance of the platform joints."""
 
 OWN_DRIVE: dict[str, AnyDistribution] = {
     "drive.friction": Uniform(low=0.5, high=1.5, relative=True, each_leg=True),
@@ -24,17 +24,17 @@ OWN_DRIVE: dict[str, AnyDistribution] = {
     "drive.backlash": Uniform(low=0.0, high=2.0, relative=True, each_leg=True),
     "friction.viscous": Uniform(low=0.5, high=1.5, relative=True, each_leg=True),
 }
-"""What wears and depends on temperature and lubrication: every leg has its own."""
+"""Values that depend on wear, temperature and lubrication: every leg has its own."""
 
 COMMON_DRIVE: dict[str, AnyDistribution] = {
     "drive.delay": Uniform(low=0.0, high=2.0, relative=True),
     "drive.current_lag": LogUniform(low=0.5, high=2.0, relative=True),
 }
-"""What the electronics decide: the same for all legs, as one controller serves them."""
+"""Values of the electronics: the same for all legs, as they share one controller."""
 
 
 def hardware_spread(parameters: MachineParameters) -> Randomisation:
-    """Return how far a machine's payload and drives may lie from what its file says.
+    """Return the spread of a machine's payload and drives about the values of its file.
 
     Mass and inertia of the platform by 10 % either way, together; its centre of mass by 5 % of the
     mean distance of the platform joints along each axis; friction of every drive 0.5 to 1.5 times,

@@ -31,8 +31,8 @@ class ClassicalWashout(CueingAlgorithm):
       and roll asin(f_y / g); its rate never exceeds the limit.
     - Rotation: w as rates of yaw, pitch and roll through s^2 / (s + w_n)^2.
     - Translation: f in base axes, turned by the platform's whole attitude, plus gravity, through
-      s^3 / ((s + w_n)^2 (s + w_b)). What the tilt gives already is thereby taken off, and what
-      gravity does to a rotated driver is answered.
+      s^3 / ((s + w_n)^2 (s + w_b)). This takes off the part of the tilt and compensates
+      gravity on a rotated driver.
 
     A force along the body's z axis, as in a coordinated turn, tilts nothing.
 

@@ -31,7 +31,7 @@ def make_batched_plant(
     Args:
         engine: "analytic", "mujoco" or "bullet".
         platform: the machine, with its drives and sensors.
-        size: how many.
+        size: number of machines.
         period: of control [s].
         timestep: of the engine [s], which divides the period; default the longest of at most 1 ms
             that machine, engine and drives allow.

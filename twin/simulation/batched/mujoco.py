@@ -195,7 +195,7 @@ class MujocoBatchedPlant(BatchedPlant):
             self.ball_lost |= lost & ~machines.failed
 
     def _runs(self) -> list[int]:
-        """Return for how many steps of the engine forces are held, again and again."""
+        """Return the numbers of steps of the engine over which forces are held, in turn."""
         changing = self._shaken or self._dry.size or self._driven.any()
         constant = self.mode == "force" and not changing
         return [self.ratio - 1, 1] if constant and self.ratio > 1 else [1] * self.ratio

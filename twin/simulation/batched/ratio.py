@@ -11,7 +11,7 @@ from twin.plant.drives import drive_constants
 from twin.simulation.batched.drive_arrays import loop_gains
 
 LONGEST = 1e-3
-"""[s] step of an engine that is chosen where nothing asks for less."""
+"""[s] largest default step of an engine."""
 
 ROUNDING = 1e-9
 

@@ -31,7 +31,7 @@ class LiveMachine:
 
     Attributes:
         platform: the machine.
-        settings: what it is made of now.
+        settings: present ones.
         period: of the controller [s].
         steering: where it shall go.
         run: the machine in its engine.

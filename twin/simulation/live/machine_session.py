@@ -36,7 +36,7 @@ class MachineSession:
     Attributes:
         machine: name or path that it was made with.
         period: of the controller [s].
-        exaggeration: how many times the difference to the second engine is drawn.
+        exaggeration: factor of the drawn difference to the second engine.
     """
 
     period = PERIOD

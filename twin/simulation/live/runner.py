@@ -195,7 +195,7 @@ class Runner:
         source.real_time_factor = self.real_time_factor
 
     def _guarded(self, function: Callable[[], Any]) -> None:
-        """Call a function; what it raises is logged, and the run goes on."""
+        """Call a function; its errors are logged, and the run goes on."""
         try:
             function()
         except Exception:

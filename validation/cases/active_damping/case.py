@@ -137,7 +137,7 @@ def _decays(damped: Damped) -> tuple[list[Measure], Plot]:
                     error,
                     2e-4,
                     f"damping ratio {measured:.5f}, predicted {predicted:.5f}; loops of impedance "
-                    "0.9999 are soft by 1e-4, and near poles are told apart to 1e-4",
+                    "0.9999 are soft by 1e-4, and near poles are resolved to 1e-4",
                 )
             )
             curves.append(Curve(engine, time, swing / abs(swing[0])))

@@ -56,8 +56,7 @@ def _wild_position(platform: Platform) -> dict[str, Any]:
 def _overload(platform: Platform) -> dict[str, Any] | None:
     """Return a weight that the drives cannot carry for 0.3 s.
 
-    None where they have no limit, or where springs would have to carry it, which are no machine's
-    drives to answer for.
+    None if the drives have no limit, or if springs would have to carry the weight.
     """
     drives = [leg.drive for leg in platform.parameters.legs]
     peaks = [None if drive is None else drive.reflected().peak for drive in drives]

@@ -79,6 +79,6 @@ def error_statement(name: str, fall: FormulationRun) -> Statement:
         + f"; energy error {printed.energy:.0e} percent",
         ", ".join(f"{error:.1e}" for error in errors) + f"; energy error {energy:.1e} percent",
         reached,
-        f"one rounding of the terms that cancel is {least}; nothing below that can be told in "
+        f"one rounding of the terms that cancel is {least}; nothing below that is resolved in "
         "double precision",
     )

@@ -54,7 +54,7 @@ LEVEL = 0.5
 """[dB] Half the last digit printed."""
 
 LOWEST = -12.0
-"""[dB] that are drawn: far below, the curves tell nothing of the thesis' points."""
+"""[dB] that are drawn: far below, the curves are of no use for the thesis' points."""
 
 
 def run(platform: Platform) -> CaseResult:
@@ -170,7 +170,7 @@ def _statements(found: dict[str, Candidate]) -> tuple[Statement, ...]:
             f"{damped.peak_frequency:.0f} Hz.",
             abs(differing.bandwidth - PRINTED.bandwidth) <= ABOUT,
             f"{100.0 * (differing.bandwidth / PRINTED.bandwidth - 1.0):.1f} percent too high: one "
-            "lag stands for current loop, speed filter and resolver, which nobody measured, and "
+            "lag replaces current loop, speed filter and resolver, which are not measured, and "
             "no single one gives peak and bandwidth together",
         ),
         THESIS["loop_at_70_hz"].judged(

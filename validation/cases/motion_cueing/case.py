@@ -187,6 +187,6 @@ def _plot(platform: Platform, name: str, outcomes: dict[str, Outcome]) -> Plot:
         "time [s]",
         Panel(f"perceived {sense} [m/s2]", *felt),
         Panel("share of actuator range", *used),
-        caption="What the otoliths tell of vehicle and platform; below, the actuator that is "
+        caption="Sensed by the otoliths in vehicle and platform; below, the actuator that is "
         "farthest from mid-range: 1 is its limit.",
     )

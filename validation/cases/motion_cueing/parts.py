@@ -1,4 +1,4 @@
-"""Parts of motion cueing against independent answers: discrete filters, quadratic programs."""
+"""Parts of motion cueing against independent solutions: discrete filters, quadratic programs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HIGHEST = 5.0
 """[Hz] up to which filters are compared."""
 
 FADING = 0.5
-"""[1/s] by which slow answers are made to die away, in both compared."""
+"""[1/s] by which slow responses are faded, in both compared."""
 
 PROGRAM_STEP = 45
 """Step of braking whose program is solved twice: the platform is at its limits there."""
@@ -73,7 +73,7 @@ def filter_measures(platform: Platform) -> Iterator[Measure]:
         ("otoliths", sensed.force[:, 0], OTOLITH),
         ("canals", sensed.rate[:, 0], CANALS),
     ):
-        # The answer has not died away at the end, so its sum is taken with a fading window.
+        # The response has not died away at the end, so its sum is taken with a fading window.
         names.append(name)
         fade = np.exp(-FADING * period * np.arange(count))
         found = np.vstack([found, np.fft.rfft(answer * fade)[shown]])

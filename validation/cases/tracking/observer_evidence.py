@@ -92,7 +92,7 @@ def evidence_table(found: Evidence) -> Table:
         ("plant", *(f"{name}: {unit}" for unit in units for name in VARIANTS)),
         tuple(rows),
         "Root mean squares on the analytic engine; the same gains in torque mode, on speeds that "
-        "drives tell, on estimated speeds, and with the estimated disturbance fed forward.",
+        "drives measure, on estimated speeds, and with the estimated disturbance fed forward.",
     )
 
 
@@ -146,7 +146,7 @@ def evidence_statements(
             f"{rubbing[1]:.4f} to {rubbing[2]:.4f} mrad, {rubbing[1] / rubbing[2]:.2f} times less; "
             f"{smooth:.2f} times without friction, {tight:.2f} times without backlash: it finds "
             f"friction, not play, since encoders are on the motors' side of it. Feedback alone, on "
-            f"exact speeds that drives tell, has {rubbing[0]:.4f} mrad: against that it is "
+            f"exact speeds of the drives, has {rubbing[0]:.4f} mrad: against that it is "
             f"{rubbing[0] / rubbing[2]:.2f} times.",
             rubbing[1] > DISTINCT * rubbing[2] and rubbing[2] < rubbing[0],
         ),

@@ -136,7 +136,7 @@ def hardware_measures(steps: HardwareSteps) -> Iterator[Measure]:
         "motors",
         ours.overshoot,
         steps.digit,
-        "one count of the encoder in a sample of 1 ms: less cannot be told; "
+        "one count of the encoder in a sample of 1 ms: less cannot be measured; "
         f"rise {1e3 * ours.rise_time:.1f} ms, {_settled(ours)}; the legs swing on the "
         f"transmission by {100.0 * leg.overshoot:.0f} percent, which the encoders do not see",
     )

@@ -126,7 +126,7 @@ class _Problem:
         return self.chart.poses(values)
 
     def shares(self, variables: FloatArray) -> FloatArray:
-        """Return how much of its stroke every actuator has used, `(m, ..., n)`.
+        """Return the used share of every actuator's stroke, `(m, ..., n)`.
 
         Behind a wall, the determinant per that of the centre follows, which has no upper end.
         """
