@@ -1,21 +1,19 @@
-"""The one stepping loop: any engine, forces as an array or as a function of the state."""
+"""Simulation: any engine under given forces or a controller, to a trajectory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import ExitStack
-from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, as_vector, positive
+from twin.basics.arrays import FloatArray, positive
 from twin.basics.progress import Progress
 from twin.engines import make_engine
 from twin.errors import InputError, SimulationStoppedError
 from twin.model.engine import Engine, State
 from twin.model.machine_model import MachineModel, as_model
-from twin.model.motions import REST
+from twin.simulation.stepping import engine_steps, force_function, wrench_function
 from twin.simulation.trajectory import Trajectory
 from twin.simulation.trajectory_data import library_versions
 
@@ -79,48 +77,51 @@ def simulate(
         MissingDependencyError: the engine's library is not installed.
     """
     as_model(platform)
-    machine = _engine(platform, engine, timestep, fidelity, options)
+    named = isinstance(engine, str)
+    engine = _engine(platform, engine, timestep, fidelity, options)
     with ExitStack() as stack:
-        if isinstance(engine, str):
-            stack.callback(machine.close)
-        steps = _steps(duration, machine.timestep)
+        if named:
+            stack.callback(engine.close)
+        steps = _steps(duration, engine.timestep)
         if type(every) is not int or every < 1 or steps % every:
             raise InputError("every", f"must be a whole number that divides the {steps} steps")
-        load_at = _wrench_function(wrench)
+        wrench_at = wrench_function(wrench)
         loop = _closed_loop(platform, controller, plant, forces)
-        force_at = loop.step if loop else _force_function(forces, platform.n_actuators, steps)
+        force_at = loop.step if loop else force_function(forces, platform.n_actuators, steps)
         if loop and deflection is None:
             deflection = loop.springs(pose)
-        state = machine.reset(pose, twist, deflection)
+        start = engine.reset(pose, twist, deflection)
         if loop:
-            loop.start(machine.timestep, state)
-        title = f"{platform.name} in {machine.name}"
+            loop.start(engine.timestep, start)
+        title = f"{platform.name} in {engine.name}"
         tick = stack.enter_context(Progress(title, steps, progress)).tick
-        states, applied = [state], []
-        for k in range(steps):
-            try:
-                force = force_at(k, state)
-                if k % every == 0:
-                    applied.append(force.copy())  # a force function may reuse its array
-                state = machine.step(force, load_at(state))
-            except SimulationStoppedError as error:
-                if not loop:
-                    raise
-                loop.abandon(str(error))
-                break
-            if (k + 1) % every == 0:
-                states.append(state)
-            tick(k)
-            if loop and loop.finished:
-                break
-    return _trajectory(machine, states, applied, loop)
+        states, applied = [start], []
+
+        def kept_force(k: int, state: State) -> FloatArray:
+            force = force_at(k, state)
+            if k % every == 0:
+                applied.append(force.copy())  # a force function may reuse its array
+            return force
+
+        try:
+            for k, state in engine_steps(engine, start, range(steps), kept_force, wrench_at):
+                if (k + 1) % every == 0:
+                    states.append(state)
+                tick(k)
+                if loop and loop.finished:
+                    break
+        except SimulationStoppedError as error:
+            if not loop:
+                raise
+            loop.abandon(str(error))
+    return _trajectory(engine, states, applied, loop)
 
 
 def _trajectory(
-    machine: Engine, states: list[State], applied: list[FloatArray], loop: ClosedLoop | None
+    engine: Engine, states: list[State], applied: list[FloatArray], loop: ClosedLoop | None
 ) -> Trajectory:
     """Return the trajectory; the last forces are repeated, unless a stop fell between two rows."""
-    platform = machine.platform
+    platform = engine.platform
     last = applied[-1:] or [np.zeros(platform.n_actuators)]
     held = [*applied[: len(states)], *last]
     return Trajectory(
@@ -132,9 +133,9 @@ def _trajectory(
         forces=np.array(held[: len(states)]),
         deflection=np.array([state.deflection for state in states]),
         machine=platform.name,
-        engine=machine.name,
-        fidelity=machine.fidelity,
-        timestep=machine.timestep,
+        engine=engine.name,
+        fidelity=engine.fidelity,
+        timestep=engine.timestep,
         parameters_hash=platform.hash,
         versions=library_versions(),
         coordinate_unit=platform.coordinate_unit,
@@ -155,14 +156,6 @@ def _closed_loop(
     from twin.control.loop.closed_loop import ClosedLoop
 
     return ClosedLoop(platform, controller, plant)
-
-
-def _wrench_function(wrench: Any) -> Callable[[State], FloatArray]:
-    if callable(wrench):
-        _check_arguments(wrench, "wrench")
-        return lambda state: as_vector(wrench(state.time, state), "wrench(time, state)", 6)
-    load = as_vector(REST if wrench is None else wrench, "wrench", 6)
-    return lambda _: load
 
 
 def _engine(
@@ -189,28 +182,3 @@ def _steps(duration: Any, timestep: float) -> int:
             "duration", f"{span:.9g} s must be a multiple of the time step {timestep:.9g} s"
         )
     return steps
-
-
-def _force_function(forces: Any, n: int, steps: int) -> Callable[[int, State], FloatArray]:
-    if callable(forces):
-        _check_arguments(forces)
-        return lambda _, state: as_vector(forces(state.time, state), "forces(time, state)", n)
-    table = as_floats(np.zeros(n) if forces is None else forces, "forces", n)
-    if table.ndim == 1:
-        return lambda _, __: table
-    if table.shape != (steps, n):
-        raise InputError("forces", f"must have shape ({n},) or ({steps}, {n}), got {table.shape}")
-    return lambda k, _: table[k]
-
-
-def _check_arguments(function: Callable[..., Any], field: str = "forces") -> None:
-    try:
-        given = signature(function)
-    except (TypeError, ValueError):  # some callables written in C have no signature
-        return
-    try:
-        given.bind(0.0, None)
-    except TypeError as error:
-        raise InputError(
-            field, f"is called with time and state: {field}(time, state) ({error})"
-        ) from None

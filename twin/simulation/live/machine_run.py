@@ -21,6 +21,7 @@ from twin.simulation.live.disturbance import Disturbance
 from twin.simulation.live.gains import controller_with
 from twin.simulation.live.settings import Settings
 from twin.simulation.platform import Platform
+from twin.simulation.stepping import engine_steps
 
 RATIOS = (1, 2, 4, 5, 8, 10, 20, 40, 50, 100, 200, 500)
 """Engine steps in a control period that are tried, the fewest first."""
@@ -47,6 +48,8 @@ class MachineRun:
         self.applied = np.zeros((self.ratio, platform.n_actuators))
         self.stopped = ""
         self.state: State
+        self._state: State
+        """of the engine, with its own time"""
         self._first = self._step = 0
         self._offset = 0.0
 
@@ -152,18 +155,25 @@ class MachineRun:
         if self.stopped:
             return
         first = self._step * self.ratio
-        state = self.state
+
+        def force_at(index: int, state: State) -> FloatArray:
+            if forces is None:
+                applied = self.loop.step(index, self._timed(state))
+            else:
+                applied = forces[index - first]
+            self.applied[index - first] = applied
+            return applied
+
+        def wrench_at(state: State) -> FloatArray | None:
+            return None if disturbance is None else disturbance.wrench(state.pose)
+
+        steps = range(first, first + self.ratio)
         try:
-            for k in range(self.ratio):
-                applied = self.loop.step(first + k, state) if forces is None else forces[k]
-                self.applied[k] = applied
-                wrench = None if disturbance is None else disturbance.wrench(state.pose)
-                state = self.engine.step(applied, wrench)
-                state = state._replace(time=self._offset + state.time)
+            *_, (_, state) = engine_steps(self.engine, self._state, steps, force_at, wrench_at)
         except SimulationStoppedError as error:
             self.stopped = self.loop.stopped or str(error.data.get("reason", error))
             return
-        self.state = state
+        self._state, self.state = state, self._timed(state)
         self._step += 1
         if self.loop.finished:
             self.stopped = self.loop.stopped
@@ -182,8 +192,12 @@ class MachineRun:
         if pose is not None:
             # Engines with soft loops leave a machine where it cannot be; begin beside it.
             pose, twist, _ = self.platform.constrain(pose, twist)
-        self.state = self.engine.reset(pose, twist, deflection)._replace(time=time)
-        self._offset = time
+        self._state = self.engine.reset(pose, twist, deflection)
+        self.state, self._offset = self._state._replace(time=time), time
+
+    def _timed(self, state: State) -> State:
+        """Return a state of the engine with the session's time."""
+        return state._replace(time=self._offset + state.time)
 
 
 def counted_from(reference: Reference, first: int) -> Reference:
