@@ -28,9 +28,7 @@ for name, idea in CONTROLLERS.items():
         platform = twin.load("stewart", configuration)
         course = TankTrackMotion(platform.home, duration=DURATION, peak_pitch=0.03)
         controller = make_controller(name, platform, course)
-        run = platform.simulate(
-            DURATION, controller=controller, timestep=5e-4, fidelity="fast"
-        )
+        run = platform.simulate(DURATION, controller=controller, timestep=5e-4, fidelity="fast")
         assert not run.stopped, run.stopped
         position, rotation, _ = TrackingErrors(run).root_mean_square()
         row += [f"{1e3 * position:.4f}", f"{1e3 * rotation:.4f}"]
