@@ -8,7 +8,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from twin.basics.version import __version__
 from twin.errors import TwinError
 
 if TYPE_CHECKING:
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
     from twin.simulation.platform import Platform, load
     from twin.simulation.simulate import simulate
     from twin.simulation.trajectory import Trajectory
+
+__version__ = "0.1.0"
 
 _HOMES = {
     "ForceTable": "twin.model.integrate",

@@ -145,10 +145,8 @@ def library_versions() -> dict[str, str]:
     """Return the versions of the package and of the numeric libraries that are installed."""
     import platform as interpreter
 
-    from twin.basics.version import __version__
-
     return {
-        "platform-twin": __version__,
+        "platform-twin": version("platform-twin"),
         "python": interpreter.python_version(),
         **dict(_installed()),
     }

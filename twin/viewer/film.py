@@ -12,7 +12,7 @@ from twin.basics.arrays import FloatArray, as_flag, positive
 from twin.basics.progress import Progress
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
-from twin.simulation.recorded_scenes import RecordedScenes
+from twin.simulation.scene import RecordedScenes
 from twin.simulation.trajectory import Trajectory
 from twin.viewer.camera import Camera, Image, Quality
 from twin.viewer.clip import check_film, check_picture, picture_rate

@@ -19,8 +19,7 @@ from twin.simulation.live.machine_charts import MachineCharts
 from twin.simulation.live.runner import KEPT, NOTE
 from twin.simulation.live.settings import Payload, loaded_machine, occupant
 from twin.simulation.platform import Platform, load
-from twin.simulation.recorded_scenes import RecordedScenes, row_at, rows_around
-from twin.simulation.scene import Scene
+from twin.simulation.scene import RecordedScenes, Scene, row_at, rows_around
 from twin.simulation.trajectory import Trajectory
 
 
