@@ -44,15 +44,16 @@ def test_modes_are_as_printed(shipped: CompliantMachine) -> None:
     columns = (found.frequencies, found.damped_frequencies, found.damping_ratios)
     for row, *numbers in zip(rows, *columns, strict=True):
         assert all(map(agrees, row[1:], numbers)), row
-    assert f"Below 2 % after {found.settling_time:.2f} s." in PAGE
+    assert f"below 2 % after {found.settling_time:.2f} s." in PAGE
     sag = (shipped.home - at.pose)[2]
     assert (
-        f"settles {1e3 * sag:.2f} mm lower, every spring {-1e3 * at.deflection[0]:.2f} mm" in PAGE
+        f"rests {1e3 * sag:.2f} mm lower, with every spring {-1e3 * at.deflection[0]:.2f} mm"
+        in PAGE
     )
     assert f"{at.forces[0]:.1f} N in every actuator" in PAGE
     held = modes_of(held_linearisation(shipped, held_equilibrium(shipped, shipped.home)))
     assert f"at {held.frequencies[-1]:.2f} Hz" in PAGE
-    assert f"damping ratio {held.damping_ratios[-1]:.3f}" in PAGE
+    assert f"damping ratio of {held.damping_ratios[-1]:.3f}" in PAGE
     tipping = held.growth[held.growth > 0.0]
     assert f"at rates of {tipping.min():.1f} to {tipping.max():.1f} 1/s" in PAGE
     longer = rest_lengths(shipped, shipped.home, shipped.home_extension).rest_lengths
