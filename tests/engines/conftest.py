@@ -28,6 +28,27 @@ GENERAL = {f"general_{kind}": kind for kind in KINDS}
 """Machines without symmetry -> their kind of leg."""
 
 
+FAST = ("stewart", "driving_simulator", "compliant_stewart")
+"""Machines that are tested in the fidelity `fast` too: rigid legs, constraints, springs in series.
+
+The fidelity changes integrator and steps alone. What else a kind of leg brings is tested with
+`accurate`, and the report shows the convergence of both fidelities on every machine.
+"""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the fidelity `fast` of the machines that are not listed."""
+    others = {*twin.machine_names(), *GENERAL} - set(FAST)
+    left = set()
+    for item in items:
+        names = set(item.name.partition("[")[2].rstrip("]").split("-"))
+        here = Path(__file__).parent in item.path.parents
+        if here and "fast" in names and names & others:
+            left.add(item)
+    config.hook.pytest_deselected(items=list(left))
+    items[:] = [item for item in items if item not in left]
+
+
 def machine(name: str) -> Platform:
     """Return a machine of the catalogue, or one without symmetry."""
     return Platform(machine_without_symmetry(GENERAL[name])) if name in GENERAL else twin.load(name)

@@ -77,7 +77,8 @@ def test_a_sweep_that_is_killed_goes_on(tmp_path: Path, notes: Path, how: signal
     assert len(workers) > 2
     # Ctrl-C reaches all processes; what kills one may leave the others.
     (os.killpg if how == signal.SIGINT else os.kill)(process.pid, how)
-    _, errors = process.communicate(timeout=180)
+    (notes / "open").touch()  # runs that have begun may end by themselves, as real ones do
+    _, errors = process.communicate(timeout=60)
     assert process.returncode != 0
     end = time.monotonic() + 20.0
     while alive(workers):
