@@ -83,16 +83,6 @@ def test_modes_of_equal_frequency_depend_on_their_space_alone(seed: int) -> None
     np.testing.assert_allclose(matrix @ found, found * values, rtol=0, atol=1e-12)
 
 
-@given(seeds)
-def test_modes_stay_orthonormal_in_their_metric(seed: int) -> None:
-    random = np.random.default_rng(seed)
-    root = random.normal(size=(3, 3)) + 3.0 * np.eye(3)
-    metric = root @ root.T
-    vectors = np.linalg.inv(np.linalg.cholesky(metric)).T
-    found = canonical.modes(np.array([1.0, 1.0, 2.0]), vectors, metric)
-    np.testing.assert_allclose(found.T @ metric @ found, np.eye(3), rtol=0, atol=1e-11)
-
-
 @given(st.lists(st.floats(-10.0, 10.0), min_size=1, max_size=8), seeds)
 def test_order_sorts_and_keeps_ties_in_place(values: list[float], seed: int) -> None:
     given_values = np.round(np.array(values), 1)

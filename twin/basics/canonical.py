@@ -95,23 +95,21 @@ def basis(vectors: FloatArray) -> FloatArray:
     return np.column_stack(found) if found else np.empty_like(vectors)
 
 
-def modes(values: FloatArray, vectors: FloatArray, metric: FloatArray | None = None) -> FloatArray:
+def modes(values: FloatArray, vectors: FloatArray) -> FloatArray:
     """Return the columns `(m, m)` of sorted eigenvalues `(m,)`, chosen where values are equal.
 
     Args:
         values: sorted.
-        vectors: eigenvectors, columns; orthonormal in the `metric`.
-        metric: `(m, m)`, symmetric and positive definite; default: the identity.
+        vectors: eigenvectors, columns; those chosen for equal values are orthonormal.
     """
     found = np.array(vectors, dtype=float)
-    root = np.eye(len(found)) if metric is None else np.linalg.cholesky(metric).T
     scale = np.abs(values).max(initial=0.0)
     start = 0
     for end in range(1, len(values) + 1):
         if end < len(values) and abs(values[end] - values[end - 1]) <= TIE * scale:
             continue
         if end - start > 1:
-            found[:, start:end] = np.linalg.solve(root, basis(root @ found[:, start:end]))
+            found[:, start:end] = basis(found[:, start:end])
         start = end
     return with_signs(found)
 
