@@ -8,13 +8,11 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, as_pose, as_vector, one_of, positive
 from twin.errors import InputError, IntegrationError
-from twin.kernels.dynamics.state import Load
 from twin.kernels.integrators.dormand_prince import (
     COLLAPSED,
     DONE,
     FULL,
     Steps,
-    Tolerances,
     dormand_prince,
 )
 from twin.kernels.integrators.runge_kutta import runge_kutta
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 
 METHODS = ("dormand_prince", "rk4")
 BUFFER = 512
-Arguments = tuple[FloatArray, Legs, FloatArray, Load]
+Arguments = tuple[FloatArray, Legs, FloatArray, tuple[FloatArray, FloatArray, FloatArray]]
 """Body, legs, state and load, as the integrators take them."""
 LARGEST_COUNT = 1_000_000
 """Steps of one integration; more would not fit into memory with their continuous output."""
@@ -87,7 +85,7 @@ def integrate(
     y = start_state(platform, pose, twist, deflection)
     push = as_vector(np.zeros(6) if wrench is None else wrench, "wrench", 6)
     one_of(method, "method", METHODS)
-    tolerances = Tolerances(
+    tolerances = (
         positive(relative_tolerance, "relative_tolerance"),
         positive(absolute_tolerance, "absolute_tolerance"),
     )
@@ -95,10 +93,10 @@ def integrate(
     if method == "rk4" and end / step > LARGEST_COUNT:
         raise InputError("timestep", f"more than {LARGEST_COUNT} steps; use a larger one")
     parts: list[tuple[FloatArray, FloatArray, FloatArray]] = []
-    buffers = Steps(np.empty(BUFFER), np.empty((BUFFER, y.size)), np.empty((BUFFER, 5, y.size)))
+    buffers = np.empty(BUFFER), np.empty((BUFFER, y.size)), np.empty((BUFFER, 5, y.size))
     start = y.copy()
     for begin, stop, force, slope in _segments(platform, forces, end):
-        arguments = (*platform.constants[:2], y, Load(force, slope, push))
+        arguments = (*platform.constants[:2], y, (force, slope, push))
         if method == "rk4":
             _fixed(arguments, begin, stop, step, parts)
         else:
@@ -182,7 +180,7 @@ def _adaptive(
     arguments: Arguments,
     begin: float,
     stop: float,
-    tolerances: Tolerances,
+    tolerances: tuple[float, float],
     buffers: Steps,
     parts: list[Any],
 ) -> None:

@@ -12,7 +12,7 @@ from twin.engines.guard import LARGEST_GAP
 from twin.engines.stability import check_timestep
 from twin.kernels.dynamics.assembly import GRAVITY
 from twin.kernels.dynamics.state import STATE_SIZE, Load
-from twin.kernels.integrators.dormand_prince import DONE, Steps, Tolerances, dormand_prince
+from twin.kernels.integrators.dormand_prince import DONE, dormand_prince
 from twin.kernels.integrators.runge_kutta import runge_kutta
 from twin.kernels.kinematics.inverse import coordinates_and_rates
 from twin.model.ball.ball import Ball
@@ -23,8 +23,8 @@ from twin.model.motions import LegCoordinates
 if TYPE_CHECKING:
     from twin.engines.analytic.ball import RollingBall
 
-TOLERANCES = Tolerances(relative=1e-13, absolute=1e-13)
-"""Tolerances of the accurate fidelity: the last digits float64 can hold."""
+TOLERANCES = (1e-13, 1e-13)
+"""Relative and absolute tolerance of the accurate fidelity: the last digits float64 can hold."""
 
 LARGEST_SUBSTEPS = 4096
 
@@ -74,7 +74,7 @@ class AnalyticEngine(BaseEngine):
         self._clock = np.empty(2)
         self._step_buffers = (np.empty(1), np.empty((1, size)), np.empty((2, size)))
         count = 1 if fidelity == "fast" else LARGEST_SUBSTEPS
-        self._substeps = Steps(np.empty(count), np.empty((count, size)), np.empty((count, 5, size)))
+        self._substeps = (np.empty(count), np.empty((count, size)), np.empty((count, 5, size)))
 
     def _place(
         self, pose: FloatArray, twist: FloatArray, deflection: FloatArray, legs: LegCoordinates
@@ -86,9 +86,9 @@ class AnalyticEngine(BaseEngine):
 
     def _advance(self, forces: FloatArray, wrench: FloatArray) -> tuple[float, str]:
         body, legs, y = self._body, self.platform.constants.legs, self._y
-        load = Load(forces, self._constant, wrench)
+        load = forces, self._constant, wrench
         if self.rolling is not None:
-            done = self.rolling.advance(body, legs, load)
+            done = self.rolling.advance(body, legs, Load(*load))
         elif self.fidelity == "fast":
             times, states, rates = self._step_buffers
             done = runge_kutta(body, legs, y, load, self.timestep, times, states, rates) == 1

@@ -19,7 +19,11 @@ STATE_SIZE = 13
 
 
 class Load(NamedTuple):
-    """Forces on a machine over a time: actuator forces `forces + t * slope`, constant wrench."""
+    """Forces on a machine over a time: actuator forces `forces + t * slope`, constant wrench.
+
+    Kernels that Python calls every step take it as a plain tuple: numba needs a microsecond to
+    recognise each NamedTuple of a call.
+    """
 
     forces: FloatArray
     """`(n,)` [N] or [N m] at t = 0"""

@@ -55,15 +55,9 @@ class Tolerances(NamedTuple):
     absolute: float
 
 
-class Steps(NamedTuple):
-    """Steps taken, in buffers that an integration fills."""
-
-    times: FloatArray
-    """`(capacity,)` end of each step [s]"""
-    states: FloatArray
-    """`(capacity, m)` state there"""
-    dense: FloatArray
-    """`(capacity, 5, m)` coefficients of the continuous output"""
+Steps = tuple[FloatArray, FloatArray, FloatArray]
+"""Buffers that an integration fills: `(capacity,)` end of each step [s], `(capacity, m)` state
+there, `(capacity, 5, m)` coefficients of the continuous output."""
 
 
 @device
@@ -132,10 +126,10 @@ def dormand_prince(
     body: FloatArray,
     legs: Legs,
     y: FloatArray,
-    load: Load,
+    load: tuple[FloatArray, FloatArray, FloatArray],
     clock: FloatArray,
     span: float,
-    tolerances: Tolerances,
+    tolerances: tuple[float, float],
     steps: Steps,
 ) -> tuple[int, int]:
     """Advance `y` (m,) in place to `span` [s].
@@ -144,24 +138,26 @@ def dormand_prince(
         body: platform constants.
         legs: leg constants.
         y: state, overwritten.
-        load: forces on the machine.
+        load: entries of a `Load`.
         clock: `(2,)` time reached and next step to try, both overwritten, so that a call can go on
             where the last one ran out of buffer.
         span: end [s].
-        tolerances: of a step.
+        tolerances: entries of `Tolerances`.
         steps: filled.
 
     Returns:
         Reason and number of steps written.
     """
+    forces, allowed = Load(load[0], load[1], load[2]), Tolerances(tolerances[0], tolerances[1])
+    times, states, dense = steps
     size = y.shape[0]
     trial, rates, work = np.empty(size), np.empty((7, size)), make_work(legs)
     time, step = clock[0], clock[1]
-    if not derivative(body, legs, y, load, time, rates[0], work):
+    if not derivative(body, legs, y, forces, time, rates[0], work):
         return SINGULAR, 0
     count, rejected = 0, False
     while time < span:
-        if count == steps.times.shape[0]:
+        if count == times.shape[0]:
             clock[0], clock[1] = time, step
             return FULL, count
         last = time + 1.000001 * step >= span
@@ -171,19 +167,19 @@ def dormand_prince(
         for stage in range(6):
             fill_stage(y, stage, step, rates, trial)
             at = time + C[stage] * step
-            if not derivative(body, legs, trial, load, at, rates[stage + 1], work):
+            if not derivative(body, legs, trial, forces, at, rates[stage + 1], work):
                 regular = False
                 break
-        error = error_norm(y, trial, rates, step, tolerances) if regular else 2.0
+        error = error_norm(y, trial, rates, step, allowed) if regular else 2.0
         if error <= 1.0:
             time = span if last else time + step
-            continuous_output(y, trial, rates, step, steps.dense[count])
+            continuous_output(y, trial, rates, step, dense[count])
             for j in range(y.shape[0]):
                 y[j] = trial[j]
                 rates[0, j] = rates[6, j]
             normalise(legs, y)
-            steps.times[count] = time
-            steps.states[count, :] = y
+            times[count] = time
+            states[count, :] = y
             count += 1
             factor = step_factor(error)
             step *= min(1.0, factor) if rejected else max(SHRINK, factor)

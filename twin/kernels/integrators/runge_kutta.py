@@ -88,29 +88,30 @@ def runge_kutta(
     body: FloatArray,
     legs: Legs,
     y: FloatArray,
-    load: Load,
+    load: tuple[FloatArray, FloatArray, FloatArray],
     step: float,
     times: FloatArray,
     states: FloatArray,
     rates: FloatArray,
 ) -> int:
-    """Advance `y` (m,) in place by `len(times)` steps.
+    """Advance `y` (m,) in place by `len(times)` steps under a `load` with the entries of `Load`.
 
     After each step k, `times[k]` is the time since the start and `states[k]` (m,) the state.
     `rates[0]` (m,) is the derivative at the start, `rates[k + 1]` the one after step k. Returns
     the number of steps done; smaller than `len(times)` when a state was singular or not finite.
     """
+    forces = Load(load[0], load[1], load[2])
     size = y.shape[0]
     stages = Stages(np.empty(size), np.empty((4, size)), make_work(legs))
     slopes, work = stages.rates, stages.work
-    if not derivative(body, legs, y, load, 0.0, slopes[0], work):
+    if not derivative(body, legs, y, forces, 0.0, slopes[0], work):
         return 0
     rates[0, :] = slopes[0]
     for count in range(times.shape[0]):
         time = count * step
-        if not runge_kutta_move(body, legs, y, load, time, step, stages):
+        if not runge_kutta_move(body, legs, y, forces, time, step, stages):
             return count
-        if not derivative(body, legs, y, load, time + step, slopes[0], work):
+        if not derivative(body, legs, y, forces, time + step, slopes[0], work):
             return count
         times[count] = (count + 1) * step
         states[count, :] = y
