@@ -15,6 +15,9 @@ from twin.rotations import angles_from_quaternion, quaternion_from_angles
 SAMPLES = 2001
 """Poses tried along each half axis; gaps in a range shorter than 1/2000 of it may be missed."""
 
+PARTS = 40
+"""The poses are tried in so many parts: most are beyond the limit and need not be evaluated."""
+
 BISECTIONS = 30
 """Halvings of the last step: the end of a range is exact to nine digits of it."""
 
@@ -41,6 +44,7 @@ def machine_summary(platform: MachineModel) -> list[SummaryRow]:
     with without_compiling():
         condition = float(platform.condition_number(platform.home))
         forces = platform.inverse_dynamics(platform.home, REST, REST).tolist()
+        ranges = axis_ranges(platform)
     body, stroke = platform.parameters.platform.body, sorted({leg.actuator.stroke for leg in legs})
     rows = [
         SummaryRow(
@@ -87,7 +91,7 @@ def machine_summary(platform: MachineModel) -> list[SummaryRow]:
         )
     )
     note = "from home, inside the actuators' limits, with the other coordinates as at home"
-    for name, unit, (low, high) in axis_ranges(platform):
+    for name, unit, (low, high) in ranges:
         rows.append(SummaryRow(f"{name} range", [low, high], unit, note))
     return rows
 
@@ -144,13 +148,18 @@ def _last_inside(platform: MachineModel, column: int, span: float) -> float:
 
     The first sample outside is found on a grid, the limit between it and the last by bisection.
     """
-    offsets = np.linspace(0.0, span, SAMPLES)
-    outside = np.flatnonzero(~platform.within_limits(_moved(platform, column, offsets)))
-    if not outside.size:
-        return float(span)
-    if outside[0] == 0:
-        return 0.0
-    low, high = offsets[outside[0] - 1], offsets[outside[0]]
+    low = 0.0
+    for part in np.array_split(np.linspace(0.0, span, SAMPLES), PARTS):
+        inside = platform.within_limits(_moved(platform, column, part))
+        if not inside.all():
+            first = int(np.argmin(inside))
+            return _limit(platform, column, part[first - 1] if first else low, part[first])
+        low = part[-1]
+    return float(low)
+
+
+def _limit(platform: MachineModel, column: int, low: float, high: float) -> float:
+    """Return the offset of the limit between `low`, which is inside, and `high`, which is not."""
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
         if platform.within_limits(_moved(platform, column, np.array([middle])))[0]:

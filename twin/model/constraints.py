@@ -12,6 +12,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.kernels.kinematics.constraints import COUNT, constrain_batch, constraints_batch
+from twin.model.evaluation import run
 
 if TYPE_CHECKING:
     from twin.kernels.legs.interface import Legs
@@ -23,7 +24,7 @@ TOLERANCE = 1e-9
 def constraint_rows(legs: Legs, poses: FloatArray, twists: FloatArray) -> FloatArray:
     """Return `(batch, 3, 8)`: rows C of C twist = 0, drift of C a + drift = 0, how far off."""
     rows = np.empty((len(poses), COUNT, 8))
-    constraints_batch(legs, poses, twists, rows)
+    run(constraints_batch, (legs,), (poses, twists, rows))
     return rows
 
 
@@ -56,7 +57,7 @@ def constrained(
         accelerations: `(batch, 6)`.
     """
     states, changed = np.concatenate([poses, twists], axis=1), accelerations.copy()
-    constrain_batch(legs, states, changed)
+    run(constrain_batch, (legs,), (states, changed))
     return states[:, :7].copy(), states[:, 7:].copy(), changed
 
 
