@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 
 Verdict = Literal["pass", "fail", "info"]
 Agreement = Literal["reproduced", "differs", "not given"]
+AGREEMENTS: tuple[Agreement, ...] = get_args(Agreement)
 CurveStyle = Literal["line", "dash", "dot", "markers", "line+markers"]
 
-UNEXPECTED = (
-    "a fault, or parameters that are not the paper's: ours leaves the digits that are printed"
-)
-"""Why a statement differs that is known to be reproduced."""
+UNEXPECTED = "a fault, or parameters that are not the paper's"
+"""Why a statement differs that is on record as reproduced."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +134,8 @@ class Table:
 class Statement:
     """A sentence or value that a paper prints, beside our value.
 
+    Its verdict is on record: a change, for the better too, fails the case.
+
     Raises:
         InputError: it differs, or the paper gives no number, and nothing says why.
     """
@@ -146,18 +147,32 @@ class Statement:
     agreement: Agreement
     why: str = ""
     """what explains the difference, or what the paper leaves out"""
+    recorded: Agreement = "reproduced"
 
     def __post_init__(self) -> None:
         if self.agreement != "reproduced" and not self.why:
             raise InputError("why", f"{self.source}: {self.agreement}, and nothing says why")
 
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the agreement is the one on record."""
+        return "pass" if self.agreement == self.recorded else "fail"
+
     @classmethod
     def judged(
-        cls, source: str, printed: str, ours: str, same: bool, why: str = UNEXPECTED
+        cls,
+        source: str,
+        printed: str,
+        ours: str,
+        same: bool,
+        why: str = "",
+        recorded: Agreement = "reproduced",
     ) -> Statement:
         """Return a statement that is reproduced if it is the `same`, else differs: `why` then."""
-        words = (source, printed, ours)
-        return cls(*words, "reproduced") if same else cls(*words, "differs", why)
+        if same:
+            return cls(source, printed, ours, "reproduced", recorded=recorded)
+        reason = why or (UNEXPECTED if recorded == "reproduced" else "")
+        return cls(source, printed, ours, "differs", reason, recorded)
 
 
 class LeftOut(NamedTuple):
@@ -189,8 +204,9 @@ class CaseResult:
 
     @property
     def verdict(self) -> Verdict:
-        """Fail if any measure fails or the case could not run; info if nothing was judged."""
+        """Fail if a measure or statement fails or the case could not run; info: nothing judged."""
         verdicts = {measure.verdict for measure in self.measures}
+        verdicts |= {statement.verdict for statement in self.statements}
         if self.error or "fail" in verdicts:
             return "fail"
         return "pass" if "pass" in verdicts else "info"

@@ -47,6 +47,10 @@ def validate(
                 unit = "" if measure["unit"] == "1" else f" {measure['unit']}"
                 bound = f"{measure['bound']} {tolerance}{unit}"
                 line(f"fail: {where}: {measure['name']} is {value}, must be {bound}")
+        for statement in one["statements"]:
+            if statement["verdict"] == "fail":
+                verdicts = f"{statement['agreement']}, on record is {statement['recorded']}"
+                line(f"fail: {where}: {statement['source']}: {verdicts}")
     counts = content["counts"]
     judged = counts["measures"]["pass"] + counts["measures"]["fail"]
     line(
@@ -54,6 +58,11 @@ def validate(
         f"cases, {counts['measures']['pass']} of {judged} judged measures, "
         f"{content['seconds']:.1f} s",
         bold=True,
+    )
+    said = counts["statements"]
+    line(
+        f"published statements: {said['reproduced']} reproduced, {said['differs']} differ, "
+        f"{said['not_given']} not given; {said['changed']} not as on record"
     )
     for path in (out, json):
         if path is not None:

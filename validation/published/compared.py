@@ -1,7 +1,8 @@
-"""One printed number beside ours: a measure that judges it and a statement that shows it."""
+"""Printed numbers beside ours: the values that their digits stand for, measures and statements."""
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import NamedTuple
 
 from twin.validation.results import Measure, Statement
@@ -15,10 +16,27 @@ class PrintedValue(NamedTuple):
     source: str
     """paper and section, figure, table or equation"""
     quantity: str
-    value: float
-    unit: str
-    tolerance: float
-    """half a unit of the last printed digit"""
+    text: str
+    """with the digits that are printed; "about 220" leaves trailing zeros out of them"""
+    unit: str = "1"
+
+    @property
+    def value(self) -> float:
+        """The number."""
+        return float(self.text.removeprefix("about "))
+
+    @property
+    def tolerance(self) -> float:
+        """Half a unit of the last printed digit that counts."""
+        digits = Decimal(self.text.removeprefix("about "))
+        if self.text.startswith("about "):
+            digits = digits.normalize()
+        return 0.5 * 10.0 ** int(digits.as_tuple().exponent)
+
+    def holds(self, ours: float) -> bool:
+        """Return whether `ours` rounds to the printed number."""
+        # A printed number may lie on the edge; its binary form does not do so exactly.
+        return abs(ours - self.value) <= self.tolerance * (1.0 + 1e-9)
 
 
 class Comparison(NamedTuple):
@@ -28,24 +46,21 @@ class Comparison(NamedTuple):
     statement: Statement
 
 
-def compared(printed: PrintedValue, ours: float, known: str = "") -> Comparison:
+def compared(printed: PrintedValue, ours: float) -> Comparison:
     """Return the measure and the statement of our value of a printed quantity.
 
     Args:
-        printed: what the paper has.
+        printed: the printed number.
         ours: the same quantity in the same unit.
-        known: explains a known difference, which then informs instead of failing.
     """
     unit = "" if printed.unit == "1" else f" {printed.unit}"
-    apart = abs(ours - printed.value)
     measure = Measure(
-        f"{printed.quantity} against the printed {printed.value:.8g}{unit}",
-        apart,
-        None if known else printed.tolerance,
-        known or HALF_UNIT,
+        f"{printed.quantity} against the printed {printed.text}{unit}",
+        abs(ours - printed.value),
+        printed.tolerance,
+        HALF_UNIT,
         unit=printed.unit,
     )
-    words = (printed.source, f"{printed.quantity} {printed.value:.8g}{unit}", f"{ours:.8g}{unit}")
-    same = apart <= printed.tolerance
-    statement = Statement.judged(*words, same, known) if known else Statement.judged(*words, same)
-    return Comparison(measure, statement)
+    text = f"{printed.quantity} {printed.text}{unit}"
+    same = printed.holds(ours)
+    return Comparison(measure, Statement.judged(printed.source, text, f"{ours:.8g}{unit}", same))

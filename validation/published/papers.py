@@ -6,7 +6,8 @@ import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
-from twin.validation.results import UNEXPECTED, Statement
+from twin.errors import InputError
+from twin.validation.results import AGREEMENTS, Agreement, Statement
 
 
 class Printed(NamedTuple):
@@ -15,22 +16,16 @@ class Printed(NamedTuple):
     source: str
     """paper and section, figure, table or equation"""
     text: str
+    recorded: Agreement
+    """the verdict on record"""
 
-    def judged(self, ours: str, same: bool, why: str = UNEXPECTED) -> Statement:
+    def judged(self, ours: str, same: bool, why: str = "") -> Statement:
         """Return it as reproduced if it is the `same`, else as differing: `why` then."""
-        return Statement.judged(*self, ours, same, why)
-
-    def reproduced(self, ours: str) -> Statement:
-        """Return it as reproduced."""
-        return Statement(*self, ours, "reproduced")
-
-    def differs(self, ours: str, why: str) -> Statement:
-        """Return it as known to differ."""
-        return Statement(*self, ours, "differs", why)
+        return Statement.judged(self.source, self.text, ours, same, why, self.recorded)
 
     def not_given(self, ours: str, why: str) -> Statement:
         """Return it as one that gives no number to compare with."""
-        return Statement(*self, ours, "not given", why)
+        return Statement(self.source, self.text, ours, "not given", why, self.recorded)
 
 
 class Paper:
@@ -39,6 +34,9 @@ class Paper:
     Attributes:
         title: as in the report.
         sentences: by name.
+
+    Raises:
+        InputError: the verdict on record of a sentence is unknown.
     """
 
     def __init__(self, name: str) -> None:
@@ -46,9 +44,12 @@ class Paper:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
         self.title: str = content.pop("title")
         self.sentences = {
-            key: Printed(f"{self.title}, {entry['place']}", entry["says"])
+            key: Printed(f"{self.title}, {entry['place']}", entry["says"], entry["verdict"])
             for key, entry in content.items()
         }
+        for key, sentence in self.sentences.items():
+            if sentence.recorded not in AGREEMENTS:
+                raise InputError(f"{name}.{key}.verdict", f"must be one of {', '.join(AGREEMENTS)}")
 
     def __getitem__(self, name: str) -> Printed:
         return self.sentences[name]

@@ -100,14 +100,14 @@ STEWART_DYNAMIC_PAYLOAD = DynamicPayload(500.0, 550.0, (0.15, 0.05, 0.05, 0.15, 
 class FreeFall(NamedTuple):
     """The end of a fall from home that lasts one second."""
 
-    x: float
-    z: float
-    """[m]"""
+    x: str
+    z: str
+    """[m] as printed"""
     singular_time: float
     """[s] at which actuator-space equations end"""
     output_step: float
     """[s] of the published simulation"""
 
 
-FREE_FALLS = {"srspm": FreeFall(5.068193e-3, -2.133568, 0.48, 0.01)}
+FREE_FALLS = {"srspm": FreeFall("0.005068193", "-2.133568", 0.48, 0.01)}
 """x, z: C++ code published with the paper; singular time: section 5.2, tables 5 and 6."""

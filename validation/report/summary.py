@@ -15,7 +15,7 @@ from twin.validation.published.errata import read_errata
 from twin.validation.report.environment import Environment
 from twin.validation.results import CaseResult, LeftOut, Measure, Statement, Verdict, slowest
 
-SCHEMA = 3
+SCHEMA = 4
 """Version of the content's structure; grows when a key changes its meaning or goes."""
 
 
@@ -86,6 +86,7 @@ def _counts(results: Sequence[CaseResult]) -> dict[str, Any]:
             "reproduced": agreements["reproduced"],
             "differs": agreements["differs"],
             "not_given": agreements["not given"],
+            "changed": sum(s.verdict == "fail" for result in results for s in result.statements),
         },
     }
 
@@ -170,7 +171,7 @@ def _measure(measure: Measure) -> dict[str, Any]:
 
 
 def _statement(statement: Statement) -> dict[str, str]:
-    return asdict(statement)
+    return {**asdict(statement), "verdict": statement.verdict}
 
 
 def _finite(value: float | None) -> float | None:

@@ -211,7 +211,7 @@ def test_link_lengths_of_the_table_are_exchanged(srspm: Platform) -> None:
     as_printed = Platform(MachineParameters.model_validate(content))
     published = FREE_FALLS["srspm"]
     # Half a unit of the last published digit.
-    assert integrate(srspm, 1.0).pose[-1, 2] == pytest.approx(published.z, abs=5e-7)
+    assert integrate(srspm, 1.0).pose[-1, 2] == pytest.approx(float(published.z), abs=5e-7)
     assert integrate(as_printed, 1.0).pose[-1, 2] == pytest.approx(-3.570, abs=5e-4)
     rows = np.array(LEVEL_FALL)
     for machine, agrees in ((srspm, True), (as_printed, False)):

@@ -75,8 +75,8 @@ def good_case(machine: str) -> CaseResult:
     """Return a case that passes."""
     statements = (
         Statement("Thesis, figure 2.4", "57 mm", f"57.3 mm {ATTACK}", "reproduced"),
-        Statement("Thesis, table 1", "58 mm", "57 mm", "differs", f"misprint {ATTACK}"),
-        Statement("Thesis, figure 9", "a curve", "3 mm", "not given", "no numbers"),
+        Statement("Thesis, table 1", "58 mm", "57 mm", "differs", f"misprint {ATTACK}", "differs"),
+        Statement("Thesis, figure 9", "a curve", "3 mm", "not given", "no numbers", "not given"),
     )
     words = (machine, "free_fall", "Free fall from rest", "Falls from home.")
     return CaseResult(*words, (GOOD, ORDER, SCALE), (plot(), field()), statements, seconds=1.5)
@@ -454,12 +454,40 @@ def test_statements_that_do_not_agree_say_why(agreement: Agreement) -> None:
 
 
 def test_printed_values_are_judged_by_their_last_digit() -> None:
-    printed = PrintedValue("Paper, table 1", "peak torque", 12.3, "N m", 0.05)
+    printed = PrintedValue("Paper, table 1", "peak torque", "12.3", "N m")
     for ours, verdict, agreement in ((12.34, "pass", "reproduced"), (12.36, "fail", "differs")):
         measure, statement = compared(printed, ours)
         assert (measure.verdict, statement.agreement) == (verdict, agreement)
-    measure, statement = compared(printed, 13.0, "misprint")
-    assert (measure.verdict, statement.agreement, statement.why) == ("info", "differs", "misprint")
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("12.3", 12.25, 12.35),
+        ("-0.50", -0.505, -0.495),
+        ("50", 49.5, 50.5),
+        ("about 220", 215.0, 225.0),
+        ("1e-8", 0.5e-8, 1.5e-8),
+    ],
+)
+def test_printed_digits_are_a_band_with_two_sides(text: str, low: float, high: float) -> None:
+    printed = PrintedValue("Paper", "quantity", text)
+    width = high - low
+    assert printed.holds(low) and printed.holds(high)
+    assert not printed.holds(low - 0.01 * width) and not printed.holds(high + 0.01 * width)
+
+
+def test_a_statement_that_changes_its_verdict_fails() -> None:
+    for same, recorded, verdict in (
+        (True, "reproduced", "pass"),
+        (False, "reproduced", "fail"),
+        (True, "differs", "fail"),
+        (False, "differs", "pass"),
+    ):
+        statement = Statement.judged("Paper", "1", "1", same, "misprint", recorded)
+        assert statement.verdict == verdict
+        result = CaseResult("m", "case", "Case", "text", (), statements=(statement,))
+        assert result.verdict == verdict
 
 
 def test_packed_texts_come_back_and_are_small() -> None:

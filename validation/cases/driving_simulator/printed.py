@@ -15,9 +15,9 @@ PAPER = "Driving simulator"
 BECAUSE = "the paper is about its own machine, driving_simulator"
 
 RANGES = (
-    PrintedValue(f"{PAPER}, motion ranges", "heave to each side", 50.0, "mm", 0.5),
-    PrintedValue(f"{PAPER}, motion ranges", "roll to each side", 6.9873, "deg", 5e-5),
-    PrintedValue(f"{PAPER}, motion ranges", "pitch to each side", 3.581, "deg", 5e-4),
+    PrintedValue(f"{PAPER}, motion ranges", "heave to each side", "50", "mm"),
+    PrintedValue(f"{PAPER}, motion ranges", "roll to each side", "6.9873", "deg"),
+    PrintedValue(f"{PAPER}, motion ranges", "pitch to each side", "3.581", "deg"),
 )
 
 EXAMPLE = {"rear_right": 0.19, "rear_left": 0.189, "front_left": 0.1896}

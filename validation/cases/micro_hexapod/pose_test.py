@@ -25,6 +25,12 @@ POSITION, ANGLES = (0.01, 0.02, 0.03), (0.1, 0.2, 0.05)
 PRINTED_ERRORS = 1.611e-10, 6.2183e-10
 """[m] and largest entry of R - ARB, paper: at the end of the simulation."""
 
+ERROR_DIGITS = 5e-4
+"""Half a unit of their last digit, relative."""
+
+FAR, FAR_POSES = 10.0, 1000
+"""[m] up to which positions are tried for lengths that are not real, and their number."""
+
 RISE, SETTLED = 0.1, 1.0
 """[s] in which the rest lengths are commanded, and at which the machine has settled: the slowest
 mode has died away to exp(-21)."""
@@ -87,6 +93,16 @@ def printed_lengths(platform: Platform, pose: FloatArray) -> FloatArray:
     return np.asarray(np.sqrt(squares))
 
 
+def far_lengths_are_not_real(platform: Platform) -> bool:
+    """Return whether the equation gives a length that is no real number at any pose tried."""
+    random = np.random.default_rng(1)
+    positions = random.uniform(-FAR, FAR, size=(FAR_POSES, 3))
+    turns = random.normal(size=(FAR_POSES, 4))
+    poses = np.hstack([positions, turns / np.linalg.norm(turns, axis=1, keepdims=True)])
+    with np.errstate(invalid="ignore"):
+        return any(np.isnan(printed_lengths(platform, pose)).any() for pose in poses)
+
+
 def hexapod_statements(
     platform: Platform, target: FloatArray, settled: FloatArray, sag: Sag
 ) -> tuple[Statement, ...]:
@@ -106,10 +122,19 @@ def hexapod_statements(
     moving = quaternion_from_angles(ANGLES, "moving_xyz")
     apart = float(angle_between(target[3:], moving))
     length = largest(printed_lengths(platform, target) - platform.inverse_kinematics(target))
+
+    def off_by_less(times: float) -> bool:
+        return bool((np.array(reached) < times * np.array(PRINTED_ERRORS)).all())
+
     return (
         HEXAPOD["pose_reached"].judged(
             f"Off by {reached[0]:.1e} m and {reached[1]:.1e} rad.",
-            all(ours <= printed for ours, printed in zip(reached, PRINTED_ERRORS, strict=True)),
+            off_by_less(1.0),
+        ),
+        HEXAPOD["pose_errors"].judged(
+            f"{reached[0]:.1e} m and {reached[1]:.1e} rad.",
+            off_by_less(1.0 + ERROR_DIGITS) and not off_by_less(1.0 - ERROR_DIGITS),
+            "the residual is that of a solver and its tolerance, not of the machine",
         ),
         HEXAPOD["fixed_axes"].judged(f"The two attitudes differ by {off:.0e} rad.", off < 1e-15),
         HEXAPOD["bushing_joint"].judged(
@@ -118,8 +143,9 @@ def hexapod_statements(
         HEXAPOD["leg_length"].judged(
             f"Agrees with |P + R b - a| to {length:.0e} m.", length < 1e-14
         ),
-        HEXAPOD["complex_lengths"].differs(
-            "Lengths are real at every pose.",
+        HEXAPOD["complex_lengths"].judged(
+            f"Lengths are real at {FAR_POSES} poses up to {FAR:g} m away.",
+            far_lengths_are_not_real(platform),
             "what is under the root is the square of a distance; a pose of legs that slide is out "
             "of reach where a length is outside its actuator's range",
         ),
