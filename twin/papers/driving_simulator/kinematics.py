@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, flatten_batch
+from twin.basics.arrays import FloatArray, as_floats, flatten_batch
 from twin.errors import InputError
-from twin.papers.driving_simulator.bounds import bounded
 from twin.papers.driving_simulator.jets import Jet
 from twin.papers.driving_simulator.plate import PlateModel
 
@@ -86,7 +85,7 @@ class PlateKinematics(ABC):
             InputError: not finite, shapes that do not broadcast.
         """
         given = {"rear_right": rear_right, "rear_left": rear_left, "front_left": front_left}
-        fields = {name: bounded(value, name)[..., None] for name, value in given.items()}
+        fields = {name: as_floats(value, name)[..., None] for name, value in given.items()}
         shape, columns = flatten_batch(**fields)
         right, left, front = (column.reshape(shape) for column in columns)
         return _stack(self._parts(self._driven(right, left, front)))
@@ -157,14 +156,14 @@ def checked_coordinates(value: Any) -> FloatArray:
     Raises:
         InputError: wrong shape, not finite, angles of a right angle and more.
     """
-    coordinates = bounded(value, "coordinates", 3)
+    coordinates = as_floats(value, "coordinates", 3)
     if coordinates.size and np.abs(coordinates[..., 1:]).max() >= 0.5 * np.pi:
         raise InputError("coordinates", "roll and pitch [rad] must be below a right angle")
     return coordinates
 
 
 def _jets(**given: Any) -> tuple[Jet, ...]:
-    arrays = {name: bounded(value, name, 3) for name, value in given.items()}
+    arrays = {name: as_floats(value, name, 3) for name, value in given.items()}
     shape, columns = flatten_batch(**arrays)
     values = [np.moveaxis(column.reshape((*shape, 3)), -1, 0) for column in columns]
     return tuple(Jet(*(value[k] for value in values)) for k in range(3))

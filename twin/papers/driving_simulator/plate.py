@@ -6,14 +6,13 @@ left; the foot of the last one is fixed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray, read_only
 from twin.errors import InputError
-from twin.papers.driving_simulator.bounds import bounded_number
 
 CORNERS = ("front_right", "front_left", "rear_left", "rear_right")
 """Order of the pillars in every array of four."""
@@ -23,11 +22,6 @@ SIGNS = read_only([[1, -1], [1, 1], [-1, 1], [-1, -1]])
 
 FIXED = CORNERS.index("rear_right")
 """The pillar whose foot does not slide."""
-
-MAY_BE_ZERO = ("foot_mass", "gravity")
-
-SMALLEST = 1e-9
-"""SI; what is smaller is no machine either."""
 
 TOLERANCE = 1e-9
 """[m], [kg], [kg m2] What a file may be off by and still describe this plate."""
@@ -62,19 +56,6 @@ class PlateModel:
     """[m] of the pillars in the middle of their stroke"""
     stroke: float
     """[m] between the shortest and the longest pillar"""
-
-    def __post_init__(self) -> None:
-        """Check the numbers.
-
-        Raises:
-            InputError: not finite, not above zero, too large, or a stroke longer than the pillars.
-        """
-        for field in fields(self):
-            smallest = 0.0 if field.name in MAY_BE_ZERO else SMALLEST
-            number = bounded_number(getattr(self, field.name), field.name, smallest)
-            object.__setattr__(self, field.name, number)
-        if self.minimum_length <= 0.0:
-            raise InputError("stroke", "must be shorter than twice the home length")
 
     @property
     def corners(self) -> FloatArray:

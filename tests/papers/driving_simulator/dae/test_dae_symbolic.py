@@ -12,7 +12,7 @@ import sympy
 from paper_plate import PAPER, PITCH_INERTIA, PLATE, ROLL_INERTIA
 
 from twin.basics.optional import optional
-from twin.errors import InputError, MissingDependencyError
+from twin.errors import MissingDependencyError
 from twin.papers.driving_simulator.dae.index_reduction import (
     IndexReduction,
     multipliers_of_motion,
@@ -196,11 +196,6 @@ def test_complete_energies_have_the_exact_inertia_at_home(plate: Any) -> None:
     coordinates = np.array([*home, *np.full(4, plate.home_length)])
     mass = np.array(numeric_dae(plate, True).mass(*coordinates), dtype=float)
     np.testing.assert_allclose(onto.T @ mass @ onto, model.mass_matrix(home), rtol=0, atol=1e-12)
-
-
-def test_complete_is_a_flag() -> None:
-    with pytest.raises(InputError, match="complete"):
-        symbolic_dae(PAPER, complete=1)  # type: ignore[arg-type]
 
 
 def test_missing_sympy_names_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:

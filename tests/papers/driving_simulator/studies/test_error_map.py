@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from paper_plate import PLATE
 
-from twin.errors import InputError
 from twin.papers.driving_simulator.closed_forms import ExactKinematics, SmallAngleKinematics
 from twin.papers.driving_simulator.studies.error_map import (
     ErrorMap,
@@ -86,9 +83,3 @@ def test_no_error_inside_is_larger_than_on_the_surface(grid: ErrorMap) -> None:
     )
     for largest, bound in zip(inside, worst, strict=True):
         assert 0.5 * bound < largest <= bound
-
-
-@pytest.mark.parametrize("count", [1, 202, 10.0, True, None])
-def test_refused_count(count: Any) -> None:
-    with pytest.raises(InputError, match="count"):
-        small_angle_errors(PLATE, count)

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from paper_plate import PAPER, PLATE
 
-from twin.errors import InputError
 from twin.papers.driving_simulator.dae.integration import integrate_dae
+from twin.papers.driving_simulator.dae.numeric import numeric_dae
 from twin.papers.driving_simulator.exact.friction import SlidingFriction
 from twin.papers.driving_simulator.exact.model import ExactModel
 from twin.papers.driving_simulator.exact.pillars import Pillars
-from twin.papers.driving_simulator.inputs import sigmoid_inputs, sinusoidal_inputs
-from twin.papers.driving_simulator.studies.foot_friction import driven_motion, friction_effect
-from twin.papers.driving_simulator.studies.printed_energy import (
-    PUSHING,
-    home_inertia,
-    model_forces,
-    tilting_stiffness,
+from twin.papers.driving_simulator.inputs import (
+    DrivenLengths,
+    sigmoid_inputs,
+    sinusoidal_inputs,
 )
+from twin.papers.driving_simulator.plate import PlateModel
+from twin.papers.driving_simulator.studies.foot_friction import driven_motion, friction_effect
+from twin.papers.driving_simulator.studies.printed_energy import PUSHING, home_inertia
 
 INPUTS = {"sinusoidal": sinusoidal_inputs(PLATE), "sigmoid": sigmoid_inputs(PLATE)}
 
@@ -86,17 +86,31 @@ def test_forces_are_those_of_the_exact_model() -> None:
     np.testing.assert_allclose(moved, states[2], rtol=0, atol=1e-11)
 
 
-@pytest.mark.parametrize("samples", [1, 2.0, True, None])
-def test_refused_samples(samples: Any) -> None:
-    with pytest.raises(InputError, match="samples"):
-        friction_effect(PLATE, INPUTS["sigmoid"], 1.0, SlidingFriction(1.0), samples=samples)
-    with pytest.raises(InputError, match="samples"):
-        model_forces(PLATE, INPUTS["sigmoid"], 1.0, samples)
+class ModelForces(NamedTuple):
+    """Forces [N] of the driven pillars front right, rear left, front left, `(k, 3)` each."""
+
+    printed: Any
+    complete: Any
+    exact: Any
 
 
-def test_refused_friction() -> None:
-    with pytest.raises(InputError, match="friction"):
-        friction_effect(PLATE, INPUTS["sigmoid"], 1.0, 200.0)  # type: ignore[arg-type]
+def model_forces(plate: PlateModel, inputs: DrivenLengths, duration: float, count: int) -> Any:
+    """Return forces along the known motion: printed energies, complete ones, exact model."""
+    time = np.linspace(0.0, duration, count)
+    states = [part.coordinates for part in driven_motion(plate, inputs, time)]
+    exact = ExactModel(Pillars.from_plate(plate)).forces(*states, pushing=PUSHING)
+
+    def small_angle(complete: bool) -> Any:
+        dae = numeric_dae(plate, complete)
+        samples = [inputs.sample(now) for now in time.tolist()]
+        return np.array(
+            [
+                -dae.multipliers(dae.consistent(at.value), dae.consistent(at.rate), at, 0.0)[-3:]
+                for at in samples
+            ]
+        )
+
+    return ModelForces(small_angle(False), small_angle(True), exact[:, list(PUSHING)])
 
 
 def test_printed_forces_are_those_of_the_integrated_system() -> None:
@@ -131,15 +145,3 @@ def test_inertia_at_home() -> None:
         np.testing.assert_allclose(np.diag(found.exact), mass, rtol=0, atol=1e-12)
         roll = plate.roll_inertia + 4 * plate.upper_mass * plate.half_width**2
         assert found.printed[1] == pytest.approx(roll, rel=1e-15)
-
-
-def test_tilting_stiffness_is_the_curvature_of_the_height() -> None:
-    """Lengths as the coordinates: heave of a plate of given center length falls by the cosine."""
-    model = ExactModel(Pillars.from_plate(PLATE))
-    angle = 1e-3
-    for axis in (1, 2):
-        q = np.array([PLATE.home_length * np.cos(angle), 0.0, 0.0])
-        q[axis] = angle
-        level = model.energy([PLATE.home_length, 0.0, 0.0], np.zeros(3))[1]
-        lost = level - model.energy(q, np.zeros(3))[1]
-        assert 2 * lost / angle**2 == pytest.approx(tilting_stiffness(PLATE), rel=1e-6)

@@ -10,14 +10,12 @@ from paper_plate import PLATE
 from scipy.optimize import brentq
 from scipy.spatial import ConvexHull
 
-from twin.errors import InputError
 from twin.papers.driving_simulator.closed_forms import ExactKinematics, SmallAngleKinematics
 from twin.papers.driving_simulator.kinematics import PlateKinematics
 from twin.papers.driving_simulator.studies.envelope import translational_envelope
 from twin.papers.driving_simulator.studies.motion_ranges import (
     exact_ranges,
     exact_ranges_at_best_heave,
-    plate_for_ranges,
     small_angle_ranges,
     stroke_shares,
 )
@@ -88,31 +86,6 @@ def test_freedoms_together_have_a_sixth_of_the_separate_ranges() -> None:
     assert inside.mean() == pytest.approx(1 / 6, abs=0.005)
 
 
-@pytest.mark.parametrize("exact", [False, True])
-def test_plate_for_ranges_inverts_the_ranges(exact: bool) -> None:
-    ranges = exact_ranges_at_best_heave(PLATE) if exact else small_angle_ranges(PLATE)
-    size = plate_for_ranges(PLATE.stroke, ranges.roll, ranges.pitch, exact=exact)
-    assert size.half_length == pytest.approx(PLATE.half_length, rel=1e-14)
-    assert size.half_width == pytest.approx(PLATE.half_width, rel=1e-14)
-    larger = plate_for_ranges(PLATE.stroke, 1.1 * ranges.roll, 1.1 * ranges.pitch, exact=exact)
-    assert larger.half_length < PLATE.half_length, "larger angles belong to a smaller plate"
-    assert larger.half_width < PLATE.half_width
-
-
-@pytest.mark.parametrize(
-    ("values", "name"),
-    [
-        ((0.0, 0.1, 0.1), "stroke"),
-        ((0.1, -0.1, 0.1), "roll"),
-        ((0.1, 0.1, np.nan), "pitch"),
-        ((0.1, 0.1, 1.6), "pitch"),
-    ],
-)
-def test_refused_ranges(values: tuple[float, ...], name: str) -> None:
-    with pytest.raises(InputError, match=name):
-        plate_for_ranges(*values)
-
-
 @pytest.mark.parametrize("model", MODELS)
 def test_envelope_is_closed_and_on_the_limit(model: type[PlateKinematics]) -> None:
     kinematics = model(PLATE)
@@ -154,9 +127,3 @@ def test_extent_of_the_envelope() -> None:
     assert (low[2], high[2]) == pytest.approx((0.3049, 0.4049), abs=EDGE)
     reach = PLATE.home_length * np.array([exact_ranges(PLATE).pitch, exact_ranges(PLATE).roll])
     np.testing.assert_allclose(0.5 * (high - low)[:2], reach, rtol=0.06, atol=0)
-
-
-@pytest.mark.parametrize("divisions", [0, 501, 2.0, True, None])
-def test_refused_divisions(divisions: Any) -> None:
-    with pytest.raises(InputError, match="divisions"):
-        translational_envelope(ExactKinematics(PLATE), divisions)

@@ -15,7 +15,6 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from twin.basics.arrays import as_flag
 from twin.basics.optional import optional
 from twin.papers.driving_simulator.dae.energy import (
     corner_points,
@@ -79,10 +78,9 @@ def symbolic_dae(plate: PlateModel, complete: bool = False) -> SymbolicDae:
         complete: with what the printed energies leave out, see `small_angle_energy`.
 
     Raises:
-        InputError: `complete` is not True or False.
         MissingDependencyError: sympy is not installed.
     """
-    return _derived(plate, as_flag(complete, "complete"))
+    return _derived(plate, complete)
 
 
 @lru_cache

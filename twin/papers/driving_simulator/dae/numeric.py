@@ -70,7 +70,6 @@ def numeric_dae(plate: PlateModel, complete: bool) -> NumericDae:
     """Return the equations of `symbolic_dae(plate, complete)` as functions.
 
     Raises:
-        InputError: `complete` is not True or False.
         MissingDependencyError: sympy is not installed.
     """
     sympy = optional("sympy")

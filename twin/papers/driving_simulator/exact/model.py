@@ -6,14 +6,14 @@ Coordinates are heave [m] of the reference point, roll and pitch [rad], R = Rx(r
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, flatten_batch
-from twin.errors import InputError, SingularPoseError
-from twin.papers.driving_simulator.bounds import bounded
+from twin.basics.arrays import FloatArray, as_floats, flatten_batch
+from twin.errors import SingularPoseError
 from twin.papers.driving_simulator.exact.friction import SlidingFriction
 from twin.papers.driving_simulator.exact.pillars import Pillars
 from twin.papers.driving_simulator.exact.terms import ExactTerms, exact_terms
@@ -111,7 +111,7 @@ class ExactModel:
     ) -> FloatArray:
         """Return the accelerations `(..., 3)` of heave, roll and pitch: forward dynamics."""
         count = len(self.pillars.joints)
-        given = {"forces": bounded(forces, "forces", count)}
+        given = {"forces": as_floats(forces, "forces", count)}
         shape, (q, v, w, f) = self._together(coordinates, rates=rates, wrench=wrench, **given)
         terms = exact_terms(self.pillars, q, v)
         pushed = np.einsum("kni,kn->ki", terms.length_jacobian, f)
@@ -136,7 +136,7 @@ class ExactModel:
         accelerations: Any,
         wrench: Any = None,
         *,
-        pushing: Any = None,
+        pushing: Sequence[int] | None = None,
     ) -> FloatArray:
         """Return the smallest actuator forces `(..., n)` [N] for a motion: inverse dynamics.
 
@@ -148,12 +148,12 @@ class ExactModel:
             pushing: numbers from 0 of the actuators that bring a force, default all.
 
         Raises:
-            InputError: see the class; actuators that do not exist or are too few.
+            InputError: see the class.
             SingularPoseError: the actuators that push do not hold the plate; `data` holds the
                 coordinates.
         """
         needed = self.required(coordinates, rates, accelerations, wrench)
-        chosen = self._pushing(pushing)
+        chosen = list(range(len(self.pillars.joints)) if pushing is None else pushing)
         jacobian = self.length_jacobian(coordinates)
         rows = np.broadcast_to(jacobian, (*needed.shape[:-1], *jacobian.shape[-2:]))[..., chosen, :]
         if rows.size and np.linalg.cond(rows).max() > LARGEST_CONDITION:
@@ -172,15 +172,8 @@ class ExactModel:
         fields = {"coordinates": checked_coordinates(coordinates)}
         for name, value in given.items():
             missing = np.zeros(6) if name == "wrench" and value is None else value
-            fields[name] = bounded(missing, name, SIZES.get(name))
+            fields[name] = as_floats(missing, name, SIZES.get(name))
         return flatten_batch(**fields)
-
-    def _pushing(self, pushing: Any) -> list[int]:
-        count = len(self.pillars.joints)
-        chosen = range(count) if pushing is None else bounded(pushing, "pushing").ravel().tolist()
-        if len(set(chosen)) < 3 or not set(chosen) <= set(range(count)):
-            raise InputError("pushing", f"must be three or more actuators from 0 to {count - 1}")
-        return sorted({int(number) for number in chosen})
 
     def _applied(self, terms: ExactTerms, rates: FloatArray, wrench: FloatArray) -> FloatArray:
         """Return the generalised forces `(k, 3)` of friction and wrench."""

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, positive, read_only
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError
-from twin.papers.driving_simulator.bounds import bounded, bounded_number
 from twin.papers.driving_simulator.plate import CORNERS, FIXED, PlateModel
 
 
@@ -35,36 +34,6 @@ class Pillars:
     """`(n,)` [kg] at the feet"""
     gravity: float
     """[m/s2]"""
-
-    def __post_init__(self) -> None:
-        """Check and freeze the numbers.
-
-        Raises:
-            InputError: wrong shapes, not finite, fewer than three pillars, no such foot, masses
-                below zero.
-        """
-        joints = bounded(self.joints, "joints", 3)
-        if joints.ndim != 2 or len(joints) < 3:
-            raise InputError("joints", f"must be three or more points, got {joints.shape}")
-        if self.fixed not in range(len(joints)):
-            raise InputError("fixed", f"must be a pillar from 0 to {len(joints) - 1}")
-        shapes = {
-            "joints": joints.shape,
-            "foot": (3,),
-            "center_of_mass": (3,),
-            "inertia": (3, 3),
-            "upper_masses": joints.shape[:1],
-            "foot_masses": joints.shape[:1],
-        }
-        for name, shape in shapes.items():
-            array = bounded(getattr(self, name), name, shape[-1])
-            if array.shape != shape:
-                raise InputError(name, f"must have shape {shape}, got {array.shape}")
-            if name.endswith("masses") and array.min() < 0.0:
-                raise InputError(name, "must be zero or above")
-            object.__setattr__(self, name, read_only(array))
-        object.__setattr__(self, "mass", positive(self.mass, "mass"))
-        object.__setattr__(self, "gravity", bounded_number(self.gravity, "gravity", 0.0))
 
     @property
     def shared_arguments(self) -> list[Any]:

@@ -14,11 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.papers.driving_simulator.bounds import whole_number
 from twin.papers.driving_simulator.kinematics import PlateKinematics
-
-FINEST = 500
-"""Triangles along an edge of the octahedron; a million in all."""
 
 
 class Envelope(NamedTuple):
@@ -43,11 +39,7 @@ def translational_envelope(kinematics: PlateKinematics, divisions: int = 20) -> 
     Args:
         kinematics: small-angle or exact.
         divisions: triangles along an edge of the octahedron.
-
-    Raises:
-        InputError: divisions that are no whole number from 1 to 500.
     """
-    whole_number(divisions, "divisions", 1, FINEST)
     plate = kinematics.plate
     arms = np.array([1.0, plate.half_width, plate.half_length])
     points, triangles = _octahedron(divisions)

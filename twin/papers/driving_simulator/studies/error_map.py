@@ -7,14 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.papers.driving_simulator.bounds import whole_number
 from twin.papers.driving_simulator.closed_forms import ExactKinematics, SmallAngleKinematics
 from twin.papers.driving_simulator.plate import PlateModel
 from twin.papers.driving_simulator.studies.envelope import translational_envelope
 from twin.papers.driving_simulator.studies.motion_ranges import exact_ranges_at_best_heave
-
-FINEST = 201
-"""Points along an axis: eight million in all."""
 
 
 class SmallAngleErrors(NamedTuple):
@@ -96,11 +92,7 @@ def small_angle_errors(plate: PlateModel, count: int = 41) -> ErrorMap:
     Args:
         plate: the machine.
         count: points along each axis; an odd number includes home.
-
-    Raises:
-        InputError: a count that is no whole number from 2 to 201.
     """
-    whole_number(count, "count", 2, FINEST)
     axes = [np.linspace(-reach, reach, count) for reach in exact_ranges_at_best_heave(plate)]
     axes[0] = axes[0] + plate.home_length
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
@@ -120,9 +112,6 @@ def worst_small_angle_errors(plate: PlateModel, divisions: int = 40) -> WorstErr
     Args:
         plate: the machine.
         divisions: see `translational_envelope`, whose points are taken.
-
-    Raises:
-        InputError: divisions that are no whole number from 1 to 500.
     """
     surface = translational_envelope(ExactKinematics(plate), divisions).coordinates
     errors = small_angle_errors_at(plate, surface)

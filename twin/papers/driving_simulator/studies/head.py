@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_vector
-from twin.papers.driving_simulator.bounds import bounded
 from twin.papers.driving_simulator.closed_forms import ExactKinematics, SmallAngleKinematics
 from twin.papers.driving_simulator.jets import Jet
 from twin.papers.driving_simulator.kinematics import ConfigurationMotion, checked_coordinates
@@ -52,7 +51,7 @@ def exact_head_motion(
     Raises:
         InputError: wrong shapes, not finite, angles of a right angle and more.
     """
-    point = _point(head)
+    point = as_vector(head, "head", 3)
     motion = ExactKinematics(plate).inverse_motion(coordinates, rates, accelerations)
     arm = np.einsum("...ij,j->...i", attitude(motion.value.coordinates), point)
     omega, alpha = _turning(motion)
@@ -104,7 +103,7 @@ def small_angle_head_motion(
     Raises:
         InputError: wrong shapes, not finite, angles of a right angle and more.
     """
-    xp, yp, zp = _point(head).tolist()
+    xp, yp, zp = as_vector(head, "head", 3).tolist()
     motion = SmallAngleKinematics(plate).inverse_motion(coordinates, rates, accelerations)
     center, angles = ([_jet(motion, part, k) for k in range(3)] for part in (2, 0))
     _, roll, pitch = angles
@@ -168,10 +167,6 @@ def _printed_turning(roll: Jet, pitch: Jet) -> tuple[FloatArray, FloatArray]:
         + both,
     ]
     return np.stack(omega, axis=-1), np.stack(alpha, axis=-1)
-
-
-def _point(head: Any) -> FloatArray:
-    return as_vector(bounded(head, "head"), "head", 3)
 
 
 def _jet(motion: ConfigurationMotion, part: int, column: int) -> Jet:

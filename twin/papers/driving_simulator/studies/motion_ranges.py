@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_flag, positive
-from twin.errors import InputError
+from twin.basics.arrays import FloatArray
 from twin.papers.driving_simulator.kinematics import PlateKinematics, checked_coordinates
 from twin.papers.driving_simulator.plate import PlateModel
 
@@ -29,15 +28,6 @@ class MotionRanges(NamedTuple):
     """[rad]"""
     pitch: float
     """[rad]"""
-
-
-class PlateSize(NamedTuple):
-    """Dimensions between the centre and the pillars."""
-
-    half_length: float
-    """[m]"""
-    half_width: float
-    """[m]"""
 
 
 def small_angle_ranges(plate: PlateModel) -> MotionRanges:
@@ -83,30 +73,3 @@ def stroke_shares(kinematics: PlateKinematics, coordinates: Any) -> FloatArray:
     center, roll, pitch = kinematics.slopes(*columns)
     taken = [center - plate.home_length, roll * plate.half_width, pitch * plate.half_length]
     return np.asarray(np.abs(np.stack(taken, axis=-1)) / (0.5 * plate.stroke))
-
-
-def plate_for_ranges(stroke: Any, roll: Any, pitch: Any, *, exact: bool = False) -> PlateSize:
-    """Return the plate with given ranges of roll and pitch.
-
-    The paper says that a data sheet's slightly smaller plate gives the data sheet's larger angles,
-    and prints neither; this is the calculation it repeats.
-
-    Args:
-        stroke: [m] of the pillars.
-        roll: [rad] to each side.
-        pitch: [rad] to each side.
-        exact: exact ranges at the best heave; False is the paper's small-angle calculation.
-
-    Raises:
-        InputError: not above zero, angles of a right angle and more.
-    """
-    reach = 0.5 * positive(stroke, "stroke")
-    angles = {"roll": positive(roll, "roll"), "pitch": positive(pitch, "pitch")}
-    for name, angle in angles.items():
-        if angle >= 0.5 * np.pi:
-            raise InputError(name, "must be below a right angle")
-    slopes = {
-        name: float(np.tan(angle)) if as_flag(exact, "exact") else angle
-        for name, angle in angles.items()
-    }
-    return PlateSize(half_length=reach / slopes["pitch"], half_width=reach / slopes["roll"])

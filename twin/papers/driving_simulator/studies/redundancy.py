@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_vector, one_of, positive, read_only
-from twin.papers.driving_simulator.bounds import bounded, bounded_number
+from twin.basics.arrays import FloatArray, as_floats, as_vector, read_only
 from twin.papers.driving_simulator.closed_forms import ExactKinematics
 from twin.papers.driving_simulator.kinematics import PlateKinematics
 from twin.papers.driving_simulator.plate import CORNERS, SIGNS, PlateModel
@@ -51,12 +50,12 @@ def split_forces(forces: Any) -> ForceSplit:
     Raises:
         InputError: wrong shape, not finite.
     """
-    given = bounded(forces, "forces", len(CORNERS))
+    given = as_floats(forces, "forces", len(CORNERS))
     twisting = (given @ TWISTING)[..., None] * TWISTING
     return ForceSplit(given - twisting, twisting)
 
 
-def wrong_force(corner: str, excess: Any) -> ForceSplit:
+def wrong_force(corner: str, excess: float) -> ForceSplit:
     """Return the split of the excess force of one actuator.
 
     A quarter of the excess becomes internal force in all four, three quarters stay where they are
@@ -65,22 +64,17 @@ def wrong_force(corner: str, excess: Any) -> ForceSplit:
 
     Args:
         corner: name of the actuator, of `twin.papers.driving_simulator.plate.CORNERS`.
-        excess: [N], one number.
-
-    Raises:
-        InputError: unknown corner, not one finite number.
+        excess: [N].
     """
-    forces = np.zeros(len(CORNERS))
-    forces[CORNERS.index(one_of(corner, "corner", CORNERS))] = bounded_number(excess, "excess")
-    return split_forces(forces)
+    return split_forces(excess * np.eye(len(CORNERS))[CORNERS.index(corner)])
 
 
 def wrong_length(
     plate: PlateModel,
     coordinates: Any,
     corner: str,
-    offset: Any,
-    stiffness: Any,
+    offset: float,
+    stiffness: float,
     kinematics: type[PlateKinematics] = ExactKinematics,
 ) -> WrongLength:
     """Return the pose and forces when one of four length commands is wrong.
@@ -100,18 +94,16 @@ def wrong_length(
         kinematics: model of the plate.
 
     Raises:
-        InputError: wrong shape, not finite, unknown corner, stiffness not above zero.
+        InputError: coordinates of the wrong shape or not finite.
     """
     model = kinematics(plate)
     commanded = model.inverse(as_vector(coordinates, "coordinates", 3))
-    number = CORNERS.index(one_of(corner, "corner", CORNERS))
-    extra = bounded_number(offset, "offset")
-    spring = positive(stiffness, "stiffness")
+    number = CORNERS.index(corner)
     x, y = plate.corners[number].tolist()
     squares = len(CORNERS) * np.array([1.0, plate.half_width**2, plate.half_length**2])
-    shift = extra * np.array([1.0, y, -x]) / squares
+    shift = offset * np.array([1.0, y, -x]) / squares
     slopes = np.stack(model.slopes(*commanded.coordinates)) + shift
     reached = model.inverse(np.stack(model.angles(*slopes)))
-    command = commanded.lengths + extra * np.eye(len(CORNERS))[number]
-    forces = spring * (command - reached.lengths)
+    command = commanded.lengths + offset * np.eye(len(CORNERS))[number]
+    forces = stiffness * (command - reached.lengths)
     return WrongLength(forces, reached.coordinates, reached.lengths)
