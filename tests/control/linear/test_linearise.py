@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from compliant_held import held_equilibrium, held_linearisation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,8 +21,7 @@ from twin.control.linear.rest import spring_constants
 from twin.errors import InputError, SingularPoseError
 from twin.model.motions import REST
 from twin.papers.compliant_legs.machine import from_parameters
-from twin.papers.compliant_legs.rest.equilibrium import held_equilibrium
-from twin.papers.compliant_legs.rest.linear import held_linearisation, locked_linearisation
+from twin.papers.compliant_legs.rest.linear import locked_linearisation
 from twin.rotations import displaced, displacement
 from twin.simulation.platform import Platform
 

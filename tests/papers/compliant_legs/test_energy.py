@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from compliant_held import free_motion, held_equilibrium, power
 
-from twin.papers.compliant_legs.energies import energy, power
+from twin.papers.compliant_legs.energies import energy
 from twin.papers.compliant_legs.equations.solve import solve_free
 from twin.papers.compliant_legs.loads import NO_LOAD, load
 from twin.papers.compliant_legs.machine import CompliantMachine
-from twin.papers.compliant_legs.responses.motion import free_motion, locked_motions
-from twin.papers.compliant_legs.rest.equilibrium import held_equilibrium
+from twin.papers.compliant_legs.responses.motion import locked_motions
 from twin.papers.compliant_legs.state import leg_state
 from twin.papers.compliant_legs.vectors import rotation_matrix
 from twin.rotations import displaced

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from compliant_held import free_motion, held_equilibrium
 from scipy.spatial.transform import Rotation
 
 from twin.machine.machine import MachineParameters
 from twin.papers.compliant_legs.equations.solve import solve_free, solve_locked
 from twin.papers.compliant_legs.machine import CompliantMachine
-from twin.papers.compliant_legs.responses.motion import free_motion
-from twin.papers.compliant_legs.rest.equilibrium import held_equilibrium, locked_equilibrium
+from twin.papers.compliant_legs.rest.equilibrium import locked_equilibrium
 from twin.papers.compliant_legs.rest.linear import locked_linearisation
 from twin.papers.compliant_legs.state import leg_state
 from twin.simulation.platform import Platform

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
+from compliant_held import held_equilibrium
 from numpy.typing import NDArray
 
 from twin.papers.compliant_legs.equations.solve import rest_lengths, solve_free, solve_locked
 from twin.papers.compliant_legs.machine import CompliantMachine
-from twin.papers.compliant_legs.rest.equilibrium import held_equilibrium
 from twin.papers.compliant_legs.state import leg_state
 
 FloatArray = NDArray[np.float64]

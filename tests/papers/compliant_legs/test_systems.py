@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from compliant_held import held_equilibrium
 from numpy.typing import NDArray
 
 import twin
@@ -14,7 +15,6 @@ from twin.papers.compliant_legs.equations.extended_system import solve_extended
 from twin.papers.compliant_legs.equations.solve import rest_lengths, solve_free, solve_locked
 from twin.papers.compliant_legs.equations.systems import free_system, locked_system, still_system
 from twin.papers.compliant_legs.machine import CompliantMachine, from_parameters
-from twin.papers.compliant_legs.rest.equilibrium import held_equilibrium
 from twin.papers.compliant_legs.state import leg_state
 from twin.papers.compliant_legs.vectors import cross_matrix, rotation_matrix, tip_matrices
 

@@ -1,4 +1,4 @@
-"""Energies of a machine with viscoelastic legs, and the power that changes them."""
+"""Energies of a machine with viscoelastic legs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.papers.compliant_legs.equations.platform_rows import platform_mass_matrix
-from twin.papers.compliant_legs.machine import CompliantMachine, as_machine
+from twin.papers.compliant_legs.machine import CompliantMachine
 from twin.papers.compliant_legs.state import checked_state, leg_state
 from twin.papers.compliant_legs.vectors import dot, rotation_matrix
 
@@ -38,29 +38,3 @@ def energy(
     lifted = machine.gravity * (machine.platform_mass * center[:, 2] + heights)
     stretched = (machine.stiffness * legs.deflection**2).sum(axis=-1) / 2.0
     return np.asarray(kinetic).reshape(shape), np.asarray(lifted + stretched).reshape(shape)
-
-
-def power(
-    machine: CompliantMachine,
-    pose: Any,
-    twist: Any,
-    deflection: Any,
-    forces: Any,
-    wrench: Any = None,
-) -> FloatArray:
-    """Return the rate `(...)` [W] at which actuators, wrench and dampers change the energy.
-
-    Arguments as for `solve_free`.
-
-    Raises:
-        InputError: wrong shapes, not finite, no unit quaternion.
-        SingularPoseError: a leg has no length.
-    """
-    n = as_machine(machine).n_legs
-    shape, (poses, twists, deflections, pushes, wrenches) = checked_state(
-        machine, pose, twist, deflection, forces=(forces, n), wrench=(wrench, 6)
-    )
-    legs = leg_state(machine, poses, twists, deflections)
-    driven = pushes * (legs.length_rate - legs.deflection_rate)
-    lost = machine.damping * legs.deflection_rate**2
-    return np.asarray((driven - lost).sum(axis=-1) + dot(wrenches, twists)).reshape(shape)

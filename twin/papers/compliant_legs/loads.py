@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_pose, as_vector, one_of, read_only
+from twin.basics.arrays import FloatArray, read_only
 from twin.papers.compliant_legs.vectors import cross_matrix, rotation_matrix
 
 FRAMES = ("base", "platform")
@@ -24,25 +24,16 @@ class Load(NamedTuple):
 def load(force: Any = (0, 0, 0), moment: Any = (0, 0, 0), frame: str = "base") -> Load:
     """Return a load of a force `(3,)` [N] at the reference point and a moment `(3,)` [N m].
 
-    Raises:
-        InputError: wrong shapes, not finite, unknown frame.
-
     Reference: compliant-leg paper, equations (25) to (27): loads in base axes.
     """
-    wrench = [*as_vector(force, "force", 3), *as_vector(moment, "moment", 3)]
-    return Load(read_only(wrench), one_of(frame, "frame", FRAMES))
+    return Load(read_only([*force, *moment]), frame)
 
 
-def wrench_in_base(given: Load, pose: Any) -> FloatArray:
-    """Return the wrenches `(..., 6)` of a load in base axes at poses `(..., 7)`.
-
-    Raises:
-        InputError: wrong shape, not finite, no unit quaternion.
-    """
-    poses = as_pose(pose)
-    wrench = np.broadcast_to(given.wrench, (*poses.shape[:-1], 6))
+def wrench_in_base(given: Load, pose: FloatArray) -> FloatArray:
+    """Return the wrenches `(..., 6)` of a load in base axes at poses `(..., 7)`."""
+    wrench = np.broadcast_to(given.wrench, (*pose.shape[:-1], 6))
     if given.frame == "platform":
-        turned = rotation_matrix(poses)[..., None, :, :] @ wrench.reshape(
+        turned = rotation_matrix(pose)[..., None, :, :] @ wrench.reshape(
             (*wrench.shape[:-1], 2, 3, 1)
         )
         wrench = turned.reshape(wrench.shape)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, as_pose, read_only
+from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.machine.legs.viscoelastic.parameters import ViscoelasticLeg
 from twin.machine.machine import MachineParameters
 from twin.papers.compliant_legs.vectors import rotation_matrix
-
-POSITIVE = ("platform_mass", "follower_mass", "stiffness")
-NOT_NEGATIVE = ("gravity", "spring_mass", "housing_mass", "damping")
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,9 +20,6 @@ class CompliantMachine:
     Along leg i, from the base joint: m1 at l1 + delta1 / 2, m2 at 2 l1 + delta1 + l2, m3 at
     2 l1 + delta1 + l2 + l3 + delta2, and the tip l4 further out. The spring acts on the deflection
     delta1, the actuator on the extension delta2.
-
-    Raises:
-        InputError: arrays of the wrong shape, or a mass or stiffness that no leg can have.
 
     Reference: compliant-leg paper, figure 1 and equations (30), (65).
     """
@@ -64,31 +57,6 @@ class CompliantMachine:
     damping: FloatArray
     """B `(n,)` [N s/m]"""
 
-    def __post_init__(self) -> None:
-        legs = len(as_floats(self.base_joints, "base_joints", 3))
-        shapes: dict[str, tuple[int, ...]] = {
-            "base_joints": (legs, 3),
-            "platform_joints": (legs, 3),
-            "platform_mass": (),
-            "platform_center": (3,),
-            "platform_inertia": (3, 3),
-            "gravity": (),
-            "home": (7,),
-        }
-        for field in fields(self):
-            name, shape = field.name, shapes.get(field.name, (legs,))
-            value = as_floats(getattr(self, name), name)
-            if value.shape != shape:
-                raise InputError(name, f"must have shape {shape}, got {value.shape}")
-            if name in POSITIVE and not (value > 0.0).all():
-                raise InputError(name, "must be above zero")
-            if name in NOT_NEGATIVE and not (value >= 0.0).all():
-                raise InputError(name, "must not be negative")
-            object.__setattr__(self, name, read_only(value) if shape else float(value))
-        object.__setattr__(self, "home", read_only(as_pose(self.home, "home")))
-        if not (self.deflecting_mass > 0.0).all():
-            raise InputError("housing_mass", "a spring must move a mass: m1 / 4 + m2 is zero")
-
     @property
     def n_legs(self) -> int:
         """Number of legs."""
@@ -125,10 +93,8 @@ def from_parameters(parameters: MachineParameters) -> CompliantMachine:
     """Return the machine that `parameters` describe.
 
     Raises:
-        InputError: not checked parameters, or legs without a viscoelastic element.
+        InputError: legs without a viscoelastic element.
     """
-    if not isinstance(parameters, MachineParameters):
-        raise InputError("parameters", "must be MachineParameters, as platform.parameters")
     legs = [leg for leg in parameters.legs if isinstance(leg, ViscoelasticLeg)]
     if len(legs) != len(parameters.legs):
         raise InputError("parameters", f"{parameters.name} has no viscoelastic legs")
@@ -151,10 +117,3 @@ def from_parameters(parameters: MachineParameters) -> CompliantMachine:
         stiffness=np.array([leg.stiffness for leg in legs]),
         damping=np.array([leg.damping for leg in legs]),
     )
-
-
-def as_machine(value: Any) -> CompliantMachine:
-    """Return `value` if it is a CompliantMachine; raises InputError otherwise."""
-    if not isinstance(value, CompliantMachine):
-        raise InputError("machine", "must be a CompliantMachine; use from_parameters(parameters)")
-    return value

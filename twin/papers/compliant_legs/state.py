@@ -8,7 +8,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, as_pose, flatten_batch
 from twin.errors import SingularPoseError
-from twin.papers.compliant_legs.machine import CompliantMachine, as_machine
+from twin.papers.compliant_legs.machine import CompliantMachine
 from twin.papers.compliant_legs.vectors import dot, rotation_matrix
 
 
@@ -115,9 +115,8 @@ def checked_pose(
         others: name -> (value, size of its last axis); None is zero.
 
     Raises:
-        InputError: wrong shapes, not finite, no unit quaternion, no machine.
+        InputError: wrong shapes, not finite, no unit quaternion.
     """
-    as_machine(machine)
     arrays = {
         name: as_floats(np.zeros(size) if value is None else value, name, size)
         for name, (value, size) in others.items()
@@ -138,7 +137,7 @@ def checked_state(
         others: name -> (value, size of its last axis); None is zero.
 
     Raises:
-        InputError: wrong shapes, not finite, no unit quaternion, no machine.
+        InputError: wrong shapes, not finite, no unit quaternion.
     """
-    state = {"twist": (twist, 6), "deflection": (deflection, 2 * as_machine(machine).n_legs)}
+    state = {"twist": (twist, 6), "deflection": (deflection, 2 * machine.n_legs)}
     return checked_pose(machine, pose, **state, **others)

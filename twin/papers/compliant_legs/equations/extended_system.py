@@ -13,13 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.errors import InputError
 from twin.papers.compliant_legs.equations.leg_equations import angles_of, leg_functions
 from twin.papers.compliant_legs.equations.platform_rows import (
     platform_forces,
     platform_mass_matrix,
 )
-from twin.papers.compliant_legs.machine import CompliantMachine, as_machine
+from twin.papers.compliant_legs.machine import CompliantMachine
 from twin.papers.compliant_legs.state import checked_state
 from twin.papers.compliant_legs.vectors import cross_matrix, rotation_matrix, solved, tip_matrices
 
@@ -54,16 +53,13 @@ def solve_extended(
         wrench: `(6,)` [N, N m], base axes; default zero.
 
     Raises:
-        InputError: wrong shapes, not finite, no unit quaternion, more than one state.
+        InputError: wrong shapes, not finite, no unit quaternion.
         MissingDependencyError: sympy is not installed.
     """
-    n = as_machine(machine).n_legs
-    shape, arrays = checked_state(
+    n = machine.n_legs
+    _, (poses, twists, deflections, pushes, wrenches) = checked_state(
         machine, pose, twist, deflection, forces=(forces, n), wrench=(wrench, 6)
     )
-    if shape:
-        raise InputError("pose", f"must be one state, got a batch of shape {shape}")
-    poses, twists, deflections, pushes, wrenches = arrays
     size = 6 + 7 * n
     matrix, right_side = np.zeros((size, size)), np.zeros(size)
     matrix[:6, :6] = platform_mass_matrix(machine, poses)[0]

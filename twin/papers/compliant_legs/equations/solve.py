@@ -15,7 +15,7 @@ from twin.papers.compliant_legs.equations.systems import (
     locked_system,
     still_system,
 )
-from twin.papers.compliant_legs.machine import CompliantMachine, as_machine
+from twin.papers.compliant_legs.machine import CompliantMachine
 from twin.papers.compliant_legs.state import checked_pose, checked_state
 from twin.papers.compliant_legs.vectors import dot, least_squares, solved, tip_matrices
 
@@ -70,7 +70,7 @@ def solve_free(
         pose,
         twist,
         deflection,
-        forces=(forces, as_machine(machine).n_legs),
+        forces=(forces, machine.n_legs),
         wrench=(wrench, 6),
     )
     system = free_system(machine, poses, twists, deflections, pushes, wrenches)
@@ -125,7 +125,7 @@ def rest_lengths(
 
     Reference: compliant-leg paper, equations (79), (80).
     """
-    n = as_machine(machine).n_legs
+    n = machine.n_legs
     shape, (poses, extensions, wrenches) = checked_pose(
         machine, pose, extension=(extension, n), wrench=(wrench, 6)
     )

@@ -1,4 +1,4 @@
-"""Equilibrium of the platform: under locked actuators, or held by actuator forces."""
+"""Equilibrium of the platform under locked actuators."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_pose, as_vector
-from twin.errors import InputError, StateError
+from twin.errors import StateError
 from twin.papers.compliant_legs.loads import NO_LOAD, Load
-from twin.papers.compliant_legs.machine import CompliantMachine, as_machine
+from twin.papers.compliant_legs.machine import CompliantMachine
 from twin.papers.compliant_legs.rest.statics import (
     StaticForces,
     locked_deflection,
@@ -57,10 +57,8 @@ def locked_equilibrium(
         InputError: wrong shapes, not finite.
         StateError: no equilibrium near the guess; `data` holds pose, residual and iterations.
     """
-    lengths = as_vector(extension, "extension", as_machine(machine).n_legs)
-    pose = as_pose(machine.home if guess is None else guess, "guess")
-    if pose.ndim != 1:
-        raise InputError("guess", f"must be one pose, got shape {pose.shape}")
+    lengths = as_vector(extension, "extension", machine.n_legs)
+    pose = machine.home if guess is None else as_pose(as_vector(guess, "guess", 7), "guess")
     for _ in range(ITERATIONS):
         deflection, forces, at = _locked(machine, pose, lengths, given)
         step = least_squares(locked_stiffness(machine, at), at.platform)
@@ -77,35 +75,6 @@ def locked_equilibrium(
     )
 
 
-def held_equilibrium(machine: CompliantMachine, pose: Any, given: Load = NO_LOAD) -> Equilibrium:
-    """Return the actuator forces and deflections that keep the platform at rest at a pose `(7,)`.
-
-    More than six legs: the smallest forces.
-
-    Raises:
-        InputError: wrong shape, not finite, no unit quaternion, fewer than six legs.
-        StateError: the legs cannot hold the platform there; `data` holds the pose and the residual.
-    """
-    n = as_machine(machine).n_legs
-    place = as_pose(pose)
-    if place.ndim != 1:
-        raise InputError("pose", f"must be one pose, got shape {place.shape}")
-    if n < 6:
-        raise InputError("machine", f"{n} legs cannot hold six degrees of freedom, six are needed")
-    # The platform's forces are affine in the actuators': deflections follow from the springs.
-    passive = _held(machine, place, np.zeros(n), given)[1]
-    share = passive.jacobian.T - passive.platform_by_deflection / machine.stiffness
-    forces = least_squares(share, -passive.platform)
-    deflection, at = _held(machine, place, forces, given)
-    if not np.abs(at.platform).max() < 1e-9 * (1.0 + np.abs(passive.platform).max()):
-        raise StateError(
-            "the legs cannot hold the platform at this pose: it is singular. Move away from it.",
-            {"pose": place, "residual": at.platform},
-        )
-    extension = locked_deflection(machine, place, deflection)
-    return Equilibrium(place, deflection, extension, forces, -at.joints, given)
-
-
 def _locked(
     machine: CompliantMachine, pose: FloatArray, extension: FloatArray, given: Load
 ) -> tuple[FloatArray, FloatArray, StaticForces]:
@@ -113,12 +82,3 @@ def _locked(
     deflection = locked_deflection(machine, pose, extension)
     springs = static_forces(machine, pose, deflection, np.zeros(machine.n_legs), given).springs
     return deflection, springs, static_forces(machine, pose, deflection, springs, given)
-
-
-def _held(
-    machine: CompliantMachine, pose: FloatArray, forces: FloatArray, given: Load
-) -> tuple[FloatArray, StaticForces]:
-    """Return the deflections under given actuator forces, and all forces with them."""
-    relaxed = static_forces(machine, pose, np.zeros(machine.n_legs), forces, given)
-    deflection = relaxed.springs / machine.stiffness
-    return deflection, static_forces(machine, pose, deflection, forces, given)

@@ -5,10 +5,6 @@ the leg's length, delta1 = J displacement, and
 
     K = J^T k J + K_preload,   C = J^T B J,   M = M_platform + sum G^T (E + (m1/4 + m2) n n^T) G.
 
-Actuator forces held (6 + n degrees of freedom, displacement and deflections): the springs push the
-masses m1 and m2 against the actuator's force only, and the platform's stiffness is that of the
-preload.
-
 K_preload comes from turning the forces of the equilibrium: gravity on legs and platform, and spring
 forces that are not zero. Without them, zero gravity and no deflection, K = J^T k J exactly.
 """
@@ -22,9 +18,9 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.papers.compliant_legs.equations.leg_rows import leg_rows
 from twin.papers.compliant_legs.equations.platform_rows import platform_mass_matrix
-from twin.papers.compliant_legs.machine import CompliantMachine, as_machine
+from twin.papers.compliant_legs.machine import CompliantMachine
 from twin.papers.compliant_legs.rest.equilibrium import Equilibrium
-from twin.papers.compliant_legs.rest.statics import StaticForces, locked_stiffness, static_forces
+from twin.papers.compliant_legs.rest.statics import locked_stiffness, static_forces
 from twin.papers.compliant_legs.state import leg_state
 from twin.papers.compliant_legs.vectors import tip_matrices
 
@@ -41,14 +37,10 @@ class Linearisation(NamedTuple):
 
 
 def locked_linearisation(machine: CompliantMachine, at: Equilibrium) -> Linearisation:
-    """Return the small motions of the platform about an equilibrium with locked actuators.
-
-    Raises:
-        InputError: not a machine.
-    """
-    forces = _forces(machine, at)
+    """Return the small motions of the platform about an equilibrium with locked actuators."""
+    forces = static_forces(machine, at.pose, at.deflection, at.forces, at.load)
     jacobian = forces.jacobian
-    mass = _platform_and_legs(machine, at)
+    mass = platform_and_legs(machine, at)
     return Linearisation(
         mass + jacobian.T @ (machine.deflecting_mass[:, None] * jacobian),
         jacobian.T @ (machine.damping[:, None] * jacobian),
@@ -56,30 +48,7 @@ def locked_linearisation(machine: CompliantMachine, at: Equilibrium) -> Linearis
     )
 
 
-def held_linearisation(machine: CompliantMachine, at: Equilibrium) -> Linearisation:
-    """Return the small motions of platform and deflections under constant actuator forces.
-
-    Raises:
-        InputError: not a machine.
-    """
-    forces = _forces(machine, at)
-    size = 6 + machine.n_legs
-    mass, damping, stiffness = (np.zeros((size, size)) for _ in range(3))
-    mass[:6, :6] = _platform_and_legs(machine, at)
-    mass[6:, 6:] = np.diag(machine.deflecting_mass)
-    damping[6:, 6:] = np.diag(machine.damping)
-    stiffness[:6, :6] = -forces.platform_by_displacement
-    stiffness[:6, 6:] = -forces.platform_by_deflection
-    stiffness[6:, :6] = -forces.platform_by_deflection.T
-    stiffness[6:, 6:] = np.diag(machine.stiffness)
-    return Linearisation(mass, damping, stiffness)
-
-
-def _forces(machine: CompliantMachine, at: Equilibrium) -> StaticForces:
-    return static_forces(as_machine(machine), at.pose, at.deflection, at.forces, at.load)
-
-
-def _platform_and_legs(machine: CompliantMachine, at: Equilibrium) -> FloatArray:
+def platform_and_legs(machine: CompliantMachine, at: Equilibrium) -> FloatArray:
     """Return the mass matrix `(6, 6)` of platform and legs at constant deflections."""
     deflection = np.concatenate([at.deflection, np.zeros_like(at.deflection)])
     legs = leg_state(machine, at.pose[None], np.zeros((1, 6)), deflection[None])

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from twin.basics import canonical
 from twin.basics.arrays import FloatArray
-from twin.errors import InputError
 from twin.papers.compliant_legs.rest.linear import Linearisation
 
 
@@ -26,14 +25,10 @@ class Modes(NamedTuple):
     """Of the damped motion `(2 size,)` [1/s], complex, slowest first"""
 
     @property
-    def damped_frequencies(self) -> FloatArray:
-        """Frequencies [Hz] of the damped motions that oscillate, in the order of `eigenvalues`."""
-        return np.asarray(self.eigenvalues.imag[self._oscillating] / (2.0 * np.pi))
-
-    @property
     def damping_ratios(self) -> FloatArray:
-        """Damping ratios of the same motions."""
-        chosen = self.eigenvalues[self._oscillating]
+        """Damping ratios of the motions that oscillate, in the order of `eigenvalues`."""
+        oscillating = self.eigenvalues.imag > 1e-9 * np.abs(self.eigenvalues)
+        chosen = self.eigenvalues[oscillating]
         return np.asarray(-chosen.real / np.abs(chosen))
 
     @property
@@ -42,21 +37,10 @@ class Modes(NamedTuple):
         slowest = float(self.eigenvalues.real.max())
         return float(np.log(50.0) / -slowest) if slowest < 0.0 else float("inf")
 
-    @property
-    def _oscillating(self) -> NDArray[np.bool_]:
-        return np.asarray(self.eigenvalues.imag > 1e-9 * np.abs(self.eigenvalues))
-
 
 def modes_of(linearisation: Linearisation) -> Modes:
-    """Return the modes of small motions about an equilibrium.
-
-    Raises:
-        InputError: not a linearisation.
-    """
+    """Return the modes of small motions about an equilibrium."""
     from scipy.linalg import eig
-
-    if not isinstance(linearisation, Linearisation):
-        raise InputError("linearisation", "must be what locked_linearisation or the like returns")
 
     mass, damping, stiffness = linearisation
     size = len(mass)
