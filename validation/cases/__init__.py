@@ -10,6 +10,7 @@ from twin.validation.case import CaseModule
 
 CASES = {
     "reference": "general.reference",
+    "machine_data": "machine_data.case",
     "published": "published",
     "payload": "payload.case",
     "workspace": "workspace.case",

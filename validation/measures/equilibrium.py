@@ -70,6 +70,11 @@ def offset_force(platform: Platform) -> float:
 @lru_cache(maxsize=32)
 def fastest_rate(platform: Platform) -> float:
     """Return the largest eigenvalue [1/s] of the motion about rest at home, by its size."""
+    return largest(free_rates(platform))
+
+
+def free_rates(platform: Platform) -> FloatArray:
+    """Return the sizes [1/s] of all eigenvalues of the motion about rest at home, rising."""
     k = platform.n_deflections
     size = 6 + k
     start = rest(platform)
@@ -86,4 +91,4 @@ def fastest_rate(platform: Platform) -> float:
     offsets = OFFSET_STEP * np.eye(2 * size)
     slopes = (accelerations(offsets) - accelerations(-offsets)).T / (2.0 * OFFSET_STEP)
     matrix = np.block([[np.zeros((size, size)), np.eye(size)], [slopes]])
-    return largest(np.linalg.eigvals(matrix))
+    return np.sort(np.abs(np.linalg.eigvals(matrix)))

@@ -55,6 +55,7 @@ PAIRS = [
         if len(load_case(name).CASE.machines) == 1 and name not in LEFT_TO_THE_REPORT
     ),
     ("compliant_stewart", "compliant_systems"),
+    ("compliant_stewart", "machine_data"),
 ]
 """Machines and cases that can fail differently; the report has all pairs."""
 assert {name for _, name in PAIRS} | set(LEFT_TO_THE_REPORT) == set(CASES)

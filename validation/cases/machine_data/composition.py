@@ -1,0 +1,214 @@
+"""Mass matrix, holding forces and free motion that follow from the typed bodies of a machine.
+
+Energies are sums over bodies, and forces their derivatives by complex steps: no equation of motion
+of a leg is used, so that nothing is shared with the reference but the laws of mechanics.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.validation.cases.machine_data.bodies import (
+    ASSEMBLIES,
+    Array,
+    Legs,
+    Piece,
+    Typed,
+    body,
+    joints,
+)
+
+STEP = 1e-30
+"""Imaginary part: derivatives are exact."""
+
+SECOND_STEP = 1e-5
+"""[m], [rad] of the differences between two gradients."""
+
+ROUNDS = 6
+"""Of the static deflection: each leaves a thousandth of the error before."""
+
+
+class Rates(NamedTuple):
+    """Derivatives by the coordinates, one column each."""
+
+    centers: Array
+    """`(bodies, 3, k)`"""
+    turns: Array
+    """`(bodies, 3, k)` in base axes"""
+    coordinates: Array
+    """`(n, k)` of the actuator coordinates"""
+
+
+class Rest(NamedTuple):
+    """Equilibrium."""
+
+    forces: Array
+    """`(n,)` of the actuators"""
+    deflection: Array
+    """`(n,)` [m] of springs in series; zeros without"""
+
+
+class Composition:
+    """A machine made of typed bodies about one pose.
+
+    Coordinates: three translations and three turns of the platform, or heave, roll and pitch on
+    pillars; then the deflections of springs in series. All are zero in the pose.
+    """
+
+    def __init__(self, typed: Typed, shift: Array | None = None, tilt: Array | None = None) -> None:
+        """Place the platform near home: shifted [m], tilted [rad] (a rotation vector)."""
+        self.typed = typed
+        self.gravity: float = typed["gravity"]["value"]
+        self.base, self.corners = joints(typed["base_joints"]), joints(typed["platform_joints"])
+        self.on_pillars = typed["legs"] == "pillar"
+        self.series = typed["legs"] == "series_spring"
+        self.deflection = np.zeros(len(self.base))
+        self._shift = self._tilt = np.zeros(3)
+        self.home_coordinates = np.array(self.legs(self.origin).coordinates)
+        self._shift = np.zeros(3) if shift is None else shift
+        self._tilt = np.zeros(3) if tilt is None else tilt
+
+    @property
+    def pose(self) -> Array:
+        """`(7,)` reference point and unit quaternion of the platform."""
+        from scipy.spatial.transform import Rotation
+
+        position, rotation = self.place(self.origin)
+        return np.array([*position, *Rotation.from_matrix(rotation).as_quat()[[3, 0, 1, 2]]])
+
+    @property
+    def origin(self) -> Array:
+        """All coordinates zero."""
+        freedoms = 3 if self.on_pillars else 6
+        return np.zeros(freedoms + (len(self.base) if self.series else 0))
+
+    def place(self, q: Array) -> tuple[Array, Array]:
+        """Return reference point `(3,)` and rotation `(3, 3)` of the platform."""
+        height = self.typed["home"]["height"] + self._shift[2]
+        if self.on_pillars:
+            return self._on_pillars(height + q[0], self._tilt[0] + q[1], self._tilt[1] + q[2])
+        position = np.array([*self._shift[:2], height]) + q[:3]
+        return position, _turn(q[3:6]) @ _rotation(self._tilt)
+
+    def _on_pillars(self, height: float, roll: float, pitch: float) -> tuple[Array, Array]:
+        """Roto-translation matrix of the paper; the fixed foot does not move."""
+        c, s, cp, sp = np.cos(roll), np.sin(roll), np.cos(pitch), np.sin(pitch)
+        matrix = np.array([[cp, 0.0 * s, sp], [s * sp, c, -cp * s], [-c * sp, s, c * cp]])
+        fixed = self.typed["foot"]["fixed"] - 1
+        corner = matrix @ self.corners[fixed]
+        length = (height + corner[2]) / matrix[2, 2]
+        return self.base[fixed] + length * matrix[:, 2] - corner, matrix
+
+    def legs(self, q: Array) -> Legs:
+        """Return the legs."""
+        position, rotation = self.place(q)
+        tips = position + self.corners @ rotation.T
+        stretched = self.deflection + q[6:] if self.series else self.deflection
+        return ASSEMBLIES[self.typed["legs"]](self.typed, self.base, tips, stretched)
+
+    def pieces(self, q: Array) -> list[Piece]:
+        """Return all bodies, the platform first."""
+        position, rotation = self.place(q)
+        own = self.typed["platform"]
+        mass, tensor = body(own)
+        center = position + rotation @ np.array(own["center"])
+        return [Piece("platform", mass, center, rotation, tensor), *self.legs(q).pieces]
+
+    def rates(self, q: Array) -> Rates:
+        """Return what the coordinates move, and how far."""
+        frames = np.array([piece.frame for piece in self.pieces(q)])
+        centers, turns, coordinates = [], [], []
+        for along in np.eye(len(q)):
+            moved = q + 1j * STEP * along
+            pieces = self.pieces(moved)
+            centers.append(np.array([piece.center for piece in pieces]).imag / STEP)
+            slopes = np.array([piece.frame for piece in pieces]).imag / STEP
+            spin = slopes @ np.swapaxes(frames, 1, 2)
+            turns.append(np.stack([spin[:, 2, 1], spin[:, 0, 2], spin[:, 1, 0]], axis=1))
+            coordinates.append(np.array(self.legs(moved).coordinates).imag / STEP)
+        return Rates(*(np.stack(columns, axis=-1) for columns in (centers, turns, coordinates)))
+
+    def twists(self) -> Array:
+        """Return the platform's twists `(6, k)` per unit rates of the coordinates."""
+        rates, own = self.rates(self.origin), np.array(self.typed["platform"]["center"])
+        arm = self.place(self.origin)[1] @ own
+        return np.vstack([rates.centers[0] - np.cross(rates.turns[0].T, arm).T, rates.turns[0]])
+
+    def mass_matrix(self) -> Array:
+        """Return `(k, k)`: twice the kinetic energy is rates' M rates."""
+        rates = self.rates(self.origin)
+        total = np.zeros((len(self.origin),) * 2)
+        for piece, move, turn in zip(
+            self.pieces(self.origin), rates.centers, rates.turns, strict=True
+        ):
+            tensor = piece.frame @ piece.tensor @ piece.frame.T
+            total += piece.mass * move.T @ move + turn.T @ tensor @ turn
+        return total
+
+    def balanced(self) -> Array:
+        """Return the forces `(n,)` of smallest norm that hold the platform as the springs are."""
+        freedoms = 3 if self.on_pillars else 6
+        lengths = self.rates(self.origin).coordinates[:, :freedoms]
+        gradient = self._gradient(self.origin, np.zeros(len(self.base)))
+        return np.asarray(np.linalg.lstsq(lengths.T, gradient[:freedoms], rcond=None)[0])
+
+    def holding(self) -> Rest:
+        """Return forces and deflections that hold the machine still; springs are left so."""
+        for _ in range(ROUNDS if self.series else 0):
+            left = self._gradient(self.origin, self.balanced())[6:]
+            self.deflection = self.deflection - left / self.typed["spring"]["stiffness"]
+        return Rest(self.balanced(), self.deflection)
+
+    def free_rates(self) -> Array:
+        """Return the sizes [1/s] of the eigenvalues of the motion about rest, in rising order."""
+        spring, forces = self.typed["spring"], self.holding().forces
+        slopes = [
+            (self._gradient(step, forces) - self._gradient(-step, forces)) / (2.0 * SECOND_STEP)
+            for step in SECOND_STEP * np.eye(len(self.origin))
+        ]
+        stretch = self._stretch_rates(self.rates(self.origin))
+        forces_per = np.hstack([np.array(slopes), spring["damping"] * stretch.T @ stretch])
+        size = len(self.origin)
+        lower = -np.linalg.solve(self.mass_matrix(), forces_per)
+        matrix = np.vstack([np.hstack([np.zeros((size, size)), np.eye(size)]), lower])
+        return np.sort(np.abs(np.linalg.eigvals(matrix)))
+
+    def _stretch_rates(self, rates: Rates) -> Array:
+        """Return how the springs stretch, `(n, k)`."""
+        k = len(self.base)
+        return np.eye(6 + k)[6:] if self.series else rates.coordinates
+
+    def _gradient(self, q: Array, forces: Array) -> Array:
+        """Return the derivative `(k,)` of the potential energy under constant actuator forces."""
+        rates, pieces = self.rates(q), self.pieces(q)
+        stretch = self._stretch_rates(rates)
+        driven = rates.coordinates - stretch if self.series else rates.coordinates
+        masses = np.array([piece.mass for piece in pieces])
+        gradient = self.gravity * masses @ rates.centers[:, 2] - forces @ driven
+        if "spring" not in self.typed:
+            return np.asarray(gradient)
+        stretched = np.array(self.legs(q).coordinates) - self.home_coordinates
+        if self.series:
+            stretched = self.deflection + q[6:]
+        return np.asarray(gradient + self.typed["spring"]["stiffness"] * stretched @ stretch)
+
+
+def _cross_matrix(vector: Array) -> Array:
+    x, y, z = vector
+    zero = 0.0 * x
+    return np.array([[zero, -z, y], [z, zero, -x], [-y, x, zero]])
+
+
+def _turn(vector: Array) -> Array:
+    """Return the rotation `(3, 3)` of a rotation vector below 1e-4, right to its third power."""
+    across = _cross_matrix(vector)
+    return np.asarray(np.eye(3) + across + across @ across / 2.0)
+
+
+def _rotation(vector: Array) -> Array:
+    """Return the rotation `(3, 3)` of a rotation vector."""
+    from scipy.linalg import expm
+
+    return np.asarray(expm(_cross_matrix(vector)))

@@ -1,0 +1,17 @@
+"""Numbers of the catalogue's machines, typed a second time from the papers."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent
+
+NAMES = tuple(sorted(file.stem for file in FOLDER.glob("*.toml")))
+"""Machines that have a table."""
+
+
+def typed_numbers(machine: str) -> dict[str, Any]:
+    """Return the tables of a machine: SI units, angles in degrees, a `place` in each table."""
+    return tomllib.loads((FOLDER / f"{machine}.toml").read_text(encoding="utf-8"))
