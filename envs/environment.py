@@ -1,23 +1,88 @@
-"""PlatformEnv: one machine of a task as a Gymnasium environment."""
+"""PlatformEnv: one machine of a task as a Gymnasium environment.
+
+Rendering of environments: pictures of one machine, or a window.
+"""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import FloatArray, one_of
 from twin.envs.channels import width
 from twin.envs.episodes import Episodes
-from twin.envs.rendering import Frames, check_render_mode
 from twin.envs.task import Task
 from twin.errors import ClosedEngineError, StateError
 from twin.kernels.tasks.observation import LARGEST
 from twin.simulation.batched.batched_plant import BatchedPlant
 from twin.simulation.platform import Platform
 from twin.simulation.scene import Scene
+
+if TYPE_CHECKING:
+    from twin.viewer.camera import Camera, Image
+    from twin.viewer.window import Window
+
+
+class Frames:
+    """Pictures of a task's machines, or one of them in a window.
+
+    The machine is drawn as its platform.toml describes it, not as an episode varies it. Camera or
+    window open with the first frame; a copy opens its own.
+    """
+
+    def __init__(self, task: Task, render_mode: str) -> None:
+        """Keep the task to draw, with "human" in a window, else in pictures of 640 x 480."""
+        batch: BatchedPlant = task.batch
+        self.platform, self.render_mode, self.ball = task.platform, render_mode, batch.rolling_ball
+        self.period = batch.period
+        self._opened: Camera | Window | None = None
+
+    def frame(self, scene: Scene) -> Image | None:
+        """Return a picture `(height, width, 3)` uint8, or show it in the window.
+
+        Raises:
+            MissingDependencyError: no OpenGL library draws on this machine.
+            StateError: a window without a display.
+        """
+        from twin.viewer.camera import Camera
+
+        opened = self._opened = self._opened or self._open()
+        ball = None if scene.ball is None or self.ball is None else scene.ball[:7]
+        seen = scene._replace(ball=ball)._asdict()
+        return opened.image(**seen) if isinstance(opened, Camera) else opened.show(**seen)
+
+    def close(self) -> None:
+        """Close camera or window; `render` opens it again."""
+        if self._opened is not None:
+            self._opened.close()
+        self._opened = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_opened": None}
+
+    def _open(self) -> Camera | Window:
+        if self.render_mode == "human":
+            from twin.viewer.window import Window
+
+            return Window(self.platform, period=self.period, ghost=True, ball=self.ball)
+        from twin.viewer.camera import Camera
+
+        return Camera(self.platform, ghost=True, ball=self.ball)
+
+
+def check_render_mode(render_mode: Any, known: Iterable[str]) -> str | None:
+    """Return a mode that is known, or None.
+
+    Raises:
+        InputError: another.
+    """
+    return None if render_mode is None else one_of(render_mode, "render_mode", known)
+
 
 RENDER_MODES = ("human", "rgb_array")
 """`rgb_array_list` is what `gymnasium.make` makes of `rgb_array`."""
@@ -38,12 +103,6 @@ def frames_per_second(task: Task) -> int:
     """Return the pictures per second in real time, at least one."""
     batch: BatchedPlant = task.batch
     return max(1, round(1.0 / batch.period))
-
-
-def make_frames(task: Task, render_mode: str) -> Frames:
-    """Return what shows the machines of a task."""
-    batch = task.batch
-    return Frames(task.platform, render_mode, batch.rolling_ball, period=batch.period)
 
 
 class PlatformEnv(gym.Env[Any, Any]):
@@ -87,16 +146,11 @@ class PlatformEnv(gym.Env[Any, Any]):
             MissingDependencyError: the engine's library is not installed.
         """
         self.render_mode = check_render_mode(render_mode, RENDER_MODES)
-        self._given = (
-            machine or self.task_type.usual_machine,
-            configuration,
-            engine,
-            randomisation,
-        )
-        self._options = dict(options)
-        machine, configuration, engine, randomisation = self._given
+        machine = machine or self.task_type.usual_machine
+        self._given = (machine, configuration, engine)
+        self._options = {"render_mode": render_mode, "randomisation": randomisation, **options}
         self._episodes = Episodes(
-            self.task_type, machine, configuration, engine, 1, randomisation, self._options
+            self.task_type, machine, configuration, engine, 1, randomisation, options
         )
         self.task = self._episodes.task
         self.platform = self._episodes.platform
@@ -158,7 +212,7 @@ class PlatformEnv(gym.Env[Any, Any]):
         if not self._running:
             raise StateError("the environment has no episode; call reset before render")
         if self._frames is None:
-            self._frames = make_frames(self.task, self.render_mode)
+            self._frames = Frames(self.task, self.render_mode)
         return self._frames.frame(self.task.scene(0))
 
     @property
@@ -182,29 +236,11 @@ class PlatformEnv(gym.Env[Any, Any]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Make copies anew from the arguments, as Gymnasium's own are; they have no episode."""
-        return (
-            _made,
-            (type(self), self._given, self.render_mode, self._options),
-            {"spec": self.spec},
-        )
+        return partial(type(self), *self._given, **self._options), (), {"spec": self.spec}
 
     def _check_open(self) -> None:
         if self._closed:
             raise ClosedEngineError("the environment is closed; make a new one")
-
-
-def _made(
-    kind: type[PlatformEnv], given: tuple[Any, ...], render_mode: str | None, options: Any
-) -> PlatformEnv:
-    machine, configuration, engine, randomisation = given
-    return kind(
-        machine,
-        configuration,
-        engine,
-        render_mode=render_mode,
-        randomisation=randomisation,
-        **options,
-    )
 
 
 class MachineInfo:

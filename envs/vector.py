@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,13 +14,13 @@ from gymnasium.vector.utils import batch_space
 from twin.basics.arrays import one_of
 from twin.envs.environment import (
     RENDER_MODES,
+    Frames,
     MachineInfo,
+    check_render_mode,
     frames_per_second,
-    make_frames,
     task_spaces,
 )
 from twin.envs.episodes import Episodes
-from twin.envs.rendering import Frames, check_render_mode
 from twin.envs.task import Task
 from twin.errors import ClosedEngineError, InputError, StateError
 from twin.simulation.platform import Platform
@@ -191,7 +192,7 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
             return None
         self._check_started()
         if self._frames is None:
-            self._frames = make_frames(self.task, self.render_mode)
+            self._frames = Frames(self.task, self.render_mode)
         return tuple(self._frames.frame(self.task.scene(index)) for index in range(self.num_envs))
 
     def close_extras(self, **_: Any) -> None:
@@ -221,7 +222,7 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
             "render_mode": self.render_mode,
             **self._options,
         }
-        return _made, (type(self), self._given, keywords), {"spec": self.spec}
+        return partial(type(self), *self._given, **keywords), (), {"spec": self.spec}
 
     def _infos(self, mask: Any) -> dict[str, Any]:
         """Return `info` of all machines, with the mask of those that have it."""
@@ -249,12 +250,6 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
     def _check_started(self) -> None:
         if not self._started.all():
             raise StateError("some machines have no episode; call reset, with reset_mask for some")
-
-
-def _made(
-    kind: type[PlatformVectorEnv], given: tuple[Any, ...], keywords: dict[str, Any]
-) -> PlatformVectorEnv:
-    return kind(*given, **keywords)
 
 
 def _steps(value: Any) -> int | None:

@@ -14,10 +14,9 @@ import matplotlib.style
 from matplotlib.figure import Figure
 
 import twin
-from twin.analysis.tuning.figures import gains_text
-from twin.analysis.tuning.snippet import control_snippet
 from twin.analysis.tuning.specification import VELOCITY_STEP
-from twin.analysis.tuning.velocity import VelocityStudy
+from twin.analysis.tuning.steps import VelocityStudy
+from twin.analysis.tuning.tuning import control_snippet, gains_text
 from twin.cli.console import Column, line, table
 
 platform = twin.load("stewart")

@@ -13,7 +13,7 @@ from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.car import GRAVITY, drive_car
 from twin.motion.cueing import MANOEUVRES, Car, Manoeuvre, make_manoeuvre, read_manoeuvre
 from twin.motion.cueing.car import STEP
-from twin.motion.fade import minimum_jerk
+from twin.motion.motion import minimum_jerk
 
 DURATION = 12.0
 """[s] of a random drive, as of the named manoeuvres."""

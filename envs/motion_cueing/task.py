@@ -10,14 +10,15 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_vector
 from twin.envs.motion_cueing.arrays import (
     POSE_ACTIONS,
+    action_channel,
     machine_axes,
     make_command,
     make_command_state,
     make_constants,
     make_senses,
     make_signals,
+    observation_channels,
 )
-from twin.envs.motion_cueing.channels import action_channel, observation_channels
 from twin.envs.motion_cueing.manoeuvres import DURATION, as_manoeuvre, fill_table, random_drive
 from twin.envs.motion_cueing.settings import MotionCueingSettings, intensity_bounds
 from twin.envs.task import Start, Task, TaskSettings

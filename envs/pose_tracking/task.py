@@ -10,8 +10,12 @@ import numpy as np
 from twin.basics.arrays import FloatArray, positive
 from twin.control.reference import Reference, sample_reference
 from twin.envs.channels import Channel
-from twin.envs.pose_tracking.actions import TrackingActions
-from twin.envs.pose_tracking.references import fill_reference, lengthened, make_reference
+from twin.envs.pose_tracking.actions import (
+    TrackingActions,
+    fill_reference,
+    lengthened,
+    make_reference,
+)
 from twin.envs.pose_tracking.settings import PoseTrackingSettings
 from twin.envs.random_motion import random_motion
 from twin.envs.task import Start, Task, TaskSettings, read_settings

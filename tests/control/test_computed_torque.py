@@ -9,9 +9,8 @@ from short_runs import RIGID, actuator_error, driven, sine
 
 import twin
 from twin.control.cascade import Cascade
-from twin.control.computed_torque import ComputedTorque, suitable_bandwidth
+from twin.control.computed_torque import ComputedTorque, Prediction, suitable_bandwidth
 from twin.control.drive_model import drive_model
-from twin.control.prediction import Prediction
 from twin.errors import InputError
 from twin.kernels.control.computed_torque import FOUND, corrected_acceleration, predict, task_state
 from twin.kernels.kinematics import forward

@@ -9,8 +9,7 @@ from short_runs import RIGID, actuator_error, driven, sine
 import twin
 from twin.control.cascade import Cascade
 from twin.control.drive_model import drive_model
-from twin.control.feedforward import InverseDynamicsFeedforward
-from twin.control.feedforward_table import ahead, feedforward_table
+from twin.control.feedforward import InverseDynamicsFeedforward, ahead, feedforward_table
 from twin.control.reference import sample_reference
 from twin.errors import InputError
 

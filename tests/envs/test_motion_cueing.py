@@ -25,7 +25,7 @@ from twin.motion.cueing import (
     perceived_error,
     standstill_error,
 )
-from twin.motion.cueing.perceived_error import THRESHOLDS
+from twin.motion.cueing.perception import THRESHOLDS
 
 MACHINES = ("driving_simulator", "stewart")
 ENGINES = ("analytic", "mujoco", "bullet")

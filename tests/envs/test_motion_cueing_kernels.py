@@ -45,7 +45,6 @@ from twin.motion.cueing import (
 )
 from twin.motion.cueing.car import STEP
 from twin.motion.cueing.manoeuvre import GRAVITY
-from twin.motion.cueing.perceived_error import THRESHOLDS
 from twin.motion.cueing.perception import (
     CANAL_ADAPTATION,
     CANAL_LONG,
@@ -53,6 +52,7 @@ from twin.motion.cueing.perception import (
     OTOLITH_LEAD,
     OTOLITH_LONG,
     OTOLITH_SHORT,
+    THRESHOLDS,
 )
 from twin.motion.cueing.platform_axes import motion_of_axes
 

@@ -13,7 +13,7 @@ import twin.envs
 from twin.basics.arrays import FloatArray
 from twin.envs.pose_tracking.environment import PoseTrackingEnv
 from twin.envs.random_motion import random_motion
-from twin.envs.scales import machine_scales
+from twin.envs.task import machine_scales
 from twin.errors import InputError, StateError
 from twin.motion import SineMotion
 from twin.rotations import displaced, displacement

@@ -15,8 +15,8 @@ from twin.analysis.frequency.linear.response import frequency_response
 from twin.control.linear.linearise import linearise
 from twin.envs.channels import channel_slices
 from twin.envs.pose_tracking.environment import PoseTrackingEnv
-from twin.envs.scales import machine_scales
 from twin.envs.shaking import random_lines, shaking_tables, spectrum, usual_acceleration
+from twin.envs.task import machine_scales
 from twin.envs.vibration_isolation.environment import (
     VibrationIsolationEnv,
     VibrationIsolationVectorEnv,

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("viser")
 
-from twin.page.layout import WIDTH, lay_out
+from twin.page.page import WIDTH, lay_out
 from twin.page.server.page_server import PageServer
 
 
@@ -92,6 +92,6 @@ def test_a_scene_that_grows_later_keeps_its_camera(
     window.dock(2)
     from time import monotonic
 
-    monkeypatch.setattr("twin.page.layout.monotonic", lambda: monotonic() + 60.0)
+    monkeypatch.setattr("twin.page.page.monotonic", lambda: monotonic() + 60.0)
     window.dock(1)
     assert len(looked) == 1

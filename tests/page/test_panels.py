@@ -15,8 +15,7 @@ pytest.importorskip("viser")
 from twin.errors import InputError
 from twin.page.panels.axis_sliders import AxisSliders
 from twin.page.panels.compare import ComparePanel
-from twin.page.panels.gains import GainNumbers
-from twin.page.panels.machine import MachinePanel
+from twin.page.panels.machine import GainNumbers, MachinePanel
 from twin.page.panels.motion import MotionPanel
 from twin.page.panels.push import PushPanel
 from twin.page.panels.run import RunPanel

@@ -15,8 +15,7 @@ import twin
 from twin.basics.files import write_atomically, write_text
 from twin.errors import InputError
 from twin.simulation.platform import Platform
-from twin.simulation.trajectory import Trajectory
-from twin.simulation.trajectory_data import ARRAYS
+from twin.simulation.trajectory import ARRAYS, Trajectory
 
 pytestmark = pytest.mark.quick
 

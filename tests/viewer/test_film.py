@@ -23,9 +23,8 @@ from twin.simulation.scene import RecordedScenes
 from twin.simulation.trajectory import Trajectory
 from twin.viewer import drawing_context, film
 from twin.viewer.camera import Camera
-from twin.viewer.clip import write_clip
 from twin.viewer.film import Look, write_film, write_picture
-from twin.viewer.picture_files import write_gif
+from twin.viewer.picture_files import write_clip, write_gif
 from twin.viewer.scene_model import HIDDEN
 
 SMALL = Look(width=96, height=72)

@@ -17,8 +17,7 @@ from twin.charts.style import CURVES
 from twin.charts.text import number, value_text
 from twin.errors import InputError, MissingDependencyError
 from twin.simulation.platform import Platform
-from twin.simulation.trajectory import Trajectory
-from twin.simulation.trajectory_figure import comparison_figure, trajectory_figure
+from twin.simulation.trajectory import Trajectory, comparison_figure, trajectory_figure
 from twin.viewer.sketch import sketch_svg
 
 # Figures hold float32: seven digits.

@@ -13,7 +13,7 @@ from twin.charts.panels import Axes, Line, panels_figure
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion.cueing import Outcome
-from twin.motion.cueing.perceived_error import THRESHOLDS
+from twin.motion.cueing.perception import THRESHOLDS
 
 SENSED = ("surge", "sway", "heave", "roll rate", "pitch rate", "yaw rate")
 """Names of what is perceived, in the order of `PerceivedError`."""

@@ -75,8 +75,8 @@ def imu(
     """
     from twin.analysis.inertial.compensation import compensate, write_compensation
     from twin.analysis.inertial.log_file import read_inertial_log, read_thesis_log
+    from twin.analysis.inertial.report import summary
     from twin.analysis.inertial.response import compare_log
-    from twin.analysis.inertial.summary import summary
     from twin.basics.arrays import positive
     from twin.machine.hardware.sensors import InertialSensor
     from twin.motion import read_recording
@@ -101,7 +101,7 @@ def imu(
     if compensated is not None and change is not None:
         line(f"wrote {write_compensation(change, compensated)}")
     if plot is not None:
-        from twin.analysis.inertial.figures import write_inertial_page
+        from twin.analysis.inertial.report import write_inertial_page
 
         line(f"wrote {write_inertial_page(found, plot, change)}")
     write_json(json, content)
@@ -109,7 +109,7 @@ def imu(
 
 def _print(name: str, found: InertialComparison, content: Any, without_sensor: bool) -> None:
     """Print the common stretch of log and motion, and a table per channel."""
-    from twin.analysis.inertial.summary import table_rows
+    from twin.analysis.inertial.report import table_rows
     from twin.charts.text import number
 
     line(

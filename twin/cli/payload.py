@@ -58,9 +58,9 @@ def payload(
 
     The plot shows the largest force over the mass; with --dynamic, the mass over frequency.
     """
+    from twin.analysis.payload.body import START_KG
     from twin.analysis.payload.dynamic import DYNAMIC_START_KG
-    from twin.analysis.payload.record import payload_record
-    from twin.analysis.payload.scaled import START_KG
+    from twin.analysis.payload.report import payload_record
     from twin.analysis.payload.static import static_payload
     from twin.cli.tables.payload import print_dynamic, print_static
     from twin.simulation.platform import load
@@ -82,7 +82,7 @@ def payload(
     def figure() -> Any:
         import numpy as np
 
-        from twin.analysis.payload.figures import static_figure, sweep_figure
+        from twin.analysis.payload.report import static_figure, sweep_figure
         from twin.analysis.payload.sweep import frequency_sweep
 
         if shaken is None:

@@ -94,8 +94,8 @@ def render(
     from twin.control import make_controller
     from twin.motion.specification import MotionSpecification
     from twin.simulation.platform import load
-    from twin.viewer.clip import PICTURE
     from twin.viewer.film import Look, write_film, write_picture
+    from twin.viewer.picture_files import PICTURE
 
     width, height = _size(size)
     look, picture = Look(width, height, _view(view), quality, ghost), out.suffix == PICTURE
@@ -145,7 +145,7 @@ def _saved(
 
 def _check(out: Path, width: int, height: int) -> None:
     """Check that the file of a film or a picture can probably be written."""
-    from twin.viewer.clip import PICTURE, RATES, check_film, check_picture
+    from twin.viewer.picture_files import PICTURE, RATES, check_film, check_picture
 
     if out.suffix not in (*RATES, PICTURE):
         raise InputError("out", f"must end in {', '.join(RATES)} or {PICTURE}, got {str(out)!r}")

@@ -92,10 +92,8 @@ def tune(
     """
     from dataclasses import replace
 
-    from twin.analysis.tuning.figures import tuning_figure
-    from twin.analysis.tuning.position import PositionStudy
-    from twin.analysis.tuning.snippet import control_snippet
-    from twin.analysis.tuning.velocity import VelocityStudy
+    from twin.analysis.tuning.steps import PositionStudy, VelocityStudy
+    from twin.analysis.tuning.tuning import control_snippet, tuning_figure
     from twin.errors import InputError
     from twin.simulation.platform import load
 
@@ -141,7 +139,7 @@ def _print(tuning: Tuning) -> None:
     """Print every iteration, and whether the specification is met."""
     from math import isfinite
 
-    from twin.analysis.tuning.figures import gains_text
+    from twin.analysis.tuning.tuning import gains_text
     from twin.charts.text import number
 
     def milliseconds(seconds: float) -> str:

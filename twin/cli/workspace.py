@@ -34,8 +34,7 @@ def workspace(
     ranges, workspace, orientation_workspace, reachable_set, dexterity, singularity, stiffness.
     """
     from twin.analysis.workspace.analysis import PARTS, workspace_analysis
-    from twin.analysis.workspace.report.content import workspace_content
-    from twin.analysis.workspace.report.summary import summary_rows
+    from twin.analysis.workspace.report.summary import summary_rows, workspace_content
     from twin.simulation.platform import load
 
     check_files(plot=(plot, PAGE), json=(json, ""))

@@ -10,8 +10,7 @@ from twin.motion.rest_to_rest import LAWS, RestToRestMotion, shortest_rise
 from twin.motion.rotational_motion import RotationSample, rotational_motion
 from twin.motion.sine import SineMotion
 from twin.motion.step import StepMotion
-from twin.motion.tank_track import TankTrackMotion
-from twin.motion.vehicle import TrackedVehicle
+from twin.motion.tank_track import TankTrackMotion, TrackedVehicle
 
 __all__ = [
     "LAWS",

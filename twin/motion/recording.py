@@ -10,8 +10,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, read_only
 from twin.errors import InputError
 from twin.motion.axes import AxisSample
-from twin.motion.curve import Curve, curve_of_values
-from twin.motion.drift import integrated_curve
+from twin.motion.drift import Curve, curve_of_values, integrated_curve
 from twin.motion.motion import Motion
 from twin.motion.samples import SampleError, as_columns, check_sizes, check_time
 from twin.motion.table_file import read_table

@@ -10,8 +10,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, one_of, positive, read_only
 from twin.motion.axes import AxisSample, axis_values
 from twin.motion.checks import LONGEST_TIME, SHORTEST_TIME, bounded
-from twin.motion.fade import minimum_jerk
-from twin.motion.motion import Motion
+from twin.motion.motion import Motion, minimum_jerk
 
 Transition = tuple[FloatArray, FloatArray, FloatArray]
 

@@ -10,7 +10,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_floats
 from twin.errors import InputError
 from twin.motion.checks import LARGEST_SAMPLE, LONGEST_TIME, SHORTEST_TIME, bounded
-from twin.motion.curve import FEWEST_SAMPLES
+from twin.motion.drift import FEWEST_SAMPLES
 from twin.motion.units import STANDARD_GRAVITY, Column
 
 SLOWEST_SAMPLING = 0.5

@@ -10,8 +10,7 @@ from twin.basics.arrays import FloatArray, read_only
 from twin.errors import InputError
 from twin.motion.axes import AxisSample, axis_values
 from twin.motion.checks import LONGEST_TIME, SHORTEST_TIME, bounded
-from twin.motion.fade import minimum_jerk
-from twin.motion.motion import TIME_ROUNDING, Motion
+from twin.motion.motion import TIME_ROUNDING, Motion, minimum_jerk
 
 
 class StepMotion(Motion):

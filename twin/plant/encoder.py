@@ -22,7 +22,7 @@ from twin.kernels.plant.encoder_counter import (
     power_up,
 )
 from twin.model.machine_model import MachineModel, as_model
-from twin.plant.sensor_faults import seed_sequence
+from twin.plant.signals import seed_sequence
 
 FEWEST_COUNTS = 4
 """Over one turn: with fewer, the direction is unknown."""

@@ -17,12 +17,10 @@ from twin.kernels.plant.actuation import actuate
 from twin.kernels.plant.reading import read_actuators
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.motions import REST
-from twin.plant.drives import drive_constants, motor_parts
+from twin.plant.drives import bound, drive_constants, follow, motor_parts, take_over
 from twin.plant.encoder import machine_encoders
 from twin.plant.inertial_sensor import InertialUnit
-from twin.plant.sensor_faults import as_spans
-from twin.plant.signals import MODES, NOTHING, Command, Measurement
-from twin.plant.velocity_integrals import bound, follow, take_over
+from twin.plant.signals import MODES, NOTHING, Command, Measurement, as_spans
 
 if TYPE_CHECKING:
     from twin.model.engine import State

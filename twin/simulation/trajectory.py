@@ -1,11 +1,270 @@
-"""Trajectory: a simulated motion that saves, loads and plots itself."""
+"""A simulated motion with its origin, saved and loaded.
+
+Plots of trajectories: position, orientation, actuators and their forces over time.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import IO, Any, Self
 
-from twin.simulation.trajectory_data import TrajectoryData
-from twin.simulation.trajectory_figure import comparison_figure, trajectory_figure
+import numpy as np
+
+from twin.basics.arrays import FloatArray, as_floats, read_only
+from twin.basics.files import write_atomically
+from twin.charts.panels import Axes, Line, panels_figure
+from twin.errors import InputError
+from twin.rotations import angle_between, angles_from_quaternion
+
+FORMAT = 1
+SIGNAL = "signal: "
+"""Before the names of a closed loop's signals in a file."""
+
+ARRAYS = ("time", "pose", "twist", "lengths", "rates", "forces", "deflection")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TrajectoryData:
+    """Motion of one machine in one engine, one row per time. Arrays are read-only."""
+
+    time: FloatArray
+    """`(k,)` [s]"""
+    pose: FloatArray
+    """`(k, 7)` platform in base: position [m], unit quaternion (scalar first)"""
+    twist: FloatArray
+    """`(k, 6)` [m/s, rad/s], base axes"""
+    lengths: FloatArray
+    """`(k, n)` actuator coordinates [m] or [rad]"""
+    rates: FloatArray
+    """`(k, n)` [m/s] or [rad/s]"""
+    forces: FloatArray
+    """`(k, n)` [N] or [N m] held from each time to the next; the last row repeats the one before"""
+    machine: str
+    engine: str
+    fidelity: str
+    timestep: float
+    """[s] of the engine"""
+    parameters_hash: str
+    """digest of the machine's parameters"""
+    versions: dict[str, str]
+    """versions of the package and of the libraries that took part"""
+    deflection: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
+    """`(k, 2m)` coordinates inside the legs, then their rates; `(k, 0)` for most machines"""
+    coordinate_unit: str = "m"
+    """of the actuator coordinates: "m", or "rad" for cranks"""
+    signals: dict[str, FloatArray] = field(default_factory=dict)
+    """of a closed loop, by name, one row per control period: "time" `(m,)`, "setpoint", "measured"
+    and "command" `(m, n)`, "reference_pose" `(m, 7)`, "inertial" `(m, 6)` where there is such a
+    sensor, and what the controller adds"""
+    stopped: str = ""
+    """why a closed loop was stopped; empty where it ran to the end"""
+
+    def __post_init__(self) -> None:
+        """Make the arrays read-only and check that they belong together."""
+        if np.size(self.deflection) == 0:
+            object.__setattr__(self, "deflection", np.empty((np.size(self.time), 0)))
+        for name in ARRAYS:
+            object.__setattr__(self, name, read_only(as_floats(getattr(self, name), name)))
+        if self.time.ndim != 1 or self.lengths.ndim != 2 or self.deflection.ndim != 2:
+            raise InputError("time, lengths, deflection", "must have shapes (k,), (k, n), (k, 2m)")
+        signals = {name: read_only(as_floats(value, name)) for name, value in self.signals.items()}
+        if len({np.shape(value)[:1] for value in signals.values()}) > 1:
+            raise InputError("signals", "must all have one row per control period")
+        object.__setattr__(self, "signals", signals)
+        count, n = len(self.time), self.lengths.shape[1]
+        shapes = {"pose": (7,), "twist": (6,), "lengths": (n,), "rates": (n,), "forces": (n,)}
+        shapes["deflection"] = self.deflection.shape[1:]
+        for name, shape in shapes.items():
+            array = getattr(self, name)
+            if array.shape != (count, *shape):
+                raise InputError(name, f"must have shape {(count, *shape)}, got {array.shape}")
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __repr__(self) -> str:
+        span = f", {self.time[0]:.6g} to {self.time[-1]:.6g} s" if len(self) else ""
+        return f"<Trajectory of {self.machine!r} in {self.engine}: {len(self)} times{span}>"
+
+    def save(self, path: str | Path) -> Path:
+        """Write an .npz file with all arrays and where they come from; returns its path.
+
+        Raises:
+            InputError: the ending is not .npz or the place cannot be written to.
+        """
+        if not isinstance(path, (str, Path)) or Path(path).suffix != ".npz":
+            raise InputError("path", f"must end in .npz, got {path!r}")
+        arrays = {name: getattr(self, name) for name in ARRAYS}
+        arrays |= {SIGNAL + name: value for name, value in self.signals.items()}
+        apart = (*ARRAYS, "signals")
+        origin = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in apart}
+        metadata = json.dumps({"format": FORMAT, **origin})
+
+        def write(file: IO[bytes]) -> None:
+            np.savez_compressed(file, metadata=metadata, **arrays)
+
+        return write_atomically(path, write)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Return a saved trajectory.
+
+        Raises:
+            InputError: no such file, not a trajectory, or written by a later format.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as data:
+                content = {name: data[name] for name in data.files}
+            metadata = json.loads(str(content.pop("metadata")))
+            names = [name for name in content if name.startswith(SIGNAL)]
+            metadata["signals"] = {name.removeprefix(SIGNAL): content.pop(name) for name in names}
+            if metadata.pop("format") != FORMAT:
+                raise InputError("path", f"{path} was written in another format")
+            return cls(**content, **metadata)
+        except InputError:
+            raise
+        except FileNotFoundError:
+            raise InputError("path", f"{path} does not exist") from None
+        except Exception as error:
+            raise InputError(
+                "path", f"{path} is not a saved trajectory ({type(error).__name__}: {error})"
+            ) from None
+
+
+@lru_cache(maxsize=1)
+def _installed() -> tuple[tuple[str, str], ...]:
+    found = []
+    for library in ("numpy", "scipy", "numba", "mujoco", "pybullet"):
+        try:
+            found.append((library, version(library)))
+        except PackageNotFoundError:
+            continue
+    return tuple(found)
+
+
+def library_versions() -> dict[str, str]:
+    """Return the versions of the package and of the numeric libraries that are installed."""
+    import platform as interpreter
+
+    return {
+        "platform-twin": version("platform-twin"),
+        "python": interpreter.python_version(),
+        **dict(_installed()),
+    }
+
+
+POSITIONS = ("x", "y", "z")
+ANGLES = ("yaw", "pitch", "roll")
+
+
+def trajectory_figure(trajectory: TrajectoryData) -> Any:
+    """Return a plotly figure of one motion, panels over time [s].
+
+    Displacement [m] from the start in the base frame, yaw, pitch and roll [deg], leg lengths [m] or
+    crank angles [rad], leg forces [N] or crank torques [N m]; a fifth with the springs [m] of legs
+    that have some.
+
+    Raises:
+        InputError: not a trajectory.
+        MissingDependencyError: plotly is not installed.
+    """
+    time, legs = _checked(trajectory).time, trajectory.lengths.shape[1]
+    names = [f"leg {number + 1}" for number in range(legs)]
+    panels = [
+        Axes("displacement [m]", _lines(time, _displacement(trajectory), POSITIONS)),
+        Axes("orientation [deg]", _lines(time, _degrees(trajectory), ANGLES)),
+    ]
+    cranks = trajectory.coordinate_unit == "rad"
+    coordinate, force = (
+        ("crank angle [rad]", "crank torque [N m]")
+        if cranks
+        else ("leg length [m]", "leg force [N]")
+    )
+    panels.append(Axes(coordinate, _lines(time, trajectory.lengths, names)))
+    panels.append(Axes(force, _lines(time, trajectory.forces, names, "steps")))
+    springs = trajectory.deflection[:, : trajectory.deflection.shape[1] // 2]
+    if springs.size:
+        panels.append(Axes("spring extension [m]", _lines(time, springs, names)))
+    return panels_figure(panels, "time [s]", title=_title(trajectory))
+
+
+def comparison_figure(trajectory: TrajectoryData, reference: TrajectoryData) -> Any:
+    """Return a plotly figure of a motion against a reference on the same times [s].
+
+    Four panels: displacements [m] of both from their start, the distance [m] between their
+    positions, yaw, pitch and roll [deg] of both, the angle [rad] between their orientations.
+
+    Raises:
+        InputError: not trajectories, or times that differ.
+        MissingDependencyError: plotly is not installed.
+    """
+    time = _checked(trajectory).time
+    if len(_checked(reference, "reference").time) != len(time) or not np.allclose(
+        reference.time, time, rtol=0.0, atol=1e-9
+    ):
+        raise InputError("reference", "must have the same times as the trajectory")
+    distance = np.linalg.norm(trajectory.pose[:, :3] - reference.pose[:, :3], axis=1)
+    angle = angle_between(trajectory.pose[:, 3:], reference.pose[:, 3:])
+    panels = [
+        Axes("displacement [m]", _pairs(trajectory, reference, _displacement, POSITIONS)),
+        Axes("distance [m]", [Line("distance", time, _above_zero(distance))], log_y=True),
+        Axes("orientation [deg]", _pairs(trajectory, reference, _degrees, ANGLES)),
+        Axes("angle [rad]", [Line("angle", time, _above_zero(angle))], log_y=True),
+    ]
+    title = f"{trajectory.machine}: {trajectory.engine} against {reference.engine}"
+    return panels_figure(panels, "time [s]", title=title)
+
+
+def _checked(trajectory: Any, field: str = "trajectory") -> TrajectoryData:
+    if not isinstance(trajectory, TrajectoryData):
+        raise InputError(field, f"must be a Trajectory, not {type(trajectory).__name__}")
+    return trajectory
+
+
+def _title(trajectory: TrajectoryData) -> str:
+    x, y, z = trajectory.pose[0, :3]
+    return (
+        f"{trajectory.machine} in {trajectory.engine} ({trajectory.fidelity}, "
+        f"{1e3 * trajectory.timestep:g} ms), start at ({x:.4g}, {y:.4g}, {z:.4g}) m"
+    )
+
+
+def _displacement(trajectory: TrajectoryData) -> FloatArray:
+    return trajectory.pose[:, :3] - trajectory.pose[0, :3]
+
+
+def _degrees(trajectory: TrajectoryData) -> FloatArray:
+    angles = angles_from_quaternion(trajectory.pose[:, 3:], "yaw_pitch_roll")
+    return np.asarray(np.degrees(np.unwrap(angles, axis=0)))
+
+
+def _lines(
+    time: FloatArray, columns: FloatArray, names: Sequence[str], style: str = "line"
+) -> list[Line]:
+    return [Line(name, time, columns[:, k], style) for k, name in enumerate(names)]
+
+
+def _pairs(
+    trajectory: TrajectoryData,
+    reference: TrajectoryData,
+    columns: Callable[[TrajectoryData], FloatArray],
+    names: Sequence[str],
+) -> list[Line]:
+    lines = []
+    for motion, style in ((reference, "line"), (trajectory, "dash")):
+        labels = [f"{name}, {motion.engine}" for name in names]
+        lines += _lines(motion.time, columns(motion), labels, style)
+    return lines
+
+
+def _above_zero(values: FloatArray) -> FloatArray:
+    """Leave out zeros, which have no place on decades."""
+    return np.where(values > 0.0, values, np.nan)
 
 
 class Trajectory(TrajectoryData):

@@ -15,8 +15,14 @@ from twin.model.machine_model import MachineModel, as_model
 from twin.simulation.scene import RecordedScenes
 from twin.simulation.trajectory import Trajectory
 from twin.viewer.camera import Camera, Image, Quality
-from twin.viewer.clip import check_film, check_picture, picture_rate
-from twin.viewer.picture_files import write_gif, write_mp4, write_png
+from twin.viewer.picture_files import (
+    check_film,
+    check_picture,
+    picture_rate,
+    write_gif,
+    write_mp4,
+    write_png,
+)
 from twin.viewer.view import View
 
 MOST_PICTURES = 100_000

@@ -15,8 +15,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.control.linear import LinearMachine, linearise, sampled
 from twin.control.linear.loop_shaping import LoopShaping
-from twin.control.linear.lqr import Lqr
-from twin.control.linear.regulator import accumulated_cost, predicted_cost
+from twin.control.linear.lqr import Lqr, accumulated_cost, predicted_cost
 from twin.control.linear.robustness import achieved_gamma, margins, perturbed_poles, random_change
 from twin.model.motions import REST
 from twin.rotations import displaced, displacement

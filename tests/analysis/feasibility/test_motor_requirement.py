@@ -12,8 +12,7 @@ from twin.analysis.feasibility.motor_requirement import (
     payload_sweep,
 )
 from twin.analysis.payload.body import Payload
-from twin.analysis.stiffness.matrix import holding_forces
-from twin.analysis.stiffness.springs import springs_of
+from twin.analysis.stiffness.matrix import holding_forces, springs_of
 from twin.errors import InputError
 from twin.model.motions import REST
 from twin.motion import Motion, SineMotion, StepMotion

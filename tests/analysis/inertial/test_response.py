@@ -11,16 +11,27 @@ from resonant import LEAD, SENSOR, followed, logged, pitch_rates, response, trac
 from scipy.signal import welch
 
 import twin
-from twin.analysis.inertial.alignment import align, even_log
 from twin.analysis.inertial.compensation import (
     channel_of_axis,
     compensate,
     inverse_gain,
     write_compensation,
 )
-from twin.analysis.inertial.figures import readings_figure, response_figure, write_inertial_page
-from twin.analysis.inertial.response import InertialComparison, compare_log, sensor_filter
-from twin.analysis.inertial.summary import peak_amplification, summary, table_rows
+from twin.analysis.inertial.report import (
+    peak_amplification,
+    readings_figure,
+    response_figure,
+    summary,
+    table_rows,
+    write_inertial_page,
+)
+from twin.analysis.inertial.response import (
+    InertialComparison,
+    align,
+    compare_log,
+    even_log,
+    sensor_filter,
+)
 from twin.errors import InputError
 from twin.machine.hardware.sensors import InertialSensor
 from twin.motion import Motion, RecordedMotion, StepMotion, read_recording

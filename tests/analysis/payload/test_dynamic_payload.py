@@ -12,12 +12,11 @@ from typer.testing import CliRunner
 
 import twin
 import twin.cli.payload
-from twin.analysis.payload.criterion import THESIS_CRITERION, Criterion
+from twin.analysis.payload.body import scaled_payload
+from twin.analysis.payload.criterion import THESIS_CRITERION, Criterion, VibrationTest
 from twin.analysis.payload.dynamic import DynamicPayload, dynamic_payload
-from twin.analysis.payload.figures import sweep_figure
-from twin.analysis.payload.scaled import scaled_payload
+from twin.analysis.payload.report import sweep_figure
 from twin.analysis.payload.sweep import frequency_sweep
-from twin.analysis.payload.vibration_test import VibrationTest
 from twin.analysis.payload.worst_phase import WorstPhase, phase_bounds, worst_phase
 from twin.cli.application import app
 from twin.errors import InputError

@@ -15,12 +15,11 @@ from typer.testing import CliRunner
 
 import twin
 import twin.cli.payload
-from twin.analysis.payload.continuous import continuous_limit
-from twin.analysis.payload.figures import static_figure
+from twin.analysis.payload.body import ScaledPayload, mass_steps, scaled_payload
 from twin.analysis.payload.positions import Followers, Positions, grid_positions, strokes
-from twin.analysis.payload.scaled import ScaledPayload, mass_steps, scaled_payload
-from twin.analysis.payload.static import StaticPayload, static_payload
-from twin.analysis.stiffness.variations import with_gravity
+from twin.analysis.payload.report import static_figure
+from twin.analysis.payload.static import StaticPayload, continuous_limit, static_payload
+from twin.analysis.stiffness.sag import with_gravity
 from twin.cli.application import app
 from twin.errors import InputError
 from twin.model.motions import REST

@@ -9,10 +9,12 @@ import pytest
 
 import twin
 from twin.analysis.payload.body import Payload, with_payload
-from twin.analysis.stiffness.equilibrium import EquilibriumError, commanded_coordinates
-from twin.analysis.stiffness.matrix import characteristic_scale, stiffness_matrix
-from twin.analysis.stiffness.modes import natural_modes
-from twin.analysis.stiffness.springs import springs_of
+from twin.analysis.stiffness.equilibrium import (
+    EquilibriumError,
+    commanded_coordinates,
+    natural_modes,
+)
+from twin.analysis.stiffness.matrix import characteristic_scale, springs_of, stiffness_matrix
 from twin.model.motions import REST
 from twin.rotations import displaced
 

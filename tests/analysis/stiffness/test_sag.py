@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 import twin
-from twin.analysis.stiffness.matrix import characteristic_scale
-from twin.analysis.stiffness.sag import sag, sag_over_gravity, sag_over_stiffness
-from twin.analysis.stiffness.springs import springs_of
-from twin.analysis.stiffness.variations import with_gravity
+from twin.analysis.stiffness.matrix import characteristic_scale, springs_of
+from twin.analysis.stiffness.sag import sag, sag_over_gravity, sag_over_stiffness, with_gravity
 from twin.errors import InputError
 
 

@@ -16,9 +16,13 @@ from twin.analysis.stiffness.equilibrium import (
     net_wrench,
     static_pose,
 )
-from twin.analysis.stiffness.matrix import characteristic_scale, weight_wrench
-from twin.analysis.stiffness.springs import rest_length_forces, springs_of
-from twin.analysis.stiffness.variations import with_gravity
+from twin.analysis.stiffness.matrix import (
+    characteristic_scale,
+    rest_length_forces,
+    springs_of,
+    weight_wrench,
+)
+from twin.analysis.stiffness.sag import with_gravity
 from twin.errors import InputError
 from twin.model.motions import REST
 from twin.motion import StepMotion

@@ -15,11 +15,11 @@ from twin.analysis.stiffness.matrix import (
     characteristic_scale,
     compliance_matrix,
     holding_forces,
+    springs_of,
     stiffness_matrix,
     weight_wrench,
 )
-from twin.analysis.stiffness.springs import springs_of
-from twin.analysis.stiffness.variations import with_gravity
+from twin.analysis.stiffness.sag import with_gravity
 from twin.errors import InputError
 from twin.rotations import displaced
 

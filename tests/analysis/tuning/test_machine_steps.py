@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 
 import twin
-from twin.analysis.tuning.figures import tuning_figure
-from twin.analysis.tuning.position import PositionStudy
-from twin.analysis.tuning.snippet import control_snippet
 from twin.analysis.tuning.specification import VELOCITY_STEP, step_figures
-from twin.analysis.tuning.velocity import VelocityStudy
+from twin.analysis.tuning.steps import PositionStudy, VelocityStudy
+from twin.analysis.tuning.tuning import control_snippet, tuning_figure
 from twin.errors import InputError
 from twin.machine.hardware.gains import CascadeGains
 from twin.papers.stewart_thesis.linear_step import heave_leg, velocity_step_response

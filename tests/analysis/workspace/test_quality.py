@@ -11,12 +11,15 @@ from twin.analysis.workspace import analysis
 from twin.analysis.workspace.admissible import determinants, square
 from twin.analysis.workspace.analysis import closest_singular
 from twin.analysis.workspace.chart import Chart, own_axes
-from twin.analysis.workspace.dexterity import conditioning_over, dexterity
+from twin.analysis.workspace.dexterity import (
+    conditioning_over,
+    dexterity,
+    leg_stiffness,
+    stiffness_range,
+)
 from twin.analysis.workspace.maps import plane_map
 from twin.analysis.workspace.region import mean_over, region
-from twin.analysis.workspace.search.singularity import singular_distance
-from twin.analysis.workspace.search.sphere import sphere
-from twin.analysis.workspace.stiffness import leg_stiffness, stiffness_range
+from twin.analysis.workspace.search.rays import singular_distance, sphere
 from twin.errors import InputError
 from twin.simulation.platform import Platform
 

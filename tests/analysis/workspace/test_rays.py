@@ -16,8 +16,7 @@ from twin.analysis.workspace.closed_forms import (
     within_shells,
 )
 from twin.analysis.workspace.region import region
-from twin.analysis.workspace.search.rays import extent, search
-from twin.analysis.workspace.search.sphere import circle, sphere
+from twin.analysis.workspace.search.rays import circle, extent, search, sphere
 from twin.errors import InputError
 from twin.simulation.platform import Platform
 

@@ -12,11 +12,10 @@ from twin.analysis.workspace.admissible import Admissible
 from twin.analysis.workspace.chart import Chart, own_axes
 from twin.analysis.workspace.motion_ranges import motion_ranges
 from twin.analysis.workspace.reachable import AXES, reachable_set, stretches_along
-from twin.analysis.workspace.search import walk
+from twin.analysis.workspace.search import free_rays
 from twin.analysis.workspace.search.barrier import farthest
-from twin.analysis.workspace.search.rays import search
-from twin.analysis.workspace.search.sphere import sphere
-from twin.analysis.workspace.search.walk import wander
+from twin.analysis.workspace.search.free_rays import wander
+from twin.analysis.workspace.search.rays import search, sphere
 from twin.errors import InputError
 from twin.papers.driving_simulator.plate import PlateModel
 from twin.papers.driving_simulator.studies.motion_ranges import (
@@ -30,7 +29,7 @@ from twin.simulation.platform import Platform
 def short_walk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep what does not depend on how long the walk is fast."""
     for name, value in (("CHAINS", 64), ("STEPS", 50), ("KEPT", 20)):
-        monkeypatch.setattr(walk, name, value)
+        monkeypatch.setattr(free_rays, name, value)
     monkeypatch.setattr(ranges, "SCATTERED", 1)
 
 

@@ -10,10 +10,9 @@ import pytest
 
 import twin
 from twin.analysis.workspace import analysis
-from twin.analysis.workspace.report.content import workspace_content
 from twin.analysis.workspace.report.page import write_page
-from twin.analysis.workspace.report.summary import summary_rows
-from twin.analysis.workspace.search import walk
+from twin.analysis.workspace.report.summary import summary_rows, workspace_content
+from twin.analysis.workspace.search import free_rays
 from twin.cli.workspace import workspace
 from twin.errors import InputError
 
@@ -25,7 +24,7 @@ def few_rays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(analysis, "region", lambda chart, levels: region(chart, (4, 6)))
     monkeypatch.setattr(analysis, "SINGULAR_LEVEL", 4)
     for name, value in (("CHAINS", 64), ("STEPS", 50), ("KEPT", 20)):
-        monkeypatch.setattr(walk, name, value)
+        monkeypatch.setattr(free_rays, name, value)
     monkeypatch.setattr(
         analysis, "reachable_set", lambda platform, center: reach(platform, center, levels=(2, 3))
     )

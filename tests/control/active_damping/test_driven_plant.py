@@ -9,7 +9,7 @@ import pytest
 from scipy.linalg import solve_discrete_are
 
 import twin
-from twin.analysis.frequency.linear.free_decay import decay_poles, slowest_shape
+from twin.analysis.frequency.linear.response import decay_poles, slowest_shape
 from twin.control.active_damping import (
     DirectVelocityFeedback,
     HacLac,
@@ -17,8 +17,8 @@ from twin.control.active_damping import (
     closed_loop,
 )
 from twin.control.active_damping.best_gain import structural_damping
-from twin.control.active_damping.driven_plant import driven_plant
-from twin.control.active_damping.riccati import riccati
+from twin.control.active_damping.closed_loop import driven_plant
+from twin.control.active_damping.hac_lac import riccati
 from twin.control.linear import linearise, rest_at
 from twin.control.linear.drives import with_drives
 from twin.control.linear.state_space import sampled

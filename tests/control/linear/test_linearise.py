@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import twin
+from twin.analysis.stiffness.equilibrium import natural_modes
 from twin.analysis.stiffness.matrix import stiffness_matrix
-from twin.analysis.stiffness.modes import natural_modes
-from twin.analysis.stiffness.variations import with_gravity
+from twin.analysis.stiffness.sag import with_gravity
 from twin.control.linear import LinearMachine, linearise, rest_at, sampled
 from twin.control.linear.drives import driven_system, with_delay, with_drives, with_lag
-from twin.control.linear.rest import spring_constants
+from twin.control.linear.machine import spring_constants
 from twin.errors import InputError, SingularPoseError
 from twin.model.motions import REST
 from twin.papers.compliant_legs.machine import from_parameters

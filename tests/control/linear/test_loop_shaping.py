@@ -7,8 +7,15 @@ import pytest
 
 import twin
 from twin.control.linear import linearise, sampled
-from twin.control.linear.loop_shaping import LoopShaping
-from twin.control.linear.loop_shaping_design import LoopShapingDesign, loop_shaping, trapezoidal
+from twin.control.linear.loop_shaping import (
+    LoopShaping,
+    LoopShapingDesign,
+    ShapingWeights,
+    channel_masses,
+    loop_shaping,
+    shaping_filter,
+    trapezoidal,
+)
 from twin.control.linear.robustness import (
     achieved_gamma,
     chordal_distance,
@@ -16,7 +23,6 @@ from twin.control.linear.robustness import (
     perturbed_poles,
     random_change,
 )
-from twin.control.linear.shaping_weights import ShapingWeights, channel_masses, shaping_filter
 from twin.control.linear.state_space import feedback_poles, series
 from twin.errors import InputError
 from twin.rotations import displaced, displacement

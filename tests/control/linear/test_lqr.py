@@ -7,8 +7,8 @@ import pytest
 
 import twin
 from twin.control.linear import linearise
-from twin.control.linear.lqr import Lqr
-from twin.control.linear.regulator import (
+from twin.control.linear.lqr import (
+    Lqr,
     RegulatorWeights,
     accumulated_cost,
     predicted_cost,

@@ -5,15 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from twin.control.observer.disturbance_model import disturbance_model, sampled
-from twin.control.observer.gain import (
+from twin.control.observer.design import (
+    ObserverDesign,
+    disturbance_model,
+    hardware,
+    sampled,
+    thesis_code,
+    thesis_text,
+)
+from twin.control.observer.kalman_observer import (
     CovarianceError,
+    KalmanObserver,
     observer_poles,
     recursive_gains,
     steady_gains,
 )
-from twin.control.observer.kalman_observer import KalmanObserver
-from twin.control.observer.noise import ObserverDesign, hardware, thesis_code, thesis_text
 from twin.errors import InputError
 
 COUNT = 5.08e-3 / 4096

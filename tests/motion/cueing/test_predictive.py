@@ -24,9 +24,8 @@ from twin.motion.cueing import (
     workspace_use,
     write_motion,
 )
-from twin.motion.cueing.perception_cost import felt_slopes
 from twin.motion.cueing.plan import LimitCheck, Plan, plan_from
-from twin.motion.cueing.prediction import Expectation, prediction
+from twin.motion.cueing.prediction import Expectation, felt_slopes, prediction
 from twin.motion.cueing.quadratic_program import QuadraticProgram
 
 osqp = pytest.importorskip("osqp")

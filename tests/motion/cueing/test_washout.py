@@ -22,8 +22,8 @@ from twin.motion.cueing import (
     perceived_error,
     workspace_use,
 )
-from twin.motion.cueing.channel import Channel, Derivative, HighPass
-from twin.motion.cueing.machine_ranges import machine_ranges
+from twin.motion.cueing.algorithm import Channel, Derivative, HighPass
+from twin.motion.cueing.platform_axes import machine_ranges
 
 SIMULATORS = ("stewart", "driving_simulator")
 WASHOUTS = (ClassicalWashout, AdaptiveWashout)

@@ -16,7 +16,7 @@ from twin.page.charts import live_charts as live
 from twin.page.charts.live_charts import POINTS, LiveCharts
 from twin.page.charts.style import COLOURS, axes, curve_colours, scales, series
 from twin.page.server.page_server import PageServer
-from twin.simulation.live.history import Chart, History
+from twin.simulation.live.machine_charts import Chart, History
 from twin.simulation.live.runner import KEPT, NOTE
 
 LEGS = ("leg 1", "leg 2")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from twin.page.panels.gains import GainNumbers, shown
+from twin.page.panels.machine import GainNumbers, shown
 from twin.page.requests import Requests
 from twin.simulation.live.machine_session import MachineSession
 

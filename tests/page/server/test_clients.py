@@ -20,7 +20,7 @@ from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 from websockets.uri import parse_uri
 
-from twin.page.server import listening
+from twin.page.server import page_server
 from twin.page.server.page_server import PageServer
 
 PROTOCOL = Subprotocol(f"viser-v{viser.__version__}")
@@ -201,7 +201,7 @@ def test_stalled_clients_cost_little_and_hold_up_nobody(
 
 
 def test_stalled_clients_are_ended_and_others_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listening, "STALLED", 1.0)
+    monkeypatch.setattr(page_server, "STALLED", 1.0)
     with PageServer(port=0) as server, connection(server) as well, ExitStack() as stack:
         stack.callback(stalled_client(server).close)
         wait(lambda: len(connections(server)) == 2)

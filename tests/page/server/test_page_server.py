@@ -214,10 +214,10 @@ def test_port_that_is_asked_for_is_the_one_or_an_error(server: PageServer) -> No
 def test_next_free_port_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        monkeypatch.setattr("twin.page.server.listening.FIRST_PORT", port)
+        monkeypatch.setattr("twin.page.server.page_server.FIRST_PORT", port)
         with PageServer() as opened:
             assert port < opened.port < port + 100
-        monkeypatch.setattr("twin.page.server.listening.TRIED", 1)
+        monkeypatch.setattr("twin.page.server.page_server.TRIED", 1)
         with pytest.raises(StateError, match="no free port"):
             PageServer()
 

@@ -7,7 +7,7 @@ import pytest
 
 import twin
 from twin.analysis.tuning.specification import step_figures
-from twin.analysis.tuning.velocity import VelocityStudy
+from twin.analysis.tuning.steps import VelocityStudy
 from twin.errors import InputError
 from twin.papers.stewart_thesis.motor_step import motor_response, with_armature
 

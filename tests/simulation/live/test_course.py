@@ -12,10 +12,8 @@ import twin
 from twin.errors import InputError
 from twin.motion import SineMotion, StepMotion
 from twin.motion.specification import MotionSpecification
-from twin.simulation.live.axes import Axes
-from twin.simulation.live.course import Course
-from twin.simulation.live.steering import AHEAD, BEFORE, Steering
-from twin.simulation.live.transfer import Pace, Rest, at_rest, through
+from twin.simulation.live.course import Course, Pace, Rest, at_rest, through
+from twin.simulation.live.steering import AHEAD, BEFORE, Axes, Steering
 from twin.simulation.platform import Platform
 
 PERIOD = 1e-3

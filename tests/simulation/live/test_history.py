@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from twin.simulation.live.history import Chart, History
+from twin.simulation.live.machine_charts import Chart, History
 
 CHARTS = (Chart("position", "Position", "mm", ("x", "y"), 1e3), Chart("gap", "Gap", "nm", ("gap",)))
 

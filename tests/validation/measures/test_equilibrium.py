@@ -26,7 +26,7 @@ def test_what_holds_a_machine_at_rest_keeps_it_there(platform: Platform) -> None
 
 
 def test_fastest_rate_is_that_of_the_stiffest_mode() -> None:
-    from twin.analysis.stiffness.modes import natural_modes
+    from twin.analysis.stiffness.equilibrium import natural_modes
 
     stiff = twin.load("micro_hexapod")
     expected = 2.0 * np.pi * natural_modes(stiff).frequencies.max()

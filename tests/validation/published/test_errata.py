@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from scipy.linalg import expm, solve_discrete_are
 
 import twin
-from twin.analysis.payload.criterion import THESIS_CRITERION
+from twin.analysis.payload.criterion import THESIS_CRITERION, VibrationTest
 from twin.analysis.payload.dynamic import dynamic_payload
-from twin.analysis.payload.vibration_test import VibrationTest
 from twin.analysis.payload.worst_phase import phase_bounds
 from twin.errors import InputError
 from twin.machine import MachineParameters

@@ -9,7 +9,7 @@ import numpy as np
 
 from twin.analysis.feasibility.mobility import check_convention
 from twin.analysis.payload.body import Payload, with_payload
-from twin.analysis.stiffness.springs import strut_springs
+from twin.analysis.stiffness.matrix import strut_springs
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.model.machine_model import as_model

@@ -20,7 +20,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, positive, read_only
 from twin.errors import InputError
-from twin.motion.fade import Fade
+from twin.motion.motion import Fade
 
 METHODS = ("chirp", "stepped")
 

@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.payload.criterion import THESIS_CRITERION, Criterion
+from twin.analysis.payload.body import STEP_KG, MassSteps, mass_steps
+from twin.analysis.payload.criterion import SAMPLES, THESIS_CRITERION, Criterion, VibrationTest
 from twin.analysis.payload.positions import Positions, grid_positions
-from twin.analysis.payload.scaled import STEP_KG, MassSteps, mass_steps
-from twin.analysis.payload.vibration_test import SAMPLES, VibrationTest
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel

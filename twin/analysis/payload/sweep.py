@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.payload.criterion import Criterion
+from twin.analysis.payload.criterion import Criterion, VibrationTest
 from twin.analysis.payload.dynamic import DynamicPayload
-from twin.analysis.payload.vibration_test import VibrationTest
 from twin.analysis.payload.worst_phase import WorstPhase
 from twin.basics import canonical
 from twin.basics.arrays import FloatArray, as_floats

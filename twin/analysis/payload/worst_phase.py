@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.payload.criterion import THESIS_CRITERION, Criterion
+from twin.analysis.payload.body import STEP_KG, AffineForces, mass_steps
+from twin.analysis.payload.criterion import SAMPLES, THESIS_CRITERION, Criterion, VibrationTest
 from twin.analysis.payload.dynamic import DYNAMIC_START_KG, FINE, SHARES, Progress
 from twin.analysis.payload.positions import grid_positions
-from twin.analysis.payload.scaled import STEP_KG, AffineForces, mass_steps
-from twin.analysis.payload.vibration_test import SAMPLES, VibrationTest
 from twin.basics import canonical
 from twin.basics.arrays import FloatArray
 from twin.model.machine_model import MachineModel

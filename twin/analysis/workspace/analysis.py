@@ -10,19 +10,21 @@ import numpy as np
 
 from twin.analysis.workspace.admissible import square
 from twin.analysis.workspace.chart import LARGEST_ANGLE, Chart, own_axes
-from twin.analysis.workspace.dexterity import Conditioning, Dexterity, conditioning_over, dexterity
+from twin.analysis.workspace.dexterity import (
+    Conditioning,
+    Dexterity,
+    LegStiffness,
+    StiffnessRange,
+    conditioning_over,
+    dexterity,
+    leg_stiffness,
+    stiffness_range,
+)
 from twin.analysis.workspace.maps import PlaneMap, plane_map
 from twin.analysis.workspace.motion_ranges import AxisRange, motion_ranges
 from twin.analysis.workspace.reachable import ReachableSet, reachable_set
 from twin.analysis.workspace.region import LEVELS, Region, mean_over, region
-from twin.analysis.workspace.search.singularity import singular_distance
-from twin.analysis.workspace.search.sphere import sphere
-from twin.analysis.workspace.stiffness import (
-    LegStiffness,
-    StiffnessRange,
-    leg_stiffness,
-    stiffness_range,
-)
+from twin.analysis.workspace.search.rays import singular_distance, sphere
 from twin.basics.arrays import FloatArray
 from twin.model.machine_model import MachineModel, as_model
 

@@ -9,11 +9,8 @@ import numpy as np
 
 from twin.analysis.workspace.admissible import Admissible, square
 from twin.analysis.workspace.chart import Chart
-from twin.analysis.workspace.dexterity import Dexterity, dexterity
-from twin.analysis.workspace.search.rays import search
-from twin.analysis.workspace.search.singularity import singular_distance
-from twin.analysis.workspace.search.sphere import circle
-from twin.analysis.workspace.stiffness import StiffnessRange, stiffness_range
+from twin.analysis.workspace.dexterity import Dexterity, StiffnessRange, dexterity, stiffness_range
+from twin.analysis.workspace.search.rays import circle, search, singular_distance
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel

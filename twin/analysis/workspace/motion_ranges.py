@@ -9,8 +9,8 @@ import numpy as np
 from twin.analysis.workspace.admissible import cause_text
 from twin.analysis.workspace.chart import Chart, own_axes
 from twin.analysis.workspace.search.barrier import APART, NEAR, farthest
+from twin.analysis.workspace.search.free_rays import wander
 from twin.analysis.workspace.search.rays import search
-from twin.analysis.workspace.search.walk import wander
 from twin.basics.arrays import FloatArray
 from twin.model.machine_model import MachineModel
 

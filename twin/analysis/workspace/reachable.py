@@ -25,9 +25,9 @@ from twin.analysis.workspace.search.free_rays import (
     neighbour_starts,
     scattered_starts,
     walked_starts,
+    wander,
 )
-from twin.analysis.workspace.search.sphere import sphere
-from twin.analysis.workspace.search.walk import wander
+from twin.analysis.workspace.search.rays import sphere
 from twin.basics.arrays import FloatArray, as_floats
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model

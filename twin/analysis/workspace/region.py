@@ -17,8 +17,7 @@ import numpy as np
 
 from twin.analysis.workspace.admissible import Cause
 from twin.analysis.workspace.chart import Chart
-from twin.analysis.workspace.search.rays import Rays, extent, search
-from twin.analysis.workspace.search.sphere import sphere
+from twin.analysis.workspace.search.rays import Rays, extent, search, sphere
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 

@@ -1,6 +1,11 @@
 """Active damping of machines with springs in their legs: force and velocity feedback, HAC-LAC."""
 
-from twin.control.active_damping.best_gain import BestGain, best_gain
+from twin.control.active_damping.best_gain import (
+    BestGain,
+    LargestDamping,
+    best_gain,
+    largest_damping,
+)
 from twin.control.active_damping.closed_loop import closed_loop, root_locus, smallest_damping
 from twin.control.active_damping.hac_lac import HacLac
 from twin.control.active_damping.local import (
@@ -8,7 +13,6 @@ from twin.control.active_damping.local import (
     IntegralForceFeedback,
     leg_forces,
 )
-from twin.control.active_damping.single_leg import LargestDamping, largest_damping
 
 __all__ = [
     "BestGain",

@@ -1,20 +1,172 @@
-"""Closed loops of a linearised machine with local laws: poles over the gain."""
+"""Closed loops of a linearised machine with local laws: poles over the gain.
+
+Plant of a sampled control law: the linearised machine between its drives and its sensors.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.basics.arrays import as_floats
-from twin.control.active_damping.driven_plant import driven_plant
+from twin.basics.arrays import FloatArray, as_floats, positive
 from twin.control.active_damping.laws import LocalLaw
+from twin.control.drive_model import DriveModel, drive_model
+from twin.control.linear.drives import with_lag
 from twin.control.linear.machine import LinearMachine
 from twin.control.linear.state_space import StateSpace, sampled
 from twin.errors import InputError
+
+READ = ("coordinates", "rates")
+
+PARTS = 1e-9
+"""Of a period: less is rounding of delays."""
+
+
+def driven_plant(
+    linear: LinearMachine, period: Any, inputs: Sequence[str] = (), outputs: Sequence[str] = ()
+) -> StateSpace:
+    """Return the sampled machine from commanded forces and `inputs` to readings and `outputs`.
+
+    Readings are the actuators' coordinates, their rates and the forces on the legs `(3n)`, as a
+    controller sees them: coordinates of the motors where these have an inertia of their own,
+    differences of coordinates over the period where encoders count, forces of the past period.
+    Commands pass delay and current lag, and motor and transmission where the motor has an inertia.
+    Dry friction, play, limits and quantisation have no linear part. Without drives this is the
+    exactly sampled machine with the past command.
+
+    Args:
+        linear: as `linearise` returns it; drives are those of its platform.
+        period: of the controller [s].
+        inputs: names as in `LinearMachine`, held over the period; "forces" are those that disturb
+            the motors, without delay or lag.
+        outputs: likewise; leg forces are those of ideal drives.
+
+    Raises:
+        InputError: no such input or output, drives of different delays, some with current lag and
+            some without, or drives that are part of `linear` already.
+    """
+    step, n = positive(period, "period"), linear.platform.n_actuators
+    if linear.delay or linear.lag.size:
+        raise InputError("linear", "must be the machine without its drives")
+    legs: Any = linear.platform.parameters.legs
+    drives = drive_model(linear.platform)
+    delays = {leg.drive.delay if leg.drive else 0.0 for leg in legs}
+    lag = np.array([leg.drive.current_lag if leg.drive else 0.0 for leg in legs])
+    if len(delays) > 1 or (lag.any() and not (lag > 0.0).all()):
+        raise InputError("platform", "its drives must all have the same delay, and a lag or none")
+    moving, pressed = with_motors(linear, drives)
+    whole = moving.system(("forces", *inputs), (*READ, *outputs))
+    through = np.zeros((n, whole.D.shape[1]))
+    through[:, :n] = np.diag((drives.inertia == 0.0).astype(float))
+    whole = whole._replace(
+        C=np.vstack([whole.C[: 2 * n], pressed, whole.C[2 * n :]]),
+        D=np.vstack([whole.D[: 2 * n], through, whole.D[2 * n :]]),
+    )
+    commanded = whole._replace(B=whole.B[:, :n], D=whole.D[:, :n])
+    input_matrix = whole.B[:, n:]
+    if lag.any():
+        commanded = with_lag(commanded, lag)
+        input_matrix = np.vstack([np.zeros((n, input_matrix.shape[1])), input_matrix])
+    other = commanded._replace(B=input_matrix, D=whole.D[:, n:])
+    late, forces = delays.pop(), slice(2 * n, 3 * n)
+    plant = _with_past_force(commanded, sampled(commanded, step, late), late, forces)
+    held = sampled(other, step)
+    rest = np.zeros((len(plant.A) - len(held.A), held.B.shape[1]))
+    plant = plant._replace(
+        B=np.hstack([plant.B, np.vstack([held.B, rest])]),
+        D=np.hstack([plant.D, held.D]),
+    )
+    return _with_differences(plant, np.array([bool(leg.encoder) for leg in legs]))
+
+
+def with_motors(linear: LinearMachine, drives: DriveModel) -> tuple[LinearMachine, FloatArray]:
+    """Return the machine with its motors as coordinates of their own, and what presses its legs.
+
+    Motors with inertia come first among the coordinates, each on its transmission; "forces" push
+    them, "coordinates" and "rates" are theirs. Viscous friction is that of the motors.
+
+    Returns:
+        the machine; rows `(n, 2m)` of the transmissions' forces (for drives without inertia: of
+        what friction takes from the command) per state.
+    """
+    own = np.flatnonzero(drives.inertia > 0.0)
+    m, r, n = linear.size, len(own), linear.platform.n_actuators
+
+    def behind(matrix: FloatArray) -> FloatArray:
+        return np.vstack([np.zeros((r, matrix.shape[1])), matrix])
+
+    pushed = behind(linear.force_input)
+    pushed[:, own] = np.eye(r + m, r)
+    ahead = np.hstack([np.eye(r), -linear.force_input[:, own].T])
+    stiff = np.zeros(r) if not r else 1.0 / drives.compliance[own]
+    legs: Any = linear.platform.parameters.legs
+    losses = np.array([leg.drive.reflected().damping if leg.drive else 0.0 for leg in legs])[own]
+    mass, damping, stiffness = (np.zeros((r + m, r + m)) for _ in range(3))
+    mass[r:, r:], damping[r:, r:], stiffness[r:, r:] = linear.mass, linear.damping, linear.stiffness
+    mass[:r, :r] = np.diag(drives.inertia[own])
+    damping += pushed @ (drives.viscous[:, None] * pushed.T) + ahead.T @ (losses[:, None] * ahead)
+    stiffness += ahead.T @ (stiff[:, None] * ahead)
+    pressed = np.hstack([np.zeros((n, r + m)), -drives.viscous[:, None] * pushed.T])
+    pressed[own] = np.hstack([stiff[:, None] * ahead, losses[:, None] * ahead])
+    machine = replace(
+        linear,
+        mass=mass,
+        damping=damping,
+        stiffness=stiffness,
+        force_input=pushed,
+        wrench_input=behind(linear.wrench_input),
+        base_input=behind(linear.base_input),
+        free=np.hstack([np.zeros((6, r)), linear.free]),
+    )
+    return machine, pressed
+
+
+def _with_past_force(
+    continuous: StateSpace, plant: StateSpace, delay: float, rows: slice
+) -> StateSpace:
+    """Return the plant with forces that pass a drive at once read one period later.
+
+    A reading is of the force up to its instant, the command acts after it.
+    """
+    through = continuous.D[rows]
+    if not through.any():
+        return plant
+    s, size, n = len(continuous.A), len(plant.A), len(through)
+    # The command that acts at the end of a period: the present one, or one of those that wait.
+    present, last = np.zeros((n, n)), np.zeros((n, size))
+    past = int(delay / plant.period + PARTS)
+    if past:
+        last[:, size - past * n : size - past * n + n] = through
+    else:
+        present = through
+    dynamics = np.zeros((size + n, size + n))
+    dynamics[:size, :size], dynamics[size:, :size] = plant.A, last
+    output = np.hstack([plant.C, np.zeros((len(plant.C), n))])
+    output[rows, s:size] = 0.0
+    output[rows, size:] = np.eye(n)
+    feedthrough = plant.D.copy()
+    feedthrough[rows] = 0.0
+    return StateSpace(dynamics, np.vstack([plant.B, present]), output, feedthrough, plant.period)
+
+
+def _with_differences(plant: StateSpace, counted: NDArray[np.bool_]) -> StateSpace:
+    """Return the plant with rates that are differences of coordinates where they are counted."""
+    if not counted.any():
+        return plant
+    n, size = len(counted), len(plant.A)
+    dynamics = np.zeros((size + n, size + n))
+    dynamics[:size, :size], dynamics[size:, :size] = plant.A, plant.C[:n]
+    output = np.hstack([plant.C, np.zeros((len(plant.C), n))])
+    difference = np.hstack([plant.C[:n], -np.eye(n)]) / plant.period
+    output[n : 2 * n][counted] = difference[counted]
+    input_matrix = np.vstack([plant.B, plant.D[:n]])
+    return StateSpace(dynamics, input_matrix, output, plant.D, plant.period)
+
 
 MEASURED = ("coordinates", "rates")
 

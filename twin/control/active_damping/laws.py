@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, positive
-from twin.control.linear.rest import spring_constants
+from twin.control.linear.machine import spring_constants
 from twin.control.linear.state_space import StateSpace
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel

@@ -12,8 +12,7 @@ from twin.control.active_damping.best_gain import best_gain, structural_damping
 from twin.control.active_damping.closed_loop import closed_loop
 from twin.control.active_damping.laws import LocalLaw, force_feedback, position_force_feedback
 from twin.control.drive_model import drive_model
-from twin.control.linear.machine import LinearMachine
-from twin.control.linear.rest import spring_constants
+from twin.control.linear.machine import LinearMachine, spring_constants
 from twin.errors import InputError
 
 SAMPLES = 20

@@ -2,8 +2,7 @@
 
 from twin.control.linear.drives import driven_system, with_delay, with_drives, with_lag
 from twin.control.linear.linearise import LinearisationError, linearise
-from twin.control.linear.machine import LinearMachine
-from twin.control.linear.rest import Rest, rest_at
+from twin.control.linear.machine import LinearMachine, Rest, rest_at
 from twin.control.linear.state_space import StateSpace, sampled
 
 __all__ = [

@@ -1,23 +1,198 @@
-"""Loop shaping along a reference: inverse dynamics forward, H-infinity controller on the error."""
+"""Loop shaping along a reference: inverse dynamics forward, H-infinity controller on the error.
+
+H-infinity loop shaping after Glover and McFarlane: two Riccati equations, no iteration.
+
+The shaped plant G_s = G W = M^-1 N, its left coprime factors normalised, is robustly stabilised
+against any change of the factors smaller than epsilon:
+
+    A X + ..:  A'X + X A - X B B' X + C'C = 0,    A Z + Z A' - Z C'C Z + B B' = 0
+    gamma_min = sqrt(1 + rho(X Z)),    epsilon = 1 / gamma
+    L = (1 - gamma^2) I + X Z,    F = -B'X
+    K_s = [A + B F + gamma^2 L'^-1 Z C'C | gamma^2 L'^-1 Z C';  B'X | 0]
+
+for positive feedback, u = W K_s y.
+
+Reference:
+    McFarlane and Glover, A loop shaping design procedure using H-infinity synthesis, IEEE TAC 37
+    (1992); Skogestad and Postlethwaite, Multivariable Feedback Control, section 9.4.
+
+Weights of loop shaping: decoupled actuator channels, each with PI and lead.
+
+Forces f of its actuators accelerate a rigid machine by q'' = (E' M^-1 E) f + .., so that the forces
+m = (E' M^-1 E)^-1 u accelerate every actuator by its own u alone: each channel is 1/s^2. Its
+weight, for the crossover w_c, is
+
+    w(s) = k (1 + w_i / s) (1 + a s / w_c) / (1 + s / (a w_c)),   |w(j w_c)| = w_c^2.
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import FloatArray, as_floats, positive
+from twin.basics.optional import optional
 from twin.control.controller import PERIOD, Controller
 from twin.control.drive_model import drive_model
-from twin.control.feedforward_table import feedforward_table
-from twin.control.linear.drives import with_drives
+from twin.control.feedforward import feedforward_table
+from twin.control.linear.drives import driven_system, with_drives
 from twin.control.linear.linearise import linearise
-from twin.control.linear.loop_shaping_design import LoopShapingDesign, loop_shaping, trapezoidal
-from twin.control.linear.shaping_weights import ShapingWeights
+from twin.control.linear.machine import LinearMachine
+from twin.control.linear.state_space import StateSpace, series
 from twin.control.reference import Reference
+from twin.errors import InputError
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
 from twin.plant.signals import Command, Measurement
+
+
+class ShapingWeights(NamedTuple):
+    """Specification of one channel."""
+
+    crossover: float = 10.0
+    """[Hz]"""
+    integral: float = 0.2
+    """Corner w_i of the integral part, in parts of the crossover"""
+    lead: float = 3.0
+    """a: the lead acts from 1/a to a times the crossover; 1: none"""
+
+
+def channel_masses(linear: LinearMachine) -> FloatArray:
+    """Return (E' M^-1 E)^-1 `(n, n)` [kg]: forces per acceleration of the actuators.
+
+    Raises:
+        InputError: actuators that cannot be accelerated one by one.
+    """
+    mobility = linear.force_input.T @ np.linalg.solve(linear.mass, linear.force_input)
+    if linear.size != len(mobility) or not np.linalg.cond(mobility) < 1e12:
+        raise InputError(
+            "linear", f"{linear.platform.name} has actuators that do not move one by one"
+        )
+    return np.asarray(np.linalg.inv(mobility))
+
+
+def shaping_filter(masses: FloatArray, weights: ShapingWeights) -> StateSpace:
+    """Return the weight W `(n, n)` [N/m] in front of the machine, two states per channel.
+
+    Raises:
+        InputError: a crossover or corner not above zero, or a lead below one.
+    """
+    crossover = 2.0 * np.pi * positive(weights.crossover, "crossover")
+    corner = positive(weights.integral, "integral") * crossover
+    spread = positive(weights.lead, "lead")
+    if spread < 1.0:
+        raise InputError("lead", f"must be one or more, got {spread!r}")
+    top, pole = crossover / spread, crossover * spread
+    # w = k (s + w_i) (s / top + 1) / (s (s / pole + 1)) = k (d + r_0 / s + r_1 / (s + pole))
+    at = 1j * crossover
+    size = abs((at + corner) * (at / top + 1.0) / (at * (at / pole + 1.0)))
+    gain = crossover**2 / size
+    d = pole / top
+    slow = corner
+    fast = pole * (corner - pole) * (1.0 - pole / top) / -pole
+    one = np.eye(len(masses))
+    return StateSpace(
+        np.asarray(np.kron(one, np.diag([0.0, -pole]))),
+        np.asarray(np.kron(one, np.ones((2, 1)))),
+        masses @ np.kron(one, gain * np.array([[slow, fast]])),
+        gain * d * masses,
+    )
+
+
+MARGIN = 1.1
+"""gamma per gamma_min: at gamma_min itself the controller's matrix L is singular."""
+
+
+class LoopShapingDesign(NamedTuple):
+    """A robust controller with the plant it was designed for."""
+
+    plant: StateSpace
+    """G: forces [N] to actuator coordinates [m]"""
+    weight: StateSpace
+    """W"""
+    shaped: StateSpace
+    """G_s = G W"""
+    robust: StateSpace
+    """K_s, for positive feedback"""
+    controller: StateSpace
+    """W K_s: coordinates [m] to forces [N], for positive feedback"""
+    observer: FloatArray
+    """`(s, n)` H = -Z C' of the normalised coprime factors of G_s"""
+    gamma_min: float
+    """least norm that any controller reaches"""
+    gamma: float
+    """norm that this one was designed for"""
+
+    @property
+    def epsilon(self) -> float:
+        """Size of coprime factor changes under which the loop is stable: 1 / gamma."""
+        return 1.0 / self.gamma
+
+
+def loop_shaping(
+    linear: LinearMachine, weights: ShapingWeights | None = None, *, margin: float = MARGIN
+) -> LoopShapingDesign:
+    """Return the loop shaping design of a machine, with lag and delay of its drives.
+
+    Args:
+        linear: a rigid machine with as many actuators as degrees of freedom, `with_drives` or
+            without.
+        weights: crossover, integral corner and lead of each actuator.
+        margin: gamma per least gamma, above one.
+
+    Raises:
+        InputError: not such a machine, or weights that cannot be used.
+        MissingDependencyError: python-control is not installed.
+    """
+    library = optional("control", "Loop shaping")
+    scale = positive(margin, "margin")
+    if not scale > 1.0:
+        raise InputError("margin", "must be above one")
+    chosen = ShapingWeights() if weights is None else weights
+    weight = shaping_filter(channel_masses(linear), chosen)
+    plant = driven_system(linear, "coordinates")
+    shaped = series(weight, plant)
+    a, b, c = shaped.A, shaped.B, shaped.C
+    if np.abs(shaped.D).max() > 0.0:
+        raise InputError("linear", "its coordinates must not follow the forces at once")
+    inputs, outputs = np.eye(b.shape[1]), np.eye(len(c))
+    x = np.asarray(library.care(a, b, c.T @ c, inputs)[0])
+    z = np.asarray(library.care(a.T, c.T, b @ b.T, outputs)[0])
+    gamma_min = float(np.sqrt(1.0 + np.abs(np.linalg.eigvals(x @ z)).max()))
+    gamma = scale * gamma_min
+    inner = (1.0 - gamma**2) * np.eye(len(a)) + x @ z
+    input_matrix = gamma**2 * np.linalg.solve(inner.T, z @ c.T)
+    robust = StateSpace(
+        a - b @ (b.T @ x) + input_matrix @ c,
+        input_matrix,
+        b.T @ x,
+        np.zeros((len(inputs), len(outputs))),
+    )
+    controller = series(robust, weight)
+    return LoopShapingDesign(plant, weight, shaped, robust, controller, -z @ c.T, gamma_min, gamma)
+
+
+def trapezoidal(system: StateSpace, period: float) -> StateSpace:
+    """Return a continuous system sampled by Tustin's rule, for controllers.
+
+    Raises:
+        InputError: a sampled system, or a period that is not above zero.
+    """
+    step = positive(period, "period")
+    if system.period:
+        raise InputError("system", "must be continuous")
+    one = np.eye(len(system.A))
+    left = np.linalg.inv(one - 0.5 * step * system.A)
+    as_floats(left, "period")
+    input_matrix = left @ system.B
+    return StateSpace(
+        left @ (one + 0.5 * step * system.A),
+        step * input_matrix,
+        system.C @ left,
+        system.D + 0.5 * step * system.C @ input_matrix,
+        step,
+    )
 
 
 class LoopShaping(Controller):

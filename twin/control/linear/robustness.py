@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from twin.basics.arrays import FloatArray, as_floats
 from twin.basics.optional import optional
-from twin.control.linear.loop_shaping_design import LoopShapingDesign
+from twin.control.linear.loop_shaping import LoopShapingDesign
 from twin.control.linear.state_space import StateSpace, feedback_poles
 from twin.errors import InputError
 

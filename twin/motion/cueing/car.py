@@ -1,4 +1,7 @@
-"""A small car: planar bicycle model whose sprung mass rolls and pitches."""
+"""A small car: planar bicycle model whose sprung mass rolls and pitches.
+
+Lateral force of an axle's tyres over the slip angle: linear, or saturating.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,51 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats
+from twin.basics.arrays import FloatArray, as_flag, as_floats
 from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.car import GRAVITY, LEAST_LOAD, SLOWEST, STANDSTILL
 from twin.motion.checks import bounded
 from twin.motion.cueing.manoeuvre import Manoeuvre
-from twin.motion.cueing.tyre import Tyre
 from twin.motion.rotational_motion import rotational_motion
 from twin.rotations import cross, rotated
+
+
+@dataclass(frozen=True)
+class Tyre:
+    """Tyres of one axle.
+
+    F = -mu Fz sin(C atan(B slip)) with B = stiffness / (C mu Fz), so that both kinds have the
+    same slope at zero; linear: F = -stiffness slip.
+
+    Reference:
+        Pacejka, Tyre and Vehicle Dynamics, section 4.3.1, without curvature and offsets.
+    """
+
+    stiffness: float
+    """[N/rad] cornering stiffness of the axle"""
+    friction: float = 0.9
+    """[1] mu"""
+    shape: float = 1.3
+    """[1] C"""
+    linear: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the numbers; raises InputError."""
+        for name, low, high in (
+            ("stiffness", 1e3, 1e6),
+            ("friction", 0.05, 3.0),
+            ("shape", 1.0, 2.0),
+        ):
+            object.__setattr__(self, name, bounded(getattr(self, name), name, low, high))
+        as_flag(self.linear, "linear")
+
+    def side_force(self, slip: float, load: float) -> float:
+        """Return the force [N] to the left at a slip angle [rad] under a load [N] above zero."""
+        if self.linear:
+            return -self.stiffness * slip
+        peak = self.friction * load
+        return -peak * math.sin(self.shape * math.atan(self.stiffness * slip / (self.shape * peak)))
+
 
 STEP = 5e-3
 """[s] of integration and of the manoeuvre."""

@@ -11,13 +11,17 @@ from twin.errors import InputError
 from twin.model.machine_model import MachineModel
 from twin.motion.cueing.algorithm import REST, CueingAlgorithm, saturated
 from twin.motion.cueing.cued_motion import Columns
-from twin.motion.cueing.leg_rows import LegRows
-from twin.motion.cueing.machine_ranges import machine_ranges
 from twin.motion.cueing.manoeuvre import Manoeuvre
 from twin.motion.cueing.perception import perceived
-from twin.motion.cueing.perception_cost import PerceptionCost
-from twin.motion.cueing.plan import LimitCheck, Plan, plan_from
-from twin.motion.cueing.prediction import STATES, Expectation, prediction, resting_basis
+from twin.motion.cueing.plan import LegRows, LimitCheck, Plan, plan_from
+from twin.motion.cueing.platform_axes import machine_ranges
+from twin.motion.cueing.prediction import (
+    STATES,
+    Expectation,
+    PerceptionCost,
+    prediction,
+    resting_basis,
+)
 from twin.motion.cueing.predictive_settings import PredictiveSettings
 from twin.motion.cueing.quadratic_program import Problem, QuadraticProgram
 

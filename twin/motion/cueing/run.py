@@ -1,8 +1,12 @@
-"""Running a cueing algorithm along a manoeuvre."""
+"""Running a cueing algorithm along a manoeuvre.
+
+The cueing algorithms compared on one manoeuvre.
+"""
 
 from __future__ import annotations
 
 import time as clock
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +19,9 @@ from twin.motion.cueing.algorithm import CueingAlgorithm
 from twin.motion.cueing.classical import ClassicalWashout
 from twin.motion.cueing.cued_motion import CuedMotion
 from twin.motion.cueing.manoeuvre import Manoeuvre
+from twin.motion.cueing.perception import PerceivedError, perceived_error
 from twin.motion.cueing.predictive import PredictiveCueing
-from twin.motion.cueing.workspace_use import workspace_use
+from twin.motion.cueing.workspace_use import WorkspaceUse, felt_manoeuvre, workspace_use
 
 ALGORITHMS: dict[str, type[CueingAlgorithm]] = {
     each.name: each for each in (ClassicalWashout, AdaptiveWashout, PredictiveCueing)
@@ -132,3 +137,71 @@ def fitted(platform: MachineModel, motion: CuedMotion) -> tuple[CuedMotion, floa
         middle = 0.5 * (low + high)
         low, high = (middle, high) if fits(middle) else (low, middle)
     return motion.scaled(low), low
+
+
+class Outcome(NamedTuple):
+    """Motion that one algorithm computed for one manoeuvre, with its errors."""
+
+    cue: Cue
+    """the motion"""
+    error: PerceivedError
+    """vehicle against platform, as perceived"""
+    use: WorkspaceUse
+    """of the actuators' limits"""
+
+    @property
+    def step_milliseconds(self) -> float:
+        """Median time of a step on this computer [ms]."""
+        return 1e3 * float(np.median(self.cue.step_time))
+
+
+def outcome(
+    platform: MachineModel, manoeuvre: Manoeuvre, algorithm: Any = "predictive", **options: Any
+) -> Outcome:
+    """Return the motion that cues a manoeuvre, its perceived error and its use of the workspace.
+
+    Args:
+        platform: the machine.
+        manoeuvre: at the vehicle's head point.
+        algorithm: 'classical', 'adaptive' or 'predictive'.
+        options: of `cue`.
+
+    Raises:
+        InputError: see `cue`.
+        MissingDependencyError: predictive cueing needs a solver that is not installed.
+        UnreachablePoseError: a motion that was not fitted leaves what the legs can reach.
+    """
+    made = cue(platform, manoeuvre, algorithm, **options)
+    error = perceived_error(manoeuvre, felt_manoeuvre(platform, made.motion, made.head))
+    return Outcome(made, error, workspace_use(platform, made.motion))
+
+
+def compare(
+    platform: MachineModel,
+    manoeuvre: Manoeuvre,
+    algorithms: Iterable[str] = tuple(ALGORITHMS),
+    **options: Any,
+) -> dict[str, Outcome]:
+    """Return the outcome of several algorithms on one manoeuvre, by name.
+
+    Args:
+        platform: the machine.
+        manoeuvre: at the vehicle's head point.
+        algorithms: names.
+        options: of `cue`, the same for all.
+
+    Raises:
+        InputError: see `cue`.
+        MissingDependencyError: predictive cueing needs a solver that is not installed.
+        UnreachablePoseError: a motion that was not fitted leaves what the legs can reach.
+    """
+    return {name: outcome(platform, manoeuvre, name, **options) for name in algorithms}
+
+
+def standstill_error(manoeuvre: Manoeuvre) -> PerceivedError:
+    """Return the perceived error of a platform that does not move, to judge others by.
+
+    Raises:
+        InputError: no manoeuvre, or one shorter than four periods of the comparison.
+    """
+    return perceived_error(manoeuvre, manoeuvre.scaled(0.0))

@@ -13,7 +13,7 @@ from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.motion.checks import bounded
 from twin.motion.cueing.car import STEP, Car
 from twin.motion.cueing.manoeuvre import Manoeuvre
-from twin.motion.fade import minimum_jerk
+from twin.motion.motion import minimum_jerk
 
 DURATION = 12.0
 """[s] of every manoeuvre."""

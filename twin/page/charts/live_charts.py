@@ -11,9 +11,17 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
-from twin.page.charts.curves import rounded, since_last_gap, span, thinned
-from twin.page.charts.style import SMALLEST, axes, scales, series
-from twin.simulation.live.history import Chart, History
+from twin.page.charts.style import (
+    SMALLEST,
+    axes,
+    rounded,
+    scales,
+    series,
+    since_last_gap,
+    span,
+    thinned,
+)
+from twin.simulation.live.machine_charts import Chart, History
 from twin.simulation.live.runner import KEPT
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.envs.task import Task
-from twin.simulation.live.history import Chart
-from twin.simulation.live.machine_charts import actuator_limits
+from twin.simulation.live.machine_charts import Chart, actuator_limits
 
 DEGREES = 180.0 / np.pi
 

@@ -1,16 +1,96 @@
-"""Controls of engine, configuration, payload, controller and gains, exchanged while it runs."""
+"""Controls of engine, configuration, payload, controller and gains, exchanged while it runs.
+
+Controls of the controller's gains, used as soon as they are typed.
+"""
 
 from __future__ import annotations
 
 from functools import partial
+from math import floor, log10
 from typing import Any, get_args
 
 from twin.machine.file.configuration import IDEAL
 from twin.model.engine import FIDELITIES
-from twin.page.panels.gains import GainNumbers
-from twin.page.requests import Requests
+from twin.page.requests import Requests, TypingPause
 from twin.simulation.live.machine_session import MachineSession
-from twin.simulation.live.settings import Payload
+from twin.simulation.live.settings import Payload, gain_unit
+
+DIGITS = 6
+"""Digits of a gain on the page."""
+
+
+class GainNumbers:
+    """One number per gain; another controller brings its own."""
+
+    def __init__(self, gui: Any, requests: Requests, session: MachineSession) -> None:
+        """Add the numbers where the next controls come."""
+        self._gui, self._requests, self._session = gui, requests, session
+        self._folder = gui.add_folder("Gains")
+        self._numbers: dict[str, Any] = {}
+        self._values: dict[str, float] = {}
+        self._controller = ""
+        self._typing = TypingPause(requests, self._apply)
+
+    def refresh(self) -> None:
+        """Use typed gains and show those in use; called on the run's thread."""
+        gains, controller = self._session.gains, self._session.settings.controller
+        if controller != self._controller or set(gains) != set(self._numbers):
+            # A number that is being typed was meant for the controller before.
+            self._controller = controller
+            self._make(gains)
+            self._show(gains)
+        self._typing.refresh()
+        gains = self._session.gains
+        if not self._typing.waiting and gains != self._values:
+            self._show(gains)
+
+    def _show(self, gains: dict[str, float]) -> None:
+        self._values = gains
+        for name, value in gains.items():
+            self._numbers[name].value = shown(value)
+
+    def _make(self, gains: dict[str, float]) -> None:
+        for number in self._numbers.values():
+            number.remove()
+        with self._folder:
+            self._numbers = {
+                name: self._gui.add_number(
+                    self._label(name),
+                    shown(value),
+                    step=step(value),
+                    hint=f"{name} of the controller; where actuators differ, the mean of all.",
+                )
+                for name, value in gains.items()
+            }
+        for number in self._numbers.values():
+            number.precision = 2 * DIGITS
+            self._typing.watch(number)
+
+    def _label(self, name: str) -> str:
+        session = self._session
+        unit = gain_unit(session.settings.controller, name, session.platform)
+        return f"{name} [{unit}]" if unit else name
+
+    def _apply(self) -> None:
+        """Use the numbers that differ from the gains in use."""
+        typed = {name: number.value for name, number in self._numbers.items()}
+        changed = {
+            name: value for name, value in typed.items() if value != shown(self._values[name])
+        }
+        try:
+            self._session.configure(gains={**self._session.settings.gains, **changed})
+        finally:
+            self._show(self._session.gains)
+
+
+def shown(value: float) -> float:
+    """Return a gain rounded to the digits that are shown."""
+    return float(f"{value:.{DIGITS}g}")
+
+
+def step(value: float) -> float:
+    """Return the change of a gain by one click on its arrow: its second digit."""
+    return 0.1 if value == 0.0 else 10.0 ** (floor(log10(abs(value))) - 1)
 
 
 class MachinePanel:

@@ -9,7 +9,7 @@ import numpy as np
 from twin.page.panels.text import note
 from twin.page.requests import Requests
 from twin.page.scene.scene_view import SceneView
-from twin.simulation.live.disturbance import LONGEST
+from twin.simulation.live.machine_run import LONGEST
 from twin.simulation.live.machine_session import MachineSession
 
 STRENGTH = 2.0

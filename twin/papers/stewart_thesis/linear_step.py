@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.tuning.velocity import heave_direction
+from twin.analysis.tuning.steps import heave_direction
 from twin.basics.arrays import FloatArray, as_floats, as_vector, positive
 from twin.model.machine_model import MachineModel
 from twin.model.motions import REST

@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from twin.analysis.tuning.velocity import (
+from twin.analysis.tuning.steps import (
     VelocityStep,
     VelocityStudy,
     heave_direction,

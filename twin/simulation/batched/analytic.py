@@ -15,7 +15,7 @@ from twin.model.batch import on_threads, usable_cores
 from twin.model.engine import State
 from twin.model.machine_model import MachineModel
 from twin.simulation.batched.batched_plant import BatchedPlant
-from twin.simulation.batched.empty_arrays import empty_balls
+from twin.simulation.batched.drive_arrays import empty_balls
 
 SMALLEST_CHUNK = 2
 """Machines per thread at least; fewer cost more than they save: a machine takes some 40 us."""

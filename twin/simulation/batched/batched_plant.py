@@ -19,14 +19,16 @@ from twin.model.static_deflection import static_deflection
 from twin.plant.plant import Plant
 from twin.plant.signals import MODES
 from twin.simulation.batched.drive_arrays import (
+    empty_inputs,
+    empty_machines,
     grown,
     loop_gains,
     make_drive_arrays,
     place_drives,
     queue_capacity,
+    suitable_timestep,
+    whole_ratio,
 )
-from twin.simulation.batched.empty_arrays import empty_inputs, empty_machines
-from twin.simulation.batched.ratio import suitable_timestep, whole_ratio
 
 LARGEST_SIZE = 1_000_000
 

@@ -1,18 +1,27 @@
-"""Drives and sensors of a batched plant: the plants of all machines as stacked arrays."""
+"""Drives and sensors of a batched plant: the plants of all machines as stacked arrays.
+
+Empty arrays of many machines: states, inputs, balls.
+
+Steps of an engine within a control period: a whole number of them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import FloatArray, positive
 from twin.control.gains import suitable_velocity_loop, unstable_velocity_loop
 from twin.errors import InputError
+from twin.kernels.ball.contact import BALL_SIZE
+from twin.kernels.batched.arrays import Balls, Inputs, Machines
 from twin.kernels.batched.drives import COUNTERS, DELAY_STEPS, ISSUED, PARTS, DriveArrays
 from twin.kernels.plant import actuation as column
 from twin.kernels.plant.reading import ROWS
 from twin.model.machine_model import MachineModel
+from twin.plant.drives import drive_constants
 from twin.plant.plant import Plant
 
 CONTROLLER_PERIOD = 1e-3
@@ -78,3 +87,83 @@ def place_drives(
     arrays.counters[index, DELAY_STEPS] = drives.delay_steps
     arrays.counters[index, PARTS] = drives.parts
     arrays.first[index] = plant.actuated(state)[1]
+
+
+def empty_machines(size: int, n: int, k: int) -> Machines:
+    """Return states of `size` machines with n actuators and k coordinates inside the legs."""
+    widths = (7, 6, 2 * k, 6, n, n, n, n, n, n)
+    arrays: list[Any] = [np.zeros((size, width)) for width in widths]
+    return Machines._make([*arrays, np.zeros(size), np.zeros(size, dtype=bool)])
+
+
+def empty_inputs(size: int, n: int, ratio: int) -> Inputs:
+    """Return inputs of `size` machines with n actuators and `ratio` steps in a period."""
+    return Inputs(
+        np.zeros((size, n)), np.zeros((size, n)), np.zeros((size, 6)), np.zeros((size, ratio, 3))
+    )
+
+
+def empty_balls(size: int) -> Balls:
+    """Return arrays for `size` machines."""
+    return Balls(
+        np.zeros((size, BALL_SIZE)),
+        np.zeros((size, 13)),
+        np.zeros(size, dtype=np.int64),
+        np.zeros(size, dtype=bool),
+    )
+
+
+LONGEST = 1e-3
+"""[s] largest default step of an engine."""
+
+ROUNDING = 1e-9
+
+MOST = 100_000
+"""Steps in a period."""
+
+
+def whole_ratio(period: float, timestep: float) -> int:
+    """Return how often `timestep` [s] goes into `period` [s].
+
+    Raises:
+        InputError: not a whole number of times.
+    """
+    step = positive(timestep, "timestep")
+    ratio = round(period / step) if period / step < MOST else MOST + 1
+    if not 1 <= ratio <= MOST or abs(ratio * step - period) > ROUNDING * period:
+        raise InputError(
+            "timestep",
+            f"{step:.9g} s must divide the control period {period:.9g} s into whole steps, "
+            f"at most {MOST}; {period / max(1, min(ratio, MOST)):.9g} s does",
+        )
+    return ratio
+
+
+def suitable_timestep(
+    platform: MachineModel, period: float, check: Callable[[MachineModel, float], None]
+) -> float:
+    """Return the longest step [s] of at most 1 ms, halved, a third.. of it, that is allowed.
+
+    Args:
+        platform: the machine.
+        period: of control [s].
+        check: raises InputError where the engine cannot take a step.
+
+    Raises:
+        InputError: no step is short enough.
+    """
+    least = max(1, -int(-(period / LONGEST) * (1.0 - ROUNDING) // 1))
+    last: InputError | None = None
+    for part in range(1, MOST // least + 1):
+        step = period / (least * part)
+        try:
+            check(platform, step)
+            drive_constants(platform, step)
+            loop_gains(platform, step)
+        except InputError as error:
+            last = error
+            if part > 100:
+                break
+            continue
+        return step
+    raise last or InputError("period", f"{period:g} s is too long")

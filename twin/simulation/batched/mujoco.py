@@ -31,19 +31,17 @@ from twin.model.engine import State
 from twin.model.machine_model import MachineModel
 from twin.simulation.batched.batched_plant import BatchedPlant
 from twin.simulation.batched.drive_arrays import place_drives
-from twin.simulation.batched.mujoco_fields import (
-    Kept,
-    alike,
-    cycle_of,
-    fields_of,
-    layout_of,
-    wrenches_of,
-)
 from twin.simulation.batched.mujoco_machine import (
     CompiledMachine,
+    Kept,
+    alike,
     compile_machine,
+    cycle_of,
+    fields_of,
     has_drives,
+    layout_of,
     scheme_of,
+    wrenches_of,
 )
 
 batches: Any = import_module("mujoco.batch")  # here, where a missing MuJoCo has been reported

@@ -1,14 +1,17 @@
-"""One engine with its drives, sensors and controller, advanced by control periods."""
+"""One engine with its drives, sensors and controller, advanced by control periods.
+
+Disturbance wrench on the platform for some time.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import deepcopy
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import FloatArray, as_vector, positive
 from twin.control.controller import Controller
 from twin.control.loop.closed_loop import ClosedLoop
 from twin.control.reference import Reference
@@ -17,11 +20,49 @@ from twin.engines.stability import suitable_timestep
 from twin.errors import InputError, SimulationStoppedError
 from twin.model.engine import Engine, State
 from twin.plant.plant import Plant
-from twin.simulation.live.disturbance import Disturbance
-from twin.simulation.live.gains import controller_with
-from twin.simulation.live.settings import Settings
+from twin.rotations import rotated
+from twin.simulation.live.settings import Settings, controller_with
 from twin.simulation.platform import Platform
-from twin.simulation.stepping import engine_steps
+from twin.simulation.simulate import engine_steps
+
+LONGEST = 60.0
+"""[s]"""
+
+
+class Disturbance(NamedTuple):
+    """A force at a point of the platform and a moment, held in base axes."""
+
+    force: FloatArray
+    """`(3,)` [N], base axes"""
+    moment: FloatArray
+    """`(3,)` [N m], base axes"""
+    point: FloatArray
+    """`(3,)` [m] in the platform frame, where the force acts"""
+    duration: float
+    """[s]"""
+
+    def wrench(self, pose: FloatArray) -> FloatArray:
+        """Return force and moment about the reference point `(6,)` at a pose `(7,)`, base axes."""
+        arm = rotated(pose[None, 3:], self.point[None])[0]
+        return np.concatenate([self.force, self.moment + np.cross(arm, self.force)])
+
+
+def as_disturbance(force: object, moment: object, point: object, duration: object) -> Disturbance:
+    """Return a checked disturbance; see `Disturbance`.
+
+    Raises:
+        InputError: wrong shapes, not finite, or a duration that is not above zero or beyond 60 s.
+    """
+    seconds = positive(duration, "duration")
+    if seconds > LONGEST:
+        raise InputError("duration", f"of a disturbance is at most {LONGEST:g} s")
+    return Disturbance(
+        as_vector(force, "force", 3).copy(),
+        as_vector(moment, "moment", 3).copy(),
+        as_vector(point, "point", 3).copy(),
+        seconds,
+    )
+
 
 RATIOS = (1, 2, 4, 5, 8, 10, 20, 40, 50, 100, 200, 500)
 """Engine steps in a control period that are tried, the fewest first."""

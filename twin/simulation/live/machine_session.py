@@ -15,14 +15,18 @@ from twin.errors import StateError
 from twin.machine.payload import Occupant
 from twin.model.ball.ball import Ball
 from twin.motion import Motion
-from twin.simulation.live.axes import Axis
-from twin.simulation.live.comparison import exaggerated
-from twin.simulation.live.disturbance import Disturbance, as_disturbance
-from twin.simulation.live.gains import gains_of
-from twin.simulation.live.history import History
-from twin.simulation.live.live_machine import LiveMachine
-from twin.simulation.live.machine_charts import ActuatorLimits
-from twin.simulation.live.settings import Payload, Settings, as_settings, loaded_machine, occupant
+from twin.simulation.live.live_machine import LiveMachine, exaggerated
+from twin.simulation.live.machine_charts import ActuatorLimits, History
+from twin.simulation.live.machine_run import Disturbance, as_disturbance
+from twin.simulation.live.settings import (
+    Payload,
+    Settings,
+    as_settings,
+    gains_of,
+    loaded_machine,
+    occupant,
+)
+from twin.simulation.live.steering import Axis
 from twin.simulation.platform import Platform
 from twin.simulation.scene import Scene
 from twin.simulation.trajectory import Trajectory

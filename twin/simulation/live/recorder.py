@@ -9,8 +9,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.model.engine import Engine, State
 from twin.simulation.platform import Platform
-from twin.simulation.trajectory import Trajectory
-from twin.simulation.trajectory_data import library_versions
+from twin.simulation.trajectory import Trajectory, library_versions
 
 ROWS = 5_000
 """Control periods in one block of memory."""

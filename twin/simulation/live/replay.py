@@ -13,11 +13,10 @@ from twin.errors import InputError
 from twin.machine.catalogue import machine_names
 from twin.machine.payload import Occupant
 from twin.model.engine import State
-from twin.simulation.live.axes import Axes
-from twin.simulation.live.history import History
-from twin.simulation.live.machine_charts import MachineCharts
+from twin.simulation.live.machine_charts import History, MachineCharts
 from twin.simulation.live.runner import KEPT, NOTE
 from twin.simulation.live.settings import Payload, loaded_machine, occupant
+from twin.simulation.live.steering import Axes
 from twin.simulation.platform import Platform, load
 from twin.simulation.scene import RecordedScenes, Scene, row_at, rows_around
 from twin.simulation.trajectory import Trajectory

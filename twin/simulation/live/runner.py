@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from twin.basics.arrays import positive
 from twin.model.ball.ball import Ball
-from twin.simulation.live.history import History
+from twin.simulation.live.machine_charts import History
 from twin.simulation.platform import Platform
 from twin.simulation.scene import Scene
 

@@ -15,9 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.analysis.frequency.linear.free_decay import slowest_shape
-from twin.analysis.frequency.linear.response import linear_modes
-from twin.analysis.stiffness.variations import with_gravity
+from twin.analysis.frequency.linear.response import linear_modes, slowest_shape
+from twin.analysis.stiffness.sag import with_gravity
 from twin.basics.arrays import FloatArray
 from twin.control.active_damping import (
     DirectVelocityFeedback,

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.analysis.frequency.linear.free_decay import decay_poles, slowest_shape
-from twin.analysis.frequency.linear.response import linear_modes
+from twin.analysis.frequency.linear.response import decay_poles, linear_modes, slowest_shape
 from twin.basics.arrays import FloatArray
 from twin.control.active_damping import (
     DirectVelocityFeedback,
@@ -20,7 +19,7 @@ from twin.control.active_damping.best_gain import structural_damping
 from twin.control.active_damping.local import LocalFeedback
 from twin.control.drive_model import drive_model
 from twin.control.linear import LinearMachine
-from twin.control.linear.rest import spring_constants
+from twin.control.linear.machine import spring_constants
 from twin.engines.stability import suitable_timestep
 from twin.rotations import displaced, displacement
 from twin.simulation.platform import Platform

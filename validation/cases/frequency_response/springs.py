@@ -6,8 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.frequency.linear.base_shaking import measure_transmissibility
-from twin.analysis.frequency.linear.compliance import MeasuredCompliance, measure_compliance
+from twin.analysis.frequency.linear.compliance import (
+    MeasuredCompliance,
+    measure_compliance,
+    measure_transmissibility,
+)
 from twin.errors import MissingDependencyError
 from twin.simulation.platform import Platform
 from twin.validation.measures.comparison import missing

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from twin.analysis.inertial.figures import decibels
+from twin.analysis.inertial.report import decibels
 from twin.basics.arrays import FloatArray
 from twin.machine.hardware.sensors import InertialSensor
 from twin.model.motions import REST

@@ -15,11 +15,9 @@ import numpy as np
 
 from twin.analysis.feasibility.mobility import Mobility
 from twin.analysis.feasibility.stroke import RequiredStroke, required_stroke
-from twin.analysis.stiffness.equilibrium import commanded_coordinates, static_pose
+from twin.analysis.stiffness.equilibrium import commanded_coordinates, natural_modes, static_pose
 from twin.analysis.stiffness.matrix import characteristic_scale, stiffness_matrix
-from twin.analysis.stiffness.modes import natural_modes
-from twin.analysis.stiffness.sag import SagSweep, sag_over_gravity
-from twin.analysis.stiffness.variations import with_gravity
+from twin.analysis.stiffness.sag import SagSweep, sag_over_gravity, with_gravity
 from twin.basics.arrays import FloatArray
 from twin.rotations import (
     angle_between,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from twin.analysis.stiffness.matrix import rest_length_forces
 from twin.analysis.stiffness.sag import Sag
-from twin.analysis.stiffness.springs import rest_length_forces
 from twin.basics.arrays import FloatArray
 from twin.errors import MissingDependencyError
 from twin.motion import StepMotion

@@ -9,7 +9,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.motion.cueing import ClassicalWashout, Manoeuvre, PredictiveCueing, perceived
-from twin.motion.cueing.channel import Channel
+from twin.motion.cueing.algorithm import Channel
 from twin.motion.cueing.perception import CANALS, OTOLITH
 from twin.motion.cueing.quadratic_program import Problem, QuadraticProgram
 from twin.motion.cueing.run import default_head

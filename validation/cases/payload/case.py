@@ -12,9 +12,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from twin.analysis.payload.body import scaled_payload
 from twin.analysis.payload.criterion import THESIS_CRITERION
 from twin.analysis.payload.dynamic import DynamicPayload, dynamic_payload
-from twin.analysis.payload.scaled import scaled_payload
 from twin.analysis.payload.static import StaticPayload, static_payload
 from twin.analysis.payload.sweep import frequency_sweep
 from twin.analysis.payload.worst_phase import WorstPhase, worst_phase

@@ -12,10 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from twin.analysis.tuning.position import PositionStudy
 from twin.analysis.tuning.specification import VELOCITY_STEP, step_figures
+from twin.analysis.tuning.steps import PositionStudy, VelocityStudy
 from twin.analysis.tuning.tuning import Tuning
-from twin.analysis.tuning.velocity import VelocityStudy
 from twin.basics.arrays import FloatArray
 from twin.papers.stewart_thesis.linear_step import heave_leg, velocity_step_response
 from twin.simulation.platform import Platform, load

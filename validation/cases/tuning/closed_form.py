@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from twin.analysis.tuning.specification import VELOCITY_STEP
-from twin.analysis.tuning.velocity import VelocityStudy
+from twin.analysis.tuning.steps import VelocityStudy
 from twin.basics.arrays import FloatArray
 from twin.papers.stewart_thesis.linear_step import heave_leg, velocity_step_response
 from twin.simulation.platform import Platform

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.analysis.frequency.paths import axis_path
-from twin.analysis.tuning.position import PositionStudy
 from twin.analysis.tuning.specification import StepFigures, step_figures
+from twin.analysis.tuning.steps import PositionStudy
 from twin.basics.arrays import FloatArray
 from twin.papers.stewart_thesis.actuator_modes import path_mass
 from twin.papers.stewart_thesis.linear_step import heave_leg

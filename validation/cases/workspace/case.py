@@ -17,15 +17,17 @@ import numpy as np
 from twin.analysis.stiffness.matrix import characteristic_scale
 from twin.analysis.workspace.chart import Chart, own_axes
 from twin.analysis.workspace.closed_forms import third_turn
-from twin.analysis.workspace.dexterity import conditioning_over, dexterity
+from twin.analysis.workspace.dexterity import (
+    conditioning_over,
+    dexterity,
+    leg_stiffness,
+    stiffness_range,
+)
 from twin.analysis.workspace.motion_ranges import AxisRange, motion_ranges
 from twin.analysis.workspace.reachable import stretches_along
 from twin.analysis.workspace.region import Region, region
-from twin.analysis.workspace.search.rays import search
-from twin.analysis.workspace.search.singularity import singular_distance
-from twin.analysis.workspace.search.sphere import sphere
-from twin.analysis.workspace.search.walk import wander
-from twin.analysis.workspace.stiffness import leg_stiffness, stiffness_range
+from twin.analysis.workspace.search.free_rays import wander
+from twin.analysis.workspace.search.rays import search, singular_distance, sphere
 from twin.model.integrate import integrate
 from twin.rotations import displaced
 from twin.simulation.platform import Platform

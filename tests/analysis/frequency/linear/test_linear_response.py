@@ -7,15 +7,16 @@ import pytest
 
 import twin
 from twin.analysis.frequency.linear.figures import response_figure
-from twin.analysis.frequency.linear.free_decay import decay_poles, slowest_shape
 from twin.analysis.frequency.linear.response import (
     compliance,
+    decay_poles,
     frequency_response,
     linear_modes,
+    slowest_shape,
     transmissibility,
 )
+from twin.analysis.stiffness.equilibrium import natural_modes
 from twin.analysis.stiffness.matrix import compliance_matrix
-from twin.analysis.stiffness.modes import natural_modes
 from twin.control.active_damping import IntegralForceFeedback
 from twin.control.linear import LinearMachine, linearise
 from twin.errors import InputError

@@ -8,9 +8,8 @@ import numpy as np
 
 from twin.analysis.workspace.analysis import Workspace
 from twin.analysis.workspace.chart import Chart
-from twin.analysis.workspace.dexterity import dexterity
+from twin.analysis.workspace.dexterity import dexterity, stiffness_range
 from twin.analysis.workspace.report.planes import DEGREES, MILLI, quantities
-from twin.analysis.workspace.stiffness import stiffness_range
 from twin.basics.optional import optional
 from twin.charts.panels import FOOT, GAP, Axes, Line, panels_figure
 from twin.charts.style import FONT_SIZE, axis, curve_color, layout, legend

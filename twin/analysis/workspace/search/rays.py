@@ -1,4 +1,13 @@
-"""Search along rays from a centre for where the workspace ends, and begins again."""
+"""Search along rays from a centre for where the workspace ends, and begins again.
+
+Directions in space and their shares of the full solid angle.
+
+Distance to singular poses along rays: where the determinant of the Jacobian changes sign.
+
+The actuators' limits do not count here: the question is how far they keep the machine away.
+Machines with more actuators than degrees of freedom have no determinant; their smallest singular
+value (`twin.analysis.workspace.dexterity`) shows singularity without a distance.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.analysis.workspace.admissible import Admissible, Cause, IntArray
+from twin.analysis.workspace.admissible import Admissible, Cause, IntArray, determinants, square
 from twin.analysis.workspace.chart import Chart
 from twin.basics.arrays import FloatArray
+from twin.errors import InputError
 
 SAMPLES = 128
 """Poses tried along a ray; gaps and lobes thinner than 1/128 of the workspace may be missed."""
@@ -113,3 +123,73 @@ def extent(chart: Chart, directions: FloatArray) -> float:
 def _sorted(ray: IntArray, radius: FloatArray) -> tuple[IntArray, FloatArray]:
     order = np.lexsort((radius, ray))
     return ray[order].astype(np.int64), radius[order]
+
+
+def sphere(count: int) -> tuple[FloatArray, FloatArray]:
+    """Return `(2 count^2, 3)` unit vectors and their weights, which add up to 4 pi.
+
+    Gauss-Legendre nodes along the axis, even steps about it: exact for polynomials of degree
+    2 count - 1. The first index is the height, from below to above.
+    """
+    heights, shares = np.polynomial.legendre.leggauss(count)
+    angles = np.pi * np.arange(2 * count) / count
+    radius = np.sqrt(1.0 - heights**2)
+    vectors = np.stack(
+        [
+            radius[:, None] * np.cos(angles),
+            radius[:, None] * np.sin(angles),
+            np.broadcast_to(heights[:, None], (count, 2 * count)),
+        ],
+        axis=-1,
+    )
+    weights = np.repeat(shares * np.pi / count, 2 * count)
+    return vectors.reshape(-1, 3), weights
+
+
+def circle(count: int) -> FloatArray:
+    """Return `(count, 2)` unit vectors at even steps."""
+    angles = 2.0 * np.pi * np.arange(count) / count
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+SINGULAR_SAMPLES = 240
+"""Poses tried along a ray; two sign changes closer to each other than 1/240 of it are missed."""
+
+HALVINGS = 44
+
+
+def singular_distance(
+    chart: Chart, directions: FloatArray, reach: float | None = None
+) -> FloatArray:
+    """Return the scaled radii `(m,)` of the first singular pose along `directions` `(m, k)`.
+
+    Infinite where there is none before the machine ends to exist or the radius `reach` (default
+    the chart's bound).
+
+    Raises:
+        InputError: a machine without a square Jacobian, or a singular centre.
+    """
+    if not square(chart.platform):
+        raise InputError("platform", f"{chart.platform.name} has no square Jacobian")
+    size = chart.bound if reach is None else reach
+    steps = size * np.arange(SINGULAR_SAMPLES + 1) / SINGULAR_SAMPLES
+    shape = (len(directions), SINGULAR_SAMPLES + 1)
+    poses = chart.along(directions[:, None], np.broadcast_to(steps, shape))
+    values = determinants(chart.platform, poses.reshape(-1, 7)).reshape(shape)
+    side = np.sign(values[0, 0])
+    if not side:
+        raise InputError("center", "is a singular pose")
+    other = side * values <= 0.0
+    missing = np.isnan(values)
+    ended = np.where(missing.any(axis=1), missing.argmax(axis=1), SINGULAR_SAMPLES + 1)
+    place = other.argmax(axis=1)
+    ray = np.flatnonzero(other.any(axis=1) & (place < ended))
+    low, high = steps[place[ray] - 1], steps[place[ray]]
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        here = determinants(chart.platform, chart.along(directions[ray], middle))
+        near = side * here > 0.0
+        low, high = np.where(near, middle, low), np.where(near, high, middle)
+    found = np.full(len(directions), np.inf)
+    found[ray] = low
+    return found
