@@ -54,7 +54,10 @@ class Frames:
         opened = self._opened = self._opened or self._open()
         ball = None if scene.ball is None or self.ball is None else scene.ball[:7]
         seen = scene._replace(ball=ball)._asdict()
-        return opened.image(**seen) if isinstance(opened, Camera) else opened.show(**seen)
+        if isinstance(opened, Camera):
+            return opened.image(**seen)
+        opened.show(**seen)
+        return None
 
     def close(self) -> None:
         """Close camera or window; `render` opens it again."""
