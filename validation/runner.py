@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from twin.errors import InputError, MissingDependencyError, TwinError
+from twin.machine.catalogue import machine_names
 from twin.simulation.platform import Platform, load
 from twin.validation.case import CaseModule
 from twin.validation.cases import CASES, load_case
@@ -64,6 +65,8 @@ def left_out(
 ) -> list[LeftOut]:
     """Return the cases, out of `cases` or of all, that make no sense for a machine, and why.
 
+    Cases about one machine of the catalogue do not concern a user's own machine: left out of this.
+
     Raises:
         InputError: unknown case.
     """
@@ -71,6 +74,7 @@ def left_out(
         LeftOut(platform.name, key, module.CASE.title, reason)
         for platform in platforms
         for key, module in _modules(cases).items()
+        if not module.CASE.machines or platform.name in machine_names()
         if (reason := module.CASE.obstacle(platform))
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -57,6 +58,11 @@ BARS = (
     ),
 )
 LABELS = {bar.engine: bar.label for bar in BARS}
+
+
+def error_name(label: str, what: str) -> re.Pattern[str]:
+    """Return the pattern of the names of an engine's largest errors; its group is the duration."""
+    return re.compile(rf"{label}: largest {what} error in (\S+) s")
 
 
 def missing(label: str, error: MissingDependencyError) -> Measure:

@@ -9,8 +9,10 @@ from dataclasses import asdict
 from typing import Any
 
 from twin.analysis.machine_summary import machine_summary
+from twin.machine.catalogue import machine_names
 from twin.machine.file.describe import describe
 from twin.simulation.platform import Platform
+from twin.validation.measures.comparison import LABELS, error_name
 from twin.validation.published.errata import read_errata
 from twin.validation.report.environment import Environment
 from twin.validation.results import CaseResult, LeftOut, Measure, Statement, Verdict, slowest
@@ -39,6 +41,7 @@ def summary(
     return {
         "schema": SCHEMA,
         "verdict": overall([result.verdict for result in results]),
+        "headline": headline(results),
         "seconds": seconds,
         **asdict(origin),
         "counts": _counts(results),
@@ -50,9 +53,34 @@ def summary(
         ],
         "errata": [
             {**paper._asdict(), "entries": [entry._asdict() for entry in paper.entries]}
-            for paper in read_errata()
+            for paper in (read_errata() if any(map(_is_shipped, platforms)) else ())
         ],
     }
+
+
+def headline(results: Sequence[CaseResult]) -> list[str]:
+    """Return one sentence per engine: its largest error in position over the free falls."""
+    sentences = []
+    for label in LABELS.values():
+        errors = [
+            (measure.value, result.machine, duration)
+            for result in results
+            if result.case == "free_fall"
+            for measure in result.measures
+            if (duration := error_name(label, "position").fullmatch(measure.name))
+        ]
+        if errors and math.isfinite(sum(value for value, _, _ in errors)):
+            worst, machine, duration = max(errors, key=lambda entry: entry[0])
+            where = f" ({machine}, the largest of {len(errors)} machines)" * (len(errors) > 1)
+            sentences.append(
+                f"{label} follows the reference within {worst:.1g} m over {duration[1]} s of free "
+                f"fall{where}."
+            )
+    return sentences
+
+
+def _is_shipped(platform: Platform) -> bool:
+    return platform.name in machine_names()
 
 
 def overall(verdicts: Sequence[Verdict]) -> Verdict:
@@ -115,6 +143,7 @@ def _machine(
         "source": parameters.source,
         "kind": platform.kind,
         "verdict": overall([result.verdict for result in own]),
+        "shipped": _is_shipped(platform),
         "dof": platform.dof,
         "actuators": platform.n_actuators,
         "counts": _counts(own),

@@ -14,7 +14,10 @@ import pytest
 
 import twin
 from twin.errors import InputError, MissingDependencyError
+from twin.machine.file.read import parameters_from
 from twin.simulation.platform import Platform
+from twin.validation.cases import CASES, load_case
+from twin.validation.measures.comparison import LABELS, error_name, trajectory_comparison
 from twin.validation.published.compared import PrintedValue, compared
 from twin.validation.published.errata import read_errata
 from twin.validation.report import page as report
@@ -33,6 +36,7 @@ from twin.validation.results import (
     Plot,
     Statement,
 )
+from twin.validation.runner import left_out
 
 ATTACK = "</script><script>alert(1)</script><img src=https://example.org/x onerror=alert(1)>"
 MACHINES = twin.machine_names()
@@ -45,7 +49,9 @@ ORIGIN = Environment(
     versions={"platform-twin": twin.__version__, "numpy": np.__version__},
 )
 
-GOOD = Measure("position error", 2e-8, 1e-6, "bar of the project", unit="m")
+GOOD = Measure(
+    "MuJoCo: largest position error in 0.3 s", 2e-8, 1e-6, "bar of the project", unit="m"
+)
 ORDER = Measure("order of convergence", 3.9, 3.5, "fourth-order method", at_least=True)
 SCALE = Measure("largest force", 120.0, reason="for scale", unit="N")
 BROKEN = Measure(f"broken {ATTACK}", 3e-3, 1e-6, f"reason {ATTACK}", unit="m")
@@ -245,12 +251,38 @@ def test_every_parameter_is_shown_with_unit_and_source(
 def test_verdicts(passed: tuple[dict[str, Any], Page], failed: tuple[dict[str, Any], Page]) -> None:
     assert passed[0]["verdict"] == "pass"
     assert f"Passed: all {2 * len(MACHINES)} judged measures" in passed[1].text
+    assert passed[0]["headline"] == [
+        "MuJoCo follows the reference within 2e-08 m over 0.3 s of free fall "
+        f"({MACHINES[0]}, the largest of {len(MACHINES)} machines)."
+    ]
+    assert passed[0]["headline"][0] in passed[1].text
     assert failed[0]["verdict"] == "fail"
     assert "Failed: 2 of" in failed[1].text
     assert failed[0]["counts"]["failed_cases"] == 2
     assert failed[0]["counts"]["measures"]["fail"] == 2
     verdicts = {machine["name"]: machine["verdict"] for machine in failed[0]["machines"]}
     assert verdicts == {name: "fail" if name == MACHINES[0] else "pass" for name in MACHINES}
+
+
+def test_the_page_of_an_own_machine_says_what_it_cannot_know(
+    passed: tuple[dict[str, Any], Page], description: dict[str, Any]
+) -> None:
+    words = "this report cannot know"
+    assert words not in passed[1].text and passed[0]["errata"]
+    own = Platform(parameters_from(description | {"name": "mine"}, "platform.toml"))
+    content, page = build([good_case("mine")], [own])
+    assert words in page.text
+    assert not content["errata"] and "Errata" not in page.text
+    without = {entry.case for entry in left_out([own])}
+    assert not without & {key for key in CASES if load_case(key).CASE.machines}
+
+
+def test_names_of_errors_are_those_of_the_headline(srspm: Platform) -> None:
+    measures, _ = trajectory_comparison(srspm, 2e-3, "Short")
+    names = [measure.name for measure in measures if measure.unit == "m"]
+    assert names
+    for name in names:
+        assert any(error_name(label, "position").fullmatch(name) for label in LABELS.values())
 
 
 def test_failures_stand_first_in_the_summary(failed: tuple[dict[str, Any], Page]) -> None:
