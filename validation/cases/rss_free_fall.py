@@ -114,6 +114,7 @@ def _statements(fall: Solution, acceleration: FloatArray, seconds: float) -> tup
             f"At rest (0, 0, {acceleration[2]:.6g}) m/s2 and no rotation.",
             "differs",
             ERRATUM,
+            "differs",
         ),
         Statement(
             f"{EXTENDED}, output of the 6-RSS program, height at {end[0]:g} s",
@@ -121,6 +122,7 @@ def _statements(fall: Solution, acceleration: FloatArray, seconds: float) -> tup
             f"{fall(end[0])[0][2]:.6g} m, no rotation",
             "differs",
             ERRATUM,
+            "differs",
         ),
         EXTENDED["loop_errors"].not_given(
             "Energy drift above; the reference has no loop-closure errors, as its coordinates are "
