@@ -9,13 +9,13 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_floats, as_pose, as_vector, one_of, positive
 from twin.errors import InputError, IntegrationError, SingularPoseError
 from twin.kernels.integrators.dormand_prince import COLLAPSED, DONE, SINGULAR, Tolerances
-from twin.model.conditioning import characteristic_length
 from twin.model.machine_model import MachineModel, as_model
 from twin.papers.formulations.kernels import march
 from twin.papers.formulations.kernels import measures as columns
-from twin.papers.formulations.kernels.arrays import ACCELERATION, JOINTS, TWIST
-from twin.papers.formulations.model import make_work, pack_model
-from twin.papers.formulations.run import FormulationRun
+from twin.papers.formulations.kernels.arrays import ACCELERATION, JOINTS
+from twin.papers.formulations.kernels.inverse import generalised_forces
+from twin.papers.formulations.model import extended_joints, make_work, pack_model
+from twin.papers.formulations.run import FormulationRun, run_of
 
 KINDS = {
     "configuration": march.CONFIGURATION,
@@ -39,20 +39,22 @@ def formulation_names() -> list[str]:
 
 
 class Formulation:
-    """The equations of motion of a machine with six UPS legs in one choice of coordinates.
+    """The equations of motion of a machine with six UPS or RSS legs in one choice of coordinates.
 
     State vectors: "configuration" `(36,)` joint coordinates and rates; "actuator" and
-    "extended_to_actuator" `(12,)` lengths and rates; "task" and "extended_to_task" `(13,)` pose
-    and twist. Joint coordinates are, leg by leg, first and second universal angle and length.
+    "extended_to_actuator" `(12,)` actuator coordinates and rates; "task" and "extended_to_task"
+    `(13,)` pose and twist. Joint coordinates are, leg by leg, two angles and the actuator's. UPS:
+    first and second universal angle, length. RSS: the rod's angles about the crank's axis and
+    across it, against the base, and the crank angle.
 
-    Reference: extended-configuration-space paper, sections 3 and 4.
+    Reference: extended-configuration-space paper, sections 3, 4 and 6.
     """
 
     def __init__(self, platform: MachineModel, name: str) -> None:
         """Prepare a formulation.
 
         Raises:
-            InputError: unknown name, no Platform, or one without six legs.
+            InputError: unknown name, no Platform, or one without six legs of such a kind.
         """
         self.platform = as_model(platform)
         self.name = one_of(name, "formulation", KINDS)
@@ -79,11 +81,11 @@ class Formulation:
         return np.concatenate([joints[2::3], rates[2::3]])
 
     def derivative(self, state: Any, forces: Any = None, *, guess: Any = None) -> FloatArray:
-        """Return the time derivative of a state vector under actuator forces `(6,)` [N].
+        """Return the time derivative of a state vector under actuator forces `(6,)`.
 
         Args:
             state: `(size,)` as from `state_from`.
-            forces: on the lengths, default none.
+            forces: of the actuators [N] or [N m], default none.
             guess: pose `(7,)` from which root tracking starts, default home; used by the actuator
                 spaces alone.
 
@@ -112,6 +114,39 @@ class Formulation:
         spin = [-omega @ vector, *(y[3] * omega + np.cross(omega, vector))]
         return np.concatenate([y[7:10], 0.5 * np.array(spin), record[0, ACCELERATION:][:6]])
 
+    def generalised_forces(self, pose: Any, twist: Any, accelerations: Any) -> FloatArray:
+        """Return the generalised forces of a motion `(k, 6)` by inverse dynamics.
+
+        "extended_to_actuator": forces [N] or torques [N m] of the actuators for accelerations of
+        their coordinates. "extended_to_task": wrench on the platform for accelerations of the
+        twist.
+
+        Args:
+            pose: `(k, 7)`.
+            twist: `(k, 6)`.
+            accelerations: `(k, 6)` of the formulation's coordinates.
+
+        Raises:
+            InputError: another formulation, wrong shapes, not finite.
+            SingularPoseError: the formulation is singular at a pose; `data` holds its index.
+
+        Reference: extended-configuration-space paper, section 6.1.
+        """
+        one_of(self.name, "formulation", ("extended_to_task", "extended_to_actuator"))
+        poses = as_pose(as_floats(pose, "pose"), "pose").reshape(-1, 7)
+        states = np.concatenate([poses, _rows(twist, "twist", len(poses))], axis=1)
+        second = _rows(accelerations, "accelerations", len(poses))
+        forces = np.empty_like(second)
+        done = generalised_forces(
+            self.name in TRACKING, self.model, states, second, forces, make_work()
+        )
+        if done < len(poses):
+            raise SingularPoseError(
+                f"{self.name} has no inverse dynamics at pose {done}: it is singular for it.",
+                {"formulation": self.name, "index": int(done)},
+            )
+        return forces
+
     def integrate(
         self,
         duration: float,
@@ -131,7 +166,7 @@ class Formulation:
             timestep: [s] between the times of the result; divides the duration. The step of "rk4".
             pose: start `(7,)`, default home.
             twist: start `(6,)`, default rest.
-            forces: `(6,)` [N] constant, default free motion.
+            forces: `(6,)` [N] or [N m] constant, default free motion.
             method: "dormand_prince" (adaptive between the times) or "rk4".
             relative_tolerance: of "dormand_prince", per step.
             absolute_tolerance: of "dormand_prince", per step.
@@ -153,7 +188,7 @@ class Formulation:
         records = np.empty((len(grid), columns.RECORD_SIZE))
         tolerances = Tolerances(relative, absolute) if method == "dormand_prince" else FIXED_STEPS
         reason, count = self._march(y, track, load, grid, records, tolerances, clock)
-        run = self._run(method, grid[:count], records[:count])
+        run = run_of(self.platform, self.name, method, grid[:count], records[:count])
         if reason != DONE:
             raise self._stopped(reason, run, records[count], clock)
         return run
@@ -183,15 +218,17 @@ class Formulation:
         if self.name.endswith("task"):
             y[:7] = as_pose(y[:7], "state")
         lengths = {"configuration": y[2:18:3], "task": y[:0], "extended_to_task": y[:0]}
-        if not (lengths.get(self.name, y[:6]) > 0.0).all():
+        ups = self.platform.leg.equations == "ups"
+        if ups and not (lengths.get(self.name, y[:6]) > 0.0).all():
             raise InputError("state", "lengths must be above zero")
         return y
 
     def _joints(self, pose: FloatArray, twist: FloatArray) -> tuple[FloatArray, FloatArray]:
         legs = self.platform.leg_coordinates(pose, twist)
-        joints = legs.values.copy()
+        joints = extended_joints(self.platform, legs.values)
         joints[:, 2] += self.platform.home_coordinates
-        return joints.reshape(JOINTS), legs.rates.reshape(JOINTS)
+        rates = extended_joints(self.platform, legs.rates)
+        return joints.reshape(JOINTS), rates.reshape(JOINTS)
 
     def _track(self, pose: FloatArray) -> FloatArray:
         """Return the root that tracking starts from, its first column or row filled."""
@@ -201,32 +238,6 @@ class Formulation:
         else:
             track[0] = pose
         return track
-
-    def _run(self, method: str, time: FloatArray, records: FloatArray) -> FormulationRun:
-        pose = records[:, :7].copy()
-        turn = np.einsum("ij,ij->i", pose[1:, 3:], pose[:-1, 3:])
-        pose[1:, 3:] *= np.cumprod(np.where(turn < 0.0, -1.0, 1.0))[:, None]
-        jacobian = self.platform.jacobian(as_floats(pose, "pose"))
-        radius = characteristic_length(self.platform.platform_joints)
-        errors = records[:, columns.ERRORS : columns.ERRORS + 3]
-        return FormulationRun(
-            self.name,
-            method,
-            time.copy(),
-            pose,
-            records[:, TWIST : TWIST + 6].copy(),
-            records[:, ACCELERATION : ACCELERATION + 6].copy(),
-            records[:, columns.JOINTS : columns.JOINTS + JOINTS].copy(),
-            records[:, columns.JOINT_RATES : columns.JOINT_RATES + JOINTS].copy(),
-            records[:, columns.JOINT_ACCELERATIONS : columns.ERRORS].copy(),
-            errors[:, 0].copy(),
-            errors[:, 1].copy(),
-            errors[:, 2].copy(),
-            np.finfo(float).eps * records[:, columns.SIZES : columns.SIZES + 3],
-            records[:, columns.ENERGIES].copy(),
-            records[:, columns.ENERGIES + 1].copy(),
-            np.linalg.det(jacobian) / radius**3,
-        )
 
     def _stopped(
         self, reason: int, run: FormulationRun, last: FloatArray, clock: FloatArray
@@ -259,6 +270,13 @@ class Formulation:
                 "run": run,
             },
         )
+
+
+def _rows(value: Any, field: str, count: int) -> FloatArray:
+    rows = as_floats(value, field)
+    if rows.shape != (count, 6):
+        raise InputError(field, f"must have shape ({count}, 6), got {rows.shape}")
+    return np.ascontiguousarray(rows)
 
 
 def _grid(end: float, step: float) -> FloatArray:

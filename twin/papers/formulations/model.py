@@ -20,6 +20,9 @@ from twin.papers.formulations.kernels.arrays import (
     Work,
 )
 
+KINDS = ("ups", "rss")
+"""Equations of legs that have a module in `kernels.legs`."""
+
 SMALLEST_AREA = 1e-6
 """Area of a triangle, relative to the square of its size, below which it has no direction."""
 
@@ -29,6 +32,7 @@ def make_work() -> Work:
     shapes: tuple[tuple[int, ...], ...] = (
         (PLATFORM_SIZE,),
         (LEGS, LEG_SIZE),
+        (LEGS, 3, 3),
         (LEGS, 3, 3),
         (LEGS, 3, 3),
         (6, 6),
@@ -47,17 +51,29 @@ def make_work() -> Work:
     return Work._make([*(np.zeros(shape) for shape in shapes), pivots, tracking])
 
 
+def extended_joints(platform: MachineModel, joints: FloatArray) -> FloatArray:
+    """Return the extended model's joint coordinates, or their derivatives, `(..., 6, 3)`.
+
+    `joints` are those of the platform. The actuator's comes last here, and a rod's first angle is
+    measured from the base instead of the crank.
+    """
+    if platform.leg.equations == "ups":
+        return joints.copy()
+    crank, first, second = np.moveaxis(joints, -1, 0)
+    return np.stack([first + crank, second, crank], axis=-1)
+
+
 def pack_model(platform: MachineModel) -> Model:
-    """Return the constants of a machine with six UPS legs.
+    """Return the constants of a machine with six UPS or RSS legs.
 
     Raises:
         InputError: another kind or number of legs, or platform joints on one line.
     """
-    if platform.leg.equations != "ups" or platform.n_actuators != LEGS:
+    if platform.leg.equations not in KINDS or platform.n_actuators != LEGS:
         raise InputError(
             "platform",
-            f"formulations need {LEGS} legs of kind 'ups', not {platform.n_actuators} of kind "
-            f"{platform.kind!r}",
+            f"formulations need {LEGS} legs of kind 'ups' or 'rss', not {platform.n_actuators} of "
+            f"kind {platform.kind!r}",
         )
     body, legs, home = platform.constants
     rotations = home[:, :9].reshape(LEGS, 3, 3)
@@ -77,7 +93,7 @@ def pack_model(platform: MachineModel) -> Model:
         motion[3 * k : 3 * k + 3, 3:] = -np.cross(np.eye(3), point)
     return Model(
         body,
-        legs.rows,
+        legs,
         np.ascontiguousarray(rotations[:, :, 0]),
         np.arctan2(along_z, along_y),
         triangle,

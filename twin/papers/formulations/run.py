@@ -6,15 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import FloatArray, as_floats
+from twin.model.conditioning import characteristic_length
+from twin.model.machine_model import MachineModel
+from twin.papers.formulations.kernels import measures as columns
+from twin.papers.formulations.kernels.arrays import ACCELERATION, JOINTS, TWIST
 
 
 @dataclass(frozen=True)
 class FormulationRun:
     """Motion of a machine by one formulation at `k` times.
 
-    `configuration` and its derivatives hold, leg by leg, the first and second universal angle
-    [rad] and the length [m].
+    `configuration` and its derivatives hold, leg by leg, two angles [rad] and the actuator's length
+    [m] or angle [rad], as `Formulation` has them.
     """
 
     formulation: str
@@ -69,3 +73,36 @@ class FormulationRun:
         k = np.flatnonzero(before * after < 0.0)
         part = before[k] / (before[k] - after[k])
         return np.asarray(self.time[k] + part * (self.time[k + 1] - self.time[k]))
+
+
+def run_of(
+    platform: MachineModel, name: str, method: str, time: FloatArray, records: FloatArray
+) -> FormulationRun:
+    """Return the motion that records `(k, RECORD_SIZE)` hold at `time` `(k,)` [s].
+
+    Quaternions change sign where they have to, so that they are continuous.
+    """
+    pose = records[:, :7].copy()
+    turn = np.einsum("ij,ij->i", pose[1:, 3:], pose[:-1, 3:])
+    pose[1:, 3:] *= np.cumprod(np.where(turn < 0.0, -1.0, 1.0))[:, None]
+    jacobian = platform.jacobian(as_floats(pose, "pose"))
+    radius = characteristic_length(platform.platform_joints)
+    errors = records[:, columns.ERRORS : columns.ERRORS + 3]
+    return FormulationRun(
+        name,
+        method,
+        time.copy(),
+        pose,
+        records[:, TWIST : TWIST + 6].copy(),
+        records[:, ACCELERATION : ACCELERATION + 6].copy(),
+        records[:, columns.JOINTS : columns.JOINTS + JOINTS].copy(),
+        records[:, columns.JOINT_RATES : columns.JOINT_RATES + JOINTS].copy(),
+        records[:, columns.JOINT_ACCELERATIONS : columns.ERRORS].copy(),
+        errors[:, 0].copy(),
+        errors[:, 1].copy(),
+        errors[:, 2].copy(),
+        np.finfo(float).eps * records[:, columns.SIZES : columns.SIZES + 3],
+        records[:, columns.ENERGIES].copy(),
+        records[:, columns.ENERGIES + 1].copy(),
+        np.linalg.det(jacobian) / radius**3,
+    )

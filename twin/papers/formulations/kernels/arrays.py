@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 from twin.basics.arrays import FloatArray, IndexArray
 from twin.kernels.kinematics.forward import Work as TrackingWork
+from twin.kernels.legs.interface import Legs
 
 LEGS = 6
 JOINTS = 3 * LEGS
-"""Joint coordinates: first and second universal angle and length of each leg."""
+"""Joint coordinates of each leg: two angles, and the actuator's length or angle."""
 CONSTRAINTS = JOINTS - 6
 """Rigidity constraints on the tips of the legs."""
 
@@ -19,10 +20,10 @@ class Model(NamedTuple):
 
     body: FloatArray
     """platform constants of `twin.kernels.dynamics.assembly`"""
-    legs: FloatArray
-    """leg constants of `twin.kernels.legs.ups.dynamics`"""
+    legs: Legs
+    """leg constants in the type of their kind"""
     second_axes: FloatArray
-    """`(6, 3)` second universal axes at home, base frame"""
+    """`(6, 3)` second axes of legs, or of rods, at home, base frame"""
     home_angles: FloatArray
     """`(6,)` [rad] elevation of the first axis in the leg frame at home: atan2(s1.z, s1.y)"""
     triangle: IndexArray
@@ -42,7 +43,7 @@ POSE, TWIST, ACCELERATION, BODY_BIAS, CARRIER_BIAS, PLATFORM_SIZE = 0, 7, 13, 19
 zero second rates of the joint coordinates."""
 
 JOINT, RATE, SECOND_RATE = 0, 3, 6
-"""Columns of the work array of the legs: first angle, second angle, length; their derivatives."""
+"""Columns of the work array of the legs: two angles and actuator coordinate; their derivatives."""
 AXES, ELEVATION = 9, 18
 """Leg axes x, y, z in the base; cosine and sine between the first axis and the leg's y and z."""
 TIP, TIP_RATE, TIP_BIAS = 20, 23, 26
@@ -67,6 +68,8 @@ class Work(NamedTuple):
     """`(6, LEG_SIZE)`"""
     tip_columns: FloatArray
     """`(6, 3, 3)` T: row k is the tip's velocity at unit rate of joint coordinate k"""
+    tip_inverses: FloatArray
+    """`(6, 3, 3)` T^-1: row k is the rate of joint coordinate k from the tip's velocity"""
     leg_mass: FloatArray
     """`(6, 3, 3)` blocks of the extended mass matrix"""
     body_mass: FloatArray

@@ -11,11 +11,9 @@ from __future__ import annotations
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
-from twin.kernels.legs.ups.dynamics import SINGULAR_SINE
 from twin.kernels.linear_algebra import factor_positive, solve_lower, solve_positive, solve_upper
 from twin.papers.formulations.kernels.arrays import (
     CONSTRAINT_BIAS,
-    ELEVATION,
     JOINT,
     MULTIPLIERS,
     RATE,
@@ -28,6 +26,7 @@ from twin.papers.formulations.kernels.joint_space import (
     carry_acceleration,
     move_joints,
 )
+from twin.papers.formulations.kernels.legs.dispatch import leg_regular
 from twin.papers.formulations.kernels.rigidity import (
     fill_closure,
     fill_closure_bias,
@@ -47,7 +46,7 @@ def configuration(
             work.legs[leg, RATE + a] = y[18 + 3 * leg + a]
     place_legs(model, work)
     for i in range(6):
-        regular &= work.legs[i, ELEVATION] > SINGULAR_SINE and work.legs[i, JOINT + 2] > 0.0
+        regular &= leg_regular(model.legs, work, i)
     pose_from_tips(model, work)
     move_joints(model, work)
     fill_closure(model, work)

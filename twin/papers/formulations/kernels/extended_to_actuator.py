@@ -1,7 +1,8 @@
-"""Extended-to-actuator-space formulation: the pose is tracked, six equations in the leg lengths.
+"""Extended-to-actuator-space formulation: the pose is tracked, six equations of the actuators.
 
-y = (lengths, length rates). The root of the loop closure is followed by Newton from the last pose
-only; with the leg rows J of K, the extended rates are B = (J^-1, K J^-1).
+y = (actuator coordinates, rates): lengths of UPS legs, crank angles of RSS legs. The root of the
+loop closure is followed by Newton from the last pose only; with the actuators' rows J of K, the
+extended rates are B = (J^-1, K J^-1).
 
 Reference: extended-configuration-space paper, section 4.3, equation (25).
 """
@@ -11,7 +12,6 @@ from __future__ import annotations
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
 from twin.kernels.kinematics.forward import newton
-from twin.kernels.legs.ups.dynamics import UpsLegs
 from twin.kernels.linear_algebra import factor_general, solve_factored, solve_positive
 from twin.papers.formulations.kernels.arrays import POSE, ROOT, TWIST, Model, Work
 from twin.papers.formulations.kernels.extended import (
@@ -41,13 +41,13 @@ def extended_to_actuator(
     accelerations: FloatArray,
     work: Work,
 ) -> bool:
-    """Fill `accelerations` (6,) of the lengths at `y` (12,); False at a singular pose.
+    """Fill `accelerations` (6,) of the actuators at `y` (12,); False at a singular pose.
 
     `track` (7,) is the last pose; the scratch row ROOT becomes the pose of `y`.
     """
     for k in range(7):
         work.platform[POSE + k] = track[k]
-    converged = newton(UpsLegs(model.legs), y[:6], work.platform, work.tracking)[0]
+    converged = newton(model.legs, y[:6], work.platform, work.tracking)[0]
     for k in range(7):
         work.scratch[ROOT, k] = work.platform[POSE + k]
     regular = joints_from_pose(model, work)
@@ -56,15 +56,8 @@ def extended_to_actuator(
         work.platform[TWIST + k] = 0.0
     move_platform(model, work)
     fill_task_map(model, work)
-    for i in range(6):
-        for k in range(6):
-            work.square[i, k] = work.task_map[3 * i + 2, k]
-            work.columns[k, i] = 1.0 if i == k else 0.0
-    ratio = factor_general(work.square, work.pivots, 6)
-    if not (converged and regular and abs(ratio) > SMALLEST_PIVOT):
+    if not (converged and regular and invert_actuator_rows(work)):
         return False
-    for k in range(6):
-        solve_factored(work.square, work.pivots, work.columns[k], 6)
     for j in range(6):
         for k in range(6):
             work.platform[TWIST + j] += work.columns[k, j] * y[6 + k]
@@ -77,6 +70,19 @@ def extended_to_actuator(
     regular &= solve_positive(work.reduced, accelerations, 6)
     expand(work, accelerations)
     return regular
+
+
+@device
+def invert_actuator_rows(work: Work) -> bool:
+    """Fill the first rows of `columns` with those of J^-T; False at a singular pose."""
+    for i in range(6):
+        for k in range(6):
+            work.square[i, k] = work.task_map[3 * i + 2, k]
+            work.columns[k, i] = 1.0 if i == k else 0.0
+    ratio = factor_general(work.square, work.pivots, 6)
+    for k in range(6):
+        solve_factored(work.square, work.pivots, work.columns[k], 6)
+    return abs(ratio) > SMALLEST_PIVOT
 
 
 @device

@@ -124,7 +124,7 @@ def fill_joint_space(model: Model, work: Work) -> None:
 
 @device
 def reduce_joint_space(work: Work, forces: FloatArray, right: FloatArray) -> None:
-    """Fill the reduced mass matrix B^T M B and `right` = B^T (Q - h - M beta); forces on lengths.
+    """Fill the reduced mass matrix B^T M B and `right` = B^T (Q - h - M beta); forces of actuators.
 
     The columns of the first 18 rows of `mapping` are B and beta.
     """

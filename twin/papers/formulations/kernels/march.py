@@ -46,7 +46,7 @@ class Equations(NamedTuple):
     kind: int
     model: Model
     forces: FloatArray
-    """`(6,)` on the lengths [N]"""
+    """`(6,)` of the actuators [N] or [N m]"""
     track: FloatArray
     """`(18, 7)` root that tracking starts from, overwritten"""
     work: Work

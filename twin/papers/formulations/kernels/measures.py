@@ -9,13 +9,11 @@ from twin.basics.arrays import FloatArray
 from twin.kernels.dynamics.assembly import BODY_CENTER, BODY_MASS, field
 from twin.kernels.jit import device
 from twin.kernels.legs.interface import BASE_JOINT
-from twin.kernels.legs.ups.dynamics import HOUSING_CENTER, HOUSING_MASS, ROD_CENTER, ROD_MASS
-from twin.kernels.vectors import Vector, add, cross, dot, rotate, rotation, row, scale, subtract
+from twin.kernels.vectors import Vector, add, cross, dot, rotate, rotation, row, subtract
 from twin.papers.formulations.kernels.arrays import (
     ACCELERATION,
     ARM,
     ARM_BIAS,
-    AXES,
     CONSTRAINT,
     CONSTRAINT_BIAS,
     JOINT,
@@ -28,7 +26,8 @@ from twin.papers.formulations.kernels.arrays import (
     Model,
     Work,
 )
-from twin.papers.formulations.kernels.extended import part, tip_from_joints
+from twin.papers.formulations.kernels.entries import part, tip_from_joints
+from twin.papers.formulations.kernels.legs.dispatch import leg_potential
 from twin.papers.formulations.kernels.rigidity import fill_closure, fill_closure_bias
 
 JOINTS, JOINT_RATES, JOINT_ACCELERATIONS = 19, 37, 55
@@ -59,20 +58,20 @@ def record(model: Model, work: Work, extended: bool, out: FloatArray) -> None:
         out[ERRORS + k] = 0.0
     if extended:
         for i in range(6):
-            leg_errors(work, i, out)
+            leg_errors(model, work, i, out)
     else:
         rigidity_errors(model, work, out)
     out[ENERGIES], out[ENERGIES + 1] = energies(model, work)
 
 
 @device
-def leg_errors(work: Work, i: int, out: FloatArray) -> None:
+def leg_errors(model: Model, work: Work, i: int, out: FloatArray) -> None:
     """Raise the errors and sizes in `out` to those of the loop closure of leg i."""
     velocity, omega = part(work.platform, TWIST), part(work.platform, TWIST + 3)
     linear, angular = part(work.platform, ACCELERATION), part(work.platform, ACCELERATION + 3)
     arm, tip, columns = row(work.legs, i, ARM), row(work.legs, i, TIP), work.tip_columns[i]
-    along = scale(work.legs[i, JOINT + 2], row(work.legs, i, AXES + 6))
-    keep(out, 0, part(work.platform, POSE), arm, tip, along)
+    reach = subtract(tip, row(model.legs.rows, i, BASE_JOINT))
+    keep(out, 0, part(work.platform, POSE), arm, tip, reach)
     turning = cross(omega, arm)
     keep(out, 1, velocity, turning, tip_from_joints(columns, row(work.legs, i, RATE)), turning)
     left = add(cross(angular, arm), row(work.legs, i, ARM_BIAS))
@@ -120,7 +119,7 @@ def rigidity_errors(model: Model, work: Work, out: FloatArray) -> None:
 @device
 def energies(model: Model, work: Work) -> tuple[float, float]:
     """Return kinetic and potential energy [J] of the extended model; zero at the base's origin."""
-    body, legs, gravity = model.body, model.legs, field(model.body)
+    body, gravity = model.body, field(model.body)
     kinetic = 0.0
     for a in range(6):
         for b in range(6):
@@ -136,13 +135,5 @@ def energies(model: Model, work: Work) -> tuple[float, float]:
         for a in range(3):
             for b in range(3):
                 kinetic += 0.5 * work.leg_mass[i, a, b] * rates[a] * rates[b]
-        x, y, z = row(work.legs, i, AXES), row(work.legs, i, AXES + 3), row(work.legs, i, AXES + 6)
-        weight = (dot(gravity, x), dot(gravity, y), dot(gravity, z))
-        housing, rod = legs[i, HOUSING_MASS], legs[i, ROD_MASS]
-        fallen = housing * dot(row(legs, i, HOUSING_CENTER), weight)
-        fallen += rod * (
-            dot(row(legs, i, ROD_CENTER), weight) + work.legs[i, JOINT + 2] * weight[2]
-        )
-        fallen += (housing + rod) * dot(gravity, row(legs, i, BASE_JOINT))
-        potential -= fallen
+        potential += leg_potential(model.legs, work, i, gravity)
     return kinetic, potential

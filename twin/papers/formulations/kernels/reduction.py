@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
-from twin.kernels.vectors import add, cross, dot, row, scale, subtract
+from twin.kernels.vectors import add, cross, row, subtract
 from twin.papers.formulations.kernels.arrays import (
     ACCELERATION,
     ARM,
     ARM_BIAS,
     BIAS,
     BODY_BIAS,
+    LEGS,
     RATE,
     SECOND_RATE,
     TIP_BIAS,
@@ -23,37 +24,36 @@ from twin.papers.formulations.kernels.arrays import (
     Model,
     Work,
 )
-from twin.papers.formulations.kernels.extended import joints_from_tip, part, put
+from twin.papers.formulations.kernels.entries import joints_from_tip, part, put
 
 
 @device
 def task_rates(model: Model, work: Work) -> None:
     """Fill the joint rates of the twist by the loop closure: T^-1 (v + omega x r)."""
     velocity, omega = part(work.platform, TWIST), part(work.platform, TWIST + 3)
-    for i in range(model.legs.shape[0]):
+    for i in range(LEGS):
         tip = add(velocity, cross(omega, row(work.legs, i, ARM)))
-        put(work.legs, i, RATE, joints_from_tip(work.tip_columns[i], tip))
+        put(work.legs, i, RATE, joints_from_tip(work.tip_inverses[i], tip))
 
 
 @device
 def fill_task_map(model: Model, work: Work) -> None:
     """Fill K and its bias: joint accelerations = K acceleration + bias."""
-    for i in range(model.legs.shape[0]):
+    for i in range(LEGS):
         arm = row(work.legs, i, ARM)
         for k in range(3):
-            column = row(work.tip_columns[i], k, 0)
-            column = scale(1.0 / dot(column, column), column)
-            put(work.task_map, 3 * i + k, 0, column)
-            put(work.task_map, 3 * i + k, 3, cross(arm, column))
+            rate = row(work.tip_inverses[i], k, 0)
+            put(work.task_map, 3 * i + k, 0, rate)
+            put(work.task_map, 3 * i + k, 3, cross(arm, rate))
         known = subtract(row(work.legs, i, ARM_BIAS), row(work.legs, i, TIP_BIAS))
-        bias = joints_from_tip(work.tip_columns[i], known)
+        bias = joints_from_tip(work.tip_inverses[i], known)
         for k in range(3):
             work.task_map[3 * i + k, 6] = bias[k]
 
 
 @device
 def reduce_extended(work: Work, forces: FloatArray, right: FloatArray) -> None:
-    """Fill the reduced mass matrix B^T M B and `right` = B^T (Q - h - M beta); forces on lengths.
+    """Fill the reduced mass matrix B^T M B and `right` = B^T (Q - h - M beta); forces of actuators.
 
     The columns of `mapping` (24, 7) are B and beta, the platform's six rows first.
     """

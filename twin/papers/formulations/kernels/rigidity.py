@@ -183,7 +183,7 @@ def quaternion_from_axes(r: Matrix) -> Quaternion:
 @device
 def pose_from_tips(model: Model, work: Work) -> None:
     """Fill `pose` with that of the triangle of tips."""
-    legs, corners = model.legs, model.triangle
+    legs, corners = model.legs.rows, model.triangle
     now = triangle_axes(
         row(work.legs, corners[0], TIP),
         row(work.legs, corners[1], TIP),

@@ -52,19 +52,24 @@ def read_task_state(model: Model, y: FloatArray, work: Work) -> bool:
 
 
 @device
-def extended_to_task(
-    model: Model, y: FloatArray, forces: FloatArray, accelerations: FloatArray, work: Work
-) -> bool:
-    """Fill `accelerations` (6,) of the twist at `y` (13,); False where they do not exist."""
-    regular = read_task_state(model, y, work)
+def fill_extended_map(work: Work) -> None:
+    """Fill B = (1, K) and its bias."""
     for k in range(6):
         for j in range(6):
             work.mapping[k, j] = 1.0 if j == k else 0.0
         work.mapping[k, 6] = 0.0
     for index in range(18):
-        for k in range(6):
+        for k in range(7):
             work.mapping[6 + index, k] = work.task_map[index, k]
-        work.mapping[6 + index, 6] = work.task_map[index, 6]
+
+
+@device
+def extended_to_task(
+    model: Model, y: FloatArray, forces: FloatArray, accelerations: FloatArray, work: Work
+) -> bool:
+    """Fill `accelerations` (6,) of the twist at `y` (13,); False where they do not exist."""
+    regular = read_task_state(model, y, work)
+    fill_extended_map(work)
     reduce_extended(work, forces, accelerations)
     regular &= solve_positive(work.reduced, accelerations, 6)
     expand(work, accelerations)

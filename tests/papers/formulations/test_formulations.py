@@ -23,6 +23,7 @@ from twin.papers.formulations import (
     formulation_names,
     simulate_formulation,
 )
+from twin.papers.formulations.model import extended_joints
 from twin.simulation.platform import Platform
 
 NAMES = formulation_names()
@@ -48,11 +49,11 @@ def falls(srspm: Platform) -> dict[str, FormulationRun]:
     return runs
 
 
-@pytest.fixture(scope="module", params=["srspm", "stewart", "lopsided"])
+@pytest.fixture(scope="module", params=["srspm", "stewart", "rss", "lopsided", "lopsided_cranks"])
 def machine(request: pytest.FixtureRequest) -> Platform:
-    """Every machine on six UPS legs, and one without symmetry."""
-    if request.param == "lopsided":
-        return Platform(machine_without_symmetry("ups"))
+    """Every machine on six UPS or RSS legs, and one of both kinds without symmetry."""
+    if request.param.startswith("lopsided"):
+        return Platform(machine_without_symmetry("rss" if "cranks" in request.param else "ups"))
     return twin.load(request.param)
 
 
@@ -72,9 +73,9 @@ def test_accelerations_agree_with_the_reference(machine: Platform, name: str) ->
         if name.endswith("task"):
             wanted, got = accelerations[k], dy[7:]
         elif name == "configuration":
-            wanted, got = legs.accelerations[k].reshape(18), dy[18:]
+            wanted, got = extended_joints(machine, legs.accelerations[k]).reshape(18), dy[18:]
         else:
-            wanted, got = legs.accelerations[k, :, 2], dy[6:]
+            wanted, got = extended_joints(machine, legs.accelerations[k])[:, 2], dy[6:]
         # The bar for two independent derivations; inverse matrices cost a few digits.
         assert np.abs(got - wanted).max() <= 1e-9 * np.abs(wanted).max()
 
@@ -92,10 +93,10 @@ def test_motion_agrees_with_the_reference(machine: Platform, name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_other_machines_are_refused(name: str) -> None:
     others = [twin.load(other) for other in twin.machine_names()]
-    others = [platform for platform in others if platform.kind != "ups"]
-    assert len(others) == 4
+    others = [platform for platform in others if platform.kind not in ("ups", "rss")]
+    assert len(others) == 3
     for platform in [*others, redundant_machine(7)]:
-        with pytest.raises(InputError, match="6 legs of kind 'ups'"):
+        with pytest.raises(InputError, match="6 legs of kind 'ups' or 'rss'"):
             Formulation(platform, name)
 
 

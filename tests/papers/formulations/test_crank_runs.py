@@ -1,0 +1,84 @@
+"""The 6-RSS machine by every formulation: inverse dynamics, and the published program's fall."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from paths import poses_within_limits
+from unsymmetric import machine_without_symmetry
+
+import twin
+from twin.errors import InputError, IntegrationError, SingularPoseError
+from twin.model.integrate import integrate
+from twin.papers.formulations import Formulation, formulation_names, simulate_formulation
+from twin.papers.formulations.model import extended_joints
+from twin.simulation.platform import Platform
+
+TOP = np.array([0.0, 0.0, 1.1, 1.0, 0.0, 0.0, 0.0])
+"""Level at the height from which the published program lets the machine fall."""
+
+SINGULAR_TIME = 0.250289
+"""[s] at which a level platform that falls from there stretches crank and rod in line."""
+
+
+@pytest.fixture(scope="module", params=["rss", "lopsided"])
+def machine(request: pytest.FixtureRequest) -> Platform:
+    """The 6-RSS machine, and one without symmetry."""
+    if request.param == "lopsided":
+        return Platform(machine_without_symmetry("rss"))
+    return twin.load("rss")
+
+
+def test_inverse_dynamics_is_that_of_the_reference(machine: Platform) -> None:
+    random = np.random.default_rng(3)
+    poses = poses_within_limits(machine, 20, 4)
+    twists, seconds = random.normal(size=(2, 20, 6))
+    forces = machine.inverse_dynamics(poses, twists, seconds)
+    joints = extended_joints(machine, machine.leg_coordinates(poses, twists, seconds).accelerations)
+    by_actuators = Formulation(machine, "extended_to_actuator")
+    found = by_actuators.generalised_forces(poses, twists, joints[..., 2])
+    np.testing.assert_allclose(found, forces, rtol=0, atol=1e-11 * np.abs(forces).max())
+    wrench = Formulation(machine, "extended_to_task").generalised_forces(poses, twists, seconds)
+    expected = np.einsum("kij,ki->kj", machine.jacobian(poses), forces)
+    np.testing.assert_allclose(wrench, expected, rtol=0, atol=1e-11 * np.abs(expected).max())
+
+
+def test_inverse_dynamics_refuses() -> None:
+    machine = twin.load("rss")
+    rest = np.zeros((1, 6))
+    with pytest.raises(InputError, match="formulation"):
+        Formulation(machine, "task").generalised_forces(TOP, rest, rest)
+    formulation = Formulation(machine, "extended_to_actuator")
+    with pytest.raises(InputError, match="twist"):
+        formulation.generalised_forces(TOP, rest[0], rest)
+    beyond = [0.0, 0.0, 3.0, *TOP[3:]]
+    with pytest.raises(SingularPoseError) as caught:
+        formulation.generalised_forces([TOP, beyond], [*rest, *rest], [*rest, *rest])
+    assert caught.value.data["index"] == 1
+
+
+@pytest.mark.parametrize("name", formulation_names())
+def test_fall_from_the_published_height(name: str) -> None:
+    """Task spaces and configuration space pass the singular pose, actuator spaces end there."""
+    machine = twin.load("rss")
+    try:
+        run = simulate_formulation(machine, name, 0.6, pose=TOP)
+    except IntegrationError as error:
+        assert "actuator" in name
+        assert error.data["reason"] == "singular pose"
+        assert error.data["time"] == pytest.approx(SINGULAR_TIME, abs=1e-5)
+        run = error.data["run"]
+        assert len(run) == 26
+    else:
+        assert "actuator" not in name
+        assert len(run) == 61
+    reference = integrate(machine, float(run.time[-1]), pose=TOP)
+    # Just before the singular pose actuator spaces have lost digits.
+    np.testing.assert_allclose(run.pose[-1], reference.pose[-1], rtol=0, atol=1e-9)
+    assert np.abs(run.energy_error).max() < 1e-7
+    kinetic, potential = machine.energy(run.pose, run.twist)
+    np.testing.assert_allclose(run.kinetic, kinetic, rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(run.potential, potential, rtol=1e-12, atol=1e-10)
+    assert (run.e1 <= 1e-13).all()
+    assert (run.e2 <= 1e-12).all()
+    assert (run.e3 <= 1e-11).all()

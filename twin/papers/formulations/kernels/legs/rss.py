@@ -1,0 +1,133 @@
+"""RSS leg in its joint coordinates: two angles of the rod against the base, and the crank's.
+
+The rod's first angle turns about the crank's axis u, from the base and not from the crank, so that
+the tip a + l_c c + l_r z has the velocity T q' with T = [l_r cos x, -l_r y, l_c c']. A slender rod
+whose ends move with v_e and v_e + w has the kinetic energy m (3 v_e^2 + 3 v_e . w + w^2) / 6.
+
+Reference: extended-configuration-space paper, section 6; derivation in docs/formulations.md.
+"""
+
+from __future__ import annotations
+
+from math import cos, sin
+
+from twin.basics.arrays import FloatArray
+from twin.kernels.jit import device
+from twin.kernels.legs.interface import AXIS, BASE_JOINT
+from twin.kernels.legs.rss.dynamics import CRANK_INERTIA, CRANK_MASS, CRANK_MOMENT, ROD_MASS
+from twin.kernels.legs.rss.kinematics import (
+    CRANK_LENGTH,
+    ROD_LENGTH,
+    SMALLEST_GAIN,
+    ZERO,
+    crank_angle,
+)
+from twin.kernels.legs.ups.dynamics import SINGULAR_SINE, in_base
+from twin.kernels.vectors import Vector, add, cross, dot, row, scale, subtract
+from twin.papers.formulations.kernels.arrays import (
+    AXES,
+    BIAS,
+    ELEVATION,
+    JOINT,
+    RATE,
+    TIP,
+    TIP_BIAS,
+    Model,
+    Work,
+)
+from twin.papers.formulations.kernels.entries import put
+from twin.papers.formulations.kernels.legs.universal import (
+    angular_motion,
+    fill_frame,
+    point_along,
+    point_bias,
+)
+
+
+@device
+def crank_direction(rows: FloatArray, i: int, angle: float) -> Vector:
+    """Return the direction c of the crank at an angle."""
+    axis, zero = row(rows, i, AXIS), row(rows, i, ZERO)
+    return add(scale(cos(angle), zero), scale(sin(angle), cross(axis, zero)))
+
+
+@device
+def find_joints(rows: FloatArray, model: Model, work: Work, i: int, vector: Vector) -> bool:
+    """Fill the joint coordinates of a leg whose tip is at `vector` from its base joint."""
+    angle = crank_angle(rows, i, vector)
+    work.legs[i, JOINT + 2] = angle
+    elbow = scale(rows[i, CRANK_LENGTH], crank_direction(rows, i, angle))
+    return point_along(rows, model, work, i, subtract(vector, elbow))
+
+
+@device
+def place_leg(rows: FloatArray, model: Model, work: Work, i: int) -> None:
+    """Fill frame of the rod, tip, T and its inverse."""
+    x, y, z, c = fill_frame(rows, model, work, i)
+    crank = crank_direction(rows, i, work.legs[i, JOINT + 2])
+    turning = scale(rows[i, CRANK_LENGTH], cross(row(rows, i, AXIS), crank))
+    length = rows[i, ROD_LENGTH]
+    elbow = add(row(rows, i, BASE_JOINT), scale(rows[i, CRANK_LENGTH], crank))
+    put(work.legs, i, TIP, add(elbow, scale(length, z)))
+    columns, inverse = work.tip_columns[i], work.tip_inverses[i]
+    put(columns, 0, 0, scale(length * c, x))
+    put(columns, 1, 0, scale(-length, y))
+    put(columns, 2, 0, turning)
+    last = scale(1.0 / dot(turning, z), z)
+    first = subtract(x, scale(dot(turning, x), last))
+    second = subtract(y, scale(dot(turning, y), last))
+    put(inverse, 0, 0, scale(1.0 / (length * c), first))
+    put(inverse, 1, 0, scale(-1.0 / length, second))
+    put(inverse, 2, 0, last)
+
+
+@device
+def move_leg(rows: FloatArray, model: Model, work: Work, i: int, gravity: Vector) -> None:
+    """Fill the tip's bias and the leg's block of mass and bias from joints and rates."""
+    x, y, z = row(work.legs, i, AXES), row(work.legs, i, AXES + 3), row(work.legs, i, AXES + 6)
+    columns, axis = work.tip_columns[i], row(rows, i, AXIS)
+    first, second, last = row(columns, 0, 0), row(columns, 1, 0), row(columns, 2, 0)
+    rate, mass = work.legs[i, RATE + 2], rows[i, ROD_MASS]
+    omega, alpha = angular_motion(work, i)
+    rod = in_base(x, y, z, point_bias(omega, alpha, 0.0, (0.0, 0.0, rows[i, ROD_LENGTH])))
+    crank = cross(last, axis)
+    elbow = scale(-rate * rate, crank)
+    put(work.legs, i, TIP_BIAS, add(elbow, rod))
+    # Forces that belong to w and to v_e; that of the crank's weight has no other place.
+    along = scale(mass, add(scale(0.5, subtract(elbow, gravity)), scale(1.0 / 3.0, rod)))
+    whole = scale(mass, subtract(scale(0.5, rod), gravity))
+    falling = dot(cross(axis, crank_moment(rows, i, last, crank)), gravity)
+    put(work.legs, i, BIAS, (dot(first, along), dot(second, along), dot(last, whole) - falling))
+    block = work.leg_mass[i]
+    block[0, 0] = mass / 3.0 * dot(first, first)
+    block[1, 1] = mass / 3.0 * dot(second, second)
+    block[2, 2] = mass * dot(last, last) + rows[i, CRANK_INERTIA]
+    block[0, 1] = block[1, 0] = 0.0
+    block[0, 2] = block[2, 0] = 0.5 * mass * dot(first, last)
+    block[1, 2] = block[2, 1] = 0.5 * mass * dot(second, last)
+
+
+@device
+def crank_moment(rows: FloatArray, i: int, turning: Vector, crank: Vector) -> Vector:
+    """Return mass times centre of mass of the crank; `turning` and `crank` are l_c c', l_c c."""
+    moment, inverse = row(rows, i, CRANK_MOMENT), 1.0 / rows[i, CRANK_LENGTH]
+    across = add(scale(moment[0], row(rows, i, AXIS)), scale(moment[1] * inverse, turning))
+    return add(across, scale(moment[2] * inverse, crank))
+
+
+@device
+def leg_potential(rows: FloatArray, work: Work, i: int, gravity: Vector) -> float:
+    """Return the potential energy [J]; zero at the base's origin."""
+    turning, base = row(work.tip_columns[i], 2, 0), row(rows, i, BASE_JOINT)
+    crank = cross(turning, row(rows, i, AXIS))
+    ends = add(add(base, crank), row(work.legs, i, TIP))
+    moment = add(crank_moment(rows, i, turning, crank), scale(rows[i, CRANK_MASS], base))
+    return -dot(gravity, add(scale(0.5 * rows[i, ROD_MASS], ends), moment))
+
+
+@device
+def leg_regular(rows: FloatArray, work: Work, i: int) -> bool:
+    """Return False where the rod lies along the crank's axis, or in line with the crank."""
+    gain = dot(row(work.tip_columns[i], 2, 0), row(work.legs, i, AXES + 6))
+    straight = abs(gain) > SMALLEST_GAIN * rows[i, CRANK_LENGTH]
+    return work.legs[i, ELEVATION] > SINGULAR_SINE and straight

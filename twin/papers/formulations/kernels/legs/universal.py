@@ -1,0 +1,65 @@
+"""Two angles that point a leg or a rod: about an axis fixed in the base, and across it.
+
+With the second axis x0 at home and the first axis s1, x = cos(phi) x0 - sin(phi) n0 with
+n0 = x0 x s1; the elevation of s1 in the leg frame is that at home less psi.
+"""
+
+from __future__ import annotations
+
+from math import atan2, cos, sin, sqrt
+
+from twin.basics.arrays import FloatArray
+from twin.kernels.jit import device
+from twin.kernels.legs.interface import AXIS
+from twin.kernels.legs.ups.dynamics import SINGULAR_SINE
+from twin.kernels.vectors import Vector, add, cross, dot, row, scale, subtract
+from twin.papers.formulations.kernels.arrays import AXES, ELEVATION, JOINT, RATE, Model, Work
+from twin.papers.formulations.kernels.entries import put
+
+
+@device
+def point_along(rows: FloatArray, model: Model, work: Work, i: int, vector: Vector) -> bool:
+    """Fill both angles of leg i from a vector along it; False where it is the first axis."""
+    first, second = row(rows, i, AXIS), row(model.second_axes, i, 0)
+    along, third = dot(vector, second), dot(vector, cross(second, first))
+    across = sqrt(along * along + third * third)
+    work.legs[i, JOINT] = atan2(along, third)
+    work.legs[i, JOINT + 1] = model.home_angles[i] - atan2(dot(vector, first), across)
+    return across > SINGULAR_SINE * sqrt(dot(vector, vector))
+
+
+@device
+def fill_frame(
+    rows: FloatArray, model: Model, work: Work, i: int
+) -> tuple[Vector, Vector, Vector, float]:
+    """Fill axes and elevation of leg i from its angles; return x, y, z and the cosine."""
+    first, second = row(rows, i, AXIS), row(model.second_axes, i, 0)
+    third = cross(second, first)
+    cosine, sine = cos(work.legs[i, JOINT]), sin(work.legs[i, JOINT])
+    x = subtract(scale(cosine, second), scale(sine, third))
+    normal = add(scale(cosine, third), scale(sine, second))
+    angle = model.home_angles[i] - work.legs[i, JOINT + 1]
+    c, s = cos(angle), sin(angle)
+    y = subtract(scale(c, first), scale(s, normal))
+    z = add(scale(s, first), scale(c, normal))
+    put(work.legs, i, AXES, x)
+    put(work.legs, i, AXES + 3, y)
+    put(work.legs, i, AXES + 6, z)
+    work.legs[i, ELEVATION], work.legs[i, ELEVATION + 1] = c, s
+    return x, y, z, c
+
+
+@device
+def angular_motion(work: Work, i: int) -> tuple[Vector, Vector]:
+    """Return angular velocity, and angular acceleration without second rates, leg frame."""
+    c, s = work.legs[i, ELEVATION], work.legs[i, ELEVATION + 1]
+    turn, tilt = work.legs[i, RATE], work.legs[i, RATE + 1]
+    omega = (tilt, c * turn, s * turn)
+    return omega, (0.0, tilt * omega[2], -tilt * omega[1])
+
+
+@device
+def point_bias(omega: Vector, alpha: Vector, rate: float, point: Vector) -> Vector:
+    """Return the acceleration of a point that slides along the leg, leg frame, without l''."""
+    swing = cross(omega, add(cross(omega, point), (0.0, 0.0, 2.0 * rate)))
+    return add(cross(alpha, point), swing)

@@ -1,0 +1,114 @@
+"""UPS leg in its joint coordinates: first and second universal angle, and length."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from twin.basics.arrays import FloatArray
+from twin.kernels.jit import device
+from twin.kernels.legs.interface import BASE_JOINT
+from twin.kernels.legs.ups.dynamics import (
+    HOUSING_CENTER,
+    HOUSING_MASS,
+    ROD_CENTER,
+    ROD_MASS,
+    SINGULAR_SINE,
+    fixed_tensor_times,
+    in_base,
+    leg_tensor,
+)
+from twin.kernels.vectors import Vector, add, cross, dot, row, scale, subtract
+from twin.papers.formulations.kernels.arrays import (
+    AXES,
+    BIAS,
+    ELEVATION,
+    JOINT,
+    RATE,
+    TIP,
+    TIP_BIAS,
+    Model,
+    Work,
+)
+from twin.papers.formulations.kernels.entries import put
+from twin.papers.formulations.kernels.legs.universal import (
+    angular_motion,
+    fill_frame,
+    point_along,
+    point_bias,
+)
+
+
+@device
+def find_joints(rows: FloatArray, model: Model, work: Work, i: int, vector: Vector) -> bool:
+    """Fill the joint coordinates of a leg whose tip is at `vector` from its base joint."""
+    work.legs[i, JOINT + 2] = sqrt(dot(vector, vector))
+    return point_along(rows, model, work, i, vector)
+
+
+@device
+def place_leg(rows: FloatArray, model: Model, work: Work, i: int) -> None:
+    """Fill frame, tip, T = [l c x, -l y, z] and its inverse; the columns are orthogonal."""
+    x, y, z, c = fill_frame(rows, model, work, i)
+    length = work.legs[i, JOINT + 2]
+    put(work.legs, i, TIP, add(row(rows, i, BASE_JOINT), scale(length, z)))
+    columns, inverse = work.tip_columns[i], work.tip_inverses[i]
+    put(columns, 0, 0, scale(length * c, x))
+    put(columns, 1, 0, scale(-length, y))
+    put(columns, 2, 0, z)
+    put(inverse, 0, 0, scale(1.0 / (length * c), x))
+    put(inverse, 1, 0, scale(-1.0 / length, y))
+    put(inverse, 2, 0, z)
+
+
+@device
+def move_leg(rows: FloatArray, model: Model, work: Work, i: int, gravity: Vector) -> None:
+    """Fill the tip's bias and the leg's block of mass and bias from joints and rates."""
+    x, y, z = row(work.legs, i, AXES), row(work.legs, i, AXES + 3), row(work.legs, i, AXES + 6)
+    c, s = work.legs[i, ELEVATION], work.legs[i, ELEVATION + 1]
+    rate, length = work.legs[i, RATE + 2], work.legs[i, JOINT + 2]
+    omega, alpha = angular_motion(work, i)
+    bias = point_bias(omega, alpha, rate, (0.0, 0.0, length))
+    put(work.legs, i, TIP_BIAS, in_base(x, y, z, bias))
+    mass, center = rows[i, ROD_MASS], row(rows, i, ROD_CENTER)
+    center = (center[0], center[1], center[2] + length)
+    weight = (dot(gravity, x), dot(gravity, y), dot(gravity, z))
+    rod = scale(mass, subtract(point_bias(omega, alpha, rate, center), weight))
+    turning = add(
+        fixed_tensor_times(rows, i, alpha), cross(omega, fixed_tensor_times(rows, i, omega))
+    )
+    housing = cross(scale(rows[i, HOUSING_MASS], row(rows, i, HOUSING_CENTER)), weight)
+    moment = add(turning, subtract(cross(center, rod), housing))
+    put(work.legs, i, BIAS, (c * moment[1] + s * moment[2], moment[0], rod[2]))
+    fill_leg_mass(rows, i, c, s, mass, center, work.leg_mass[i])
+
+
+@device
+def fill_leg_mass(
+    rows: FloatArray, i: int, c: float, s: float, mass: float, center: Vector, block: FloatArray
+) -> None:
+    """Fill the mass matrix (3, 3) of leg i."""
+    cx, cy, _ = center
+    xx, yy, zz, xy, xz, yz = leg_tensor(rows, i, mass, center)
+    block[0, 0] = c * c * yy + 2.0 * c * s * yz + s * s * zz
+    block[0, 1] = block[1, 0] = c * xy + s * xz
+    block[1, 1] = xx
+    block[0, 2] = block[2, 0] = -mass * c * cx
+    block[1, 2] = block[2, 1] = mass * cy
+    block[2, 2] = mass
+
+
+@device
+def leg_potential(rows: FloatArray, work: Work, i: int, gravity: Vector) -> float:
+    """Return the potential energy [J]; zero at the base's origin."""
+    x, y, z = row(work.legs, i, AXES), row(work.legs, i, AXES + 3), row(work.legs, i, AXES + 6)
+    weight = (dot(gravity, x), dot(gravity, y), dot(gravity, z))
+    housing, rod = rows[i, HOUSING_MASS], rows[i, ROD_MASS]
+    fallen = housing * dot(row(rows, i, HOUSING_CENTER), weight)
+    fallen += rod * (dot(row(rows, i, ROD_CENTER), weight) + work.legs[i, JOINT + 2] * weight[2])
+    return -fallen - (housing + rod) * dot(gravity, row(rows, i, BASE_JOINT))
+
+
+@device
+def leg_regular(rows: FloatArray, work: Work, i: int) -> bool:
+    """Return False where the leg lies along its first axis or has no length."""
+    return work.legs[i, ELEVATION] > SINGULAR_SINE and work.legs[i, JOINT + 2] > 0.0
