@@ -21,28 +21,7 @@ from twin.cli import (
 )
 from twin.cli.application import app, one_line
 
-__all__ = [
-    "app",
-    "bench",
-    "cue",
-    "evaluate",
-    "frequency",
-    "imu",
-    "machines",
-    "main",
-    "one_line",
-    "payload",
-    "record",
-    "render",
-    "simulate",
-    "sweep",
-    "track",
-    "train",
-    "tune",
-    "validate",
-    "view",
-    "workspace",
-]
+__all__ = ["app", "main", "one_line"]
 
 
 def main() -> None:

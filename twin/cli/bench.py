@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, table
-from twin.cli.options import Machines
 
 
 @app.command()
-def bench(machines: Machines = None) -> None:
+def bench(machines: options.Machines = None) -> None:
     """Time the main functions and the engines' steps on this computer."""
     from twin.analysis.benchmark import BATCH, function_times, step_times
     from twin.engines.stability import suitable_timestep

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, table
-from twin.cli.options import Configuration, Machine, Plot, file_option
 from twin.cli.values import PAGE, check_files, numbers, write_plot
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ Manoeuvre = Annotated[
 ]
 Input = Annotated[
     Path | None,
-    file_option(
+    options.file_option(
         "Manoeuvre as CSV: time [s],fx [m/s2],fy,fz (specific force at the head, fz = +g at "
         "rest) and optionally wx [rad/s],wy,wz; x forward, y left, z up.",
         "--input",
@@ -58,17 +58,17 @@ Scale = Annotated[float, typer.Option(help="Factor of the manoeuvre's departure 
 
 @app.command()
 def cue(
-    machine: Machine,
+    machine: options.Machine,
     *,
     algorithm: Algorithm = "predictive",
     manoeuvre: Manoeuvre = None,
     source: Input = None,
-    out: Annotated[Path | None, file_option("Write the platform's motion as CSV.")] = None,
-    plot: Plot = None,
+    out: Annotated[Path | None, options.file_option("Write the platform's motion as CSV.")] = None,
+    plot: options.Plot = None,
     compare: Compare = False,
     head: Head = None,
     scale: Scale = 1.0,
-    configuration: Configuration = None,
+    configuration: options.Configuration = None,
 ) -> None:
     """Cue a manoeuvre: the platform's motion that lets a driver perceive it, within the limits.
 

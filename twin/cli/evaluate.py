@@ -9,20 +9,9 @@ from typing import Annotated, get_args
 
 import typer
 
+from twin.cli import options
 from twin.cli.application import app, command_line
 from twin.cli.console import Column, line, progress_bar, table
-from twin.cli.options import (
-    ENGINES_HELP,
-    Configuration,
-    EngineName,
-    Environment,
-    EnvironmentMachine,
-    EnvironmentOptions,
-    Jobs,
-    Json,
-    Randomisation,
-    file_option,
-)
 from twin.cli.values import check_files, environment_options, write
 
 Policy = Annotated[
@@ -35,26 +24,26 @@ Policy = Annotated[
 ]
 Engine = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME", help=f"{ENGINES_HELP}; default: all."),
+    typer.Option(metavar="NAME", help=f"{options.ENGINES_HELP}; default: all."),
 ]
 Episodes = Annotated[int, typer.Option(min=1, help="Episodes of each policy on each engine.")]
 
 
 @app.command()
 def evaluate(
-    environment: Environment,
+    environment: options.Environment,
     *,
     policy: Policy,
     engine: Engine = None,
     episodes: Episodes = 20,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the first episode.")] = 1_000_000,
-    machine: EnvironmentMachine = None,
-    configuration: Configuration = None,
-    randomisation: Randomisation = None,
-    option: EnvironmentOptions = None,
-    jobs: Jobs = None,
-    json: Json = None,
-    markdown: Annotated[Path | None, file_option("Write the table as Markdown.")] = None,
+    machine: options.EnvironmentMachine = None,
+    configuration: options.Configuration = None,
+    randomisation: options.Randomisation = None,
+    option: options.EnvironmentOptions = None,
+    jobs: options.Jobs = None,
+    json: options.Json = None,
+    markdown: Annotated[Path | None, options.file_option("Write the table as Markdown.")] = None,
 ) -> None:
     """Run policies and baselines in the same episodes on several engines, with 95 % intervals.
 
@@ -66,10 +55,10 @@ def evaluate(
     from twin.training.evaluation.report import as_json, as_markdown, report_columns, report_rows
 
     check_files(json=(json, ".json"), markdown=(markdown, ".md"))
-    options = environment_options(
+    own = environment_options(
         option, machine=machine, configuration=configuration, randomisation=randomisation
     )
-    engines = engine or get_args(EngineName)
+    engines = engine or get_args(options.EngineName)
     parts = count_parts(len(policy), len(engines), episodes)
     with progress_bar("evaluating", parts, done=1) as show:
         found = run(
@@ -78,7 +67,7 @@ def evaluate(
             engines=engines,
             episodes=episodes,
             seed=seed,
-            options=options or None,
+            options=own or None,
             jobs=jobs or ((os.cpu_count() or 1) if find_spec("joblib") else 1),
             show=show,
         )

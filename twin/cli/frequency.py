@@ -6,16 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from twin.cli import options
 from twin.cli.application import app
-from twin.cli.options import (
-    Configuration,
-    Controller,
-    Engine,
-    Fidelity,
-    Json,
-    Machine,
-    Plot,
-)
 from twin.cli.values import PAGE, check_files, write_json, write_plot
 
 AxisName = Literal["x", "y", "z", "roll", "pitch", "yaw"]
@@ -38,22 +30,22 @@ Speed = Annotated[
 
 @app.command()
 def frequency(
-    machine: Machine,
+    machine: options.Machine,
     *,
     axis: Axis = None,
     actuator: Actuator = None,
     method: Method = "chirp",
-    controller: Controller = "cascade",
-    engine: Engine = "analytic",
-    fidelity: Fidelity = "accurate",
+    controller: options.Controller = "cascade",
+    engine: options.Engine = "analytic",
+    fidelity: options.Fidelity = "accurate",
     timestep: Timestep = None,
-    configuration: Configuration = None,
+    configuration: options.Configuration = None,
     low: Annotated[float | None, typer.Option(help="Lowest frequency in Hz; default: 1.")] = None,
     high: High = None,
     length: Length = None,
     speed: Speed = None,
-    json: Json = None,
-    plot: Plot = None,
+    json: options.Json = None,
+    plot: options.Plot = None,
 ) -> None:
     """Measure how a controlled machine follows, over frequency, with coherence.
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, table
-from twin.cli.options import MACHINE_HELP, Configuration, Json, Plot, file_option
 from twin.cli.values import PAGE, check_files, renamed_fields, write_json
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ Phase = Annotated[
     bool, typer.Option("--phase", help="Compensate phases too, not amplitudes alone.")
 ]
 Compensated = Annotated[
-    Path | None, file_option("Write the motion with the amplification taken out.")
+    Path | None, options.file_option("Write the motion with the amplification taken out.")
 ]
 
 
@@ -54,8 +54,8 @@ Compensated = Annotated[
 def imu(
     log: Log,
     *,
-    machine: Annotated[str, typer.Option(metavar="MACHINE", help=MACHINE_HELP)],
-    motion: Annotated[Path, file_option("CSV of the reference motion about home.")],
+    machine: Annotated[str, typer.Option(metavar="MACHINE", help=options.MACHINE_HELP)],
+    motion: Annotated[Path, options.file_option("CSV of the reference motion about home.")],
     layout: Layout = "csv",
     log_rate: LogRate = 200.0,
     force_unit: ForceUnit = "g",
@@ -63,10 +63,10 @@ def imu(
     bandwidth: Bandwidth = None,
     resolution: Annotated[float, typer.Option(help="Resolution of the spectra in Hz.")] = 1.0,
     phase: Phase = False,
-    configuration: Configuration = None,
-    plot: Plot = None,
+    configuration: options.Configuration = None,
+    plot: options.Plot = None,
     compensated: Compensated = None,
-    json: Json = None,
+    json: options.Json = None,
 ) -> None:
     """Compare an inertial log with the reference motion: amplification, coherence, compensation.
 

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, table
-from twin.cli.options import Configuration, Machine
 
 FormatName = Literal["mjcf", "urdf"]
 LegKindName = Literal["ups", "rss", "strut", "viscoelastic", "pillar"]
@@ -31,7 +31,7 @@ def list_machines() -> None:
 
 
 @app.command()
-def info(machine: Machine, configuration: Configuration = None) -> None:
+def info(machine: options.Machine, configuration: options.Configuration = None) -> None:
     """Show a machine: parameters with unit and source, figures at home, ranges of motion."""
     from itertools import groupby
 
@@ -71,7 +71,7 @@ def new(
 
 @app.command()
 def export(
-    machine: Machine,
+    machine: options.Machine,
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Folder for the files; it is made if missing.")
     ],
@@ -79,7 +79,7 @@ def export(
         FormatName,
         typer.Option("--format", help="mjcf: robot.xml and scene.xml; urdf: robot.urdf."),
     ] = "mjcf",
-    configuration: Configuration = None,
+    configuration: options.Configuration = None,
 ) -> None:
     """Write a machine's engine models; replaces files of the same names, nothing else."""
     from twin.engines.export import export as write_model

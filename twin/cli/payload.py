@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import progress_bar
-from twin.cli.options import Configuration, Json, Machine, Plot
 from twin.cli.values import PAGE, check_files, renamed_fields, write_json, write_plot
 
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ Unchecked = Annotated[
 
 @app.command()
 def payload(
-    machine: Machine,
+    machine: options.Machine,
     *,
-    json: Json = None,
-    plot: Plot = None,
+    json: options.Json = None,
+    plot: options.Plot = None,
     dynamic: Dynamic = False,
     limit: Limit = None,
     grid: Annotated[int, typer.Option(min=2, help="Positions per actuator.")] = 4,
@@ -52,7 +52,7 @@ def payload(
     step: Annotated[float, typer.Option(help="Mass added each time in kg.")] = 50.0,
     sense: Sense = "magnitude",
     unchecked: Unchecked = False,
-    configuration: Configuration = None,
+    configuration: options.Configuration = None,
 ) -> None:
     """Find the largest payload that a machine holds at rest, and under shaking.
 

@@ -6,23 +6,15 @@ from typing import Annotated
 
 import typer
 
+from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line
-from twin.cli.options import (
-    Configuration,
-    Environment,
-    EnvironmentMachine,
-    EnvironmentOptions,
-    OptionalEngine,
-    Randomisation,
-    Seed,
-)
 from twin.cli.values import environment_options
 
 
 @app.command()
 def record(
-    environment: Environment,
+    environment: options.Environment,
     *,
     dataset: Annotated[
         str,
@@ -36,12 +28,12 @@ def record(
         ),
     ] = "random",
     episodes: Annotated[int, typer.Option(min=1, help="Number of episodes.")] = 100,
-    seed: Seed = 0,
-    machine: EnvironmentMachine = None,
-    configuration: Configuration = None,
-    engine: OptionalEngine = None,
-    randomisation: Randomisation = None,
-    option: EnvironmentOptions = None,
+    seed: options.Seed = 0,
+    machine: options.EnvironmentMachine = None,
+    configuration: options.Configuration = None,
+    engine: options.OptionalEngine = None,
+    randomisation: options.Randomisation = None,
+    option: options.EnvironmentOptions = None,
     description: Annotated[str, typer.Option(help="Description of the dataset.")] = "",
 ) -> None:
     """Record episodes of an environment as a Minari dataset, in Minari's own folder.
@@ -51,7 +43,7 @@ def record(
     """
     from twin.datasets import record_dataset
 
-    options = environment_options(
+    own = environment_options(
         option,
         machine=machine,
         configuration=configuration,
@@ -64,7 +56,7 @@ def record(
         episodes=episodes,
         dataset=dataset,
         seed=seed,
-        options=options or None,
+        options=own or None,
         description=description,
     )
     rewards = [float(episode.rewards.sum()) for episode in found.iterate_episodes()]

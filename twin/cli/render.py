@@ -7,21 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line
-from twin.cli.options import (
-    Amplitude,
-    Axis,
-    Configuration,
-    Controller,
-    Duration,
-    Engine,
-    Fidelity,
-    Frequency,
-    Machine,
-    OptionalMotion,
-    file_option,
-)
 from twin.cli.values import renamed_fields
 from twin.errors import InputError
 
@@ -34,7 +22,9 @@ if TYPE_CHECKING:
 QualityName = Literal["fast", "fine"]
 
 
-SavedRun = Annotated[Path | None, file_option("Draw this saved run (.npz) in place of a motion.")]
+SavedRun = Annotated[
+    Path | None, options.file_option("Draw this saved run (.npz) in place of a motion.")
+]
 Size = Annotated[str, typer.Option(metavar="WIDTHxHEIGHT", help="Size of a picture in pixels.")]
 Direction = Annotated[
     str,
@@ -61,18 +51,18 @@ Instant = Annotated[
 
 @app.command()
 def render(
-    machine: Machine,
+    machine: options.Machine,
     *,
-    out: Annotated[Path, file_option("Film as .mp4 or .gif, or a single picture as .png.")],
-    motion: OptionalMotion = None,
-    axis: Axis = "z",
-    amplitude: Amplitude = None,
-    frequency: Frequency = 1.0,
-    duration: Duration = 4.0,
-    controller: Controller = "cascade",
-    engine: Engine = "analytic",
-    fidelity: Fidelity = "accurate",
-    configuration: Configuration = None,
+    out: Annotated[Path, options.file_option("Film as .mp4 or .gif, or a single picture as .png.")],
+    motion: options.OptionalMotion = None,
+    axis: options.Axis = "z",
+    amplitude: options.Amplitude = None,
+    frequency: options.Frequency = 1.0,
+    duration: options.Duration = 4.0,
+    controller: options.Controller = "cascade",
+    engine: options.Engine = "analytic",
+    fidelity: options.Fidelity = "accurate",
+    configuration: options.Configuration = None,
     trajectory: SavedRun = None,
     size: Size = "640x480",
     view: Direction = "overview",

@@ -7,17 +7,9 @@ from typing import Annotated
 
 import typer
 
+from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, table
-from twin.cli.options import (
-    Configuration,
-    Engine,
-    Fidelity,
-    Machine,
-    Plot,
-    Pose,
-    SavedTrajectory,
-)
 from twin.cli.values import PAGE, check_files, constant_forces, numbers, write_plot
 
 Duration = Annotated[float, typer.Option(help="Simulated time in s, a multiple of the time step.")]
@@ -43,19 +35,19 @@ Twist = Annotated[
 
 @app.command()
 def simulate(
-    machine: Machine,
+    machine: options.Machine,
     *,
     duration: Duration = 1.0,
-    engine: Engine = "analytic",
+    engine: options.Engine = "analytic",
     timestep: Timestep = None,
-    fidelity: Fidelity = "accurate",
+    fidelity: options.Fidelity = "accurate",
     force: Force = "0",
-    pose: Pose = None,
+    pose: options.Pose = None,
     twist: Twist = None,
     every: Annotated[int, typer.Option(min=1, help="Steps per instant that is kept.")] = 1,
-    configuration: Configuration = None,
-    out: SavedTrajectory = None,
-    plot: Plot = None,
+    configuration: options.Configuration = None,
+    out: options.SavedTrajectory = None,
+    plot: options.Plot = None,
 ) -> None:
     """Simulate a machine from a pose under constant actuator forces; print the final state."""
     from twin.charts.text import number

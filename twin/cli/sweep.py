@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line
-from twin.cli.options import ENGINES_HELP, Amplitude, FidelityName, Json, Timestep
 from twin.cli.values import check_files, write_json
 from twin.errors import InputError
 
@@ -73,10 +73,10 @@ Samples = Annotated[
 ]
 Engine = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME", help=f"{ENGINES_HELP}."),
+    typer.Option(metavar="NAME", help=f"{options.ENGINES_HELP}."),
 ]
 Fidelity = Annotated[
-    FidelityName | None,
+    options.FidelityName | None,
     typer.Option(help="Solver settings: most accurate, or faster and less accurate."),
 ]
 Configuration = Annotated[
@@ -132,10 +132,10 @@ def sweep(
     engine: Engine = None,
     fidelity: Fidelity = None,
     configuration: Configuration = None,
-    timestep: Timestep = None,
+    timestep: options.Timestep = None,
     motion: Motion = None,
     axis: Axis = None,
-    amplitude: Amplitude = None,
+    amplitude: options.Amplitude = None,
     frequency: Frequency = None,
     duration: Annotated[float | None, typer.Option(help="Duration of the motion in s.")] = None,
     measure: Measure = None,
@@ -144,7 +144,7 @@ def sweep(
     address: Address = None,
     retries: Retries = 2,
     new: New = False,
-    json: Json = None,
+    json: options.Json = None,
 ) -> None:
     """Compute many closed loops and tabulate them; exit code 1 where a run has failed.
 

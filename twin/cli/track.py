@@ -8,25 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, table
-from twin.cli.options import (
-    Amplitude,
-    Axis,
-    Configuration,
-    Controller,
-    Duration,
-    Engine,
-    Fidelity,
-    Frequency,
-    Machine,
-    MotionName,
-    Plot,
-    SavedTrajectory,
-    Seed,
-    Timestep,
-    file_option,
-)
 from twin.cli.values import PAGE, check_files, write_plot
 
 if TYPE_CHECKING:
@@ -37,27 +21,27 @@ if TYPE_CHECKING:
 
 
 Log = Annotated[
-    Path | None, file_option("Save the readings of the inertial sensor as CSV, for imu.")
+    Path | None, options.file_option("Save the readings of the inertial sensor as CSV, for imu.")
 ]
 
 
 @app.command()
 def track(
-    machine: Machine,
+    machine: options.Machine,
     *,
-    motion: MotionName = "sine",
-    axis: Axis = "z",
-    amplitude: Amplitude = None,
-    frequency: Frequency = 1.0,
-    duration: Duration = 4.0,
-    controller: Controller = "cascade",
-    engine: Engine = "analytic",
-    timestep: Timestep = None,
-    fidelity: Fidelity = "accurate",
-    configuration: Configuration = None,
-    seed: Seed = 0,
-    out: SavedTrajectory = None,
-    plot: Plot = None,
+    motion: options.MotionName = "sine",
+    axis: options.Axis = "z",
+    amplitude: options.Amplitude = None,
+    frequency: options.Frequency = 1.0,
+    duration: options.Duration = 4.0,
+    controller: options.Controller = "cascade",
+    engine: options.Engine = "analytic",
+    timestep: options.Timestep = None,
+    fidelity: options.Fidelity = "accurate",
+    configuration: options.Configuration = None,
+    seed: options.Seed = 0,
+    out: options.SavedTrajectory = None,
+    plot: options.Plot = None,
     log: Log = None,
 ) -> None:
     """Drive a machine along a motion in closed loop; exit code 1 after a safe stop.

@@ -8,18 +8,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from twin.cli import options
 from twin.cli.application import app, command_line
 from twin.cli.console import line
-from twin.cli.options import (
-    Configuration,
-    Engine,
-    Environment,
-    EnvironmentMachine,
-    EnvironmentOptions,
-    Randomisation,
-    Seed,
-    file_option,
-)
 from twin.cli.values import environment_options, settings_from
 
 AlgorithmName = Literal["ppo", "sac"]
@@ -44,18 +35,18 @@ Resume = Annotated[
 
 @app.command()
 def train(
-    environment: Environment,
+    environment: options.Environment,
     *,
-    out: Annotated[Path, file_option("Checkpoints, logs and policy.", metavar="FOLDER")],
+    out: Annotated[Path, options.file_option("Checkpoints, logs and policy.", metavar="FOLDER")],
     steps: Steps = 1e6,
     algo: Annotated[AlgorithmName, typer.Option(help="Learning algorithm.")] = "ppo",
-    machine: EnvironmentMachine = None,
-    configuration: Configuration = None,
-    engine: Engine = "analytic",
-    randomisation: Randomisation = None,
+    machine: options.EnvironmentMachine = None,
+    configuration: options.Configuration = None,
+    engine: options.Engine = "analytic",
+    randomisation: options.Randomisation = None,
     envs: Annotated[int, typer.Option(min=1, help="Environments side by side.")] = 64,
-    seed: Seed = 0,
-    option: EnvironmentOptions = None,
+    seed: options.Seed = 0,
+    option: options.EnvironmentOptions = None,
     set_: Settings = None,
     checkpoint_every: CheckpointEvery = 250_000,
     threads: Annotated[int, typer.Option(min=1, help="Threads of PyTorch.")] = 1,

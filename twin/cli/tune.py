@@ -10,16 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.console import Console
 
+from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, table
-from twin.cli.options import (
-    Configuration,
-    Engine,
-    Fidelity,
-    Machine,
-    Plot,
-    file_option,
-)
 from twin.cli.values import PAGE, check_files, numbers, write, write_plot
 
 if TYPE_CHECKING:
@@ -63,12 +56,12 @@ Start = Annotated[str | None, _gains(f"Gains from which the search starts, in SI
 
 @app.command()
 def tune(
-    machine: Machine,
+    machine: options.Machine,
     *,
     loop: Annotated[LoopName, typer.Option(help="Loop of the cascade.")] = "velocity",
-    engine: Engine = "analytic",
-    fidelity: Fidelity = "accurate",
-    configuration: Configuration = None,
+    engine: options.Engine = "analytic",
+    fidelity: options.Fidelity = "accurate",
+    configuration: options.Configuration = None,
     size: Size = None,
     carried: Carried = False,
     rise_time: Annotated[float | None, _seconds("rise time")] = None,
@@ -81,8 +74,8 @@ def tune(
     start: Start = None,
     low: Annotated[str | None, _gains("Smallest gains allowed, units as --start.")] = None,
     high: Annotated[str | None, _gains("Largest gains allowed, units as --start.")] = None,
-    out: Annotated[Path | None, file_option("Write the table of gains as .toml.")] = None,
-    plot: Plot = None,
+    out: Annotated[Path | None, options.file_option("Write the table of gains as .toml.")] = None,
+    plot: options.Plot = None,
 ) -> None:
     """Find gains whose step response meets a specification; exit code 1 when there are none.
 

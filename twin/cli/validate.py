@@ -7,22 +7,22 @@ from typing import Annotated
 
 import typer
 
+from twin.cli import options
 from twin.cli.application import app, command_line
 from twin.cli.console import Column, line, table
-from twin.cli.options import Jobs, Machines, file_option
 
 
 @app.command()
 def validate(
-    machines: Machines = None,
+    machines: options.Machines = None,
     *,
-    out: Annotated[Path | None, file_option("Write the report as one HTML page.")] = None,
-    json: Annotated[Path | None, file_option("Write the report's content as JSON.")] = None,
+    out: Annotated[Path | None, options.file_option("Write the report as one HTML page.")] = None,
+    json: Annotated[Path | None, options.file_option("Write the report's content as JSON.")] = None,
     case: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Run only this case; may be repeated."),
     ] = None,
-    jobs: Jobs = None,
+    jobs: options.Jobs = None,
 ) -> None:
     """Compare the engines with the analytic reference; exit code 1 when a case fails."""
     from twin.charts.text import number

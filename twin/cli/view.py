@@ -13,20 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from twin.basics.optional import optional
+from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line
-from twin.cli.options import (
-    Amplitude,
-    Axis,
-    Configuration,
-    ControllerName,
-    Duration,
-    EngineName,
-    Frequency,
-    OptionalMachine,
-    OptionalMotion,
-    file_option,
-)
 from twin.cli.values import renamed_fields
 from twin.errors import InputError
 
@@ -36,13 +25,13 @@ if TYPE_CHECKING:
 
 
 Engine = Annotated[
-    EngineName | None,
+    options.EngineName | None,
     typer.Option(help="Engine that computes the motion; default: mujoco."),
 ]
 Controller = Annotated[
-    ControllerName | None, typer.Option(help="Controller of the machine; default: cascade.")
+    options.ControllerName | None, typer.Option(help="Controller of the machine; default: cascade.")
 ]
-Compare = Annotated[EngineName | None, typer.Option(help="Second engine beside the first.")]
+Compare = Annotated[options.EngineName | None, typer.Option(help="Second engine beside the first.")]
 Env = Annotated[
     str | None,
     typer.Option(metavar="ID", help="Watch an environment, such as twin/PoseTracking-v0."),
@@ -71,18 +60,18 @@ Desktop = Annotated[
 
 @app.command()
 def view(
-    machine: OptionalMachine = None,
+    machine: options.OptionalMachine = None,
     *,
-    configuration: Configuration = None,
+    configuration: options.Configuration = None,
     engine: Engine = None,
     controller: Controller = None,
     compare: Compare = None,
-    motion: OptionalMotion = None,
-    axis: Axis = "z",
-    amplitude: Amplitude = None,
-    frequency: Frequency = 1.0,
-    duration: Duration = 4.0,
-    replay: Annotated[Path | None, file_option("Play a saved trajectory, .npz.")] = None,
+    motion: options.OptionalMotion = None,
+    axis: options.Axis = "z",
+    amplitude: options.Amplitude = None,
+    frequency: options.Frequency = 1.0,
+    duration: options.Duration = 4.0,
+    replay: Annotated[Path | None, options.file_option("Play a saved trajectory, .npz.")] = None,
     env: Env = None,
     policy: Policy = None,
     host: Host = "127.0.0.1",

@@ -6,17 +6,17 @@ from typing import Annotated
 
 import typer
 
+from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, progress_bar, table
-from twin.cli.options import Configuration, Json, Machine, Plot, Pose
 from twin.cli.values import PAGE, check_files, numbers, renamed_fields, write_json
 
 
 @app.command()
 def workspace(
-    machine: Machine,
+    machine: options.Machine,
     *,
-    pose: Pose = None,
+    pose: options.Pose = None,
     stiffness: Annotated[
         float | None,
         typer.Option(
@@ -24,9 +24,9 @@ def workspace(
             "own springs, else stiffness relative to that of an actuator."
         ),
     ] = None,
-    configuration: Configuration = None,
-    plot: Plot = None,
-    json: Json = None,
+    configuration: options.Configuration = None,
+    plot: options.Plot = None,
+    json: options.Json = None,
 ) -> None:
     """Analyse the workspace: ranges, volumes, dexterity, singular poses, stiffness.
 
