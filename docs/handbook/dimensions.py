@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from twin.basics import canonical
 from twin.basics.arrays import FloatArray
-from twin.machine.derived import cranks
 from twin.simulation.platform import Platform
 
 SIDE = 300.0
@@ -69,13 +67,12 @@ def dimensions_svg(platform: Platform) -> str:
 
 def _legs(platform: Platform) -> list[FloatArray]:
     """Return the joints that each leg goes through at home, from the base up `(m, 3)` [m]."""
-    home = platform.home
-    turn = Rotation.from_quat(home[3:].copy(), scalar_first=True)
-    tips = turn.apply(np.array(platform.platform_joints)) + home[:3]
-    if platform.leg.has_crank:
-        elbows = platform.base_joints + cranks(platform.parameters).elbow
-        return [np.stack(leg) for leg in zip(platform.base_joints, elbows, tips, strict=True)]
-    return [np.stack(leg) for leg in zip(platform.base_joints, tips, strict=True)]
+    parameters = platform.parameters
+    lines = [
+        leg.home_lines(place)
+        for leg, place in zip(parameters.legs, parameters.home_places, strict=True)
+    ]
+    return [np.stack([leg[0][0], *(start + along for start, along in leg)]) for leg in lines]
 
 
 def _drawn(view: View, legs: list[FloatArray], top: FloatArray) -> str:

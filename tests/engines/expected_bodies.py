@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from legs_at_home import leg_bodies
 
 from twin.basics.arrays import FloatArray
-from twin.machine.derived import leg_bodies
 from twin.machine.legs.pillar.parameters import PillarLeg
 from twin.machine.legs.rss.parameters import RssLeg
 from twin.machine.legs.ups.parameters import UpsLeg

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from twin.engines import make_engine
-from twin.engines.projection import projected_forces
+from twin.engines.projection import projection
 from twin.engines.stability import suitable_timestep
 from twin.errors import SingularPoseError
 from twin.simulation.platform import Platform
@@ -47,7 +47,7 @@ def test_platform_turned_by_90_degrees_has_no_tree(stewart: Platform) -> None:
     pose = stewart.home.copy()
     pose[3:] = np.sqrt([0.5, 0.0, 0.5, 0.0])
     with pytest.raises(SingularPoseError, match="90 deg"):
-        projected_forces("bullet", stewart, pose, np.zeros(6), np.zeros(6))
+        projection("bullet", stewart, pose, np.zeros(6), np.zeros(6))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -56,7 +56,7 @@ def test_tree_gives_inverse_dynamics_without_a_word(
 ) -> None:
     motion = random_motion(platform, 100 + seed)
     wanted = platform.inverse_dynamics(*motion)
-    found = projected_forces("bullet", platform, *motion)
+    found = projection("bullet", platform, *motion).forces
     assert np.abs(found - wanted).max() < TREE * np.abs(wanted).max()
     assert capfd.readouterr() == ("", "")
 

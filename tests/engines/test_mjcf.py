@@ -12,6 +12,7 @@ import mujoco
 import numpy as np
 import pytest
 from engines.expected_bodies import expected_bodies
+from legs_at_home import home_leg_frames
 
 import twin
 from twin.engines.mechanism.assembly import make_mechanism
@@ -20,7 +21,6 @@ from twin.engines.mjcf.robot import robot_xml
 from twin.engines.mjcf.scene import scene_xml
 from twin.machine import MachineParameters
 from twin.machine.catalogue import assets_folder
-from twin.machine.derived import home_leg_frames
 from twin.machine.legs.pillar.parameters import PillarLeg
 from twin.machine.legs.strut.parameters import StrutLeg
 from twin.machine.legs.viscoelastic.parameters import ViscoelasticLeg

@@ -14,7 +14,6 @@ from twin.engines.projection import (
     OpenTree,
     Projection,
     project,
-    projected_forces,
     projection,
 )
 from twin.errors import InputError, SingularPoseError
@@ -39,7 +38,7 @@ def test_projection_equals_inverse_dynamics(
     platform = any_platform
     motion, inside = random_motion(platform, seed), random_internal(platform, seed)
     wanted = platform.inverse_dynamics(*motion, deflection=inside)
-    found = projected_forces(engine, platform, *motion, inside)
+    found = projection(engine, platform, *motion, inside).forces
     assert np.abs(found - wanted).max() < BAR * np.abs(wanted).max()
 
 
@@ -82,7 +81,7 @@ def test_projection_notices_small_differences(
     other = Platform(MachineParameters.model_validate(content))
     motion = random_motion(stewart, 0)
     wanted = stewart.inverse_dynamics(*motion)
-    found = projected_forces(engine, other, *motion)
+    found = projection(engine, other, *motion).forces
     assert np.abs(found - wanted).max() > 10 * BAR * np.abs(wanted).max()
 
 
@@ -111,7 +110,7 @@ def test_forces_that_cannot_move_the_platform_are_an_error() -> None:
 @pytest.mark.parametrize("name", ["analytic", "", None, 3])
 def test_unknown_engine_is_refused(stewart: Platform, name: Any) -> None:
     with pytest.raises(InputError, match="engine"):
-        projected_forces(name, stewart, stewart.home, np.zeros(6), np.zeros(6))
+        projection(name, stewart, stewart.home, np.zeros(6), np.zeros(6))
 
 
 @pytest.mark.parametrize("place", range(3))
@@ -120,7 +119,7 @@ def test_bad_motions_are_refused(stewart: Platform, place: int, bad: Any) -> Non
     motion: list[Any] = [stewart.home, np.zeros(6), np.zeros(6)]
     motion[place] = bad
     with pytest.raises(InputError):
-        projected_forces("mujoco", stewart, *motion)
+        projection("mujoco", stewart, *motion)
 
 
 @pytest.mark.parametrize("field", ["deflection", "deflection_acceleration"])

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from legs_at_home import cranks, home_leg_frames, leg_bodies
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 from shipped import OF_KIND, SHIPPED, machine_of_kind, shipped_content
 
 from twin.machine import MachineParameters
-from twin.machine.derived import cranks, home_leg_frames, leg_bodies
 from twin.machine.file.read import parameters_from
 from twin.machine.legs import LEG_KINDS
 from twin.machine.legs.leg import LegPlace

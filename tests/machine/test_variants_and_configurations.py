@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from legs_at_home import leg_bodies
 from shipped import OF_KIND, SHIPPED, machine_of_kind, shipped_content
 
 import twin
 from twin.errors import InputError
 from twin.machine import MachineParameters, read_parameters
-from twin.machine.derived import leg_bodies
 from twin.machine.file.describe import describe
 from twin.machine.file.read import parameters_from, parameters_hash
 from twin.machine.file.template import write_template

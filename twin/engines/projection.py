@@ -133,24 +133,3 @@ def projection(
         ),
     )
     return project(tree, make_mechanism(platform.parameters))
-
-
-def projected_forces(
-    engine: str,
-    platform: MachineModel,
-    pose: Any,
-    twist: Any,
-    acceleration: Any,
-    deflection: Any = None,
-    deflection_acceleration: Any = None,
-) -> FloatArray:
-    """Return the actuator forces `(n,)` [N] or [N m] of a motion; see `projection`.
-
-    Raises:
-        InputError: unknown engine, wrong shape, not finite, no unit quaternion, a motion that the
-            platform cannot have.
-        MissingDependencyError: the engine's library is not installed.
-        SingularPoseError: the pose is singular.
-    """
-    motion = (pose, twist, acceleration, deflection, deflection_acceleration)
-    return projection(engine, platform, *motion).forces

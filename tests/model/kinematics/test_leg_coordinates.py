@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from legs_at_home import home_leg_frames
 from paths import poses_near
 from scipy.spatial.transform import Rotation
 from unsymmetric import machine_without_symmetry
 
 import twin
 from twin.errors import SingularPoseError
-from twin.machine.derived import home_leg_frames
 from twin.simulation.platform import Platform
 
 STRAIGHT = ("ups", "strut", "viscoelastic")

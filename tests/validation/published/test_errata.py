@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from legs_at_home import leg_bodies
 from numpy.typing import NDArray
 from scipy.linalg import expm, solve_discrete_are
 
@@ -17,7 +18,6 @@ from twin.analysis.payload.worst_phase import phase_bounds
 from twin.errors import InputError
 from twin.machine import MachineParameters
 from twin.machine.body import check_inertia
-from twin.machine.derived import leg_bodies
 from twin.model.integrate import integrate
 from twin.rotations import pose_from_angles, quaternion_from_angles
 from twin.simulation.platform import Platform

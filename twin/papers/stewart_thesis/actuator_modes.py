@@ -74,7 +74,7 @@ def machine_loop(platform: MachineModel, mass: float, *, step: float = 1e-4) -> 
     """Return the loop that the machine's own cascade closes around a mass [kg].
 
     Raises:
-        InputError: not a machine, or a step that does not divide the control period.
+        InputError: not a machine.
     """
     gain, time = suitable_velocity_loop(as_model(platform), PERIOD)
     position, integral = suitable_position_loop(platform, PERIOD)
@@ -105,7 +105,7 @@ def modelled_response(
         frequency: `(k,)` [Hz].
 
     Raises:
-        InputError: not a machine, or frequencies that the loop's period does not resolve.
+        InputError: not a machine.
     """
     modes = actuator_modes(platform)
     parts = modes.shapes.T @ path.rates

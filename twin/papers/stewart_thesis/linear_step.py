@@ -13,12 +13,12 @@ the response must overshoot.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from twin.analysis.tuning.steps import heave_direction
-from twin.basics.arrays import FloatArray, as_floats, as_vector, positive
+from twin.basics.arrays import FloatArray
 from twin.model.machine_model import MachineModel
 from twin.model.motions import REST
 
@@ -57,13 +57,13 @@ def heave_leg(platform: MachineModel) -> HeaveLeg:
 
 
 def velocity_step_response(
-    time: Any,
-    mass: Any,
-    gain: Any,
-    integral_time: Any,
+    time: FloatArray,
+    mass: float,
+    gain: float,
+    integral_time: float,
     *,
-    weight: Any = 0.0,
-    size: Any = 0.02,
+    weight: float = 0.0,
+    size: float = 0.02,
 ) -> FloatArray:
     """Return the velocity per step `(k,)` at times `(k,)` [s] after the step.
 
@@ -74,21 +74,14 @@ def velocity_step_response(
         integral_time: [s].
         weight: [N] that the integral does not carry at the step.
         size: of the step [m/s].
-
-    Raises:
-        InputError: not finite, or not above zero.
     """
-    times = as_floats(time, "time")
-    kilograms, stiffness = positive(mass, "mass"), positive(gain, "gain")
-    seconds, speed = positive(integral_time, "integral_time"), positive(size, "size")
-    load = float(as_vector(np.atleast_1d(weight), "weight", 1)[0]) / speed
-    natural = np.sqrt(stiffness / seconds / kilograms)
-    damping = 0.5 * stiffness / kilograms
+    natural = np.sqrt(gain / integral_time / mass)
+    damping = 0.5 * gain / mass
     spread = np.sqrt(complex(damping**2 - natural**2))
     if abs(spread) < SMALLEST_SPREAD * natural:
         spread = complex(SMALLEST_SPREAD * natural)
     poles = np.array([-damping + spread, -damping - spread])
-    numerator = np.array([stiffness - load, stiffness / seconds]) / kilograms
+    numerator = np.array([gain - weight / size, gain / integral_time]) / mass
     # Partial fractions of numerator / (s (s - p1) (s - p2)); the one of the pole 0 is 1.
     residues = (numerator[0] * poles + numerator[1]) / (poles * (poles - poles[::-1]))
-    return np.asarray(1.0 + (np.exp(times[:, None] * poles) @ residues).real)
+    return np.asarray(1.0 + (np.exp(time[:, None] * poles) @ residues).real)

@@ -94,7 +94,7 @@ def points_of(response: FrequencyResponse) -> Points:
 
 
 def candidate(name: str, loop: LoopModel) -> Candidate:
-    """Return an explanation with its points; raises InputError for too long a period."""
+    """Return an explanation with its points."""
     return Candidate(name, loop, points_of(loop.response(FREQUENCIES)))
 
 

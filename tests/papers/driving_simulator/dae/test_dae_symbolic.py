@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
+from exact_plate import WholeModel
 from paper_plate import PAPER, PITCH_INERTIA, PLATE, ROLL_INERTIA
 
 from twin.basics.optional import optional
@@ -20,7 +21,6 @@ from twin.papers.driving_simulator.dae.index_reduction import (
 )
 from twin.papers.driving_simulator.dae.lagrange import SymbolicDae, symbolic_dae
 from twin.papers.driving_simulator.dae.numeric import numeric_dae
-from twin.papers.driving_simulator.exact.model import ExactModel
 from twin.papers.driving_simulator.exact.pillars import Pillars
 
 R = sympy.Rational
@@ -189,7 +189,7 @@ def test_shorter_way_to_the_multipliers(dae: SymbolicDae, reduction: IndexReduct
 @pytest.mark.parametrize("plate", [PAPER, PLATE])
 def test_complete_energies_have_the_exact_inertia_at_home(plate: Any) -> None:
     """Seven coordinates put on the three that the pillars leave."""
-    model = ExactModel(Pillars.from_plate(plate))
+    model = WholeModel(Pillars.from_plate(plate))
     home = np.array([plate.home_length, 0.0, 0.0])
     lengths = model.length_jacobian(home)[[3, 2, 1, 0]]
     onto = np.vstack([np.eye(3), lengths])

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from exact_plate import WholeModel
 from numpy.typing import NDArray
 from paper_plate import PLATE
 from scipy.integrate import solve_ivp
@@ -19,7 +20,6 @@ from twin.machine.catalogue import parameters_path
 from twin.machine.file.read import parameters_from
 from twin.papers.driving_simulator.closed_forms import ExactKinematics
 from twin.papers.driving_simulator.exact.friction import SlidingFriction
-from twin.papers.driving_simulator.exact.model import ExactModel
 from twin.papers.driving_simulator.exact.pillars import Pillars
 from twin.papers.driving_simulator.exact.terms import exact_terms
 from twin.simulation.platform import Platform
@@ -50,9 +50,9 @@ GENERAL = Pillars(
 FRICTION = SlidingFriction(300.0, 40.0, 0.01)
 
 MODELS = {
-    "plate": ExactModel(Pillars.from_plate(PLATE)),
-    "general": ExactModel(GENERAL),
-    "rubbing": ExactModel(GENERAL, FRICTION),
+    "plate": WholeModel(Pillars.from_plate(PLATE)),
+    "general": WholeModel(GENERAL),
+    "rubbing": WholeModel(GENERAL, FRICTION),
 }
 
 
@@ -79,7 +79,7 @@ def turned(q: Array) -> Rotation:
 
 
 @pytest.fixture(params=MODELS)
-def model(request: pytest.FixtureRequest) -> ExactModel:
+def model(request: pytest.FixtureRequest) -> WholeModel:
     """The plate of the paper, and one without symmetry, with and without friction."""
     return MODELS[request.param]
 
@@ -118,7 +118,7 @@ def test_energies_are_those_of_the_moving_masses(name: str, derivative: Any) -> 
     np.testing.assert_allclose(kinetic, expected_kinetic, rtol=1e-11, atol=0)
 
 
-def test_kinetic_energy_belongs_to_the_mass_matrix(model: ExactModel) -> None:
+def test_kinetic_energy_belongs_to_the_mass_matrix(model: WholeModel) -> None:
     s = states()
     mass = model.mass_matrix(s.q)
     np.testing.assert_allclose(mass, np.swapaxes(mass, 1, 2), rtol=1e-14, atol=1e-12)
@@ -128,7 +128,7 @@ def test_kinetic_energy_belongs_to_the_mass_matrix(model: ExactModel) -> None:
     np.testing.assert_allclose(kinetic, halves, rtol=1e-13, atol=0)
 
 
-def test_power_is_the_change_of_energy(model: ExactModel, derivative: Any) -> None:
+def test_power_is_the_change_of_energy(model: WholeModel, derivative: Any) -> None:
     s = states()
     forces = model.forces(s.q, s.v, s.a, s.wrench)
 
@@ -143,7 +143,7 @@ def test_power_is_the_change_of_energy(model: ExactModel, derivative: Any) -> No
     np.testing.assert_allclose(derivative(energy, 1e-3), power, rtol=0, atol=1e-8)
 
 
-def test_forward_dynamics_inverts_inverse_dynamics(model: ExactModel) -> None:
+def test_forward_dynamics_inverts_inverse_dynamics(model: WholeModel) -> None:
     s = states()
     forces = model.forces(s.q, s.v, s.a, s.wrench)
     found = model.accelerations(s.q, s.v, forces, s.wrench)
@@ -208,7 +208,7 @@ def test_closed_forms_are_those_of_the_derivation() -> None:
     np.testing.assert_allclose(place, motion.acceleration.center, rtol=0, atol=1e-13)
 
 
-def test_twist_and_its_derivative(model: ExactModel, derivative: Any) -> None:
+def test_twist_and_its_derivative(model: WholeModel, derivative: Any) -> None:
     s = states()
 
     def at(time: float) -> Array:
@@ -227,7 +227,7 @@ def test_twist_and_its_derivative(model: ExactModel, derivative: Any) -> None:
     np.testing.assert_allclose(derivative(twist, 1e-3), acceleration, rtol=0, atol=1e-11)
 
 
-def test_lengths_and_their_jacobian(model: ExactModel, derivative: Any) -> None:
+def test_lengths_and_their_jacobian(model: WholeModel, derivative: Any) -> None:
     s = states()
     rates = derivative(lambda t: model.lengths(s.q + s.v * t), 1e-3)
     expected = np.einsum("kni,ki->kn", model.length_jacobian(s.q), s.v)
@@ -268,7 +268,7 @@ def test_actuators_that_do_not_hold_the_plate_are_refused() -> None:
         joints=np.array([[0.8, -0.4, 0.0], [0.0, -0.4, 0.0], [-0.8, -0.4, 0.0], [0.0, 0.4, 0.0]]),
     )
     with pytest.raises(SingularPoseError):
-        ExactModel(in_line).forces([0.35, 0, 0], np.zeros(3), np.zeros(3), pushing=[0, 1, 2])
+        WholeModel(in_line).forces([0.35, 0, 0], np.zeros(3), np.zeros(3), pushing=[0, 1, 2])
 
 
 def test_friction_only_takes_energy() -> None:
@@ -282,7 +282,7 @@ def test_friction_only_takes_energy() -> None:
     assert not MODELS["general"].feet(s.q, s.v)[1].any()
 
 
-def test_batches_broadcast(model: ExactModel) -> None:
+def test_batches_broadcast(model: WholeModel) -> None:
     s = states(3)
     count = len(model.pillars.joints)
     forces = np.full((2, 1, count), 100.0)
@@ -334,7 +334,7 @@ def platform(request: pytest.FixtureRequest) -> Platform:
 
 def test_kernels_agree_with_the_derivation(platform: Platform) -> None:
     """Both are exact: only rounding of accelerations of the order of a hundred."""
-    model, s = ExactModel.from_parameters(platform.parameters), states(100)
+    model, s = WholeModel.from_parameters(platform.parameters), states(100)
     pose, twist = model.pose(s.q), model.twist(s.q, s.v)
     acceleration = model.acceleration(s.q, s.v, s.a)
     forces = model.forces(s.q, s.v, s.a, s.wrench)

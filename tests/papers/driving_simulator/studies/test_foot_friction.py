@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from exact_plate import WholeModel
 from paper_plate import PAPER, PLATE
 
 from twin.papers.driving_simulator.dae.integration import integrate_dae
 from twin.papers.driving_simulator.dae.numeric import numeric_dae
 from twin.papers.driving_simulator.exact.friction import SlidingFriction
-from twin.papers.driving_simulator.exact.model import ExactModel
 from twin.papers.driving_simulator.exact.pillars import Pillars
 from twin.papers.driving_simulator.inputs import (
     DrivenLengths,
@@ -80,7 +80,7 @@ def test_forces_are_those_of_the_exact_model() -> None:
     effect = friction_effect(PLATE, INPUTS["sigmoid"], 2.0, SlidingFriction(300.0, 10.0))
     motion = driven_motion(PLATE, INPUTS["sigmoid"], effect.time)
     states = [level.coordinates for level in motion]
-    model = ExactModel(Pillars.from_plate(PLATE), SlidingFriction(300.0, 10.0))
+    model = WholeModel(Pillars.from_plate(PLATE), SlidingFriction(300.0, 10.0))
     np.testing.assert_allclose(effect.with_friction, model.forces(*states), rtol=1e-13, atol=0)
     moved = model.accelerations(*states[:2], effect.with_friction)
     np.testing.assert_allclose(moved, states[2], rtol=0, atol=1e-11)
@@ -98,7 +98,7 @@ def model_forces(plate: PlateModel, inputs: DrivenLengths, duration: float, coun
     """Return forces along the known motion: printed energies, complete ones, exact model."""
     time = np.linspace(0.0, duration, count)
     states = [part.coordinates for part in driven_motion(plate, inputs, time)]
-    exact = ExactModel(Pillars.from_plate(plate)).forces(*states, pushing=PUSHING)
+    exact = WholeModel(Pillars.from_plate(plate)).forces(*states, pushing=PUSHING)
 
     def small_angle(complete: bool) -> Any:
         dae = numeric_dae(plate, complete)
@@ -141,7 +141,7 @@ def test_a_still_plate_is_carried_by_two_pillars() -> None:
 def test_inertia_at_home() -> None:
     for plate in (PLATE, PAPER):
         found = home_inertia(plate)
-        mass = ExactModel(Pillars.from_plate(plate)).mass_matrix([plate.home_length, 0.0, 0.0])
+        mass = WholeModel(Pillars.from_plate(plate)).mass_matrix([plate.home_length, 0.0, 0.0])
         np.testing.assert_allclose(np.diag(found.exact), mass, rtol=0, atol=1e-12)
         roll = plate.roll_inertia + 4 * plate.upper_mass * plate.half_width**2
         assert found.printed[1] == pytest.approx(roll, rel=1e-15)

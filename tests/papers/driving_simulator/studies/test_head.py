@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
+from exact_plate import WholeModel
 from numpy.typing import NDArray
 from paper_plate import PLATE
 from scipy.spatial.transform import Rotation
 
 from twin.errors import InputError
-from twin.papers.driving_simulator.exact.model import ExactModel
 from twin.papers.driving_simulator.exact.pillars import Pillars
 from twin.papers.driving_simulator.studies.head import (
     exact_head_motion,
@@ -112,7 +112,7 @@ def test_small_angle_motion_as_printed(field: str) -> None:
 def test_exact_motion_against_differences(derivative: Any) -> None:
     q, v, a = states()
     motion = exact_head_motion(PLATE, HEAD, q, v, a)
-    model = ExactModel(Pillars.from_plate(PLATE))
+    model = WholeModel(Pillars.from_plate(PLATE))
 
     def place(time: float) -> Array:
         pose = model.pose(q + v * time + 0.5 * a * time**2)

@@ -18,7 +18,6 @@ from twin.papers.driving_simulator.exact.friction import SlidingFriction
 from twin.papers.driving_simulator.exact.pillars import Pillars
 from twin.papers.driving_simulator.exact.terms import ExactTerms, exact_terms
 from twin.papers.driving_simulator.kinematics import checked_coordinates
-from twin.rotations import pose_from_angles
 
 LARGEST_CONDITION = 1e10
 """Of the rows of pillars that hold three dof; beyond it they are a rounded singular set."""
@@ -52,45 +51,17 @@ class ExactModel:
         pillars = Pillars.from_parameters(parameters)
         return cls(pillars, SlidingFriction.from_legs(parameters.legs))
 
-    def pose(self, coordinates: Any) -> FloatArray:
-        """Return the poses `(..., 7)` of coordinates."""
-        shape, (q,) = self._together(coordinates)
-        place = exact_terms(self.pillars, q, np.zeros_like(q)).place
-        return pose_from_angles(place, q[:, 1:], "roll_pitch").reshape((*shape, 7))
-
-    def twist(self, coordinates: Any, rates: Any) -> FloatArray:
-        """Return the twists `(..., 6)` of the plate."""
-        shape, (q, v) = self._together(coordinates, rates=rates)
-        terms = exact_terms(self.pillars, q, v)
-        return _times(terms.twist_map, v).reshape((*shape, 6))
-
     def acceleration(self, coordinates: Any, rates: Any, accelerations: Any) -> FloatArray:
         """Return the time derivatives `(..., 6)` of the plate's twists."""
         shape, (q, v, a) = self._together(coordinates, rates=rates, accelerations=accelerations)
         terms = exact_terms(self.pillars, q, v)
         return (_times(terms.twist_map, a) + terms.twist_bias).reshape((*shape, 6))
 
-    def lengths(self, coordinates: Any) -> FloatArray:
-        """Return the lengths `(..., n)` [m] of the pillars."""
-        shape, (q,) = self._together(coordinates)
-        lengths = exact_terms(self.pillars, q, np.zeros_like(q)).lengths
-        return lengths.reshape((*shape, *lengths.shape[1:]))
-
     def length_jacobian(self, coordinates: Any) -> FloatArray:
         """Return the derivatives `(..., n, 3)` of the lengths by the coordinates."""
         shape, (q,) = self._together(coordinates)
         jacobian = exact_terms(self.pillars, q, np.zeros_like(q)).length_jacobian
         return jacobian.reshape((*shape, *jacobian.shape[1:]))
-
-    def mass_matrix(self, coordinates: Any) -> FloatArray:
-        """Return the mass matrices `(..., 3, 3)`."""
-        shape, (q,) = self._together(coordinates)
-        return exact_terms(self.pillars, q, np.zeros_like(q)).mass.reshape((*shape, 3, 3))
-
-    def bias(self, coordinates: Any, rates: Any) -> FloatArray:
-        """Return the generalised forces `(..., 3)` of gravity and velocities, friction left out."""
-        shape, (q, v) = self._together(coordinates, rates=rates)
-        return exact_terms(self.pillars, q, v).bias.reshape((*shape, 3))
 
     def energy(self, coordinates: Any, rates: Any) -> tuple[FloatArray, FloatArray]:
         """Return kinetic and potential energies `(...)` [J], the latter zero at z = 0."""

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from legs_at_home import home_leg_frames, leg_bodies
 from numpy.typing import NDArray
 from shipped import SHIPPED, shipped_content
 
 import twin
 from twin.machine.body import Cylinder, RigidBody
-from twin.machine.derived import home_leg_frames, leg_bodies
 from twin.machine.joints import PairedCircle, PointList
 from twin.simulation.platform import Platform
 
