@@ -63,17 +63,17 @@ def headline(results: Sequence[CaseResult]) -> list[str]:
     sentences = []
     for label in LABELS.values():
         errors = [
-            (measure.value, result.machine, duration)
+            (measure.value, duration[1])
             for result in results
             if result.case == "free_fall"
             for measure in result.measures
             if (duration := error_name(label, "position").fullmatch(measure.name))
         ]
-        if errors and math.isfinite(sum(value for value, _, _ in errors)):
-            worst, machine, duration = max(errors, key=lambda entry: entry[0])
-            where = f" ({machine}, the largest of {len(errors)} machines)" * (len(errors) > 1)
+        if errors and math.isfinite(sum(value for value, _ in errors)):
+            worst, duration = max(errors)
+            where = f" on all {len(errors)} machines" * (len(errors) > 1)
             sentences.append(
-                f"{label} follows the reference within {worst:.1g} m over {duration[1]} s of free "
+                f"{label} follows the reference within {worst:.1g} m over {duration} s of free "
                 f"fall{where}."
             )
     return sentences
