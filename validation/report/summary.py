@@ -63,11 +63,11 @@ def headline(results: Sequence[CaseResult]) -> list[str]:
     sentences = []
     for label in LABELS.values():
         errors = [
-            (measure.value, duration[1])
+            (measure.value, found[1])
             for result in results
             if result.case == "free_fall"
             for measure in result.measures
-            if (duration := error_name(label, "position").fullmatch(measure.name))
+            if (found := error_name(label, "position").fullmatch(measure.name))
         ]
         if errors and math.isfinite(sum(value for value, _ in errors)):
             worst, duration = max(errors)
