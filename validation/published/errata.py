@@ -10,7 +10,7 @@ from twin.errors import InputError
 
 ERRATA = Path(__file__).parents[1] / "errata.md"
 
-COLUMNS = ("Where", "Printed", "Right", "Shown by")
+COLUMNS = ("Where", "Printed", "Right", "Assumes", "Shown by")
 
 TEST = re.compile(r"`(tests/[\w/]+\.py::test_\w+)`")
 """A test as pytest takes it."""
@@ -24,6 +24,8 @@ class Erratum(NamedTuple):
     printed: str
     right: str
     """what is used in its place"""
+    assumed: str
+    """what that takes for granted beyond the printed text"""
     test: str
     """file and name of the test that shows it"""
 
@@ -70,6 +72,6 @@ def _cells(line: str) -> tuple[str, ...]:
 def _entry(paper: str, row: tuple[str, ...]) -> Erratum:
     test = TEST.fullmatch(row[-1])
     if len(row) != len(COLUMNS) or test is None:
-        raise InputError("errata", f"{paper}: needs four cells and a test at the end: {row}")
-    where, printed, right, _ = row
-    return Erratum(paper, where, printed, right, test[1])
+        raise InputError("errata", f"{paper}: needs five cells and a test at the end: {row}")
+    *cells, _ = row
+    return Erratum(paper, *cells, test[1])

@@ -87,15 +87,21 @@ def test_every_erratum_names_a_test_that_exists() -> None:
 
 @pytest.mark.parametrize(
     "row",
-    ["| (1) | a | b | somewhere |", "| (1) | a | `tests/test_a.py::test_a` |", ""],
-    ids=["no test", "three cells", "no row"],
+    ["| (1) | a | b | c | somewhere |", "| (1) | a | b | `tests/test_a.py::test_a` |", ""],
+    ids=["no test", "four cells", "no row"],
 )
 def test_errata_that_cannot_be_read_are_told(row: str, tmp_path: Path) -> None:
-    head = "# Errata\n\n## Paper\n\nReference.\n\n| Where | Printed | Right | Shown by |\n"
+    head = (
+        "# Errata\n\n## Paper\n\nReference.\n\n| Where | Printed | Right | Assumes | Shown by |\n"
+    )
     page = tmp_path / "errata.md"
-    page.write_text(f"{head}| --- | --- | --- | --- |\n{row}\n")
+    page.write_text(f"{head}| --- | --- | --- | --- | --- |\n{row}\n")
     with pytest.raises(InputError, match="Paper"):
         read_errata(page)
+    page.write_text(
+        f"{head}| --- | --- | --- | --- | --- |\n| 1 | a | b | c | `tests/a.py::test_a` |\n"
+    )
+    assert read_errata(page)[0].entries[0].assumed == "c"
 
 
 def test_printed_rotation_runs_backwards(stewart: Platform) -> None:
