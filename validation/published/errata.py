@@ -73,5 +73,5 @@ def _entry(paper: str, row: tuple[str, ...]) -> Erratum:
     test = TEST.fullmatch(row[-1])
     if len(row) != len(COLUMNS) or test is None:
         raise InputError("errata", f"{paper}: needs five cells and a test at the end: {row}")
-    *cells, _ = row
-    return Erratum(paper, *cells, test[1])
+    where, printed, right, assumed, _ = row
+    return Erratum(paper, where, printed, right, assumed, test[1])
