@@ -16,9 +16,9 @@ from twin.papers.compliant_legs.responses.motion import (
     normalised,
     pose_rate,
 )
-from twin.papers.compliant_legs.rest.equilibrium import Equilibrium
-from twin.papers.compliant_legs.rest.linear import Linearisation, platform_and_legs
+from twin.papers.compliant_legs.rest.modes import Linearisation, platform_and_legs
 from twin.papers.compliant_legs.rest.statics import (
+    Equilibrium,
     StaticForces,
     locked_deflection,
     static_forces,

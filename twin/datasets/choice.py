@@ -11,8 +11,7 @@ from twin.control import controller_names
 from twin.datasets.actors import Actor, Chance, Function
 from twin.datasets.controller_actor import ControllerActor
 from twin.errors import InputError
-from twin.training.policy import Policy
-from twin.training.shipped import policy_for
+from twin.training.policy import Policy, policy_for
 
 if TYPE_CHECKING:
     import gymnasium

@@ -19,8 +19,7 @@ from twin.datasets.actors import as_action
 from twin.datasets.choice import make_actor, saved_policy
 from twin.datasets.episode import EpisodeRecord
 from twin.errors import InputError
-from twin.training.environments import checked_environment
-from twin.training.spaces import channels
+from twin.training.environments import channels, checked_environment
 
 if TYPE_CHECKING:
     import gymnasium

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from twin.training.evaluation.evaluation import Evaluation, evaluate
     from twin.training.export import export_policy
-    from twin.training.policy import Policy
+    from twin.training.policy import Policy, load_policy, policy_names
     from twin.training.run import Training, train
-    from twin.training.shipped import load_policy, policy_names
 
 __all__ = [
     "Evaluation",
@@ -33,8 +32,8 @@ _MODULES = {
     "Policy": "policy",
     "Training": "run",
     "train": "run",
-    "load_policy": "shipped",
-    "policy_names": "shipped",
+    "load_policy": "policy",
+    "policy_names": "policy",
 }
 
 

@@ -20,13 +20,12 @@ from twin.simulation.trajectory import library_versions
 from twin.training.algorithms import make_model, make_normaliser
 from twin.training.callback import CURVE, TrainingCallback, TrainingProgress
 from twin.training.checkpoints import checkpoint_folders, remove_leftovers, restore_generators
-from twin.training.environments import make_environments
+from twin.training.environments import channels, make_environments
 from twin.training.export import export_policy
 from twin.training.learning_curve import LearningCurve
 from twin.training.metrics import METRICS
 from twin.training.policy import Policy, PolicyOrigin
 from twin.training.settings import TrainingSettings, training_settings
-from twin.training.spaces import channels
 from twin.training.vector_adapter import VectorAdapter
 
 CONFIGURATION, POLICY, PICTURE = "config.json", "policy.npz", "learning.png"

@@ -21,7 +21,7 @@ from twin.control.linear.machine import spring_constants
 from twin.errors import InputError, SingularPoseError
 from twin.model.motions import REST
 from twin.papers.compliant_legs.machine import from_parameters
-from twin.papers.compliant_legs.rest.linear import locked_linearisation
+from twin.papers.compliant_legs.rest.modes import locked_linearisation
 from twin.rotations import displaced, displacement
 from twin.simulation.platform import Platform
 

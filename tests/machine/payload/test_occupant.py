@@ -12,10 +12,8 @@ import pytest
 from twin.errors import InputError
 from twin.machine.payload.anthropometry import BODIES, SEXES
 from twin.machine.payload.compliance import TUNING, JointTuning, tuned
-from twin.machine.payload.occupant import CARRIERS, SEAT_HEIGHT, Occupant
-from twin.machine.payload.posture import SeatedPosture
+from twin.machine.payload.occupant import CARRIERS, SEAT_HEIGHT, Occupant, SeatedPosture, Wheelchair
 from twin.machine.payload.segments import Segment, branch, combined, origins, rigid_sum
-from twin.machine.payload.wheelchair import Wheelchair
 
 OCCUPANTS = (
     Occupant(1.75, 75.0),

@@ -11,10 +11,9 @@ import pytest
 import twin
 from twin.errors import InputError
 from twin.machine.body import check_inertia
-from twin.machine.payload.occupant import Occupant
+from twin.machine.payload.occupant import Occupant, Wheelchair
 from twin.machine.payload.seating import seated_on, with_body
 from twin.machine.payload.segments import Segment, combined, rigid_sum
-from twin.machine.payload.wheelchair import Wheelchair
 from twin.simulation.platform import Platform
 
 OCCUPANT = Occupant(1.75, 75.0, wheelchair=Wheelchair())

@@ -10,8 +10,9 @@ import pytest
 
 import twin
 from twin.engines.mechanism.assembly import make_mechanism
-from twin.engines.mujoco.ball import FreeBall
+from twin.engines.mjcf.ball import BALL
 from twin.engines.mujoco.model import compile_model
+from twin.engines.mujoco.platform import FreeBody
 from twin.engines.urdf.robot import platform_urdf
 from twin.model.ball.ball import ball_for
 from twin.model.ball.position import on_plate
@@ -45,7 +46,7 @@ def test_mujoco_model(name: str) -> None:
     )
     data = mujoco.MjData(model)
     mujoco.mj_resetDataKeyframe(model, data, model.key("home").id)
-    seen = on_plate(platform.home, REST, FreeBall(model, data).read())
+    seen = on_plate(platform.home, REST, np.concatenate(FreeBody(model, data, BALL).read()))
     expected = [0.0, 0.0, ball.plate_height + ball.radius, 0.0, 0.0, 0.0]
     np.testing.assert_allclose(seen, expected, rtol=0, atol=1e-14)
 

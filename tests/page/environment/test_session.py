@@ -15,7 +15,7 @@ from twin.errors import ClosedEngineError, InputError, MachineNotFoundError, Sta
 from twin.page.environment.charts import OWN_CHARTS
 from twin.page.environment.session import REST, EnvironmentSession
 from twin.simulation.live.runner import NOTE
-from twin.training.shipped import load_policy
+from twin.training.policy import load_policy
 
 TRACKING, BALANCE = "twin/PoseTracking-v0", "twin/BallBalance-v0"
 

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from compliant_held import free_motion, held_equilibrium, power
 
-from twin.papers.compliant_legs.energies import energy
-from twin.papers.compliant_legs.equations.solve import solve_free
+from twin.papers.compliant_legs.equations.solve import energy, solve_free
 from twin.papers.compliant_legs.loads import NO_LOAD, load
 from twin.papers.compliant_legs.machine import CompliantMachine
 from twin.papers.compliant_legs.responses.motion import locked_motions

@@ -12,8 +12,8 @@ from scipy.spatial.transform import Rotation
 from twin.machine.machine import MachineParameters
 from twin.papers.compliant_legs.equations.solve import solve_free, solve_locked
 from twin.papers.compliant_legs.machine import CompliantMachine
-from twin.papers.compliant_legs.rest.equilibrium import locked_equilibrium
-from twin.papers.compliant_legs.rest.linear import locked_linearisation
+from twin.papers.compliant_legs.rest.modes import locked_linearisation
+from twin.papers.compliant_legs.rest.statics import locked_equilibrium
 from twin.papers.compliant_legs.state import leg_state
 from twin.simulation.platform import Platform
 

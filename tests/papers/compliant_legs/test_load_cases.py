@@ -16,8 +16,8 @@ from twin.papers.compliant_legs.responses.load_cases import (
     standard_load_cases,
 )
 from twin.papers.compliant_legs.responses.motion import locked_motions
-from twin.papers.compliant_legs.rest.equilibrium import locked_equilibrium
-from twin.papers.compliant_legs.rest.linear import locked_linearisation
+from twin.papers.compliant_legs.rest.modes import locked_linearisation
+from twin.papers.compliant_legs.rest.statics import locked_equilibrium
 from twin.papers.compliant_legs.vectors import rotation_matrix
 from twin.rotations import displacement, pose_from_angles
 

@@ -14,10 +14,8 @@ from twin.papers.compliant_legs.equations.solve import rest_lengths, solve_free,
 from twin.papers.compliant_legs.loads import NO_LOAD, load, wrench_in_base
 from twin.papers.compliant_legs.machine import CompliantMachine
 from twin.papers.compliant_legs.responses.motion import locked_motions, locked_states
-from twin.papers.compliant_legs.rest.equilibrium import locked_equilibrium
-from twin.papers.compliant_legs.rest.linear import Linearisation, locked_linearisation
-from twin.papers.compliant_legs.rest.modes import modes_of
-from twin.papers.compliant_legs.rest.statics import locked_deflection
+from twin.papers.compliant_legs.rest.modes import Linearisation, locked_linearisation, modes_of
+from twin.papers.compliant_legs.rest.statics import locked_deflection, locked_equilibrium
 from twin.rotations import displaced, displacement
 
 LOADS = (

@@ -10,9 +10,13 @@ from compliant_held import held_equilibrium
 from numpy.typing import NDArray
 
 import twin
-from twin.papers.compliant_legs.energies import energy
 from twin.papers.compliant_legs.equations.extended_system import solve_extended
-from twin.papers.compliant_legs.equations.solve import rest_lengths, solve_free, solve_locked
+from twin.papers.compliant_legs.equations.solve import (
+    energy,
+    rest_lengths,
+    solve_free,
+    solve_locked,
+)
 from twin.papers.compliant_legs.equations.systems import free_system, locked_system, still_system
 from twin.papers.compliant_legs.machine import CompliantMachine, from_parameters
 from twin.papers.compliant_legs.state import leg_state

@@ -13,9 +13,8 @@ import twin
 from twin.errors import InputError
 from twin.machine.catalogue import parameters_path
 from twin.machine.file.read import parameters_from
-from twin.papers.driving_simulator.exact.friction import SlidingFriction
-from twin.papers.driving_simulator.exact.model import ExactModel
-from twin.papers.driving_simulator.exact.pillars import Pillars
+from twin.papers.driving_simulator.exact.model import ExactModel, SlidingFriction
+from twin.papers.driving_simulator.exact.terms import Pillars
 from twin.papers.driving_simulator.plate import PlateModel
 
 

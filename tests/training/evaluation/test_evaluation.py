@@ -15,14 +15,13 @@ import twin.envs  # noqa: F401 (registers the environments)
 from twin.errors import InputError
 from twin.training import Policy, evaluate
 from twin.training import metrics as table
-from twin.training.environments import make_environments
+from twin.training.environments import channels, make_environments
 from twin.training.evaluation.controllers import TRACKING, run_controller
 from twin.training.evaluation.evaluation import count_parts
 from twin.training.evaluation.report import as_json, as_markdown, report_columns, report_rows
 from twin.training.evaluation.rollout import roll_out
 from twin.training.metrics import Accumulator, Metric, signal_values
 from twin.training.policy import PolicyNetwork, PolicyOrigin
-from twin.training.spaces import channels
 
 POINTS = "stand_in:stand_in/Points-v0"
 DISTANCE = Metric("distance", "mm", "distance", 1e3)

@@ -1,9 +1,12 @@
-"""The multibodies of a machine in Bullet: the legs on the base, and what moves the platform."""
+"""The multibodies of a machine in Bullet, and groups of their joints that are read in one call."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
+from twin.basics.arrays import FloatArray, IndexArray
 from twin.engines.bullet.library import bullet, load
 from twin.engines.mechanism.mechanism import Mechanism
 from twin.engines.urdf.robot import legs_urdf, platform_urdf
@@ -57,3 +60,28 @@ class Bodies:
             self.links[info[12].decode()] = Link(multibody, k)
             if info[2] != bullet.JOINT_FIXED:
                 self.joints[info[1].decode()] = Link(multibody, k)
+
+
+def reader_of(machine: Mechanism) -> FloatArray:
+    """Return the matrix from values and rates of all joints to the joints' part of a reading."""
+    own = np.eye(len(machine.joint_names))
+    deflection, carried = (
+        own[machine.indices(machine.deflection)],
+        own[machine.indices(machine.carried)],
+    )
+    parts = (own[machine.measured].sum(axis=0), deflection, carried)
+    return np.concatenate([np.kron(np.eye(2), part) for part in parts])
+
+
+def by_multibody(links: list[Link], places: list[int]) -> list[tuple[int, list[int], IndexArray]]:
+    """Return for each multibody the numbers of its links, and their places."""
+    groups = []
+    for multibody in sorted({link.multibody for link in links}):
+        own = [
+            (link.number, k)
+            for link, k in zip(links, places, strict=True)
+            if link.multibody == multibody
+        ]
+        numbers, kept = zip(*own, strict=True)
+        groups.append((multibody, list(numbers), np.array(kept, dtype=np.int64)))
+    return groups

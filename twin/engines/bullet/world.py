@@ -11,9 +11,8 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, IndexArray
 from twin.engines.bullet.ball import BulletBall
-from twin.engines.bullet.bodies import Bodies, Link
+from twin.engines.bullet.bodies import Bodies, Link, by_multibody, reader_of
 from twin.engines.bullet.frames import PlatformFrame, inertial_frame
-from twin.engines.bullet.groups import by_multibody, reader_of
 from twin.engines.bullet.library import bullet, connect, disconnect, quiet
 from twin.engines.mechanism.joints import JointForces, JointMotion
 from twin.engines.mechanism.mechanism import Mechanism

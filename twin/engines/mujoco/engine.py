@@ -18,10 +18,10 @@ from twin.engines.guard import LARGEST_GAP
 from twin.engines.mechanism.assembly import make_mechanism
 from twin.engines.mechanism.joints import JointForces, joint_motion
 from twin.engines.mechanism.payload import as_segments, plain
+from twin.engines.mjcf.ball import BALL
 from twin.engines.mjcf.robot import REFERENCE
-from twin.engines.mujoco.ball import FreeBall
 from twin.engines.mujoco.model import compile_model, coordinates, mujoco, velocities
-from twin.engines.mujoco.platform import platform_of
+from twin.engines.mujoco.platform import FreeBody, platform_of
 from twin.engines.mujoco.settings import Settings, make_settings
 from twin.engines.stability import Scheme, check_timestep
 from twin.kernels.loop_gaps import largest_distance
@@ -169,11 +169,12 @@ class MujocoEngine(BaseEngine):
         self._collecting_warnings(mujoco.mj_forward)  # for readers of `data`
 
     def _place_ball(self, ball: Ball, pose: FloatArray, twist: FloatArray, start: Any) -> None:
-        FreeBall(self.model, self.data).place(place_on_plate(ball, pose, twist, start))
+        place = place_on_plate(ball, pose, twist, start)
+        FreeBody(self.model, self.data, BALL).place(place[:7], place[7:])
         self._collecting_warnings(mujoco.mj_forward)  # for readers of `data`
 
     def _read_ball(self, ball: Ball) -> FloatArray:
-        return FreeBall(self.model, self.data).read()
+        return np.concatenate(FreeBody(self.model, self.data, BALL).read())
 
     def _collecting_warnings(self, function: Any) -> None:
         """Call into MuJoCo with its warnings in `_warnings` instead of a log file."""

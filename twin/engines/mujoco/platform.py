@@ -1,4 +1,4 @@
-"""The platform in MuJoCo: on a free joint, or on joints that carry it."""
+"""Platform and ball in MuJoCo: on free joints, or the platform on joints that carry it."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from twin.engines.mujoco.model import mujoco
 from twin.machine.mechanism.parts import PLATFORM
 
 
-class FreePlatform:
-    """A platform on a free joint: position and velocity in base axes, spin in platform axes."""
+class FreeBody:
+    """A body on a free joint: position and velocity in base axes, spin in its own axes."""
 
     sign = 1.0
 
-    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, joint: str = PLATFORM) -> None:
         """Keep views into MuJoCo's own memory; looking them up in each step costs more."""
-        joint = model.joint(PLATFORM)
-        start, first = joint.qposadr[0], joint.dofadr[0]
+        free = model.joint(joint)
+        start, first = free.qposadr[0], free.dofadr[0]
         self._pose: FloatArray = data.qpos[start : start + 7]
         self._velocity = data.qvel[first : first + 3]
         self._spin = data.qvel[first + 3 : first + 6]
 
     def place(self, pose: FloatArray, twist: FloatArray) -> None:
-        """Put the platform at a pose `(7,)` with a twist `(6,)`."""
+        """Put the body at a pose `(7,)` with a twist `(6,)`."""
         self._pose[:] = pose
         self._velocity[:] = twist[:3]
         mujoco.mju_rotVecQuat(self._spin, twist[3:], pose[3:] * [1.0, -1.0, -1.0, -1.0])
@@ -71,6 +71,6 @@ class CarriedPlatform:
 
 def platform_of(
     machine: Mechanism, model: mujoco.MjModel, data: mujoco.MjData
-) -> FreePlatform | CarriedPlatform:
+) -> FreeBody | CarriedPlatform:
     """Return where a machine's platform is kept."""
-    return (FreePlatform if machine.floats else CarriedPlatform)(model, data)
+    return (FreeBody if machine.floats else CarriedPlatform)(model, data)

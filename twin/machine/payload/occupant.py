@@ -2,18 +2,111 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from math import pi, radians
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_vector, one_of, positive
+from twin.basics.arrays import FloatArray, as_floats, as_vector, one_of, positive
 from twin.errors import InputError
 from twin.machine.payload import anthropometry
 from twin.machine.payload.anthropometry import BODIES, PAIRED, SEXES, Body, mass_sum
 from twin.machine.payload.compliance import TUNING, tuned
-from twin.machine.payload.posture import TRUNK, UPRIGHT, SeatedPosture
 from twin.machine.payload.segments import PLATFORM, Segment, rigid_sum
-from twin.machine.payload.wheelchair import Wheelchair
+
+TRUNK = ("pelvis", "abdomen", "thorax")
+UPRIGHT = (*TRUNK, "head")
+"""Segments whose first end is the upper one and whose joint is at the lower end."""
+
+
+@dataclass(frozen=True)
+class SeatedPosture:
+    """Angles [rad] of a posture that is the same on both sides; adopted values.
+
+    Raises:
+        InputError: not finite, or more than half a turn.
+    """
+
+    recline: float = radians(10.0)
+    """Of the trunk: from straight up, backwards"""
+    head: float = 0.0
+    """From straight up, backwards"""
+    thigh: float = radians(90.0)
+    """From straight down, forwards"""
+    shank: float = radians(15.0)
+    """From straight down, forwards"""
+    upper_arm: float = radians(20.0)
+    """From straight down, forwards"""
+    forearm: float = radians(85.0)
+    """From straight down, forwards; the hand goes on in its direction"""
+
+    def __post_init__(self) -> None:
+        for angle in fields(self):
+            value = as_floats(getattr(self, angle.name), angle.name)
+            if value.ndim or not abs(value) <= pi:
+                raise InputError(angle.name, f"must be one angle of at most pi rad, got {value}")
+
+    def direction(self, segment: str) -> FloatArray:
+        """Return the unit vector `(3,)` from the first to the second end of a segment.
+
+        Axes of the platform: x to the front, y to the left, z up.
+        """
+        if segment == "foot":
+            return np.array([1.0, 0.0, 0.0])
+        named = {"hand": "forearm"} | dict.fromkeys(TRUNK, "recline")
+        angle = getattr(self, named.get(segment, segment))
+        return np.array([np.sin(angle), 0.0, -np.cos(angle)])
+
+
+@dataclass(frozen=True)
+class Wheelchair:
+    """A manual wheelchair: a uniform box tied to the platform.
+
+    Mass and seat height are those from which a chair counts as a standard one in the United States
+    (Medicare class K0001: more than 36 lb, seat at 19 in or more), rounded up; the box is adopted.
+
+    Raises:
+        InputError: numbers that no chair can have.
+    """
+
+    mass: float = 17.0
+    """[kg]"""
+    seat_height: float = 0.49
+    """Top of the seat above the platform [m]"""
+    length: float = 1.05
+    """[m]"""
+    width: float = 0.62
+    """[m]"""
+    height: float = 0.90
+    """[m]"""
+    behind: float = 0.05
+    """Centre of mass behind the occupant's hips [m]"""
+
+    def __post_init__(self) -> None:
+        for size in fields(self):
+            if size.name != "behind":
+                positive(getattr(self, size.name), size.name)
+        if as_floats(self.behind, "behind").ndim:
+            raise InputError("behind", "must be one number")
+
+    def segment(self, seat: FloatArray) -> Segment:
+        """Return the chair on the platform under a seat at `(3,)` [m]."""
+        squares = np.square([self.length, self.width, self.height])
+        return Segment(
+            "wheelchair",
+            PLATFORM,
+            "fixed",
+            np.zeros(3),
+            np.array([seat[0] - self.behind, seat[1], 0.0]),
+            0.0,
+            0.0,
+            0.0,
+            self.mass,
+            np.array([0.0, 0.0, self.height / 2.0]),
+            np.diag(self.mass * (squares.sum() - squares) / 12.0),
+            np.array([0.0, 0.0, self.height]),
+        )
+
 
 SEAT_HEIGHT = 0.45
 """Top of the seat above the platform [m] without a wheelchair, adopted."""

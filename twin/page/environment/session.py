@@ -25,9 +25,9 @@ from twin.page.environment.charts import EnvironmentCharts
 from twin.simulation.live.machine_charts import History
 from twin.simulation.live.runner import KEPT, NOTE
 from twin.simulation.scene import Scene
+from twin.training.environments import check_fit
 from twin.training.evaluation.baselines import ISOLATION_LAW, ZERO
-from twin.training.shipped import policies_of, policy_for
-from twin.training.spaces import check_fit
+from twin.training.policy import policies_of, policy_for
 
 RANDOM = "random"
 

@@ -8,8 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from twin.papers.driving_simulator.jets import arctangent, cosine, secant, tangent
-from twin.papers.driving_simulator.kinematics import PlateKinematics
+from twin.papers.driving_simulator.kinematics import (
+    PlateKinematics,
+    arctangent,
+    cosine,
+    secant,
+    tangent,
+)
 from twin.papers.driving_simulator.plate import FIXED
 
 

@@ -17,10 +17,10 @@ import numpy as np
 
 from twin.engines.guard import LARGEST_GAP
 from twin.engines.mechanism.joints import joint_motion
-from twin.engines.mujoco.ball import FreeBall
+from twin.engines.mjcf.ball import BALL
 from twin.engines.mujoco.engine import SAVED
 from twin.engines.mujoco.model import coordinates, mujoco, velocities
-from twin.engines.mujoco.platform import platform_of
+from twin.engines.mujoco.platform import FreeBody, platform_of
 from twin.engines.stability import check_timestep
 from twin.errors import InputError
 from twin.kernels.batched.drives import issue_rows
@@ -152,7 +152,7 @@ class MujocoBatchedPlant(BatchedPlant):
         if self.rolling_ball is not None:
             self.ball[index] = place_on_plate(self.rolling_ball, state.pose, state.twist, ball)
             self.ball_lost[index] = False
-            FreeBall(model, data).place(self.ball[index])
+            FreeBody(model, data, BALL).place(self.ball[index, :7], self.ball[index, 7:])
         elif ball is not None:
             raise InputError("ball", "this batch was made without one")
         self._batch.reset([index], stage=STEP_ONLY)  # warnings that were counted

@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 
 from twin.control import controller_names
 from twin.errors import InputError
+from twin.training.environments import check_fit
 from twin.training.evaluation.controllers import TRACKING, run_controller
 from twin.training.evaluation.rollout import Act, Outcome, roll_out
 from twin.training.metrics import Metric
-from twin.training.policy import Policy
-from twin.training.shipped import policy_for
-from twin.training.spaces import check_fit
+from twin.training.policy import Policy, policy_for
 
 ZERO, ISOLATION_LAW = "zero", "isolation_law"
 """Actions of zero: residual ones leave the law beneath them alone, others hold the actuators."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.papers.compliant_legs.responses.load_cases import LoadResponse
-from twin.papers.compliant_legs.responses.occupant_study import OccupantEffect
+from twin.papers.compliant_legs.responses.load_cases import LoadResponse, OccupantEffect
 from twin.validation.results import Curve, Panel, Plot
 
 

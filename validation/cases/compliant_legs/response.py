@@ -18,14 +18,14 @@ from twin.machine.payload import Occupant, Wheelchair
 from twin.papers.compliant_legs.machine import CompliantMachine, from_parameters
 from twin.papers.compliant_legs.responses.load_cases import (
     LoadResponse,
+    OccupantEffect,
+    occupant_study,
     run_load_cases,
     standard_load_cases,
 )
 from twin.papers.compliant_legs.responses.motion import locked_motions
-from twin.papers.compliant_legs.responses.occupant_study import OccupantEffect, occupant_study
-from twin.papers.compliant_legs.rest.equilibrium import Equilibrium, locked_equilibrium
-from twin.papers.compliant_legs.rest.linear import locked_linearisation
-from twin.papers.compliant_legs.rest.modes import Modes, modes_of
+from twin.papers.compliant_legs.rest.modes import Modes, locked_linearisation, modes_of
+from twin.papers.compliant_legs.rest.statics import Equilibrium, locked_equilibrium
 from twin.rotations import displacement
 from twin.simulation.platform import Platform
 from twin.validation.case import Case

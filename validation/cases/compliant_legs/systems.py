@@ -16,9 +16,13 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.errors import MissingDependencyError
 from twin.model.motions import REST
-from twin.papers.compliant_legs.energies import energy
 from twin.papers.compliant_legs.equations.extended_system import solve_extended
-from twin.papers.compliant_legs.equations.solve import rest_lengths, solve_free, solve_locked
+from twin.papers.compliant_legs.equations.solve import (
+    energy,
+    rest_lengths,
+    solve_free,
+    solve_locked,
+)
 from twin.papers.compliant_legs.equations.systems import free_system, locked_system, still_system
 from twin.papers.compliant_legs.machine import CompliantMachine, from_parameters
 from twin.simulation.platform import Platform

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from twin.papers.driving_simulator.exact.friction import SlidingFriction
-from twin.papers.driving_simulator.exact.model import ExactModel
+from twin.papers.driving_simulator.exact.model import ExactModel, SlidingFriction
 from twin.papers.driving_simulator.inputs import sinusoidal_inputs
 from twin.papers.driving_simulator.plate import CORNERS, PlateModel
 from twin.papers.driving_simulator.studies.foot_friction import FrictionEffect, friction_effect

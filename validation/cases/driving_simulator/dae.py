@@ -18,13 +18,12 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.papers.driving_simulator.dae.index_reduction import IndexReduction, reduce_index
 from twin.papers.driving_simulator.dae.integration import DaeRun, integrate_dae
-from twin.papers.driving_simulator.dae.lagrange import symbolic_dae
+from twin.papers.driving_simulator.dae.lagrange import PUSHING, home_inertia, symbolic_dae
 from twin.papers.driving_simulator.exact.model import ExactModel
-from twin.papers.driving_simulator.exact.pillars import Pillars
+from twin.papers.driving_simulator.exact.terms import Pillars
 from twin.papers.driving_simulator.inputs import sigmoid_inputs, sinusoidal_inputs
 from twin.papers.driving_simulator.plate import PlateModel
 from twin.papers.driving_simulator.studies.foot_friction import driven_motion
-from twin.papers.driving_simulator.studies.printed_energy import PUSHING, home_inertia
 from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.cases.driving_simulator.figures import response_plot

@@ -9,9 +9,9 @@ from twin.papers.driving_simulator.closed_forms import ExactKinematics, SmallAng
 from twin.papers.driving_simulator.dae.integration import DaeRun
 from twin.papers.driving_simulator.dae.lagrange import DRIVEN
 from twin.papers.driving_simulator.plate import CORNERS, PlateModel
-from twin.papers.driving_simulator.studies.envelope import translational_envelope
 from twin.papers.driving_simulator.studies.error_map import ErrorMap
 from twin.papers.driving_simulator.studies.foot_friction import FrictionEffect
+from twin.papers.driving_simulator.studies.motion_ranges import translational_envelope
 from twin.papers.driving_simulator.studies.redundancy import wrong_length
 from twin.validation.measures.comparison import log_curve
 from twin.validation.results import Curve, Field, Map, Panel, Plot

@@ -8,21 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
+from exact_plate import SlidingFriction, WholeModel
 from paper_plate import PAPER, PLATE
 
 from twin.papers.driving_simulator.closed_forms import ExactKinematics, SmallAngleKinematics
 from twin.papers.driving_simulator.dae.index_reduction import reduce_index
-from twin.papers.driving_simulator.dae.integration import integrate_dae
-from twin.papers.driving_simulator.dae.lagrange import symbolic_dae
-from twin.papers.driving_simulator.dae.numeric import numeric_dae
-from twin.papers.driving_simulator.dae.symbols import DaeSymbols
-from twin.papers.driving_simulator.exact.friction import SlidingFriction
-from twin.papers.driving_simulator.exact.model import ExactModel
-from twin.papers.driving_simulator.exact.pillars import Pillars
+from twin.papers.driving_simulator.dae.integration import integrate_dae, numeric_dae
+from twin.papers.driving_simulator.dae.lagrange import DaeSymbols, home_inertia, symbolic_dae
+from twin.papers.driving_simulator.exact.terms import Pillars
 from twin.papers.driving_simulator.inputs import sigmoid_inputs, sinusoidal_inputs
 from twin.papers.driving_simulator.studies.foot_friction import friction_effect
 from twin.papers.driving_simulator.studies.head import exact_head_motion
-from twin.papers.driving_simulator.studies.printed_energy import home_inertia
 
 
 def equation(kinetic: Any, potential: Any, symbols: DaeSymbols, number: int) -> Any:
@@ -114,7 +110,7 @@ def test_second_order_terms_are_twice_too_large(part: str, axis: str, printed: f
 def test_sideways_motion_is_missing_in_the_kinetic_energy() -> None:
     """x_mp = hmp_rr theta moves 270 kg by 0.3549 m per radian: 34 kg m2 in roll and in pitch."""
     inertia = home_inertia(PAPER)
-    exact = ExactModel(Pillars.from_plate(PAPER)).mass_matrix([PAPER.home_length, 0.0, 0.0])
+    exact = WholeModel(Pillars.from_plate(PAPER)).mass_matrix([PAPER.home_length, 0.0, 0.0])
     np.testing.assert_allclose(exact, np.diag(inertia.exact), rtol=0, atol=1e-12)
     missing = inertia.exact - inertia.printed
     np.testing.assert_allclose(missing, [0.0, 34.007, 34.007], rtol=0, atol=1e-3)
@@ -127,7 +123,7 @@ def test_lowering_by_tilt_is_missing_in_the_potential_energy(axis: int) -> None:
     """Lengths of a tilted plate held still: weight times height tilts it, in the print nothing."""
     q = np.array([PAPER.home_length, 0.0, 0.0])
     q[axis] = angle = 0.01
-    exact = ExactModel(Pillars.from_plate(PAPER))
+    exact = WholeModel(Pillars.from_plate(PAPER))
     forces = exact.forces(q, np.zeros(3), np.zeros(3))
     moment = float(forces @ [(-0.41, 0.41, 0.41, -0.41), (-0.8, -0.8, 0.8, 0.8)][axis - 1])
     assert moment / angle == pytest.approx(-270 * 9.81 * PAPER.home_length, rel=1e-3)

@@ -10,10 +10,9 @@ import pytest
 from paper_plate import PAPER, PLATE
 
 from twin.errors import InputError, IntegrationError
-from twin.papers.driving_simulator.dae.integration import CORRECTIONS, integrate_dae
-from twin.papers.driving_simulator.dae.numeric import numeric_dae
+from twin.papers.driving_simulator.dae.integration import CORRECTIONS, integrate_dae, numeric_dae
 from twin.papers.driving_simulator.exact.model import ExactModel
-from twin.papers.driving_simulator.exact.pillars import Pillars
+from twin.papers.driving_simulator.exact.terms import Pillars
 from twin.papers.driving_simulator.inputs import (
     DrivenLengths,
     InputSample,

@@ -19,9 +19,9 @@ from twin.papers.driving_simulator.dae.index_reduction import (
     multipliers_of_motion,
     reduce_index,
 )
+from twin.papers.driving_simulator.dae.integration import numeric_dae
 from twin.papers.driving_simulator.dae.lagrange import SymbolicDae, symbolic_dae
-from twin.papers.driving_simulator.dae.numeric import numeric_dae
-from twin.papers.driving_simulator.exact.pillars import Pillars
+from twin.papers.driving_simulator.exact.terms import Pillars
 
 R = sympy.Rational
 

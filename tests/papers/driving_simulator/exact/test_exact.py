@@ -19,9 +19,8 @@ from twin.errors import InputError, SingularPoseError
 from twin.machine.catalogue import parameters_path
 from twin.machine.file.read import parameters_from
 from twin.papers.driving_simulator.closed_forms import ExactKinematics
-from twin.papers.driving_simulator.exact.friction import SlidingFriction
-from twin.papers.driving_simulator.exact.pillars import Pillars
-from twin.papers.driving_simulator.exact.terms import exact_terms
+from twin.papers.driving_simulator.exact.model import SlidingFriction
+from twin.papers.driving_simulator.exact.terms import Pillars, exact_terms
 from twin.simulation.platform import Platform
 
 Array = NDArray[np.float64]

@@ -9,10 +9,10 @@ import pytest
 from exact_plate import WholeModel
 from paper_plate import PAPER, PLATE
 
-from twin.papers.driving_simulator.dae.integration import integrate_dae
-from twin.papers.driving_simulator.dae.numeric import numeric_dae
-from twin.papers.driving_simulator.exact.friction import SlidingFriction
-from twin.papers.driving_simulator.exact.pillars import Pillars
+from twin.papers.driving_simulator.dae.integration import integrate_dae, numeric_dae
+from twin.papers.driving_simulator.dae.lagrange import PUSHING, home_inertia
+from twin.papers.driving_simulator.exact.model import SlidingFriction
+from twin.papers.driving_simulator.exact.terms import Pillars
 from twin.papers.driving_simulator.inputs import (
     DrivenLengths,
     sigmoid_inputs,
@@ -20,7 +20,6 @@ from twin.papers.driving_simulator.inputs import (
 )
 from twin.papers.driving_simulator.plate import PlateModel
 from twin.papers.driving_simulator.studies.foot_friction import driven_motion, friction_effect
-from twin.papers.driving_simulator.studies.printed_energy import PUSHING, home_inertia
 
 INPUTS = {"sinusoidal": sinusoidal_inputs(PLATE), "sigmoid": sigmoid_inputs(PLATE)}
 

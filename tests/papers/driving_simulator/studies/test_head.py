@@ -13,7 +13,7 @@ from paper_plate import PLATE
 from scipy.spatial.transform import Rotation
 
 from twin.errors import InputError
-from twin.papers.driving_simulator.exact.pillars import Pillars
+from twin.papers.driving_simulator.exact.terms import Pillars
 from twin.papers.driving_simulator.studies.head import (
     exact_head_motion,
     in_plate_axes,

@@ -12,12 +12,12 @@ from scipy.spatial import ConvexHull
 
 from twin.papers.driving_simulator.closed_forms import ExactKinematics, SmallAngleKinematics
 from twin.papers.driving_simulator.kinematics import PlateKinematics
-from twin.papers.driving_simulator.studies.envelope import translational_envelope
 from twin.papers.driving_simulator.studies.motion_ranges import (
     exact_ranges,
     exact_ranges_at_best_heave,
     small_angle_ranges,
     stroke_shares,
+    translational_envelope,
 )
 
 MODELS = (SmallAngleKinematics, ExactKinematics)

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from twin.errors import InputError
 from twin.papers.driving_simulator.closed_forms import ExactKinematics, SmallAngleKinematics
 from twin.papers.driving_simulator.exact.model import ExactModel
-from twin.papers.driving_simulator.exact.pillars import Pillars
+from twin.papers.driving_simulator.exact.terms import Pillars
 from twin.papers.driving_simulator.plate import CORNERS
 from twin.papers.driving_simulator.studies.redundancy import (
     TWISTING,

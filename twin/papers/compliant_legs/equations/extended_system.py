@@ -14,7 +14,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.papers.compliant_legs.equations.leg_equations import angles_of, leg_functions
-from twin.papers.compliant_legs.equations.platform_rows import (
+from twin.papers.compliant_legs.equations.rows import (
     platform_forces,
     platform_mass_matrix,
 )

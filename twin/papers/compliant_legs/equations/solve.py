@@ -1,4 +1,4 @@
-"""Solutions of the paper's systems: accelerations, joint reactions, forces, rest lengths."""
+"""Solutions of the paper's systems: accelerations, reactions, forces, rest lengths; energies."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError, SingularPoseError
+from twin.papers.compliant_legs.equations.rows import platform_mass_matrix
 from twin.papers.compliant_legs.equations.systems import (
     LinearSystem,
     free_system,
@@ -16,8 +17,14 @@ from twin.papers.compliant_legs.equations.systems import (
     still_system,
 )
 from twin.papers.compliant_legs.machine import CompliantMachine
-from twin.papers.compliant_legs.state import checked_pose, checked_state
-from twin.papers.compliant_legs.vectors import dot, least_squares, solved, tip_matrices
+from twin.papers.compliant_legs.state import checked_pose, checked_state, leg_state
+from twin.papers.compliant_legs.vectors import (
+    dot,
+    least_squares,
+    rotation_matrix,
+    solved,
+    tip_matrices,
+)
 
 SINGULAR = 1e-11
 """Smallest singular value over the largest of a system that holds the platform."""
@@ -183,3 +190,30 @@ def _solution(
         forces.reshape((*shape, n)),
         np.array(rest).reshape((*shape, n)),
     )
+
+
+def energy(
+    machine: CompliantMachine, pose: Any, twist: Any = None, deflection: Any = None
+) -> tuple[FloatArray, FloatArray]:
+    """Return kinetic and potential energy `(...)` [J], zero at z = 0 and with relaxed springs.
+
+    Arguments as for `solve_free`.
+
+    Raises:
+        InputError: wrong shapes, not finite, no unit quaternion.
+        SingularPoseError: a leg has no length.
+
+    Reference: compliant-leg paper, equations (9), (10), (30), corrected.
+    """
+    shape, (poses, twists, deflections) = checked_state(machine, pose, twist, deflection)
+    legs = leg_state(machine, poses, twists, deflections)
+    mass = platform_mass_matrix(machine, poses)
+    kinetic = dot(twists, (mass @ twists[..., None])[..., 0]) / 2.0
+    squares = legs.radius_rates**2 + legs.radii**2 * legs.turning_squared[..., None]
+    kinetic = kinetic + (legs.masses * squares).sum(axis=(-1, -2)) / 2.0
+    center = poses[:, :3] + rotation_matrix(poses) @ machine.platform_center
+    heights = (legs.first_moment * legs.direction[..., 2]).sum(axis=-1)
+    heights = heights + (legs.masses.sum(axis=-1) * machine.base_joints[:, 2]).sum()
+    lifted = machine.gravity * (machine.platform_mass * center[:, 2] + heights)
+    stretched = (machine.stiffness * legs.deflection**2).sum(axis=-1) / 2.0
+    return np.asarray(kinetic).reshape(shape), np.asarray(lifted + stretched).reshape(shape)

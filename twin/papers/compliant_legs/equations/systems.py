@@ -21,8 +21,10 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.papers.compliant_legs.equations.leg_rows import LegRows, force_without_spring, leg_rows
-from twin.papers.compliant_legs.equations.platform_rows import (
+from twin.papers.compliant_legs.equations.rows import (
+    LegRows,
+    force_without_spring,
+    leg_rows,
     platform_forces,
     platform_mass_matrix,
 )

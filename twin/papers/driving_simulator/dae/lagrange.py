@@ -7,6 +7,16 @@ Four constraints tie the lengths to heave, roll and pitch, three drive lengths a
 The paper prints a minus before lambda and hmp_rl twice among the driven lengths; its solutions
 belong to the plus and to hmp_fr, hmp_rl, hmp_fl.
 
+Forces are of first order in the angles where energies are of second order. The printed energies
+leave out two terms of second order, and so forces of first order:
+
+- The plate turns about the fixed foot, a pillar's length below: its centre moves sideways by
+  x_mp = hmp_rr theta, y_mp = -hmp_rr phi + ... The kinetic energy has of all horizontal motion only
+  what the product roll * pitch brings to the corners.
+- A plate on pillars of constant lengths comes down when it tilts, by the factor
+  cos(phi) cos(theta) = 1 - (phi^2 + theta^2) / 2. The potential energy takes the pillars as
+  vertical.
+
 Reference: driving simulator paper, section "Dynamic Modeling".
 """
 
@@ -15,14 +25,150 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from twin.basics.arrays import FloatArray
 from twin.basics.optional import optional
-from twin.papers.driving_simulator.dae.energy import (
-    corner_points,
-    kinetic_energy,
-    potential_energy,
-)
-from twin.papers.driving_simulator.dae.symbols import DaeSymbols, dae_symbols
-from twin.papers.driving_simulator.plate import PlateModel
+from twin.papers.driving_simulator.plate import CORNERS, FIXED, SIGNS, PlateModel
+
+COORDINATES = ("z_mp", "phi_mp", "theta_mp", "hmp_rr", "hmp_rl", "hmp_fl", "hmp_fr")
+"""Heave, roll, pitch and the four lengths: the seven coordinates in the paper's order."""
+
+INPUTS = ("f_1", "f_2", "f_3")
+"""Lengths as functions of time of the pillars front right, rear left, front left."""
+
+
+class DaeSymbols(NamedTuple):
+    """Coordinates, inputs and multipliers as symbols; a leading d or dd is a time derivative."""
+
+    coordinates: tuple[Any, ...]
+    rates: tuple[Any, ...]
+    accelerations: tuple[Any, ...]
+    inputs: tuple[Any, ...]
+    input_rates: tuple[Any, ...]
+    input_accelerations: tuple[Any, ...]
+    multipliers: tuple[Any, ...]
+
+    def time_derivative(self, expression: Any) -> Any:
+        """Return the time derivative of an expression or a matrix without accelerations."""
+        slopes = zip(
+            (*self.coordinates, *self.rates, *self.inputs, *self.input_rates),
+            (*self.rates, *self.accelerations, *self.input_rates, *self.input_accelerations),
+            strict=True,
+        )
+        terms = (expression.diff(symbol) * rate for symbol, rate in slopes)
+        return sum(terms, start=0 * expression)
+
+    @property
+    def heave(self) -> Any:
+        """Height of the plate's centre."""
+        return self.coordinates[0]
+
+    @property
+    def roll(self) -> Any:
+        """Angle about x."""
+        return self.coordinates[1]
+
+    @property
+    def pitch(self) -> Any:
+        """Angle about y."""
+        return self.coordinates[2]
+
+    def length(self, corner: str) -> Any:
+        """Return the length of the pillar at a corner of `plate.CORNERS`."""
+        place = "".join(part[0] for part in corner.split("_"))
+        return self.coordinates[COORDINATES.index(f"hmp_{place}")]
+
+
+def dae_symbols() -> DaeSymbols:
+    """Return the symbols; the same ones at every call.
+
+    Raises:
+        MissingDependencyError: sympy is not installed.
+    """
+    symbols = optional("sympy").symbols
+
+    def named(names: tuple[str, ...], prefix: str = "") -> tuple[Any, ...]:
+        return tuple(symbols([prefix + name for name in names], real=True))
+
+    multipliers = tuple(f"lambda{k + 1}" for k in range(len(COORDINATES)))
+    return DaeSymbols(
+        named(COORDINATES),
+        named(COORDINATES, "d"),
+        named(COORDINATES, "dd"),
+        named(INPUTS),
+        named(INPUTS, "d"),
+        named(INPUTS, "dd"),
+        named(multipliers),
+    )
+
+
+def exact_number(value: float) -> Any:
+    """Return a decimal number as a fraction: 0.41 is 41/100."""
+    return optional("sympy").Rational(repr(value))
+
+
+def corner_points(plate: PlateModel) -> dict[str, tuple[Any, Any]]:
+    """Return x and y [m] of the pillars on the plate, by corner, as fractions."""
+    length, width = exact_number(plate.half_length), exact_number(plate.half_width)
+    return {
+        name: (int(x) * length, int(y) * width) for name, (x, y) in zip(CORNERS, SIGNS, strict=True)
+    }
+
+
+def kinetic_energy(plate: PlateModel, symbols: DaeSymbols, complete: bool = False) -> Any:
+    """Return the kinetic energy.
+
+    Args:
+        plate: its `foot_mass` counts only in the complete energy.
+        symbols: of the coordinates.
+        complete: with all horizontal motion; False is the energy as printed.
+    """
+    rate = symbols.time_derivative
+    roll, pitch = symbols.roll, symbols.pitch
+    roll_inertia, pitch_inertia = (
+        exact_number(plate.roll_inertia),
+        exact_number(plate.pitch_inertia),
+    )
+    twice = exact_number(plate.plate_mass) * rate(symbols.heave) ** 2
+    twice += roll_inertia * rate(roll) ** 2 + pitch_inertia * rate(pitch) ** 2
+    center = _center(plate, symbols) if complete else (0, 0)
+    if complete:
+        twice += exact_number(plate.plate_mass) * sum(rate(part) ** 2 for part in center)
+    for name, (x, _) in corner_points(plate).items():
+        length = symbols.length(name)
+        corner = (center[0], center[1] + roll * pitch * x, length)
+        moving = [rate(part) ** 2 for part in corner if part != 0]
+        twice += exact_number(plate.upper_mass) * sum(moving)
+        if complete:
+            foot = (corner[0] - length * pitch, corner[1] + length * roll)
+            twice += exact_number(plate.foot_mass) * sum(rate(part) ** 2 for part in foot)
+    return twice / 2
+
+
+def potential_energy(plate: PlateModel, symbols: DaeSymbols, complete: bool = False) -> Any:
+    """Return the potential energy, zero where all coordinates are.
+
+    The paper prints hmp_rr in the plate's term; it must be z_mp.
+
+    Args:
+        plate: its masses and gravity.
+        symbols: of the coordinates.
+        complete: with the lowering by tilt; False is the energy as printed.
+    """
+    raised = exact_number(plate.upper_mass) * sum(symbols.length(name) for name in CORNERS)
+    raised += exact_number(plate.plate_mass) * symbols.heave
+    lowered = (symbols.roll**2 + symbols.pitch**2) / 2 if complete else 0
+    return exact_number(plate.gravity) * raised * (1 - lowered)
+
+
+def _center(plate: PlateModel, symbols: DaeSymbols) -> tuple[Any, Any]:
+    """Return x and y [m] of the plate's centre: x_mp and y_mp of the paper."""
+    fixed = CORNERS[FIXED]
+    x, _ = corner_points(plate)[fixed]
+    roll, pitch, length = symbols.roll, symbols.pitch, symbols.length(fixed)
+    return pitch * length, -roll * pitch * x - roll * length
+
 
 TIED = ("rear_right", "front_left", "front_right", "rear_left")
 """Order of the first four constraints."""
@@ -103,3 +249,32 @@ def _derived(plate: PlateModel, complete: bool) -> SymbolicDae:
         equations.jacobian(symbols.accelerations),
         equations.subs(dict.fromkeys(symbols.accelerations, 0)),
     )
+
+
+PUSHING = tuple(CORNERS.index(name) for name in DRIVEN)
+"""The driven pillars; the fourth follows without a force, as in the paper."""
+
+
+class HomeInertia(NamedTuple):
+    """Inertia at home against heave [kg], roll and pitch [kg m2], `(3,)` each."""
+
+    printed: FloatArray
+    """From the printed energy"""
+    exact: FloatArray
+
+
+def home_inertia(plate: PlateModel) -> HomeInertia:
+    """Return the inertia of a level plate at its home length, in the printed and the exact model.
+
+    Both are diagonal. They differ by lifted_mass * home_length^2 in roll and in pitch.
+    """
+    pillars = len(CORNERS) * plate.upper_mass
+    printed = np.array(
+        [
+            plate.lifted_mass,
+            plate.roll_inertia + pillars * plate.half_width**2,
+            plate.pitch_inertia + pillars * plate.half_length**2,
+        ]
+    )
+    sideways = plate.lifted_mass * plate.home_length**2 * np.array([0.0, 1.0, 1.0])
+    return HomeInertia(printed, printed + sideways)

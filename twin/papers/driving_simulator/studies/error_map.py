@@ -9,8 +9,10 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.papers.driving_simulator.closed_forms import ExactKinematics, SmallAngleKinematics
 from twin.papers.driving_simulator.plate import PlateModel
-from twin.papers.driving_simulator.studies.envelope import translational_envelope
-from twin.papers.driving_simulator.studies.motion_ranges import exact_ranges_at_best_heave
+from twin.papers.driving_simulator.studies.motion_ranges import (
+    exact_ranges_at_best_heave,
+    translational_envelope,
+)
 
 
 class SmallAngleErrors(NamedTuple):

@@ -14,9 +14,8 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.papers.driving_simulator.closed_forms import ExactKinematics
-from twin.papers.driving_simulator.exact.friction import SlidingFriction
-from twin.papers.driving_simulator.exact.model import ExactModel
-from twin.papers.driving_simulator.exact.pillars import Pillars
+from twin.papers.driving_simulator.exact.model import ExactModel, SlidingFriction
+from twin.papers.driving_simulator.exact.terms import Pillars
 from twin.papers.driving_simulator.inputs import DrivenLengths
 from twin.papers.driving_simulator.kinematics import ConfigurationMotion
 from twin.papers.driving_simulator.plate import PlateModel

@@ -14,8 +14,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_vector
 from twin.papers.driving_simulator.closed_forms import ExactKinematics, SmallAngleKinematics
-from twin.papers.driving_simulator.jets import Jet
-from twin.papers.driving_simulator.kinematics import ConfigurationMotion, checked_coordinates
+from twin.papers.driving_simulator.kinematics import ConfigurationMotion, Jet, checked_coordinates
 from twin.papers.driving_simulator.plate import PlateModel
 
 
