@@ -10,7 +10,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
-from twin.kernels.tasks.motion_cueing.car import GRAVITY, drive_car
+from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.motion.cueing import MANOEUVRES, Car, Manoeuvre, make_manoeuvre, read_manoeuvre
 from twin.motion.cueing.car import STEP
 from twin.motion.motion import minimum_jerk
@@ -88,37 +88,7 @@ def random_drive(generator: np.random.Generator, intensity: float, car: Car | No
         begin += piece.seconds + float(generator.uniform(0.2, 1.0))
         now = float(expected_speed(speed, along)[-1])
     steer = wheel_angle(chosen, expected_speed(speed, along), side)
-    return Drive(driven(chosen, speed, steer, along), speed, intensity, tuple(names))
-
-
-def driven(car: Car, speed: float, steer: FloatArray, traction: FloatArray) -> Manoeuvre:
-    """Return the manoeuvre of `Car.drive`, by the compiled kernel.
-
-    Args:
-        car: any.
-        speed: [m/s] at the start.
-        steer: `(2 n + 1,)` [rad] of the front wheels, at half steps of `twin.motion.cueing.car`.
-        traction: `(2 n + 1,)` [m/s2] commanded to engine and brakes, likewise.
-    """
-    rows = np.empty(((len(steer) + 1) // 2, 6))
-    drive_car(packed_car(car), speed, steer, traction, STEP, rows)
-    time = np.arange(len(rows), dtype=np.float64) * STEP
-    return Manoeuvre(DRIVE, time, rows[:, :3], rows[:, 3:])
-
-
-def packed_car(car: Car) -> FloatArray:
-    """Return the entries `(CAR_SIZE,)` of a car for `drive_car`."""
-    tyres = [
-        value
-        for tyre in (car.front_tyre, car.rear_tyre)
-        for value in (tyre.stiffness, tyre.friction, tyre.shape, float(tyre.linear))
-    ]
-    body = (
-        car.mass, car.sprung_mass, car.yaw_inertia, car.roll_inertia, car.pitch_inertia,
-        car.front, car.rear, car.height, car.arm, car.roll_stiffness, car.roll_damping,
-        car.pitch_stiffness, car.pitch_damping,
-    )  # fmt: skip
-    return np.array([*body, *tyres, *car.head], dtype=np.float64)
+    return Drive(chosen.drive(DRIVE, speed, steer, along), speed, intensity, tuple(names))
 
 
 def expected_speed(speed: float, along: FloatArray) -> FloatArray:

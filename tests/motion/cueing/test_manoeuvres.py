@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twin.errors import InputError
-from twin.kernels.tasks.motion_cueing.car import GRAVITY
+from twin.kernels.tasks.motion_cueing.car import FRONT_TYRE, GRAVITY, REAR_TYRE, side_force
 from twin.motion.cueing import (
     MANOEUVRES,
     Car,
@@ -59,13 +59,14 @@ def test_braking_dives_and_stops():
 
 @given(st.floats(1e-3, 0.4), st.floats(500.0, 2e4))
 def test_tyres_have_one_slope_and_saturate(slip, load):
-    tyre = Tyre(80e3)
-    force = tyre.side_force(slip, load)
-    assert -tyre.friction * load <= force < 0.0
-    assert force == -tyre.side_force(-slip, load)
+    car = Car(front_tyre=Tyre(80e3), rear_tyre=Tyre(80e3, linear=True)).packed()
+    law = side_force.py_func  # type: ignore[attr-defined]
+    force = law(car, FRONT_TYRE, slip, load)
+    assert -0.9 * load <= force < 0.0
+    assert force == -law(car, FRONT_TYRE, -slip, load)
     small = 1e-8
-    assert tyre.side_force(small, load) == pytest.approx(-80e3 * small, rel=1e-6)
-    assert Tyre(80e3, linear=True).side_force(slip, load) == -80e3 * slip
+    assert law(car, FRONT_TYRE, small, load) == pytest.approx(-80e3 * small, rel=1e-6)
+    assert law(car, REAR_TYRE, slip, load) == -80e3 * slip
 
 
 def test_coordinated_turn_feels_no_side_force():

@@ -49,7 +49,11 @@ def side_force(car: FloatArray, tyre: int, slip: float, load: float) -> float:
 def car_rate(
     car: FloatArray, state: FloatArray, steer: float, traction: float, rate: FloatArray
 ) -> None:
-    """Fill `rate` (8,), the time derivative of `state` (8,); see `Car.derivative`."""
+    """Fill `rate` (8,), the time derivative of `state` (8,).
+
+    The front wheels are steered by an angle [rad] to the left; traction [m/s2] is of the engine
+    or, below zero, of the brakes.
+    """
     u, v, r = state[1], state[2], state[3]
     along = traction if traction > 0.0 else traction * tanh(u / STANDSTILL)
     wheelbase = car[FRONT] + car[REAR]
