@@ -14,9 +14,8 @@ import numpy as np
 from gymnasium import spaces
 
 from twin.basics.arrays import FloatArray, one_of
-from twin.envs.channels import width
 from twin.envs.episodes import Episodes
-from twin.envs.task import Task
+from twin.envs.task import Task, width
 from twin.errors import ClosedEngineError, StateError
 from twin.kernels.tasks.observation import LARGEST
 from twin.simulation.batched.batched_plant import BatchedPlant

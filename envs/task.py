@@ -6,22 +6,53 @@ Typical sizes of the quantities of a machine's actuators.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from twin.basics.arrays import FloatArray, read_only
-from twin.envs.channels import Channel, channel_scales, width
 from twin.errors import InputError
 from twin.kernels.tasks.arrays import History, Results, Scales
 from twin.kernels.tasks.observation import count
 from twin.model.motions import REST
 from twin.model.static_deflection import static_deflection
+from twin.plant.drives import actuator_limit
 from twin.simulation.batched import make_batched_plant
 from twin.simulation.platform import Platform
 from twin.simulation.scene import Scene
+
+
+class Channel(NamedTuple):
+    """Some neighbouring numbers of an action or an observation."""
+
+    name: str
+    size: int
+    unit: str
+    scale: Any
+    """physical value that 1 in the space means, one number or `(size,)`"""
+
+
+def channel_scales(channels: Sequence[Channel]) -> FloatArray:
+    """Return the scales of all numbers of a space, in order, read-only."""
+    parts = [np.broadcast_to(np.asarray(c.scale, dtype=float), (c.size,)) for c in channels]
+    return read_only(np.concatenate(parts))
+
+
+def width(channels: Sequence[Channel]) -> int:
+    """Return the sum of the channels' sizes."""
+    return sum(channel.size for channel in channels)
+
+
+def channel_slices(channels: Sequence[Channel]) -> dict[str, slice]:
+    """Return the slice of each channel in the space, by name."""
+    ends = np.cumsum([channel.size for channel in channels]).tolist()
+    return {
+        channel.name: slice(end - channel.size, end)
+        for channel, end in zip(channels, ends, strict=True)
+    }
+
 
 SHARE_OF_WEIGHT = 2.0
 """Times the largest force that holds the machine at home: that of an actuator without limit."""
@@ -36,12 +67,8 @@ def machine_scales(platform: Platform) -> Scales:
     )
     holding = platform.inverse_dynamics(platform.home, REST, REST, deflection=inside)
     weight = SHARE_OF_WEIGHT * max(float(np.abs(holding).max()), 1.0)
-    actuators = [leg.actuator for leg in platform.parameters.legs]
-    speeds = [
-        2.0 * np.pi * way if actuator.speed is None else actuator.speed
-        for actuator, way in zip(actuators, half, strict=True)
-    ]
-    efforts = [weight if actuator.effort is None else actuator.effort for actuator in actuators]
+    speeds = actuator_limit(platform, "speed", 2.0 * np.pi * half)
+    efforts = actuator_limit(platform, "effort", weight)
     parts = (lower, upper, 0.5 * (lower + upper), half, speeds, efforts, holding)
     return Scales(*(read_only(np.asarray(part, dtype=float)) for part in parts))
 

@@ -10,8 +10,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_vector, read_only
 from twin.control.gains import suitable_position_loop
 from twin.envs.ball_balance.settings import BallBalanceSettings
-from twin.envs.channels import Channel
-from twin.envs.task import Start, Task, TaskSettings
+from twin.envs.task import Channel, Start, Task, TaskSettings
 from twin.errors import InputError
 from twin.kernels.tasks.ball_balance.arrays import Balls, Increments, Limits, Signals, Targets
 from twin.kernels.tasks.ball_balance.task import evaluate, pose_command

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, positive
-from twin.envs.channels import Channel
 from twin.envs.motion_cueing.settings import MotionCueingSettings
+from twin.envs.task import Channel
 from twin.errors import InputError
 from twin.kernels.tasks.arrays import Scales
 from twin.kernels.tasks.motion_cueing.arrays import (

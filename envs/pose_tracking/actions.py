@@ -12,8 +12,8 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.control.gains import suitable_position_loop
 from twin.control.reference import Reference as SampledReference
-from twin.envs.channels import Channel
 from twin.envs.pose_tracking.settings import PoseTrackingSettings
+from twin.envs.task import Channel
 from twin.kernels.tasks.arrays import Scales
 from twin.kernels.tasks.increments import ActionLaw
 from twin.kernels.tasks.pose_tracking.arrays import Increments, Reference

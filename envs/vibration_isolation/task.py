@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.envs.channels import Channel
 from twin.envs.shaking import (
     Spectrum,
     leg_effect,
@@ -18,7 +17,7 @@ from twin.envs.shaking import (
     spectrum,
     usual_acceleration,
 )
-from twin.envs.task import Start, Task, TaskSettings
+from twin.envs.task import Channel, Start, Task, TaskSettings
 from twin.envs.vibration_isolation.settings import VibrationIsolationSettings
 from twin.errors import InputError
 from twin.kernels.tasks.vibration_isolation.arrays import Limits, Memory, Shaking, Signals

@@ -7,13 +7,10 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.charts.panels import Axes, Line, panels_figure
+from twin.charts.panels import Axes, columns, legs, panels_figure
 from twin.errors import InputError
-from twin.rotations import angle_between, angles_from_quaternion
-from twin.simulation.trajectory import Trajectory
-
-POSITIONS = ("x", "y", "z")
-ANGLES = ("yaw", "pitch", "roll")
+from twin.rotations import angle_between
+from twin.simulation.trajectory import ANGLES, POSITIONS, Trajectory, degrees
 
 
 class TrackingErrors:
@@ -70,7 +67,7 @@ def tracking_figure(trajectory: Trajectory) -> Any:
     """
     errors = TrackingErrors(trajectory)
     signals, time = trajectory.signals, errors.time
-    names = [f"leg {number + 1}" for number in range(errors.actuators.shape[1])]
+    names = legs(errors.actuators.shape[1])
     rotary = trajectory.coordinate_unit == "rad"
     reference = signals["reference_pose"]
     start = trajectory.pose[0, :3]
@@ -78,8 +75,8 @@ def tracking_figure(trajectory: Trajectory) -> Any:
         Axes(
             "displacement [m]",
             [
-                *_columns(trajectory.time, trajectory.pose[:, :3] - start, POSITIONS),
-                *_columns(
+                *columns(trajectory.time, trajectory.pose[:, :3] - start, POSITIONS),
+                *columns(
                     time, reference[:, :3] - start, [f"{n} reference" for n in POSITIONS], "dash"
                 ),
             ],
@@ -87,32 +84,23 @@ def tracking_figure(trajectory: Trajectory) -> Any:
         Axes(
             "orientation [deg]",
             [
-                *_columns(trajectory.time, _degrees(trajectory.pose), ANGLES),
-                *_columns(time, _degrees(reference), [f"{n} reference" for n in ANGLES], "dash"),
+                *columns(trajectory.time, degrees(trajectory.pose), ANGLES),
+                *columns(time, degrees(reference), [f"{n} reference" for n in ANGLES], "dash"),
             ],
         ),
         Axes(
             "actuator error [mrad]" if rotary else "actuator error [mm]",
-            _columns(time, 1e3 * errors.actuators, names),
+            columns(time, 1e3 * errors.actuators, names),
         ),
         Axes(
             "command [rad/s or N m]" if rotary else "command [m/s or N]",
-            _columns(time, signals["command"], names, "steps"),
+            columns(time, signals["command"], names, "steps"),
         ),
         Axes(
             "crank torque [N m]" if rotary else "leg force [N]",
-            _columns(trajectory.time, trajectory.forces, names, "steps"),
+            columns(trajectory.time, trajectory.forces, names, "steps"),
         ),
     ]
     stop = f"; stopped: {trajectory.stopped}" if trajectory.stopped else ""
     title = f"{trajectory.machine} in {trajectory.engine}, closed loop{stop}"
     return panels_figure(panels, "time [s]", title=title)
-
-
-def _columns(time: FloatArray, values: FloatArray, names: Any, style: str = "line") -> list[Line]:
-    return [Line(name, time, values[:, k], style) for k, name in enumerate(names)]
-
-
-def _degrees(pose: FloatArray) -> FloatArray:
-    angles = angles_from_quaternion(pose[:, 3:], "yaw_pitch_roll")
-    return np.asarray(np.degrees(np.unwrap(angles, axis=0)))

@@ -104,6 +104,25 @@ def not_negative(value: Any, field: str) -> float:
     return float(number)
 
 
+def one_or_each(value: Any, field: str, count: int, *, zero: bool = False) -> FloatArray:
+    """Return one number for each of `count`, from one for all or one each.
+
+    Args:
+        value: one number or `(count,)`.
+        field: name of the argument, for the message.
+        count: of the legs, actuators or inputs.
+        zero: whether zero is allowed beside numbers above it.
+
+    Raises:
+        InputError: another shape, not finite, or too small.
+    """
+    numbers = as_floats(value, field)
+    least = "zero or more" if zero else "above zero"
+    if numbers.shape not in ((), (count,)) or not (numbers >= 0.0 if zero else numbers > 0.0).all():
+        raise InputError(field, f"must be one number or {count} numbers, {least}, got {value!r}")
+    return np.broadcast_to(numbers, (count,)).copy()
+
+
 def as_flag(value: Any, field: str) -> bool:
     """Return `value` if it is True or False; raises InputError otherwise."""
     if not isinstance(value, bool):

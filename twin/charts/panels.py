@@ -67,6 +67,18 @@ class Axes(NamedTuple):
     log_y: bool = False
 
 
+def columns(
+    x: FloatArray, values: FloatArray, names: Sequence[str], style: str = "line"
+) -> list[Line]:
+    """Return a line for every column of `values` `(m, n)` over `x` `(m,)`."""
+    return [Line(name, x, column, style) for name, column in zip(names, values.T, strict=True)]
+
+
+def legs(count: int) -> list[str]:
+    """Return the names of the legs as in all charts: leg 1 and so on."""
+    return [f"leg {number + 1}" for number in range(count)]
+
+
 def panels_figure(
     panels: Sequence[Axes], x_label: str, *, log_x: bool = False, title: str = ""
 ) -> Any:

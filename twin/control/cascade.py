@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import inf
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +12,7 @@ from twin.control.gains import own_gains, spring_forces, suitable_position_loop
 from twin.control.reference import Reference
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
+from twin.plant.drives import actuator_limit
 from twin.plant.signals import Command, Measurement
 
 
@@ -25,11 +25,8 @@ class SpeedLimiter:
     """
 
     def __init__(self, platform: MachineModel, period: float) -> None:
-        actuators = [leg.actuator for leg in platform.parameters.legs]
-        speeds = [inf if actuator.speed is None else actuator.speed for actuator in actuators]
-        bounds = [getattr(actuator, "acceleration", None) for actuator in actuators]
-        changes = [inf if bound is None else bound * period for bound in bounds]
-        self.speed, self.change = read_only(speeds), read_only(changes)
+        self.speed = read_only(actuator_limit(platform, "speed"))
+        self.change = read_only(actuator_limit(platform, "acceleration") * period)
         self._last = np.zeros(platform.n_actuators)
 
     def start(self, speeds: FloatArray) -> None:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, positive, read_only
+from twin.basics.arrays import FloatArray, one_or_each, positive, read_only
 from twin.control.gains import suitable_velocity_loop
 from twin.control.reference import Reference, sample_reference, still_reference
 from twin.control.supervisor import Supervisor
@@ -62,16 +62,11 @@ class Controller(ABC):
         self.period = positive(period, "period")
         self.reference = _reference(platform, motion, self.period)
         gain, time = suitable_velocity_loop(platform, self.period)
-        self.velocity_gain = (
-            gain
-            if velocity_gain is None
-            else each(velocity_gain, "velocity_gain", platform.n_actuators)
-        )
-        self.velocity_time = (
-            time
-            if velocity_time is None
-            else each(velocity_time, "velocity_time", platform.n_actuators)
-        )
+        gain = gain if velocity_gain is None else velocity_gain
+        time = time if velocity_time is None else velocity_time
+        n = platform.n_actuators
+        self.velocity_gain = read_only(one_or_each(gain, "velocity_gain", n))
+        self.velocity_time = read_only(one_or_each(time, "velocity_time", n))
 
     def __repr__(self) -> str:
         return f"<controller {self.name!r} of {self.platform.name!r}: {1e3 * self.period:g} ms>"
@@ -127,20 +122,6 @@ class Controller(ABC):
     def signals(self) -> dict[str, FloatArray]:
         """Return further quantities of the last update, by name, to be kept with the trajectory."""
         return {}
-
-
-def each(value: Any, field: str, n: int) -> FloatArray:
-    """Return one number above zero per actuator `(n,)`, read-only.
-
-    Raises:
-        InputError: another shape, not finite, or not above zero.
-    """
-    numbers = as_floats(value, field)
-    if numbers.shape not in ((), (n,)):
-        raise InputError(field, f"must be one number or have shape ({n},), got {numbers.shape}")
-    if not (numbers > 0.0).all():
-        raise InputError(field, "must be above zero")
-    return read_only(np.broadcast_to(numbers, (n,)).copy())
 
 
 def _reference(platform: MachineModel, motion: Any, period: float) -> Reference:

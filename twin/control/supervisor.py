@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, positive
 from twin.control.reference import Reference
 from twin.model.machine_model import MachineModel
+from twin.plant.drives import actuator_limit
 from twin.plant.signals import Command, Measurement
 
 PATIENCE = 5e-3
@@ -64,9 +64,8 @@ class Supervisor:
         """
         stroke = platform.maximum_coordinates - platform.minimum_coordinates
         self.following = positive(following, "following") * stroke
-        speeds = [leg.actuator.speed for leg in platform.parameters.legs]
-        self.fastest = OVERSPEED * np.array([inf if s is None else s for s in speeds])
-        self.speed = np.array([inf if s is None else s for s in speeds])
+        self.speed = actuator_limit(platform, "speed")
+        self.fastest = OVERSPEED * self.speed
         # Without a known limit: a hundredth of a second from end to end is no motion any more.
         self.runaway = np.where(np.isfinite(self.fastest), 2.0 * self.fastest, 100.0 * stroke)
         self.saturation = positive(saturation, "saturation")

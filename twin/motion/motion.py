@@ -103,6 +103,18 @@ def motion_of_axes(axes: AxisSample, center: FloatArray, convention: str) -> Mot
     )
 
 
+def as_center(value: Any) -> FloatArray:
+    """Return a pose `(7,)`, read-only, of a pose or a position `(3,)` [m]; raises InputError."""
+    pose = as_floats(value, "center")
+    if pose.shape == (3,):
+        pose = np.concatenate([pose, [1.0, 0.0, 0.0, 0.0]])
+    if pose.shape != (7,):
+        raise InputError(
+            "center", f"must be a pose (7,) or a position (3,) [m], got shape {pose.shape}"
+        )
+    return read_only(as_pose(pose, "center"))
+
+
 class Motion(ABC):
     """A reference motion about a centre pose, from time 0 to `duration`. Cannot be changed.
 
@@ -143,13 +155,7 @@ class Motion(ABC):
             InputError: wrong shape, unknown convention, not finite, out of range, fades longer
                 than the motion.
         """
-        pose = as_floats(center, "center")
-        if pose.shape == (3,):
-            pose = np.concatenate([pose, [1.0, 0.0, 0.0, 0.0]])
-        if pose.shape != (7,):
-            raise InputError(
-                "center", f"must be a pose (7,) or a position (3,) [m], got shape {pose.shape}"
-            )
+        pose = as_center(center)
         axis_names(convention)
         seconds = bounded(duration, "duration", SHORTEST_TIME, LONGEST_TIME)
         fade = Fade(_fade_time(fade_in, "fade_in"), _fade_time(fade_out, "fade_out"), seconds)
@@ -160,7 +166,7 @@ class Motion(ABC):
                 f"{seconds:g} s; shorten them or give a longer duration",
             )
         self._set(
-            center=read_only(as_pose(pose, "center")),
+            center=pose,
             duration=seconds,
             convention=convention,
             fade=fade,

@@ -17,6 +17,20 @@ from twin.machine.hardware.drive import AnyDrive
 from twin.model.machine_model import MachineModel
 from twin.plant.signals import Command
 
+
+def actuator_limit(platform: MachineModel, name: str, otherwise: Any = inf) -> FloatArray:
+    """Return a limit `(n,)` of the actuators, `otherwise` where the machine's file gives none.
+
+    Args:
+        platform: the machine.
+        name: "speed" [m/s, rad/s], "acceleration" [m/s2, rad/s2] or "effort" [N, N m].
+        otherwise: one number or `(n,)`.
+    """
+    found = [getattr(leg.actuator, name, None) for leg in platform.parameters.legs]
+    known = np.array([np.nan if value is None else value for value in found])
+    return np.where(np.isnan(known), otherwise, known)
+
+
 IDEAL = {
     column.PEAK: inf,
     column.CONTINUOUS: inf,

@@ -9,6 +9,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_vector, positive, read_only
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
+from twin.plant.drives import actuator_limit
 
 CREEP = 0.08
 """Adopted: strokes per second towards the switch, and the largest share of the speed limit."""
@@ -107,9 +108,7 @@ def homing_settings(
         raise InputError("options", f"unknown: {sorted(unknown)}; known: {sorted(known)}")
     steps, counts = as_vector(resolution, "resolution", n), as_vector(turn, "turn", n)
     stroke = high - low
-    limits = [leg.actuator.speed for leg in platform.parameters.legs]
-    speeds = [way if limit is None else limit for way, limit in zip(stroke, limits, strict=True)]
-    fastest = np.minimum(stroke, speeds)
+    fastest = np.minimum(stroke, actuator_limit(platform, "speed", stroke))
     creep = np.minimum(CREEP * fastest, 32.0 * steps / positive(period, "period"))
     approach = APPROACH * fastest
     return HomingSettings(

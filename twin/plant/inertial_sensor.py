@@ -10,7 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, as_vector, quaternion_norm, read_only
+from twin.basics.arrays import (
+    FloatArray,
+    as_floats,
+    as_vector,
+    not_negative,
+    quaternion_norm,
+    read_only,
+)
 from twin.errors import InputError
 from twin.kernels.plant.inertial import columns as column
 from twin.kernels.plant.inertial import columns as entry
@@ -148,10 +155,8 @@ class InertialUnit:
 
         if not isinstance(parameters, InertialSensor):
             raise InputError("parameters", f"must be an InertialSensor, not {parameters!r}")
-        weight = as_floats(gravity, "gravity")
-        if weight.ndim or weight < 0.0:
-            raise InputError("gravity", f"must be one number, zero or more, not {gravity!r}")
-        self.parameters, self.gravity, self.seed = parameters, float(weight), seed
+        self.gravity = not_negative(gravity, "gravity")
+        self.parameters, self.seed = parameters, seed
         errors, self._noise = seed_sequence(seed, "inertial sensor").spawn(2)
         self.errors = draw_errors(parameters, np.random.default_rng(errors))
         self.rotation = read_only(Rotation.from_euler("ZYX", parameters.attitude).as_matrix())

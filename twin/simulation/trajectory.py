@@ -17,7 +17,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, read_only
 from twin.basics.files import write_atomically
-from twin.charts.panels import Axes, Line, panels_figure
+from twin.charts.panels import Axes, Line, columns, legs, panels_figure
 from twin.errors import InputError
 from twin.rotations import angle_between, angles_from_quaternion
 
@@ -29,7 +29,7 @@ ARRAYS = ("time", "pose", "twist", "lengths", "rates", "forces", "deflection")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TrajectoryData:
+class Trajectory:
     """Motion of one machine in one engine, one row per time. Arrays are read-only."""
 
     time: FloatArray
@@ -90,6 +90,18 @@ class TrajectoryData:
     def __repr__(self) -> str:
         span = f", {self.time[0]:.6g} to {self.time[-1]:.6g} s" if len(self) else ""
         return f"<Trajectory of {self.machine!r} in {self.engine}: {len(self)} times{span}>"
+
+    def plot(self, reference: Trajectory | None = None) -> Any:
+        """Return a plotly figure of position, orientation, lengths and forces over time.
+
+        With a `reference` on the same times: position and orientation of both, and how far apart
+        they are.
+
+        Raises:
+            InputError: the reference is no trajectory or has other times.
+            MissingDependencyError: plotly is not installed.
+        """
+        return trajectory_figure(self) if reference is None else comparison_figure(self, reference)
 
     def save(self, path: str | Path) -> Path:
         """Write an .npz file with all arrays and where they come from; returns its path.
@@ -162,7 +174,7 @@ POSITIONS = ("x", "y", "z")
 ANGLES = ("yaw", "pitch", "roll")
 
 
-def trajectory_figure(trajectory: TrajectoryData) -> Any:
+def trajectory_figure(trajectory: Trajectory) -> Any:
     """Return a plotly figure of one motion, panels over time [s].
 
     Displacement [m] from the start in the base frame, yaw, pitch and roll [deg], leg lengths [m] or
@@ -173,27 +185,27 @@ def trajectory_figure(trajectory: TrajectoryData) -> Any:
         InputError: not a trajectory.
         MissingDependencyError: plotly is not installed.
     """
-    time, legs = _checked(trajectory).time, trajectory.lengths.shape[1]
-    names = [f"leg {number + 1}" for number in range(legs)]
-    panels = [
-        Axes("displacement [m]", _lines(time, _displacement(trajectory), POSITIONS)),
-        Axes("orientation [deg]", _lines(time, _degrees(trajectory), ANGLES)),
-    ]
+    time, names = _checked(trajectory).time, legs(trajectory.lengths.shape[1])
     cranks = trajectory.coordinate_unit == "rad"
-    coordinate, force = (
-        ("crank angle [rad]", "crank torque [N m]")
-        if cranks
-        else ("leg length [m]", "leg force [N]")
-    )
-    panels.append(Axes(coordinate, _lines(time, trajectory.lengths, names)))
-    panels.append(Axes(force, _lines(time, trajectory.forces, names, "steps")))
+    panels = [
+        Axes("displacement [m]", columns(time, _displacement(trajectory), POSITIONS)),
+        Axes("orientation [deg]", columns(time, degrees(trajectory.pose), ANGLES)),
+        Axes(
+            "crank angle [rad]" if cranks else "leg length [m]",
+            columns(time, trajectory.lengths, names),
+        ),
+        Axes(
+            "crank torque [N m]" if cranks else "leg force [N]",
+            columns(time, trajectory.forces, names, "steps"),
+        ),
+    ]
     springs = trajectory.deflection[:, : trajectory.deflection.shape[1] // 2]
     if springs.size:
-        panels.append(Axes("spring extension [m]", _lines(time, springs, names)))
+        panels.append(Axes("spring extension [m]", columns(time, springs, names)))
     return panels_figure(panels, "time [s]", title=_title(trajectory))
 
 
-def comparison_figure(trajectory: TrajectoryData, reference: TrajectoryData) -> Any:
+def comparison_figure(trajectory: Trajectory, reference: Trajectory) -> Any:
     """Return a plotly figure of a motion against a reference on the same times [s].
 
     Four panels: displacements [m] of both from their start, the distance [m] between their
@@ -213,20 +225,23 @@ def comparison_figure(trajectory: TrajectoryData, reference: TrajectoryData) -> 
     panels = [
         Axes("displacement [m]", _pairs(trajectory, reference, _displacement, POSITIONS)),
         Axes("distance [m]", [Line("distance", time, _above_zero(distance))], log_y=True),
-        Axes("orientation [deg]", _pairs(trajectory, reference, _degrees, ANGLES)),
+        Axes(
+            "orientation [deg]",
+            _pairs(trajectory, reference, lambda one: degrees(one.pose), ANGLES),
+        ),
         Axes("angle [rad]", [Line("angle", time, _above_zero(angle))], log_y=True),
     ]
     title = f"{trajectory.machine}: {trajectory.engine} against {reference.engine}"
     return panels_figure(panels, "time [s]", title=title)
 
 
-def _checked(trajectory: Any, field: str = "trajectory") -> TrajectoryData:
-    if not isinstance(trajectory, TrajectoryData):
+def _checked(trajectory: Any, field: str = "trajectory") -> Trajectory:
+    if not isinstance(trajectory, Trajectory):
         raise InputError(field, f"must be a Trajectory, not {type(trajectory).__name__}")
     return trajectory
 
 
-def _title(trajectory: TrajectoryData) -> str:
+def _title(trajectory: Trajectory) -> str:
     x, y, z = trajectory.pose[0, :3]
     return (
         f"{trajectory.machine} in {trajectory.engine} ({trajectory.fidelity}, "
@@ -234,50 +249,29 @@ def _title(trajectory: TrajectoryData) -> str:
     )
 
 
-def _displacement(trajectory: TrajectoryData) -> FloatArray:
+def _displacement(trajectory: Trajectory) -> FloatArray:
     return trajectory.pose[:, :3] - trajectory.pose[0, :3]
 
 
-def _degrees(trajectory: TrajectoryData) -> FloatArray:
-    angles = angles_from_quaternion(trajectory.pose[:, 3:], "yaw_pitch_roll")
+def degrees(pose: FloatArray) -> FloatArray:
+    """Return yaw, pitch and roll `(m, 3)` [deg] of poses `(m, 7)`, without jumps."""
+    angles = angles_from_quaternion(pose[:, 3:], "yaw_pitch_roll")
     return np.asarray(np.degrees(np.unwrap(angles, axis=0)))
 
 
-def _lines(
-    time: FloatArray, columns: FloatArray, names: Sequence[str], style: str = "line"
-) -> list[Line]:
-    return [Line(name, time, columns[:, k], style) for k, name in enumerate(names)]
-
-
 def _pairs(
-    trajectory: TrajectoryData,
-    reference: TrajectoryData,
-    columns: Callable[[TrajectoryData], FloatArray],
+    trajectory: Trajectory,
+    reference: Trajectory,
+    quantity: Callable[[Trajectory], FloatArray],
     names: Sequence[str],
 ) -> list[Line]:
     lines = []
     for motion, style in ((reference, "line"), (trajectory, "dash")):
         labels = [f"{name}, {motion.engine}" for name in names]
-        lines += _lines(motion.time, columns(motion), labels, style)
+        lines += columns(motion.time, quantity(motion), labels, style)
     return lines
 
 
 def _above_zero(values: FloatArray) -> FloatArray:
     """Leave out zeros, which have no place on decades."""
     return np.where(values > 0.0, values, np.nan)
-
-
-class Trajectory(TrajectoryData):
-    """Motion of one machine in one engine, one row per time. Arrays are read-only."""
-
-    def plot(self, reference: Trajectory | None = None) -> Any:
-        """Return a plotly figure of position, orientation, lengths and forces over time.
-
-        With a `reference` on the same times: position and orientation of both, and how far apart
-        they are.
-
-        Raises:
-            InputError: the reference is no trajectory or has other times.
-            MissingDependencyError: plotly is not installed.
-        """
-        return trajectory_figure(self) if reference is None else comparison_figure(self, reference)

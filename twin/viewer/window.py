@@ -86,15 +86,7 @@ class Window:
         """Whether neither the program nor its user has closed the window."""
         return self._handle is not None and bool(self._handle.is_running())
 
-    def show(
-        self,
-        pose: Any,
-        deflection: Any = None,
-        *,
-        ghost: Any = None,
-        ball: Any = None,
-        base_displacement: Any = None,
-    ) -> None:
+    def show(self, pose: Any, deflection: Any = None, **shown: Any) -> None:
         """Show a state at its time; arguments and errors are those of `SceneModel.place`.
 
         Does nothing once the window is closed.
@@ -102,9 +94,7 @@ class Window:
         if not self.is_open:
             return
         with self._handle.lock():
-            self._scene_model.place(
-                pose, deflection, ghost=ghost, ball=ball, base_displacement=base_displacement
-            )
+            self._scene_model.place(pose, deflection, **shown)
         self._handle.sync()
         now = time.monotonic()
         time.sleep(max(0.0, self._next - now))

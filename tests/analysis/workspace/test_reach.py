@@ -11,7 +11,7 @@ from twin.analysis.workspace import motion_ranges as ranges
 from twin.analysis.workspace.admissible import Admissible
 from twin.analysis.workspace.chart import Chart, own_axes
 from twin.analysis.workspace.motion_ranges import motion_ranges
-from twin.analysis.workspace.reachable import AXES, reachable_set, stretches_along
+from twin.analysis.workspace.region import AXES, reachable_set, stretches_along
 from twin.analysis.workspace.search import free_rays
 from twin.analysis.workspace.search.barrier import farthest
 from twin.analysis.workspace.search.free_rays import wander

@@ -10,8 +10,7 @@ import twin
 from twin.control.cascade import Cascade
 from twin.control.drive_model import drive_model
 from twin.control.observer.cascade import AppliedForce, ObserverCascade, suitable_design
-from twin.control.observer.design import thesis_text
-from twin.control.observer.equivalent_mass import lumped_mass, observed_mass
+from twin.control.observer.design import lumped_mass, observed_mass, thesis_text
 from twin.errors import InputError
 from twin.machine.machine import MachineParameters
 from twin.motion import SineMotion

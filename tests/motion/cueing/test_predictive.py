@@ -26,7 +26,7 @@ from twin.motion.cueing import (
 )
 from twin.motion.cueing.plan import LimitCheck, Plan, plan_from
 from twin.motion.cueing.prediction import Expectation, felt_slopes, prediction
-from twin.motion.cueing.quadratic_program import QuadraticProgram
+from twin.motion.cueing.predictive import QuadraticProgram
 
 osqp = pytest.importorskip("osqp")
 

@@ -8,9 +8,8 @@ import numpy as np
 
 from twin.analysis.feasibility.motor_requirement import MotorRequirement
 from twin.analysis.feasibility.stroke import RequiredStroke
-from twin.basics.arrays import FloatArray
 from twin.basics.optional import optional
-from twin.charts.panels import FOOT, GAP, PANEL_HEIGHT, Axes, Line, panels_figure
+from twin.charts.panels import FOOT, GAP, PANEL_HEIGHT, Axes, Line, columns, legs, panels_figure
 from twin.charts.style import FONT_SIZE, axis, curve_color, layout, legend
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
@@ -33,7 +32,7 @@ def requirement_figure(platform: MachineModel, requirement: MotorRequirement) ->
         ("speed", f"{length}/s", requirement.rates, requirement.peak_speed),
         ("power", "W", requirement.power, requirement.peak_power),
     ):
-        lines = _legs(requirement.time, values)
+        lines = columns(requirement.time, values, legs(platform.n_actuators))
         text = f"peak {title} {peak.value:.4g} {unit}, leg {peak.leg}"
         mark = Line(text, np.array([peak.time]), np.array([peak.value]), "markers")
         panels.append(Axes(f"{title} [{unit}]", [*lines, mark]))
@@ -53,7 +52,7 @@ def stroke_figure(platform: MachineModel, required: RequiredStroke) -> Any:
     if len(required.minimum) != platform.n_actuators:
         raise InputError("required", f"must be of {platform.n_actuators} actuators")
     figures = optional("plotly.graph_objects")
-    legs = [f"leg {number + 1}" for number in range(platform.n_actuators)]
+    names = legs(platform.n_actuators)
     figure = figures.Figure(layout=layout(PANEL_HEIGHT + GAP + FOOT, GAP))
     for k, (name, low, high) in enumerate(
         (
@@ -63,7 +62,7 @@ def stroke_figure(platform: MachineModel, required: RequiredStroke) -> Any:
     ):
         figure.add_trace(
             figures.Bar(
-                x=legs, base=low, y=high - low, name=name,
+                x=names, base=low, y=high - low, name=name,
                 width=(0.7, 0.35)[k], marker={"color": curve_color(k), "opacity": (0.35, 1.0)[k]},
                 hovertext=[f"{a:.6g} to {b:.6g}" for a, b in zip(low, high, strict=True)],
                 hovertemplate="%{hovertext}",
@@ -74,7 +73,3 @@ def stroke_figure(platform: MachineModel, required: RequiredStroke) -> Any:
     figure.layout.yaxis = axis(f"actuator coordinate [{unit}]")
     figure.layout.legend = legend(1.02) | {"font": {"size": FONT_SIZE}}
     return figure
-
-
-def _legs(time: FloatArray, values: FloatArray) -> list[Line]:
-    return [Line(f"leg {k + 1}", time, column) for k, column in enumerate(values.T)]

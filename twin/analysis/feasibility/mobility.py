@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, as_pose, read_only
+from twin.basics.arrays import FloatArray, as_floats, read_only
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel
 from twin.motion.axes import axis_names, known_axis
+from twin.motion.motion import as_center
 from twin.rotations import quaternion_from_angles, quaternion_product
 
 
@@ -48,11 +49,7 @@ class Mobility(NamedTuple):
         Raises:
             InputError: unknown axis or convention, ranges that are no ordered pairs.
         """
-        place = as_floats(center, "center")
-        if place.shape == (3,):
-            place = np.concatenate([place, [1.0, 0.0, 0.0, 0.0]])
-        if place.shape != (7,):
-            raise InputError("center", f"must be a pose (7,) or a position (3,), got {place.shape}")
+        place = as_center(center)
         if not isinstance(ranges, Mapping) or not ranges:
             raise InputError("ranges", "must map axis names to (lowest, highest)")
         low, high = np.zeros((2, len(axis_names(convention))))
@@ -62,8 +59,7 @@ class Mobility(NamedTuple):
             if ends.shape != (2,) or ends[0] > ends[1]:
                 raise InputError(f"ranges[{axis!r}]", f"must be (lowest, highest), got {pair!r}")
             low[column], high[column] = ends
-        place = as_pose(place, "center")
-        return cls(read_only(place), read_only(low), read_only(high), convention)
+        return cls(place, read_only(low), read_only(high), convention)
 
     def poses(self, axes: FloatArray) -> FloatArray:
         """Return poses `(m, 7)` of axis values `(m, k)`."""

@@ -14,6 +14,7 @@ from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.model.machine_model import as_model
 from twin.motion import Motion
+from twin.plant.drives import actuator_limit
 from twin.simulation.platform import Platform
 
 SAMPLES = 1001
@@ -164,24 +165,16 @@ def actuator_use(platform: Platform, requirement: MotorRequirement) -> tuple[Use
     as_model(platform)
     if requirement.forces.shape[-1] != platform.n_actuators:
         raise InputError("requirement", f"must be of {platform.n_actuators} actuators")
-    actuators = [leg.actuator for leg in platform.parameters.legs]
+    force = "torque" if platform.force_unit == "N m" else "force"
     uses = []
-    for name, limits, required in (
-        (
-            "torque" if platform.force_unit == "N m" else "force",
-            [actuator.effort for actuator in actuators],
-            requirement.forces,
-        ),
-        ("speed", [actuator.speed for actuator in actuators], requirement.rates),
+    for name, limit, required in (
+        (force, "effort", requirement.forces),
+        ("speed", "speed", requirement.rates),
     ):
-        largest = np.abs(required).max(axis=0)
-        known = [
-            Use(f"{name} of leg {leg}", float(value), limit)
-            for leg, (limit, value) in enumerate(zip(limits, largest, strict=True), start=1)
-            if limit is not None
-        ]
-        if known:
-            uses.append(max(known, key=lambda use: use.share))
+        largest, limits = np.abs(required).max(axis=0), actuator_limit(platform, limit)
+        leg = int((largest / limits).argmax())
+        if np.isfinite(limits).any():
+            uses.append(Use(f"{name} of leg {leg + 1}", float(largest[leg]), float(limits[leg])))
     return tuple(uses)
 
 

@@ -14,13 +14,15 @@ without a jump from one to the next.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, positive, read_only
+from twin.basics.arrays import FloatArray, as_floats, one_of, positive, read_only
 from twin.errors import InputError
+from twin.model.machine_model import MachineModel, as_model
 from twin.motion.motion import Fade
+from twin.plant.drives import actuator_limit, equivalent_inertia
 
 METHODS = ("chirp", "stepped")
 
@@ -183,3 +185,79 @@ def _range(low: Any, high: Any) -> tuple[float, float]:
     if not first < last:
         raise InputError("low, high", "must increase")
     return first, last
+
+
+AXES = ("x", "y", "z", "roll", "pitch", "yaw")
+"""Along and about the base axes; about them in the order x, y, z."""
+
+SPEED_SHARE, EFFORT_SHARE = 0.02, 0.1
+"""Adopted: of an actuator's limits of speed and effort that an excitation may use."""
+
+TASK_SPEED = 0.01
+"""Adopted: strokes per second that an excitation may use where limits are not known."""
+
+MOVING = 0.05
+"""An actuator counts as moving from this share of the rate of the fastest one."""
+
+
+class Path(NamedTuple):
+    """A straight way through home, as the whole machine sees it."""
+
+    name: str
+    twist: FloatArray
+    """`(6,)` of the platform per unit of the way"""
+    rates: FloatArray
+    """`(n,)` of the actuators per unit of the way"""
+
+
+def axis_path(platform: MachineModel, axis: str) -> Path:
+    """Return the way along or about a base axis through home.
+
+    Raises:
+        InputError: unknown axis, or one that the machine cannot move along.
+    """
+    column = AXES.index(one_of(axis, "axis", AXES))
+    home = as_model(platform).home
+    unit = np.eye(6)[column]
+    twist = platform.constrain(home, unit, np.zeros(6)).twist
+    if abs(twist[column]) < 1e-9:
+        raise InputError("axis", f"{platform.name} cannot move along {axis}")
+    twist = twist / twist[column]
+    return Path(axis, twist, platform.jacobian(home) @ twist)
+
+
+def actuator_path(platform: MachineModel, actuator: int) -> Path:
+    """Return the way of the platform while one actuator moves and the others rest, through home.
+
+    Raises:
+        InputError: no such actuator, or actuators that cannot move one at a time.
+    """
+    n = as_model(platform).n_actuators
+    if type(actuator) is not int or not 1 <= actuator <= n:
+        raise InputError("actuator", f"must be a number from 1 to {n}, not {actuator!r}")
+    if platform.dof != n:
+        raise InputError(
+            "actuator", f"the actuators of {platform.name} cannot move one at a time; give an axis"
+        )
+    rates = np.eye(n)[actuator - 1]
+    return Path(
+        f"actuator {actuator}", np.linalg.solve(platform.jacobian(platform.home), rates), rates
+    )
+
+
+def suitable_speed(platform: MachineModel, path: Path, high: float) -> float:
+    """Return a peak speed along a way that leaves the drives far from their limits up to `high` Hz.
+
+    Raises:
+        InputError: not a machine, or a frequency not above zero.
+    """
+    omega = 2.0 * np.pi * positive(high, "high")
+    stroke = as_model(platform).maximum_coordinates - platform.minimum_coordinates
+    bounds = [
+        TASK_SPEED * stroke,
+        SPEED_SHARE * actuator_limit(platform, "speed"),
+        EFFORT_SHARE * actuator_limit(platform, "effort") / (omega * equivalent_inertia(platform)),
+    ]
+    slowest = np.min(bounds, axis=0)
+    moving = np.abs(path.rates) > MOVING * np.abs(path.rates).max()
+    return float((slowest[moving] / np.abs(path.rates[moving])).min())

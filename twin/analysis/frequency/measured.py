@@ -15,16 +15,14 @@ import numpy as np
 
 from twin.analysis.frequency.estimate import joined, sine_response, sweep_response
 from twin.analysis.frequency.excitation import (
+    AXES,
     LEAD_IN,
     METHODS,
+    MOVING,
     Excitation,
+    Path,
     SteppedSine,
     SweptSine,
-)
-from twin.analysis.frequency.paths import (
-    AXES,
-    MOVING,
-    Path,
     actuator_path,
     axis_path,
     suitable_speed,

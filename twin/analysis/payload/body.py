@@ -10,7 +10,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, as_vector, one_of, positive, read_only
+from twin.basics.arrays import (
+    FloatArray,
+    as_floats,
+    as_vector,
+    one_of,
+    one_or_each,
+    positive,
+    read_only,
+)
 from twin.errors import InputError
 from twin.machine.machine import MachineParameters
 from twin.model.machine_model import MachineModel, as_model
@@ -164,10 +172,7 @@ def _limits(platform: MachineModel, limit: Any) -> FloatArray:
                 "actuators; say one",
             )
         return np.array(given, dtype=np.float64)
-    values = as_floats(limit, "limit")
-    if values.shape not in ((), (n,)) or not (values > 0.0).all():
-        raise InputError("limit", f"must be one number above zero, or {n} of them")
-    return np.broadcast_to(values, (n,)).copy()
+    return one_or_each(limit, "limit", n)
 
 
 def _largest(fixed: FloatArray, slope: FloatArray, limits: FloatArray) -> FloatArray:

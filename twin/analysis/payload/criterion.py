@@ -20,6 +20,7 @@ from twin.model.machine_model import MachineModel
 from twin.motion import SineMotion
 from twin.motion.axes import axis_names, axis_values
 from twin.motion.motion import MotionSample
+from twin.plant.drives import actuator_limit
 
 CONVENTION = "yaw_pitch_roll"
 LEVEL = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
@@ -206,8 +207,7 @@ class VibrationTest:
                 f"{platform.name} has {platform.dof} degrees of freedom; the criterion moves six "
                 "axes. The static search works for it",
             )
-        actuators = [leg.actuator for leg in platform.parameters.legs]
-        speeds = [np.inf if actuator.speed is None else actuator.speed for actuator in actuators]
+        speeds = actuator_limit(platform, "speed")
         low, high = platform.minimum_coordinates, platform.maximum_coordinates
         limits = np.array([low, high, speeds, self.payload.limits])
         self._limits = Limits(limits, self.sense == "signed", checked)

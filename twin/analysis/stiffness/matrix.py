@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, as_pose, flatten_batch, read_only
+from twin.basics.arrays import FloatArray, as_floats, as_pose, flatten_batch, one_or_each, read_only
 from twin.errors import InputError, SingularPoseError
 from twin.model.conditioning import characteristic_length
 from twin.model.machine_model import MachineModel, as_model
@@ -76,11 +76,8 @@ def springs_of(platform: MachineModel, stiffness: Any = None) -> Springs:
             "stiffness", f"{platform.name} has no struts; give the stiffness of its actuators"
         )
     n = platform.n_actuators
-    values = as_floats(stiffness, "stiffness")
-    if values.shape not in ((), (n,)) or not (values > 0.0).all():
-        raise InputError("stiffness", f"must be one number or {n} numbers above zero")
     return Springs(
-        read_only(np.broadcast_to(values, (n,))),
+        read_only(one_or_each(stiffness, "stiffness", n)),
         read_only(np.zeros(n)),
         read_only(platform.home_coordinates),
         own=False,

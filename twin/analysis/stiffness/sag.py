@@ -12,7 +12,7 @@ import numpy as np
 
 from twin.analysis.stiffness.equilibrium import static_pose
 from twin.analysis.stiffness.matrix import springs_of, stiffness_parts, strut_springs, weight_wrench
-from twin.basics.arrays import FloatArray, as_floats, as_pose, positive, read_only
+from twin.basics.arrays import FloatArray, as_floats, as_pose, not_negative, positive, read_only
 from twin.charts.panels import Axes, Line, panels_figure
 from twin.errors import InputError, SingularPoseError
 from twin.machine.machine import MachineParameters
@@ -28,11 +28,9 @@ def with_gravity(platform: MachineModel, gravity: Any) -> Platform:
     Raises:
         InputError: not a machine, not one number from zero on.
     """
-    value = as_floats(gravity, "gravity")
-    if value.ndim or value < 0.0:
-        raise InputError("gravity", f"must be one number from 0 on, got {gravity!r}")
+    value = not_negative(gravity, "gravity")
     content = as_model(platform).parameters.model_dump()
-    content["gravity"] = float(value)
+    content["gravity"] = value
     return Platform(MachineParameters.model_validate(content))
 
 

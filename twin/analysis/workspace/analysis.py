@@ -22,8 +22,14 @@ from twin.analysis.workspace.dexterity import (
 )
 from twin.analysis.workspace.maps import PlaneMap, plane_map
 from twin.analysis.workspace.motion_ranges import AxisRange, motion_ranges
-from twin.analysis.workspace.reachable import ReachableSet, reachable_set
-from twin.analysis.workspace.region import LEVELS, Region, mean_over, region
+from twin.analysis.workspace.region import (
+    LEVELS,
+    ReachableSet,
+    Region,
+    mean_over,
+    reachable_set,
+    region,
+)
 from twin.analysis.workspace.search.rays import singular_distance, sphere
 from twin.basics.arrays import FloatArray
 from twin.model.machine_model import MachineModel, as_model

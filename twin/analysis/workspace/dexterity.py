@@ -26,7 +26,7 @@ import numpy as np
 
 from twin.analysis.workspace.admissible import jacobians
 from twin.analysis.workspace.region import Region, mean_over
-from twin.basics.arrays import FloatArray, as_floats, as_pose
+from twin.basics.arrays import FloatArray, as_pose, one_or_each
 from twin.errors import InputError
 from twin.model.conditioning import characteristic_length, null_space
 from twin.model.machine_model import MachineModel
@@ -146,10 +146,7 @@ def leg_stiffness(platform: MachineModel, stiffness: Any = None) -> LegStiffness
         return LegStiffness(platform.leg_springs.stiffness.copy(), label)
     if stiffness is None:
         return LegStiffness(np.ones(n), "relative")
-    values = as_floats(stiffness, "stiffness")
-    if values.shape not in ((), (n,)) or not (values > 0.0).all():
-        raise InputError("stiffness", f"must be one number or {n} numbers above zero")
-    return LegStiffness(np.broadcast_to(values, (n,)).copy(), "given")
+    return LegStiffness(one_or_each(stiffness, "stiffness", n), "given")
 
 
 def stiffness_range(platform: MachineModel, pose: Any, stiffness: Any = None) -> StiffnessRange:

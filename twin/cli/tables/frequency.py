@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from twin.analysis.frequency.excitation import AXES, MOVING
 from twin.analysis.frequency.measured import MeasuredResponse
-from twin.analysis.frequency.paths import AXES, MOVING
 from twin.analysis.frequency.response import (
     CUT_OFF,
     TRUSTED,

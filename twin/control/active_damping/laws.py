@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, positive
+from twin.basics.arrays import FloatArray, not_negative, one_or_each, positive
 from twin.control.linear.machine import spring_constants
 from twin.control.linear.state_space import StateSpace
 from twin.errors import InputError
@@ -100,7 +100,7 @@ def velocity_feedback(
     """
     step, damper, _ = _checked(platform, gain, period, 0.0, springs=False)
     n = platform.n_actuators
-    spring = _per_leg(stiffness, "stiffness", n)
+    spring = one_or_each(stiffness, "stiffness", n, zero=True)
     feedthrough = np.column_stack([-spring, -damper, np.zeros(n)])
     return LocalLaw(np.zeros(n), np.zeros((n, 3)), np.zeros(n), feedthrough, step)
 
@@ -142,7 +142,10 @@ def position_force_feedback(
         raise InputError("platform", f"{platform.name} has no springs in series")
     step, rates, lost = _checked(platform, gain, period, leak, springs=False)
     n = platform.n_actuators
-    held, damper = _per_leg(stiffness, "stiffness", n), _per_leg(damping, "damping", n)
+    held, damper = (
+        one_or_each(stiffness, "stiffness", n, zero=True),
+        one_or_each(damping, "damping", n, zero=True),
+    )
     kept = np.full(n, np.exp(-lost * step))
     share = (1.0 - np.exp(-rates * step)) / spring_constants(platform)[0]
     none = np.zeros(n)
@@ -188,15 +191,5 @@ def _checked(
 ) -> tuple[float, FloatArray, float]:
     if springs and not platform.leg.has_axial_spring:
         raise InputError("platform", f"{platform.name} has no struts")
-    lost = as_floats(leak, "leak")
-    if lost.ndim or lost < 0.0:
-        raise InputError("leak", "must be one number from zero on")
-    gains = _per_leg(gain, "gain", platform.n_actuators)
-    return positive(period, "period"), gains, float(lost)
-
-
-def _per_leg(value: Any, field: str, n: int) -> FloatArray:
-    values = as_floats(value, field)
-    if values.shape not in ((), (n,)) or not (values >= 0.0).all():
-        raise InputError(field, f"must be one number or {n}, from zero on")
-    return np.broadcast_to(values, (n,)).copy()
+    gains = one_or_each(gain, "gain", platform.n_actuators, zero=True)
+    return positive(period, "period"), gains, not_negative(leak, "leak")

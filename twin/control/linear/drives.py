@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, positive
+from twin.basics.arrays import FloatArray, one_or_each, positive
 from twin.control.linear.machine import LinearMachine
 from twin.control.linear.state_space import StateSpace, series
 from twin.errors import InputError
@@ -77,10 +77,7 @@ def with_lag(system: StateSpace, time_constant: Any) -> StateSpace:
         InputError: a sampled system, or a time constant that is not above zero.
     """
     inputs = system.B.shape[1]
-    values = as_floats(time_constant, "time_constant")
-    if values.shape not in ((), (inputs,)) or not (values > 0.0).all():
-        raise InputError("time_constant", f"must be one number or {inputs} above zero")
-    rate = np.diag(1.0 / np.broadcast_to(values, (inputs,)))
+    rate = np.diag(1.0 / one_or_each(time_constant, "time_constant", inputs))
     lag = StateSpace(-rate, rate, np.eye(inputs), np.zeros((inputs, inputs)))
     return series(lag, system)
 

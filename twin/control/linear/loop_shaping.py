@@ -44,6 +44,7 @@ from twin.control.reference import Reference
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
+from twin.plant.drives import actuator_limit
 from twin.plant.signals import Command, Measurement
 
 
@@ -240,8 +241,7 @@ class LoopShaping(Controller):
         self.law = trapezoidal(self.design.controller, self.period)
         self._drives = drive_model(platform)
         self._prepare(self.reference)
-        limits = [leg.actuator.effort or np.inf for leg in platform.parameters.legs]
-        self._largest = np.array(limits)
+        self._largest = actuator_limit(platform, "effort")
         self._state = np.zeros(len(self.law.A))
         self._error = np.zeros(platform.n_actuators)
 

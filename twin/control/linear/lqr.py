@@ -31,6 +31,7 @@ from twin.control.reference import Reference
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
+from twin.plant.drives import actuator_limit
 from twin.plant.signals import Command, Measurement
 
 FORCE_SHARE = 0.1
@@ -245,8 +246,7 @@ class Lqr(Controller):
         self.design = design
         self._drives = drive_model(platform)
         self._prepare(self.reference)
-        limits = [leg.actuator.effort or np.inf for leg in platform.parameters.legs]
-        self._largest = np.array(limits)
+        self._largest = actuator_limit(platform, "effort")
         self._state = np.zeros(design.gain.shape[1])
 
     def _prepare(self, reference: Reference) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.control.gains import derived_velocity_loop
 from twin.model.machine_model import MachineModel
+from twin.plant.drives import actuator_limit
 from twin.plant.signals import Command, Measurement
 
 RAMP = 0.15
@@ -44,14 +45,8 @@ class SafeStop:
         self._brakes = np.array(
             [float(drive is not None and drive.reflected().brake > 0.0) for drive in drives]
         )
-        speeds = [leg.actuator.speed for leg in platform.parameters.legs]
         stroke = platform.maximum_coordinates - platform.minimum_coordinates
-        self._fastest = np.array(
-            [
-                travel if speed is None else speed
-                for speed, travel in zip(speeds, stroke, strict=True)
-            ]
-        )
+        self._fastest = actuator_limit(platform, "speed", stroke)
         self.duration = RAMP + SETTLING + max(closing) + SWINGING
         self._still = STILL * stroke
         self._period = period

@@ -15,8 +15,7 @@ from twin.control.cascade import Cascade
 from twin.control.controller import PERIOD
 from twin.control.drive_model import DriveModel, drive_model
 from twin.control.gains import burden, loop_lag, torque_loops, transmission_ratio
-from twin.control.observer.design import ObserverDesign, hardware
-from twin.control.observer.equivalent_mass import observed_mass
+from twin.control.observer.design import ObserverDesign, hardware, observed_mass
 from twin.control.observer.kalman_observer import KalmanObserver
 from twin.control.reference import Reference
 from twin.errors import InputError

@@ -16,8 +16,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, one_of, positive
+from twin.basics.arrays import FloatArray, as_floats, one_of, one_or_each, positive
+from twin.control.drive_model import drive_model
 from twin.errors import InputError
+from twin.model.machine_model import MachineModel, as_model
+from twin.plant.drives import equivalent_inertia
 
 Method = Literal["exact", "first_order", "tustin"]
 METHODS: tuple[Method, ...] = ("exact", "first_order", "tustin")
@@ -79,9 +82,7 @@ def disturbance_model(
     masses = np.atleast_1d(as_floats(mass, "mass"))
     if masses.ndim != 1 or not (masses > 0.0).all():
         raise InputError("mass", "must be numbers above zero, one per leg")
-    forces = as_floats(largest_force, "largest_force")
-    if forces.shape not in ((), masses.shape) or not (forces > 0.0).all():
-        raise InputError("largest_force", "must be above zero, one number or one per leg")
+    forces = one_or_each(largest_force, "largest_force", len(masses))
     n = len(masses)
     dynamics, noise = np.zeros((n, 3, 3)), np.zeros((n, 3, 2))
     dynamics[:, 0, 1] = 1.0
@@ -242,7 +243,7 @@ def hardware(
     model = sampled(disturbance_model(mass), period)
     n = len(model.input)
     step, change, noise = (
-        _sizes(value, name, n)
+        one_or_each(value, name, n, zero=True)
         for value, name in (
             (resolution, "resolution"),
             (disturbance_step, "disturbance_step"),
@@ -259,13 +260,48 @@ def hardware(
     return ObserverDesign(model, _process(model, covariance), step**2 / 12.0)
 
 
-def _sizes(value: Any, field: str, n: int) -> FloatArray:
-    sizes = as_floats(value, field)
-    if sizes.shape not in ((), (n,)) or not (sizes >= 0.0).all():
-        raise InputError(field, f"must be one number or {n}, none below zero")
-    return np.broadcast_to(sizes, n)
-
-
 def _process(model: SampledModel, covariance: FloatArray) -> FloatArray:
     """Return Gamma_k Q Gamma_k^T `(n, 3, 3)`."""
     return np.asarray(model.noise @ covariance @ np.swapaxes(model.noise, -1, -2))
+
+
+def lumped_mass(platform: MachineModel, *, drives: bool = True) -> FloatArray:
+    """Return `(n,)` [kg] moving mass of each actuator plus its equal share of the platform.
+
+    Args:
+        platform: with prismatic actuators that are described by a housing and a rod.
+        drives: with what the drives reflect onto the actuators.
+
+    Raises:
+        InputError: the legs have no rod.
+
+    Reference:
+        Stewart thesis, section 4.4.1: "the sum of the moving mass of the actuator in its
+        actuator-axis and one-sixth of the upper platform and test equipment", 27.9 kg; the code of
+        appendix A.3 has 18.8 kg without a source. Both leave out the drive's armature.
+    """
+    legs = as_model(platform).parameters.legs
+    rods = [leg.sliding_mass for leg in legs]
+    if None in rods:
+        raise InputError(
+            "platform",
+            f"legs of kind {platform.kind!r} have no rod that their actuators push; use "
+            "twin.plant.drives.equivalent_inertia",
+        )
+    share = platform.parameters.platform.body.mass / platform.n_actuators
+    masses = np.array(rods, dtype=np.float64) + share
+    return masses + drive_model(platform).inertia if drives else masses
+
+
+def observed_mass(platform: MachineModel) -> FloatArray:
+    """Return the lumped masses `(n,)` where there are any, else what moves with all actuators.
+
+    In [kg], for cranks in [kg m2], drives included.
+
+    Raises:
+        InputError: not a machine.
+    """
+    try:
+        return lumped_mass(platform)
+    except InputError:
+        return equivalent_inertia(as_model(platform))

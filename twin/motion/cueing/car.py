@@ -127,7 +127,7 @@ class Car:
             raise InputError("steer, traction", "must stay below 1 rad and 50 m/s2")
         start = bounded(speed, "speed", 0.0, 150.0)
         rows = np.empty(((len(inputs[0]) + 1) // 2, 6))
-        drive_car(self.packed(), start, *inputs, STEP, rows)
+        drive_car(self.packed(), start, inputs[0], inputs[1], STEP, rows)
         time = np.arange(len(rows), dtype=np.float64) * STEP
         return Manoeuvre(name, time, rows[:, :3], rows[:, 3:])
 

@@ -12,20 +12,14 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.model.machine_model import MachineModel
 from twin.model.motions import PlatformMotion
+from twin.motion import motion
 from twin.motion.axes import AxisSample
 from twin.motion.cueing.cued_motion import CONVENTION, Columns
-from twin.motion.rotational_motion import rotational_motion
-from twin.rotations import quaternion_product
 
 
 def motion_of_axes(platform: MachineModel, axes: AxisSample) -> PlatformMotion:
     """Return pose, twist and acceleration of axes `(m, 6)`, fitted to what the machine can do."""
-    values, rates, accelerations = axes
-    turn = rotational_motion(values[:, 3:], rates[:, 3:], accelerations[:, 3:], CONVENTION)
-    home = np.broadcast_to(platform.home[3:], turn.quaternion.shape)
-    pose = np.hstack([platform.home[:3] + values[:, :3], quaternion_product(turn.quaternion, home)])
-    twist = np.hstack([rates[:, :3], turn.velocity])
-    return platform.constrain(pose, twist, np.hstack([accelerations[:, :3], turn.acceleration]))
+    return platform.constrain(*motion.motion_of_axes(axes, platform.home, CONVENTION))
 
 
 def leg_slopes(platform: MachineModel, values: FloatArray, columns: Columns) -> FloatArray:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from twin.charts.panels import legs
 from twin.envs.task import Task
 from twin.simulation.live.machine_charts import Chart, actuator_limits
 
@@ -90,7 +91,6 @@ class EnvironmentCharts:
         self._task = task
         self._own = OWN_CHARTS.get(type(task).__name__, ())
         terms = tuple(task.terms)
-        legs = tuple(f"leg {k + 1}" for k in range(task.platform.n_actuators))
         most = np.unique(actuator_limits(task.platform).force)
         bounds = tuple(most[np.isfinite(most)].tolist())
         self.charts = (
@@ -102,7 +102,7 @@ class EnvironmentCharts:
                 "forces",
                 "Actuator forces",
                 task.platform.force_unit,
-                legs,
+                tuple(legs(task.platform.n_actuators)),
                 limits=(*(-bound for bound in bounds), *bounds),
             ),
         )

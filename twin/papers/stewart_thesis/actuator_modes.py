@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.analysis.frequency.paths import AXES, MOVING, Path
+from twin.analysis.frequency.excitation import AXES, MOVING, Path
 from twin.analysis.frequency.response import FrequencyResponse, exact_response
 from twin.basics import canonical
 from twin.basics.arrays import FloatArray

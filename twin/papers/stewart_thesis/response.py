@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.analysis.frequency.paths import axis_path
+from twin.analysis.frequency.excitation import axis_path
 from twin.analysis.frequency.response import FrequencyResponse, response_figures
 from twin.basics.arrays import FloatArray
-from twin.control.observer.equivalent_mass import lumped_mass
+from twin.control.observer.design import lumped_mass
 from twin.errors import InputError
 from twin.machine.machine import MachineParameters
 from twin.papers.stewart_thesis.actuator_modes import machine_loop, path_mass

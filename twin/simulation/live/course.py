@@ -14,6 +14,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.motion import Motion
 from twin.motion.axes import AxisSample
+from twin.plant.drives import actuator_limit
 from twin.simulation.platform import Platform
 
 SPEED_SHARE = 0.6
@@ -36,17 +37,6 @@ TRIED = np.linspace(0.0, 1.0, 33)
 
 Allowed = Callable[[FloatArray], bool]
 """Axes `(m, k)` along a way -> whether it may be taken."""
-
-
-class Rest(NamedTuple):
-    """A state of motion of all axes."""
-
-    values: FloatArray
-    """`(k,)` [m], [rad] from home"""
-    rates: FloatArray
-    """`(k,)`"""
-    accelerations: FloatArray
-    """`(k,)`"""
 
 
 class Transfer(NamedTuple):
@@ -72,12 +62,12 @@ class Transfer(NamedTuple):
         )
 
 
-def at_rest(values: FloatArray) -> Rest:
+def at_rest(values: FloatArray) -> AxisSample:
     """Return the state of axes at rest."""
-    return Rest(values, np.zeros_like(values), np.zeros_like(values))
+    return AxisSample(values, np.zeros_like(values), np.zeros_like(values))
 
 
-def through(start: Rest, end: Rest, duration: float) -> Transfer:
+def through(start: AxisSample, end: AxisSample, duration: float) -> Transfer:
     """Return the transfer between two states of motion in a given time [s]."""
     rows = [start.values, start.rates * duration, start.accelerations * duration**2]
     rows += [end.values, end.rates * duration, end.accelerations * duration**2]
@@ -111,16 +101,13 @@ class Pace:
             actuators_per_axis: `(n, k)` rates of the actuators per rate of an axis, at home.
         """
         stroke = platform.maximum_coordinates - platform.minimum_coordinates
-        limits = [leg.actuator.speed for leg in platform.parameters.legs]
-        known = [
-            travel / USUAL_TIME if limit is None else limit
-            for limit, travel in zip(limits, stroke, strict=True)
-        ]
-        self.speed = SPEED_SHARE * np.array(known)
-        self.rise = np.array(known) / RISING
+        known = actuator_limit(platform, "speed", stroke / USUAL_TIME)
+        self.speed, self.rise = SPEED_SHARE * known, known / RISING
         self._actuators = actuators_per_axis
 
-    def transfer(self, start: Rest, end: Rest, allowed: Allowed | None = None) -> Transfer:
+    def transfer(
+        self, start: AxisSample, end: AxisSample, allowed: Allowed | None = None
+    ) -> Transfer:
         """Return a transfer that keeps the limits, or the first candidate if none does.
 
         Args:
@@ -146,7 +133,7 @@ class Pace:
                 return found
         return through(start, end, usual)
 
-    def _fastest(self, start: Rest, end: Rest) -> FloatArray:
+    def _fastest(self, start: AxisSample, end: AxisSample) -> FloatArray:
         """Return the actuators' speeds `(n,)` at the faster of both ends: they are given."""
         both = np.abs(np.array([start.rates, end.rates]) @ self._actuators.T)
         return np.asarray(both.max(axis=0))
@@ -199,9 +186,9 @@ class Course:
         """Values `(k,)` of the axes [m], [rad] at which the course comes to rest, if it does."""
         return self._last.values.copy()
 
-    def state(self, time: float) -> Rest:
+    def state(self, time: float) -> AxisSample:
         """Return the state of motion of the setpoint at `time` [s]."""
-        return Rest(*(part[0] for part in self.sample(np.array([time]))))
+        return AxisSample(*(part[0] for part in self.sample(np.array([time]))))
 
     def sample(self, times: FloatArray) -> AxisSample:
         """Return the setpoint of the axes `(m, k)` at increasing `times` `(m,)` [s].
@@ -266,7 +253,7 @@ class Course:
         self._stretches = deque(each._replace(end=min(each.end, time)) for each in past)
         self._repeated, self._played_until = None, -np.inf
 
-    def _go(self, time: float, start: Rest, end: Rest) -> None:
+    def _go(self, time: float, start: AxisSample, end: AxisSample) -> None:
         """Append the transfer between two states, if they differ."""
         self._last = end
         if all(np.abs(a - b).max() <= TINY for a, b in zip(start, end, strict=True)):
@@ -286,7 +273,7 @@ class Course:
         if self._last.rates.any() or self._last.accelerations.any():
             self._brake(self._stretches[-1].end, self._last)
 
-    def _brake(self, time: float, start: Rest) -> None:
+    def _brake(self, time: float, start: AxisSample) -> None:
         self._go(time, start, at_rest(start.values + 0.5 * BRAKING * start.rates))
 
     def _repeat(self, until: float) -> None:
@@ -300,7 +287,7 @@ class Course:
             self._append(motion)
 
 
-def through_rest(state: Rest) -> Callable[[FloatArray], AxisSample]:
+def through_rest(state: AxisSample) -> Callable[[FloatArray], AxisSample]:
     """Return the axes of a stretch that stays in one state."""
 
     def axes(time: FloatArray) -> AxisSample:
@@ -309,5 +296,5 @@ def through_rest(state: Rest) -> Callable[[FloatArray], AxisSample]:
     return axes
 
 
-def _state(motion: Motion, time: float) -> Rest:
-    return Rest(*(np.asarray(part) for part in motion.axes(time)))
+def _state(motion: Motion, time: float) -> AxisSample:
+    return AxisSample(*(np.asarray(part) for part in motion.axes(time)))

@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, read_only
+from twin.charts.panels import legs
 from twin.errors import TwinError
 from twin.model.engine import State
+from twin.plant.drives import actuator_limit
 from twin.rotations import angle_between, angles_from_quaternion, quaternion_product
 from twin.simulation.live.steering import Axes
 from twin.simulation.platform import Platform
@@ -125,7 +127,6 @@ class ActuatorLimits(NamedTuple):
 def actuator_limits(platform: Platform) -> ActuatorLimits:
     """Return the limits of a machine's actuators."""
     legs = platform.parameters.legs
-    speeds = [inf if leg.actuator.speed is None else leg.actuator.speed for leg in legs]
     forces = []
     for leg in legs:
         known = [leg.actuator.effort, None if leg.drive is None else leg.drive.reflected().peak]
@@ -133,7 +134,7 @@ def actuator_limits(platform: Platform) -> ActuatorLimits:
     return ActuatorLimits(
         read_only(platform.minimum_coordinates),
         read_only(platform.maximum_coordinates),
-        read_only(speeds),
+        read_only(actuator_limit(platform, "speed")),
         read_only(forces),
     )
 
@@ -230,7 +231,7 @@ def _axes_chart(name: str, title: str, unit: str, scale: float, axes: list[str])
 
 
 def _actuator_charts(platform: Platform, limits: ActuatorLimits) -> tuple[Chart, ...]:
-    legs = tuple(f"leg {k + 1}" for k in range(platform.n_actuators))
+    names = tuple(legs(platform.n_actuators))
     rotary = platform.coordinate_unit == "rad"
     unit, scale = ("deg", 180.0 / np.pi) if rotary else ("mm", 1e3)
     force = platform.force_unit
@@ -239,7 +240,7 @@ def _actuator_charts(platform: Platform, limits: ActuatorLimits) -> tuple[Chart,
             "lengths",
             f"Actuator {'angles' if rotary else 'lengths'}",
             unit,
-            legs,
+            names,
             scale,
             limits=_lines(limits.low, limits.high),
         ),
@@ -247,7 +248,7 @@ def _actuator_charts(platform: Platform, limits: ActuatorLimits) -> tuple[Chart,
             "speeds",
             "Actuator speeds",
             f"{unit}/s",
-            legs,
+            names,
             scale,
             limits=_lines(-limits.speed, limits.speed),
             least=LEAST,
@@ -256,7 +257,7 @@ def _actuator_charts(platform: Platform, limits: ActuatorLimits) -> tuple[Chart,
             "forces",
             f"Actuator {'torques' if rotary else 'forces'}",
             force,
-            legs,
+            names,
             limits=_lines(-limits.force, limits.force),
         ),
     )

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from twin.analysis.frequency.linear.figures import swinging
-from twin.analysis.frequency.linear.response import linear_modes, transmissibility
+from twin.analysis.frequency.linear.response import linear_modes, swinging, transmissibility
 from twin.control.active_damping import root_locus
 from twin.control.active_damping.laws import LocalLaw, velocity_feedback
 from twin.control.active_damping.local import LocalFeedback

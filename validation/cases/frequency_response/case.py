@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from twin.analysis.frequency.excitation import axis_path
 from twin.analysis.frequency.measured import MeasuredResponse, measure_response
-from twin.analysis.frequency.paths import axis_path
 from twin.analysis.frequency.response import FrequencyResponse
 from twin.papers.stewart_thesis.actuator_modes import machine_loop, modelled_response, path_mass
 from twin.papers.stewart_thesis.response import (

@@ -11,7 +11,7 @@ from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.motion.cueing import ClassicalWashout, Manoeuvre, PredictiveCueing, perceived
 from twin.motion.cueing.algorithm import Channel
 from twin.motion.cueing.perception import CANALS, OTOLITH
-from twin.motion.cueing.quadratic_program import Problem, QuadraticProgram
+from twin.motion.cueing.predictive import Problem, QuadraticProgram
 from twin.motion.cueing.run import default_head
 from twin.simulation.platform import Platform
 from twin.validation.measures.metrics import largest

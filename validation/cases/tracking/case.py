@@ -21,7 +21,7 @@ from twin.control.computed_torque import ComputedTorque
 from twin.control.controller import Controller
 from twin.control.feedforward import InverseDynamicsFeedforward
 from twin.control.observer.cascade import ObserverCascade
-from twin.control.observer.equivalent_mass import lumped_mass
+from twin.control.observer.design import lumped_mass
 from twin.control.reference import Reference, sample_reference
 from twin.engines import make_engine
 from twin.machine.machine import MachineParameters

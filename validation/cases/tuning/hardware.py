@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.analysis.frequency.paths import axis_path
+from twin.analysis.frequency.excitation import axis_path
 from twin.analysis.tuning.specification import StepFigures, step_figures
 from twin.analysis.tuning.steps import PositionStudy
 from twin.basics.arrays import FloatArray

@@ -24,8 +24,7 @@ from twin.analysis.workspace.dexterity import (
     stiffness_range,
 )
 from twin.analysis.workspace.motion_ranges import AxisRange, motion_ranges
-from twin.analysis.workspace.reachable import stretches_along
-from twin.analysis.workspace.region import Region, region
+from twin.analysis.workspace.region import Region, region, stretches_along
 from twin.analysis.workspace.search.free_rays import wander
 from twin.analysis.workspace.search.rays import search, singular_distance, sphere
 from twin.model.integrate import integrate

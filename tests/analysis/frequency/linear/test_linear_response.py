@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import twin
-from twin.analysis.frequency.linear.figures import response_figure
 from twin.analysis.frequency.linear.response import (
     compliance,
     decay_poles,
     frequency_response,
     linear_modes,
+    response_figure,
     slowest_shape,
     transmissibility,
 )

@@ -25,9 +25,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.analysis.frequency.estimate import record_response
+from twin.analysis.frequency.excitation import AXES
 from twin.analysis.frequency.linear.response import compliance, linear_modes, transmissibility
 from twin.analysis.frequency.measured import BEYOND
-from twin.analysis.frequency.paths import AXES
 from twin.analysis.frequency.response import ComplexArray, FrequencyResponse
 from twin.basics.arrays import FloatArray, as_floats, not_negative, one_of, positive
 from twin.control.linear.linearise import linearise

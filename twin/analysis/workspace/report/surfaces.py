@@ -9,8 +9,7 @@ import numpy as np
 from twin.analysis.workspace.analysis import Workspace
 from twin.analysis.workspace.chart import Chart
 from twin.analysis.workspace.dexterity import dexterity
-from twin.analysis.workspace.reachable import ReachableSet
-from twin.analysis.workspace.region import Region
+from twin.analysis.workspace.region import ReachableSet, Region
 from twin.analysis.workspace.report.planes import COLORS, axis_label, shown
 from twin.basics import canonical
 from twin.basics.arrays import FloatArray
