@@ -191,7 +191,7 @@ def test_steps_enclose_the_limit(exact: float, start: float, step: float) -> Non
         ("micro_hexapod", {}, "give way"),
         ("rss", {}, "gives no largest N m"),
         ("stewart", {"limit": -1.0}, "above zero"),
-        ("stewart", {"limit": [1.0, 2.0]}, "6 of them"),
+        ("stewart", {"limit": [1.0, 2.0]}, "6 numbers"),
         ("stewart", {"grid": 1}, "grid"),
         ("stewart", {"grid": True}, "grid"),
         ("stewart", {"grid": 12}, "use fewer"),
