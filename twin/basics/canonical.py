@@ -20,6 +20,14 @@ TIE = 1e-9
 SWEEPS = 20
 """Sweeps of Jacobi rotations; five reach rounding error."""
 
+TURNS = [
+    tuple(zip(places, signs, strict=True))
+    for places in permutations(range(3))
+    for signs in product((1.0, -1.0), repeat=3)
+    if np.linalg.det(np.eye(3)[:, places] * signs) > 0.0
+]
+"""The 24 ways to order and sign three axes that stay right-handed: (place, sign) of each column."""
+
 
 def principal_axes(tensor: FloatArray) -> FloatArray:
     """Return the rotation `(3, 3)` from principal to body axes that is nearest to the identity.
@@ -52,19 +60,17 @@ def principal_axes(tensor: FloatArray) -> FloatArray:
             for k in range(3):
                 first, second = a[p][k], a[q][k]
                 a[p][k], a[q][k] = cosine * first - sine * second, sine * first + cosine * second
-    return _nearest(np.array(axes))
+    return np.array(_nearest(axes))
 
 
-def _nearest(axes: FloatArray) -> FloatArray:
+def _nearest(axes: list[list[float]]) -> list[list[float]]:
     """Return the columns of a rotation `(3, 3)`, ordered and signed to have the largest trace."""
-    best, largest = axes, float(np.trace(axes))
-    for places in permutations(range(3)):
-        for signs in product((1.0, -1.0), repeat=3):
-            tried = axes[:, places] * signs
-            trace = float(np.trace(tried))
-            if trace > largest + TIE and np.linalg.det(tried) > 0.0:
-                best, largest = tried, trace
-    return best
+    best, largest = TURNS[0], sum(axes[k][k] for k in range(3))
+    for turn in TURNS[1:]:
+        trace = sum(sign * axes[k][place] for k, (place, sign) in enumerate(turn))
+        if trace > largest + TIE:
+            best, largest = turn, trace
+    return [[sign * row[place] for place, sign in best] for row in axes]
 
 
 def with_signs(vectors: FloatArray) -> FloatArray:
