@@ -33,7 +33,8 @@ FLAGS = (
 )
 """Graphics by software, in containers too."""
 
-DESKTOP = (1280, 800)
+SMALL = (800, 600)
+"""Of windows in general: software draws the scene, and takes longer the larger it is."""
 
 TABLET = (820, 1180)
 
@@ -70,7 +71,7 @@ class Visitor:
         requests: addresses that the page has asked for.
     """
 
-    def __init__(self, browser: Browser, size: tuple[int, int] = DESKTOP) -> None:
+    def __init__(self, browser: Browser, size: tuple[int, int] = SMALL) -> None:
         """Open a window of a size (width, height) in pixels; `close` it."""
         view = {"width": size[0], "height": size[1]}
         self._context = browser.new_context(viewport=view, accept_downloads=True)  # type: ignore[arg-type]

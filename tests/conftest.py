@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import one_thread  # noqa: F401
+import temporary_files  # noqa: F401
 
 # isort: split
 import re

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from closed_loops import heave, run
@@ -70,8 +72,15 @@ def test_machines_with_drives_are_held(name: str, machine: str) -> None:
     assert_held(name, machine, "hardware", 0.3)
 
 
-@pytest.mark.parametrize("engine", [name for name in engine_names() if name != "analytic"])
-@pytest.mark.parametrize(("name", "machine"), PAIRS)
+OTHERS = [name for name in engine_names() if name != "analytic"]
+
+SPREAD = [(*pair, OTHERS[k % len(OTHERS)]) for k, pair in enumerate(PAIRS)]
+"""Each controller, and each machine, with every engine: a controller sees states, not engines."""
+assert {(name, engine) for name, _, engine in SPREAD} == set(product(FITTING, OTHERS))
+assert {(machine, engine) for _, machine, engine in SPREAD} == set(product(RIGID | SPRINGS, OTHERS))
+
+
+@pytest.mark.parametrize(("name", "machine", "engine"), SPREAD)
 def test_other_engines_are_held(name: str, machine: str, engine: str) -> None:
     assert_held(name, machine, "hardware", 0.02, engine)
 

@@ -34,6 +34,9 @@ STRUT_BARS = {("analytic", "fast"): 1e-8, ("mujoco", "fast"): 1e-5, ("bullet", "
 """The same of machines whose struts hold them to within 30 micrometres, at 24 steps for a period
 of their fastest mode: 4e-9 and 6e-6 measured."""
 
+UNTUNED = ("stewart", "driving_simulator", "micro_hexapod")
+"""Machines with an engine's own settings: bodies that float, that joints carry, and on struts."""
+
 LONGEST = 300
 """Steps of a motion."""
 
@@ -221,6 +224,7 @@ def test_legs_follow_the_platform(fresh: Fresh, push: Any) -> None:
 
 
 @pytest.mark.parametrize("engine_name", ["mujoco", "bullet"], indirect=True)
+@pytest.mark.parametrize("platform", UNTUNED, indirect=True)
 def test_own_defaults_cost_accuracy(
     make: Callable[..., Engine], engine_name: str, platform: Platform, push: Any, pose_error: Any
 ) -> None:

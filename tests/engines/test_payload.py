@@ -25,6 +25,9 @@ ENGINES = ("mujoco", "bullet")
 BARS = {"mujoco": 1e-6, "bullet": 1e-7}
 """Of the accurate fidelitys, as without payload; 3e-9 and 2e-11 measured."""
 
+CARRIERS = ("stewart", "driving_simulator", "micro_hexapod")
+"""Platforms that float, that joints carry, and that struts hold: a payload knows no more."""
+
 OCCUPANT = Occupant(1.75, 75.0, wheelchair=Wheelchair())
 
 
@@ -44,6 +47,7 @@ def motion(engine: Engine, loaded: Platform, steps: int = 200) -> Any:
     return state
 
 
+@pytest.mark.parametrize("platform", [*CARRIERS, "general_ups"], indirect=True)
 @pytest.mark.parametrize("engine_name", ENGINES, indirect=True)
 def test_frozen_occupant_is_added_rigid_mass(
     make: Make, engine_name: str, platform: Platform, pose_error: Any
@@ -56,6 +60,7 @@ def test_frozen_occupant_is_added_rigid_mass(
     assert pose_error(without, wanted) > 10 * BARS[engine_name]
 
 
+@pytest.mark.parametrize("platform", CARRIERS, indirect=True)
 def test_engines_agree_on_an_occupant_on_springs(
     make: Make, platform: Platform, pose_error: Any
 ) -> None:

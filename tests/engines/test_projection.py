@@ -31,7 +31,11 @@ def engine(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.mark.parametrize("seed", range(10))
+SEEDS = range(3)
+"""Of random states: a wrong term shows in every one of them."""
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_projection_equals_inverse_dynamics(
     engine: str, any_platform: Platform, random_motion: Any, random_internal: Any, seed: int
 ) -> None:
@@ -42,7 +46,7 @@ def test_projection_equals_inverse_dynamics(
     assert np.abs(found - wanted).max() < BAR * np.abs(wanted).max()
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_all_equations_of_motion_hold(
     engine: str, any_platform: Platform, random_motion: Any, random_internal: Any, seed: int
 ) -> None:

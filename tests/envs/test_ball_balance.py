@@ -91,9 +91,13 @@ LAWS = {
 """Machine -> frequency [rad/s], share, control periods: the slower the less it tilts."""
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
-    "machine", ["stewart", pytest.param("driving_simulator", marks=pytest.mark.slow)]
+    ("machine", "engine"),
+    [
+        *(("stewart", engine) for engine in ENGINES),
+        ("driving_simulator", "analytic"),
+        pytest.param("driving_simulator", "mujoco", marks=pytest.mark.slow),
+    ],
 )
 def test_a_linear_law_solves_it(machine: str, engine: str) -> None:
     pytest.importorskip({"bullet": "pybullet"}.get(engine, "numpy"))

@@ -231,11 +231,16 @@ def test_forces_hold_the_machine_at_home(machine: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "engine", ["analytic", "mujoco", pytest.param("bullet", marks=pytest.mark.slow)]
+    ("configuration", "engine"),
+    [
+        (None, "analytic"),
+        ("hardware", "analytic"),
+        ("hardware", "mujoco"),
+        pytest.param(None, "bullet", marks=pytest.mark.slow),
+    ],
 )
-@pytest.mark.parametrize("configuration", [None, "hardware"])
 def test_a_law_keeps_the_platform_stiller_than_the_passive_machine(
-    engine: str, configuration: str | None
+    configuration: str | None, engine: str
 ) -> None:
     pytest.importorskip({"bullet": "pybullet"}.get(engine, "mujoco"))
     env = VibrationIsolationEnv(configuration=configuration, engine=engine)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 
 import pytest
-from browser_rig import DESKTOP, Visitor, browser_command, open_browser
+from browser_rig import SMALL, Visitor, browser_command, open_browser
 from playwright.sync_api import Browser
 
 NEEDED = "TWIN_TESTS_NEED_CHROMIUM"
@@ -31,7 +31,7 @@ def visit(chromium: Browser) -> Iterator[Callable[..., Visitor]]:
     """Open windows: `visit(url, size=TABLET)`; none may meet an error or ask another host."""
     visitors: list[Visitor] = []
 
-    def open_window(url: str, size: tuple[int, int] = DESKTOP) -> Visitor:
+    def open_window(url: str, size: tuple[int, int] = SMALL) -> Visitor:
         visitors.append(Visitor(chromium, size))
         return visitors[-1].open(url)
 

@@ -216,12 +216,13 @@ def test_all_cases_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(runner, "run_case", quick)
     names = twin.machine_names()
+    machines = {name: twin.load(name) for name in names}
     run(names, progress=False)
     assert seen == [
         (name, case)
         for name in names
         for case in CASES
-        if load_case(case).CASE.applies(twin.load(name))
+        if load_case(case).CASE.applies(machines[name])
     ]
 
 

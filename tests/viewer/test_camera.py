@@ -288,16 +288,16 @@ def resident() -> float:
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_closing_frees_what_opening_took(stewart: Platform) -> None:
-    """A context with its pixels is some 10 MB: twenty that stay would show."""
+    """A context with its pixels is some 10 MB: eight that stay would show."""
 
     def take() -> None:
         with Camera(stewart, width=320, height=240) as camera:
             camera.image(stewart.home)
 
-    for _ in range(5):
+    for _ in range(3):
         take()
     memory, files = resident(), len(list(OPEN_FILES.iterdir()))
-    for _ in range(20):
+    for _ in range(8):
         take()
     assert resident() - memory < 10.0
     assert len(list(OPEN_FILES.iterdir())) == files

@@ -30,7 +30,7 @@ def box(machine: twin.Platform, widths: list[tuple[float, float]], name: str) ->
 
 
 @pytest.mark.parametrize("name", MACHINES)
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(st.lists(WIDTH, min_size=6, max_size=6), CONVENTION, st.integers(0, 1000))
 def test_no_pose_of_the_box_asks_for_more(
     name: str, widths: list[tuple[float, float]], convention: str, seed: int

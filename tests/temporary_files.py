@@ -1,0 +1,14 @@
+"""Temporary files in memory where there is a place for them: tests write thousands of small ones.
+
+Imported before anything asks for the folder of temporary files.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+MEMORY = Path("/dev/shm")
+
+if os.access(MEMORY, os.W_OK):
+    os.environ.setdefault("TMPDIR", str(MEMORY))
