@@ -14,7 +14,7 @@ RL := build/rl
 TORCH := torch==2.13.0
 TESTING := pytest pytest-xdist hypothesis
 
-.PHONY: report docs test check quick test-rl lint types bench assets pictures wheel clean
+.PHONY: report docs test mutations check quick test-rl lint types bench assets pictures wheel clean
 
 report: $(INSTALLED)
 	$(BIN)/twin validate --out report.html --json report.json
@@ -28,6 +28,10 @@ docs: $(INSTALLED) report.json
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
+# Models made wrong on purpose, of which each must fail a measure of the report; writes the table in docs/validation.md.
+mutations: $(INSTALLED)
+	PYTHONPATH=tests $(BIN)/python -m mutations
 
 # What a contributor runs before every commit.
 check: lint types quick

@@ -35,9 +35,9 @@ DURATION = 0.3
 LEAST_GAIN = 10.0
 """Defaults' position error per position error."""
 
-LARGEST_GAPS = {"tuned": 1e-6, "tuned, plain steps": 1.4e-5, "tuned, extrapolated": 1e-6}
-"""[m] at 1 ms: MuJoCo's bar of the poses, and for plain steps what was measured when Bullet's
-settings were chosen."""
+LARGEST_GAPS = {"tuned": 1e-6, "tuned, plain steps": 2e-6, "tuned, extrapolated": 1e-6}
+"""[m] at 1 ms: MuJoCo's bar of the poses, and for plain steps what loops that are not corrected
+exceed; corrected ones of the shipped machines keep 6e-7."""
 
 NOT_JUDGED = "tuned, plain steps"
 """First-order time stepping hides what its settings gain."""

@@ -1,12 +1,13 @@
 """Free fall from rest.
 
-The machine falls from home without actuator forces. On pillars it starts tilted, as it would only
-sink straight down else; springs between platform and base carry it, and so it is let go a hundredth
-of the stroke beside home. Both engines are compared with the reference over the first 0.3 s (less
-in small machines and in stiff ones). The reference alone goes on to 1 s, through the base and
-through the singular pose in its plane, which task-space equations pass unharmed (on pillars it ends
-with the first part, before a strut has no length left): its energy has to stay constant but for
-what dampers and friction take. Where a paper prints the end of the fall, it is compared.
+The machine falls without actuator forces. It starts tilted, as symmetric machines would only sink
+straight down else; springs between platform and base carry it, and so it is let go a hundredth of
+the stroke beside home. Where a paper prints the end of a fall, it starts as there, and the end is
+compared. Both engines are compared with the reference over the first 0.3 s (less in small machines
+and in stiff ones). The reference alone goes on to 1 s, through the base and through the singular
+pose in its plane, which task-space equations pass unharmed (on pillars it ends with the first part,
+before a strut has no length left): its energy has to stay constant but for what dampers and
+friction take.
 """
 
 from __future__ import annotations
@@ -89,10 +90,10 @@ def start_pose(platform: Platform) -> FloatArray:
     if platform.leg.has_axial_spring:
         beside = SHARE * stroke(platform)
         shift = np.concatenate([beside * ASIDE, beside / platform_radius(platform) * ASIDE])
-    elif platform.leg.has_foot:
-        shift = np.concatenate([np.zeros(3), TILT * ASIDE])
-    else:
+    elif platform.name in FREE_FALLS:
         return platform.home
+    else:
+        shift = np.concatenate([np.zeros(3), TILT * ASIDE])
     return np.asarray(platform.constrain(moved(platform.home[None], shift[None], 1.0)).pose[0])
 
 

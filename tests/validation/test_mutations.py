@@ -1,0 +1,65 @@
+"""Wrong models are noticed by the measures that are there for it; the page lists them all."""
+
+from __future__ import annotations
+
+import pytest
+from mutations import common_mode, one_sided, table
+from mutations.catalogue import MUTATIONS
+from mutations.change import times
+from mutations.run import Mutation, outcome, shorter
+
+import twin
+from twin.validation.cases import load_case
+
+pytestmark = pytest.mark.quick
+
+COSTLY = ("closed_loop", "convergence", "constraint_settings")
+"""Cases of which `make mutations` alone runs mutations: seconds each."""
+
+FIRST = list(
+    {(m.machine, m.side, m.case): m for m in reversed(MUTATIONS) if m.case not in COSTLY}.values()
+)
+"""One mutation of each machine, side and case; `make mutations` runs all."""
+
+PAIRS = sorted({(m.machine, m.case) for m in FIRST})
+
+WRONG = {"mujoco": "MuJoCo", "bullet": "Bullet"}
+
+
+def test_there_are_enough_mutations_of_all_machines_and_engines() -> None:
+    assert len(one_sided.MUTATIONS) >= 40
+    assert len(common_mode.MUTATIONS) >= 20
+    assert {m.machine for m in MUTATIONS} == set(twin.machine_names())
+    assert {m.side for m in one_sided.MUTATIONS} == {"reference", "mujoco", "bullet"}
+    assert {m.side for m in common_mode.MUTATIONS} == {"both"}
+    assert len({(m.machine, m.side, m.text, m.case) for m in MUTATIONS}) == len(MUTATIONS)
+
+
+def test_the_page_lists_all_mutations_and_what_catches_them() -> None:
+    rows = table.rows()
+    assert len(rows) == len(MUTATIONS), "run make mutations"
+    for mutation, row in zip(MUTATIONS, rows, strict=True):
+        assert row.startswith(table.key(mutation)), "run make mutations"
+        value, bar = (cell.strip() for cell in row.split("|")[-3:-1])
+        least = bar.removeprefix("at least ")
+        assert float(value) < float(least) if least != bar else float(value) > float(bar), row
+
+
+@pytest.mark.parametrize("mutation", FIRST, ids=lambda m: f"{m.machine}-{m.side}-{m.case}")
+def test_mutations_are_caught(mutation: Mutation) -> None:
+    found = outcome(mutation)
+    assert found.caught, found.measure
+    if mutation.side in WRONG and mutation.case == "projection":
+        assert all(name.startswith(WRONG[mutation.side]) for name in found.failed)
+
+
+@pytest.mark.parametrize(("machine", "case"), PAIRS)
+def test_right_models_pass_the_shortened_cases(machine: str, case: str) -> None:
+    with shorter(case):
+        assert load_case(case).run(twin.load(machine)).verdict == "pass"
+
+
+def test_a_mutation_that_changes_nothing_is_not_caught() -> None:
+    nothing = times("platform.body.mass", 1.0)
+    idle = Mutation("stewart", "both", "nothing", nothing, "machine_data", "masses of")
+    assert not outcome(idle).caught
