@@ -37,7 +37,7 @@ from twin.errors import InputError, TwinError
 from twin.machine.file.describe import describe
 from twin.validation.published.errata import read_errata
 from twin.validation.report.summary import summary
-from twin.validation.results import CaseResult, Curve, Measure, Statement, Table
+from twin.validation.results import CaseResult, Curve, Measure, Quantity, Statement, Table
 
 DOCS = ROOT / "docs"
 HANDBOOK = sorted((DOCS / "handbook").glob("*.py"))
@@ -95,7 +95,8 @@ def report() -> dict[str, Any]:
             "made_up",
             "A case | made up",
             "What is compared.",
-            (Measure("first", 1.25e-7, 1e-6, "because *so*", unit="m"), Measure("second", 3.5)),
+            (Measure("first", 1.25e-7, 1e-6, "because *so*", unit="m"),),
+            (Quantity("second", 3.5),),
             statements=(Statement("(4.2)", "12.5 N", "12.75 N", "differs", "a known reason"),),
             tables=(Table("Beside", ("a", "b"), (("1", "2"),)),),
         )

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from twin.errors import InputError
 from twin.simulation.platform import Platform
-from twin.validation.results import CaseResult, Figure, Measure, Statement, Table
+from twin.validation.results import CaseResult, Entry, Figure, Measure, Quantity, Statement, Table
 
 Condition = Callable[[Platform], str]
 """Returns the reason why a case does not apply to a machine; an empty text where it does."""
@@ -70,18 +70,20 @@ class Case:
     def result(
         self,
         platform: Platform,
-        measures: Iterable[Measure],
+        entries: Iterable[Entry],
         plots: Iterable[Figure] = (),
         statements: Iterable[Statement] = (),
         tables: Iterable[Table] = (),
     ) -> CaseResult:
-        """Return the outcome on one machine."""
+        """Return the outcome on one machine, from its measures and quantities and the rest."""
+        entries = tuple(entries)
         return CaseResult(
             machine=platform.name,
             case=self.key,
             title=self.title,
             description=self.description,
-            measures=tuple(measures),
+            measures=tuple(entry for entry in entries if isinstance(entry, Measure)),
+            quantities=tuple(entry for entry in entries if isinstance(entry, Quantity)),
             plots=tuple(plots),
             statements=tuple(statements),
             tables=tuple(tables),

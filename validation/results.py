@@ -20,20 +20,19 @@ UNEXPECTED = "a fault, or parameters that are not the paper's"
 
 @dataclass(frozen=True)
 class Measure:
-    """One number held against its tolerance.
-
-    A measure without tolerance informs and cannot fail. A value that is not finite fails.
-    """
+    """One number held against its tolerance; a value that is not finite fails."""
 
     name: str
     value: float
-    tolerance: float | None = None
-    reason: str = ""
-    """of the tolerance; without one a note on the value"""
+    tolerance: float
+    reason: str
+    """of the tolerance"""
     unit: str = "1"
     """"1" for a ratio or a count"""
     at_least: bool = False
     """the tolerance is a lower bound instead of an upper one"""
+    at_bound: bool = False
+    """the value lies at its bound by design, as that of a limit that is kept exactly"""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", float(self.value))
@@ -41,11 +40,37 @@ class Measure:
     @property
     def verdict(self) -> Verdict:
         """Whether the value keeps its tolerance."""
-        if self.tolerance is None:
-            return "info"
         if self.at_least:
             return "pass" if self.value >= self.tolerance else "fail"
         return "pass" if self.value <= self.tolerance else "fail"
+
+
+class Quantity(NamedTuple):
+    """A number for scale: it is held against nothing and has no verdict."""
+
+    name: str
+    value: float
+    note: str = ""
+    unit: str = "1"
+    """"1" for a ratio or a count"""
+
+
+Entry = Measure | Quantity
+"""One number of a case."""
+
+
+def entry_of(
+    name: str,
+    value: float,
+    tolerance: float | None,
+    reason: str,
+    unit: str = "1",
+    at_least: bool = False,
+) -> Entry:
+    """Return a measure; without a tolerance a quantity, with the reason as its note."""
+    if tolerance is None:
+        return Quantity(name, float(value), reason, unit)
+    return Measure(name, value, tolerance, reason, unit, at_least)
 
 
 @dataclass(frozen=True)
@@ -195,6 +220,7 @@ class CaseResult:
     description: str
     """what is compared with what, in a few sentences for an engineer"""
     measures: tuple[Measure, ...]
+    quantities: tuple[Quantity, ...] = ()
     plots: tuple[Figure, ...] = ()
     statements: tuple[Statement, ...] = ()
     tables: tuple[Table, ...] = ()

@@ -17,7 +17,7 @@ from twin.machine.catalogue import machine_names
 from twin.simulation.platform import Platform, load
 from twin.validation.case import CaseModule
 from twin.validation.cases import CASES, load_case
-from twin.validation.results import CaseResult, LeftOut, Measure, slowest
+from twin.validation.results import CaseResult, LeftOut, Quantity, slowest
 
 Task = tuple[str, str, str]
 """Machine as it was requested, its name, and the case."""
@@ -87,9 +87,9 @@ def run_case(task: Task) -> CaseResult:
     try:
         result = case.run(load(machine))
     except MissingDependencyError as error:
-        note = Measure("not run", float("nan"), reason=str(error), unit="")
+        note = Quantity("not run", float("nan"), str(error), "")
         words = (name, key, case.CASE.title, case.CASE.description)
-        result = CaseResult(*words, (note,))
+        result = CaseResult(*words, (), (note,))
     except TwinError as error:
         result = _failed(name, key, str(error))
     except Exception as error:

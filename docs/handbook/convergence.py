@@ -39,18 +39,19 @@ def convergence_fragment(report: dict[str, Any], charts: Path) -> str:
 
 def _rows(case: dict[str, Any]) -> Sequence[tuple[str, ...]]:
     rows = []
-    measures = {measure["name"]: measure for measure in case["measures"]}
-    for name, measure in measures.items():
+    judged = {measure["name"]: measure["value"] for measure in case["measures"]}
+    values = {one["name"]: one["value"] for one in case["quantities"]}
+    for name in (*judged, *values):
         if MARK not in name:
             continue
         method = name.removesuffix(MARK)
-        errors = [key for key in measures if key.startswith(f"{method}: position error")]
-        values = ", ".join(
-            f"{number(measures[key]['value'], 2)} m {key.partition('position error ')[2]}"
-            for key in errors
+        errors = ", ".join(
+            f"{number(value, 2)} m {key.partition('position error ')[2]}"
+            for key, value in values.items()
+            if key.startswith(f"{method}: position error")
         )
-        order = number(measure["value"], 3) if measure["tolerance"] is not None else "not judged"
-        rows.append((f"`{case['machine']}`", plain(method), order, plain(values)))
+        order = number(judged[name], 3) if name in judged else "not judged"
+        rows.append((f"`{case['machine']}`", plain(method), order, plain(errors)))
     return rows
 
 

@@ -10,6 +10,7 @@ from twin.charts.text import number
 from twin.validation.report.page import margin_text
 
 MEASURES = ("Measure", "Value", "Tolerance", "Unit", "Verdict", "Reason")
+QUANTITIES = ("Quantity", "Value", "Note")
 
 SIGNS = {"at most": "≤", "at least": "≥"}
 
@@ -20,7 +21,7 @@ def validated(machine: dict[str, Any]) -> str:
     judged = counts["pass"] + counts["fail"]
     lines = [
         f"{counts['pass']} of {judged} judged measures in {len(machine['cases'])} cases keep their "
-        f"tolerance; {counts['info']} more inform only. The margin of a case is the factor "
+        f"tolerance. The margin of a case is the factor "
         "by which its tightest measure keeps its tolerance. Every case opens on a click.\n",
     ]
     if machine["tightest"]:
@@ -46,16 +47,23 @@ def _case(case: dict[str, Any]) -> str:
     title = f"<strong>{html.escape(case['title'])}</strong> <code>{case['case']}</code>: {result}"
     inside = plain(case["description"]) + "\n\n"
     inside += table(MEASURES, [_measure(measure) for measure in case["measures"]])
+    if case["quantities"]:
+        rows = [tuple(map(plain, quantity_cells(one))) for one in case["quantities"]]
+        inside += f"\n**For scale.**\n\n{table(QUANTITIES, rows)}"
     for part in case["tables"]:
         inside += f"\n**{plain(part['title'])}.** {plain(part['caption'])}\n\n"
         inside += table(part["columns"], [tuple(map(plain, row)) for row in part["rows"]])
     return folded(title, inside)
 
 
+def quantity_cells(quantity: dict[str, Any]) -> tuple[str, ...]:
+    """Return name, value with unit, and note of a quantity."""
+    unit = "" if quantity["unit"] == "1" else f" {quantity['unit']}"
+    return quantity["name"], f"{number(quantity['value'], 4)}{unit}", quantity["note"]
+
+
 def _measure(measure: dict[str, Any]) -> tuple[str, ...]:
-    tolerance = ""
-    if measure["tolerance"] is not None:
-        tolerance = f"{SIGNS[measure['bound']]} {number(measure['tolerance'], 4)}"
+    tolerance = f"{SIGNS[measure['bound']]} {number(measure['tolerance'], 4)}"
     unit = "" if measure["unit"] == "1" else measure["unit"]
     return (
         plain(measure["name"]),

@@ -23,7 +23,7 @@ from twin.simulation.platform import Platform
 from twin.simulation.simulate import simulate
 from twin.validation.case import Case
 from twin.validation.measures.metrics import largest
-from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot
+from twin.validation.results import CaseResult, Curve, Entry, Measure, Panel, Plot, Quantity
 
 CASE = Case(
     "linear_control",
@@ -69,8 +69,8 @@ def run(platform: Platform) -> CaseResult:
         ),
     ]
     lqr, plot = _regulator(platform)
-    measures += [*lqr, *_loop_shaping(platform, linear)]
-    return CASE.result(platform, measures, [plot, _loop_plot(linear, platform)])
+    entries = [*measures, *lqr, *_loop_shaping(platform, linear)]
+    return CASE.result(platform, entries, [plot, _loop_plot(linear, platform)])
 
 
 def _free_motion(platform: Platform, linear: LinearMachine) -> tuple[FloatArray, FloatArray]:
@@ -85,7 +85,7 @@ def _free_motion(platform: Platform, linear: LinearMachine) -> tuple[FloatArray,
     return displacement(course.pose, platform.home), np.array(rows)
 
 
-def _regulator(platform: Platform) -> tuple[list[Measure], Plot]:
+def _regulator(platform: Platform) -> tuple[list[Entry], Plot]:
     controller = Lqr(platform, period=PERIOD)
     design, held = controller.design, platform.inverse_dynamics(platform.home, REST, REST)
     start = np.concatenate([SIZE * START, np.zeros(6)])
@@ -95,17 +95,17 @@ def _regulator(platform: Platform) -> tuple[list[Measure], Plot]:
     promised = predicted_cost(design, start)
     paid = accumulated_cost(design, states, forces)
     rates = design.closed_loop.rates
-    measures = [
+    measures: list[Entry] = [
         Measure(
             "LQR: cost paid against x_0' P x_0",
             abs(paid / promised - 1.0),
             1e-5,
             "second order of a start of a micrometre",
         ),
-        Measure(
+        Quantity(
             "LQR: slowest pole",
             -rates.real.max(),
-            reason="decays; from 1 mm, 50 mm/s and the tolerated force",
+            note="decays; from 1 mm, 50 mm/s and the tolerated force",
             unit="1/s",
         ),
     ]
@@ -129,13 +129,13 @@ def _regulator(platform: Platform) -> tuple[list[Measure], Plot]:
     return measures, plot
 
 
-def _loop_shaping(platform: Platform, linear: LinearMachine) -> Iterator[Measure]:
+def _loop_shaping(platform: Platform, linear: LinearMachine) -> Iterator[Entry]:
     controller = LoopShaping(platform, period=PERIOD)
     design, random = controller.design, np.random.default_rng(SEED)
-    yield Measure(
+    yield Quantity(
         "loop shaping: robust stability margin epsilon",
         design.epsilon,
-        reason=f"1/gamma; the least gamma is {design.gamma_min:.4g}, designed for 1.1 of it",
+        note=f"1/gamma; the least gamma is {design.gamma_min:.4g}, designed for 1.1 of it",
     )
     yield Measure(
         "loop shaping: reached gamma per designed",

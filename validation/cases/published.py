@@ -22,7 +22,7 @@ from twin.validation.published.printed import (
     STEWART_RETRACTED_HEIGHT,
     STEWART_RETRACTED_LENGTH,
 )
-from twin.validation.results import CaseResult, Measure, Statement
+from twin.validation.results import CaseResult, Entry, Measure, Statement
 
 CASE = Case(
     "published",
@@ -41,7 +41,7 @@ def run(platform: Platform) -> CaseResult:
     return CASE.result(platform, measures, (), (_mobility(platform),))
 
 
-def _geometry(platform: Platform) -> Iterator[Measure]:
+def _geometry(platform: Platform) -> Iterator[Entry]:
     retracted = np.array([0.0, 0.0, STEWART_RETRACTED_HEIGHT, 1.0, 0.0, 0.0, 0.0])
     for name, value, printed in (
         ("base joints (A.2)", platform.base_joints.T, STEWART_BASE_JOINTS),

@@ -23,7 +23,7 @@ from twin.validation.measures.energy import EnergyBalance, balance_of
 from twin.validation.measures.metrics import largest
 from twin.validation.published.papers import EXTENDED
 from twin.validation.published.runs import RSS_FALL, RSS_FIRST_ACCELERATION, RSS_START_HEIGHT
-from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Statement
+from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Quantity, Statement
 
 CASE = Case(
     "rss_free_fall",
@@ -71,11 +71,11 @@ def run(platform: Platform) -> CaseResult:
     return CASE.result(platform, measures, plots, _statements(fall, acceleration, seconds))
 
 
-def _published(fall: Solution) -> Measure:
+def _published(fall: Solution) -> Quantity:
     rows = np.array(RSS_FALL)
     name = f"height against the published output, {len(rows)} times up to {rows[-1, 0]:g} s"
     off = largest(fall(rows[:, 0])[0][:, 2] - rows[:, 1])
-    return Measure(name, off, reason=ERRATUM, unit="m")
+    return Quantity(name, off, note=ERRATUM, unit="m")
 
 
 def _plot(platform: Platform, fall: Solution, balance: EnergyBalance) -> Plot:

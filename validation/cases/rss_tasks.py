@@ -25,7 +25,16 @@ from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.measures.driven import driven, engines_along, work_measure
 from twin.validation.published.papers import EXTENDED
-from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Statement
+from twin.validation.results import (
+    CaseResult,
+    Curve,
+    Entry,
+    Measure,
+    Panel,
+    Plot,
+    Quantity,
+    Statement,
+)
 
 CASE = Case(
     "rss_tasks",
@@ -103,13 +112,13 @@ def heave(platform: Platform, law: str) -> RestToRestMotion:
     )
 
 
-def _profile(platform: Platform, required: Mapping[str, MotorRequirement]) -> Iterator[Measure]:
+def _profile(platform: Platform, required: Mapping[str, MotorRequirement]) -> Iterator[Entry]:
     for law, task in required.items():
         peak, speed, power = task.peak_force, task.peak_speed, task.peak_power
-        yield Measure(
+        yield Quantity(
             f"{law}: peak torque, the motor requirement",
             abs(peak.value),
-            reason=f"at {peak.time:.3g} of {task.time[-1]:.4g} s; root mean square "
+            note=f"at {peak.time:.3g} of {task.time[-1]:.4g} s; root mean square "
             f"{task.rms_forces.max():.4g} N m, speed up to {abs(speed.value):.3g} rad/s, power up "
             f"to {abs(power.value):.3g} W",
             unit="N m",
@@ -132,14 +141,14 @@ def _profile(platform: Platform, required: Mapping[str, MotorRequirement]) -> It
     )
 
 
-def _payloads(loaded: tuple[MotorRequirement, ...]) -> Iterator[Measure]:
+def _payloads(loaded: tuple[MotorRequirement, ...]) -> Iterator[Entry]:
     for payload, task in zip(PAYLOADS, loaded, strict=True):
         if payload is None:
             continue
-        yield Measure(
+        yield Quantity(
             f"peak torque with {payload.name}",
             abs(task.peak_force.value),
-            reason=f"leg {task.peak_force.leg}; root mean square of the worst leg "
+            note=f"leg {task.peak_force.leg}; root mean square of the worst leg "
             f"{task.rms_forces.max():.4g} N m, lowest torque {task.lowest_force:.4g} N m",
             unit="N m",
         )

@@ -28,7 +28,7 @@ from twin.validation.measures.driven import (
 )
 from twin.validation.measures.metrics import largest
 from twin.validation.published.papers import THESIS
-from twin.validation.results import CaseResult, Measure, Statement
+from twin.validation.results import CaseResult, Entry, Measure, Quantity, Statement
 
 CASE = Case(
     "tank_motion",
@@ -67,7 +67,7 @@ def tank_motion(platform: Platform) -> TankTrackMotion:
     return fitted_tank_course(platform, PITCH_SHARE * actuator.stroke / radius, DURATION)
 
 
-def _limits(platform: Platform, course: DrivenMotion) -> Iterator[Measure]:
+def _limits(platform: Platform, course: DrivenMotion) -> Iterator[Entry]:
     actuator = platform.parameters.leg.actuator
     for what, values, bound in (
         ("shortest", -course.coordinates, -actuator.minimum),
@@ -84,8 +84,8 @@ def _limits(platform: Platform, course: DrivenMotion) -> Iterator[Measure]:
         ("largest actuator speed", course.rates, "m/s", actuator.speed),
         ("largest thrust", course.forces, "N", actuator.effort),
     ):
-        reason = "limit of the actuator" if limit else "the machine gives no limit"
-        yield Measure(name, largest(values), limit, reason, unit=unit)
+        note = f"limit {limit:g} {unit}" if limit else "the machine gives no limit"
+        yield Quantity(name, largest(values), note, unit)
 
 
 def _statements(course: DrivenMotion) -> tuple[Statement, ...]:

@@ -29,7 +29,7 @@ from twin.validation.measures.driven import (
 from twin.validation.measures.metrics import largest
 from twin.validation.published.papers import THESIS
 from twin.validation.published.printed import STEWART_PITCH_SINE
-from twin.validation.results import CaseResult, Measure, Panel, Plot, Statement
+from twin.validation.results import CaseResult, Entry, Measure, Panel, Plot, Quantity, Statement
 
 CASE = Case(
     "thesis_motion",
@@ -98,7 +98,7 @@ def closed_form(platform: Platform, motion: SineMotion, time: FloatArray) -> Flo
     return np.asarray(np.sqrt(along_x**2 + (py + y - ay) ** 2 + along_z**2))
 
 
-def _kinematics(platform: Platform, motion: SineMotion, course: DrivenMotion) -> Iterator[Measure]:
+def _kinematics(platform: Platform, motion: SineMotion, course: DrivenMotion) -> Iterator[Entry]:
     yield Measure(
         "leg lengths against their closed form",
         largest(course.coordinates - closed_form(platform, motion, course.time)),
@@ -108,15 +108,15 @@ def _kinematics(platform: Platform, motion: SineMotion, course: DrivenMotion) ->
     )
     short = platform.minimum_coordinates - course.coordinates
     at_once = int((short > SHORTER).sum(axis=1).max())
-    yield Measure(
+    yield Quantity(
         "leg shorter than its retracted length by at most",
         short.max(),
-        reason=f"up to {at_once} of {platform.n_actuators} legs at a time; negative: room left",
+        note=f"up to {at_once} of {platform.n_actuators} legs at a time; negative: room left",
         unit="m",
     )
 
 
-def _thrusts(platform: Platform, course: DrivenMotion) -> Iterator[Measure]:
+def _thrusts(platform: Platform, course: DrivenMotion) -> Iterator[Entry]:
     scale = np.abs(course.forces).max()
     half = course.forces[: len(course.time) // 2 + 1]
     mirrored = np.abs(half - half[::-1]).max() / scale
@@ -133,16 +133,16 @@ def _thrusts(platform: Platform, course: DrivenMotion) -> Iterator[Measure]:
 
 def _centred_legs(
     platform: Platform, motion: SineMotion, course: DrivenMotion
-) -> tuple[Measure, Plot, tuple[Statement, ...]]:
+) -> tuple[Quantity, Plot, tuple[Statement, ...]]:
     simplified = driven(Platform(centred(platform.parameters)), motion)
     difference = simplified.forces - course.forces
     offset = largest(difference[0])
     spread = float(np.ptp(difference, axis=0).max())
     relative = offset / largest(course.forces[0])
-    measure = Measure(
+    measure = Quantity(
         "thrust offset at start-up between centred and actual legs",
         offset,
-        reason=f"{100.0 * relative:.1f} percent of the largest thrust at start-up; over the motion "
+        note=f"{100.0 * relative:.1f} percent of the largest thrust at start-up; over the motion "
         f"the difference varies by {spread:.2g} N",
         unit="N",
     )

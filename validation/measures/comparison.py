@@ -17,7 +17,7 @@ from twin.simulation.trajectory import Trajectory
 from twin.validation.measures.durations import compared_step
 from twin.validation.measures.metrics import position_error, rotation_error
 from twin.validation.measures.sampling import platform_radius
-from twin.validation.results import Curve, CurveStyle, Measure, Panel, Plot
+from twin.validation.results import Curve, CurveStyle, Entry, Measure, Panel, Plot, Quantity
 
 SMALLEST = 1e-17
 """Errors of zero are drawn here, so that logarithmic axes can show them."""
@@ -65,9 +65,9 @@ def error_name(label: str, what: str) -> re.Pattern[str]:
     return re.compile(rf"{label}: largest {what} error in (\S+) s")
 
 
-def missing(label: str, error: MissingDependencyError) -> Measure:
+def missing(label: str, error: MissingDependencyError) -> Quantity:
     """Return the note that an engine could not take part."""
-    return Measure(f"{label}: not compared", float("nan"), reason=str(error), unit="")
+    return Quantity(f"{label}: not compared", float("nan"), note=str(error), unit="")
 
 
 def log_curve(name: str, x: FloatArray, y: FloatArray, style: CurveStyle = "line") -> Curve:
@@ -77,7 +77,7 @@ def log_curve(name: str, x: FloatArray, y: FloatArray, style: CurveStyle = "line
 
 def trajectory_comparison(
     platform: Platform, duration: float, title: str, forces: Any = None, **start: Any
-) -> tuple[list[Measure], list[Plot]]:
+) -> tuple[list[Entry], list[Plot]]:
     """Return errors and plots of every engine over `duration` [s].
 
     Args:
@@ -95,7 +95,8 @@ def trajectory_comparison(
     }
     reference = simulate(platform, duration, **options)
     share = motion_share(platform, reference)
-    measures, plots = [], []
+    measures: list[Entry] = []
+    plots = []
     for bar in BARS:
         try:
             trajectory = simulate(platform, duration, engine=bar.engine, **options)
@@ -116,7 +117,7 @@ def motion_share(platform: Platform, reference: Trajectory) -> float:
 
 def trajectory_measures(
     bar: EngineBar, trajectory: Trajectory, reference: Trajectory, share: float = 1.0
-) -> Iterator[Measure]:
+) -> Iterator[Entry]:
     """Return the largest errors in position and rotation, held against a share of the bar."""
     smaller = (
         f"; the platform moves {1e6 * share * FULL_MOTION:.3g} um only, and so the bar is that "

@@ -16,7 +16,7 @@ from twin.validation.measures.durations import TIMESTEP, compared_step, duration
 from twin.validation.measures.metrics import largest
 from twin.validation.measures.projection import projection_errors
 from twin.validation.measures.sampling import RandomStates
-from twin.validation.results import Curve, Measure, Panel, Plot
+from twin.validation.results import Curve, Entry, Measure, Panel, Plot, Quantity
 
 WORK_REASON = (
     "integrals of quintic splines through the samples, and of the springs' motion, leave 1e-10, of "
@@ -160,7 +160,7 @@ def end_work_measure(platform: Platform, course: DrivenMotion, tolerance: float)
     return Measure(name, abs(net) / exchanged, tolerance, END_REASON)
 
 
-def actuator_measures(platform: Platform, course: DrivenMotion) -> Iterator[Measure]:
+def actuator_measures(platform: Platform, course: DrivenMotion) -> Iterator[Entry]:
     """Yield the largest speed and force of an actuator, with its limits as a note."""
     actuator = platform.parameters.leg.actuator
     for name, values, unit, limit in (
@@ -168,7 +168,7 @@ def actuator_measures(platform: Platform, course: DrivenMotion) -> Iterator[Meas
         (force_name(platform), course.forces, platform.force_unit, actuator.effort),
     ):
         note = "the machine gives no limit" if limit is None else f"limit {limit:g} {unit}"
-        yield Measure(f"largest {name} of an actuator", largest(values), reason=note, unit=unit)
+        yield Quantity(f"largest {name} of an actuator", largest(values), note=note, unit=unit)
 
 
 def engines_along(
@@ -180,7 +180,7 @@ def engines_along(
     *,
     begin: float = 0.0,
     caption: str = "",
-) -> tuple[list[Measure], list[Plot]]:
+) -> tuple[list[Entry], list[Plot]]:
     """Return both engines against the reference along a motion, the legs' plot first.
 
     The engines' models are projected at states along the whole motion, then driven by the held
@@ -202,7 +202,7 @@ def engines_along(
     return [*projected, *followed], [legs, *plots]
 
 
-def projection_along(platform: Platform, course: DrivenMotion) -> tuple[list[Measure], list[Curve]]:
+def projection_along(platform: Platform, course: DrivenMotion) -> tuple[list[Entry], list[Curve]]:
     """Return the engines' projection errors at states spread over the motion."""
     at = np.linspace(0, len(course.time) - 1, PROJECTED).astype(int)
     states = RandomStates(
@@ -213,7 +213,7 @@ def projection_along(platform: Platform, course: DrivenMotion) -> tuple[list[Mea
 
 def follow(
     platform: Platform, motion: Motion, begin: float, longest: float, title: str
-) -> tuple[list[Measure], list[Plot]]:
+) -> tuple[list[Entry], list[Plot]]:
     """Return engines against reference, both driven by the held forces of a part of the motion.
 
     It begins at `begin` [s] and lasts `longest` [s], less in a small or stiff machine.

@@ -13,7 +13,7 @@ from twin.validation.measures.durations import fall_scale
 from twin.validation.measures.equilibrium import fastest_rate
 from twin.validation.measures.metrics import largest, relative_error
 from twin.validation.measures.sampling import RandomStates, later, platform_radius
-from twin.validation.results import Measure
+from twin.validation.results import Entry, Measure
 
 DIFFERENCE_STEP = 3e-4
 """[s] at most: balance between truncation (fourth power of it) and rounding (divided by it)."""
@@ -34,7 +34,7 @@ DIFFERENCES = (
 )
 
 
-def dynamic_laws(platform: Platform, states: RandomStates) -> Iterator[Measure]:
+def dynamic_laws(platform: Platform, states: RandomStates) -> Iterator[Entry]:
     """Yield the errors of the laws that tie forces, power and kinetic energy."""
     pose, twist, _, deflection = states
     forces, wrench = _random_load(platform, states)
@@ -81,7 +81,7 @@ def dynamic_laws(platform: Platform, states: RandomStates) -> Iterator[Measure]:
     )
 
 
-def kinematic_laws(platform: Platform, states: RandomStates) -> Iterator[Measure]:
+def kinematic_laws(platform: Platform, states: RandomStates) -> Iterator[Entry]:
     """Yield the errors of the laws that tie coordinates, Jacobian and forward kinematics."""
     pose, twist, acceleration, _ = states
     coordinates = platform.inverse_kinematics(pose)

@@ -11,7 +11,7 @@ from twin.simulation.platform import Platform
 from twin.validation.measures.comparison import LABELS, log_curve, missing
 from twin.validation.measures.metrics import relative_error
 from twin.validation.measures.sampling import RandomStates
-from twin.validation.results import Curve, Measure
+from twin.validation.results import Curve, Entry, Measure
 
 TOLERANCE = 1e-9
 REASON = (
@@ -22,7 +22,7 @@ REASON = (
 
 def projection_errors(
     platform: Platform, states: RandomStates, *, x: FloatArray
-) -> tuple[list[Measure], list[Curve]]:
+) -> tuple[list[Entry], list[Curve]]:
     """Return each engine's largest relative error over `(m,)` states, and the errors over `x`.
 
     Where legs have coordinates of their own, these move as the reference says, and what the
@@ -31,7 +31,8 @@ def projection_errors(
     pose, twist, acceleration, deflection = states
     expected = platform.inverse_dynamics(pose, twist, acceleration, deflection=deflection)
     inside = platform.forward_dynamics(pose, twist, expected, deflection=deflection)[:, 6:]
-    measures, curves = [], []
+    measures: list[Entry] = []
+    curves = []
     for engine, label in LABELS.items():
         try:
             found = [

@@ -93,9 +93,9 @@ def overall(verdicts: Sequence[Verdict]) -> Verdict:
 def margin(measure: Measure) -> float | None:
     """Return the ratio by which a value is better than its tolerance; None where it has none.
 
-    Below 1 the tolerance is broken.
+    Below 1 the tolerance is broken. A value that keeps a bound at which it lies has none.
     """
-    if measure.tolerance is None or not math.isfinite(measure.value):
+    if (measure.at_bound and measure.verdict == "pass") or not math.isfinite(measure.value):
         return None
     better, worse = measure.tolerance, measure.value
     if measure.at_least:
@@ -109,7 +109,8 @@ def _counts(results: Sequence[CaseResult]) -> dict[str, Any]:
     return {
         "cases": len(results),
         "failed_cases": sum(result.verdict == "fail" for result in results),
-        "measures": {name: verdicts[name] for name in ("pass", "fail", "info")},
+        "measures": {name: verdicts[name] for name in ("pass", "fail")},
+        "quantities": sum(len(result.quantities) for result in results),
         "statements": {
             "reproduced": agreements["reproduced"],
             "differs": agreements["differs"],
@@ -170,6 +171,10 @@ def _case(result: CaseResult) -> dict[str, Any]:
         "seconds": _finite(result.seconds),
         "error": result.error,
         "measures": [_measure(measure) for measure in result.measures],
+        "quantities": [
+            quantity._asdict() | {"value": _finite(quantity.value)}
+            for quantity in result.quantities
+        ],
         "statements": [_statement(statement) for statement in result.statements],
         "counts": _counts([result]),
         "tightest": _tightest([result]),
@@ -194,6 +199,7 @@ def _measure(measure: Measure) -> dict[str, Any]:
         "tolerance": _finite(measure.tolerance),
         "bound": "at least" if measure.at_least else "at most",
         "margin": _finite(margin(measure)),
+        "at_bound": measure.at_bound,
         "verdict": measure.verdict,
         "reason": measure.reason,
     }

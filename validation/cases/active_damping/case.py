@@ -37,7 +37,7 @@ from twin.validation.cases.active_damping.drives import driven_measures, pole_er
 from twin.validation.cases.active_damping.figures import locus_plot, transmissibility_plot
 from twin.validation.cases.closed_loop.case import with_drives
 from twin.validation.measures.metrics import largest
-from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot
+from twin.validation.results import CaseResult, Curve, Entry, Measure, Panel, Plot, Quantity
 
 CASE = Case(
     "active_damping",
@@ -73,21 +73,21 @@ def run(platform: Platform) -> CaseResult:
     damped = Damped(platform, linear, controllers)
     passive = linear.locked() if platform.n_deflections else linear
     own = linear_modes(passive).swinging
-    measures = [
-        Measure(
+    measures: list[Entry] = [
+        Quantity(
             "smallest damping ratio of the passive machine",
             own.damping_ratios.min(),
-            reason=f"modes from {own.frequencies[0]:.4g} to {own.frequencies[-1]:.4g} Hz"
+            note=f"modes from {own.frequencies[0]:.4g} to {own.frequencies[-1]:.4g} Hz"
             + ("; actuators blocked" if platform.n_deflections else ""),
         )
     ]
     for name, controller in controllers.items():
         ratio = smallest_damping(closed_loop(linear, controller.law).rates)
         measures.append(
-            Measure(
+            Quantity(
                 f"{name}: smallest damping ratio at the best gain",
                 ratio,
-                reason=f"sampled every {1e3 * controller.period:g} ms",
+                note=f"sampled every {1e3 * controller.period:g} ms",
             )
         )
     measures.append(_all_gains(platform))
@@ -122,8 +122,9 @@ def _all_gains(platform: Platform) -> Measure:
     )
 
 
-def _decays(damped: Damped) -> tuple[list[Measure], Plot]:
-    measures, panels = [], []
+def _decays(damped: Damped) -> tuple[list[Entry], Plot]:
+    measures: list[Entry] = []
+    panels = []
     for name, controller in damped.controllers.items():
         tested = _tested(damped, name, controller)
         order, curves = 5 if damped.platform.n_deflections else 3, []
@@ -177,13 +178,13 @@ def _swing(controller: LocalFeedback, engine: str, fidelity: str) -> tuple[Float
     return course.time, displacement(course.pose, platform.home) @ row
 
 
-def _outer(damped: Damped) -> Iterator[Measure]:
+def _outer(damped: Damped) -> Iterator[Entry]:
     platform, left = damped.platform, []
     outer = HacLac(platform, inner=damped.controllers["iff"])
-    yield Measure(
+    yield Quantity(
         "HAC-LAC: smallest damping ratio of the whole loop",
         smallest_damping(outer.outer.poles),
-        reason=f"force feedback inside, LQG with integral outside: {len(outer.outer.poles)} poles",
+        note=f"force feedback inside, LQG with integral outside: {len(outer.outer.poles)} poles",
     )
     for controller in (damped.controllers["iff"], outer):
         course = simulate(
@@ -196,10 +197,10 @@ def _outer(damped: Damped) -> Iterator[Measure]:
             fidelity="fast",
         )
         left.append(largest(displacement(course.pose[-1], platform.home)))
-    yield Measure(
+    yield Quantity(
         "displacement under 20 N with force feedback alone",
         left[0],
-        reason="the leak leaves a share of the static stiffness",
+        note="the leak leaves a share of the static stiffness",
         unit="m",
     )
     yield Measure(

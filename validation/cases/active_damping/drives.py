@@ -25,7 +25,7 @@ from twin.rotations import displaced, displacement
 from twin.simulation.platform import Platform
 from twin.simulation.simulate import simulate
 from twin.validation.measures.metrics import largest
-from twin.validation.results import Curve, Measure, Panel, Plot
+from twin.validation.results import Curve, Entry, Measure, Panel, Plot, Quantity
 
 LOUD = 10.0
 """Release in friction at rest per spring: what the spring of the most moved leg pulls with."""
@@ -55,7 +55,7 @@ class Driven(NamedTuple):
     """[Hz]"""
 
 
-def driven_measures(platform: Platform) -> tuple[list[Measure], Plot]:
+def driven_measures(platform: Platform) -> tuple[list[Entry], Plot]:
     """Return damping measured on a machine with drives, and its decays."""
     driven = _driven(platform)
     measures, curves = list(_predicted(driven)), []
@@ -100,16 +100,16 @@ def _driven(platform: Platform) -> Driven:
     )
 
 
-def _predicted(driven: Driven) -> Iterator[Measure]:
+def _predicted(driven: Driven) -> Iterator[Entry]:
     for name, controller in driven.controllers.items():
         linear = controller.linear
         poles = closed_loop(linear, controller.law).rates
         if isinstance(controller, HacLac):
             poles = controller.outer.poles
-        yield Measure(
+        yield Quantity(
             f"with drives, {name}: smallest damping ratio of the linear loop",
             structural_damping(linear, poles),
-            reason="delay, lag, motors on their transmissions and encoders in the loop; the "
+            note="delay, lag, motors on their transmissions and encoders in the loop; the "
             "transmissions' own modes left out",
         )
 
@@ -146,12 +146,12 @@ def _damping(swing: FloatArray) -> float:
     return float(np.log(first / last) / (2.0 * np.pi * (PERIODS - 1)))
 
 
-def _stuck(driven: Driven, name: str, controller: LocalFeedback) -> Measure:
+def _stuck(driven: Driven, name: str, controller: LocalFeedback) -> Quantity:
     """Return the damping at forces as small as the drives' friction."""
-    return Measure(
+    return Quantity(
         f"with drives, {name}: the same from {QUIET:g} times the friction at rest",
         _damping(_decay(driven, controller, QUIET)[1]),
-        reason="motors stick and the machine swings as if blocked: no law in force damps motions "
+        note="motors stick and the machine swings as if blocked: no law in force damps motions "
         "smaller than its drives' friction",
     )
 

@@ -30,7 +30,7 @@ from twin.validation.cases.closed_loop.plots import stop_plot, tracking_plot
 from twin.validation.measures.comparison import BARS, missing
 from twin.validation.measures.metrics import largest, position_error, rotation_error
 from twin.validation.measures.sampling import platform_radius
-from twin.validation.results import CaseResult, Measure
+from twin.validation.results import CaseResult, Entry, Measure, Quantity
 
 CASE = Case("closed_loop", __doc__, cost=2.5)
 
@@ -127,7 +127,7 @@ def _run(
     )
 
 
-def _agreement(platform: Platform) -> Iterator[Measure]:
+def _agreement(platform: Platform) -> Iterator[Entry]:
     """Yield the engines' distances from the reference under the same controller."""
     ideal = without_drives(platform)
     motion = heave(ideal, AGREEMENT_TIME)
@@ -152,12 +152,12 @@ def _agreement(platform: Platform) -> Iterator[Measure]:
         )
 
 
-def _duration(seconds: float) -> Measure:
+def _duration(seconds: float) -> Quantity:
     note = "analytic engine with drives and sensors; other cases run beside it"
-    return Measure(f"computing time of {COURSE:g} s in closed loop", seconds, reason=note, unit="s")
+    return Quantity(f"computing time of {COURSE:g} s in closed loop", seconds, note=note, unit="s")
 
 
-def _tracking(platform: Platform, course: Trajectory) -> Iterator[Measure]:
+def _tracking(platform: Platform, course: Trajectory) -> Iterator[Entry]:
     error = course.signals["setpoint"] - course.signals["measured"]
     size = float(np.ptp(course.signals["setpoint"]))
     configuration = platform.parameters.configuration
@@ -166,10 +166,10 @@ def _tracking(platform: Platform, course: Trajectory) -> Iterator[Measure]:
         if configuration and configuration.applied
         else "without drives"
     )
-    yield Measure(
+    yield Quantity(
         "largest error of an actuator along the heave, per its motion",
         largest(error) / size,
-        reason=f"{drives}; the cascade with its own or derived gains",
+        note=f"{drives}; the cascade with its own or derived gains",
     )
     yield Measure("safe stops along the heave", bool(course.stopped), 0.0, course.stopped or "none")
 
@@ -196,7 +196,7 @@ def _stopped(platform: Platform, fault: Fault) -> Trajectory | None:
     return _run(platform, controller, fault.duration, plant=plant, wrench=wrench)
 
 
-def _stop_measures(platform: Platform, fault: Fault, run: Trajectory) -> Iterator[Measure]:
+def _stop_measures(platform: Platform, fault: Fault, run: Trajectory) -> Iterator[Entry]:
     stroke = platform.maximum_coordinates - platform.minimum_coordinates
     # Springs in series may swing on after their actuators are at rest.
     k = platform.n_deflections

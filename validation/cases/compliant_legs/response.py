@@ -32,7 +32,7 @@ from twin.validation.case import Case
 from twin.validation.cases.compliant_legs.figures import loads_plot, modes_plot, settling_plot
 from twin.validation.measures.metrics import largest
 from twin.validation.published.papers import VISCOELASTIC
-from twin.validation.results import CaseResult, Measure, Statement
+from twin.validation.results import CaseResult, Entry, Measure, Quantity, Statement
 
 CASE = Case(
     "compliant_response",
@@ -78,7 +78,7 @@ def run(platform: Platform) -> CaseResult:
     return CASE.result(platform, measures, plots, _statements())
 
 
-def _settling(away: FloatArray, settled: Equilibrium, modes: Modes) -> Iterator[Measure]:
+def _settling(away: FloatArray, settled: Equilibrium, modes: Modes) -> Iterator[Entry]:
     sag = largest(away[0])
     yield Measure(
         "settling from home: left of the sag after two settling times",
@@ -86,23 +86,23 @@ def _settling(away: FloatArray, settled: Equilibrium, modes: Modes) -> Iterator[
         1e-8,
         "it sinks in heave alone, which dies away to 1e-20; the integrator's tolerance is left",
     )
-    yield Measure(
+    yield Quantity(
         "sag with actuators locked at home",
         sag,
-        reason=f"actuators carry {np.abs(settled.forces).max():.4g} N at most",
+        note=f"actuators carry {np.abs(settled.forces).max():.4g} N at most",
         unit="m",
     )
     frequencies = ", ".join(f"{value:.3f}" for value in modes.frequencies)
-    yield Measure(
+    yield Quantity(
         "lowest natural frequency, actuators locked",
         modes.frequencies[0],
-        reason=f"all: {frequencies}; damping ratio {modes.damping_ratios[0]:.3f}, below 2 percent "
+        note=f"all: {frequencies}; damping ratio {modes.damping_ratios[0]:.3f}, below 2 percent "
         f"after {modes.settling_time:.3g} s",
         unit="Hz",
     )
 
 
-def _stiffness(platform: Platform, machine: CompliantMachine) -> Iterator[Measure]:
+def _stiffness(platform: Platform, machine: CompliantMachine) -> Iterator[Entry]:
     floating = replace(machine, gravity=0.0)
     at = locked_equilibrium(floating, floating.home_extension)
     ours = locked_linearisation(floating, at).stiffness
@@ -132,7 +132,7 @@ def stiffened_sag(machine: CompliantMachine, factor: float) -> float:
     return float(np.linalg.norm(displacement(settled.pose, machine.home)[:3]))
 
 
-def _loads(responses: tuple[LoadResponse, ...]) -> Iterator[Measure]:
+def _loads(responses: tuple[LoadResponse, ...]) -> Iterator[Entry]:
     off = [
         np.linalg.norm(one.quasi_static - one.linear) / np.linalg.norm(one.quasi_static)
         for one in responses
@@ -150,15 +150,15 @@ def _loads(responses: tuple[LoadResponse, ...]) -> Iterator[Measure]:
         ("largest joint reaction", [one.reaction for one in responses], "N"),
     ):
         worst = responses[int(np.argmax(values))].case
-        yield Measure(
+        yield Quantity(
             f"load cases: {quantity}",
             np.max(values),
-            reason=f"{worst.kind} along {worst.axis} of the {worst.frame}",
+            note=f"{worst.kind} along {worst.axis} of the {worst.frame}",
             unit=unit,
         )
 
 
-def _occupants(seated: tuple[OccupantEffect, ...]) -> Iterator[Measure]:
+def _occupants(seated: tuple[OccupantEffect, ...]) -> Iterator[Entry]:
     gained = [effect.mass - seated[0].mass for effect in seated]
     yield Measure(
         "mass of platform and occupant, less platform, against what was seated",
@@ -168,10 +168,10 @@ def _occupants(seated: tuple[OccupantEffect, ...]) -> Iterator[Measure]:
         unit="kg",
     )
     for effect in seated[1:]:
-        yield Measure(
+        yield Quantity(
             f"lowest natural frequency, {effect.name}",
             effect.modes.frequencies[0],
-            reason=f"empty {seated[0].modes.frequencies[0]:.3f} Hz; "
+            note=f"empty {seated[0].modes.frequencies[0]:.3f} Hz; "
             f"sag {1e3 * -effect.sag[2]:.2f} mm, damping ratio "
             f"{effect.modes.damping_ratios[0]:.3f}",
             unit="Hz",

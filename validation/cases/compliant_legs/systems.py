@@ -32,7 +32,7 @@ from twin.validation.measures.metrics import largest, relative_error
 from twin.validation.measures.sampling import RandomStates, random_states
 from twin.validation.published.errata import read_errata
 from twin.validation.published.papers import VISCOELASTIC
-from twin.validation.results import CaseResult, Measure, Panel, Plot, Statement
+from twin.validation.results import CaseResult, Entry, Measure, Panel, Plot, Quantity, Statement
 
 CASE = Case(
     "compliant_systems",
@@ -90,7 +90,7 @@ def _energies(platform: Platform, machine: CompliantMachine, states: RandomState
 
 def _locked(
     platform: Platform, machine: CompliantMachine, states: RandomStates, wrench: FloatArray
-) -> Iterator[Measure]:
+) -> Iterator[Entry]:
     pose, twist, _, deflection = states
     found = solve_locked(machine, pose, twist, deflection, wrench)
     kernels = platform.forward_dynamics(pose, twist, found.forces, wrench, deflection=deflection)
@@ -113,7 +113,7 @@ def _locked(
     )
 
 
-def _still(platform: Platform, machine: CompliantMachine) -> Iterator[Measure]:
+def _still(platform: Platform, machine: CompliantMachine) -> Iterator[Entry]:
     found = rest_lengths(machine, platform.home, machine.home_extension)
     changed = replace(machine, spring_length=found.rest_lengths)
     deflection = machine.spring_length - found.rest_lengths
@@ -127,10 +127,10 @@ def _still(platform: Platform, machine: CompliantMachine) -> Iterator[Measure]:
         "zero: it stands still",
         unit="g",
     )
-    yield Measure(
+    yield Quantity(
         "mean rest length of the springs for a platform still at home",
         found.rest_lengths.mean(),
-        reason=f"theirs is {machine.spring_length.mean():.4g} m; actuator forces "
+        note=f"theirs is {machine.spring_length.mean():.4g} m; actuator forces "
         f"{np.abs(found.forces).max():.4g} N at most",
         unit="m",
     )
@@ -138,7 +138,7 @@ def _still(platform: Platform, machine: CompliantMachine) -> Iterator[Measure]:
 
 def _extended(
     machine: CompliantMachine, states: RandomStates, forces: FloatArray, wrench: FloatArray
-) -> Measure:
+) -> Entry:
     name = "reactions and accelerations against the system of 48 from the legs' Lagrangian"
     try:
         errors = []

@@ -35,7 +35,7 @@ from twin.validation.cases.driving_simulator.printed import (
 from twin.validation.measures.metrics import largest, relative_error
 from twin.validation.measures.sampling import RandomStates, random_states
 from twin.validation.published.papers import SIMULATOR
-from twin.validation.results import CaseResult, Measure, Statement
+from twin.validation.results import CaseResult, Entry, Measure, Quantity, Statement
 
 CASE = Case(
     "simulator_actuation", __doc__, machines=("driving_simulator",), because=BECAUSE, cost=5.0
@@ -85,7 +85,7 @@ def run(platform: Platform) -> CaseResult:
     return CASE.result(platform, measures, plots, _statements(effects))
 
 
-def against_kernels(what: str, platform: Platform, states: RandomStates) -> Iterator[Measure]:
+def against_kernels(what: str, platform: Platform, states: RandomStates) -> Iterator[Entry]:
     """Yield the exact model's distance from a machine's dynamics; `what` completes the names."""
     pose, twist, acceleration, _ = states
     model = ExactModel.from_parameters(platform.parameters)
@@ -110,7 +110,7 @@ def against_kernels(what: str, platform: Platform, states: RandomStates) -> Iter
         )
 
 
-def _redundancy(platform: Platform, states: RandomStates) -> Iterator[Measure]:
+def _redundancy(platform: Platform, states: RandomStates) -> Iterator[Entry]:
     pose, twist, acceleration, _ = states
     forces = platform.inverse_dynamics(pose, twist, acceleration)
     twisting = split_forces(forces).twisting
@@ -130,31 +130,31 @@ def _redundancy(platform: Platform, states: RandomStates) -> Iterator[Measure]:
     )
 
 
-def _wrong(wrong: WrongLength) -> Iterator[Measure]:
+def _wrong(wrong: WrongLength) -> Iterator[Entry]:
     split = wrong_force(CORNERS[1], EXCESS)
-    yield Measure(
+    yield Quantity(
         f"internal force when one actuator pushes {EXCESS:g} N too hard",
         largest(split.twisting),
-        reason="in all four actuators; the rest moves the plate",
+        note="in all four actuators; the rest moves the plate",
         unit="N",
     )
     heave, roll, pitch = wrong.coordinates
-    yield Measure(
+    yield Quantity(
         f"force of each actuator when one length is commanded {1e3 * OFFSET:g} mm too long",
         largest(wrong.forces),
-        reason=f"with position loops of {STIFFNESS:g} N/m; the plate goes to heave {heave:.6g} m, "
+        note=f"with position loops of {STIFFNESS:g} N/m; the plate goes to heave {heave:.6g} m, "
         f"roll {np.degrees(roll):.3g} deg, pitch {np.degrees(pitch):.3g} deg",
         unit="N",
     )
 
 
-def _friction(effects: dict[str, FrictionEffect]) -> Iterator[Measure]:
+def _friction(effects: dict[str, FrictionEffect]) -> Iterator[Entry]:
     for name, effect in effects.items():
         added = np.abs(effect.force_difference).max()
-        yield Measure(
+        yield Quantity(
             f"friction {name}: largest force that it adds to an actuator",
             added,
-            reason=f"{100.0 * added / np.abs(effect.without).max():.2g} percent of the largest; "
+            note=f"{100.0 * added / np.abs(effect.without).max():.2g} percent of the largest; "
             f"heat over {effect.time[-1]:g} s: {effect.energy:.3g} J",
             unit="N",
         )

@@ -31,7 +31,7 @@ from twin.validation.cases.driving_simulator.multipliers import PRINTED_TERMS, w
 from twin.validation.cases.driving_simulator.printed import BECAUSE, RANK, RANKS
 from twin.validation.measures.metrics import largest
 from twin.validation.published.papers import SIMULATOR
-from twin.validation.results import CaseResult, Measure, Statement
+from twin.validation.results import CaseResult, Entry, Measure, Quantity, Statement
 
 CASE = Case("simulator_dae", __doc__, machines=("driving_simulator",), because=BECAUSE, cost=6.0)
 
@@ -66,7 +66,7 @@ def run(platform: Platform) -> CaseResult:
     return CASE.result(platform, measures, plots, _statements(plate, reduction, rank, runs, exact))
 
 
-def _structure(reduction: IndexReduction, rank: int) -> Iterator[Measure]:
+def _structure(reduction: IndexReduction, rank: int) -> Iterator[Entry]:
     off = sum(abs(ours - printed) for ours, printed in zip(reduction.ranks, RANKS, strict=True))
     yield Measure(
         "rank of the constraints' Jacobian, off the printed 7 by", abs(rank - RANK), 0.0, "count"
@@ -76,7 +76,7 @@ def _structure(reduction: IndexReduction, rank: int) -> Iterator[Measure]:
     )
 
 
-def _runs(runs: dict[str, DaeRun]) -> Iterator[Measure]:
+def _runs(runs: dict[str, DaeRun]) -> Iterator[Entry]:
     for name, result in runs.items():
         yield Measure(
             f"{name}: integration against the solution that the constraints alone give",
@@ -100,14 +100,14 @@ def _exact_forces(plate: PlateModel, inputs: Any, time: FloatArray) -> FloatArra
     return np.asarray(forces[:, list(PUSHING)])
 
 
-def _forces(runs: dict[str, DaeRun], exact: dict[str, FloatArray]) -> Iterator[Measure]:
+def _forces(runs: dict[str, DaeRun], exact: dict[str, FloatArray]) -> Iterator[Entry]:
     for name, result in runs.items():
         apart = np.abs(result.forces - exact[name]).max()
         largest = np.abs(exact[name]).max()
-        yield Measure(
+        yield Quantity(
             f"{name}: forces of the printed model less those of the exact one",
             apart,
-            reason=f"{100.0 * apart / largest:.2g} percent of the largest force; the fourth pillar "
+            note=f"{100.0 * apart / largest:.2g} percent of the largest force; the fourth pillar "
             "follows without a force, as in the paper",
             unit="N",
         )

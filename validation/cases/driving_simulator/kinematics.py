@@ -32,7 +32,7 @@ from twin.validation.cases.driving_simulator.statements import (
 from twin.validation.measures.metrics import largest
 from twin.validation.measures.sampling import random_states
 from twin.validation.published.compared import Comparison, compared
-from twin.validation.results import CaseResult, Measure
+from twin.validation.results import CaseResult, Entry, Measure, Quantity
 
 CASE = Case("simulator_kinematics", __doc__, machines=("driving_simulator",), because=BECAUSE)
 
@@ -73,7 +73,7 @@ def _ranges(plate: PlateModel) -> tuple[Comparison, ...]:
     return tuple(compared(*pair) for pair in zip(RANGES, ours, strict=True))
 
 
-def _consistency(plate: PlateModel, coordinates: FloatArray) -> Iterator[Measure]:
+def _consistency(plate: PlateModel, coordinates: FloatArray) -> Iterator[Entry]:
     yield Measure(
         f"small-angle forms against the printed ones, {len(coordinates)} poses",
         printed_difference(plate, coordinates),
@@ -94,7 +94,7 @@ def _consistency(plate: PlateModel, coordinates: FloatArray) -> Iterator[Measure
         )
 
 
-def _machine(platform: Platform, plate: PlateModel, poses: FloatArray) -> Iterator[Measure]:
+def _machine(platform: Platform, plate: PlateModel, poses: FloatArray) -> Iterator[Entry]:
     found = ExactKinematics(plate).inverse(coordinates_of(poses))
     for name, ours, theirs in (
         ("lengths", found.lengths, platform.inverse_kinematics(poses)),
@@ -117,7 +117,7 @@ def _machine(platform: Platform, plate: PlateModel, poses: FloatArray) -> Iterat
     )
 
 
-def _costs(plate: PlateModel, errors: ErrorMap) -> Iterator[Measure]:
+def _costs(plate: PlateModel, errors: ErrorMap) -> Iterator[Entry]:
     worst, exact = errors.worst, exact_ranges(plate)
     note = "small-angle minus exact model, largest over the workspace"
     for name, value, unit in (
@@ -127,26 +127,26 @@ def _costs(plate: PlateModel, errors: ErrorMap) -> Iterator[Measure]:
         ("pitch for given lengths", worst.pitch, "rad"),
         ("place of a foot", worst.foot, "m"),
     ):
-        yield Measure(f"small angles: {name}", value, reason=note, unit=unit)
-    yield Measure(
+        yield Quantity(f"small angles: {name}", value, note=note, unit=unit)
+    yield Quantity(
         "exact range of roll with the centre held at its height",
         DEGREES * exact.roll,
-        reason=f"pitch {DEGREES * exact.pitch:.4g} deg; the longest pillar ends it",
+        note=f"pitch {DEGREES * exact.pitch:.4g} deg; the longest pillar ends it",
         unit="deg",
     )
 
 
-def _head(plate: PlateModel) -> Iterator[Measure]:
+def _head(plate: PlateModel) -> Iterator[Entry]:
     time = np.linspace(0.0, SINES_TIME, 501)
     motion = driven_motion(plate, sinusoidal_inputs(plate), time)
     states = [part.coordinates for part in motion]
     small, exact = (
         model(plate, HEAD, *states) for model in (small_angle_head_motion, exact_head_motion)
     )
-    yield Measure(
+    yield Quantity(
         "acceleration of the driver's head along the paper's sines, small-angle less exact",
         largest(small.acceleration - exact.acceleration),
-        reason=f"of {np.abs(exact.acceleration).max():.3g} m/s2; head {HEAD[2]:g} m above it",
+        note=f"of {np.abs(exact.acceleration).max():.3g} m/s2; head {HEAD[2]:g} m above it",
         unit="m/s2",
     )
     still = exact_head_motion(plate, HEAD, [plate.home_length, 0.0, 0.0], [0.0] * 3, [0.0] * 3)

@@ -35,7 +35,7 @@ from twin.validation.cases.formulations.statements import (
 from twin.validation.measures.comparison import log_curve
 from twin.validation.measures.metrics import largest
 from twin.validation.measures.sampling import random_states
-from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot
+from twin.validation.results import CaseResult, Curve, Entry, Measure, Panel, Plot, Quantity
 
 CASE = Case(
     "formulations",
@@ -74,7 +74,7 @@ def run(platform: Platform) -> CaseResult:
     return CASE.result(platform, measures, _plots(runs), statements)
 
 
-def _agreement(platform: Platform, runs: dict[str, FormulationRun]) -> Iterator[Measure]:
+def _agreement(platform: Platform, runs: dict[str, FormulationRun]) -> Iterator[Entry]:
     states = random_states(platform, STATES, seed=11)
     forces = platform.inverse_dynamics(states.pose, states.twist, states.acceleration)
     legs = platform.leg_coordinates(states.pose, states.twist, states.acceleration)
@@ -112,7 +112,7 @@ def _dof(name: str) -> int:
 
 def _singular(
     platform: Platform, runs: dict[str, FormulationRun], stops: dict[str, IntegrationError]
-) -> Iterator[Measure]:
+) -> Iterator[Entry]:
     expected = {"actuator", "extended_to_actuator"}
     yield Measure(
         "formulations that do at the singular pose what they should not",
@@ -122,10 +122,10 @@ def _singular(
     )
     for name, error in stops.items():
         data = error.data
-        yield Measure(
+        yield Quantity(
             f"{PRINTED[name].title}: stops at the singular pose",
             data["time"],
-            reason=f"condition number {data['condition_number']:.2g}, {data['reason']}",
+            note=f"condition number {data['condition_number']:.2g}, {data['reason']}",
             unit="s",
         )
         yield Measure(
@@ -155,7 +155,7 @@ def _singular(
         )
 
 
-def _errors(name: str, fall: FormulationRun) -> Iterator[Measure]:
+def _errors(name: str, fall: FormulationRun) -> Iterator[Entry]:
     printed = PRINTED[name]
     least = fall.resolution.max(axis=0)
     for k, (error, unit) in enumerate(((fall.e1, "m"), (fall.e2, "m/s"), (fall.e3, "m/s2"))):
@@ -177,12 +177,12 @@ def _errors(name: str, fall: FormulationRun) -> Iterator[Measure]:
     )
 
 
-def _speeds(seconds: dict[str, float]) -> Iterator[Measure]:
+def _speeds(seconds: dict[str, float]) -> Iterator[Entry]:
     for name, value in seconds.items():
-        yield Measure(
+        yield Quantity(
             f"{PRINTED[name].title}: faster than real time",
             1.0 / value,
-            reason=f"{value / seconds['extended_to_task']:.2f} times extended-to-task; here, now",
+            note=f"{value / seconds['extended_to_task']:.2f} times extended-to-task; here, now",
         )
 
 

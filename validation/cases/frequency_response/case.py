@@ -30,7 +30,17 @@ from twin.validation.cases.frequency_response.springs import ENGINES, shaken, sw
 from twin.validation.measures.metrics import largest
 from twin.validation.published.compared import PrintedValue
 from twin.validation.published.papers import THESIS
-from twin.validation.results import CaseResult, Curve, CurveStyle, Measure, Panel, Plot, Statement
+from twin.validation.results import (
+    CaseResult,
+    Curve,
+    CurveStyle,
+    Entry,
+    Measure,
+    Panel,
+    Plot,
+    Quantity,
+    Statement,
+)
 
 CASE = Case(
     "frequency_response",
@@ -84,7 +94,7 @@ def _loop(platform: Platform) -> CaseResult:
         for engine in ENGINES
     }
     loop = ideal.changed(current_lag=lag, delay=LATE)
-    measures = []
+    measures: list[Entry] = []
     for engine, measured in runs.items():
         _, modelled = modelled_response(machine, path, loop, measured.platform.frequency)
         error = max(
@@ -102,13 +112,13 @@ def _loop(platform: Platform) -> CaseResult:
     return CASE.result(platform, measures, (_figure(found, runs),), _statements(found))
 
 
-def _explained(found: dict[str, Candidate]) -> Iterator[Measure]:
+def _explained(found: dict[str, Candidate]) -> Iterator[Entry]:
     for one in found.values():
         points = one.points
-        yield Measure(
+        yield Quantity(
             f"figure 4.30, {one.name}: distance",
             one.distance,
-            reason=f"peak {points.peak:.2f} dB at {points.peak_frequency:.0f} Hz, "
+            note=f"peak {points.peak:.2f} dB at {points.peak_frequency:.0f} Hz, "
             f"{points.at_70:.2f} dB at 70 Hz, bandwidth {points.bandwidth:.0f} Hz; root mean "
             "square of the differences in dB and in 10 Hz",
         )

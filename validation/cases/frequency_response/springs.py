@@ -15,7 +15,7 @@ from twin.errors import MissingDependencyError
 from twin.simulation.platform import Platform
 from twin.validation.measures.comparison import missing
 from twin.validation.measures.metrics import largest
-from twin.validation.results import Curve, Measure, Panel, Plot
+from twin.validation.results import Curve, Entry, Measure, Panel, Plot
 
 ENGINES = ("analytic", "mujoco")
 
@@ -80,10 +80,11 @@ SWEEPS = {
 }
 
 
-def swept(platform: Platform) -> tuple[list[Measure], Plot]:
+def swept(platform: Platform) -> tuple[list[Entry], Plot]:
     """Return the compliance under a swept wrench against the linear model, and its plot."""
     sweep = SWEEPS[platform.name]
-    measures, panels = [], []
+    measures: list[Entry] = []
+    panels = []
     for axis in sweep.axes:
         wrench = sweep.wrench * (1.0 if axis in ("x", "y", "z") else 0.2)
         found = {
@@ -116,7 +117,7 @@ def _panel(axis: str, found: dict[str, MeasuredCompliance]) -> Panel:
     return Panel(f"{axis} per wrench [{unit}]", *curves, log_y=True)
 
 
-def shaken(platform: Platform) -> tuple[list[Measure], list[Plot]]:
+def shaken(platform: Platform) -> tuple[list[Entry], list[Plot]]:
     """Return the transmissibility from a shaken base in MuJoCo against the linear model."""
     sweep = SWEEPS[platform.name]
     axis = sweep.shaken

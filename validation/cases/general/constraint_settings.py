@@ -25,7 +25,7 @@ from twin.validation.measures.comparison import LABELS, log_curve, missing
 from twin.validation.measures.durations import TIMESTEP, duration_for, step_for
 from twin.validation.measures.equilibrium import rest
 from twin.validation.measures.metrics import position_error
-from twin.validation.results import CaseResult, Measure, Panel, Plot
+from twin.validation.results import CaseResult, Entry, Panel, Plot, Quantity, entry_of
 
 CASE = Case("constraint_settings", __doc__, cost=0.6)
 
@@ -80,7 +80,7 @@ def run(platform: Platform) -> CaseResult:
     forces = sinusoidal_forces(platform, duration, step)
     options: dict[str, Any] = {"deflection": rest(platform).deflection, "progress": False}
     reference = simulate(platform, duration, forces=forces, timestep=step, **options)
-    measures: list[Measure] = []
+    measures: list[Entry] = []
     outcomes: list[Outcome] = []
     defaults: dict[str, Outcome] = {}
     for setting in SETTINGS:
@@ -135,27 +135,27 @@ def _outcome(
     )
 
 
-def _measures(outcome: Outcome, defaults: Outcome) -> list[Measure]:
+def _measures(outcome: Outcome, defaults: Outcome) -> list[Entry]:
     measures = [
-        Measure(
+        entry_of(
             f"{outcome.name}: largest loop gap",
             outcome.gap.max(),
             outcome.largest_gap,
             "a loop that is open by more shows in the pose" if outcome.largest_gap else "",
             unit="m",
         ),
-        Measure(f"{outcome.name}: largest position error", outcome.error.max(), unit="m"),
+        Quantity(f"{outcome.name}: largest position error", outcome.error.max(), unit="m"),
     ]
     if outcome is not defaults:
         measures += [
-            Measure(
+            entry_of(
                 f"{outcome.name}: position error, times smaller than with defaults",
                 defaults.error.max() / outcome.error.max(),
                 None if outcome.name.endswith(NOT_JUDGED) else LEAST_GAIN,
                 "less would not be worth settings of our own",
                 at_least=True,
             ),
-            Measure(
+            Quantity(
                 f"{outcome.name}: loop gap, times smaller than with defaults",
                 defaults.gap.max() / outcome.gap.max(),
             ),

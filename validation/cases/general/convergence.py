@@ -23,7 +23,16 @@ from twin.validation.measures.comparison import BARS, LABELS, log_curve, missing
 from twin.validation.measures.durations import duration_for, stiff_scale
 from twin.validation.measures.equilibrium import rest
 from twin.validation.measures.metrics import fitted_order, position_error, rotation_error
-from twin.validation.results import CaseResult, Curve, CurveStyle, Measure, Panel, Plot
+from twin.validation.results import (
+    CaseResult,
+    Curve,
+    CurveStyle,
+    Entry,
+    Measure,
+    Panel,
+    Plot,
+    Quantity,
+)
 
 CASE = Case("convergence", __doc__, cost=2.5)
 
@@ -101,7 +110,7 @@ def run(platform: Platform) -> CaseResult:
     reference = simulate(platform, duration, forces=forces, timestep=steps[0], **start)
     share = motion_share(platform, reference)
     tiny = {bar.engine: TINY * bar.tolerance * share for bar in BARS}
-    measures: list[Measure] = []
+    measures: list[Entry] = []
     positions: list[Curve] = []
     rotations: list[Curve] = []
     for method in METHODS:
@@ -115,8 +124,8 @@ def run(platform: Platform) -> CaseResult:
         at = f"at {1e3 * steps[2]:g} ms"
         measures += [
             _order(name, method, steps, errors.position, tiny[method.engine]),
-            Measure(f"{name}: position error {at}", errors.position[2], unit="m"),
-            Measure(f"{name}: rotation error {at}", errors.rotation[2], unit="rad"),
+            Quantity(f"{name}: position error {at}", errors.position[2], unit="m"),
+            Quantity(f"{name}: rotation error {at}", errors.rotation[2], unit="rad"),
         ]
         positions.append(log_curve(name, steps, errors.position, method.style))
         rotations.append(log_curve(name, steps, errors.rotation, method.style))
@@ -140,16 +149,16 @@ def _integrator(method: Method) -> str:
     return f" ({FIDELITY_INTEGRATORS[method.options['fidelity']]})"
 
 
-def _order(
-    name: str, method: Method, steps: FloatArray, errors: FloatArray, tiny: float
-) -> Measure:
+def _order(name: str, method: Method, steps: FloatArray, errors: FloatArray, tiny: float) -> Entry:
     fit = fitted_order(steps, errors)
     reason = f"{method.reason}; fitted over {fit.used} steps from {1e3 * steps[0]:g} ms down"
     judged = fit.order >= method.order or errors[2] > tiny
     if not judged:
         reason = f"not judged: errors of {errors[2]:.1e} m are too small to show the method's order"
-    bound = method.order if judged else None
-    return Measure(f"{name}: order of convergence", fit.order, bound, reason, at_least=True)
+    words = f"{name}: order of convergence", fit.order
+    if not judged:
+        return Quantity(*words, reason)
+    return Measure(*words, method.order, reason, at_least=True, at_bound=True)
 
 
 def _errors(

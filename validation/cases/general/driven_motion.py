@@ -24,7 +24,7 @@ from twin.validation.measures.driven import (
     work_measure,
 )
 from twin.validation.measures.sampling import platform_radius, stroke
-from twin.validation.results import CaseResult, Measure
+from twin.validation.results import CaseResult, Quantity
 
 CASE = Case("driven_motion", __doc__, cost=1.5)
 
@@ -90,9 +90,9 @@ def _sines(platform: Platform, shift: float) -> SineMotion:
     )
 
 
-def _room(platform: Platform, course: DrivenMotion) -> Measure:
+def _room(platform: Platform, course: DrivenMotion) -> Quantity:
     below = course.coordinates - platform.minimum_coordinates
     above = platform.maximum_coordinates - course.coordinates
     name = f"least room left for a {coordinate_name(platform)}"
     room, unit = np.minimum(below, above).min(), platform.coordinate_unit
-    return Measure(name, room, reason="negative: beyond a limit", unit=unit)
+    return Quantity(name, room, note="negative: beyond a limit", unit=unit)

@@ -29,7 +29,7 @@ from twin.validation.measures.sampling import moved, platform_radius, stroke
 from twin.validation.published.compared import Comparison, PrintedValue, compared
 from twin.validation.published.papers import EXTENDED
 from twin.validation.published.printed import FREE_FALLS, FreeFall
-from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Statement
+from twin.validation.results import CaseResult, Curve, Panel, Plot, Quantity, Statement
 
 CASE = Case("free_fall", __doc__, needs_gravity=True, cost=0.7)
 
@@ -64,7 +64,7 @@ def run(platform: Platform) -> CaseResult:
     if crossing is not None:
         note = f"condition number {condition.max():.3g} near it, {condition[0]:.3g} at home"
         name = "singular pose: determinant of the Jacobian changes sign"
-        measures.append(Measure(name, crossing, reason=note, unit="s"))
+        measures.append(Quantity(name, crossing, note=note, unit="s"))
     statements: tuple[Statement, ...] = ()
     if platform.name in FREE_FALLS and fall.time[-1] == FALL_TIME:
         printed = FREE_FALLS[platform.name]

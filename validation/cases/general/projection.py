@@ -19,7 +19,7 @@ from twin.validation.case import Case
 from twin.validation.measures.driven import force_name
 from twin.validation.measures.projection import projection_errors
 from twin.validation.measures.sampling import random_states
-from twin.validation.results import CaseResult, Measure, Panel, Plot
+from twin.validation.results import CaseResult, Panel, Plot, Quantity
 
 CASE = Case("projection", __doc__, cost=0.5)
 
@@ -33,7 +33,7 @@ def run(platform: Platform) -> CaseResult:
     pose, twist, acceleration, deflection = states
     spread = np.abs(platform.inverse_dynamics(pose, twist, acceleration, deflection=deflection))
     name = f"largest {force_name(platform)} of an actuator among the states"
-    measures.append(Measure(name, spread.max(), reason="scale", unit=platform.force_unit))
+    measures.append(Quantity(name, spread.max(), note="scale", unit=platform.force_unit))
     points = [replace(curve, style="markers") for curve in curves]
     panel = Panel("largest error / largest force", *points, log_y=True)
     return CASE.result(platform, measures, (Plot("Projected actuator forces", "state", panel),))

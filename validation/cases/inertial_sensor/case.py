@@ -29,7 +29,7 @@ from twin.validation.cases.inertial_sensor.resonant_drive import (
     thesis_sensor,
 )
 from twin.validation.published.papers import THESIS
-from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Statement
+from twin.validation.results import CaseResult, Curve, Entry, Measure, Panel, Plot, Statement
 
 CASE = Case(
     "inertial_sensor",
@@ -50,7 +50,7 @@ def run(platform: Platform) -> CaseResult:
     return CASE.result(platform, measures, _plots(drive), _statements(drive))
 
 
-def _sensor(platform: Platform) -> Iterator[Measure]:
+def _sensor(platform: Platform) -> Iterator[Entry]:
     exact = InertialSensor(source="none", position=(0.1, -0.2, 0.05), attitude=(0.4, -0.3, 0.2))
     unit = InertialUnit(exact, gravity=9.81)
     up = unit.rotation.T @ [0.0, 0.0, 9.81]
@@ -101,7 +101,7 @@ def _phase(platform: Platform) -> Measure:
     return Measure("phase at 75 Hz, away from -90 deg", error, 0.05, reason, unit="deg")
 
 
-def _log(drive: ResonantDrive) -> Iterator[Measure]:
+def _log(drive: ResonantDrive) -> Iterator[Entry]:
     found = drive.response
     band = (found.frequency >= BAND[0]) & (found.frequency <= BAND[1])
     error = decibels(found.amplification[band] / np.abs(resonance(found.frequency[band])))

@@ -11,13 +11,13 @@ from twin.plant.encoder_decoder import EncoderDecoder
 from twin.plant.homing import Homing, HomingInputs
 from twin.plant.homing_settings import homing_settings
 from twin.simulation.platform import Platform
-from twin.validation.results import Measure
+from twin.validation.results import Entry, Measure, Quantity
 
 TURN, COUNT = 4096, 5.08e-3 / 4096
 """Counts over one turn, and one count [m]."""
 
 
-def counting_measures(platform: Platform) -> Iterator[Measure]:
+def counting_measures(platform: Platform) -> Iterator[Entry]:
     """Yield counting errors of encoders on a machine's six actuators: in motion, and by homing."""
     random = np.random.default_rng(5)
     bank = Encoders(np.full(6, COUNT), TURN, platform.minimum_coordinates, seed=2)
@@ -44,6 +44,4 @@ def counting_measures(platform: Platform) -> Iterator[Measure]:
     error = np.abs(homing.decoder.coordinates - place).max() / COUNT
     reason = "half a count, and the way over the last period; switches are up to 1.5 mm off"
     yield Measure("coordinates after homing", error, 1.0, reason, unit="counts")
-    yield Measure(
-        "time to home from near the switches", time, reason="speeds are adopted", unit="s"
-    )
+    yield Quantity("time to home from near the switches", time, note="speeds are adopted", unit="s")

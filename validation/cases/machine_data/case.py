@@ -23,7 +23,7 @@ from twin.validation.cases.machine_data.composition import Composition
 from twin.validation.measures.equilibrium import free_rates, rest
 from twin.validation.measures.metrics import largest
 from twin.validation.published.machines import NAMES, typed_numbers
-from twin.validation.results import CaseResult, Measure, Table
+from twin.validation.results import CaseResult, Entry, Measure, Table
 
 CASE = Case(
     "machine_data",
@@ -75,7 +75,7 @@ def run(platform: Platform) -> CaseResult:
     return CASE.result(platform, measures, tables=(Table(title, columns, tuple(rows)),))
 
 
-def _geometry(platform: Platform, own: Composition) -> Iterator[Measure]:
+def _geometry(platform: Platform, own: Composition) -> Iterator[Entry]:
     gravity = abs(platform.parameters.gravity - own.gravity)
     yield Measure("gravity against the table", gravity, 1e-12, TYPED, unit="m/s2")
     for name, value, expected in (
@@ -90,7 +90,7 @@ def _geometry(platform: Platform, own: Composition) -> Iterator[Measure]:
     yield Measure(name, error, 1e-12, TYPED, unit=platform.coordinate_unit)
 
 
-def _actuators(platform: Platform, own: Composition) -> Iterator[Measure]:
+def _actuators(platform: Platform, own: Composition) -> Iterator[Entry]:
     limits = {key: value for key, value in own.typed["actuator"].items() if key != "place"}
     errors = [
         relative(getattr(leg.actuator, key), value)
@@ -101,7 +101,7 @@ def _actuators(platform: Platform, own: Composition) -> Iterator[Measure]:
     yield Measure(name, max(errors), 1e-12, TYPED)
 
 
-def _bodies(platform: Platform, own: Composition) -> Iterator[Measure]:
+def _bodies(platform: Platform, own: Composition) -> Iterator[Entry]:
     machine = make_mechanism(platform.parameters)
     ours = {body.name: body for body in machine.bodies}
     pairs = [(piece, ours[piece.name]) for piece in own.pieces(own.origin) if piece.name in ours]
@@ -122,7 +122,7 @@ def _bodies(platform: Platform, own: Composition) -> Iterator[Measure]:
     yield Measure(name, relative(total, expected), 1e-12, TYPED)
 
 
-def _reference(platform: Platform, own: Composition) -> Iterator[Measure]:
+def _reference(platform: Platform, own: Composition) -> Iterator[Entry]:
     tilted = Composition(own.typed, SHIFT, TILT)
     tilted.deflection = own.holding().deflection
     deflection = np.concatenate([tilted.deflection, 0.0 * tilted.deflection])
@@ -145,7 +145,7 @@ def _reference(platform: Platform, own: Composition) -> Iterator[Measure]:
         yield Measure("static deflection at home", error, 1e-10, COMPOSED, unit="m")
 
 
-def _springs(platform: Platform, own: Composition) -> Iterator[Measure]:
+def _springs(platform: Platform, own: Composition) -> Iterator[Entry]:
     spring = own.typed.get("spring")
     if spring is None:
         return
@@ -159,7 +159,7 @@ def _springs(platform: Platform, own: Composition) -> Iterator[Measure]:
     yield Measure(name, errors.max(), 1e-6, MODES)
 
 
-def _printed(platform: Platform, own: Composition) -> Iterator[Measure]:
+def _printed(platform: Platform, own: Composition) -> Iterator[Entry]:
     home = own.typed["home"]
     if "length" in home:
         error = largest(platform.home_coordinates - home["length"])

@@ -40,7 +40,7 @@ from twin.validation.cases.micro_hexapod.pose_test import (
 )
 from twin.validation.measures.comparison import log_curve
 from twin.validation.measures.metrics import largest
-from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot
+from twin.validation.results import CaseResult, Curve, Entry, Measure, Panel, Plot, Quantity
 
 CASE = Case(
     "micro_hexapod",
@@ -84,7 +84,7 @@ def run(platform: Platform) -> CaseResult:
     )
 
 
-def _reached(reached: Mapping[str, FloatArray], target: FloatArray) -> Iterator[Measure]:
+def _reached(reached: Mapping[str, FloatArray], target: FloatArray) -> Iterator[Entry]:
     for how, pose in reached.items():
         error = np.abs(displacement(pose, target))
         name = f"commanded pose against the one reached, gravity off, {how}"
@@ -92,14 +92,14 @@ def _reached(reached: Mapping[str, FloatArray], target: FloatArray) -> Iterator[
         yield Measure(f"{name}: rotation", error[3:].max(), 1e-10, REACHED, unit="rad")
 
 
-def _sag(platform: Platform, sweep: SagSweep, target: FloatArray) -> Iterator[Measure]:
+def _sag(platform: Platform, sweep: SagSweep, target: FloatArray) -> Iterator[Entry]:
     scale = characteristic_scale(platform)
     here = sweep.sags[GRAVITIES.index(1.0)]
     whole, missed = (np.linalg.norm(part / scale) for part in (here.exact, here.remainder))
-    yield Measure(
+    yield Quantity(
         "sag under gravity at the commanded pose",
         float(np.linalg.norm(here.exact[:3])),
-        reason=f"and {np.linalg.norm(here.exact[3:]):.3g} rad",
+        note=f"and {np.linalg.norm(here.exact[3:]):.3g} rad",
         unit="m",
     )
     yield Measure(
@@ -127,13 +127,13 @@ def _sag(platform: Platform, sweep: SagSweep, target: FloatArray) -> Iterator[Me
     )
 
 
-def _conventions(platform: Platform, target: FloatArray, lengths: FloatArray) -> Iterator[Measure]:
+def _conventions(platform: Platform, target: FloatArray, lengths: FloatArray) -> Iterator[Entry]:
     moving = pose_from_angles(target[:3], ANGLES, "moving_xyz")
     apart = float(angle_between(target[3:], moving[3:]))
-    yield Measure(
+    yield Quantity(
         "same angles about fixed and about moving axes, attitudes apart",
         apart,
-        reason="legs differ by up to "
+        note="legs differ by up to "
         f"{1e3 * np.abs(platform.inverse_kinematics(moving) - lengths).max():.2g} mm",
         unit="rad",
     )
@@ -152,19 +152,19 @@ def _conventions(platform: Platform, target: FloatArray, lengths: FloatArray) ->
     )
 
 
-def _design(platform: Platform, stroke: RequiredStroke) -> Iterator[Measure]:
+def _design(platform: Platform, stroke: RequiredStroke) -> Iterator[Entry]:
     diagonal = np.diag(stiffness_matrix(platform).total)
     modes = natural_modes(platform)
     frequencies = ", ".join(f"{value:.1f}" for value in modes.frequencies)
-    yield Measure(
+    yield Quantity(
         "stiffness at home, vertical",
         diagonal[2],
-        reason=f"horizontal {diagonal[0]:.4g} N/m; about x {diagonal[3]:.4g}, about z "
+        note=f"horizontal {diagonal[0]:.4g} N/m; about x {diagonal[3]:.4g}, about z "
         f"{diagonal[5]:.4g} N m/rad",
         unit="N/m",
     )
-    yield Measure(
-        "lowest natural frequency", modes.frequencies[0], reason=f"all: {frequencies}", unit="Hz"
+    yield Quantity(
+        "lowest natural frequency", modes.frequencies[0], note=f"all: {frequencies}", unit="Hz"
     )
     yield Measure(
         "stroke for 10 mm and 0.05 rad about every axis at once",

@@ -15,7 +15,7 @@ from twin.simulation.trajectory import Trajectory
 from twin.validation.measures.comparison import LABELS, missing
 from twin.validation.measures.metrics import largest
 from twin.validation.published.papers import HEXAPOD
-from twin.validation.results import Measure, Statement
+from twin.validation.results import Quantity, Statement
 
 PAPER = "Kinematics of the station (micro-hexapod)"
 
@@ -71,7 +71,7 @@ def settle(floating: Platform, engine: str = "analytic") -> Trajectory:
     )
 
 
-def settle_everywhere(floating: Platform) -> tuple[dict[str, Trajectory], list[Measure]]:
+def settle_everywhere(floating: Platform) -> tuple[dict[str, Trajectory], list[Quantity]]:
     """Return the simulations by name, and notes of engines that are not installed."""
     found, notes = {"reference": settle(floating)}, []
     for engine, label in LABELS.items():

@@ -31,7 +31,7 @@ from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.cases.motion_cueing.parts import filter_measures, program_measures
 from twin.validation.measures.metrics import largest
-from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot
+from twin.validation.results import CaseResult, Curve, Entry, Measure, Panel, Plot, Quantity
 
 CASE = Case(
     "motion_cueing",
@@ -75,7 +75,7 @@ def first_seconds(manoeuvre: Manoeuvre, seconds: float) -> Manoeuvre:
     )
 
 
-def _limits(platform: Platform, outcomes: dict[str, dict[str, Outcome]]) -> Iterator[Measure]:
+def _limits(platform: Platform, outcomes: dict[str, dict[str, Outcome]]) -> Iterator[Entry]:
     uses = [
         workspace_use(platform, each["predictive"].cue.motion, 1e-3) for each in outcomes.values()
     ]
@@ -84,25 +84,25 @@ def _limits(platform: Platform, outcomes: dict[str, dict[str, Outcome]]) -> Iter
         share = max(getattr(use, name) for use in uses)
         if share > 0.0:
             text = f"predictive: largest share of the actuators' {name} limit"
-            yield Measure(text, share, 1.0, reason)
+            yield Measure(text, share, 1.0, reason, at_bound=True)
     algorithms = [each["predictive"].cue.algorithm for each in outcomes.values()]
     shares = np.concatenate([a.shares for a in algorithms if isinstance(a, PredictiveCueing)])
-    yield Measure(
+    yield Quantity(
         "predictive: steps in which the last plan went on",
         (shares == 0.0).sum(),
-        reason=f"of {len(shares)}; {int((shares < 1.0).sum())} followed the new plan in part",
+        note=f"of {len(shares)}; {int((shares < 1.0).sum())} followed the new plan in part",
     )
     times = np.concatenate([each["predictive"].cue.step_time for each in outcomes.values()])
     period = algorithms[0].period
-    yield Measure(
+    yield Quantity(
         "predictive: median time of a step over its period",
         float(np.median(times)) / period,
-        reason=f"{1e3 * np.median(times):.1f} ms of {1e3 * period:g} ms on this computer; below "
+        note=f"{1e3 * np.median(times):.1f} ms of {1e3 * period:g} ms on this computer; below "
         "1 it runs in real time",
     )
 
 
-def _tilt(platform: Platform, manoeuvres: dict[str, Manoeuvre]) -> Iterator[Measure]:
+def _tilt(platform: Platform, manoeuvres: dict[str, Manoeuvre]) -> Iterator[Entry]:
     fastest, lean = 0.0, 0.0
     for name, manoeuvre in manoeuvres.items():
         washout = ClassicalWashout(platform, default_head(platform))
@@ -120,6 +120,7 @@ def _tilt(platform: Platform, manoeuvres: dict[str, Manoeuvre]) -> Iterator[Meas
         limit * (1.0 + 1e-12),
         "its limit, 3 deg/s, and rounding",
         unit="rad/s",
+        at_bound=True,
     )
     yield Measure(
         "classical: largest tilt coordination in the coordinated turn",
@@ -130,7 +131,7 @@ def _tilt(platform: Platform, manoeuvres: dict[str, Manoeuvre]) -> Iterator[Meas
     )
 
 
-def _turn(outcomes: dict[str, Outcome]) -> Iterator[Measure]:
+def _turn(outcomes: dict[str, Outcome]) -> Iterator[Entry]:
     threshold = float(FORCE_THRESHOLD[1])
     for name, one in outcomes.items():
         time = one.error.time
@@ -145,26 +146,26 @@ def _turn(outcomes: dict[str, Outcome]) -> Iterator[Measure]:
         )
     manoeuvre = next(iter(outcomes.values())).cue.manoeuvre
     across = GRAVITY * np.tan(np.arccos(GRAVITY / manoeuvre.specific_force[:, 2].max()))
-    yield Measure(
+    yield Quantity(
         "side force of the same turn to a filter that is given accelerations",
         across,
-        reason="what would be cued if gravity were taken off in the road's axes",
+        note="what would be cued if gravity were taken off in the road's axes",
         unit="m/s2",
     )
 
 
 def _errors(
     manoeuvres: dict[str, Manoeuvre], outcomes: dict[str, dict[str, Outcome]]
-) -> Iterator[Measure]:
+) -> Iterator[Entry]:
     for name, manoeuvre in manoeuvres.items():
         still = standstill_error(manoeuvre).total
         for algorithm in ALGORITHMS:
             one = outcomes[name][algorithm]
             error = one.error
-            yield Measure(
+            yield Quantity(
                 f"{name}, {algorithm}: perceived error",
                 error.total,
-                reason=f"at rest {still:.2f}; correlation {error.total_correlation:.2f}, false "
+                note=f"at rest {still:.2f}; correlation {error.total_correlation:.2f}, false "
                 f"cues {error.total_false_cue:.2f} thresholds; largest share of limits "
                 f"{one.use.largest:.2f}, motion shrunk to {one.cue.shrink:.2f}",
                 unit="thresholds",

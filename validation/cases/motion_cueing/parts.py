@@ -15,7 +15,7 @@ from twin.motion.cueing.predictive import Problem, QuadraticProgram
 from twin.motion.cueing.run import default_head
 from twin.simulation.platform import Platform
 from twin.validation.measures.metrics import largest
-from twin.validation.results import Measure
+from twin.validation.results import Entry, Measure, Quantity
 
 HIGHEST = 5.0
 """[Hz] up to which filters are compared."""
@@ -47,7 +47,7 @@ def active_set_solution(problem: Problem) -> FloatArray:
     return np.asarray(-rest[:-1] / rest[-1] - problem.gradient)
 
 
-def filter_measures(platform: Platform) -> Iterator[Measure]:
+def filter_measures(platform: Platform) -> Iterator[Entry]:
     """Yield the errors of filters and models of perception over frequency."""
     washout = ClassicalWashout(platform)
     period, count = washout.period, 1 << 12
@@ -89,7 +89,7 @@ def filter_measures(platform: Platform) -> Iterator[Measure]:
         )
 
 
-def program_measures(platform: Platform, manoeuvre: Manoeuvre) -> Iterator[Measure]:
+def program_measures(platform: Platform, manoeuvre: Manoeuvre) -> Iterator[Entry]:
     """Yield the difference between two solvers on one program of predictive cueing."""
     cueing = PredictiveCueing(platform, default_head(platform))
     force, rate = manoeuvre.at(cueing.period * np.arange(PROGRAM_STEP))
@@ -110,9 +110,9 @@ def program_measures(platform: Platform, manoeuvre: Manoeuvre) -> Iterator[Measu
         f"both to rounding or 1e-9; {int((at_bound < 1e-9).sum())} of {len(at_bound)} rows are at "
         "their bounds",
     )
-    yield Measure(
+    yield Quantity(
         "the same with the solver's usual tolerance",
         largest(usual.solution - exact) / scale,
-        reason=f"{usual.iterations} iterations instead of {fine.iterations}; what it leaves is "
+        note=f"{usual.iterations} iterations instead of {fine.iterations}; what it leaves is "
         "checked against the limits anyway",
     )

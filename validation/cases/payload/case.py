@@ -37,7 +37,7 @@ from twin.validation.published.printed import (
     STEWART_SPEED_CHECK,
     STEWART_STATIC_PAYLOAD,
 )
-from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot
+from twin.validation.results import CaseResult, Curve, Entry, Measure, Panel, Plot, Quantity
 
 CASE = Case(
     "payload",
@@ -67,7 +67,7 @@ def run(platform: Platform) -> CaseResult:
     return CASE.result(platform, measures, plots, statements)
 
 
-def _static(platform: Platform, found: StaticPayload) -> Iterator[Measure]:
+def _static(platform: Platform, found: StaticPayload) -> Iterator[Entry]:
     printed = STEWART_STATIC_PAYLOAD
     refused = scaled_payload(platform, printed.refused)
     thrusts = refused.inverse_dynamics(found.poses, REST, REST)
@@ -96,8 +96,8 @@ def _static(platform: Platform, found: StaticPayload) -> Iterator[Measure]:
     yield Measure(name, off, 5e-5, PRINTED_DIGIT, unit="m")
     least = found.continuous
     corner = "a corner of the range" if least.corner else "not a corner of the range"
-    yield Measure(
-        "exact static limit on the grid", found.exact_limit_kg, reason="by mass", unit="kg"
+    yield Quantity(
+        "exact static limit on the grid", found.exact_limit_kg, note="by mass", unit="kg"
     )
     yield Measure(
         "exact static limit over all positions",
@@ -108,34 +108,32 @@ def _static(platform: Platform, found: StaticPayload) -> Iterator[Measure]:
     )
 
 
-def _speeds(platform: Platform) -> Iterator[Measure]:
+def _speeds(platform: Platform) -> Iterator[Entry]:
     name = "largest actuator speed of the performance criterion"
     limit = f"above the limit of {STEWART_SPEED_CHECK.speed:g} m/s if larger"
-    yield Measure(name, largest_speed(platform, inverted=False), reason=limit, unit="m/s")
+    yield Quantity(name, largest_speed(platform, inverted=False), note=limit, unit="m/s")
     backwards = largest_speed(platform, inverted=True)
-    yield Measure(
-        f"{name}, rotation as printed", backwards, reason="(2.2), (2.3) and A.2", unit="m/s"
+    yield Quantity(
+        f"{name}, rotation as printed", backwards, note="(2.2), (2.3) and A.2", unit="m/s"
     )
     least, second, *_ = opposed_speeds(platform)
     share = keeping_share(platform)
     note = f"of {PHASES} draws; without any phases the axes are in phase"
-    yield Measure("share of random phases that keep the actuators' speed", share, reason=note)
-    yield Measure(
+    yield Quantity("share of random phases that keep the actuators' speed", share, note=note)
+    yield Quantity(
         f"{name}, axes in phase or opposed, least of 32",
         least,
-        reason=f"next {second:.4f}",
+        note=f"next {second:.4f}",
         unit="m/s",
     )
 
 
-def _dynamic(shaken: tuple[DynamicPayload, DynamicPayload, WorstPhase]) -> Iterator[Measure]:
+def _dynamic(shaken: tuple[DynamicPayload, DynamicPayload, WorstPhase]) -> Iterator[Entry]:
     forwards, backwards, worst = shaken
     for name, found in (("in phase", forwards), ("rotations backwards", backwards)):
         note = f"leg {found.exact_leg}, {found.exact_frequency:g} Hz; left out per frequency: "
         note += ", ".join(map(str, found.left_out))
-        yield Measure(
-            f"payload under shaking, {name}", found.exact_limit_kg, reason=note, unit="kg"
-        )
+        yield Quantity(f"payload under shaking, {name}", found.exact_limit_kg, note=note, unit="kg")
     yield Measure(
         "payload under shaking, worst phases",
         worst.limit_kg,
@@ -144,11 +142,11 @@ def _dynamic(shaken: tuple[DynamicPayload, DynamicPayload, WorstPhase]) -> Itera
         f"displacements over lengths; leg {worst.leg}, {worst.frequency:g} Hz",
         unit="kg",
     )
-    yield Measure(
+    yield Quantity(
         f"payload that the printed position carries at {STEWART_DYNAMIC_PAYLOAD.frequency:g} Hz, "
         "worst phases",
         worst.bounds[published_row(worst)],
-        reason=f"the thesis has it fail with {STEWART_DYNAMIC_PAYLOAD.refused:g} kg",
+        note=f"the thesis has it fail with {STEWART_DYNAMIC_PAYLOAD.refused:g} kg",
         unit="kg",
     )
 

@@ -38,7 +38,7 @@ from twin.validation.cases.plant.trials import (
 )
 from twin.validation.measures.equilibrium import rest
 from twin.validation.measures.metrics import largest
-from twin.validation.results import CaseResult, Figure, Measure
+from twin.validation.results import CaseResult, Entry, Figure, Measure, Quantity
 
 
 def missing_hardware(platform: Platform) -> str:
@@ -58,7 +58,7 @@ def run(platform: Platform) -> CaseResult:
     drive, leg = constants[0], machine.parameters.legs[0].drive
     assert leg is not None
     mass = float(equivalent_inertia(machine)[0] - drive[column.INERTIA])
-    measures: list[Measure] = [*_takeover(machine, constants)]
+    measures: list[Entry] = [*_takeover(machine, constants)]
     plots: list[Figure] = []
     for part in (_coupling, _friction, partial(_play, unit=machine.coordinate_unit)):
         found, figures = part(drive, mass)
@@ -79,7 +79,7 @@ def run(platform: Platform) -> CaseResult:
     return CASE.result(platform, measures, plots, statements)
 
 
-def _takeover(machine: Platform, constants: FloatArray) -> Iterator[Measure]:
+def _takeover(machine: Platform, constants: FloatArray) -> Iterator[Entry]:
     """Yield the jolt when the drives take over the machine at home."""
     engine = make_engine("analytic", machine, STEP, "fast")
     try:
@@ -109,10 +109,10 @@ def _takeover(machine: Platform, constants: FloatArray) -> Iterator[Measure]:
     longest = longest_drive_step(machine, constants)
     if np.isfinite(longest):
         note = "what the motors' transmissions and the end stops allow"
-        yield Measure("longest step of an engine", longest, reason=note, unit="s")
+        yield Quantity("longest step of an engine", longest, note=note, unit="s")
 
 
-def _coupling(drive: FloatArray, mass: float) -> tuple[list[Measure], list[Figure]]:
+def _coupling(drive: FloatArray, mass: float) -> tuple[list[Entry], list[Figure]]:
     if drive[column.INERTIA] == 0.0:
         return [], []
     found = coupling(drive, mass)
@@ -129,6 +129,7 @@ def _coupling(drive: FloatArray, mass: float) -> tuple[list[Measure], list[Figur
             0.9,
             "first order: damping sees the leg's rate at the start of a step",
             at_least=True,
+            at_bound=True,
         ),
         Measure(
             f"rate of the leg after a shake at {1e3 * STEP:g} ms, error per largest rate",
@@ -139,7 +140,7 @@ def _coupling(drive: FloatArray, mass: float) -> tuple[list[Measure], list[Figur
     ], []
 
 
-def _friction(drive: FloatArray, mass: float) -> tuple[list[Measure], list[Figure]]:
+def _friction(drive: FloatArray, mass: float) -> tuple[list[Entry], list[Figure]]:
     if drive[column.FRICTION] == 0.0:
         return [], []
     curve = friction_curve(drive)
@@ -160,7 +161,7 @@ def _friction(drive: FloatArray, mass: float) -> tuple[list[Measure], list[Figur
     ], [friction_plot(curve, drive)]
 
 
-def _play(drive: FloatArray, mass: float, unit: str) -> tuple[list[Measure], list[Figure]]:
+def _play(drive: FloatArray, mass: float, unit: str) -> tuple[list[Entry], list[Figure]]:
     if drive[column.HALF_PLAY] == 0.0:
         return [], []
     loop = hysteresis(drive, mass)

@@ -18,7 +18,7 @@ from twin.validation.cases.plant.bench import DriveBench
 from twin.validation.cases.plant.figures import response_plot
 from twin.validation.cases.plant.trials import STEP
 from twin.validation.measures.equilibrium import rest
-from twin.validation.results import Measure, Plot
+from twin.validation.results import Entry, Measure, Plot
 
 ENGINE_STEPS = (2.5e-4, 5e-4)
 """[s] for the response of electronics without delay."""
@@ -67,7 +67,7 @@ def _digitised(machine: Platform, step: float, effort: float) -> float:
     return effort if digit == 0.0 else float(digit * np.round(effort / digit))
 
 
-def converter_measures(drive: FloatArray) -> Iterator[Measure]:
+def converter_measures(drive: FloatArray) -> Iterator[Entry]:
     """Yield the converter's errors over its range of commands."""
     digit, peak = drive[column.EFFORT_DIGIT], drive[column.PEAK]
     if digit == 0.0:
@@ -87,6 +87,7 @@ def converter_measures(drive: FloatArray) -> Iterator[Measure]:
         off,
         0.5 + 1e-9,
         f"nearest of {2**bits} codes",
+        at_bound=True,
     )
     yield Measure("codes off whole numbers", whole, 1e-9, "a converter has no others; rounding")
     top = DriveBench(row, STEP).force(2.0 * peak, 0.0, 0.0) / digit

@@ -38,7 +38,7 @@ from twin.validation.cases.tracking.observer_evidence import (
 from twin.validation.cases.tracking.plots import tracking_plots
 from twin.validation.cases.tracking.tracked import Excerpt, Tracked, apart, part, tracked
 from twin.validation.published.papers import THESIS
-from twin.validation.results import CaseResult, Measure, Statement, Table
+from twin.validation.results import CaseResult, Entry, Measure, Quantity, Statement, Table
 
 CASE = Case(
     "tracking",
@@ -171,7 +171,7 @@ def _table(
     )
 
 
-def _better(runs: dict[tuple[str, str], Tracked], wrong: dict[str, Tracked]) -> Iterator[Measure]:
+def _better(runs: dict[tuple[str, str], Tracked], wrong: dict[str, Tracked]) -> Iterator[Entry]:
     """Yield runs that stopped early, and errors of the thesis' cascade per other controllers."""
     early = sum(bool(course.trajectory.stopped) for course in (*runs.values(), *wrong.values()))
     yield Measure("runs stopped early", early, 0.0, "all controllers reach the end")
@@ -188,14 +188,14 @@ def _better(runs: dict[tuple[str, str], Tracked], wrong: dict[str, Tracked]) -> 
         at_least=True,
     )
     for name, course in wrong.items():
-        yield Measure(
+        yield Quantity(
             f"hardware plant: thesis cascade per {name}, wrong model",
             (thesis / np.array(course.rms)).min(),
-            reason=f"model with {LIGHTER:g} of the payload and {SMOOTHER:g} of the friction",
+            note=f"model with {LIGHTER:g} of the payload and {SMOOTHER:g} of the friction",
         )
 
 
-def _engines(platform: Platform, reference: Reference) -> Iterator[Measure]:
+def _engines(platform: Platform, reference: Reference) -> Iterator[Entry]:
     duration = (SHORT[1] - SHORT[0]) * PERIOD
     engines = [
         make_engine(name, platform, TIMESTEP, "accurate")

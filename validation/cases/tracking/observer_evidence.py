@@ -14,7 +14,7 @@ from twin.motion.motion import Motion
 from twin.simulation.platform import Platform
 from twin.validation.cases.tracking.tracked import motion_size, tracked, with_drive
 from twin.validation.published.papers import THESIS
-from twin.validation.results import Measure, Statement, Table
+from twin.validation.results import Entry, Measure, Statement, Table, entry_of
 
 FROM_THE_START: dict[str, Any] = {"feedforward_start": 0.0, "feedforward_rise": 0.0}
 """Of cascades: runs rise from rest faster than the thesis' velocity feedforward sets in."""
@@ -96,14 +96,14 @@ def evidence_table(found: Evidence) -> Table:
     )
 
 
-def evidence_measures(found: Evidence, motion: tuple[float, float, float]) -> Iterator[Measure]:
+def evidence_measures(found: Evidence, motion: tuple[float, float, float]) -> Iterator[Entry]:
     """Yield the gain by feeding the disturbance forward."""
     for plant, judged in (
         ("hardware", True),
         ("hardware, no backlash", False),
         ("hardware, no friction", False),
     ):
-        yield Measure(
+        yield entry_of(
             f"plant {plant}: rotation error without disturbance fed forward per that with it",
             _share(found, plant),
             DISTINCT if judged else None,

@@ -29,7 +29,15 @@ from twin.validation.cases.tuning.hardware import (
 )
 from twin.validation.cases.tuning.variants import variants
 from twin.validation.published.papers import THESIS
-from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Statement
+from twin.validation.results import (
+    CaseResult,
+    Curve,
+    Entry,
+    Panel,
+    Plot,
+    Statement,
+    entry_of,
+)
 
 CASE = Case(
     "tuning",
@@ -86,7 +94,7 @@ def run(platform: Platform) -> CaseResult:
     return CASE.result(platform, measures, plots, statements, (hardware_table(steps),))
 
 
-def _velocity(tuning: Tuning, responses: dict[str, FloatArray]) -> Iterator[Measure]:
+def _velocity(tuning: Tuning, responses: dict[str, FloatArray]) -> Iterator[Entry]:
     gain, time = tuning.values
     for name, bound, reason in (
         (
@@ -100,7 +108,7 @@ def _velocity(tuning: Tuning, responses: dict[str, FloatArray]) -> Iterator[Meas
         ("adopted, weight carried", None, "per step; the integral already holds the platform"),
     ):
         figures = step_figures(tuning.time, responses[name])
-        yield Measure(
+        yield entry_of(
             f"velocity step, {name}: largest violation of the bounds",
             VELOCITY_STEP.violation(tuning.time, responses[name]),
             bound,

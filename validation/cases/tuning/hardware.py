@@ -17,7 +17,7 @@ from twin.papers.stewart_thesis.linear_step import heave_leg
 from twin.papers.stewart_thesis.motor_step import MotorResponse, motor_response, with_armature
 from twin.simulation.platform import Platform
 from twin.validation.published.papers import THESIS
-from twin.validation.results import Curve, Measure, Panel, Plot, Statement, Table
+from twin.validation.results import Curve, Entry, Panel, Plot, Quantity, Statement, Table
 
 GAIN, TIME = 20e3, 3e-3
 """[N s/m], [s] of the thesis."""
@@ -123,23 +123,23 @@ def alike(steps: HardwareSteps, figures: StepFigures) -> bool:
     )
 
 
-def hardware_measures(steps: HardwareSteps) -> Iterator[Measure]:
+def hardware_measures(steps: HardwareSteps) -> Iterator[Entry]:
     """Yield the measures of the machine with its drives."""
     thesis = step_figures(steps.thesis.time, steps.thesis.motor)
     leg = step_figures(steps.thesis.time, steps.thesis.leg)
-    yield Measure(
+    yield Quantity(
         "hardware, velocity step, 20 N per mm/s and 3 ms: overshoot of the motors",
         thesis.overshoot,
-        reason=f"of the legs {100.0 * leg.overshoot:.0f} percent; rise "
+        note=f"of the legs {100.0 * leg.overshoot:.0f} percent; rise "
         f"{1e3 * thesis.rise_time:.1f} ms, {_settled(thesis)}; the thesis' real machine: none",
     )
     ours = step_figures(steps.proportion.time, steps.proportion.motor)
     leg = step_figures(steps.proportion.time, steps.proportion.leg)
-    yield Measure(
+    yield Quantity(
         f"hardware, velocity step, {1e-3 * steps.gain:.0f} N per mm/s and 3 ms: overshoot of the "
         "motors",
         ours.overshoot,
-        reason=f"one count of the encoder in a sample of 1 ms is {100.0 * steps.digit:.1f} "
+        note=f"one count of the encoder in a sample of 1 ms is {100.0 * steps.digit:.1f} "
         f"percent; the thesis' real machine: none; rise {1e3 * ours.rise_time:.1f} ms, "
         f"{_settled(ours)}; the legs swing on the transmission by {100.0 * leg.overshoot:.0f} "
         "percent, which the encoders do not see",

@@ -34,7 +34,7 @@ from twin.validation.case import Case
 from twin.validation.cases.general.free_fall import singular_time
 from twin.validation.cases.workspace.closed_forms import EDGE, plate_measures, shell_measures
 from twin.validation.measures.metrics import largest
-from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot
+from twin.validation.results import CaseResult, Curve, Entry, Measure, Panel, Plot, Quantity
 
 SAME = "its joints and lengths are those of stewart"
 
@@ -75,24 +75,24 @@ def run(platform: Platform) -> CaseResult:
     return CASE.result(platform, measures, [_convergence(found)])
 
 
-def _figures(platform: Platform, found: Region, ranges: tuple[AxisRange, ...]) -> Iterator[Measure]:
+def _figures(platform: Platform, found: Region, ranges: tuple[AxisRange, ...]) -> Iterator[Entry]:
     unit = "m3" if platform.dof == 6 else "m rad2"
     note = f"to {100 * found.uncertainty:.2g} %, {found.counts[-1]} rays"
     name = "constant-orientation workspace" if platform.dof == 6 else "workspace, z roll pitch"
-    yield Measure(name, found.volume, reason=note, unit=unit)
+    yield Quantity(name, found.volume, note=note, unit=unit)
     over = conditioning_over(found)
-    yield Measure("global conditioning index", over.mean, reason="mean of 1/condition number")
+    yield Quantity("global conditioning index", over.mean, note="mean of 1/condition number")
     for one in ranges:
         ends = ", ".join(f"{value:.4g}" for value in one.alone)
-        yield Measure(
+        yield Quantity(
             f"range of {one.axis}, others free",
             one.free[1] - one.free[0],
-            reason=f"others held: {ends} {one.unit}",
+            note=f"others held: {ends} {one.unit}",
             unit=one.unit,
         )
 
 
-def _symmetry(platform: Platform) -> Iterator[Measure]:
+def _symmetry(platform: Platform) -> Iterator[Entry]:
     if platform.dof < 6 or not third_turn(platform):
         return
     # 24 directions about the axis: the same ones after a third of a turn.
@@ -102,7 +102,7 @@ def _symmetry(platform: Platform) -> Iterator[Measure]:
     yield Measure("workspace after a third of a turn", off, EDGE, "bisection and rounding")
 
 
-def _differences(platform: Platform) -> Iterator[Measure]:
+def _differences(platform: Platform) -> Iterator[Entry]:
     """Compare condition number and stiffness with differences of the inverse kinematics."""
     scale = characteristic_scale(platform)
     chart = Chart.about(platform, own_axes(platform)[:3])
@@ -143,7 +143,7 @@ def _differences(platform: Platform) -> Iterator[Measure]:
         yield Measure(f"softest {name} against differences", off, 1e-8, reason)
 
 
-def _reached(platform: Platform) -> Iterator[Measure]:
+def _reached(platform: Platform) -> Iterator[Entry]:
     """Look for poses of a random walk outside the reachable set; the walk knows no rays."""
     axes = ("x", "y", "z", "angle_x", "angle_y", "angle_z")
     chart = Chart.about(platform, axes, convention="rotation_vector")
@@ -156,7 +156,7 @@ def _reached(platform: Platform) -> Iterator[Measure]:
     yield Measure("farthest walked places beyond the reachable set", short.max(), tolerance, reason)
 
 
-def _fall(platform: Platform) -> Iterator[Measure]:
+def _fall(platform: Platform) -> Iterator[Entry]:
     """Compare the singular pose below home with the one that the free fall passes."""
     fall = integrate(platform, DROP_TIME)
     crossing = singular_time(platform, fall)

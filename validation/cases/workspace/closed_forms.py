@@ -21,7 +21,7 @@ from twin.papers.driving_simulator.studies.motion_ranges import (
 )
 from twin.simulation.platform import Platform
 from twin.validation.measures.metrics import largest
-from twin.validation.results import Measure
+from twin.validation.results import Entry, Measure, Quantity
 
 EDGE = 1e-9
 """Radii of rays per the platform joints' radius: 44 halvings of a step leave rounding of the limits
@@ -43,7 +43,7 @@ FREE = 1e-7
 """[m], [rad]: the search with others free ends at mu = 1e-9 per limit, 14 of which may act."""
 
 
-def shell_measures(platform: Platform, found: Region) -> Iterator[Measure]:
+def shell_measures(platform: Platform, found: Region) -> Iterator[Entry]:
     """Yield a constant-orientation workspace against shells about shifted base joints."""
     scale = float(found.chart.scale[0])
     exits = shell_exits(platform, platform.home, found.rays.directions)
@@ -74,7 +74,7 @@ def shell_measures(platform: Platform, found: Region) -> Iterator[Measure]:
 
 def plate_measures(
     platform: Platform, found: Region, ranges: tuple[AxisRange, ...]
-) -> Iterator[Measure]:
+) -> Iterator[Entry]:
     """Yield the workspace of a machine on pillars against the plate's closed forms."""
     plate = PlateModel.from_parameters(platform.parameters)
     printed, held, free = (
@@ -99,8 +99,8 @@ def plate_measures(
             )
         off = abs(one.free[1] - printed[one.axis])
         note = f"of {printed[one.axis]:.6g}, the paper's small-angle range"
-        yield Measure(
-            f"{one.axis}, others free: less than printed by", off, reason=note, unit=one.unit
+        yield Quantity(
+            f"{one.axis}, others free: less than printed by", off, note=note, unit=one.unit
         )
     model = ExactKinematics(plate)
     home = np.array([plate.home_length, 0.0, 0.0])
