@@ -8,8 +8,6 @@ from pydantic import Field
 
 from twin.envs.task import TaskSettings
 
-BALANCE_ACTIONS = ("tilt", "pose", "velocities")
-
 
 class BallBalanceSettings(TaskSettings):
     """Settings of ball balancing: ball, target, actions, termination."""

@@ -79,9 +79,7 @@ def perception_models(period: float) -> FloatArray:
     step = positive(period, "period")
     rows = np.empty((2, MODEL_SIZE))
     for row, model in zip(rows, (OTOLITHS, CANALS), strict=True):
-        whole = np.zeros((4, 4))
-        whole[:2, :2], whole[:2, 2], whole[2, 3] = model.dynamics, model.drive, 1.0
-        exact = expm(step * whole)[:2]
+        exact = expm(step * model.with_input())[:2]
         right = exact[:, 3] / step
         left = exact[:, 2] - right
         row[:] = [*exact[:, :2].ravel(), *left, *right, *model.output, model.through]

@@ -8,8 +8,6 @@ from pydantic import Field, model_validator
 
 from twin.envs.task import TaskSettings
 
-TRACKING_ACTIONS = ("velocities", "forces", "pose")
-
 
 class PoseTrackingSettings(TaskSettings):
     """Settings of pose tracking: reference, actions, termination."""

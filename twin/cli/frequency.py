@@ -53,8 +53,7 @@ def frequency(
     """
     from functools import partial
 
-    from twin.analysis.frequency.figures import measured_figure
-    from twin.analysis.frequency.measured import measure_response
+    from twin.analysis.frequency.measured import measure_response, measured_figure
     from twin.cli.tables.frequency import print_responses, response_content
     from twin.control import make_controller
     from twin.simulation.platform import load

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import twin
-from twin.analysis.feasibility.figures import requirement_figure, stroke_figure
 from twin.analysis.feasibility.mobility import Mobility
-from twin.analysis.feasibility.motor_requirement import motor_requirement
-from twin.analysis.feasibility.stroke import required_stroke
+from twin.analysis.feasibility.motor_requirement import motor_requirement, requirement_figure
+from twin.analysis.feasibility.stroke import required_stroke, stroke_figure
 from twin.analysis.stiffness.sag import sag_figure, sag_over_stiffness
 from twin.errors import InputError
 from twin.motion import StepMotion

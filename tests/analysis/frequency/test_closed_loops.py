@@ -9,9 +9,8 @@ import pytest
 
 import twin
 from twin.analysis.frequency.excitation import actuator_path, axis_path
-from twin.analysis.frequency.figures import measured_figure
 from twin.analysis.frequency.linear.compliance import measure_compliance
-from twin.analysis.frequency.measured import ExcitationError, measure_response
+from twin.analysis.frequency.measured import ExcitationError, measure_response, measured_figure
 from twin.analysis.frequency.response import delay_of, exact_response, response_figures
 from twin.control.cascade import Cascade
 from twin.errors import InputError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from twin.analysis.feasibility.mobility import Mobility, check_convention
 from twin.analysis.workspace.admissible import coordinates
 from twin.basics import canonical
 from twin.basics.arrays import FloatArray
+from twin.basics.optional import optional
+from twin.charts.panels import FOOT, GAP, PANEL_HEIGHT, legs
+from twin.charts.style import FONT_SIZE, axis, curve_color, layout, legend
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
 
@@ -148,3 +151,37 @@ def _starts(points: FloatArray) -> list[FloatArray]:
             if len(chosen) == STARTS:
                 break
     return chosen
+
+
+def stroke_figure(platform: MachineModel, required: RequiredStroke) -> Any:
+    """Return a plotly figure of the range every actuator needs beside the range it has.
+
+    Raises:
+        InputError: not a machine, or another number of actuators.
+        MissingDependencyError: plotly is not installed.
+    """
+    unit = as_model(platform).coordinate_unit
+    if len(required.minimum) != platform.n_actuators:
+        raise InputError("required", f"must be of {platform.n_actuators} actuators")
+    figures = optional("plotly.graph_objects")
+    names = legs(platform.n_actuators)
+    figure = figures.Figure(layout=layout(PANEL_HEIGHT + GAP + FOOT, GAP))
+    for k, (name, low, high) in enumerate(
+        (
+            ("has", platform.minimum_coordinates, platform.maximum_coordinates),
+            ("needs", required.minimum, required.maximum),
+        )
+    ):
+        figure.add_trace(
+            figures.Bar(
+                x=names, base=low, y=high - low, name=name,
+                width=(0.7, 0.35)[k], marker={"color": curve_color(k), "opacity": (0.35, 1.0)[k]},
+                hovertext=[f"{a:.6g} to {b:.6g}" for a, b in zip(low, high, strict=True)],
+                hovertemplate="%{hovertext}",
+            )
+        )  # fmt: skip
+    figure.layout.barmode = "overlay"
+    figure.layout.xaxis = axis("")
+    figure.layout.yaxis = axis(f"actuator coordinate [{unit}]")
+    figure.layout.legend = legend(1.02) | {"font": {"size": FONT_SIZE}}
+    return figure

@@ -27,7 +27,7 @@ from twin.analysis.frequency.excitation import (
     axis_path,
     suitable_speed,
 )
-from twin.analysis.frequency.response import FrequencyResponse
+from twin.analysis.frequency.response import FrequencyResponse, response_figure
 from twin.basics.arrays import FloatArray, one_of, positive
 from twin.control.cascade import Cascade
 from twin.control.controller import PERIOD, Controller
@@ -241,3 +241,18 @@ def _estimated(
         low=max(low, 1.0 / window),
         high=high,
     )
+
+
+def measured_figure(measured: MeasuredResponse) -> Any:
+    """Return a plotly figure of a run: the platform's response and that of its actuators.
+
+    Raises:
+        InputError: not a measured response.
+        MissingDependencyError: plotly is not installed.
+    """
+    if not isinstance(measured, MeasuredResponse):
+        raise InputError("measured", f"must be a MeasuredResponse, not {measured!r}")
+    lines = {"platform": measured.platform}
+    lines |= {f"actuator {number}": one for number, one in measured.actuators.items()}
+    title = f"{measured.machine} on {measured.engine}: {measured.direction}, {measured.controller}"
+    return response_figure(lines, title)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import nan
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twin.basics.arrays import FloatArray, as_floats, positive
+from twin.charts.panels import Axes, Line, panels_figure
 from twin.errors import InputError
 
 ComplexArray = NDArray[np.complex128]
@@ -145,3 +147,43 @@ def delay_of(response: FrequencyResponse, high: float) -> float:
     if not omega.size or not (weight @ omega) > 0.0:
         return nan
     return float(-(weight @ response.phase[kept]) / (weight @ omega))
+
+
+def response_figure(
+    responses: Mapping[str, FrequencyResponse],
+    title: str = "",
+    *,
+    marks: Mapping[str, tuple[FloatArray, FloatArray]] | None = None,
+) -> Any:
+    """Return a plotly figure of responses: magnitude [dB], phase [deg], coherence (measured ones).
+
+    Args:
+        responses: by name.
+        title: above the figure.
+        marks: name -> frequencies [Hz] and magnitudes [dB] of single points, such as printed ones.
+
+    Raises:
+        InputError: no responses.
+        MissingDependencyError: plotly is not installed.
+    """
+    if not responses:
+        raise InputError("responses", "must hold at least one")
+    shown = {name: response.trusted for name, response in responses.items()}
+    panels = [
+        Axes(
+            "magnitude [dB]",
+            [
+                *(Line(name, one.frequency, one.magnitude) for name, one in shown.items()),
+                *(Line(name, x, y, "markers") for name, (x, y) in (marks or {}).items()),
+            ],
+        ),
+        Axes(
+            "phase [deg]",
+            [Line(name, one.frequency, np.degrees(one.phase)) for name, one in shown.items()],
+        ),
+    ]
+    # Calculated responses have none to show.
+    if any((one.coherence < 1.0).any() for one in responses.values()):
+        lines = [Line(name, one.frequency, one.coherence) for name, one in responses.items()]
+        panels.append(Axes("coherence", lines))
+    return panels_figure(panels, "frequency [Hz]", log_x=True, title=title)

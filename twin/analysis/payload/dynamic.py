@@ -110,41 +110,26 @@ def dynamic_payload(
         if progress is not None:
             progress(number, len(criterion.frequencies))
     masses, legs, outcomes = (np.stack(part, axis=1) for part in zip(*runs, strict=True))
-    finer = _Finer(machine, criterion, positions, masses, legs)
+
+    def repeat(chosen: Any) -> None:
+        """Repeat the runs `(k, f)` that are chosen, with more samples."""
+        chosen = chosen & np.isfinite(masses)
+        for column in np.flatnonzero(chosen.any(axis=0)):
+            rows = np.flatnonzero(chosen[:, column])
+            again = machine.run(
+                criterion, criterion.frequencies[column], positions.poses[rows], FINE
+            )
+            masses[rows, column], legs[rows, column] = again.mass, again.leg
+
     # A sine sampled beside its peak misses 1 - cos of it; twice that for what stays the same.
     close = 2.0 * (1.0 - np.cos(np.pi / samples))
-    finer.repeat(masses <= masses.min() * (1.0 + close))
+    repeat(masses <= masses.min() * (1.0 + close))
     steps = mass_steps(float(masses.min()), start, step)
     if not np.isfinite(masses).any():
         steps = MassSteps(None, None)
     if steps.fails is not None:
-        finer.repeat(np.abs(masses / steps.fails - 1.0) < close)
+        repeat(np.abs(masses / steps.fails - 1.0) < close)
     return _result(criterion, positions, masses, legs, outcomes, steps)
-
-
-class _Finer:
-    """Repetition of chosen runs with more samples, in place of the first results."""
-
-    def __init__(
-        self,
-        machine: VibrationTest,
-        criterion: Criterion,
-        positions: Positions,
-        masses: FloatArray,
-        legs: FloatArray,
-    ) -> None:
-        self.machine, self.criterion, self.positions = machine, criterion, positions
-        self.masses, self.legs = masses, legs
-
-    def repeat(self, chosen: Any) -> None:
-        """Repeat the runs `(k, f)` that are chosen."""
-        chosen = chosen & np.isfinite(self.masses)
-        for column in np.flatnonzero(chosen.any(axis=0)):
-            rows = np.flatnonzero(chosen[:, column])
-            frequency = self.criterion.frequencies[column]
-            runs = self.machine.run(self.criterion, frequency, self.positions.poses[rows], FINE)
-            self.masses[rows, column] = runs.mass
-            self.legs[rows, column] = runs.leg
 
 
 def _result(

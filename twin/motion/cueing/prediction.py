@@ -42,6 +42,12 @@ class Perceiver(NamedTuple):
     """`(2,)`"""
     through: float
 
+    def with_input(self) -> FloatArray:
+        """Return the dynamics `(4, 4)` with the input as third state and its slope as fourth."""
+        whole = np.zeros((4, 4))
+        whole[:2, :2], whole[:2, 2], whole[2, 3] = self.dynamics, self.drive, 1.0
+        return whole
+
 
 def _perceiver(long: float, short: float, output: FloatArray, through: float) -> Perceiver:
     both = long * short
@@ -149,9 +155,7 @@ class Expectation:
         self.input, self.slope = np.zeros((2, 2, 3))
         self.updates, self.ahead = [], []
         for model in (OTOLITHS, CANALS):
-            # The third state is the input, the fourth its slope.
-            whole = np.zeros((4, 4))
-            whole[:2, :2], whole[:2, 2], whole[2, 3] = model.dynamics, model.drive, 1.0
+            whole = model.with_input()
             self.updates.append(expm(period * whole)[:2])
             whole[3, 2:] = -1.0 / memory**2, -2.0 / memory
             fading, now = expm(period * whole), np.eye(4)
