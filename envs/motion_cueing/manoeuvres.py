@@ -13,6 +13,7 @@ from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.motion.cueing import MANOEUVRES, Car, Manoeuvre, make_manoeuvre, read_manoeuvre
 from twin.motion.cueing.car import STEP
+from twin.motion.cueing.standard_manoeuvres import lane_changes
 from twin.motion.motion import minimum_jerk
 
 DURATION = 12.0
@@ -132,12 +133,8 @@ def _double_lane_change(
     time: FloatArray, share: float, speed: float, generator: np.random.Generator
 ) -> Piece:
     sign, pause = _sign(generator), float(generator.uniform(0.2, 1.5))
-    side = np.zeros_like(time)
-    for begin, sense in ((0.0, sign), (2.0 + pause, -sign)):
-        inside = (time >= begin) & (time <= begin + 2.0)
-        phase = np.pi * (time[inside] - begin)
-        # A sine faded by its own half waves, so that the steering rate is continuous.
-        side[inside] = sense * share * SIDE * np.sin(phase) * np.sin(0.5 * phase) ** 0.5
+    size = sign * share * SIDE
+    side = lane_changes(time, ((0.0, size), (2.0 + pause, -size)))
     return Piece(side, 0.0 * time, 4.0 + pause)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from twin.errors import InputError, TwinError
 from twin.motion import RecordedMotion, SineMotion, TankTrackMotion, read_recording
-from twin.motion.drift import DRIFT
+from twin.motion.recording import DRIFT
 
 HOME = [0.0, 0.0, 0.87]
 

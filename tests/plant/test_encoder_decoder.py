@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twin.errors import InputError
-from twin.plant.encoder import Encoders
-from twin.plant.encoder_decoder import EncoderDecoder
+from twin.plant.encoder import EncoderDecoder, Encoders
 
 TURN = 4096
 HALF = TURN // 2 - 1

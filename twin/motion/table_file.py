@@ -17,7 +17,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.motion.checks import LARGEST_SAMPLE
-from twin.motion.units import Column
+from twin.motion.samples import Column
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 

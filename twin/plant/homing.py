@@ -12,7 +12,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_vector
 from twin.errors import InputError
-from twin.plant.encoder_decoder import EncoderDecoder
+from twin.plant.encoder import EncoderDecoder
 from twin.plant.homing_settings import HomingSettings
 
 BRAKES, INWARD, OUTWARD, WAITING, APPROACH, READY, FAULT = range(7)

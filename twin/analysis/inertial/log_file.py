@@ -12,8 +12,8 @@ import numpy as np
 from twin.basics.arrays import FloatArray, positive
 from twin.basics.files import write_text
 from twin.errors import InputError
+from twin.motion.samples import ACCELERATION, TIME, Column, Quantity
 from twin.motion.table_file import read_table
-from twin.motion.units import ACCELERATION, TIME, Column, Quantity
 from twin.plant.inertial_sensor import InertialLog
 
 ANGULAR_RATE = Quantity(

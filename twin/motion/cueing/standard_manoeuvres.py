@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -92,6 +92,17 @@ def _plateau(
     return value, slope / rise, curvature / rise**2
 
 
+def lane_changes(time: FloatArray, changes: Iterable[tuple[float, float]]) -> FloatArray:
+    """Return full waves of two seconds, one for every begin [s] and size."""
+    result = np.zeros_like(time)
+    for begin, size in changes:
+        inside = (time >= begin) & (time <= begin + 2.0)
+        phase = np.pi * (time[inside] - begin)
+        # A sine faded by its own half waves, so that the steering rate is continuous.
+        result[inside] = size * np.sin(phase) * np.sin(0.5 * phase) ** 0.5
+    return result
+
+
 def _step_steer(car: Car) -> Manoeuvre:
     time = _time()
     return car.drive(
@@ -100,13 +111,8 @@ def _step_steer(car: Car) -> Manoeuvre:
 
 
 def _double_lane_change(car: Car) -> Manoeuvre:
-    time = _time()
-    steer = np.zeros_like(time)
-    for begin, sign in ((1.0, 1.0), (4.5, -1.0)):
-        inside = (time >= begin) & (time <= begin + 2.0)
-        phase = np.pi * (time[inside] - begin)
-        # A sine faded by its own half waves, so that the steering rate is continuous.
-        steer[inside] = sign * np.radians(1.8) * np.sin(phase) * np.sin(0.5 * phase) ** 0.5
+    time, size = _time(), np.radians(1.8)
+    steer = lane_changes(time, ((1.0, size), (4.5, -size)))
     return car.drive("double_lane_change", COUNTRY, steer, 0.0 * time)
 
 

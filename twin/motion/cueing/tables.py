@@ -18,9 +18,16 @@ from twin.errors import InputError
 from twin.motion.cueing.manoeuvre import LARGEST_FORCE, LARGEST_RATE, Manoeuvre
 from twin.motion.cueing.workspace_use import sample_times
 from twin.motion.motion import Motion
-from twin.motion.samples import SampleError, check_time
+from twin.motion.samples import (
+    ACCELERATION,
+    TIME,
+    Column,
+    Quantity,
+    SampleError,
+    check_time,
+    known_columns,
+)
 from twin.motion.table_file import read_table
-from twin.motion.units import ACCELERATION, TIME, Column, Quantity, known_columns
 
 ANGULAR_RATE = Quantity(
     "angular rate", "rad/s", {"rad/s": 1.0, "deg/s": math.pi / 180.0}, LARGEST_RATE

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from twin.plant.encoder import Encoders
-from twin.plant.encoder_decoder import EncoderDecoder
+from twin.plant.encoder import EncoderDecoder, Encoders
 from twin.plant.homing import Homing, HomingInputs
 from twin.plant.homing_settings import homing_settings
 from twin.simulation.platform import Platform
