@@ -97,9 +97,9 @@ class PlateModel:
             raise InputError("parameters", "must describe four legs of kind 'pillar'")
         leg, body, joints = legs[0], parameters.platform.body, parameters.platform.joints.points
         actuator = leg.actuator
-        half_length, half_width = np.abs(joints[:, :2]).mean(axis=0)
+        half_length, half_width = np.abs(joints[:, :2]).mean(axis=0).tolist()
         middle = 0.5 * (actuator.minimum + actuator.maximum)
-        inertia = np.diag(body.inertia_tensor)
+        inertia = np.diag(body.inertia_tensor).tolist()
         numbers = [(leg.fixed_foot, leg.upper_mass, leg.foot_mass, leg.actuator) for leg in legs]
         constraints = {
             "leg: must be the same for all pillars": numbers.count(numbers[0]) == len(numbers),
