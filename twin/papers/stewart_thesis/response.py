@@ -193,7 +193,6 @@ def explanations(platform: Platform, hardware: Platform) -> dict[str, Candidate]
     differing = with_peak(by_difference, "current_lag")
     damped = with_peak(ideal.changed(friction=motor.viscous), "current_lag")
     heavy = ideal.mass + motor.inertia
-    share = heavy / ideal.mass
     free = fitted(slow.changed(mass=20.0), ["mass", "current_lag"])
     effects = {
         "lumped": (f"rod and a sixth of the platform, {lumped.mass:.1f} kg", lumped),
@@ -221,10 +220,6 @@ def explanations(platform: Platform, hardware: Platform) -> dict[str, Candidate]
         "lag, viscous": (
             f"pitch, viscous friction of the motor, lag of {1e3 * damped.current_lag:.2f} ms",
             damped,
-        ),
-        "scaled": (
-            "the lag with armature and gain in proportion",
-            slow.changed(mass=heavy, velocity_gain=share * slow.velocity_gain),
         ),
         "lumped lag": (
             f"{lumped.mass:.1f} kg, lag of {1e3 * slow_lumped.current_lag:.2f} ms in the loop",

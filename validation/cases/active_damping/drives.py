@@ -74,7 +74,7 @@ def driven_measures(platform: Platform) -> tuple[list[Entry], Plot]:
                 at_least=True,
             )
         )
-        if rubbed and name != "hac_lac":
+        if rubbed and name == "iff":
             measures.append(_stuck(driven, name, controller))
         if not rubbed and name == "dvf":
             measures.append(_pole(driven, controller, swing))
@@ -151,7 +151,7 @@ def _stuck(driven: Driven, name: str, controller: LocalFeedback) -> Quantity:
     return Quantity(
         f"with drives, {name}: the same from {QUIET:g} times the friction at rest",
         _damping(_decay(driven, controller, QUIET)[1]),
-        note="motors stick and the machine swings as if blocked: no law in force damps motions "
+        note="motors stick and the machine swings as if blocked, with dvf too: no law in force damps motions "
         "smaller than its drives' friction",
     )
 
