@@ -151,8 +151,8 @@ def _stuck(driven: Driven, name: str, controller: LocalFeedback) -> Quantity:
     return Quantity(
         f"with drives, {name}: the same from {QUIET:g} times the friction at rest",
         _damping(_decay(driven, controller, QUIET)[1]),
-        note="motors stick and the machine swings as if blocked, with dvf too: no law in force damps motions "
-        "smaller than its drives' friction",
+        note="motors stick and the machine swings as if blocked, with dvf too: no law in force "
+        "damps motions smaller than its drives' friction",
     )
 
 

@@ -49,7 +49,7 @@ CASE = Case(
 
 PRINTED_DIGIT = "half a unit of the last printed digit"
 DRAWN, AT_END, TRIED = 5000, 0.7, (100.0, 1000.0)
-"""Positions drawn at random, share of legs at an end of their range, masses [kg] that they carry."""
+"""Positions drawn, share of legs at an end of their range, masses [kg] that they carry."""
 
 COUNT = "a count of steps"
 
