@@ -167,10 +167,10 @@ def _statements(machine: CompliantMachine) -> tuple[Statement, ...]:
     relaxed = solve_locked(machine, machine.home, REST, np.zeros(2 * n))
     left = largest(relaxed.acceleration[:3])
     slips = sum(len(paper.entries) for paper in read_errata() if paper.paper == VISCOELASTIC.title)
-    ours = tuple(system.matrix.shape[-1] for system in systems)
+    ours = tuple(int(np.linalg.matrix_rank(system.matrix).squeeze()) for system in systems)
     return (
         VISCOELASTIC["system_sizes"].judged(
-            f"{', '.join(map(str, ours))} for {n} legs.",
+            f"Ranks of {', '.join(map(str, ours))} for {n} legs: no equation too many.",
             ours == SIZES,
             f"the paper's machine has six legs, this one {n}",
         ),
