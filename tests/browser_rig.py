@@ -36,6 +36,12 @@ FLAGS = (
 SMALL = (800, 600)
 """Of windows in general: software draws the scene, and takes longer the larger it is."""
 
+SLOW_DISPLAY = """
+window.requestAnimationFrame = draw => setTimeout(() => draw(performance.now()), 100);
+window.cancelAnimationFrame = clearTimeout;
+"""
+"""Ten pictures per second: at sixty, software draws all the time while a machine moves."""
+
 TABLET = (820, 1180)
 
 PATIENCE = 120.0
@@ -76,6 +82,7 @@ class Visitor:
         view = {"width": size[0], "height": size[1]}
         self._context = browser.new_context(viewport=view, accept_downloads=True)  # type: ignore[arg-type]
         self._context.set_default_timeout(1e3 * PATIENCE)
+        self._context.add_init_script(SLOW_DISPLAY)
         self.page: Page = self._context.new_page()
         self.said: list[str] = []
         self.problems: list[str] = []

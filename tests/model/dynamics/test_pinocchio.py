@@ -109,7 +109,8 @@ def test_forward_and_inverse_dynamics(tree: Tree, platform: Platform, states: An
     found = platform.forward_dynamics(*states[:2], states.forces, states.wrench)
     needed = platform.inverse_dynamics(*states[:3], states.wrench)
     jacobian = platform.jacobian(states.pose)
-    for k, (pose, twist, acceleration, forces, wrench) in enumerate(zip(*states, strict=True)):
+    for k in range(0, len(states.pose), 8):
+        pose, twist, acceleration, forces, wrench = (rows[k] for rows in states[:5])
         q = tree.close(pose)
         transform, v, bias = tree.motion(q, twist)
         actuators = transform[tree.actuated]
