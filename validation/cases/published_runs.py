@@ -18,7 +18,7 @@ from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.measures.metrics import largest
 from twin.validation.published.papers import EXTENDED
-from twin.validation.published.runs import (
+from twin.validation.published.printed import (
     LEVEL_FALL,
     SIGNIFICANT_DIGITS,
     TILTED_END_TASK_SPACE,

@@ -22,7 +22,7 @@ from twin.validation.measures.comparison import trajectory_comparison
 from twin.validation.measures.energy import EnergyBalance, balance_of
 from twin.validation.measures.metrics import largest
 from twin.validation.published.papers import EXTENDED
-from twin.validation.published.runs import RSS_FALL, RSS_FIRST_ACCELERATION, RSS_START_HEIGHT
+from twin.validation.published.printed import RSS_FALL, RSS_FIRST_ACCELERATION, RSS_START_HEIGHT
 from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Quantity, Statement
 
 CASE = Case(

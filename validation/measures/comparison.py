@@ -1,4 +1,4 @@
-"""An engine's trajectory against the reference under the same held forces."""
+"""An engine against the reference: trajectories under the same held forces, projected forces."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.engines.projection import projection
 from twin.errors import MissingDependencyError
 from twin.rotations import displacement
 from twin.simulation.platform import Platform
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 from twin.validation.measures.durations import compared_step
-from twin.validation.measures.metrics import position_error, rotation_error
-from twin.validation.measures.sampling import platform_radius
+from twin.validation.measures.metrics import position_error, relative_error, rotation_error
+from twin.validation.measures.sampling import RandomStates, platform_radius
 from twin.validation.results import Curve, CurveStyle, Entry, Measure, Panel, Plot, Quantity
 
 SMALLEST = 1e-17
@@ -160,3 +161,43 @@ def trajectory_plot(title: str, trajectory: Trajectory, reference: Trajectory) -
     )
     panels.append(Panel("error", *errors, log_y=True))
     return Plot(title, "time [s]", *panels)
+
+
+TOLERANCE = 1e-9
+REASON = (
+    "bar; no solver takes part, so only rounding and the digits of the model files remain (1e-13); "
+    "a wrong mass, point or axis shows at 1e-3"
+)
+
+
+def projection_errors(
+    platform: Platform, states: RandomStates, *, x: FloatArray
+) -> tuple[list[Entry], list[Curve]]:
+    """Return each engine's largest relative error over `(m,)` states, and the errors over `x`.
+
+    Where legs have coordinates of their own, these move as the reference says, and what the
+    engine's equations then leave in their rows counts as an error too.
+    """
+    pose, twist, acceleration, deflection = states
+    expected = platform.inverse_dynamics(pose, twist, acceleration, deflection=deflection)
+    inside = platform.forward_dynamics(pose, twist, expected, deflection=deflection)[:, 6:]
+    measures: list[Entry] = []
+    curves = []
+    for engine, label in LABELS.items():
+        try:
+            found = [
+                projection(engine, platform, *state)
+                for state in zip(pose, twist, acceleration, deflection, inside, strict=True)
+            ]
+        except MissingDependencyError as error:
+            measures.append(missing(label, error))
+            continue
+        errors = relative_error(np.array([each.forces for each in found]), expected)
+        if platform.n_deflections:
+            left = [each.residual(row) for each, row in zip(found, expected, strict=True)]
+            rows = np.abs(np.array(left)[:, -platform.n_deflections :]).max(axis=1)
+            errors = np.maximum(errors, rows / np.abs(expected).max(axis=1))
+        name = f"{label}: largest relative error of projected forces, {len(found)} states"
+        measures.append(Measure(name, errors.max(), TOLERANCE, REASON))
+        curves.append(log_curve(label, x, errors))
+    return measures, curves

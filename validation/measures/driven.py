@@ -11,10 +11,9 @@ from twin.basics.arrays import FloatArray
 from twin.model.static_deflection import static_deflection
 from twin.motion import Motion
 from twin.simulation.platform import Platform
-from twin.validation.measures.comparison import trajectory_comparison
+from twin.validation.measures.comparison import projection_errors, trajectory_comparison
 from twin.validation.measures.durations import TIMESTEP, compared_step, duration_for
 from twin.validation.measures.metrics import largest
-from twin.validation.measures.projection import projection_errors
 from twin.validation.measures.sampling import RandomStates
 from twin.validation.results import Curve, Entry, Measure, Panel, Plot, Quantity
 

@@ -13,7 +13,7 @@ from twin.analysis.tuning.steps import PositionStudy, VelocityStudy
 from twin.analysis.tuning.tuning import control_snippet, tuning_figure
 from twin.errors import InputError
 from twin.machine.hardware.gains import CascadeGains
-from twin.papers.stewart_thesis.linear_step import heave_leg, velocity_step_response
+from twin.papers.stewart_thesis.velocity_step import heave_leg, velocity_step_response
 
 
 def test_the_machine_moves_like_one_mass_in_heave() -> None:

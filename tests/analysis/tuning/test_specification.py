@@ -16,7 +16,7 @@ from twin.analysis.tuning.specification import (
     step_figures,
 )
 from twin.errors import InputError
-from twin.papers.stewart_thesis.linear_step import velocity_step_response
+from twin.papers.stewart_thesis.velocity_step import velocity_step_response
 
 TIME = np.linspace(0.0, 0.05, 501)
 

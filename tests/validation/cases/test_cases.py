@@ -22,7 +22,7 @@ from twin.papers.driving_simulator.plate import PlateModel
 from twin.simulation.platform import Platform
 from twin.validation.cases import CASES, load_case
 from twin.validation.cases.driving_simulator import multipliers as simulator_multipliers
-from twin.validation.measures import comparison, projection
+from twin.validation.measures import comparison
 from twin.validation.measures.sampling import random_states
 from twin.validation.results import Map, Plot
 
@@ -168,12 +168,12 @@ def test_projection_notices_a_mass_off_by_a_millionth(
     stewart: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrong = altered(stewart, 1.0 + 1e-6)
-    honest = projection.projection
+    honest = comparison.projection
 
     def with_wrong_mass(engine: str, _: Platform, *state: Any) -> Any:
         return honest(engine, wrong, *state)
 
-    monkeypatch.setattr(projection, "projection", with_wrong_mass)
+    monkeypatch.setattr(comparison, "projection", with_wrong_mass)
     result = load_case("projection").run(stewart)
     assert len(failed_names(result.measures)) == len(comparison.BARS)
 

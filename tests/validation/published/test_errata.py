@@ -26,10 +26,12 @@ from twin.validation.cases.payload.statements import largest_speed
 from twin.validation.published.errata import read_errata
 from twin.validation.published.printed import (
     FREE_FALLS,
+    LEVEL_FALL,
+    RSS_FIRST_ACCELERATION,
+    RSS_START_HEIGHT,
     STEWART_DYNAMIC_PAYLOAD,
     STEWART_SPEED_CHECK,
 )
-from twin.validation.published.runs import LEVEL_FALL, RSS_FIRST_ACCELERATION, RSS_START_HEIGHT
 
 ROOT = Path(__file__).parents[3]
 

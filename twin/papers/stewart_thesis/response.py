@@ -24,8 +24,8 @@ from twin.control.observer.design import lumped_mass
 from twin.errors import InputError
 from twin.machine.machine import MachineParameters
 from twin.papers.stewart_thesis.actuator_modes import machine_loop, path_mass
-from twin.papers.stewart_thesis.linear_step import heave_leg
 from twin.papers.stewart_thesis.loop_model import LoopModel
+from twin.papers.stewart_thesis.velocity_step import heave_leg
 from twin.simulation.platform import Platform
 
 FREQUENCIES = np.concatenate([np.arange(1.0, 60.0), np.arange(60.0, 400.0, 2.0)])

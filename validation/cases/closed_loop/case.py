@@ -25,8 +25,7 @@ from twin.simulation.platform import Platform, load
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case
-from twin.validation.cases.closed_loop.faults import FAULTS, Fault
-from twin.validation.cases.closed_loop.plots import stop_plot, tracking_plot
+from twin.validation.cases.closed_loop.faults import FAULTS, Fault, stop_plot, tracking_plot
 from twin.validation.measures.comparison import BARS, missing
 from twin.validation.measures.metrics import largest, position_error, rotation_error
 from twin.validation.measures.sampling import platform_radius

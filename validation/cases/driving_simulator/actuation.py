@@ -26,7 +26,7 @@ from twin.papers.driving_simulator.studies.redundancy import (
 from twin.simulation.platform import Platform, load
 from twin.validation.case import Case
 from twin.validation.cases.driving_simulator.figures import friction_plot, wrong_length_plot
-from twin.validation.cases.driving_simulator.printed import (
+from twin.validation.cases.driving_simulator.statements import (
     BECAUSE,
     accelerations_of,
     coordinates_of,

@@ -28,7 +28,7 @@ from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.cases.driving_simulator.figures import response_plot
 from twin.validation.cases.driving_simulator.multipliers import PRINTED_TERMS, wrong_terms
-from twin.validation.cases.driving_simulator.printed import BECAUSE, RANK, RANKS
+from twin.validation.cases.driving_simulator.statements import BECAUSE, RANK, RANKS
 from twin.validation.measures.metrics import largest
 from twin.validation.published.papers import SIMULATOR
 from twin.validation.results import CaseResult, Entry, Measure, Quantity, Statement

@@ -35,8 +35,14 @@ from twin.validation.cases.tracking.observer_evidence import (
     evidence_table,
     observer_evidence,
 )
-from twin.validation.cases.tracking.plots import tracking_plots
-from twin.validation.cases.tracking.tracked import Excerpt, Tracked, apart, part, tracked
+from twin.validation.cases.tracking.tracked import (
+    Excerpt,
+    Tracked,
+    apart,
+    part,
+    tracked,
+    tracking_plots,
+)
 from twin.validation.published.papers import THESIS
 from twin.validation.results import CaseResult, Entry, Measure, Quantity, Statement, Table
 

@@ -13,8 +13,12 @@ from twin.analysis.tuning.specification import StepFigures, step_figures
 from twin.analysis.tuning.steps import PositionStudy
 from twin.basics.arrays import FloatArray
 from twin.papers.stewart_thesis.actuator_modes import path_mass
-from twin.papers.stewart_thesis.linear_step import heave_leg
-from twin.papers.stewart_thesis.motor_step import MotorResponse, motor_response, with_armature
+from twin.papers.stewart_thesis.velocity_step import (
+    MotorResponse,
+    heave_leg,
+    motor_response,
+    with_armature,
+)
 from twin.simulation.platform import Platform
 from twin.validation.published.papers import THESIS
 from twin.validation.results import Curve, Entry, Panel, Plot, Quantity, Statement, Table
