@@ -9,7 +9,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_floats, as_pose, flatten_batch
 from twin.errors import SingularPoseError
 from twin.papers.compliant_legs.machine import CompliantMachine
-from twin.papers.compliant_legs.vectors import dot, rotation_matrix
+from twin.papers.compliant_legs.vectors import cross, dot, rotation_matrix
 
 
 class LegState(NamedTuple):
@@ -79,7 +79,7 @@ def leg_state(
         raise SingularPoseError(f"entry {index}: a leg has no length. Move away from it.", data)
     direction = vector / length[..., None]
     omega = twist[:, None, 3:]
-    turning = np.cross(omega, arm)
+    turning = cross(omega, arm)
     velocity = twist[:, None, :3] + turning
     length_rate = dot(direction, velocity)
     direction_rate = (velocity - direction * length_rate[..., None]) / length[..., None]
@@ -90,7 +90,7 @@ def leg_state(
     masses = [machine.spring_mass, machine.housing_mass, machine.follower_mass]
     return LegState(
         arm,
-        np.cross(omega, turning),
+        cross(omega, turning),
         direction,
         length,
         direction_rate,

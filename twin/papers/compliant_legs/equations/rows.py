@@ -30,7 +30,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.papers.compliant_legs.machine import CompliantMachine
 from twin.papers.compliant_legs.state import LegState
-from twin.papers.compliant_legs.vectors import cross_matrix, dot, outer, rotation_matrix
+from twin.papers.compliant_legs.vectors import cross, cross_matrix, dot, outer, rotation_matrix
 
 
 def platform_mass_matrix(machine: CompliantMachine, pose: FloatArray) -> FloatArray:
@@ -56,11 +56,11 @@ def platform_forces(machine: CompliantMachine, pose: FloatArray, twist: FloatArr
     omega = twist[:, 3:]
     weight = machine.platform_mass * machine.weight_direction
     momentum = (_inertia_about_reference(machine, rotation, center) @ omega[..., None])[..., 0]
-    centripetal = np.cross(omega, np.cross(omega, center))
+    centripetal = cross(omega, cross(omega, center))
     return np.concatenate(
         [
             weight - machine.platform_mass * centripetal,
-            np.cross(center, weight) - np.cross(omega, momentum),
+            cross(center, weight) - cross(omega, momentum),
         ],
         axis=-1,
     )

@@ -96,6 +96,8 @@ def run_load_cases(
         StateError: no equilibrium under a load.
         IntegrationError: the integrator stopped.
     """
+    if not cases:
+        return ()
     if start is None:
         start = locked_equilibrium(machine, machine.home_extension)
     stiffness = locked_linearisation(machine, start).stiffness

@@ -13,6 +13,7 @@ from twin.papers.compliant_legs.equations.solve import solve_locked
 from twin.papers.compliant_legs.loads import NO_LOAD, Load, wrench_in_base
 from twin.papers.compliant_legs.machine import CompliantMachine
 from twin.papers.compliant_legs.state import checked_state, leg_state
+from twin.papers.compliant_legs.vectors import cross
 
 RELATIVE, ABSOLUTE = 1e-10, 1e-12
 """Tolerances of the integration, per step."""
@@ -86,9 +87,7 @@ def pose_rate(pose: FloatArray, twist: FloatArray) -> FloatArray:
     """Return the time derivatives `(batch, 7)` of poses with twists `(batch, 6)`."""
     scalar, vector, omega = pose[:, 3:4], pose[:, 4:], twist[:, 3:]
     turning = -(vector * omega).sum(axis=1, keepdims=True)
-    return np.hstack(
-        [twist[:, :3], turning / 2.0, (scalar * omega + np.cross(omega, vector)) / 2.0]
-    )
+    return np.hstack([twist[:, :3], turning / 2.0, (scalar * omega + cross(omega, vector)) / 2.0])
 
 
 def normalised(pose: FloatArray) -> FloatArray:
