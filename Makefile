@@ -1,7 +1,7 @@
 # make report   environment, install, validation report (report.html, report.json)
 # make test     environment, install, tests
 # make check    lint, types and the quick tier of the tests: a minute, for those who change the code
-# make test-rl  tests of training, of sweeps on a cluster and of RLlib, with the oldest Gymnasium, in an environment of their own
+# make test-rl  tests of training, of sweeps on a cluster and of environments with the oldest Gymnasium, in an environment of their own
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -43,7 +43,8 @@ quick: $(INSTALLED)
 # Tests are skipped where a library is missing: here none may be.
 test-rl: $(RL)/.installed
 	$(RL)/bin/python -c 'import joblib, matplotlib, pyarrow, ray.rllib.algorithms.ppo, stable_baselines3, tensorboard, torch'
-	$(RL)/bin/python -m pytest --numprocesses 2 --dist worksteal tests/training tests/sweep tests/envs
+	$(RL)/bin/python -m pytest --numprocesses 2 --dist worksteal tests/training tests/sweep/test_cluster_ray.py \
+		tests/envs/test_registered.py tests/envs/test_vector.py
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check $(SOURCES)
