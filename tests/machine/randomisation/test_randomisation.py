@@ -171,7 +171,8 @@ def test_files(tmp_path: Path) -> None:
 
 def test_a_bound_machine_is_checked_once() -> None:
     """What an environment does: checked with its task when made, then drawn many times."""
-    nominal, other = machine(), machine()
+    nominal = machine()
+    other = nominal.model_copy()
     given = as_randomisation({"task.amplitude": UNIT, "gravity": HALF})
     found = as_randomisation(given, nominal, ["amplitude"])
     assert found == given

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,9 @@ SPELLING = "check its spelling or remove it"
 TAGS = {"rigid", "cylinder", "paired_circle", "points", *LEG_KINDS}
 """Names of the members of unions, which are between field names in the path of a problem."""
 
+Machines = dict[str | None, MachineParameters]
+"""Parameters by configuration."""
+
 
 def read_parameters(path: str | Path, configuration: str | None = None) -> MachineParameters:
     """Return the checked parameters of a platform.toml, with one of its configurations applied.
@@ -45,6 +49,12 @@ def read_parameters(path: str | Path, configuration: str | None = None) -> Machi
         raise ParameterError(file, [("file", f"cannot be read ({error.strerror})")]) from None
     if len(raw) > LARGEST_FILE:
         raise ParameterError(file, [("file", f"larger than {LARGEST_FILE} bytes")])
+    return _chosen(_machines_of(raw, file), configuration)
+
+
+@lru_cache(maxsize=32)
+def _machines_of(raw: bytes, file: Path) -> Machines:
+    """Return what a file describes; the same objects for the same text, as none can be changed."""
     try:
         content = tomllib.loads(raw.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -56,7 +66,7 @@ def read_parameters(path: str | Path, configuration: str | None = None) -> Machi
         raise ParameterError(file, [("file", f"has a number too long to read ({error})")]) from None
     except RecursionError:
         raise ParameterError(file, [("file", "is nested too deeply")]) from None
-    return parameters_from(content, file, configuration)
+    return _machines(content, file)
 
 
 def parameters_from(
@@ -70,10 +80,15 @@ def parameters_from(
         InputError: there is no configuration of that name.
         ParameterError: unknown or missing fields, or values that no machine can have.
     """
+    return _chosen(_machines(content, file), configuration)
+
+
+def _machines(content: dict[str, Any], file: str | Path) -> Machines:
+    """Return the checked parameters of every configuration; that of None is ideal."""
     plain, configurations, problems = split_configurations(content)
     if problems:
         raise ParameterError(file, problems)
-    machines: dict[str | None, MachineParameters] = {}
+    machines: Machines = {}
     for name in (None, *configurations):
         try:
             machines[name] = MachineParameters.model_validate(
@@ -83,11 +98,16 @@ def parameters_from(
             prefix = "" if name is None else f"configuration.{name}."
             found = [(prefix + field, message) for field, message in _problems(error)]
             raise ParameterError(file, found) from None
+    return machines
+
+
+def _chosen(machines: Machines, configuration: str | None) -> MachineParameters:
     if configuration is None or configuration == IDEAL:
         return machines[None]
     if not isinstance(configuration, str) or configuration not in machines:
-        known = f"known: {', '.join((IDEAL, *configurations))}"
-        if not configurations:
+        names = [name for name in machines if name is not None]
+        known = f"known: {', '.join((IDEAL, *names))}"
+        if not names:
             known = f"this machine has none but {IDEAL!r}"
         raise InputError("configuration", f"unknown configuration {configuration!r}; {known}")
     return machines[configuration]
