@@ -266,7 +266,7 @@ def test_multipliers_notice_a_misread_term(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_fall_of_the_cranked_machine_is_compared_with_the_published_one(outcome: Outcome) -> None:
     result = outcome(twin.load("rss"), "rss_free_fall")
-    (height,) = [m for m in result.quantities if m.name.startswith("height")]
+    (height,) = [m for m in result.measures if m.name.startswith("height")]
     # It rolls a little and so falls a millimetre less than a level platform.
     assert 1e-4 < height.value < 2e-3
     assert {statement.agreement for statement in result.statements} >= {"reproduced", "differs"}

@@ -23,6 +23,8 @@ from twin.rotations import pose_from_angles, quaternion_from_angles
 from twin.simulation.platform import Platform
 from twin.validation.cases.general.free_fall import singular_time, tracked_until
 from twin.validation.cases.payload.statements import largest_speed
+from twin.validation.cases.rss.laws import CANDIDATES, stroke
+from twin.validation.cases.rss.published_heave import PublishedHeave, published_heave, vertical
 from twin.validation.published.errata import read_errata
 from twin.validation.published.printed import (
     FREE_FALLS,
@@ -46,6 +48,11 @@ UPPER_MIRRORED = (
 """[kg m2] Thesis, appendix A.1: lower_leg_inertia, ...1, upper_leg_inertia, ...1."""
 
 MIRROR = np.diag([-1.0, 1.0, 1.0])
+
+SIZES_1 = {"M": (0.900, 13.369), "C": (103.4, 748.207)}
+SIZES_2 = ((0.027, 0.246), (0.181, 748.207), (0.015, 0.143), (0.083, 0.802))
+SIZES_4 = {"M": (4.100, 35.515), "C": (15.500, 100.984)}
+"""Tables 1, 2 [MB] and 4 [kB] of the extended-configuration-space paper: C++, Mathematica."""
 
 OBSERVER_MASS, OBSERVER_STEP = 18.8, 1e-3
 """Thesis, appendix A.3: m [kg], T [s]."""
@@ -258,3 +265,78 @@ def test_published_cranked_machine_rolls_by_itself() -> None:
     ours = machine.forward_dynamics(level, np.zeros(6), np.zeros(6))
     assert np.abs(np.delete(ours, 2)).max() < 1e-12
     assert abs(RSS_FIRST_ACCELERATION[3]) > 0.1
+    # Forces of gravity are vertical, so that the row of the roll in M a = force has no load:
+    # entry z'' + own c'' = 0. At rest, level, the angular velocity is twice the parameters' rate.
+    own = 4.0 * machine.mass_matrix(level)[3, 3]
+    entry = -own * RSS_FIRST_ACCELERATION[3] / RSS_FIRST_ACCELERATION[2]
+    assert own == pytest.approx(5.65, abs=0.005)
+    assert entry == pytest.approx(0.078, abs=0.0005)
+    assert abs(machine.mass_matrix(level)[2, 3]) < 1e-12
+
+
+def test_printed_torque_takes_the_acceleration_for_the_velocity() -> None:
+    machine, points = twin.load("rss"), PublishedHeave(*(row[:28] for row in published_heave()))
+    height, rate, acceleration = stroke(CANDIDATES["cubic"], points.time, 9.8)
+    np.testing.assert_allclose(height, points.height, rtol=0, atol=1e-12)
+    heave = vertical(height, rate, acceleration)
+    right = machine.inverse_dynamics(*heave).mean(axis=1)
+    assert (np.diff(right) < 0.0).all()
+    assert right[[0, -1]] == pytest.approx([407.0, 72.0], abs=0.06)
+    top = vertical(*(np.array([value]) for value in (0.4, 0.0, -0.8 * 9.8)))
+    assert machine.inverse_dynamics(*top)[0, 0] == pytest.approx(60.2, abs=0.05)
+    # Crank accelerations by differences of the kinematics, with the slip of the notebook.
+    step = 1e-6
+    raised, lowered = (vertical(height + h, rate, acceleration).pose for h in (step, -step))
+    change = (machine.jacobian(raised) - machine.jacobian(lowered))[:, 0, 2] / (2.0 * step)
+    jacobian = machine.jacobian(heave.pose)[:, 0, 2]
+    slipped = jacobian * acceleration + change * rate * acceleration
+    np.testing.assert_allclose(slipped, points.crank_acceleration, rtol=0, atol=1e-4)
+    # The platform's acceleration that belongs to them.
+    other = (slipped - change * rate**2) / jacobian
+    torque = machine.inverse_dynamics(*vertical(height, rate, other)).mean(axis=1)
+    rest = points.torque - torque
+    assert np.abs(rest).max() < 0.16
+    inertia = rest @ slipped / (slipped @ slipped)
+    assert inertia == pytest.approx(0.013, abs=0.0005)
+    assert np.abs(rest - inertia * slipped).max() < 0.01
+
+
+def test_cranked_machine_has_no_fall_of_the_printed_time_in_actuator_space() -> None:
+    machine, top = twin.load("rss"), np.array([0.0, 0.0, RSS_START_HEIGHT, 1.0, 0.0, 0.0, 0.0])
+    before, after = (integrate(machine, time, pose=top).pose[-1] for time in (0.2502, 0.2504))
+    low, high = (np.linalg.det(machine.jacobian(pose)) for pose in (before, after))
+    # Through infinity: at the singular pose no rate of the cranks moves the tips.
+    assert low * high < 0.0
+    assert min(machine.condition_number(before), machine.condition_number(after)) > 1e3
+
+
+def test_printed_map_of_forces_has_no_such_shape() -> None:
+    machine = twin.load("srspm")
+    jacobian = machine.jacobian(machine.home)
+    vector = np.arange(1.0, 7.0)
+    assert (jacobian.T @ vector @ jacobian).shape == (6,)  # defined, as a row, but
+    twist = np.array([0.1, -0.2, 0.3, 0.2, 0.1, -0.1])
+    power = vector @ (jacobian @ twist)
+    assert (jacobian.T @ vector) @ twist == pytest.approx(power, rel=1e-12)
+    for printed in (jacobian.T @ vector @ jacobian, np.linalg.solve(jacobian.T, vector)):
+        assert abs(printed @ twist - power) > 0.1 * abs(power)
+
+
+def test_printed_sizes_of_the_mass_matrix_differ_by_less_than_a_thousand() -> None:
+    ratios = {
+        name: [1e3 * wide / narrow for wide, narrow in zip(*sizes, strict=True)]
+        for name, sizes in {
+            "M": (SIZES_1["M"], SIZES_4["M"]),
+            "C": (SIZES_1["C"], SIZES_4["C"]),
+        }.items()
+    }
+    assert ratios["M"] == pytest.approx([220.0, 376.0], abs=1.0)
+    assert ratios["C"] == pytest.approx([6671.0, 7409.0], abs=1.0)
+
+
+def test_printed_size_of_a_jacobian_is_that_of_another_matrix() -> None:
+    (*_, odd), *others = SIZES_2[1], SIZES_2[0], SIZES_2[2], SIZES_2[3]
+    assert odd == SIZES_1["C"][1]
+    assert odd / SIZES_2[1][0] > 4000.0
+    for compiled, symbolic in others:
+        assert 9.0 < symbolic / compiled < 9.8

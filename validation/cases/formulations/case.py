@@ -15,7 +15,7 @@ import numpy as np
 
 from twin.errors import IntegrationError
 from twin.model.integrate import integrate
-from twin.papers.formulations import Formulation, FormulationRun, formulation_names
+from twin.papers.formulations import Formulation, FormulationRun
 from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.cases.formulations.runs import (
@@ -24,18 +24,19 @@ from twin.validation.cases.formulations.runs import (
     PRINTED,
     PRINTED_STOP,
     falls,
-    run_time,
+    run_times,
 )
 from twin.validation.cases.formulations.statements import (
     branch_statement,
-    error_statement,
+    error_statements,
     stop_statement,
-    time_statement,
+    time_statements,
 )
+from twin.validation.cases.formulations.times import box_plot, time_table
 from twin.validation.measures.comparison import log_curve
 from twin.validation.measures.metrics import largest
 from twin.validation.measures.sampling import random_states
-from twin.validation.results import CaseResult, Curve, Entry, Measure, Panel, Plot, Quantity
+from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot
 
 CASE = Case(
     "formulations",
@@ -60,21 +61,22 @@ ENERGY_GAIN = 100.0
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     runs, stops = falls(platform)
-    seconds = {name: run_time(platform, name) for name in formulation_names()}
+    times = run_times(platform)
+    seconds = {name: float(np.median(values)) for name, values in times.items()}
     measures = [*_agreement(platform, runs), *_singular(platform, runs, stops)]
     for name, fall in runs.items():
         measures += _errors(name, fall)
-    measures += _speeds(seconds)
     statements = (
         stop_statement(stops),
         branch_statement(platform, runs["configuration"]),
-        time_statement(seconds),
-        *(error_statement(name, fall) for name, fall in runs.items()),
+        *time_statements(seconds),
+        *error_statements(runs),
     )
-    return CASE.result(platform, measures, _plots(runs), statements)
+    plots = (*_plots(runs), box_plot(times))
+    return CASE.result(platform, measures, plots, statements, (time_table(times),))
 
 
-def _agreement(platform: Platform, runs: dict[str, FormulationRun]) -> Iterator[Entry]:
+def _agreement(platform: Platform, runs: dict[str, FormulationRun]) -> Iterator[Measure]:
     states = random_states(platform, STATES, seed=11)
     forces = platform.inverse_dynamics(states.pose, states.twist, states.acceleration)
     legs = platform.leg_coordinates(states.pose, states.twist, states.acceleration)
@@ -112,7 +114,7 @@ def _dof(name: str) -> int:
 
 def _singular(
     platform: Platform, runs: dict[str, FormulationRun], stops: dict[str, IntegrationError]
-) -> Iterator[Entry]:
+) -> Iterator[Measure]:
     expected = {"actuator", "extended_to_actuator"}
     yield Measure(
         "formulations that do at the singular pose what they should not",
@@ -122,12 +124,6 @@ def _singular(
     )
     for name, error in stops.items():
         data = error.data
-        yield Quantity(
-            f"{PRINTED[name].title}: stops at the singular pose",
-            data["time"],
-            note=f"condition number {data['condition_number']:.2g}, {data['reason']}",
-            unit="s",
-        )
         yield Measure(
             f"{PRINTED[name].title}: stop off the paper's last output at {PRINTED_STOP} s",
             abs(data["run"].time[-1] - PRINTED_STOP),
@@ -155,7 +151,7 @@ def _singular(
         )
 
 
-def _errors(name: str, fall: FormulationRun) -> Iterator[Entry]:
+def _errors(name: str, fall: FormulationRun) -> Iterator[Measure]:
     printed = PRINTED[name]
     least = fall.resolution.max(axis=0)
     for k, (error, unit) in enumerate(((fall.e1, "m"), (fall.e2, "m/s"), (fall.e3, "m/s2"))):
@@ -175,15 +171,6 @@ def _errors(name: str, fall: FormulationRun) -> Iterator[Entry]:
         f"a hundredth of the printed order {printed.energy:.0e}",
         unit="%",
     )
-
-
-def _speeds(seconds: dict[str, float]) -> Iterator[Entry]:
-    for name, value in seconds.items():
-        yield Quantity(
-            f"{PRINTED[name].title}: faster than real time",
-            1.0 / value,
-            note=f"{value / seconds['extended_to_task']:.2f} times extended-to-task; here, now",
-        )
 
 
 def _plots(runs: dict[str, FormulationRun]) -> tuple[Plot, ...]:

@@ -76,9 +76,9 @@ def actuator(
     move_joints(model, work)
     fill_closure_bias(model, work)
     fill_length_bias(work)
-    reduce_joint_space(work, forces, accelerations)
+    reduce_joint_space(work, forces, work.mapping, accelerations)
     regular = solve_positive(work.reduced, accelerations, 6)
-    expand_joint_space(model, work, accelerations)
+    expand_joint_space(model, work, work.mapping, accelerations)
     return regular
 
 

@@ -21,9 +21,11 @@ from twin.papers.formulations.kernels.extended import (
     place_legs,
 )
 from twin.papers.formulations.kernels.reduction import (
-    expand,
+    add_legs,
+    expand_legs,
+    expand_platform,
     fill_task_map,
-    reduce_extended,
+    reduce_platform,
     task_rates,
 )
 
@@ -66,9 +68,11 @@ def extended_to_actuator(
     move_legs(model, work)
     fill_task_map(model, work)
     fill_actuator_map(work)
-    reduce_extended(work, forces, accelerations)
+    reduce_platform(work, accelerations)
+    add_legs(work, forces, work.mapping[6:], accelerations)
     regular &= solve_positive(work.reduced, accelerations, 6)
-    expand(work, accelerations)
+    expand_platform(work, accelerations)
+    expand_legs(work, work.mapping[6:], accelerations)
     return regular
 
 

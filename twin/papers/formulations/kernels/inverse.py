@@ -14,8 +14,8 @@ from twin.papers.formulations.kernels.extended_to_actuator import (
     fill_actuator_map,
     invert_actuator_rows,
 )
-from twin.papers.formulations.kernels.reduction import reduce_extended
-from twin.papers.formulations.kernels.task import fill_extended_map, read_task_state
+from twin.papers.formulations.kernels.reduction import add_legs, reduce_platform, take_platform
+from twin.papers.formulations.kernels.task import read_task_state
 
 
 @compiled
@@ -38,12 +38,13 @@ def generalised_forces(
         if actuators:
             regular &= invert_actuator_rows(work)
             fill_actuator_map(work)
+            reduce_platform(work, forces[k])
         else:
-            fill_extended_map(work)
+            take_platform(work, forces[k])
         if not regular:
             return k
         none[:] = 0.0
-        reduce_extended(work, none, forces[k])
+        add_legs(work, none, work.mapping[6:] if actuators else work.task_map, forces[k])
         for i in range(6):
             total = -forces[k, i]
             for j in range(6):

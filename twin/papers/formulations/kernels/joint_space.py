@@ -38,6 +38,7 @@ from twin.papers.formulations.kernels.arrays import (
     Work,
 )
 from twin.papers.formulations.kernels.extended import move_legs, move_platform
+from twin.papers.formulations.kernels.reduction import add_row, expand_legs
 
 
 @device
@@ -123,10 +124,12 @@ def fill_joint_space(model: Model, work: Work) -> None:
 
 
 @device
-def reduce_joint_space(work: Work, forces: FloatArray, right: FloatArray) -> None:
+def reduce_joint_space(
+    work: Work, forces: FloatArray, mapping: FloatArray, right: FloatArray
+) -> None:
     """Fill the reduced mass matrix B^T M B and `right` = B^T (Q - h - M beta); forces of actuators.
 
-    The columns of the first 18 rows of `mapping` are B and beta.
+    The columns of `mapping` (18, 7) are B and beta.
     """
     for j in range(6):
         right[j] = 0.0
@@ -135,49 +138,15 @@ def reduce_joint_space(work: Work, forces: FloatArray, right: FloatArray) -> Non
     for leg in range(6):
         for a in range(3):
             load = (forces[leg] if a == 2 else 0.0) - work.mass[3 * leg + a, 18]
-            add_dense_row(work.mass, 3 * leg + a, load, work.mapping, work.reduced, right)
+            add_row(work.mass, 3 * leg + a, 0, load, mapping, work.reduced, right)
 
 
 @device
-def add_dense_row(
-    mass: FloatArray,
-    index: int,
-    load: float,
-    mapping: FloatArray,
-    matrix: FloatArray,
-    right: FloatArray,
+def expand_joint_space(
+    model: Model, work: Work, mapping: FloatArray, accelerations: FloatArray
 ) -> None:
-    """Add row `index` of the joint-space equations; `load` is Q - h."""
-    moved = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    for b in range(18):
-        entry, line = mass[index, b], mapping[b]
-        if entry == 0.0:
-            continue
-        load -= entry * line[6]
-        moved = (
-            moved[0] + entry * line[0],
-            moved[1] + entry * line[1],
-            moved[2] + entry * line[2],
-            moved[3] + entry * line[3],
-            moved[4] + entry * line[4],
-            moved[5] + entry * line[5],
-        )
-    for j in range(6):
-        factor = mapping[index, j]
-        right[j] += factor * load
-        for k in range(j, 6):
-            matrix[k, j] += factor * moved[k]
-
-
-@device
-def expand_joint_space(model: Model, work: Work, accelerations: FloatArray) -> None:
     """Fill the joints' accelerations B y'' + beta from the reduced ones, then the platform's."""
-    for leg in range(6):
-        for a in range(3):
-            total = work.mapping[3 * leg + a, 6]
-            for k in range(6):
-                total += work.mapping[3 * leg + a, k] * accelerations[k]
-            work.legs[leg, SECOND_RATE + a] = total
+    expand_legs(work, mapping, accelerations)
     carry_acceleration(model, work)
 
 

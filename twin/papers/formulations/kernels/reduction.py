@@ -52,31 +52,36 @@ def fill_task_map(model: Model, work: Work) -> None:
 
 
 @device
-def reduce_extended(work: Work, forces: FloatArray, right: FloatArray) -> None:
-    """Fill the reduced mass matrix B^T M B and `right` = B^T (Q - h - M beta); forces of actuators.
+def take_platform(work: Work, right: FloatArray) -> None:
+    """Fill the reduced mass matrix and `right` with the platform's part where B is 1 there."""
+    for j in range(6):
+        right[j] = -work.platform[BODY_BIAS + j]
+        for k in range(6):
+            work.reduced[j, k] = work.body_mass[j, k]
 
-    The columns of `mapping` (24, 7) are B and beta, the platform's six rows first.
-    """
+
+@device
+def reduce_platform(work: Work, right: FloatArray) -> None:
+    """Fill the reduced mass matrix and `right` with the platform's part, by `mapping`."""
     for j in range(6):
         right[j] = 0.0
         for k in range(6):
             work.reduced[j, k] = 0.0
     for k in range(6):
-        total = -work.platform[BODY_BIAS + k]
-        add_row(work.body_mass, k, 0, total, work.mapping, work.reduced, right)
-    for i in range(6):
-        start = 6 + 3 * i
+        load = -work.platform[BODY_BIAS + k]
+        add_row(work.body_mass, k, 0, load, work.mapping, work.reduced, right)
+
+
+@device
+def add_legs(work: Work, forces: FloatArray, mapping: FloatArray, right: FloatArray) -> None:
+    """Add the legs to the reduced mass matrix B^T M B and to `right` = B^T (Q - h - M beta).
+
+    The columns of `mapping` (18, 7) are B and beta of the joint coordinates; forces of actuators.
+    """
+    for i in range(LEGS):
         for k in range(3):
-            total = (forces[i] if k == 2 else 0.0) - work.legs[i, BIAS + k]
-            add_row(
-                work.leg_mass[i],
-                k,
-                start,
-                total,
-                work.mapping,
-                work.reduced,
-                right,
-            )
+            load = (forces[i] if k == 2 else 0.0) - work.legs[i, BIAS + k]
+            add_row(work.leg_mass[i], k, 3 * i, load, mapping, work.reduced, right)
 
 
 @device
@@ -93,26 +98,44 @@ def add_row(
 
     The block belongs to the extended coordinates from `start` on; `load` is Q - h.
     """
-    index = start + k
+    moved = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for b in range(block.shape[0]):
-        load -= block[k, b] * mapping[start + b, 6]
-    for column in range(6):
-        moved = 0.0
-        for b in range(block.shape[0]):
-            moved += block[k, b] * mapping[start + b, column]
-        for j in range(column + 1):
-            matrix[column, j] += mapping[index, j] * moved
-        right[column] += mapping[index, column] * load
+        entry, line = block[k, b], mapping[start + b]
+        if entry == 0.0:
+            continue
+        load -= entry * line[6]
+        moved = (
+            moved[0] + entry * line[0],
+            moved[1] + entry * line[1],
+            moved[2] + entry * line[2],
+            moved[3] + entry * line[3],
+            moved[4] + entry * line[4],
+            moved[5] + entry * line[5],
+        )
+    for j in range(6):
+        factor = mapping[start + k, j]
+        if factor == 0.0:
+            continue
+        right[j] += factor * load
+        for column in range(j, 6):
+            matrix[column, j] += factor * moved[column]
 
 
 @device
-def expand(work: Work, accelerations: FloatArray) -> None:
-    """Fill the accelerations of platform and joints from the reduced ones: B y'' + beta."""
-    for index in range(24):
+def expand_platform(work: Work, accelerations: FloatArray) -> None:
+    """Fill the platform's accelerations from the reduced ones: B y'' + beta."""
+    for index in range(6):
         total = work.mapping[index, 6]
         for k in range(6):
             total += work.mapping[index, k] * accelerations[k]
-        if index < 6:
-            work.platform[ACCELERATION + index] = total
-        else:
-            work.legs[index // 3 - 2, SECOND_RATE + index % 3] = total
+        work.platform[ACCELERATION + index] = total
+
+
+@device
+def expand_legs(work: Work, mapping: FloatArray, accelerations: FloatArray) -> None:
+    """Fill the joints' accelerations from the reduced ones: B y'' + beta."""
+    for index in range(18):
+        total = mapping[index, 6]
+        for k in range(6):
+            total += mapping[index, k] * accelerations[k]
+        work.legs[index // 3, SECOND_RATE + index % 3] = total

@@ -15,7 +15,7 @@ from __future__ import annotations
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
 from twin.kernels.linear_algebra import solve_positive
-from twin.papers.formulations.kernels.arrays import POSE, TWIST, Model, Work
+from twin.papers.formulations.kernels.arrays import ACCELERATION, POSE, TWIST, Model, Work
 from twin.papers.formulations.kernels.extended import (
     joints_from_pose,
     move_legs,
@@ -28,9 +28,10 @@ from twin.papers.formulations.kernels.joint_space import (
     reduce_joint_space,
 )
 from twin.papers.formulations.kernels.reduction import (
-    expand,
+    add_legs,
+    expand_legs,
     fill_task_map,
-    reduce_extended,
+    take_platform,
     task_rates,
 )
 
@@ -52,27 +53,17 @@ def read_task_state(model: Model, y: FloatArray, work: Work) -> bool:
 
 
 @device
-def fill_extended_map(work: Work) -> None:
-    """Fill B = (1, K) and its bias."""
-    for k in range(6):
-        for j in range(6):
-            work.mapping[k, j] = 1.0 if j == k else 0.0
-        work.mapping[k, 6] = 0.0
-    for index in range(18):
-        for k in range(7):
-            work.mapping[6 + index, k] = work.task_map[index, k]
-
-
-@device
 def extended_to_task(
     model: Model, y: FloatArray, forces: FloatArray, accelerations: FloatArray, work: Work
 ) -> bool:
     """Fill `accelerations` (6,) of the twist at `y` (13,); False where they do not exist."""
     regular = read_task_state(model, y, work)
-    fill_extended_map(work)
-    reduce_extended(work, forces, accelerations)
+    take_platform(work, accelerations)
+    add_legs(work, forces, work.task_map, accelerations)
     regular &= solve_positive(work.reduced, accelerations, 6)
-    expand(work, accelerations)
+    for k in range(6):
+        work.platform[ACCELERATION + k] = accelerations[k]
+    expand_legs(work, work.task_map, accelerations)
     return regular
 
 
@@ -83,11 +74,7 @@ def task(
     """Fill `accelerations` (6,) of the twist at `y` (13,); False where they do not exist."""
     regular = read_task_state(model, y, work)
     move_joints(model, work)
-    for index in range(18):
-        for k in range(6):
-            work.mapping[index, k] = work.task_map[index, k]
-        work.mapping[index, 6] = work.task_map[index, 6]
-    reduce_joint_space(work, forces, accelerations)
+    reduce_joint_space(work, forces, work.task_map, accelerations)
     regular &= solve_positive(work.reduced, accelerations, 6)
-    expand_joint_space(model, work, accelerations)
+    expand_joint_space(model, work, work.task_map, accelerations)
     return regular

@@ -2,13 +2,13 @@
 
 The paper's second example: the platform falls for 0.6 s, in the published program from 1.1 m, level
 and at rest. The reference keeps its energy through the singular pose on the way; both engines
-follow it up to there. A machine that looks the same after a third of a turn cannot begin to roll
-from level rest: the reference does not, the published output does.
+follow it up to there. The five formulations, extended-to-task and extended-to-actuator space among
+them, compute the fall with their errors of the loop closure (e1 position, e2 velocity, e3
+acceleration) and of the energy, as figure 17. A machine that looks the same after a third of a turn
+cannot begin to roll from level rest: the reference does not, the published output does.
 """
 
 from __future__ import annotations
-
-import time as clock
 
 import numpy as np
 
@@ -18,12 +18,19 @@ from twin.model.motions import REST
 from twin.model.solution import Solution
 from twin.simulation.platform import Platform
 from twin.validation.case import Case
+from twin.validation.cases.rss.fall_formulations import (
+    error_plot,
+    fall_statements,
+    formulated,
+    formulation_measures,
+    run_time,
+)
 from twin.validation.measures.comparison import trajectory_comparison
 from twin.validation.measures.energy import EnergyBalance, balance_of
 from twin.validation.measures.metrics import largest
 from twin.validation.published.papers import EXTENDED
 from twin.validation.published.printed import RSS_FALL, RSS_FIRST_ACCELERATION, RSS_START_HEIGHT
-from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Quantity, Statement
+from twin.validation.results import CaseResult, Curve, Measure, Panel, Plot, Statement
 
 CASE = Case(
     "rss_free_fall",
@@ -33,19 +40,16 @@ CASE = Case(
     cost=0.6,
 )
 
-FALL_TIME = 0.6
-"""[s] section 6."""
-
 ENGINE_TIME = 0.2
 """[s]; the singular pose comes at 0.25 s."""
 
-PRINTED_RUN_TIME = 0.546
-"""[s] section 6, C++."""
-
 ERRATUM = (
     "the published output begins to roll by itself, which a machine of three-fold symmetry cannot "
-    "do; see the errata"
+    "do: the published mass matrix has not that symmetry, see the errata"
 )
+
+ROLL_COST = 2e-3
+"""[m] by which the published roll may hold up the fall: its energy lifts the platform by less."""
 
 SAMPLES = 601
 
@@ -54,10 +58,9 @@ def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
     start = np.array([0.0, 0.0, RSS_START_HEIGHT, 1.0, 0.0, 0.0, 0.0])
     measures, plots = trajectory_comparison(platform, ENGINE_TIME, "Free fall", pose=start)
-    integrate(platform, 0.01, pose=start)
-    begin = clock.perf_counter()
     fall = integrate(platform, RSS_FALL[-1][0], pose=start)
-    seconds = clock.perf_counter() - begin
+    runs, stops = formulated(platform, start)
+    seconds = run_time(platform, start)
     acceleration = platform.forward_dynamics(start, REST, np.zeros(platform.n_actuators))
     balance = balance_of(platform, fall)
     aside = largest(np.delete(acceleration, 2)) / abs(acceleration[2])
@@ -66,16 +69,21 @@ def run(platform: Platform) -> CaseResult:
         balance.measure(f"reference: energy drift in {fall.time[-1]:g} s"),
         Measure(name, aside, 1e-13, "symmetry; rounding"),
         _published(fall),
+        *formulation_measures(fall, runs, stops, seconds),
     ]
-    plots.append(_plot(platform, fall, balance))
-    return CASE.result(platform, measures, plots, _statements(fall, acceleration, seconds))
+    plots += [_plot(platform, fall, balance), error_plot(runs)]
+    statements = [
+        *fall_statements(runs, stops, seconds),
+        *_statements(fall, acceleration),
+    ]
+    return CASE.result(platform, measures, plots, statements)
 
 
-def _published(fall: Solution) -> Quantity:
+def _published(fall: Solution) -> Measure:
     rows = np.array(RSS_FALL)
     name = f"height against the published output, {len(rows)} times up to {rows[-1, 0]:g} s"
     off = largest(fall(rows[:, 0])[0][:, 2] - rows[:, 1])
-    return Quantity(name, off, note=ERRATUM, unit="m")
+    return Measure(name, off, ROLL_COST, ERRATUM, unit="m")
 
 
 def _plot(platform: Platform, fall: Solution, balance: EnergyBalance) -> Plot:
@@ -98,15 +106,10 @@ def _plot(platform: Platform, fall: Solution, balance: EnergyBalance) -> Plot:
     return Plot("Free fall from 1.1 m: reference and published output", "time [s]", *panels)
 
 
-def _statements(fall: Solution, acceleration: FloatArray, seconds: float) -> tuple[Statement, ...]:
+def _statements(fall: Solution, acceleration: FloatArray) -> tuple[Statement, ...]:
     x, y, z, *turn = RSS_FIRST_ACCELERATION
     end = RSS_FALL[-1]
     return (
-        EXTENDED["fall_run_time"].judged(
-            f"{1e3 * seconds:.2g} ms for {fall.time[-1]:g} s.",
-            seconds < PRINTED_RUN_TIME,
-            "another computer, or a busy one",
-        ),
         Statement(
             f"{EXTENDED}, output of the 6-RSS program, accelerations at 7 ms",
             f"({x:g}, {y:g}, {z:g}) m/s2 and ({', '.join(f'{v:g}' for v in turn)}) 1/s2 of the "
@@ -123,10 +126,5 @@ def _statements(fall: Solution, acceleration: FloatArray, seconds: float) -> tup
             "differs",
             ERRATUM,
             "differs",
-        ),
-        EXTENDED["loop_errors"].not_given(
-            "Energy drift above; the reference has no loop-closure errors, as its coordinates are "
-            "the platform's.",
-            "curves without numbers",
         ),
     )
