@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from math import pi, radians
 
-from mutations.change import Change, Formula, inertia, joint, one_leg, times, to
+from mutations.change import Change, Formula, Value, inertia, joint, one_leg, times, to
 from mutations.run import Mutation
+from twin.machine.quantity import UNITS
 
 CHANGES: tuple[tuple[str, str, Change, str], ...] = (
     ("stewart", "even legs not mirrored", to("leg.mirrored", ()), "centres of"),
@@ -85,6 +86,8 @@ CHANGES: tuple[tuple[str, str, Change, str], ...] = (
         Formula("twin.machine.body.Cylinder.inertia_tensor", "(3 * radii", "(radii"),
         "tensors of",
     ),
+    ("srspm", "actuators 10 mm shorter", to("leg.actuator.minimum", 1.13), "actuators"),
+    ("driving_simulator", "speed 0.9 m/s", to("leg.actuator.speed", 0.9), "actuators"),
     (
         "rss",
         "half spacing as printed: 0.8080 rad",
@@ -147,6 +150,22 @@ MUTATIONS = (
     *(
         Mutation(machine, "both", text, change, "machine_data", measure)
         for machine, text, change, measure in CHANGES
+    ),
+    Mutation(
+        "stewart",
+        "both",
+        "motor's damping taken per 1000 rad/s: a unit",
+        Value("twin.machine.quantity.UNITS", UNITS | {"N m/krpm": ("N m s/rad", 1e-3)}),
+        "machine_data",
+        "28 numbers of drives",
+    ),
+    Mutation(
+        "stewart",
+        "both",
+        "actuators of 5 mm/s",
+        to("leg.actuator.speed", 0.005),
+        "closed_loop",
+        "closed loop without drives stopped",
     ),
     Mutation(
         "stewart",

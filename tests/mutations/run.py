@@ -31,7 +31,6 @@ SHORTER: dict[str, dict[str, Any]] = {
     "reference": {"STATES": 4, "FREE_MOTION": 0.1},
     "projection": {"STATES": 4},
     "constant_forces": {"DURATION": 0.1},
-    "driven_motion": {"ENGINE_TIME": 0.02},
 }
 """Constants of cases that make them short."""
 
@@ -58,6 +57,8 @@ class Outcome(NamedTuple):
     """the one that has to fail"""
     failed: tuple[str, ...]
     """names of all measures that fail"""
+    judged: tuple[str, ...]
+    """names of all measures with a tolerance"""
 
     @property
     def caught(self) -> bool:
@@ -76,7 +77,8 @@ def outcome(mutation: Mutation) -> Outcome:
     found = [one for one in measures if one.name.startswith(mutation.measure)]
     assert found, f"{mutation}: {[one.name for one in measures]}"
     failed = tuple(one.name for one in measures if one.verdict == "fail")
-    return Outcome(mutation, found[0], failed)
+    judged = tuple(one.name for one in measures if one.tolerance is not None)
+    return Outcome(mutation, found[0], failed, judged)
 
 
 @contextmanager

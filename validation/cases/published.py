@@ -10,8 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from twin.engines.mujoco.tree import open_tree
-from twin.model.motions import REST
+from twin.engines.mujoco.engine import MujocoEngine
 from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.published.papers import THESIS
@@ -57,9 +56,13 @@ def _geometry(platform: Platform) -> Iterator[Entry]:
 
 
 def _rank(platform: Platform) -> tuple[int, int]:
-    """Return joint coordinates, and rank of the loop closure, of the MuJoCo tree at home."""
-    closure = open_tree(platform, platform.home, REST, REST).closure
-    return closure.shape[1], int(np.linalg.matrix_rank(closure))
+    """Return joint coordinates, and rank of the constraints, of the compiled MuJoCo model."""
+    engine = MujocoEngine(platform)
+    engine.reset()
+    shape = engine.data.nefc, engine.model.nv
+    rank = np.linalg.matrix_rank(np.reshape(engine.data.efc_J, shape))
+    engine.close()
+    return shape[1], int(rank)
 
 
 def _degrees_of_freedom(platform: Platform) -> Measure:

@@ -10,13 +10,14 @@ table body by body, with derivatives by complex steps; no code of parameters or 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import attrgetter
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.engines.mechanism.assembly import make_mechanism
 from twin.model.motions import REST
-from twin.simulation.platform import Platform
+from twin.simulation.platform import Platform, load
 from twin.validation.case import Case
 from twin.validation.cases.machine_data.bodies import Piece
 from twin.validation.cases.machine_data.composition import Composition
@@ -62,6 +63,7 @@ def run(platform: Platform) -> CaseResult:
         *_reference(platform, own),
         *_springs(platform, own),
         *_printed(platform, own),
+        *_hardware(platform, own),
     )
     rows = [
         (f"{name}: {key}", str(value), table["place"])
@@ -177,6 +179,16 @@ def _printed(platform: Platform, own: Composition) -> Iterator[Entry]:
         value = own_mass.mass if entry is None else own_mass.tensor[entry]
         error = abs(value - expected) / printed["unit"]
         yield Measure(f"{name} against print, units of its last digit", error, 1.0, PRINTED)
+
+
+def _hardware(platform: Platform, own: Composition) -> Iterator[Measure]:
+    printed = {key: v for key, v in own.typed.get("hardware", {}).items() if key != "place"}
+    if not printed:
+        return
+    parameters = load(platform.name, "hardware").parameters
+    errors = [relative(attrgetter(path)(parameters), value) for path, value in printed.items()]
+    name = f"{len(errors)} numbers of drives, encoders, gains and sensors: largest relative error"
+    yield Measure(name, max(errors), 1e-10, "typed to twelve digits")
 
 
 def relative(value: FloatArray | float, expected: FloatArray | float) -> float:

@@ -1,0 +1,38 @@
+"""Occupants against published segments typed a second time, summed without tensors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from twin.machine.payload import Occupant, Wheelchair, rigid_sum
+from twin.machine.payload.anthropometry import BODIES, MALE
+from twin.validation.cases.compliant_legs.seated import CHAIR_MASS, CHAIR_SEAT, seated_sum
+
+pytestmark = pytest.mark.quick
+
+POUND, INCH = 0.45359237, 0.0254
+
+
+@pytest.mark.parametrize("in_chair", [False, True])
+@pytest.mark.parametrize("sex", BODIES)
+def test_mass_properties_are_those_of_the_published_segments(sex: str, in_chair: bool) -> None:
+    chair = Wheelchair() if in_chair else None
+    found = rigid_sum(Occupant(1.68, 64.0, sex, wheelchair=chair).segments())
+    wanted = seated_sum(sex, 1.68, 64.0, in_chair)
+    assert found.mass == pytest.approx(wanted.mass, rel=1e-13)
+    assert found.center[2] == pytest.approx(wanted.center[2], rel=1e-13)
+    assert np.abs(found.inertia - wanted.inertia).max() < 1e-13 * wanted.inertia.max()
+
+
+def test_a_wrong_digit_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = MALE.segments["shank"]._replace(transverse=0.256)
+    monkeypatch.setitem(MALE.segments, "shank", wrong)
+    found, wanted = rigid_sum(Occupant(1.75, 75.0).segments()), seated_sum("male", 1.75, 75.0)
+    assert np.abs(found.inertia - wanted.inertia).max() > 1e-4 * wanted.inertia.max()
+
+
+def test_the_wheelchair_is_the_lightest_and_lowest_of_its_class() -> None:
+    """Medicare's class K0001: more than 36 lb, seat at 19 in or more."""
+    assert 36.0 * POUND < CHAIR_MASS < 36.0 * POUND + 1.0
+    assert 19.0 * INCH <= CHAIR_SEAT < 19.0 * INCH + 0.01
