@@ -14,6 +14,7 @@ from twin.engines.mechanism.assembly import make_mechanism
 from twin.kernels.integrators.dormand_prince import dormand_prince
 from twin.kernels.interpret import interpreted
 from twin.machine import MachineParameters
+from twin.machine.file.read import _machines_of
 from twin.simulation.platform import Platform
 from twin.validation.cases import CASES, load_case
 from twin.validation.measures.sampling import random_states
@@ -77,7 +78,7 @@ def outcome(mutation: Mutation) -> Outcome:
     found = [one for one in measures if one.name.startswith(mutation.measure)]
     assert found, f"{mutation}: {[one.name for one in measures]}"
     failed = tuple(one.name for one in measures if one.verdict == "fail")
-    judged = tuple(one.name for one in measures if one.tolerance is not None)
+    judged = tuple(one.name for one in measures)
     return Outcome(mutation, found[0], failed, judged)
 
 
@@ -107,7 +108,7 @@ def wrong(mutation: Mutation) -> Iterator[Platform]:
         with _interpreted(mutation, right), applied(change):
             yield right
     else:
-        with applied(change):
+        with applied(change), _files_read_again():
             yield Platform(MachineParameters.model_validate(right.parameters.model_dump()))
 
 
@@ -127,6 +128,14 @@ def _numbers(side: Side, right: Platform, changed: Platform) -> Iterator[Platfor
             for module in MODEL_MAKERS[side]:
                 stack.enter_context(patch(f"{module}.make_mechanism", make))
             yield right
+
+
+@contextmanager
+def _files_read_again() -> Iterator[None]:
+    """Forget the files that were read, before and after."""
+    _machines_of.cache_clear()
+    yield
+    _machines_of.cache_clear()
 
 
 def _is_kernel(change: Change) -> bool:
