@@ -11,8 +11,9 @@ from hypothesis import strategies as some
 import twin
 from twin.errors import InputError
 from twin.motion import SineMotion, StepMotion
+from twin.motion.axes import AxisSample
 from twin.motion.specification import MotionSpecification
-from twin.simulation.live.course import Course, Pace, Rest, at_rest, through
+from twin.simulation.live.course import Course, Pace, at_rest, through
 from twin.simulation.live.steering import AHEAD, BEFORE, Axes, Steering
 from twin.simulation.platform import Platform
 
@@ -29,8 +30,8 @@ states = some.lists(numbers, min_size=6, max_size=6)
 
 @given(states, states, some.floats(0.1, 5.0))
 def test_a_transfer_has_the_states_at_its_ends(first: list, last: list, duration: float) -> None:
-    start = Rest(*np.array(first).reshape(3, 2))
-    end = Rest(*np.array(last).reshape(3, 2))
+    start = AxisSample(*np.array(first).reshape(3, 2))
+    end = AxisSample(*np.array(last).reshape(3, 2))
     transfer = through(start, end, duration)
     ends = transfer.axes(np.array([0.0, duration]))
     for part, a, b in zip(ends, start, end, strict=True):
@@ -39,7 +40,7 @@ def test_a_transfer_has_the_states_at_its_ends(first: list, last: list, duration
 
 @given(states, states)
 def test_rates_of_a_transfer_are_its_slopes(first: list, last: list) -> None:
-    start, end = (Rest(*np.array(part).reshape(3, 2)) for part in (first, last))
+    start, end = (AxisSample(*np.array(part).reshape(3, 2)) for part in (first, last))
     transfer, step = through(start, end, 1.0), 1e-5
     time = np.linspace(0.1, 0.9, 9)
     before, now, after = (transfer.axes(time + shift) for shift in (-step, 0.0, step))
