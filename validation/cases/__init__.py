@@ -30,6 +30,7 @@ CASES = {
     "compliant_response": "compliant_legs.response",
     "micro_hexapod": "micro_hexapod.case",
     "formulations": "formulations.case",
+    "formulation_matrices": "formulations.matrices",
     "constant_forces": "general.constant_forces",
     "sinusoidal_forces": "general.sinusoidal_forces",
     "plant": "plant.case",

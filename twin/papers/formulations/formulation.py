@@ -96,7 +96,7 @@ class Formulation:
         """
         y = self._state(state)
         load = as_vector(np.zeros(6) if forces is None else forces, "forces", 6)
-        track = self._track(self._checked(guess, None, "guess")[0])
+        track = self.track(self._checked(guess, None, "guess")[0])
         record = np.empty((1, columns.RECORD_SIZE))
         reason, _ = self._march(y, track, load, np.zeros(1), record)
         if reason != DONE or not np.isfinite(record).all():
@@ -184,7 +184,7 @@ class Formulation:
         one_of(method, "method", METHODS)
         relative = positive(relative_tolerance, "relative_tolerance")
         absolute = positive(absolute_tolerance, "absolute_tolerance")
-        y, track, clock = self.state_from(start, motion), self._track(start), np.zeros(2)
+        y, track, clock = self.state_from(start, motion), self.track(start), np.zeros(2)
         records = np.empty((len(grid), columns.RECORD_SIZE))
         tolerances = Tolerances(relative, absolute) if method == "dormand_prince" else FIXED_STEPS
         reason, count = self._march(y, track, load, grid, records, tolerances, clock)
@@ -230,8 +230,8 @@ class Formulation:
         rates = extended_joints(self.platform, legs.rates)
         return joints.reshape(JOINTS), rates.reshape(JOINTS)
 
-    def _track(self, pose: FloatArray) -> FloatArray:
-        """Return the root that tracking starts from, its first column or row filled."""
+    def track(self, pose: FloatArray) -> FloatArray:
+        """Return the root `(18, 7)` that tracking starts from at a pose `(7,)`."""
         track = np.zeros((JOINTS, 7))
         if self.name == "actuator":
             track[:, 0] = self._joints(pose, np.zeros(6))[0]

@@ -1,0 +1,112 @@
+"""Matrices and operation counts: Lagrange's equations, shapes, and what is counted."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from unsymmetric import machine_without_symmetry
+
+import twin
+from twin.papers.formulations import Formulation, formulation_names
+from twin.papers.formulations.matrices import CoefficientMatrices, coriolis
+from twin.papers.formulations.operations import Counted, operations
+from twin.simulation.platform import Platform
+
+pytestmark = pytest.mark.quick
+
+Array = NDArray[np.float64]
+
+
+def tilted(machine: Platform) -> Array:
+    pose = machine.home.copy()
+    pose[:3] += [0.01, -0.02, 0.015]
+    pose[3:] = np.array([1.0, 0.05, -0.04, 0.06]) / np.sqrt(1.0077)
+    return np.asarray(pose)
+
+
+@pytest.fixture(scope="module", params=["ups", "cranks"])
+def matrices(request: pytest.FixtureRequest) -> CoefficientMatrices:
+    kind = "ups" if request.param == "ups" else "rss"
+    return CoefficientMatrices(Platform(machine_without_symmetry(kind)))
+
+
+def rates_of(matrices: CoefficientMatrices, pose: Array, twist: Array) -> Array:
+    """Return rates of the extended coordinates `(24,)` by differences along a motion."""
+    step = 1e-6
+    ends = []
+    for way in (step, -step):
+        moved = pose.copy()
+        moved[:3] += way * twist[:3]
+        w, v = pose[3], pose[4:]
+        moved[3] -= 0.5 * way * (twist[3:] @ v)
+        moved[4:] += 0.5 * way * (w * twist[3:] + np.cross(twist[3:], v))
+        moved[3:] /= np.linalg.norm(moved[3:])
+        ends.append(matrices.coordinates(moved))
+    return np.asarray((ends[0] - ends[1]) / (2.0 * step))
+
+
+def test_both_mass_matrices_give_the_kinetic_energy(matrices: CoefficientMatrices) -> None:
+    machine, twist = matrices.platform, np.array([0.3, -0.2, 0.4, 0.2, 0.1, -0.3])
+    pose = tilted(machine)
+    coordinates, rates = matrices.coordinates(pose), rates_of(matrices, pose, twist)
+    expected, _ = machine.energy(pose, twist)
+    extended, joints = matrices.extended_mass(coordinates), coordinates[6:]
+    assert 0.5 * rates @ extended @ rates == pytest.approx(float(expected), rel=1e-8)
+    configuration = matrices.configuration_mass(joints)
+    found = 0.5 * rates[6:] @ configuration @ rates[6:]
+    assert found == pytest.approx(float(expected), rel=1e-8)
+    for mass in (extended, configuration):
+        np.testing.assert_allclose(mass, mass.T, rtol=0, atol=1e-12 * np.abs(mass).max())
+    # The rates keep the tips together.
+    assert np.abs(matrices.closure(joints) @ rates[6:]).max() < 1e-8
+
+
+def test_mass_rate_less_twice_the_coriolis_matrix_is_skew(matrices: CoefficientMatrices) -> None:
+    """The property that eq. (15) gives: the Coriolis forces do no work beyond the mass's rate."""
+    coordinates = matrices.coordinates(tilted(matrices.platform))
+    rates = np.random.default_rng(2).normal(size=24)
+    for mass, at, rate in (
+        (matrices.extended_mass, coordinates, rates),
+        (matrices.configuration_mass, coordinates[6:], rates[6:]),
+    ):
+        step = 1e-5
+        change = (mass(at + step * rate) - mass(at - step * rate)) / (2.0 * step)
+        rest = change - 2.0 * coriolis(mass, at, rate)
+        assert np.abs(rest).max() > 1e-3, "no Coriolis forces: the test shows nothing"
+        np.testing.assert_allclose(rest, -rest.T, rtol=0, atol=1e-5)
+
+
+def test_bodies_meet_in_the_configuration_space_alone() -> None:
+    matrices = CoefficientMatrices(twin.load("srspm"))
+    coordinates = matrices.coordinates(tilted(matrices.platform))
+    extended = matrices.extended_mass(coordinates)
+    configuration = matrices.configuration_mass(coordinates[6:])
+    for leg in range(6):
+        own = slice(6 + 3 * leg, 9 + 3 * leg)
+        assert not np.delete(extended[own], np.r_[own], axis=1).any()
+    assert np.count_nonzero(np.abs(configuration) > 1e-9) > 2 * 6 * 9 - 20
+    assert matrices.closure(coordinates[6:]).shape == (12, 18)
+
+
+def test_operations_are_counted() -> None:
+    Counted.counts[:] = 0
+    a, b = Counted(3.0), Counted(4.0)
+    result = (a * b + 1.0 - b) / 2.0 - abs(-a)
+    assert result == 1.5
+    assert isinstance(2.0 / a, Counted)
+    assert Counted.counts.tolist() == [3, 1, 2, 0]
+    assert isinstance(math.sqrt(b), float)
+
+
+def test_extended_to_task_takes_the_fewest_operations() -> None:
+    machine: Any = twin.load("srspm")
+    counts = {name: operations(Formulation(machine, name)) for name in formulation_names()}
+    totals = {name: count.total for name, count in counts.items()}
+    assert min(totals, key=lambda name: totals[name]) == "extended_to_task"
+    assert 1000 < totals["extended_to_task"] < 10_000
+    for count in counts.values():
+        assert min(count.additions, count.multiplications, count.functions) > 0
