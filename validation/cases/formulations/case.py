@@ -23,6 +23,7 @@ from twin.validation.cases.formulations.runs import (
     OUTPUT_STEP,
     PRINTED,
     PRINTED_STOP,
+    ROUNDINGS,
     falls,
     run_times,
 )
@@ -50,9 +51,6 @@ AGREEMENT_TIME = 0.3
 """[s]"""
 
 STATES = 50
-
-OPERATIONS = 4.0
-"""Roundings, of the size of the largest terms, that an error at the limit of float64 may hold."""
 
 ENERGY_GAIN = 100.0
 """The energy error has to be this much smaller than printed."""
@@ -155,13 +153,12 @@ def _errors(name: str, fall: FormulationRun) -> Iterator[Measure]:
     printed = PRINTED[name]
     least = fall.resolution.max(axis=0)
     for k, (error, unit) in enumerate(((fall.e1, "m"), (fall.e2, "m/s"), (fall.e3, "m/s2"))):
-        bar = max(10.0 * printed.errors[k], OPERATIONS * float(least[k]))
+        allowed = ROUNDINGS[name][k]
         yield Measure(
             f"{printed.title}: e{k + 1}",
             error.max(),
-            bar,
-            f"printed order {printed.errors[k]:.0e}, that is up to ten times as much, or "
-            f"{OPERATIONS:g} roundings of the terms that cancel, of {least[k]:.1e}",
+            allowed * float(least[k]),
+            f"{allowed:g} roundings of the terms that cancel, {least[k]:.1e}",
             unit=unit,
         )
     yield Measure(

@@ -45,6 +45,16 @@ PRINTED = {
 }
 """By the formulation's name here."""
 
+ROUNDINGS = {
+    "configuration": (150.0, 150.0, 4.0),
+    "actuator": (20.0, 4.0, 200.0),
+    "task": (4.0, 4.0, 4.0),
+    "extended_to_task": (4.0, 4.0, 4.0),
+    "extended_to_actuator": (20.0, 4.0, 1000.0),
+}
+"""Roundings of the largest terms that e1, e2 and e3 may hold: constraints that are integrated, a
+root that is tracked, a Jacobian that becomes singular at the end."""
+
 PRINTED_STOP = 0.48
 """[s] at which actuator-space simulations end; section 5.2, table 6."""
 

@@ -17,6 +17,7 @@ from twin.papers.formulations import (
     simulate_formulation,
 )
 from twin.simulation.platform import Platform
+from twin.validation.cases.formulations.runs import ROUNDINGS
 from twin.validation.measures.comparison import log_curve
 from twin.validation.measures.metrics import largest
 from twin.validation.published.papers import EXTENDED
@@ -42,14 +43,6 @@ TIMED = 5
 
 ENDING = {"actuator", "extended_to_actuator"}
 """Formulations whose coordinates end where crank and rod come in line."""
-
-ROUNDINGS = {
-    "configuration": (150.0, 150.0, 4.0),
-    "actuator": (20.0, 4.0, 200.0),
-    "extended_to_actuator": (20.0, 4.0, 1000.0),
-}
-"""Roundings of the largest terms that e1, e2 and e3 may hold: constraints that are integrated, a
-root that is tracked, a Jacobian that becomes singular at the end. The task spaces have four."""
 
 
 def formulated(
@@ -95,7 +88,7 @@ def formulation_measures(
             "tolerances of 1e-12 and 1e-13 per step, summed up",
             unit="m, 1",
         )
-        least, allowed = run.resolution.max(axis=0), ROUNDINGS.get(name, (4.0, 4.0, 4.0))
+        least, allowed = run.resolution.max(axis=0), ROUNDINGS[name]
         for k, (error, unit) in enumerate(((run.e1, "m"), (run.e2, "m/s"), (run.e3, "m/s2"))):
             yield Measure(
                 f"{title}: e{k + 1}",

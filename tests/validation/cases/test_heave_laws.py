@@ -1,0 +1,48 @@
+"""Motion laws beside figure 16, and the published points."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from twin.validation.cases.rss.laws import CANDIDATES, HIGH, LOW, PEAK, stroke
+from twin.validation.cases.rss.published_heave import published_heave
+from twin.validation.cases.rss.torque_profile import landmarks
+
+pytestmark = pytest.mark.quick
+
+GRAVITY = 9.8
+
+STEPPED = ("trapezoidal", "triangular")
+
+
+@pytest.mark.parametrize("law", CANDIDATES)
+def test_laws_are_at_rest_at_both_ends_and_reach_the_peak(law: str) -> None:
+    rise = np.sqrt(CANDIDATES[law].peak * (HIGH - LOW) / (PEAK * GRAVITY))
+    time = np.linspace(0.0, rise, 20_001)
+    height, rate, acceleration = stroke(CANDIDATES[law], time, GRAVITY)
+    assert height[[0, -1]] == pytest.approx([LOW, HIGH], abs=1e-14)
+    assert rate[[0, -1]] == pytest.approx([0.0, 0.0], abs=1e-14)
+    assert np.abs(acceleration).max() == pytest.approx(PEAK * GRAVITY, rel=1e-6)
+    for whole, slope in ((height, rate), (rate, acceleration)):
+        change = np.diff(whole) / np.diff(time)
+        off = np.abs(change - 0.5 * (slope[1:] + slope[:-1]))
+        # A law in pieces has a step of acceleration inside one interval.
+        assert np.sort(off)[-3 if law in STEPPED else -1] < 1e-4
+
+
+def test_published_strokes_mirror_each_other() -> None:
+    points = published_heave()
+    assert points.time == pytest.approx(0.01 * np.arange(82), abs=1e-12)
+    for column in points[1:]:
+        np.testing.assert_array_equal(column[27:55], column[27::-1])
+        np.testing.assert_array_equal(column[54:], column[:28])
+    assert points.torque[0] == points.torque.max() == 407.159138127
+    assert points.torque.min() == points.torque[27] == points.torque[81]
+
+
+def test_landmarks_of_a_stroke() -> None:
+    assert landmarks(published_heave().torque[:28]) == pytest.approx(
+        (407.16, 227.43, 356.17, 114.48), abs=0.005
+    )
+    assert landmarks(np.array([3.0, 2.0, 1.0])) == (3.0, 1.0, 1.0, 1.0)
