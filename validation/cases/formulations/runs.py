@@ -69,12 +69,18 @@ RUNS = 11
 """Runs of each formulation; the median counts."""
 
 
-def falls(platform: Platform) -> tuple[dict[str, FormulationRun], dict[str, IntegrationError]]:
-    """Return the fall by each formulation as far as it goes, and the errors of those that stop."""
+def falls(
+    platform: Platform, tolerance: float = 1e-13
+) -> tuple[dict[str, FormulationRun], dict[str, IntegrationError]]:
+    """Return the fall by each formulation as far as it goes, and the errors of those that stop.
+
+    `tolerance` is relative and absolute, per step.
+    """
+    options = {"relative_tolerance": tolerance, "absolute_tolerance": tolerance}
     runs, stops = {}, {}
     for name in formulation_names():
         try:
-            runs[name] = simulate_formulation(platform, name, FALL_TIME, OUTPUT_STEP)
+            runs[name] = simulate_formulation(platform, name, FALL_TIME, OUTPUT_STEP, **options)
         except IntegrationError as error:
             runs[name], stops[name] = error.data["run"], error
     return runs, stops
