@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import pi
 
-from mutations.change import Formula, Value, inertia, joint, one_leg, times, to
-from mutations.run import Mutation
+from mutations.change import Change, Formula, Value, inertia, joint, one_leg, times, to
+from mutations.run import Mutation, Side
 from twin.kernels.integrators.dormand_prince import A
 
 BULLET = "Bullet: largest relative error of projected forces"
@@ -552,10 +552,79 @@ LAWS = (
 )
 """Found by laws, motions and numbers."""
 
+OWN_CASES: tuple[tuple[str, Side, str, Change, str, str], ...] = (
+    (
+        "stewart",
+        "mujoco",
+        "platform 1 % heavier",
+        times("platform.body.mass", 1.01),
+        "thesis_motion",
+        "MuJoCo: largest position error",
+    ),
+    (
+        "stewart",
+        "bullet",
+        "rods 1 % heavier",
+        times("leg.rod.mass", 1.01),
+        "tank_motion",
+        "Bullet: largest position error",
+    ),
+    (
+        "rss",
+        "mujoco",
+        "rods 1 % denser",
+        times("leg.rod.density", 1.01),
+        "rss_free_fall",
+        "MuJoCo: largest position error",
+    ),
+    (
+        "rss",
+        "bullet",
+        "platform 1 % heavier",
+        times("platform.body.mass", 1.01),
+        "rss_tasks",
+        "Bullet: largest position error",
+    ),
+    (
+        "micro_hexapod",
+        "mujoco",
+        "struts 1 % stiffer",
+        times("leg.axial.stiffness", 1.01),
+        "micro_hexapod",
+        "commanded pose against the one reached, gravity off, MuJoCo",
+    ),
+    (
+        "micro_hexapod",
+        "reference",
+        "struts 1 % stiffer",
+        times("leg.axial.stiffness", 1.01),
+        "frequency_response",
+        "compliance along x, mujoco",
+    ),
+    (
+        "micro_hexapod",
+        "reference",
+        "struts 1 % stiffer",
+        times("leg.axial.stiffness", 1.01),
+        "active_damping",
+        "iff in mujoco",
+    ),
+    (
+        "compliant_stewart",
+        "reference",
+        "springs 1 % stiffer",
+        times("leg.stiffness", 1.01),
+        "compliant_systems",
+        "free system against",
+    ),
+)
+"""Found by cases of one machine or of one kind of legs."""
+
 MUTATIONS = (
     *(
         Mutation(*entry, "projection", BULLET if entry[1] == "bullet" else MUJOCO)  # type: ignore[arg-type]
         for entry in PROJECTED
     ),
     *LAWS,
+    *(Mutation(*entry) for entry in OWN_CASES),
 )

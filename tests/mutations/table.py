@@ -7,10 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mutations.run import Mutation, Outcome
+from twin.validation.cases import CASES, load_case
 
 PAGE = Path(__file__).parents[2] / "docs" / "validation.md"
 BEGIN, END = "<!-- mutations: written by make mutations -->", "<!-- mutations: end -->"
 SIDES = {"reference": "reference", "mujoco": "MuJoCo", "bullet": "Bullet", "both": "all alike"}
+
+EVERYWHERE = {key for key in CASES if not load_case(key).CASE.because} | {"machine_data"}
+"""Cases of all machines."""
 
 NUMBER = re.compile(r"\d[\d.e-]*")
 
@@ -35,10 +39,11 @@ def row(outcome: Outcome) -> str:
 
 def never_failed(outcomes: Sequence[Outcome]) -> list[str]:
     """Return the judged measures of the cases that no mutation fails, by case; numbers left out."""
+    general = [one for one in outcomes if one.mutation.case in EVERYWHERE]
     judged, failed = (
         {
             f"`{one.mutation.case}`: {NUMBER.sub('#', name)}"
-            for one in outcomes
+            for one in general
             for name in names(one)
         }
         for names in (lambda one: one.judged, lambda one: one.failed)
@@ -51,7 +56,8 @@ def write(outcomes: Sequence[Outcome]) -> None:
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
     untested = [f"- {name}" for name in never_failed(outcomes)]
-    text = ["Measures of these cases that nothing above fails:", "", *untested, ""]
+    title = "Measures of the general cases and of `machine_data` that nothing above fails:"
+    text = [title, "", *untested, ""]
     lines = "\n".join([BEGIN, "", *HEADER, *map(row, outcomes), "", *text, END])
     PAGE.write_text(before + lines + after, encoding="utf-8")
 

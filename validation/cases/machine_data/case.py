@@ -38,7 +38,7 @@ SHIFT, TILT = np.array([0.004, -0.006, 0.005]), np.array([0.02, -0.015, 0.01])
 """[m], [rad] away from home, where symmetry hides nothing."""
 
 TYPED = "both were typed: rounding alone; a joint off by 1 mm shows at 1e-3"
-COMPOSED = "no differences are taken: rounding alone; 1 % of a mass shows at 1e-4 and more"
+COMPOSED = "no differences are taken: rounding alone; 1 % of one leg's mass shows at 3e-7 and more"
 MODES = "differences of the accelerations leave 1e-9 where legs are stiff; 1 % of a spring: 5e-3"
 PRINTED = "half a unit of the last printed digit; one unit where digits were cut"
 
