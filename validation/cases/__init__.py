@@ -25,6 +25,8 @@ CASES = {
     "rss_torque_profile": "rss.torque_profile",
     "simulator_kinematics": "driving_simulator.kinematics",
     "simulator_dae": "driving_simulator.dae",
+    "simulator_engines": "driving_simulator.engines",
+    "simulator_forced": "driving_simulator.forced",
     "simulator_actuation": "driving_simulator.actuation",
     "compliant_systems": "compliant_legs.systems",
     "compliant_response": "compliant_legs.response",

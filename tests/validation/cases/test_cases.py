@@ -33,8 +33,8 @@ LEFT_TO_THE_REPORT = (
     "tracking",
     "compliant_response",
     "motion_cueing",
-    "simulator_dae",
-    "simulator_actuation",
+    "simulator_engines",
+    "simulator_forced",
     "tuning",
 )
 """Cases of one machine that take 2 s and more each: `make report` runs them and fails with them."""

@@ -12,7 +12,7 @@ Reference: driving simulator paper, section "System Response Analysis".
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +45,10 @@ class LengthInput(ABC):
     """One prescribed length."""
 
     @abstractmethod
+    def scaled(self, share: float) -> LengthInput:
+        """Return the input with a share of its displacement."""
+
+    @abstractmethod
     def sample(self, time: Any) -> InputSample:
         """Return the length and its derivatives, `(...)` each, at times `(...)` [s]."""
 
@@ -59,6 +63,10 @@ class SineInput(LengthInput):
     """[m]"""
     angular_frequency: float
     """[rad/s]"""
+
+    def scaled(self, share: float) -> SineInput:
+        """Return the input with a share of its amplitude."""
+        return replace(self, amplitude=share * self.amplitude)
 
     def sample(self, time: Any) -> InputSample:
         """Return the length and its derivatives, `(...)` each, at times `(...)` [s]."""
@@ -81,6 +89,10 @@ class SigmoidInput(LengthInput):
     middle: float
     """[s] when half the step is done"""
 
+    def scaled(self, share: float) -> SigmoidInput:
+        """Return the input with a share of its rise."""
+        return replace(self, rise=share * self.rise)
+
     def sample(self, time: Any) -> InputSample:
         """Return the length and its derivatives, `(...)` each, at times `(...)` [s]."""
         half = 0.5 * self.steepness * (np.asarray(time) - self.middle)
@@ -99,6 +111,10 @@ class DrivenLengths(NamedTuple):
     front_right: LengthInput
     rear_left: LengthInput
     front_left: LengthInput
+
+    def scaled(self, share: float) -> DrivenLengths:
+        """Return the inputs with a share of their displacements."""
+        return DrivenLengths(*(pillar.scaled(share) for pillar in self))
 
     def sample(self, time: Any) -> InputSample:
         """Return the lengths and their derivatives, `(..., 3)` each, at times `(...)` [s]."""

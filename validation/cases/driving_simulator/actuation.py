@@ -26,19 +26,19 @@ from twin.papers.driving_simulator.studies.redundancy import (
 from twin.simulation.platform import Platform, load
 from twin.validation.case import Case
 from twin.validation.cases.driving_simulator.figures import friction_plot, wrong_length_plot
-from twin.validation.cases.driving_simulator.statements import (
-    BECAUSE,
+from twin.validation.cases.driving_simulator.paper_machine import (
     accelerations_of,
     coordinates_of,
     rates_of,
 )
+from twin.validation.cases.driving_simulator.statements import BECAUSE
 from twin.validation.measures.metrics import largest, relative_error
 from twin.validation.measures.sampling import RandomStates, random_states
 from twin.validation.published.papers import SIMULATOR
 from twin.validation.results import CaseResult, Entry, Measure, Quantity, Statement
 
 CASE = Case(
-    "simulator_actuation", __doc__, machines=("driving_simulator",), because=BECAUSE, cost=5.0
+    "simulator_actuation", __doc__, machines=("driving_simulator",), because=BECAUSE, cost=1.0
 )
 
 STATES = 200

@@ -8,11 +8,14 @@ from twin.basics.arrays import FloatArray
 from twin.papers.driving_simulator.closed_forms import ExactKinematics, SmallAngleKinematics
 from twin.papers.driving_simulator.dae.integration import DaeRun
 from twin.papers.driving_simulator.dae.lagrange import DRIVEN
+from twin.papers.driving_simulator.inputs import DrivenLengths
 from twin.papers.driving_simulator.plate import CORNERS, PlateModel
 from twin.papers.driving_simulator.studies.error_map import ErrorMap
 from twin.papers.driving_simulator.studies.foot_friction import FrictionEffect
 from twin.papers.driving_simulator.studies.motion_ranges import translational_envelope
 from twin.papers.driving_simulator.studies.redundancy import wrong_length
+from twin.simulation.trajectory import Trajectory
+from twin.validation.cases.driving_simulator.paper_machine import coordinates_of, small_angles
 from twin.validation.measures.comparison import log_curve
 from twin.validation.results import Curve, Field, Map, Panel, Plot
 
@@ -118,3 +121,49 @@ def wrong_length_plot(plate: PlateModel, offset: float, stiffness: float) -> Plo
     )
     caption = "Home pose; the front left actuator is commanded too long by this much."
     return Plot("One wrong length command", "wrong command [mm]", *panels, caption=caption)
+
+
+def engines_plot(
+    name: str,
+    plate: PlateModel,
+    inputs: DrivenLengths,
+    courses: list[Trajectory],
+    forces: dict[str, FloatArray],
+) -> Plot:
+    """Return motion in the engines beside the paper's, and what forces differ by.
+
+    Args:
+        name: of the inputs.
+        plate: the machine.
+        inputs: the driven lengths.
+        courses: of the engines.
+        forces: `(k, 3)` [N] of the driven pillars at `k` even times, by their origin, of "engine"
+            too.
+    """
+    heave, angles, missed = [], [], []
+    for course in courses:
+        kept = slice(None, None, max(1, len(course.time) // 300))
+        time, found = course.time[kept], coordinates_of(course.pose)[kept]
+        paper, label = small_angles(plate, inputs, time), course.engine
+        heave.append(Curve(label, time, 1e3 * found[:, 0]))
+        missed.append(Curve(label, time, 1e3 * (found - paper)[:, 0]))
+        for k, axis in ((1, "roll"), (2, "pitch")):
+            angles.append(Curve(f"{axis}, {label}", time, DEGREES * found[:, k]))
+    time = np.linspace(0.0, max(course.time[-1] for course in courses), 300)
+    paper = small_angles(plate, inputs, time)
+    heave.append(Curve("paper", time, 1e3 * paper[:, 0], "dot"))
+    for k, axis in ((1, "roll"), (2, "pitch")):
+        angles.append(Curve(f"{axis}, paper", time, DEGREES * paper[:, k], "dot"))
+    states = np.linspace(0.0, time[-1], len(forces["engine"]))
+    off = [
+        Curve(origin, states, (given - forces["engine"])[:, 0])
+        for origin, given in forces.items()
+        if origin != "engine"
+    ]
+    panels = (
+        Panel("heave [mm]", *heave),
+        Panel("angle [deg]", *angles),
+        Panel("heave less the paper's [mm]", *missed),
+        Panel(f"force off the engine's, {DRIVEN[0].replace('_', ' ')} [N]", *off),
+    )
+    return Plot(f"The paper's {name} in the engines", "time [s]", *panels)

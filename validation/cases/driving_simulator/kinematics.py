@@ -23,10 +23,10 @@ from twin.papers.driving_simulator.studies.motion_ranges import exact_ranges, sm
 from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.cases.driving_simulator.figures import DEGREES, envelope_plot, error_map
+from twin.validation.cases.driving_simulator.paper_machine import coordinates_of
 from twin.validation.cases.driving_simulator.statements import (
     BECAUSE,
     RANGES,
-    coordinates_of,
     kinematics_statements,
     printed_difference,
     returned,

@@ -12,7 +12,6 @@ from twin.papers.driving_simulator.kinematics import PlateKinematics
 from twin.papers.driving_simulator.plate import CORNERS, PlateModel
 from twin.papers.driving_simulator.studies.error_map import ErrorMap
 from twin.papers.driving_simulator.studies.head import exact_head_motion
-from twin.rotations import angles_from_quaternion
 from twin.validation.cases.driving_simulator.figures import DEGREES
 from twin.validation.measures.metrics import largest
 from twin.validation.published.compared import PrintedValue
@@ -31,6 +30,10 @@ RANGES = (
 
 EXAMPLE = {"rear_right": 0.19, "rear_left": 0.189, "front_left": 0.1896}
 """[m] section "Direct kynematics": hrr, hrl, hfl."""
+
+LINE = 1.0 / 342.0
+"""Of a curve's range: one pixel. Matlab draws lines of half a point in axes 342 pixels high; curves
+closer than that are identical to who looks at them, and the paper gives no more than curves."""
 
 RANK, RANKS = 7, (0, 0, 7)
 """Of the constraints' Jacobian; of the three levels' derivatives by the multipliers."""
@@ -53,33 +56,8 @@ def printed_places(heave: Any, roll: Any, pitch: Any) -> dict[str, tuple[Any, An
     }
 
 
-def coordinates_of(pose: FloatArray) -> FloatArray:
-    """Return heave [m], roll and pitch [rad] `(m, 3)` of poses `(m, 7)`."""
-    angles = angles_from_quaternion(pose[:, 3:], "roll_pitch")
-    return np.column_stack([pose[:, 2], angles])
-
-
-def rates_of(pose: FloatArray, twist: FloatArray) -> FloatArray:
-    """Return the rates `(m, 3)` of heave, roll and pitch: pitch turns about the rolled y axis."""
-    roll = coordinates_of(pose)[:, 1]
-    pitching = np.cos(roll) * twist[:, 4] + np.sin(roll) * twist[:, 5]
-    return np.column_stack([twist[:, 2], twist[:, 3], pitching])
-
-
-def accelerations_of(pose: FloatArray, twist: FloatArray, acceleration: FloatArray) -> FloatArray:
-    """Return the second derivatives `(m, 3)` of heave, roll and pitch."""
-    roll = coordinates_of(pose)[:, 1]
-    sine, cosine = np.sin(roll), np.cos(roll)
-    turned = cosine * acceleration[:, 4] + sine * acceleration[:, 5]
-    carried = twist[:, 3] * (cosine * twist[:, 5] - sine * twist[:, 4])
-    return np.column_stack([acceleration[:, 2], acceleration[:, 3], turned + carried])
-
-
 REST = [0.0, 0.0, 0.0]
 """Rates of heave, roll and pitch."""
-
-SEEN = 1e-3
-"""Of the stroke: models closer than this are taken as identical; it is a line's width in a plot."""
 
 
 def printed_difference(plate: PlateModel, coordinates: FloatArray) -> float:
@@ -138,7 +116,7 @@ def kinematics_statements(plate: PlateModel, errors: ErrorMap) -> tuple[Statemen
             f"Lengths are off by up to {1e3 * worst.length:.2g} mm of "
             f"{1e3 * plate.stroke:g} mm stroke, heave by {1e3 * worst.heave:.2g} mm, "
             f"feet by {1e3 * worst.foot:.2g} mm.",
-            max(worst.length, worst.heave, worst.foot) < SEEN * plate.stroke,
+            max(worst.length, worst.heave, worst.foot) < LINE * plate.stroke,
             "curves that look alike do not show a few millimetres; the errors grow with the square "
             "of the angles",
         ),

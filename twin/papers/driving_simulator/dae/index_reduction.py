@@ -6,11 +6,12 @@ Reference: driving simulator paper, section "Index Reduction and converting the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from twin.basics.optional import optional
+from twin.papers.driving_simulator.dae import lagrange
 from twin.papers.driving_simulator.dae.lagrange import SymbolicDae, symbolic_dae
+from twin.papers.driving_simulator.derived import kept
 from twin.papers.driving_simulator.plate import PlateModel
 
 
@@ -33,7 +34,7 @@ class IndexReduction:
         return self.ranks.index(self.multipliers.rows) + 1
 
 
-@lru_cache
+@kept(lagrange.__name__)
 def reduce_index(plate: PlateModel) -> IndexReduction:
     """Return the index reduction of `symbolic_dae(plate)`; `plate.lumped()` gives the paper's.
 

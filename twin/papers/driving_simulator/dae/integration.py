@@ -18,10 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, one_of
-from twin.basics.optional import optional
 from twin.errors import IntegrationError
+from twin.papers.driving_simulator.dae import index_reduction, lagrange
 from twin.papers.driving_simulator.dae.index_reduction import multipliers_of_motion
 from twin.papers.driving_simulator.dae.lagrange import symbolic_dae
+from twin.papers.driving_simulator.derived import code_of, function_of, kept
 from twin.papers.driving_simulator.inputs import DrivenLengths, InputSample
 from twin.papers.driving_simulator.plate import PlateModel
 
@@ -82,23 +83,21 @@ def numeric_dae(plate: PlateModel, complete: bool) -> NumericDae:
     Raises:
         MissingDependencyError: sympy is not installed.
     """
-    sympy = optional("sympy")
+    jacobian, driving, *codes = _written(plate, complete)
+    return NumericDae(jacobian, driving, *map(function_of, codes))
+
+
+@kept(lagrange.__name__, index_reduction.__name__)
+def _written(plate: PlateModel, complete: bool) -> tuple[FloatArray, FloatArray, str, str, str]:
     dae = symbolic_dae(plate, complete)
     symbols = dae.symbols
     state = (*symbols.coordinates, *symbols.rates)
-
-    def compiled(arguments: Any, expression: Any) -> Callable[..., Any]:
-        function: Callable[..., Any] = sympy.lambdify(
-            arguments, expression, modules="numpy", cse=True
-        )
-        return function
-
-    return NumericDae(
+    return (
         np.array(dae.jacobian, dtype=float),
         np.array(dae.constraints.jacobian(symbols.inputs), dtype=float),
-        compiled(symbols.coordinates, dae.mass),
-        compiled(state, dae.bias),
-        compiled((*state, *symbols.input_accelerations), multipliers_of_motion(dae)),
+        code_of(symbols.coordinates, dae.mass),
+        code_of(state, dae.bias),
+        code_of((*state, *symbols.input_accelerations), multipliers_of_motion(dae)),
     )
 
 

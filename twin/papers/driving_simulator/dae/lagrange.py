@@ -22,13 +22,13 @@ Reference: driving simulator paper, section "Dynamic Modeling".
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.basics.optional import optional
+from twin.papers.driving_simulator.derived import kept
 from twin.papers.driving_simulator.plate import CORNERS, FIXED, SIGNS, PlateModel
 
 COORDINATES = ("z_mp", "phi_mp", "theta_mp", "hmp_rr", "hmp_rl", "hmp_fl", "hmp_fr")
@@ -229,7 +229,7 @@ def symbolic_dae(plate: PlateModel, complete: bool = False) -> SymbolicDae:
     return _derived(plate, complete)
 
 
-@lru_cache
+@kept()
 def _derived(plate: PlateModel, complete: bool) -> SymbolicDae:
     sympy = optional("sympy")
     symbols = dae_symbols()

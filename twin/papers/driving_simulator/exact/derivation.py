@@ -9,18 +9,18 @@ masses and tensor, and turned into a function of numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from twin.basics.optional import optional
+from twin.papers.driving_simulator.derived import code_of, kept
 
 
 class Terms(NamedTuple):
     """A function of numbers, and what it returns: entries row by row, in the order of `shapes`."""
 
     shapes: dict[str, tuple[int, int]]
-    function: Callable[..., Any]
+    code: str
+    """for `function_of`"""
 
 
 class Frame(NamedTuple):
@@ -86,7 +86,7 @@ def lagrange_terms(at: Frame, kinetic: Any, potential: Any) -> dict[str, Any]:
     return {"mass": momentum.jacobian(v), "bias": bias, **energies}
 
 
-@lru_cache
+@kept()
 def plate_terms() -> Terms:
     """Return the terms of the plate.
 
@@ -113,10 +113,10 @@ def plate_terms() -> Terms:
     twist = sympy.Matrix([*at.rate(place), *spin])
     terms = lagrange_terms(at, kinetic, potential)
     terms |= {"place": place, "twist_map": twist.jacobian(at.rates), "twist_bias": at.rate(twist)}
-    return _compiled(at, terms, [mass, *center, *moments])
+    return _written(at, terms, [mass, *center, *moments])
 
 
-@lru_cache
+@kept()
 def pillar_terms() -> Terms:
     """Return the terms of one pillar.
 
@@ -142,12 +142,11 @@ def pillar_terms() -> Terms:
         "foot": foot,
         "foot_jacobian": foot.jacobian(at.coordinates),
     }
-    return _compiled(at, terms, [*joint, upper, lower])
+    return _written(at, terms, [*joint, upper, lower])
 
 
-def _compiled(at: Frame, terms: dict[str, Any], parameters: list[Any]) -> Terms:
-    sympy = optional("sympy")
+def _written(at: Frame, terms: dict[str, Any], parameters: list[Any]) -> Terms:
     arguments = [*at.coordinates, *at.rates, *at.fixed_joint, *at.fixed_foot, at.gravity]
     entries = [entry for term in terms.values() for entry in term]
-    function = sympy.lambdify(arguments + parameters, entries, modules="numpy", cse=True)
-    return Terms({name: term.shape for name, term in terms.items()}, function)
+    shapes = {name: term.shape for name, term in terms.items()}
+    return Terms(shapes, code_of(arguments + parameters, entries))

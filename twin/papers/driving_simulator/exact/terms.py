@@ -9,6 +9,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
+from twin.papers.driving_simulator.derived import function_of
 from twin.papers.driving_simulator.exact.derivation import Terms, pillar_terms, plate_terms
 from twin.papers.driving_simulator.plate import CORNERS, FIXED, PlateModel
 
@@ -163,7 +164,7 @@ def exact_terms(pillars: Pillars, coordinates: FloatArray, rates: FloatArray) ->
 
 
 def _evaluate(terms: Terms, arguments: list[Any], batch: tuple[int, ...]) -> dict[str, FloatArray]:
-    entries = terms.function(*arguments)
+    entries = function_of(terms.code)(*arguments)
     flat = np.stack([np.broadcast_to(entry, batch) for entry in entries], axis=-1)
     parts, start = {}, 0
     for name, shape in terms.shapes.items():

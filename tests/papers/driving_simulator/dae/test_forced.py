@@ -1,0 +1,105 @@
+"""The paper's Lagrangian under actuator forces: laws, and what the printed energies leave out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from paper_plate import PAPER
+
+from twin.errors import InputError
+from twin.papers.driving_simulator.dae.forced import LENGTHS, ForcedRun, integrate_forced
+from twin.papers.driving_simulator.dae.integration import numeric_dae
+from twin.papers.driving_simulator.dae.lagrange import PUSHING
+from twin.papers.driving_simulator.inputs import sigmoid_inputs, sinusoidal_inputs
+from twin.papers.driving_simulator.studies.released import exact_forces, released
+
+pytestmark = pytest.mark.quick
+
+START, RATES = [PAPER.home_length, 0.02, -0.01], [0.01, -0.02, 0.03]
+
+PRINTED_AND_COMPLETE = pytest.mark.parametrize("complete", [False, True])
+
+
+def wave(time: float) -> Any:
+    """Return forces [N] of all four actuators."""
+    return 662.0 + 40.0 * np.sin(np.array([3.0, 5.0, 7.0, 11.0]) * time)
+
+
+@pytest.fixture(params=[False, True], ids=["printed", "complete"])
+def course(request: pytest.FixtureRequest) -> tuple[ForcedRun, bool]:
+    """Return a motion under waves of all four forces, and whether the energies are complete."""
+    run = integrate_forced(PAPER, wave, 0.4, START, RATES, complete=request.param, samples=801)
+    return run, request.param
+
+
+def test_kinetic_energy_grows_by_the_work_of_all_forces(course: tuple[ForcedRun, bool]) -> None:
+    """d(q'M q'/2)/dt + dV/dt = forces . length rates, with the potential's own gradient."""
+    run, complete = course
+    dae = numeric_dae(PAPER, complete)
+    kinetic = [
+        0.5 * v @ np.array(dae.mass(*q), dtype=float) @ v
+        for q, v in zip(run.coordinates, run.rates, strict=True)
+    ]
+    rest = np.zeros(7)
+    weight = [
+        np.ravel(dae.bias(*q, *rest)) @ v for q, v in zip(run.coordinates, run.rates, strict=True)
+    ]
+    given = [wave(t) @ v[list(LENGTHS)] for t, v in zip(run.time.tolist(), run.rates, strict=True)]
+    step = run.time[1]
+    power = np.array(given) - weight
+    work = step * (power[1:-1].sum() + 0.5 * (power[0] + power[-1]))
+    assert_allclose(kinetic[-1] - kinetic[0], work, rtol=0, atol=1e-6 * max(kinetic))
+    assert run.drift < 1e-13
+
+
+@PRINTED_AND_COMPLETE
+def test_a_quarter_of_the_weight_on_each_pillar_holds_a_level_plate(complete: bool) -> None:
+    held = np.full(4, 0.25 * PAPER.lifted_mass * PAPER.gravity)
+    start = [PAPER.home_length, 0.0, 0.0]
+    run = integrate_forced(PAPER, lambda _: held, 1.0, start, [0.0] * 3, complete=complete)
+    assert_allclose(run.plate, np.tile(start, (101, 1)), rtol=0, atol=1e-12)
+
+
+def test_a_tilted_plate_falls_further_only_with_complete_energies() -> None:
+    """Printed, a quarter of the weight holds any tilt; exactly the tilt grows by cosh(k t)."""
+    held = np.full(4, 0.25 * PAPER.lifted_mass * PAPER.gravity)
+    start = [PAPER.home_length, 1e-5, 0.0]
+    printed, complete = (
+        integrate_forced(PAPER, lambda _: held, 0.5, start, [0.0] * 3, complete=each)
+        for each in (False, True)
+    )
+    weight = PAPER.lifted_mass * PAPER.gravity * PAPER.home_length
+    inertia = PAPER.roll_inertia + 4.0 * PAPER.upper_mass * PAPER.half_width**2
+    inertia += PAPER.lifted_mass * PAPER.home_length**2
+    growth = np.cosh(np.sqrt(weight / inertia) * complete.time)
+    assert_allclose(printed.plate[:, 1], 1e-5, rtol=1e-7)
+    assert_allclose(complete.plate[:, 1], 1e-5 * growth, rtol=1e-4)
+
+
+@pytest.mark.parametrize("inputs", [sinusoidal_inputs(PAPER), sigmoid_inputs(PAPER)])
+def test_the_printed_model_is_off_by_the_two_missing_terms(inputs: Any) -> None:
+    """The rest falls with the inputs; the completed energies are off by their square."""
+    apart, left = [], []
+    for share in (0.5, 0.25):
+        found = released(PAPER, inputs.scaled(share), 1.0)
+        derived = np.abs(found.derived).max()
+        apart.append(np.abs(found.printed_error[:, 1:] - found.derived).max() / derived)
+        left.append(np.abs(found.complete_error).max())
+    assert apart[1] < 0.02
+    assert 1.8 < apart[0] / apart[1] < 2.2
+    assert 3.6 < left[0] / left[1] < 4.4
+
+
+def test_forces_of_the_exact_model_come_from_three_pillars() -> None:
+    forces = exact_forces(PAPER, sinusoidal_inputs(PAPER), np.linspace(0.0, 1.0, 5))
+    (free,) = set(range(4)) - set(PUSHING)
+    assert forces.shape == (5, 4)
+    assert not forces[:, free].any()
+
+
+def test_a_start_of_the_wrong_shape_is_refused() -> None:
+    with pytest.raises(InputError, match="start"):
+        integrate_forced(PAPER, wave, 0.1, [0.3, 0.0], RATES)
