@@ -13,6 +13,8 @@ RL := build/rl
 # Named before the extra that needs it: otherwise builds for graphics cards come in, several GB of them.
 TORCH := torch==2.13.0
 TESTING := pytest pytest-xdist hypothesis
+# Processes of the quick tier; 0: none but the one that is started.
+WORKERS := 2
 
 .PHONY: report docs test mutations check quick test-rl lint types bench assets pictures wheel clean
 
@@ -37,7 +39,7 @@ mutations: $(INSTALLED)
 check: lint types quick
 
 quick: $(INSTALLED)
-	$(BIN)/python -m pytest -m quick --numprocesses 2 --dist worksteal -q
+	$(BIN)/python -m pytest -m quick --numprocesses $(WORKERS) --dist worksteal -q
 
 # What needs PyTorch or Ray, and the environments on the oldest Gymnasium: the one that RLlib asks for.
 # Tests are skipped where a library is missing: here none may be.

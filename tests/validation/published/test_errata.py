@@ -135,7 +135,7 @@ def test_printed_rotation_explains_the_printed_actuator_speed(stewart: Platform)
     assert largest_speed(stewart, inverted=False) > 1.3 * printed
 
 
-def test_published_payload_under_shaking_is_not_the_largest(stewart: Platform) -> None:
+def test_payload_under_shaking_does_not_fail_where_it_is_printed_to(stewart: Platform) -> None:
     printed = STEWART_DYNAMIC_PAYLOAD
     lengths = stewart.minimum_coordinates + printed.extensions
     pose = stewart.forward_kinematics(lengths)[None]
