@@ -1,0 +1,386 @@
+"""Mutations of one side that laws, motions and settings find."""
+
+from __future__ import annotations
+
+from mutations.change import Formula, Value, inertia, times, to
+from mutations.run import Mutation
+from twin.kernels.integrators.dormand_prince import A
+
+UPS = "twin.kernels.legs.ups.dynamics"
+RSS = "twin.kernels.legs.rss.dynamics"
+SERIES = "twin.kernels.legs.viscoelastic.dynamics"
+
+INTEGRATORS = "twin.engines.mujoco.settings.FIDELITY_INTEGRATORS"
+EULER = {"accurate": "Euler", "fast": "Euler"}
+
+A_WRONG = A.copy()
+"""Weights of the integrator's stages; one of the last stage is wrong."""
+A_WRONG[5, 2] *= 1.0 + 1e-6
+
+LAWS = (
+    Mutation(
+        "stewart",
+        "reference",
+        "inverse dynamics takes the wrench with the other sign",
+        Formula("twin.kernels.dynamics.inverse.inverse_dynamics", "- wrench[i]", "+ wrench[i]"),
+        "reference",
+        "forces: inverse dynamics",
+    ),
+    Mutation(
+        "stewart",
+        "reference",
+        "Coriolis term of the rod with the other sign",
+        Formula(f"{UPS}.general_response", "2.0 * motion.rate", "-2.0 * motion.rate"),
+        "reference",
+        "power balance",
+    ),
+    Mutation(
+        "compliant_stewart",
+        "reference",
+        "energy stored in springs without its half",
+        Formula(f"{SERIES}.leg_energy", "stored = 0.5 *", "stored ="),
+        "reference",
+        "power balance",
+    ),
+    Mutation(
+        "rss",
+        "reference",
+        "kinetic energy of the rod as that of two masses at its ends",
+        Formula(f"{RSS}.leg_energy", "+ dot(elbow, tip)", ""),
+        "reference",
+        "kinetic energy against",
+    ),
+    Mutation(
+        "stewart",
+        "reference",
+        "arms of the Jacobian with the other sign",
+        Formula("twin.kernels.kinematics.jacobian.jacobian", "cross(arm, w)", "cross(w, arm)"),
+        "reference",
+        "actuator rates: Jacobian",
+    ),
+    Mutation(
+        "rss",
+        "reference",
+        "rate of the crank's gain left out of the Jacobian's derivative",
+        Formula(
+            "twin.kernels.legs.rss.kinematics.crank_rates",
+            "gain_rate = length",
+            "gain_rate = 0.0 * length",
+        ),
+        "reference",
+        "actuator accelerations",
+    ),
+    Mutation(
+        "rss",
+        "reference",
+        "forward kinematics stops at 1e-4",
+        Value("twin.kernels.kinematics.forward.CONVERGED", 1e-4),
+        "reference",
+        "forward kinematics from home, residual",
+    ),
+    Mutation(
+        "stewart",
+        "reference",
+        "forward kinematics stops at 1e-9",
+        Value("twin.kernels.kinematics.forward.CONVERGED", 1e-9),
+        "reference",
+        "forward kinematics from home, residual",
+    ),
+    Mutation(
+        "stewart",
+        "mujoco",
+        "Euler's method for Runge-Kutta's",
+        Value(INTEGRATORS, EULER),
+        "constant_forces",
+        "MuJoCo: largest position error",
+    ),
+    Mutation(
+        "stewart",
+        "mujoco",
+        "platform 1 % heavier",
+        times("platform.body.mass", 1.01),
+        "constant_forces",
+        "MuJoCo: largest position error",
+    ),
+    Mutation(
+        "srspm",
+        "mujoco",
+        "loops closed ten times softer",
+        Formula("twin.engines.mjcf.robot.loop_solref", "2.0 * timestep", "20.0 * timestep"),
+        "constraint_settings",
+        "MuJoCo, tuned: largest loop gap",
+    ),
+    Mutation(
+        "stewart",
+        "bullet",
+        "gravity 1 % smaller",
+        Formula(
+            "twin.engines.bullet.world.World.feel", "field.tolist()", "(0.99 * field).tolist()"
+        ),
+        "free_fall",
+        "Bullet: largest position error",
+    ),
+    Mutation(
+        "stewart",
+        "bullet",
+        "platform: moment about z 1 % larger",
+        inertia("platform.body.inertia", 2, 2, 1.01),
+        "sinusoidal_forces",
+        "Bullet: largest rotation error",
+    ),
+    Mutation(
+        "rss",
+        "bullet",
+        "rods 1 % heavier",
+        times("leg.rod.density", 1.01),
+        "free_fall",
+        "Bullet: largest position error",
+    ),
+    Mutation(
+        "driving_simulator",
+        "bullet",
+        "extrapolation with the weights of another order",
+        Value(
+            "twin.engines.bullet.engine.WEIGHTS",
+            {"accurate": (1 / 3, -2.0, 8 / 3 - 0.1), "fast": (1.0,)},
+        ),
+        "constant_forces",
+        "Bullet: largest position error",
+    ),
+    Mutation(
+        "stewart",
+        "reference",
+        "products in the parallel-axis theorem with the other sign",
+        Formula("twin.machine.body.parallel_axis", "- np.outer", "+ np.outer"),
+        "machine_data",
+        "mass matrix of the reference",
+    ),
+    Mutation(
+        "stewart",
+        "reference",
+        "a weight of the Runge-Kutta method off by 1e-6",
+        Value("twin.kernels.integrators.dormand_prince.A", A_WRONG),
+        "reference",
+        "energy drift",
+    ),
+    Mutation(
+        "stewart",
+        "mujoco",
+        "platform: moment about x 1 % larger",
+        inertia("platform.body.inertia", 0, 0, 1.01),
+        "free_fall",
+        "MuJoCo: largest rotation error",
+    ),
+    Mutation(
+        "rss",
+        "mujoco",
+        "cranks 1 % denser",
+        times("leg.crank.density", 1.01),
+        "free_fall",
+        "MuJoCo: largest position error",
+    ),
+    Mutation(
+        "stewart",
+        "bullet",
+        "rods: centre of mass 1 mm to the side",
+        to("leg.rod.center_of_mass", (-0.054, -0.055, -0.4344)),
+        "free_fall",
+        "Bullet: largest rotation error",
+    ),
+    Mutation(
+        "compliant_stewart",
+        "mujoco",
+        "springs 1 % stiffer",
+        times("leg.stiffness", 1.01),
+        "sinusoidal_forces",
+        "MuJoCo: largest position error",
+    ),
+    Mutation(
+        "stewart",
+        "bullet",
+        "gaps of loops not corrected",
+        Value("twin.engines.bullet.world.CORRECTION", 0.0),
+        "constraint_settings",
+        "Bullet, tuned, plain steps: largest loop gap",
+    ),
+    Mutation(
+        "stewart",
+        "reference",
+        "inverse dynamics without velocity terms",
+        Formula(
+            "twin.model.machine_model.MachineModel.inverse_dynamics",
+            "pose,\n        twist,\n        deflection,",
+            "pose,\n        0.0 * np.asarray(twist),\n        deflection,",
+        ),
+        "driven_motion",
+        "work of the forces less gain of energy and losses at any time",
+    ),
+    Mutation(
+        "micro_hexapod",
+        "reference",
+        "dissipated power 1 % too large",
+        Formula(
+            "twin.model.machine_model.MachineModel.dissipation",
+            "deflection)[..., 2]",
+            "deflection)[..., 2] * 1.01",
+        ),
+        "driven_motion",
+        "work of the forces less gain of energy and losses at the end",
+    ),
+    Mutation(
+        "stewart",
+        "mujoco",
+        "Euler's method for Runge-Kutta's",
+        Value(INTEGRATORS, EULER),
+        "convergence",
+        "MuJoCo, accurate fidelity",
+    ),
+    Mutation(
+        "stewart",
+        "bullet",
+        "extrapolation from two steps for three",
+        Value("twin.engines.bullet.engine.WEIGHTS", {"accurate": (-1.0, 2.0, 0.0), "fast": (1.0,)}),
+        "convergence",
+        "Bullet, extrapolated: order",
+    ),
+    Mutation(
+        "stewart",
+        "mujoco",
+        "platform 1 % heavier",
+        times("platform.body.mass", 1.01),
+        "closed_loop",
+        "MuJoCo: platform in closed loop",
+    ),
+    Mutation(
+        "driving_simulator",
+        "reference",
+        "a weight of the Runge-Kutta method off by 1e-6",
+        Value("twin.kernels.integrators.dormand_prince.A", A_WRONG),
+        "free_fall",
+        "reference: energy drift",
+    ),
+    Mutation(
+        "stewart",
+        "mujoco",
+        "one loop left open",
+        Formula(
+            "twin.engines.mjcf.robot._add_loops_and_motors",
+            "in machine.loops:",
+            "in machine.loops[1:]:",
+        ),
+        "published",
+        "degrees of freedom",
+    ),
+    Mutation(
+        "srspm",
+        "bullet",
+        "rods 1 % denser",
+        times("leg.rod.density", 1.01),
+        "sinusoidal_forces",
+        "Bullet: largest position error",
+    ),
+    Mutation(
+        "stewart",
+        "mujoco",
+        "platform 1 % heavier",
+        times("platform.body.mass", 1.01),
+        "driven_motion",
+        "MuJoCo: largest position error",
+    ),
+    Mutation(
+        "stewart",
+        "mujoco",
+        "platform: moment about z 1 % larger",
+        inertia("platform.body.inertia", 2, 2, 1.01),
+        "driven_motion",
+        "MuJoCo: largest rotation error",
+    ),
+    Mutation(
+        "stewart",
+        "bullet",
+        "platform 1 % heavier",
+        times("platform.body.mass", 1.01),
+        "driven_motion",
+        "Bullet: largest position error",
+    ),
+    Mutation(
+        "stewart",
+        "bullet",
+        "platform 1 % heavier",
+        times("platform.body.mass", 1.01),
+        "convergence",
+        "Bullet, plain steps: order",
+    ),
+    Mutation(
+        "stewart",
+        "mujoco",
+        "platform 1 % heavier",
+        times("platform.body.mass", 1.01),
+        "convergence",
+        "MuJoCo, fast fidelity (Euler): order",
+    ),
+    Mutation(
+        "stewart",
+        "mujoco",
+        "loops as soft as MuJoCo comes with",
+        Formula(
+            "twin.engines.mujoco.settings.make_settings",
+            "if engine_defaults else loop_solref(timestep)\n"
+            "    own_solimp = DEFAULT_SOLIMP if engine_defaults else LOOP_SOLIMP",
+            "\n    own_solimp = DEFAULT_SOLIMP",
+        ),
+        "constraint_settings",
+        "MuJoCo, tuned: position error, times smaller",
+    ),
+    Mutation(
+        "rss",
+        "bullet",
+        "gaps of loops not corrected",
+        Value("twin.engines.bullet.world.CORRECTION", 0.0),
+        "constraint_settings",
+        "Bullet, tuned, extrapolated: largest loop gap",
+    ),
+    Mutation(
+        "stewart",
+        "bullet",
+        "weights of the extrapolation do not add up to one",
+        Value(
+            "twin.engines.bullet.engine.WEIGHTS", {"accurate": (1 / 3, -2.0, 2.66), "fast": (1.0,)}
+        ),
+        "constraint_settings",
+        "Bullet, tuned, extrapolated: position error, times smaller",
+    ),
+    Mutation(
+        "stewart",
+        "bullet",
+        "platform 1 % heavier",
+        times("platform.body.mass", 1.01),
+        "closed_loop",
+        "Bullet: platform in closed loop",
+    ),
+    Mutation(
+        "stewart",
+        "reference",
+        "supervisor's bound of the error 1000 times too tight",
+        Formula(
+            "twin.control.supervisor.Supervisor.check_measurement",
+            "error <= self.following)",
+            "1e3 * error <= self.following)",
+        ),
+        "closed_loop",
+        "safe stops along the heave",
+    ),
+    Mutation(
+        "stewart",
+        "reference",
+        "a safe stop goes on at the speed at which it began",
+        Formula(
+            "twin.control.loop.stop.SafeStop.command",
+            "share * self._from, brakes=self._brakes if braking else None",
+            "self._from",
+        ),
+        "closed_loop",
+        "sensor dropout: actuators' speed",
+    ),
+)
+"""Found by laws, motions and numbers."""
