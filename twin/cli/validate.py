@@ -60,10 +60,11 @@ def validate(
         bold=True,
     )
     said = counts["statements"]
-    line(
-        f"published statements: {said['reproduced']} reproduced, {said['differs']} differ, "
-        f"{said['not_given']} not given; {said['changed']} not as on record"
-    )
+    if any(said.values()):
+        line(
+            f"published statements: {said['reproduced']} reproduced, {said['differs']} differ, "
+            f"{said['not_given']} not given; {said['changed']} not as on record"
+        )
     for path in (out, json):
         if path is not None:
             line(f"wrote {path}")
