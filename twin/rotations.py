@@ -61,19 +61,50 @@ def quaternion_from_angles(angles: Any, name: str = "yaw_pitch_roll") -> FloatAr
     Raises:
         InputError: wrong shape, not finite, unknown convention.
     """
-    from scipy.spatial.transform import Rotation
-
     chosen = convention(name)
     values = as_floats(angles, "angles", len(chosen.angles))
     flat = values.reshape(-1, values.shape[-1])
+    quaternion = np.empty((len(flat), 4))
     if name == "rodrigues":
-        rotation = Rotation.from_quat(np.hstack([flat, np.ones((len(flat), 1))]))
+        quaternion[:, 0], quaternion[:, 1:] = 1.0, flat
+        quaternion /= np.linalg.norm(quaternion, axis=1, keepdims=True)
     elif chosen.sequence:
-        rotation = Rotation.from_euler(chosen.sequence, flat)
+        quaternion[:] = _about_axes(chosen.sequence, 0.5 * flat.T).T
     else:
-        rotation = Rotation.from_rotvec(flat)
-    quaternion: FloatArray = rotation.as_quat(canonical=True)[:, [3, 0, 1, 2]]
-    return quaternion.reshape((*values.shape[:-1], 4))
+        half = 0.5 * np.linalg.norm(flat, axis=1)
+        quaternion[:, 0] = np.cos(half)
+        quaternion[:, 1:] = 0.5 * np.sinc(half / np.pi)[:, None] * flat
+    return _canonical(quaternion).reshape((*values.shape[:-1], 4))
+
+
+TIMES_UNIT = {
+    "X": ([1, 0, 3, 2], np.array([[-1.0], [1.0], [1.0], [-1.0]])),
+    "Y": ([2, 3, 0, 1], np.array([[-1.0], [-1.0], [1.0], [1.0]])),
+    "Z": ([3, 2, 1, 0], np.array([[-1.0], [1.0], [-1.0], [1.0]])),
+}
+"""Columns and signs of a quaternion times the unit i, j or k."""
+
+
+def _about_axes(sequence: str, halves: FloatArray) -> FloatArray:
+    """Return the quaternions `(4, m)` of half angles `(k, m)` about scipy's sequence of axes."""
+    if sequence.islower():
+        # Fixed axes are moving ones in reverse.
+        sequence, halves = sequence[::-1].upper(), halves[::-1]
+    result = np.zeros((4, halves.shape[1]))
+    result[0] = 1.0
+    for axis, cosine, sine in zip(sequence, np.cos(halves), np.sin(halves), strict=True):
+        columns, signs = TIMES_UNIT[axis]
+        result = cosine * result + sine * signs * result[columns]
+    return result
+
+
+def _canonical(quaternion: FloatArray) -> FloatArray:
+    """Return quaternions `(m, 4)` whose first entry other than zero is positive."""
+    first = quaternion[:, 0]
+    if first.min(initial=1.0) <= 0.0:
+        leading = (quaternion != 0.0).argmax(axis=1)
+        quaternion[quaternion[np.arange(len(first)), leading] < 0.0] *= -1.0
+    return quaternion
 
 
 def angles_from_quaternion(quaternion: Any, name: str = "yaw_pitch_roll") -> FloatArray:

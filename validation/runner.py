@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time as clock
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
@@ -150,7 +151,7 @@ def _outcomes(tasks: list[Task], jobs: int) -> Iterator[tuple[Task, CaseResult]]
         yield from ((task, run_case(task)) for task in tasks)
         return
     # Spawned, not forked: engines and compiled code hold threads that do not survive a fork.
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    with _one_thread_each(), ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         # A long case begun last would keep one core busy alone.
         costly = sorted(tasks, key=lambda task: -load_case(task[2]).CASE.cost)
         waiting = {pool.submit(run_case, task): task for task in costly}
@@ -159,6 +160,18 @@ def _outcomes(tasks: list[Task], jobs: int) -> Iterator[tuple[Task, CaseResult]]
                 yield waiting[future], _collected(future, waiting[future])
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Give processes begun herein one thread each: more would wait for each other, at full load."""
+    before = dict(os.environ)
+    os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"))
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def _collected(future: Future[CaseResult], task: Task) -> CaseResult:

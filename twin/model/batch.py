@@ -13,8 +13,8 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 
-SMALLEST_CHUNK = 256
-"""States below which handing work to a thread (some 20 us) costs more than it saves."""
+SMALLEST_CHUNK = 1024
+"""States below which handing work to a thread (some 100 us) costs more than it saves."""
 
 
 @lru_cache(maxsize=1)
@@ -26,10 +26,11 @@ def _pool(process: int) -> ThreadPoolExecutor:
 
 @lru_cache(maxsize=1)
 def usable_cores() -> int:
-    """Return how many cores this process may use."""
+    """Return how many cores this process may use; no more than `NUMBA_NUM_THREADS`, if set."""
+    limit = int(os.environ.get("NUMBA_NUM_THREADS", 1 << 16))
     if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+        return min(limit, len(os.sched_getaffinity(0)))
+    return min(limit, os.cpu_count() or 1)
 
 
 def on_threads(kernel: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:

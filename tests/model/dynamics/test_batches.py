@@ -47,6 +47,12 @@ CALLS: dict[str, Callable[[Platform, States], Any]] = {
 }
 
 
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Split batches of this size, for fewer states."""
+    monkeypatch.setattr(batch, "SMALLEST_CHUNK", 256)
+
+
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
 def test_batch_equals_single(platform: Platform, states: Any, call: Any) -> None:
     together = call(platform, states)

@@ -9,7 +9,6 @@ import numpy as np
 from twin.basics.arrays import FloatArray, IndexArray
 from twin.engines.bullet.library import bullet, load
 from twin.engines.mechanism.mechanism import Mechanism
-from twin.engines.urdf.robot import legs_urdf, platform_urdf
 from twin.machine.mechanism.parts import PLATFORM
 
 BASE_LINK = -1
@@ -31,8 +30,8 @@ class Bodies:
         joints: links by the names of the joints that move them.
     """
 
-    def __init__(self, machine: Mechanism, client: int) -> None:
-        """Load the machine's multibodies.
+    def __init__(self, machine: Mechanism, texts: tuple[str, str], client: int) -> None:
+        """Load the machine's multibodies from the URDF of its legs and of its platform.
 
         Raises:
             InputError: Bullet refuses the machine.
@@ -40,8 +39,8 @@ class Bodies:
         self.links: dict[str, Link] = {}
         self.joints: dict[str, Link] = {}
         self._client = client
-        self._collect(load(legs_urdf(machine), client, fixed=True))
-        moving = load(platform_urdf(machine), client, fixed=not machine.floats)
+        self._collect(load(texts[0], client, fixed=True))
+        moving = load(texts[1], client, fixed=not machine.floats)
         self._collect(moving)
         if machine.floats:
             self.links[PLATFORM] = Link(moving, BASE_LINK)

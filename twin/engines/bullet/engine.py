@@ -24,6 +24,7 @@ from twin.engines.mechanism.assembly import make_mechanism
 from twin.engines.mechanism.joints import joint_motion
 from twin.engines.mechanism.payload import as_segments, plain
 from twin.engines.stability import check_timestep
+from twin.engines.urdf.robot import legs_urdf, platform_urdf
 from twin.model.ball.ball import Ball
 from twin.model.ball.position import place_on_plate
 from twin.model.engine import Fidelity, State
@@ -101,7 +102,8 @@ class BulletEngine(BaseEngine):
         self._join_steps = max(1, round(join_time(platform) / self.timestep))
         self._readings = np.empty((len(self._weights), sum(sizes)))
         self._reading = np.empty(sum(sizes))
-        self._make = partial(World, self._machine, engine_defaults=engine_defaults)
+        texts = legs_urdf(self._machine), platform_urdf(self._machine)
+        self._make = partial(World, self._machine, texts, engine_defaults=engine_defaults)
         self._worlds: list[World] = []
         self._open()
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 import weakref
 from collections.abc import Iterable
-from pathlib import Path
 
 import numpy as np
 
@@ -13,7 +11,7 @@ from twin.basics.arrays import FloatArray, IndexArray
 from twin.engines.bullet.ball import BulletBall
 from twin.engines.bullet.bodies import Bodies, Link, by_multibody, reader_of
 from twin.engines.bullet.frames import PlatformFrame, inertial_frame
-from twin.engines.bullet.library import bullet, connect, disconnect, quiet
+from twin.engines.bullet.library import bullet, connect, disconnect, quiet, temporary_file
 from twin.engines.mechanism.joints import JointForces, JointMotion
 from twin.engines.mechanism.mechanism import Mechanism
 from twin.kernels.loop_gaps import largest_gap
@@ -33,15 +31,29 @@ UNBOUNDED = 1e100
 class World:
     """A physics client with one machine, stepped by `timestep` [s]."""
 
-    def __init__(self, machine: Mechanism, timestep: float, *, engine_defaults: bool) -> None:
-        """Load the machine; with `engine_defaults` solver, damping and limits stay Bullet's own."""
+    def __init__(
+        self,
+        machine: Mechanism,
+        texts: tuple[str, str],
+        timestep: float,
+        *,
+        engine_defaults: bool,
+    ) -> None:
+        """Load the machine; with `engine_defaults` solver, damping and limits stay Bullet's own.
+
+        Args:
+            machine: what moves.
+            texts: its legs and its platform as URDF.
+            timestep: step [s].
+            engine_defaults: change no settings.
+        """
         self._machine = machine
         self._client = connect()
         self._options = {"physicsClientId": self._client}
         self.close = weakref.finalize(self, disconnect, self._client)
         with quiet():
             self._set_up(timestep, engine_defaults=engine_defaults)
-            self._bodies = Bodies(machine, self._client)
+            self._bodies = Bodies(machine, texts, self._client)
             self._let_go(engine_defaults=engine_defaults)
             self._close_loops(engine_defaults=engine_defaults)
             self._add_ball()
@@ -144,16 +156,13 @@ class World:
 
     def save(self) -> bytes:
         """Return Bullet's own record of the world: only it holds every bit of the state."""
-        with tempfile.TemporaryDirectory(prefix="twin_") as folder:
-            path = Path(folder) / "world.bullet"
+        with temporary_file(".bullet") as path:
             bullet.saveBullet(str(path), **self._options)
             return path.read_bytes()
 
     def restore(self, saved: bytes) -> None:
         """Return to a record that `save` made of this machine."""
-        with tempfile.TemporaryDirectory(prefix="twin_") as folder:
-            path = Path(folder) / "world.bullet"
-            path.write_bytes(saved)
+        with temporary_file(".bullet", saved) as path:
             bullet.restoreState(fileName=str(path), **self._options)
 
     def _add_ball(self) -> None:
