@@ -113,6 +113,20 @@ def test_an_exact_platform_has_the_ratio_one(stewart: twin.Platform) -> None:
         np.testing.assert_allclose(answer.amplification[band], 1.0, rtol=0, atol=0.02)
 
 
+def test_with_one_clock_the_delay_of_the_platform_stays(stewart: twin.Platform) -> None:
+    motion, late = wanted(6.0), 4e-3
+    time = np.arange(6.0 * 2000) / 2000.0
+    sample = motion(np.maximum(time - late, 0.0))
+    sensor = SENSOR.model_copy(update={"accelerometers": None, "gyroscopes": None})
+    log = InertialUnit(sensor).measure(time, *sample)
+    found = compare_log(stewart, motion, log, sensor, offset=0.0)
+    assert found.alignment.offset == 0.0
+    answer = found.responses["wy"]
+    band = (answer.frequency >= 5.0) & (answer.frequency <= 60.0)
+    delay = -np.unwrap(np.angle(answer.transfer[band])) / (2.0 * np.pi * answer.frequency[band])
+    np.testing.assert_allclose(delay, late, rtol=0, atol=2e-4)
+
+
 def test_turned_sensors_show_axes_in_other_channels() -> None:
     quarter = InertialSensor(source="test", attitude=(np.pi / 2, 0.0, 0.0))
     level = InertialSensor(source="test")

@@ -223,8 +223,11 @@ def compare_log(
     *,
     resolution: float = RESOLUTION,
     largest_gap: float = 0.05,
+    offset: float | None = None,
 ) -> InertialComparison:
     """Return the response of a machine to a motion, from the log of a sensor on its platform.
+
+    Without a common clock the log is aligned, and the platform's mean delay is lost.
 
     Args:
         platform: the machine, for its gravity.
@@ -233,6 +236,8 @@ def compare_log(
         sensor: its place, axes, bandwidth and damping.
         resolution: of the spectra [Hz].
         largest_gap: [s] of lost messages that may be filled in.
+        offset: [s] time of the log at which the motion starts, where both have one clock; default:
+            where they agree best.
 
     Raises:
         InputError: a log that is too short or too coarse, or agrees with the motion nowhere.
@@ -248,6 +253,8 @@ def compare_log(
     begin = np.arange(max(count, 2)) / even.rate
     reference = reference_readings(sensor, motion, begin, gravity, filtered=True)
     found = align(reference, even.readings, even.rate)
+    if offset is not None:
+        found = found._replace(offset=offset - float(even.time[0]))
     time = even.time - even.time[0] - found.offset
     inside = (time >= -1e-9) & (time <= motion.duration + 1e-9)
     time, measured = time[inside], even.readings[inside]
