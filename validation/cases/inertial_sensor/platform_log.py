@@ -30,7 +30,7 @@ than what the thesis' model moves."""
 PERIOD, STEP = 1e-3, 5e-4
 """[s] of the cascade, and of the engine and the drives"""
 
-DURATION, TANK_DURATION = 5.0, 3.0
+DURATION, TANK_DURATION = 4.0, 3.0
 """[s] of runs along sines and along the tank motion"""
 
 FADE, BEYOND = 0.5, 0.01

@@ -193,6 +193,10 @@ def test_an_unknown_correction_is_refused() -> None:
 class Broken(LengthInput):
     """A length that is no number after a second."""
 
+    def scaled(self, share: float) -> Broken:
+        """Return the input: it has no size."""
+        return self
+
     def sample(self, time: Any) -> InputSample:
         """Return 0.35 m at rest, then NaN."""
         length = np.where(np.asarray(time) < 1.0, 0.35, np.nan)
