@@ -16,7 +16,7 @@ from twin.papers.driving_simulator.studies.motion_ranges import translational_en
 from twin.papers.driving_simulator.studies.redundancy import wrong_length
 from twin.simulation.trajectory import Trajectory
 from twin.validation.cases.driving_simulator.paper_machine import coordinates_of, small_angles
-from twin.validation.measures.comparison import log_curve
+from twin.validation.measures.comparison import LABELS, log_curve
 from twin.validation.results import Curve, Field, Map, Panel, Plot
 
 DEGREES = 180.0 / np.pi
@@ -144,7 +144,7 @@ def engines_plot(
     for course in courses:
         kept = slice(None, None, max(1, len(course.time) // 300))
         time, found = course.time[kept], coordinates_of(course.pose)[kept]
-        paper, label = small_angles(plate, inputs, time), course.engine
+        paper, label = small_angles(plate, inputs, time), LABELS[course.engine]
         heave.append(Curve(label, time, 1e3 * found[:, 0]))
         missed.append(Curve(label, time, 1e3 * (found - paper)[:, 0]))
         for k, axis in ((1, "roll"), (2, "pitch")):

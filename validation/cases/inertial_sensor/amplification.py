@@ -11,6 +11,7 @@ from twin.analysis.frequency.estimate import spectra
 from twin.analysis.inertial.report import decibels
 from twin.basics.arrays import FloatArray
 from twin.validation.cases.inertial_sensor.platform_log import (
+    BAND,
     CHANNEL,
     COHERENT,
     PERIOD,
@@ -108,7 +109,7 @@ def amplified(run: LoggedRun) -> bool:
 
 def _lines(run: LoggedRun) -> int:
     frequency = run.response.frequency
-    return int(((frequency >= BANDS[0][0]) & (frequency <= BANDS[-1][1])).sum())
+    return int(((frequency >= BAND[0]) & (frequency <= BAND[1])).sum())
 
 
 def amplification_table(logs: PlatformLogs) -> Table:
@@ -139,14 +140,14 @@ def amplification_plots(logs: PlatformLogs) -> tuple[Plot, ...]:
     sizes, coherences = [], []
     for name, run in logs.runs.items():
         found = run.response
-        shown = (found.frequency > 0.0) & (found.frequency < 80.0)
+        shown = (found.frequency >= BAND[0]) & (found.frequency <= BAND[1])
         frequency = found.frequency[shown]
         ratio = decibels(found.amplification[shown])
         sizes.append(Curve(f"{name}, log", frequency, ratio, "markers"))
         sizes.append(Curve(f"{name}, platform", frequency, decibels(run.amplification()[shown])))
         coherences.append(Curve(name, frequency, found.coherence[shown]))
     change = logs.change
-    some = (change.frequency > 0.4) & (change.frequency < 80.0)
+    some = (change.frequency >= BAND[0]) & (change.frequency <= BAND[1])
     gain = decibels(np.abs(change.gains["pitch"][some]))
     sizes.append(Curve(f"{PROPORTIONAL}, compensation", change.frequency[some], gain, "dash"))
     tank = logs.tank
