@@ -68,7 +68,7 @@ def run(platform: Platform) -> CaseResult:
         *(shell_measures(platform, found) if platform.leg.is_straight else ()),
         *(plate_measures(platform, found, ranges) if platform.leg.has_foot else ()),
         *_symmetry(platform),
-        *_differences(platform),
+        *_differences(platform, found),
         *(_reached(platform) if platform.dof == 6 else ()),
         *(_fall(platform) if platform.name == "srspm" else ()),
     ]
@@ -102,11 +102,10 @@ def _symmetry(platform: Platform) -> Iterator[Entry]:
     yield Measure("workspace after a third of a turn", off, EDGE, "bisection and rounding")
 
 
-def _differences(platform: Platform) -> Iterator[Entry]:
+def _differences(platform: Platform, found: Region) -> Iterator[Entry]:
     """Compare condition number and stiffness with differences of the inverse kinematics."""
     scale = characteristic_scale(platform)
-    chart = Chart.about(platform, own_axes(platform)[:3])
-    poses = chart.poses(0.3 * wander(chart)[::2000] * chart.scale)
+    poses = found.chart.poses(0.3 * found.surface[::200])
     step = 1e-3
     slopes = []
     for factor in (1.0, 0.5):
