@@ -82,7 +82,7 @@ TIMES_UNIT = {
     "Y": ([2, 3, 0, 1], np.array([[-1.0], [-1.0], [1.0], [1.0]])),
     "Z": ([3, 2, 1, 0], np.array([[-1.0], [1.0], [-1.0], [1.0]])),
 }
-"""Columns and signs of a quaternion times the unit i, j or k."""
+"""Entries and signs of a quaternion times the unit i, j or k."""
 
 
 def _about_axes(sequence: str, halves: FloatArray) -> FloatArray:
@@ -92,10 +92,15 @@ def _about_axes(sequence: str, halves: FloatArray) -> FloatArray:
         sequence, halves = sequence[::-1].upper(), halves[::-1]
     result = np.zeros((4, halves.shape[1]))
     result[0] = 1.0
-    for axis, cosine, sine in zip(sequence, np.cos(halves), np.sin(halves), strict=True):
-        columns, signs = TIMES_UNIT[axis]
-        result = cosine * result + sine * signs * result[columns]
+    for axis, half in zip(sequence, halves, strict=True):
+        result = np.cos(half) * result + np.sin(half) * times_unit(result, axis)
     return result
+
+
+def times_unit(quaternion: FloatArray, axis: str) -> FloatArray:
+    """Return the products `(4, m)` of quaternions `(4, m)` and the unit of an axis, X, Y or Z."""
+    columns, signs = TIMES_UNIT[axis]
+    return np.asarray(signs * quaternion[columns])
 
 
 def _canonical(quaternion: FloatArray) -> FloatArray:

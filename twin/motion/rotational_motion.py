@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, flatten_batch
-from twin.rotations import convention, cross, quaternion_product, rotated
+from twin.rotations import convention, cross, times_unit
 
 SERIES_BELOW = 1.0
 """Squared angle [rad2] below which series are used; the closed forms lose digits near zero."""
@@ -31,23 +31,22 @@ class RotationSample(NamedTuple):
 def _euler_kinematics(
     sequence: str, angles: FloatArray, rates: FloatArray, accelerations: FloatArray
 ) -> RotationSample:
-    count = len(angles)
-    quaternion = np.tile([1.0, 0.0, 0.0, 0.0], (count, 1))
-    velocity = np.zeros((count, 3))
-    acceleration = np.zeros((count, 3))
-    columns = range(len(sequence))
     # Rotations about fixed axes are those about moving axes in the opposite order.
-    for i in columns if sequence.isupper() else reversed(columns):
-        local = np.zeros((count, 3))
-        local[:, "xyz".index(sequence[i].lower())] = 1.0
-        axis = rotated(quaternion, local)
-        rate = rates[:, i : i + 1]
-        # The axis is carried by the rotations before it, hence velocity x axis.
-        acceleration += accelerations[:, i : i + 1] * axis + rate * cross(velocity, axis)
-        velocity += rate * axis
-        half = 0.5 * angles[:, i : i + 1]
-        quaternion = quaternion_product(quaternion, np.hstack([np.cos(half), np.sin(half) * local]))
-    return RotationSample(quaternion, velocity, acceleration)
+    columns = range(len(sequence)) if sequence.isupper() else reversed(range(len(sequence)))
+    quaternion = np.zeros((4, len(angles)))
+    quaternion[0] = 1.0
+    velocity, acceleration = np.zeros((2, 3, len(angles)))
+    for i in columns:
+        turned = times_unit(quaternion, sequence[i].upper())
+        # The vector of turned * conjugate of quaternion: the axis in the base.
+        axis = quaternion[0] * turned[1:] - turned[0] * quaternion[1:]
+        axis += cross(quaternion[1:].T, turned[1:].T).T
+        # It is carried by the rotations before it, hence velocity x axis.
+        acceleration += accelerations[:, i] * axis + rates[:, i] * cross(velocity.T, axis.T).T
+        velocity += rates[:, i] * axis
+        half = 0.5 * angles[:, i]
+        quaternion = np.cos(half) * quaternion + np.sin(half) * turned
+    return RotationSample(quaternion.T, velocity.T, acceleration.T)
 
 
 def rodrigues_kinematics(

@@ -13,7 +13,6 @@ from typing import Any
 from twin.basics.optional import optional
 from twin.errors import InputError
 
-
 MEMORY = "/dev/shm"
 
 
@@ -52,7 +51,7 @@ with quiet():
 
 @contextmanager
 def temporary_file(ending: str, content: bytes = b"") -> Iterator[Path]:
-    """Lend a file, in memory where there is a place for it: Bullet reads and writes nothing else."""
+    """Lend a file, in memory where there is a place for it: Bullet takes nothing but files."""
     folder = MEMORY if os.access(MEMORY, os.W_OK) else None
     handle, name = tempfile.mkstemp(ending, "twin_", folder)
     path = Path(name)
