@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
-from concurrent.futures import Future
+from concurrent.futures import Future, ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from twin.errors import (
     TwinError,
 )
 from twin.machine.catalogue import parameters_path
+from twin.model.batch import usable_cores
 from twin.simulation.platform import Platform
 from twin.validation import runner
 from twin.validation.case import Case
@@ -233,3 +236,12 @@ def test_all_cases_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_errors_are_the_packages_own() -> None:
     with pytest.raises(TwinError):
         run("stewart\0", "projection")
+
+
+@pytest.mark.quick
+def test_processes_of_a_run_have_one_thread_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "5")
+    with runner._one_thread_each(), ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        assert pool.submit(usable_cores).result() == 1
+        assert pool.submit(os.getenv, "OPENBLAS_NUM_THREADS").result() == "1"
+    assert os.environ["OPENBLAS_NUM_THREADS"] == "5"

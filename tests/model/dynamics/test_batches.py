@@ -121,3 +121,9 @@ def test_arguments_are_left_alone(platform: Platform, states: Any) -> None:
         call(platform, states)
     for rows, copy in zip(states, copies, strict=True):
         np.testing.assert_array_equal(rows, copy)
+
+
+@pytest.mark.quick
+def test_a_limit_of_threads_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
+    assert batch.usable_cores.__wrapped__() == 1
