@@ -13,7 +13,7 @@ from twin.engines.mechanism.assembly import make_mechanism
 from twin.engines.mjcf.ball import BALL
 from twin.engines.mujoco.model import compile_model
 from twin.engines.mujoco.platform import FreeBody
-from twin.engines.urdf.robot import platform_urdf
+from twin.engines.urdf.robot import legs_urdf, platform_urdf
 from twin.model.ball.ball import ball_for
 from twin.model.ball.position import on_plate
 from twin.model.motions import REST
@@ -74,7 +74,9 @@ def test_bullet_model() -> None:
 
     platform = twin.load("driving_simulator")
     ball = ball_for(platform.parameters)
-    world = World(make_mechanism(platform.parameters, (), ball), 1e-3, engine_defaults=False)
+    machine = make_mechanism(platform.parameters, (), ball)
+    texts = legs_urdf(machine), platform_urdf(machine)
+    world = World(machine, texts, 1e-3, engine_defaults=False)
     client = world._client
     last = bullet.getNumBodies(physicsClientId=client) - 1
     found = bullet.getDynamicsInfo(last, -1, physicsClientId=client)
