@@ -55,7 +55,7 @@ ROUNDINGS = {
 """Roundings of the largest terms that e1, e2 and e3 may hold: constraints that are integrated, a
 root that is tracked, a Jacobian that becomes singular at the end, alike in both actuator spaces.
 Processors round differently: 2 to 4 roundings were found with two of them, 235 at the end of the
-actuator spaces. A wrong term of the constraints leaves 1e-8 at least."""
+actuator spaces."""
 
 PRINTED_STOP = 0.48
 """[s] at which actuator-space simulations end; section 5.2, table 6."""
