@@ -1,6 +1,7 @@
 # make report   environment, install, validation report (report.html, report.json)
 # make test     environment, install, tests
 # make check    lint, types and the quick tier of the tests: a minute, for those who change the code
+# make mutations  models made wrong on purpose: each must fail a measure of the report
 # make test-rl  tests of training, of sweeps on a cluster and of environments with the oldest Gymnasium, in an environment of their own
 
 VENV := .venv

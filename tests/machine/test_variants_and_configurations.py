@@ -199,3 +199,15 @@ def test_merging_leaves_its_arguments_alone() -> None:
     }
     assert table["inner"]["c"] == 3
     assert merged(table, {"a": 2, "source": "D"}, "C")["source"] == "D"
+
+
+def test_a_file_is_read_anew_when_its_text_has_changed(tmp_path: Path) -> None:
+    file, text = tmp_path / "platform.toml", SHIPPED["stewart"].read_text("utf-8")
+    assert text.count("\ngravity = 9.81\n") == 1
+    file.write_text(text, "utf-8")
+    first = read_parameters(file)
+    assert read_parameters(file) is first
+    file.write_text(text.replace("\ngravity = 9.81\n", "\ngravity = 1.62\n"), "utf-8")
+    assert (first.gravity, read_parameters(file).gravity) == (9.81, 1.62)
+    file.write_text(text, "utf-8")
+    assert read_parameters(file, "hardware").configuration != first.configuration
