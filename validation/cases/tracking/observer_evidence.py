@@ -138,7 +138,7 @@ def evidence_statements(
             "the cascade there too is no merit of its estimates but of torque mode: there the "
             "controller closes the velocity loop, while the cascade's drives follow, at their "
             "shorter step, a speed that is held for a control period.",
-            alone[1] / with_both[1] < DISTINCT,
+            bool((alone / with_both).max() < DISTINCT and _apart(found, motion) < NEAR),
         ),
         THESIS["observer_in_real_time"].judged(
             f"On the hardware plant feeding the disturbance forward takes the rotation error from "
