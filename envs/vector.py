@@ -22,7 +22,7 @@ from twin.envs.environment import (
 )
 from twin.envs.episodes import Episodes
 from twin.envs.task import Task
-from twin.errors import ClosedEngineError, InputError, StateError
+from twin.errors import ClosedEngineError, InputError, StateError, brief
 from twin.simulation.platform import Platform
 
 MODES = tuple(mode.value for mode in AutoresetMode)
@@ -256,7 +256,7 @@ def _steps(value: Any) -> int | None:
     if value is None or value == -1:  # as in `gymnasium.make`
         return None
     if type(value) is not int or value < 1:
-        raise InputError("max_episode_steps", f"must be a whole number from 1, not {value!r}")
+        raise InputError("max_episode_steps", f"must be a whole number from 1, not {brief(value)}")
     return value
 
 
@@ -275,7 +275,7 @@ def _seeds(seed: Any, size: int) -> list[Any]:
     if isinstance(seed, (int, np.integer)):
         return [int(seed) + index for index in range(size)]
     if not isinstance(seed, (Sequence, np.ndarray)) or isinstance(seed, str):
-        raise InputError("seed", f"must be one number, or {size}, not {seed!r}")
+        raise InputError("seed", f"must be one number, or {size}, not {brief(seed)}")
     seeds = [int(each) if isinstance(each, np.integer) else each for each in seed]
     if len(seeds) != size:
         raise InputError("seed", f"must be one number, or {size}, not {len(seeds)}")

@@ -2,9 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from reprlib import Repr
 from typing import Any
+
+MOST = 10
+"""Entries of a list that a message names; of more it gives the number."""
+
+LONGEST = 2000
+"""Characters of a message, beyond which it is cut."""
+
+_SHORT = Repr()
+_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = _SHORT.maxarray = MOST
+_SHORT.maxstring = _SHORT.maxother = 200
+_SHORT.maxlevel = 3
+
+
+def brief(value: Any) -> str:
+    """Return a value as a message shows it: ten entries of a long list, and their number."""
+    try:
+        text = _SHORT.repr(value)
+    except Exception:  # an integer of 5,000 digits, an object whose own description fails
+        return f"a value of type {type(value).__name__}"
+    more = isinstance(value, list | tuple | dict | set | frozenset) and len(value) > MOST
+    return f"{text} ({len(value)} entries)" if more else text
+
+
+def listed(names: Iterable[Any], separator: str = ", ") -> str:
+    """Return names one after the other; of more than ten the first ten and the number of others."""
+    texts = [str(name) for name in names]
+    more = [f"and {len(texts) - MOST} more"] if len(texts) > MOST else []
+    return separator.join(texts[:MOST] + more)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}... ({len(text)} characters)"
 
 
 class TwinError(Exception):
@@ -19,9 +52,9 @@ class InputError(TwinError, ValueError):
     """
 
     def __init__(self, field: str, message: str) -> None:
-        super().__init__(f"{field}: {message}")
-        self.field = field
-        self.message = message
+        self.field = _cut(field)
+        self.message = _cut(message)
+        super().__init__(f"{self.field}: {self.message}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Keep the error intact across processes."""
@@ -37,8 +70,9 @@ class ParameterError(TwinError, ValueError):
     """
 
     def __init__(self, file: str | Path, problems: Sequence[tuple[str, str]]) -> None:
-        lines = "\n".join(f"  {field}: {message}" for field, message in problems)
-        super().__init__(f"{file}:\n{lines}")
+        lines = (f"  {_cut(field)}: {_cut(message)}" for field, message in problems[:MOST])
+        more = [f"  and {len(problems) - MOST} more"] if len(problems) > MOST else []
+        super().__init__("\n".join([f"{file}:", *lines, *more]))
         self.file = Path(file)
         self.problems = tuple(problems)
 
@@ -57,7 +91,8 @@ class MachineNotFoundError(TwinError, FileNotFoundError):
 
     def __init__(self, name: str, known: Sequence[str]) -> None:
         super().__init__(
-            f"no machine called {name!r} and no such file; known machines: {', '.join(known)}. "
+            f"no machine called {_cut(name)!r} and no such file; known machines: "
+            f"{', '.join(known)}. "
             "Give one of these names or the path of a platform.toml."
         )
         self.name = name

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.motion.cueing import MANOEUVRES, Car, Manoeuvre, make_manoeuvre, read_manoeuvre
 from twin.motion.cueing.car import STEP
@@ -185,7 +185,9 @@ def as_manoeuvre(value: Any) -> Manoeuvre | None:
         return _named(value)
     if isinstance(value, str) and not value.lower().endswith(".csv"):
         known = ", ".join((DRIVE, *MANOEUVRES))
-        raise InputError("manoeuvre", f"unknown manoeuvre {value!r}; known: {known}, or a CSV file")
+        raise InputError(
+            "manoeuvre", f"unknown manoeuvre {brief(value)}; known: {known}, or a CSV file"
+        )
     return read_manoeuvre(value)
 
 

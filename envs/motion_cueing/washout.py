@@ -10,7 +10,7 @@ from twin.basics.arrays import FloatArray
 from twin.envs.motion_cueing.arrays import POSE_ACTIONS
 from twin.envs.motion_cueing.task import MotionCueing
 from twin.envs.task import channel_scales, channel_slices
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.motion.axes import AxisSample
 from twin.motion.cueing import AdaptiveWashout, ClassicalWashout, CuedMotion
 from twin.motion.cueing.algorithm import REST
@@ -83,7 +83,7 @@ class MotionPolicy(AxisPolicy):
         """
         super().__init__(environment)
         if not isinstance(motion, CuedMotion):
-            raise InputError("motion", f"must be a CuedMotion, not {motion!r}")
+            raise InputError("motion", f"must be a CuedMotion, not {brief(motion)}")
         self.motion = motion
         self.begin()
 

@@ -18,7 +18,7 @@ from twin.envs.pose_tracking.actions import (
 from twin.envs.pose_tracking.settings import PoseTrackingSettings
 from twin.envs.random_motion import random_motion
 from twin.envs.task import Channel, Start, Task, TaskSettings, read_settings
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.kernels.tasks.pose_tracking.arrays import Limits, Signals
 from twin.kernels.tasks.pose_tracking.task import evaluate
 from twin.model.conditioning import characteristic_length
@@ -74,7 +74,7 @@ class PoseTracking(Task):
         super().__init__(platform, settings, engine, size)
         motion = settings.motion
         if motion is not None and not isinstance(motion, Motion):
-            raise InputError("motion", f"must be a motion of twin.motion, not {motion!r}")
+            raise InputError("motion", f"must be a motion of twin.motion, not {brief(motion)}")
         self._acting = TrackingActions(settings, self.batch, self.scales)
         self.actions = (self._acting.channel,)
         self.observations = self._channels()

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import isfinite, prod
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.errors import InputError
+from twin.errors import InputError, brief
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.int64]
+Kind = TypeVar("Kind")
 
 QUATERNION_TOLERANCE = 1e-6
 """How far the norm of a given quaternion may be from one before it is refused."""
@@ -92,7 +93,7 @@ def positive(value: Any, field: str) -> float:
     """Return `value` as a finite number above zero; raises InputError otherwise."""
     number = as_floats(value, field)
     if number.ndim or number <= 0:
-        raise InputError(field, f"must be one number above zero, got {value!r}")
+        raise InputError(field, f"must be one number above zero, got {brief(value)}")
     return float(number)
 
 
@@ -100,7 +101,15 @@ def not_negative(value: Any, field: str) -> float:
     """Return a finite number that is zero or more; raises InputError otherwise."""
     number = as_floats(value, field)
     if number.shape != () or not number >= 0.0:
-        raise InputError(field, f"must be zero or more, got {value!r}")
+        raise InputError(field, f"must be zero or more, got {brief(value)}")
+    return float(number)
+
+
+def bounded(value: Any, field: str, low: float, high: float) -> float:
+    """Return `value` as one finite number from `low` to `high`; raises InputError otherwise."""
+    number = as_floats(value, field)
+    if number.ndim or not low <= number <= high:
+        raise InputError(field, f"must be one number from {low:g} to {high:g}, got {brief(value)}")
     return float(number)
 
 
@@ -119,14 +128,30 @@ def one_or_each(value: Any, field: str, count: int, *, zero: bool = False) -> Fl
     numbers = as_floats(value, field)
     least = "zero or more" if zero else "above zero"
     if numbers.shape not in ((), (count,)) or not (numbers >= 0.0 if zero else numbers > 0.0).all():
-        raise InputError(field, f"must be one number or {count} numbers, {least}, got {value!r}")
+        raise InputError(
+            field, f"must be one number or {count} numbers, {least}, got {brief(value)}"
+        )
     return np.broadcast_to(numbers, (count,)).copy()
 
 
 def as_flag(value: Any, field: str) -> bool:
     """Return `value` if it is True or False; raises InputError otherwise."""
     if not isinstance(value, bool):
-        raise InputError(field, f"must be True or False, not {value!r}")
+        raise InputError(field, f"must be True or False, not {brief(value)}")
+    return value
+
+
+def as_instance(value: Any, field: str, kind: type[Kind]) -> Kind:
+    """Return `value` if it is of a class; raises InputError that names the class otherwise."""
+    if not isinstance(value, kind):
+        raise InputError(field, f"must be a {kind.__name__}, not {brief(value)}")
+    return value
+
+
+def as_text(value: Any, field: str) -> str:
+    """Return `value` if it is a text; raises InputError otherwise."""
+    if not isinstance(value, str):
+        raise InputError(field, f"must be a text, not {brief(value)}")
     return value
 
 
@@ -134,7 +159,7 @@ def one_of(value: Any, field: str, known: Iterable[str]) -> str:
     """Return `value` if it is among the `known` names; raises InputError listing them otherwise."""
     names = tuple(known)
     if not isinstance(value, str) or value not in names:
-        raise InputError(field, f"unknown {field} {value!r}; known: {', '.join(names)}")
+        raise InputError(field, f"unknown {field} {brief(value)}; known: {', '.join(names)}")
     return value
 
 

@@ -7,6 +7,8 @@ import time as clock
 from importlib import import_module
 from typing import Any
 
+from twin.errors import InputError, brief
+
 PATIENCE = 2.0
 """Seconds of computing after which a progress bar appears."""
 
@@ -30,7 +32,12 @@ class Progress:
             steps: how many.
             shown: True to show it at once, False never, None when it takes a while.
             every: steps between two looks at the clock; 1 where each step takes long.
+
+        Raises:
+            InputError: `shown` is none of these.
         """
+        if shown is not None and not isinstance(shown, bool):
+            raise InputError("progress", f"must be True, False or None, not {brief(shown)}")
         self._title = title
         self._steps = steps
         self._shown = shown

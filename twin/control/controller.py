@@ -11,7 +11,7 @@ from twin.basics.arrays import FloatArray, one_or_each, positive, read_only
 from twin.control.gains import suitable_velocity_loop
 from twin.control.reference import Reference, sample_reference, still_reference
 from twin.control.supervisor import Supervisor
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion
 from twin.plant.signals import Command, Measurement
@@ -104,7 +104,7 @@ class Controller(ABC):
             SingularPoseError: it passes a singular pose; likewise.
         """
         if not isinstance(reference, Reference):
-            raise InputError("reference", f"must be a Reference, not {reference!r}")
+            raise InputError("reference", f"must be a Reference, not {brief(reference)}")
         self._prepare(_usable(self.platform, reference, self.period, "reference"))
 
     def _prepare(self, reference: Reference) -> None:
@@ -142,5 +142,7 @@ def _usable(platform: MachineModel, reference: Reference, period: float, field: 
     if not rows or not all(np.isfinite(part).all() for part in parts):
         raise InputError(field, "is a reference without rows, or with values that are not finite")
     if type(reference.begin) is not int:
-        raise InputError(field, f"must begin in a whole control period, not {reference.begin!r}")
+        raise InputError(
+            field, f"must begin in a whole control period, not {brief(reference.begin)}"
+        )
     return reference

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, positive, read_only
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.kernels.kinematics.inverse import inverse_kinematics_batch
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.static_deflection import static_deflection
@@ -66,7 +66,7 @@ def sample_reference(
     """
     as_model(platform)
     if not isinstance(motion, Motion):
-        raise InputError("motion", f"must be a motion of twin.motion, not {motion!r}")
+        raise InputError("motion", f"must be a motion of twin.motion, not {brief(motion)}")
     step = positive(period, "period")
     length = positive(motion.duration if duration is None else duration, "duration")
     if length / step > LARGEST_COUNT:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.errors import InputError
+from twin.errors import InputError, brief
 
 if TYPE_CHECKING:
     import gymnasium
@@ -81,7 +81,7 @@ def as_action(action: Any, space: Any) -> Any:
     try:
         found = np.asarray(action, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError("policy", f"gave {action!r}, which is not an action") from None
+        raise InputError("policy", f"gave {brief(action)}, which is not an action") from None
     if found.shape != space.shape:
         raise InputError("policy", f"gave an action of shape {found.shape}, not {space.shape}")
     beyond = np.maximum(found - space.high, space.low - found).max(initial=0.0)

@@ -10,7 +10,7 @@ import numpy as np
 from twin.control import controller_names
 from twin.datasets.actors import Actor, Chance, Function
 from twin.datasets.controller_actor import ControllerActor
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.training.policy import Policy, policy_for
 
 if TYPE_CHECKING:
@@ -53,4 +53,4 @@ def make_actor(policy: Any, env: gymnasium.Env[Any, Any], saved: Policy | None) 
         return ControllerActor(policy, env)
     if callable(policy):
         return Function(policy, getattr(policy, "__name__", type(policy).__name__))
-    raise InputError("policy", f"must be a name, a file or a function, not {policy!r}")
+    raise InputError("policy", f"must be a name, a file or a function, not {brief(policy)}")

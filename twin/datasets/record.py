@@ -18,7 +18,7 @@ from twin.basics.progress import Progress
 from twin.datasets.actors import as_action
 from twin.datasets.choice import make_actor, saved_policy
 from twin.datasets.episode import EpisodeRecord
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.training.environments import channels, checked_environment
 
 if TYPE_CHECKING:
@@ -164,7 +164,8 @@ def _place(dataset: Any) -> Path:
     """Return the folder of a new dataset."""
     if not isinstance(dataset, str) or not DATASET_ID.fullmatch(dataset):
         raise InputError(
-            "dataset", f"must look like namespace/name-v0, not {dataset!r}: letters, digits, - _ /"
+            "dataset",
+            f"must look like namespace/name-v0, not {brief(dataset)}: letters, digits, - _ /",
         )
     place = Path(optional("minari.storage").get_dataset_path(dataset))
     if place.exists():
@@ -174,7 +175,7 @@ def _place(dataset: Any) -> Path:
 
 def _check_whole(value: Any, field: str, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value < SEEDS:
-        raise InputError(field, f"must be a whole number from {least}, not {value!r}")
+        raise InputError(field, f"must be a whole number from {least}, not {brief(value)}")
 
 
 def _make(environment: Any, options: dict[str, Any]) -> gymnasium.Env[Any, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from twin.errors import InputError, MachineNotFoundError
+from twin.errors import InputError, MachineNotFoundError, brief
 
 
 @lru_cache(maxsize=1)
@@ -30,7 +30,7 @@ def parameters_path(machine: str | Path) -> Path:
     """
     if not isinstance(machine, (str, Path)) or not str(machine) or "\0" in str(machine):
         raise InputError(
-            "machine", f"must be a name or the path of a platform.toml, not {machine!r}"
+            "machine", f"must be a name or the path of a platform.toml, not {brief(machine)}"
         )
     if machine in machine_names():
         return assets_folder() / machine / "platform.toml"

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.motion.checks import LARGEST_AMPLITUDE
 from twin.rotations import convention
 
@@ -66,7 +66,7 @@ def axis_values(value: Any, field: str, name: str, *, one_for_all: bool = False)
             column = known_axis(axis, field, name)
             number = as_floats(entry, f"{field}[{axis!r}]")
             if number.ndim:
-                raise InputError(f"{field}[{axis!r}]", f"must be one number, got {entry!r}")
+                raise InputError(f"{field}[{axis!r}]", f"must be one number, got {brief(entry)}")
             result[column] = number
     else:
         array = as_floats(value, field)
@@ -80,5 +80,5 @@ def axis_values(value: Any, field: str, name: str, *, one_for_all: bool = False)
             )
         result = array.copy()
     if np.abs(result).max() > LARGEST_AMPLITUDE:
-        raise InputError(field, f"must not exceed {LARGEST_AMPLITUDE:g}, got {value!r}")
+        raise InputError(field, f"must not exceed {LARGEST_AMPLITUDE:g}, got {brief(value)}")
     return result

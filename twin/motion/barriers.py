@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.basics.arrays import FloatArray, as_floats, read_only
+from twin.basics.arrays import FloatArray, as_floats, bounded, read_only
 from twin.errors import InputError
-from twin.motion.checks import bounded
 
 LARGEST_COUNT = 2_000
 """Barriers on one course: ten minutes at any reasonable speed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from twin.basics.arrays import as_floats
-from twin.errors import InputError
+from twin.errors import InputError, brief
 
 SHORTEST_TIME = 1e-6
 """[s] Below the step of any engine."""
@@ -23,17 +23,9 @@ LARGEST_SAMPLE = 1e30
 """Of recorded columns in any unit; keeps sums, integrals and conversions finite."""
 
 
-def bounded(value: Any, field: str, low: float, high: float) -> float:
-    """Return `value` as one finite number from `low` to `high`; raises InputError otherwise."""
-    number = as_floats(value, field)
-    if number.ndim or not low <= number <= high:
-        raise InputError(field, f"must be one number from {low:g} to {high:g}, got {value!r}")
-    return float(number)
-
-
 def seed_number(value: Any) -> int:
     """Return `value` as a seed: a whole number from 0; raises InputError otherwise."""
     number = as_floats(value, "seed")
     if number.ndim or not 0 <= number < 2**53 or number != int(number):
-        raise InputError("seed", f"must be a whole number from 0, got {value!r}")
+        raise InputError("seed", f"must be a whole number from 0, got {brief(value)}")
     return int(number)

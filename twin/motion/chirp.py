@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, one_of, read_only
+from twin.basics.arrays import FloatArray, bounded, one_of, read_only
 from twin.motion.axes import AxisSample, axis_values
-from twin.motion.checks import LARGEST_FREQUENCY, bounded
+from twin.motion.checks import LARGEST_FREQUENCY
 from twin.motion.motion import Motion
 
 SWEEPS = ("linear", "logarithmic")

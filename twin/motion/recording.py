@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from twin.basics.arrays import FloatArray, one_of, read_only
+from twin.basics.arrays import FloatArray, bounded, one_of, read_only
 from twin.errors import InputError
 from twin.motion.axes import AxisSample
-from twin.motion.checks import bounded
 from twin.motion.motion import Motion
 from twin.motion.samples import (
     ACCELERATION,

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, one_of, positive, read_only
+from twin.basics.arrays import FloatArray, bounded, one_of, positive, read_only
 from twin.motion.axes import AxisSample, axis_values
-from twin.motion.checks import LONGEST_TIME, SHORTEST_TIME, bounded
+from twin.motion.checks import LONGEST_TIME, SHORTEST_TIME
 from twin.motion.motion import Motion, minimum_jerk
 
 Transition = tuple[FloatArray, FloatArray, FloatArray]

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats
+from twin.basics.arrays import FloatArray, as_floats, bounded
 from twin.errors import InputError
 from twin.motion.axes import POSITIONS, axis_names
-from twin.motion.checks import LARGEST_SAMPLE, LONGEST_TIME, SHORTEST_TIME, bounded
+from twin.motion.checks import LARGEST_SAMPLE, LONGEST_TIME, SHORTEST_TIME
 
 STANDARD_GRAVITY = 9.80665
 """[m/s2]"""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import positive
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import (
     ChirpMotion,
@@ -73,7 +73,7 @@ class MotionSpecification(NamedTuple):
             return TankTrackMotion(platform.home, duration=self.duration, peak_pitch=self.amplitude)
         if axis not in axis_names(convention):
             known = ", ".join(axis_names(convention))
-            raise InputError("axis", f"must be one of {known}, not {axis!r}")
+            raise InputError("axis", f"must be one of {known}, not {brief(axis)}")
         size = usual_amplitude(platform, axis) if self.amplitude is None else self.amplitude
         common: dict[str, Any] = {"duration": self.duration, "convention": convention}
         if name in ("step", "lift"):

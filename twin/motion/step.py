@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, read_only
+from twin.basics.arrays import FloatArray, bounded, read_only
 from twin.errors import InputError
 from twin.motion.axes import AxisSample, axis_values
-from twin.motion.checks import LONGEST_TIME, SHORTEST_TIME, bounded
+from twin.motion.checks import LONGEST_TIME, SHORTEST_TIME
 from twin.motion.motion import TIME_ROUNDING, Motion, minimum_jerk
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.motion.checks import LARGEST_SAMPLE
 from twin.motion.samples import Column
 
@@ -188,7 +188,7 @@ def read_table(
             unit, a row is too short or long, a cell is no finite number.
     """
     if not isinstance(path, (str, Path)) or not str(path) or "\0" in str(path):
-        raise InputError("path", f"must be the path of a CSV file, got {path!r}")
+        raise InputError("path", f"must be the path of a CSV file, got {brief(path)}")
     if not isinstance(delimiter, str) or delimiter not in DELIMITERS:
         raise InputError("delimiter", f"must be one of {', '.join(map(repr, DELIMITERS))}")
     file = Path(path)
@@ -225,7 +225,7 @@ def _text_mapping(value: Any, field: str, known: Mapping[str, Column] | None) ->
     if not isinstance(value, Mapping) or not all(
         isinstance(text, str) for pair in value.items() for text in pair
     ):
-        raise InputError(field, f"must map names to names, got {value!r}")
+        raise InputError(field, f"must map names to names, got {brief(value)}")
     for name in value:
         if known is not None and name not in known:
             raise InputError(field, f"there is no column {name!r}; known: {', '.join(known)}")

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import FloatArray, bounded
 from twin.errors import InputError
 from twin.motion.barriers import Barriers, barrier_course
-from twin.motion.checks import bounded, seed_number
+from twin.motion.checks import seed_number
 from twin.motion.motion import Motion
 from twin.motion.multi_sine import FourierMotion
 

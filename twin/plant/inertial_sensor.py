@@ -18,7 +18,7 @@ from twin.basics.arrays import (
     quaternion_norm,
     read_only,
 )
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.kernels.plant.inertial import columns as column
 from twin.kernels.plant.inertial import columns as entry
 from twin.kernels.plant.inertial.sensor import MotionSamples, advance, advance_many, begin
@@ -154,7 +154,7 @@ class InertialUnit:
         from scipy.spatial.transform import Rotation
 
         if not isinstance(parameters, InertialSensor):
-            raise InputError("parameters", f"must be an InertialSensor, not {parameters!r}")
+            raise InputError("parameters", f"must be an InertialSensor, not {brief(parameters)}")
         self.gravity = not_negative(gravity, "gravity")
         self.parameters, self.seed = parameters, seed
         errors, self._noise = seed_sequence(seed, "inertial sensor").spawn(2)

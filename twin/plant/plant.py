@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, positive
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.kernels.plant import actuation as column
 from twin.kernels.plant import reading
 from twin.kernels.plant.actuation import actuate
@@ -73,7 +73,7 @@ class Plant:
         """
         self.platform = as_model(platform)
         if type(seed) is not int or seed < 0:
-            raise InputError("seed", f"must be a whole number, zero or more, not {seed!r}")
+            raise InputError("seed", f"must be a whole number, zero or more, not {brief(seed)}")
         self.seed = seed
         self.dropouts = as_spans(dropouts)
         n = platform.n_actuators

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, read_only
-from twin.errors import InputError
+from twin.errors import InputError, brief
 
 Mode = Literal["velocity", "force"]
 MODES: tuple[Mode, ...] = ("velocity", "force")
@@ -69,7 +69,7 @@ def as_spans(value: Any) -> Spans:
         return tuple(_span(span) for span in value)
     except TypeError:
         raise InputError(
-            "dropouts", f"must be a list of spans (begin, end) [s], not {value!r}"
+            "dropouts", f"must be a list of spans (begin, end) [s], not {brief(value)}"
         ) from None
 
 
@@ -77,9 +77,11 @@ def _span(value: Any) -> tuple[float, float]:
     try:
         begin, end = (float(entry) for entry in value)
     except (TypeError, ValueError):
-        raise InputError("dropouts", f"must be spans (begin, end) [s], not {value!r}") from None
+        raise InputError(
+            "dropouts", f"must be spans (begin, end) [s], not {brief(value)}"
+        ) from None
     if not begin < end:
-        raise InputError("dropouts", f"a span begins before it ends, unlike {value!r}")
+        raise InputError("dropouts", f"a span begins before it ends, unlike {brief(value)}")
     return begin, end
 
 
@@ -90,5 +92,5 @@ def seed_sequence(seed: Any, part: str) -> np.random.SeedSequence:
         InputError: a seed that is no whole number, zero or more.
     """
     if type(seed) is not int or seed < 0:
-        raise InputError("seed", f"must be a whole number, zero or more, not {seed!r}")
+        raise InputError("seed", f"must be a whole number, zero or more, not {brief(seed)}")
     return np.random.SeedSequence([seed, *part.encode()])

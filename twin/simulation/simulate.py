@@ -15,7 +15,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_floats, as_vector, positive
 from twin.basics.progress import Progress
 from twin.engines import make_engine
-from twin.errors import InputError, SimulationStoppedError
+from twin.errors import InputError, SimulationStoppedError, brief
 from twin.model.engine import Engine, State
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.motions import REST
@@ -243,7 +243,7 @@ def _engine(
     if isinstance(engine, str):
         return make_engine(engine, platform, timestep, fidelity, **options)
     if not (callable(getattr(engine, "step", None)) and hasattr(engine, "platform")):
-        raise InputError("engine", f"must be a name or an engine, not {engine!r}")
+        raise InputError("engine", f"must be a name or an engine, not {brief(engine)}")
     given: Engine = engine
     if options or given.platform.hash != platform.hash:
         raise InputError("engine", "must be of this machine, and takes no further options")

@@ -18,7 +18,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_floats, read_only
 from twin.basics.files import write_atomically
 from twin.charts.panels import Axes, Line, columns, legs, panels_figure
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.rotations import angle_between, angles_from_quaternion
 
 FORMAT = 1
@@ -110,7 +110,7 @@ class Trajectory:
             InputError: the ending is not .npz or the place cannot be written to.
         """
         if not isinstance(path, (str, Path)) or Path(path).suffix != ".npz":
-            raise InputError("path", f"must end in .npz, got {path!r}")
+            raise InputError("path", f"must end in .npz, got {brief(path)}")
         arrays = {name: getattr(self, name) for name in ARRAYS}
         arrays |= {SIGNAL + name: value for name, value in self.signals.items()}
         apart = (*ARRAYS, "signals")

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from twin.control import controller_names
+from twin.errors import brief
 from twin.sweep.values import LARGEST_COUNT, Part
 
 Option = bool | int | float | str | tuple[float, ...]
@@ -64,7 +65,7 @@ class ControllerChoice(Part):
     def _known(cls, value: str) -> str:
         name = value.strip().replace(" ", "_").replace("-", "_")
         if name not in controller_names():
-            raise ValueError(f"must be one of {', '.join(controller_names())}, not {value!r}")
+            raise ValueError(f"must be one of {', '.join(controller_names())}, not {brief(value)}")
         return name
 
     @property

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from twin.analysis.tracking import TrackingErrors
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.simulation.platform import Platform
 from twin.simulation.trajectory import Trajectory
 
@@ -69,7 +69,7 @@ def own_measures(name: str, trajectory: Trajectory, platform: Platform) -> dict[
     """
     found = measure_function(name)(trajectory, platform)
     if not isinstance(found, Mapping):
-        raise InputError("measure", f"{name} must return numbers by name, not {found!r}")
+        raise InputError("measure", f"{name} must return numbers by name, not {brief(found)}")
     checked = {}
     for column, value in found.items():
         if not isinstance(column, str) or column in MEASURES:

@@ -9,7 +9,7 @@ from warnings import catch_warnings, filterwarnings
 
 from twin.basics.arrays import one_of
 from twin.basics.optional import optional
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.sweep.cluster import cluster_backend, cluster_cores, connected, ray_library
 from twin.sweep.task import Task
 from twin.sweep.work import Row, run_task
@@ -83,7 +83,7 @@ def check_crew(backend: str, workers: int | None, address: str | None) -> None:
     """
     one_of(backend, "backend", BACKENDS)
     if workers is not None and (type(workers) is not int or workers < 1):
-        raise InputError("workers", f"must be a whole number, one or more, not {workers!r}")
+        raise InputError("workers", f"must be a whole number, one or more, not {brief(workers)}")
     if address is not None and backend != "ray":
         raise InputError("address", f"is of a Ray cluster; the backend is {backend}")
     if backend != "serial":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from twin.basics.optional import optional
 from twin.basics.progress import EVERY, Progress
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.sweep.description import Sweep
 from twin.sweep.folder import SweepFolder
 from twin.sweep.outcomes import Crew, check_crew, crew
@@ -61,9 +61,9 @@ def run_sweep(
         StateError: the cluster itself failed.
     """
     if not isinstance(sweep, Sweep):
-        raise InputError("sweep", f"must be a Sweep, not {sweep!r}")
+        raise InputError("sweep", f"must be a Sweep, not {brief(sweep)}")
     if type(retries) is not int or retries < 1:
-        raise InputError("retries", f"must be a whole number, one or more, not {retries!r}")
+        raise InputError("retries", f"must be a whole number, one or more, not {brief(retries)}")
     check_crew(backend, workers, address)
     optional("pyarrow.parquet")
     tasks = plan(sweep)

@@ -11,7 +11,7 @@ import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.training.policy import Policy, PolicyChannel
 
 OWN = "twin/"
@@ -26,14 +26,14 @@ def checked_environment(environment: Any) -> Iterator[None]:
         InputError: an unknown id, or options that the environment does not take.
     """
     if not isinstance(environment, str):
-        raise InputError("environment", f"must be an id, not {environment!r}")
+        raise InputError("environment", f"must be an id, not {brief(environment)}")
     importlib.import_module("twin.envs")
     try:
         yield
     except (gymnasium.error.Error, ModuleNotFoundError) as error:
         known = ", ".join(sorted(name for name in gymnasium.registry if name.startswith(OWN)))
         raise InputError(
-            "environment", f"cannot make {environment!r} ({error}); known: {known}"
+            "environment", f"cannot make {brief(environment)} ({error}); known: {known}"
         ) from None
     except TypeError as error:
         field = "options" if environment.startswith(OWN) else "environment"

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from twin.basics.arrays import FloatArray, as_floats, read_only
 from twin.basics.files import write_atomically
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.training.settings import Settings, validated
 
 ENDING = ".npz"
@@ -128,7 +128,7 @@ class Policy:
             InputError: the ending is not .npz or the place cannot be written to.
         """
         if not isinstance(path, (str, Path)) or Path(path).suffix != ENDING:
-            raise InputError("path", f"must end in {ENDING}, got {path!r}")
+            raise InputError("path", f"must end in {ENDING}, got {brief(path)}")
         arrays: dict[str, Any] = {"mean": self.mean, "scale": self.scale}
         for k, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
             arrays |= {
@@ -202,7 +202,7 @@ def load_policy(name: str | Path, known: Sequence[str] = ()) -> Policy:
         InputError: an unknown name, or a file without a policy.
     """
     if not isinstance(name, (str, Path)):
-        raise InputError("policy", f"must be a name or a path, not {name!r}")
+        raise InputError("policy", f"must be a name or a path, not {brief(name)}")
     if str(name) in policy_names():
         return Policy.load(Path(str(files("twin.training.policies") / f"{name}{ENDING}")))
     if Path(name).is_file():

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from twin.errors import InputError
+from twin.errors import InputError, brief
 
 Positive = Annotated[float, Field(gt=0.0)]
 Share = Annotated[float, Field(gt=0.0, le=1.0)]
@@ -115,7 +115,9 @@ def training_settings(
         InputError: unknown names or values that cannot be used; names the first of them.
     """
     if algorithm not in ALGORITHMS:
-        raise InputError("algorithm", f"must be one of {', '.join(ALGORITHMS)}, not {algorithm!r}")
+        raise InputError(
+            "algorithm", f"must be one of {', '.join(ALGORITHMS)}, not {brief(algorithm)}"
+        )
     chosen = validated(ALGORITHMS[algorithm], dict(hyperparameters))
     content = {"algorithm": algorithm, "hyperparameters": chosen, **settings}
     found: TrainingSettings = validated(TrainingSettings, content)

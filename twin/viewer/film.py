@@ -10,7 +10,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_flag, positive
 from twin.basics.progress import Progress
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.model.machine_model import MachineModel, as_model
 from twin.simulation.scene import RecordedScenes
 from twin.simulation.trajectory import Trajectory
@@ -174,7 +174,7 @@ def _instant(value: Any, field: str, scenes: RecordedScenes) -> float:
     try:
         time = float(value)
     except (TypeError, ValueError):
-        raise InputError(field, f"must be a number, got {value!r}") from None
+        raise InputError(field, f"must be a number, got {brief(value)}") from None
     if not scenes.start - 1e-9 <= time <= scenes.end + 1e-9:
         raise InputError(field, f"must be from {scenes.start:g} to {scenes.end:g} s, in the run")
     return time

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, read_only
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.model.machine_model import MachineModel
 from twin.motion.axes import axis_names, known_axis
 from twin.motion.motion import as_center
@@ -57,7 +57,9 @@ class Mobility(NamedTuple):
             column = known_axis(axis, "ranges", convention)
             ends = as_floats(pair, f"ranges[{axis!r}]")
             if ends.shape != (2,) or ends[0] > ends[1]:
-                raise InputError(f"ranges[{axis!r}]", f"must be (lowest, highest), got {pair!r}")
+                raise InputError(
+                    f"ranges[{axis!r}]", f"must be (lowest, highest), got {brief(pair)}"
+                )
             low[column], high[column] = ends
         return cls(place, read_only(low), read_only(high), convention)
 

@@ -12,7 +12,7 @@ from twin.analysis.payload.body import Payload, with_payload
 from twin.analysis.stiffness.matrix import strut_springs
 from twin.basics.arrays import FloatArray
 from twin.charts.panels import Axes, Line, columns, legs, panels_figure
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion
 from twin.plant.drives import actuator_limit
@@ -112,9 +112,9 @@ def motor_requirement(
     """
     as_model(platform)
     if not isinstance(motion, Motion):
-        raise InputError("motion", f"must be one of twin.motion, not {motion!r}")
+        raise InputError("motion", f"must be one of twin.motion, not {brief(motion)}")
     if isinstance(samples, bool) or not isinstance(samples, int) or samples < 2:
-        raise InputError("samples", f"must be a whole number from 2 on, got {samples!r}")
+        raise InputError("samples", f"must be a whole number from 2 on, got {brief(samples)}")
     if platform.n_deflections:
         raise InputError(
             "platform",
@@ -188,7 +188,7 @@ def requirement_figure(platform: MachineModel, requirement: MotorRequirement) ->
     """
     length, force = as_model(platform).coordinate_unit, platform.force_unit
     if not isinstance(requirement, MotorRequirement):
-        raise InputError("requirement", f"must be a MotorRequirement, not {requirement!r}")
+        raise InputError("requirement", f"must be a MotorRequirement, not {brief(requirement)}")
     label = "torque" if force == "N m" else "force"
     panels = []
     for title, unit, values, peak in (

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, one_of, positive, read_only
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion.motion import Fade
 from twin.plant.drives import actuator_limit, equivalent_inertia
@@ -234,7 +234,7 @@ def actuator_path(platform: MachineModel, actuator: int) -> Path:
     """
     n = as_model(platform).n_actuators
     if type(actuator) is not int or not 1 <= actuator <= n:
-        raise InputError("actuator", f"must be a number from 1 to {n}, not {actuator!r}")
+        raise InputError("actuator", f"must be a number from 1 to {n}, not {brief(actuator)}")
     if platform.dof != n:
         raise InputError(
             "actuator", f"the actuators of {platform.name} cannot move one at a time; give an axis"

@@ -32,7 +32,7 @@ from twin.basics.arrays import FloatArray, one_of, positive
 from twin.control.cascade import Cascade
 from twin.control.controller import PERIOD, Controller
 from twin.control.reference import Reference, reference_of
-from twin.errors import InputError, StateError
+from twin.errors import InputError, StateError, brief
 from twin.model.machine_model import MachineModel
 from twin.rotations import quaternion_product
 from twin.simulation.simulate import simulate
@@ -251,7 +251,7 @@ def measured_figure(measured: MeasuredResponse) -> Any:
         MissingDependencyError: plotly is not installed.
     """
     if not isinstance(measured, MeasuredResponse):
-        raise InputError("measured", f"must be a MeasuredResponse, not {measured!r}")
+        raise InputError("measured", f"must be a MeasuredResponse, not {brief(measured)}")
     lines = {"platform": measured.platform}
     lines |= {f"actuator {number}": one for number, one in measured.actuators.items()}
     title = f"{measured.machine} on {measured.engine}: {measured.direction}, {measured.controller}"

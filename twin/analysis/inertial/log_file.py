@@ -11,7 +11,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, positive
 from twin.basics.files import write_text
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.motion.samples import ACCELERATION, TIME, Column, Quantity
 from twin.motion.table_file import read_table
 from twin.plant.inertial_sensor import InertialLog
@@ -128,7 +128,7 @@ def read_thesis_log(
 
 def _bare_numbers(path: Any) -> FloatArray:
     if not isinstance(path, (str, Path)) or not str(path) or "\0" in str(path):
-        raise InputError("path", f"must be the path of a text file, got {path!r}")
+        raise InputError("path", f"must be the path of a text file, got {brief(path)}")
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

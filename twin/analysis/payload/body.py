@@ -19,7 +19,7 @@ from twin.basics.arrays import (
     positive,
     read_only,
 )
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.machine.machine import MachineParameters
 from twin.model.machine_model import MachineModel, as_model
 from twin.simulation.platform import Platform
@@ -215,7 +215,7 @@ class Payload:
         """
         kilograms = positive(mass, "mass")
         if not isinstance(name, str):
-            raise InputError("name", f"must be a text, got {name!r}")
+            raise InputError("name", f"must be a text, got {brief(name)}")
         object.__setattr__(self, "name", name or f"{kilograms:g} kg")
         object.__setattr__(self, "mass", kilograms)
         object.__setattr__(self, "center", read_only(as_vector(center, "center", 3)))
@@ -245,7 +245,7 @@ def with_payload(platform: Platform, payload: Payload | None) -> Platform:
     if payload is None:
         return platform
     if not isinstance(payload, Payload):
-        raise InputError("payload", f"must be a Payload or None, not {payload!r}")
+        raise InputError("payload", f"must be a Payload or None, not {brief(payload)}")
     body = platform.parameters.platform.body
     mass = body.mass + payload.mass
     center = (body.mass * body.center_of_mass_vector + payload.mass * payload.center) / mass

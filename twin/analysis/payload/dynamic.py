@@ -15,7 +15,7 @@ from twin.analysis.payload.body import STEP_KG, MassSteps, mass_steps
 from twin.analysis.payload.criterion import SAMPLES, THESIS_CRITERION, Criterion, VibrationTest
 from twin.analysis.payload.positions import Positions, grid_positions
 from twin.basics.arrays import FloatArray
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.model.machine_model import MachineModel
 
 SHARES = (5.0 / 23.0, 10.0 / 23.0, 15.0 / 23.0, 20.0 / 23.0)
@@ -101,7 +101,7 @@ def dynamic_payload(
         Stewart thesis, section 4.2.2 and appendix A.6.
     """
     if isinstance(samples, bool) or not isinstance(samples, int) or samples < 8:
-        raise InputError("samples", f"must be a whole number from 8 on, got {samples!r}")
+        raise InputError("samples", f"must be a whole number from 8 on, got {brief(samples)}")
     machine = VibrationTest(platform, limit, sense, checked=checked)
     positions = grid_positions(platform, shares)
     runs = []

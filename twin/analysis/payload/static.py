@@ -29,7 +29,7 @@ from twin.analysis.payload.positions import (
     strokes,
 )
 from twin.basics.arrays import FloatArray, as_floats
-from twin.errors import InputError, SingularPoseError
+from twin.errors import InputError, SingularPoseError, brief
 from twin.model.machine_model import MachineModel
 from twin.model.motions import REST
 
@@ -282,7 +282,7 @@ def static_payload(
     if not platform.parameters.gravity > 0.0:
         raise InputError("platform", f"{platform.name} has no gravity: a payload weighs nothing")
     if isinstance(grid, bool) or not isinstance(grid, int) or grid < 2:
-        raise InputError("grid", f"must be a whole number from 2 on, got {grid!r}")
+        raise InputError("grid", f"must be a whole number from 2 on, got {brief(grid)}")
     positions = grid_positions(platform, np.linspace(0.0, 1.0, grid))
     forces = machine.forces(positions.poses, REST, REST)
     masses = forces.largest_mass(machine.limits, chosen)

@@ -17,7 +17,7 @@ from twin.basics.arrays import FloatArray
 from twin.charts.panels import Axes, Line, panels_figure
 from twin.control.controller import PERIOD
 from twin.control.gains import own_gains, suitable_position_loop, suitable_velocity_loop
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.model.machine_model import MachineModel, as_model
 
 
@@ -110,7 +110,7 @@ def tuning_figure(tuning: Tuning) -> Any:
         MissingDependencyError: plotly is not installed.
     """
     if not isinstance(tuning, Tuning):
-        raise InputError("tuning", f"must be a Tuning, not {tuning!r}")
+        raise InputError("tuning", f"must be a Tuning, not {brief(tuning)}")
     trials, rule = tuning.search.trials, tuning.specification
     shown = np.unique(np.linspace(0, len(trials) - 1, min(SHOWN, len(trials))).round().astype(int))
     milliseconds = 1e3 * tuning.time

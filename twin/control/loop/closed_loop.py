@@ -14,7 +14,7 @@ from twin.control.loop.records import Records
 from twin.control.loop.stop import SafeStop
 from twin.control.reference import Reference
 from twin.control.supervisor import Supervisor
-from twin.errors import InputError, SimulationStoppedError, StateError
+from twin.errors import InputError, SimulationStoppedError, StateError, brief
 from twin.model.machine_model import MachineModel
 from twin.model.motions import REST
 from twin.model.static_deflection import static_deflection
@@ -60,7 +60,7 @@ class ClosedLoop:
         """
         _check(platform, controller)
         if keep is not None and (type(keep) is not int or keep < 1):
-            raise InputError("keep", f"must be a whole number above zero, not {keep!r}")
+            raise InputError("keep", f"must be a whole number above zero, not {brief(keep)}")
         self.platform, self.controller = platform, controller
         self.plant = Plant(platform) if plant is None else plant
         if not isinstance(self.plant, Plant) or self.plant.platform.hash != platform.hash:
@@ -242,7 +242,7 @@ class ClosedLoop:
 def _check(platform: MachineModel, controller: Any) -> None:
     """Raise InputError for what is no controller of a machine."""
     if not isinstance(controller, Controller):
-        raise InputError("controller", f"must be one of twin.control, not {controller!r}")
+        raise InputError("controller", f"must be one of twin.control, not {brief(controller)}")
     if controller.platform.n_actuators != platform.n_actuators:
         raise InputError("controller", "is of a machine with other actuators")
 
@@ -269,7 +269,9 @@ def _checked(command: Any, n: int) -> Command:
         InputError: no command, or wrong shapes.
     """
     if not isinstance(command, Command) or command.mode not in MODES:
-        raise InputError("controller", f"must return a Command of a known mode, not {command!r}")
+        raise InputError(
+            "controller", f"must return a Command of a known mode, not {brief(command)}"
+        )
     command, mode, feedforward, brakes = command
     return Command(
         _own(command, n),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.errors import InputError
+from twin.errors import InputError, brief
 
 OWN_SIGNALS = ("time", "setpoint", "measured", "command", "reference_pose", "inertial")
 """Names of what the loop records itself."""
@@ -45,7 +45,9 @@ class Records:
         found = {}
         for name, value in signals.items():
             if name in OWN_SIGNALS:
-                raise InputError("signals", f"the loop itself records {name!r}; take another name")
+                raise InputError(
+                    "signals", f"the loop itself records {brief(name)}; take another name"
+                )
             found[name] = np.array(value, dtype=float)
             if not np.isfinite(found[name]).all():
                 return f"the controller's {name} is not finite"

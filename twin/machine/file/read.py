@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from twin.errors import InputError, ParameterError
+from twin.errors import InputError, ParameterError, brief
 from twin.machine.file.configuration import IDEAL, split_configurations, with_configuration
 from twin.machine.legs import LEG_KINDS
 from twin.machine.machine import MachineParameters
@@ -109,7 +109,7 @@ def _chosen(machines: Machines, configuration: str | None) -> MachineParameters:
         known = f"known: {', '.join((IDEAL, *names))}"
         if not names:
             known = f"this machine has none but {IDEAL!r}"
-        raise InputError("configuration", f"unknown configuration {configuration!r}; {known}")
+        raise InputError("configuration", f"unknown configuration {brief(configuration)}; {known}")
     return machines[configuration]
 
 

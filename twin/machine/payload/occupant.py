@@ -8,7 +8,7 @@ from math import pi, radians
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, as_vector, one_of, positive
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.machine.payload import anthropometry
 from twin.machine.payload.anthropometry import BODIES, PAIRED, SEXES, Body, mass_sum
 from twin.machine.payload.compliance import TUNING, tuned
@@ -168,9 +168,11 @@ class Occupant:
             if not low <= positive(getattr(self, name), name) <= high:
                 raise InputError(name, f"must be between {low} and {high}")
         if not isinstance(self.posture, SeatedPosture):
-            raise InputError("posture", f"must be a SeatedPosture, not {self.posture!r}")
+            raise InputError("posture", f"must be a SeatedPosture, not {brief(self.posture)}")
         if not isinstance(self.wheelchair, Wheelchair | None):
-            raise InputError("wheelchair", f"must be a Wheelchair or None: {self.wheelchair!r}")
+            raise InputError(
+                "wheelchair", f"must be a Wheelchair or None: {brief(self.wheelchair)}"
+            )
         if self.seat is not None:
             as_vector(self.seat, "seat", 3)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.machine.body import RigidBody
 from twin.machine.machine import MachineParameters
 from twin.machine.payload.occupant import Occupant
@@ -22,7 +22,7 @@ def seated_on(parameters: MachineParameters, occupant: Occupant) -> MachineParam
     if not isinstance(parameters, MachineParameters):
         raise InputError("parameters", "must be MachineParameters; take platform.parameters")
     if not isinstance(occupant, Occupant):
-        raise InputError("occupant", f"must be an Occupant, not {occupant!r}")
+        raise InputError("occupant", f"must be an Occupant, not {brief(occupant)}")
     moving = parameters.platform
     total = with_body(moving.body, rigid_sum(occupant.segments()))
     body = RigidBody.model_validate(

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from numbers import Real
 from typing import Any
 
-from twin.errors import InputError, ParameterError
+from twin.errors import InputError, ParameterError, brief
 from twin.machine.legs.leg import Leg
 from twin.machine.machine import MachineParameters
 from twin.machine.randomisation.rebuild import machine_with
@@ -90,7 +90,7 @@ def with_values(parameters: MachineParameters, values: Mapping[str, float]) -> M
             machine can have (names the paths).
     """
     if not isinstance(values, Mapping):
-        raise InputError("values", f"must map paths to numbers, not be {values!r}")
+        raise InputError("values", f"must map paths to numbers, not be {brief(values)}")
     legs = parameters.legs
     changes: dict[tuple[int, Keys], float] = {}
     # A leg's own value comes after that of all legs.
@@ -164,11 +164,11 @@ def _unknown(parameters: MachineParameters, path: Any) -> str:
 def _checked(path: str, value: Any, old: float) -> float:
     """Return `value` as a number of the same type as the `old` one."""
     if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
-        raise InputError(path, f"must be one finite number, not {value!r}")
+        raise InputError(path, f"must be one finite number, not {brief(value)}")
     number = float(value)
     if isinstance(old, int):
         if not number.is_integer():
-            raise InputError(path, f"must be a whole number, not {value!r}")
+            raise InputError(path, f"must be a whole number, not {brief(value)}")
         return int(number)
     return number
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import one_of
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.machine.machine import MachineParameters
 from twin.machine.randomisation.distributions import KINDS, AnyDistribution
 from twin.machine.randomisation.sampler import Sampled, Sampler
@@ -44,9 +44,11 @@ class Randomisation:
         if isinstance(given, tuple):
             given = dict(given)
         if not isinstance(given, Mapping):
-            raise InputError("randomisation", f"must map paths to distributions, not be {given!r}")
+            raise InputError(
+                "randomisation", f"must map paths to distributions, not be {brief(given)}"
+            )
         if not isinstance(self.source, str):
-            raise InputError("source", f"must be a text, not {self.source!r}")
+            raise InputError("source", f"must be a text, not {brief(self.source)}")
         found = tuple(sorted(_distributions(given, ""), key=lambda entry: entry[0]))
         for (first, _), (second, _) in pairwise(found):
             if first == second:
@@ -103,12 +105,12 @@ class Randomisation:
 def _distributions(tables: Mapping[Any, Any], prefix: str) -> Iterator[tuple[str, AnyDistribution]]:
     for key, value in tables.items():
         if not isinstance(key, str) or not key.strip():
-            raise InputError("randomisation", f"names must be paths, not {key!r}")
+            raise InputError("randomisation", f"names must be paths, not {brief(key)}")
         name = f"{prefix}{key}"
         if isinstance(value, AnyDistribution):
             yield name, value
         elif not isinstance(value, Mapping):
-            raise InputError(name, f"must be a distribution, such as a table, not {value!r}")
+            raise InputError(name, f"must be a distribution, such as a table, not {brief(value)}")
         elif isinstance(value.get("kind"), str):
             yield name, _distribution(name, value)
         elif value:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from twin.basics.arrays import one_of
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.machine.machine import MachineParameters
 from twin.machine.randomisation.randomisation import Randomisation
 from twin.machine.randomisation.spreads import SPREADS
@@ -54,13 +54,15 @@ def _read(value: Any, parameters: MachineParameters | None) -> Randomisation:
     if isinstance(value, str) and not value.endswith(".toml"):
         one_of(value, "randomisation", SPREADS)
         if parameters is None:
-            raise InputError("parameters", f"the spread {value!r} is made for a machine; give it")
+            raise InputError(
+                "parameters", f"the spread {brief(value)} is made for a machine; give it"
+            )
         return SPREADS[value](parameters)
     if isinstance(value, (str, Path)):
         return read_randomisation(value)
     raise InputError(
         "randomisation",
-        f"must be a Randomisation, a dictionary, a name or the path of a TOML file, not {value!r}",
+        f"must be a Randomisation, a table, a name or the path of a TOML file, not {brief(value)}",
     )
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.machine.machine import MachineParameters
 from twin.machine.randomisation.distributions import AnyDistribution
 from twin.machine.randomisation.paths import nominal_values, numeric_paths, resolved, with_values
@@ -103,7 +103,7 @@ class Sampler:
             InputError: no generator, or the machine refused a hundred draws.
         """
         if not isinstance(generator, np.random.Generator):
-            raise InputError("generator", f"must be a numpy Generator, not {generator!r}")
+            raise InputError("generator", f"must be a numpy Generator, not {brief(generator)}")
         task_values = _drawn(self._tasks, generator)
         refusal = ""
         for _ in range(REDRAWS):
@@ -157,7 +157,7 @@ def _machine_draws(
         for path in paths:
             keys = path.split(".")
             if keys[0] != "leg" or keys[1].isdecimal():
-                raise InputError(name, f"each_leg is for paths of all legs, unlike {path!r}")
+                raise InputError(name, f"each_leg is for paths of all legs, unlike {brief(path)}")
             if number in resolved(parameters, parameters.legs, path):
                 targets.append(_target(parameters, ".".join(("leg", str(number), *keys[1:]))))
         if targets:

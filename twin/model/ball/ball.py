@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, not_negative, positive, read_only
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.machine.machine import MachineParameters
 
 SOLID = 0.4
@@ -60,7 +60,7 @@ class Ball:
             positive(getattr(self, name), name)
         not_negative(self.rolling_resistance, "rolling_resistance")
         if as_floats(self.plate_height, "plate_height").shape != ():
-            raise InputError("plate_height", f"must be one number, got {self.plate_height!r}")
+            raise InputError("plate_height", f"must be one number, got {brief(self.plate_height)}")
         if not 0.0 < positive(self.inertia_factor, "inertia_factor") <= HOLLOW:
             raise InputError("inertia_factor", "must be above 0 and at most 2/3, that of a shell")
         if not self.radius < self.plate_radius:
@@ -114,7 +114,7 @@ def as_ball(value: Any, parameters: MachineParameters) -> Ball | None:
             return Ball(**value)
         except TypeError as error:
             raise InputError("ball", f"needs radius, mass and plate ({error})") from None
-    raise InputError("ball", f"must be a Ball, a table of its numbers, or True, not {value!r}")
+    raise InputError("ball", f"must be a Ball, a table of its numbers, or True, not {brief(value)}")
 
 
 def ball_for(parameters: MachineParameters) -> Ball:

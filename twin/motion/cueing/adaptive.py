@@ -10,11 +10,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray
-from twin.errors import InputError
+from twin.basics.arrays import FloatArray, bounded
+from twin.errors import InputError, brief
 from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.model.machine_model import MachineModel
-from twin.motion.checks import bounded
 from twin.motion.cueing.algorithm import REST, Channel, CueingAlgorithm, euler_rates, saturated
 from twin.motion.cueing.classical import (
     EXPECTED_FORCE,
@@ -207,7 +206,7 @@ class AdaptiveWashout(CueingAlgorithm):
         self.settings = washout_settings(self, settings)
         chosen = AdaptiveSettings() if cost is None else cost
         if not isinstance(chosen, AdaptiveSettings):
-            raise InputError("cost", f"must be AdaptiveSettings, not {cost!r}")
+            raise InputError("cost", f"must be AdaptiveSettings, not {brief(cost)}")
         s = self.settings
         self.channels = CoordinatedChannels(
             s.translation_frequency, s.tilt_rate, chosen, self.period

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_flag, as_floats
+from twin.basics.arrays import FloatArray, as_flag, as_floats, bounded
 from twin.errors import InputError
 from twin.kernels.tasks.motion_cueing.car import drive_car
-from twin.motion.checks import bounded
 from twin.motion.cueing.manoeuvre import Manoeuvre
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, read_only
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.model.machine_model import MachineModel
 from twin.motion.cueing.algorithm import (
@@ -216,7 +216,7 @@ def washout_settings(
     """
     chosen = WashoutSettings.of(algorithm.platform) if settings is None else settings
     if not isinstance(chosen, WashoutSettings):
-        raise InputError("settings", f"must be WashoutSettings, not {chosen!r}")
+        raise InputError("settings", f"must be WashoutSettings, not {brief(chosen)}")
     fastest = max(
         chosen.translation_frequency.max(), chosen.rotation_frequency.max(), chosen.tilt_frequency
     )

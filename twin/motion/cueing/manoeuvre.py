@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, read_only
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.motion.checks import LONGEST_TIME
 
@@ -46,7 +46,7 @@ class Manoeuvre:
     def __post_init__(self) -> None:
         """Check shapes and sizes; raises InputError."""
         if not isinstance(self.name, str):
-            raise InputError("name", f"must be a text, not {self.name!r}")
+            raise InputError("name", f"must be a text, not {brief(self.name)}")
         time = as_floats(self.time, "time")
         if time.ndim != 1 or len(time) < FEWEST_SAMPLES:
             raise InputError("time", f"must be a list of at least {FEWEST_SAMPLES} times [s]")

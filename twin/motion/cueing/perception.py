@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from twin.basics.arrays import FloatArray, as_floats, positive
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.kernels.tasks.motion_cueing.car import GRAVITY
 from twin.motion.cueing.manoeuvre import Manoeuvre
 
@@ -158,7 +158,7 @@ def perceived_error(
     """
     for field, value in (("vehicle", vehicle), ("platform", platform)):
         if not isinstance(value, Manoeuvre):
-            raise InputError(field, f"must be a Manoeuvre, not {value!r}")
+            raise InputError(field, f"must be a Manoeuvre, not {brief(value)}")
     step = positive(period, "period")
     last = min(vehicle.duration, platform.duration)
     if step > 0.25 * last:

@@ -8,7 +8,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.basics.optional import optional
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.model.machine_model import MachineModel
 from twin.motion.cueing.algorithm import REST, CueingAlgorithm, saturated
 from twin.motion.cueing.cued_motion import Columns
@@ -180,7 +180,7 @@ class PredictiveCueing(CueingAlgorithm):
         self.point = np.zeros(3)
         s = PredictiveSettings() if settings is None else settings
         if not isinstance(s, PredictiveSettings):
-            raise InputError("settings", f"must be PredictiveSettings, not {s!r}")
+            raise InputError("settings", f"must be PredictiveSettings, not {brief(s)}")
         self.settings = s
         ranges = machine_ranges(self.platform)
         self.columns: Columns = np.flatnonzero(ranges.free & (ranges.travel > 0.0))
@@ -257,7 +257,7 @@ class PredictiveCueing(CueingAlgorithm):
     def _known(self, preview: Any, steps: int) -> FloatArray:
         """Return force and rate `(2, 3, k)` that the vehicle's driver perceives, at all periods."""
         if not isinstance(preview, Manoeuvre):
-            raise InputError("preview", f"must be a Manoeuvre, not {preview!r}")
+            raise InputError("preview", f"must be a Manoeuvre, not {brief(preview)}")
         s, fine = self.settings, 8
         count = int(preview.duration / self.period) + steps + 2
         force, rate = preview.at(np.arange(fine * count) * (self.period / fine))

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, read_only
+from twin.basics.arrays import FloatArray, as_floats, bounded, read_only
 from twin.errors import InputError
-from twin.motion.checks import bounded
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_flag, one_of, positive
-from twin.errors import InputError, UnreachablePoseError
+from twin.errors import InputError, UnreachablePoseError, brief
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion.cueing.adaptive import AdaptiveWashout
 from twin.motion.cueing.algorithm import CueingAlgorithm
@@ -90,7 +90,7 @@ def cue(
     """
     machine = as_model(platform)
     if not isinstance(manoeuvre, Manoeuvre):
-        raise InputError("manoeuvre", f"must be a Manoeuvre, not {manoeuvre!r}")
+        raise InputError("manoeuvre", f"must be a Manoeuvre, not {brief(manoeuvre)}")
     chosen = ALGORITHMS[one_of(algorithm, "algorithm", ALGORITHMS)]
     shrinks = as_flag(fit, "fit")
     share = positive(scale, "scale")

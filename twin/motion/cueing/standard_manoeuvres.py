@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, one_of
-from twin.errors import InputError
+from twin.basics.arrays import FloatArray, bounded, one_of
+from twin.errors import InputError, brief
 from twin.kernels.tasks.motion_cueing.car import GRAVITY
-from twin.motion.checks import bounded
 from twin.motion.cueing.car import STEP, Car
 from twin.motion.cueing.manoeuvre import Manoeuvre
 from twin.motion.motion import minimum_jerk
@@ -46,7 +45,7 @@ def make_manoeuvre(name: Any, car: Any = None) -> Manoeuvre:
     """
     chosen = Car() if car is None else car
     if not isinstance(chosen, Car):
-        raise InputError("car", f"must be a Car, not {car!r}")
+        raise InputError("car", f"must be a Car, not {brief(car)}")
     return MANOEUVRES[one_of(name, "manoeuvre", MANOEUVRES)](chosen)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from twin.basics.arrays import positive
 from twin.basics.files import check_place, write_text
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.motion.cueing.manoeuvre import LARGEST_FORCE, LARGEST_RATE, Manoeuvre
 from twin.motion.cueing.workspace_use import sample_times
 from twin.motion.motion import Motion
@@ -116,7 +116,7 @@ def write_motion(motion: Motion, path: str | Path, period: Any = 0.01) -> Path:
             to.
     """
     if not isinstance(motion, Motion):
-        raise InputError("motion", f"must be a Motion, not {motion!r}")
+        raise InputError("motion", f"must be a Motion, not {brief(motion)}")
     step = positive(period, "period")
     if step > 0.1 * motion.duration:
         raise InputError("period", f"must be at most a tenth of the motion's {motion.duration:g} s")

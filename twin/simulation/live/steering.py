@@ -11,7 +11,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_vector
 from twin.control.reference import Reference, reference_of
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.motion import AxisSample, Motion, axis_names
 from twin.motion.motion import MotionSample, motion_of_axes
 from twin.motion.specification import convention_of
@@ -198,7 +198,7 @@ class Steering:
                 actuators' limits, or one too short to be repeated.
         """
         if not isinstance(motion, Motion):
-            raise InputError("motion", f"must be a motion of twin.motion, not {motion!r}")
+            raise InputError("motion", f"must be a motion of twin.motion, not {brief(motion)}")
         if motion.convention != self.axes.convention:
             raise InputError("motion", f"must have the axes {', '.join(self.axes.names)}")
         if np.abs(motion.center - self.platform.home).max() > 1e-9:

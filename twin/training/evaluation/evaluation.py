@@ -11,7 +11,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.basics.optional import optional
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.training.evaluation.baselines import Entry, entry
 from twin.training.evaluation.confidence import Mean, mean_of, paired_difference
 from twin.training.evaluation.rollout import Outcome
@@ -106,7 +106,7 @@ def evaluate(
     if not engines or len(set(engines)) < len(engines):
         raise InputError("engines", "must be one or more, each once")
     if type(episodes) is not int or episodes < 1:
-        raise InputError("episodes", f"must be a whole number from 1, not {episodes!r}")
+        raise InputError("episodes", f"must be a whole number from 1, not {brief(episodes)}")
     chosen = _options(entries, options)
     seeds = tuple(range(seed, seed + episodes))
     parts = [
@@ -133,7 +133,7 @@ def count_parts(policies: int, engines: int, episodes: int) -> int:
 def _run(parts: Sequence[_Part], jobs: int) -> Iterator[Outcome]:
     """Yield the outcomes in order."""
     if type(jobs) is not int or jobs < 1:
-        raise InputError("jobs", f"must be a whole number from 1, not {jobs!r}")
+        raise InputError("jobs", f"must be a whole number from 1, not {brief(jobs)}")
     if jobs == 1 or len(parts) == 1:
         return (part.run() for part in parts)
     joblib = optional("joblib")

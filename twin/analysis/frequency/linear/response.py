@@ -16,7 +16,7 @@ from twin.charts.panels import Axes, Line, panels_figure
 from twin.control.active_damping.closed_loop import Law, closed_loop, damping_ratios
 from twin.control.linear.machine import LinearMachine
 from twin.control.linear.state_space import StateSpace
-from twin.errors import InputError
+from twin.errors import InputError, brief
 
 
 class LinearModes(NamedTuple):
@@ -65,7 +65,7 @@ def frequency_response(
             raise InputError("input, output, law", "must be empty with a state space")
         return linear.response(frequencies)
     if not isinstance(linear, LinearMachine):
-        raise InputError("linear", f"must be what linearise returns, not {linear!r}")
+        raise InputError("linear", f"must be what linearise returns, not {brief(linear)}")
     if law is None:
         return linear.system(inputs, outputs).response(frequencies)
     loop = closed_loop(linear, law, inputs, outputs)
@@ -105,7 +105,7 @@ def linear_modes(linear: LinearMachine, *, law: Law | None = None) -> LinearMode
         InputError: no linearised machine.
     """
     if not isinstance(linear, LinearMachine):
-        raise InputError("linear", f"must be what linearise returns, not {linear!r}")
+        raise InputError("linear", f"must be what linearise returns, not {brief(linear)}")
     system = linear.system("forces", "rates") if law is None else closed_loop(linear, law)
     poles = system.rates
     poles = poles[(poles.imag >= 0.0) & (np.abs(poles) < 1e9)]
