@@ -282,3 +282,18 @@ def test_every_shipped_machine_is_held() -> None:
     for parameters in kinds:
         assert isinstance(parameters, MachineParameters)
         assert np.linalg.matrix_rank(parameters.home_rows) == 6
+
+
+def test_two_legs_may_not_join_the_same_points() -> None:
+    base, top = (points_of.copy() for points_of in joints("ups"))
+    base[4], top[4] = base[1], top[1]
+    field, message = refusal(with_joints("ups", base, top))
+    assert field == "platform.joints"
+    assert "legs 2 and 5 join the same two points" in message
+
+
+def test_two_points_do_not_hold_a_platform() -> None:
+    base, top = joints("ups")
+    field, message = refusal(with_joints("ups", base[[0, 0, 2, 2, 2, 0]], top))
+    assert field == "base.joints"
+    assert "2 different points (legs at each: 1, 2, 6; 3, 4, 5)" in message

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from twin.basics.arrays import FloatArray
+from twin.machine.legs.leg import COINCIDENT
 from twin.model.evaluation import without_compiling
 from twin.model.machine_model import MachineModel
 from twin.model.motions import REST
@@ -86,8 +88,8 @@ def machine_summary(platform: MachineModel) -> list[SummaryRow]:
             "closest legs at home",
             distance,
             "m",
-            f"between the axes of legs {first} and {second}; less than a leg's width: they "
-            "collide, are the joints in the right order?",
+            f"between the axes of legs {first} and {second}, of those that share no joint; less "
+            "than a leg's width: they collide, are the joints in the right order?",
         )
     )
     note = "from home, inside the actuators' limits, with the other coordinates as at home"
@@ -100,19 +102,26 @@ def closest_legs(platform: MachineModel) -> tuple[float, int, int]:
     """Return the smallest distance [m] between two legs at home, and their numbers from 1.
 
     Legs are the straight lines from base joint to platform joint, those with cranks two lines.
+    Two legs that share a joint meet there by design and are left out.
     """
     legs = _lines(platform)
+    shared = _shared(platform.base_joints) | _shared(platform.platform_joints)
     along = np.linspace(0.0, 1.0, LEG_POINTS)[:, None]
     best = (np.inf, 0, 0)
     for j, other in enumerate(legs):
         points = np.concatenate([start + along * vector for start, vector in other])
-        for i in range(j):
+        for i in np.flatnonzero(~shared[j, :j]):
             for start, vector in legs[i]:
                 shares = (points - start) @ vector / (vector @ vector)
                 feet = start + np.clip(shares, 0.0, 1.0)[:, None] * vector
                 distance = float(np.linalg.norm(points - feet, axis=1).min())
-                best = min(best, (distance, i + 1, j + 1))
+                best = min(best, (distance, int(i) + 1, j + 1))
     return best
+
+
+def _shared(joints: FloatArray) -> NDArray[np.bool_]:
+    """Return `(n, n)` whether two legs have the same joint `(n, 3)`."""
+    return np.asarray(np.linalg.norm(joints[:, None] - joints, axis=2) < COINCIDENT)
 
 
 def _lines(platform: MachineModel) -> list[list[tuple[FloatArray, FloatArray]]]:

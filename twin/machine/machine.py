@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from pydantic import model_validator
 
+from twin.basics.arrays import FloatArray
 from twin.machine.description import MachineDescription
 from twin.machine.legs.leg import COINCIDENT
 from twin.machine.mobility import dependent_rows, free_motions, in_words, scaled
@@ -52,11 +53,37 @@ def _check_joints(machine: MachineDescription) -> None:
         raise problem(
             "base.joints", f"a machine has {FEWEST} to {MOST} legs, one per joint, got {len(base)}"
         )
-    for field, points in (("base.joints", base), ("platform.joints", top)):
-        for i in range(len(points)):
-            for j in range(i):
-                if np.linalg.norm(points[i] - points[j]) < COINCIDENT:
-                    raise problem(field, f"joints {j + 1} and {i + 1} coincide")
+    ends = (("base.joints", _places(base)), ("platform.joints", _places(top)))
+    for field, places in ends:
+        if len(set(places)) < FEWEST:
+            raise problem(
+                field,
+                f"its {len(places)} joints lie in {len(set(places))} different points (legs at "
+                f"each: {_sharing(places)}); legs may share a point, but {FEWEST} points are the "
+                "least that hold a platform",
+            )
+    pairs = list(zip(*(places for _, places in ends), strict=True))
+    for number, pair in enumerate(pairs):
+        first = pairs.index(pair)
+        if first < number:
+            raise problem(
+                "platform.joints",
+                f"legs {first + 1} and {number + 1} join the same two points; two legs may share "
+                "one end, not both: list the joints of one side in another order, or move one",
+            )
+
+
+def _places(points: FloatArray) -> list[int]:
+    """Return for every point the index of the first one in the same place."""
+    near = np.linalg.norm(points[:, None] - points, axis=2) < COINCIDENT
+    return [int(i) for i in near.argmax(axis=1)]
+
+
+def _sharing(places: list[int]) -> str:
+    groups = [
+        [str(i + 1) for i, place in enumerate(places) if place == k] for k in sorted(set(places))
+    ]
+    return "; ".join(", ".join(group) for group in groups)
 
 
 def _check_reach(machine: MachineDescription) -> None:
