@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import twin
+from twin.platform import Platform
 from twin.rotations import pose_from_angles
-from twin.simulation.platform import Platform
 
 COUNT = 4096
 

@@ -18,8 +18,8 @@ from twin.envs.episodes import Episodes
 from twin.envs.task import Task, width
 from twin.errors import ClosedEngineError, StateError
 from twin.kernels.tasks.observation import LARGEST
+from twin.platform import Platform
 from twin.simulation.batched.batched_plant import BatchedPlant
-from twin.simulation.platform import Platform
 from twin.simulation.scene import Scene
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 from twin.envs.task import Task, read_settings
 from twin.errors import InputError
 from twin.kernels.tasks.observation import accept
-from twin.simulation.platform import Platform, load
+from twin.platform import Platform, load
 
 
 class Episodes:

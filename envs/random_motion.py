@@ -10,7 +10,7 @@ from twin.errors import InputError
 from twin.kernels.tasks.arrays import Scales
 from twin.model.conditioning import characteristic_length
 from twin.motion import Motion, MultiSineMotion, axis_names
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 FADE = 0.5
 """[s] over which a motion rises from rest and returns to it, at most a quarter of it."""

@@ -19,8 +19,8 @@ from twin.kernels.tasks.observation import count
 from twin.model.motions import REST
 from twin.model.static_deflection import static_deflection
 from twin.plant.drives import actuator_limit
+from twin.platform import Platform
 from twin.simulation.batched import make_batched_plant
-from twin.simulation.platform import Platform
 from twin.simulation.scene import Scene
 
 

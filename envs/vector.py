@@ -23,7 +23,7 @@ from twin.envs.environment import (
 from twin.envs.episodes import Episodes
 from twin.envs.task import Task
 from twin.errors import ClosedEngineError, InputError, StateError, brief
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 MODES = tuple(mode.value for mode in AutoresetMode)
 

@@ -7,7 +7,7 @@ from typing import Any
 from twin.control.controller import Controller
 from twin.engines.stability import suitable_timestep
 from twin.motion import SineMotion, StepMotion
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.simulation.trajectory import Trajectory
 
 HEAVE = {"micro_hexapod": 1e-4, "compliant_stewart": 0.01, "rss": 0.01}

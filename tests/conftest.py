@@ -25,7 +25,7 @@ import twin
 from twin.engines import engine_names
 from twin.machine.catalogue import parameters_path
 from twin.machine.file.read import parameters_from
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 QUICK_MACHINES = ("stewart", "driving_simulator")
 """Machines of the quick tier: six legs and six degrees of freedom, four legs and three."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 PERIODS = 5.0
 """Of a spring's inverse frequency: nearly one whole period."""

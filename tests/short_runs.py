@@ -8,7 +8,7 @@ import twin
 from twin.control.controller import Controller
 from twin.motion import SineMotion
 from twin.motion.motion import Motion
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.simulation.trajectory import Trajectory
 
 RIGID = ("stewart", "srspm", "rss", "driving_simulator")

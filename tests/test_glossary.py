@@ -145,7 +145,7 @@ def test_commands_use_the_words_of_the_glossary() -> None:
 
 
 def test_the_walk_sees_names() -> None:
-    names = set(public_names("twin.simulation.platform"))
+    names = set(public_names("twin.platform"))
     assert {"platform", "Platform", "load", "simulate", "configuration", "timestep"} <= names
     assert parts_of("SomeName_of_URDFFile") == ["Some", "Name", "of", "URDF", "File"]
     assert unwanted(["Fleet", "plant"], "envs") == {"fleet"}

@@ -11,7 +11,7 @@ from paths import moved
 from scales import Scale
 
 from twin.model.motions import LegCoordinates
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

@@ -10,7 +10,7 @@ import pytest
 
 import twin
 from twin.errors import InputError
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

@@ -34,6 +34,7 @@ ORDER = (
     "engines",
     "simulation",
     "analysis",
+    "platform",
     "papers",
     "viewer",
     "envs",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from twin.engines import make_engine
     from twin.machine.catalogue import machine_names
     from twin.model.integrate import ForceTable, integrate
-    from twin.simulation.platform import Platform, load
+    from twin.platform import Platform, load
     from twin.simulation.simulate import simulate
     from twin.simulation.trajectory import Trajectory
 
@@ -22,10 +22,10 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "ForceTable": "twin.model.integrate",
-    "Platform": "twin.simulation.platform",
+    "Platform": "twin.platform",
     "Trajectory": "twin.simulation.trajectory",
     "integrate": "twin.model.integrate",
-    "load": "twin.simulation.platform",
+    "load": "twin.platform",
     "machine_names": "twin.machine.catalogue",
     "make_engine": "twin.engines",
     "simulate": "twin.simulation.simulate",

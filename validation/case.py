@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from twin.errors import InputError
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.results import CaseResult, Entry, Figure, Measure, Quantity, Statement, Table
 
 Condition = Callable[[Platform], str]

@@ -15,7 +15,7 @@ from typing import Any
 
 from twin.errors import InputError, MissingDependencyError, TwinError
 from twin.machine.catalogue import machine_names
-from twin.simulation.platform import Platform, load
+from twin.platform import Platform, load
 from twin.validation.case import CaseModule
 from twin.validation.cases import CASES, load_case
 from twin.validation.results import CaseResult, LeftOut, Quantity, slowest

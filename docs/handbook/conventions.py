@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 ANGLES = {
     "stewart": "yaw_pitch_roll",

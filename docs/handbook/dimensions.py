@@ -6,7 +6,7 @@ import numpy as np
 
 from twin.basics import canonical
 from twin.basics.arrays import FloatArray
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 SIDE = 300.0
 """[user units] of the larger extent of each view."""

@@ -14,7 +14,7 @@ from handbook.markdown import fenced, plain
 from handbook.parameters import configurations, parameters, summary
 from handbook.validated import published, validated
 from twin.engines.stability import suitable_timestep
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 USE = """import twin
 

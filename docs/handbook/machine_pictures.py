@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from twin.basics.optional import optional
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.viewer.camera import Camera
 
 VIEWS = ("overview", "side")

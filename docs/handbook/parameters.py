@@ -10,7 +10,7 @@ from handbook.markdown import plain, table
 from twin.analysis.machine_summary import machine_summary
 from twin.charts.text import value_text
 from twin.machine.file.describe import Parameter, describe
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 CHANGES = "Changed and added values.\n\n"
 

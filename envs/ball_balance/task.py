@@ -17,7 +17,7 @@ from twin.kernels.tasks.ball_balance.task import evaluate, pose_command
 from twin.kernels.tasks.increments import ActionLaw
 from twin.model.ball.ball import Ball, as_ball
 from twin.model.ball.position import as_start
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 TARGETS = 16
 """Drawn for an episode; then they come again."""

@@ -26,7 +26,7 @@ from twin.kernels.tasks.motion_cueing.senses import MODEL_SIZE
 from twin.motion.cueing.perception import THRESHOLDS
 from twin.motion.cueing.platform_axes import machine_ranges
 from twin.motion.cueing.prediction import CANALS, OTOLITHS
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 POSE_ACTIONS = {"increments": INCREMENTS, "accelerations": ACCELERATIONS}
 """Kinds of actions on the pose."""

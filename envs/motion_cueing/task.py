@@ -33,7 +33,7 @@ from twin.kernels.tasks.motion_cueing.task import evaluate
 from twin.motion.axes import AxisSample
 from twin.motion.cueing import default_head
 from twin.motion.cueing.platform_axes import motion_of_axes
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.simulation.scene import Scene
 
 

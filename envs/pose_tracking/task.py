@@ -23,7 +23,7 @@ from twin.kernels.tasks.pose_tracking.arrays import Limits, Signals
 from twin.kernels.tasks.pose_tracking.task import evaluate
 from twin.model.conditioning import characteristic_length
 from twin.motion import Motion
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.simulation.scene import Scene
 
 FINE = 0.005

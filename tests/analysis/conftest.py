@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 import twin
 from twin.analysis.payload.body import Payload, with_payload
 from twin.analysis.stiffness.matrix import characteristic_scale
+from twin.platform import Platform
 from twin.rotations import displaced
-from twin.simulation.platform import Platform
 
 Array = NDArray[np.float64]
 

@@ -19,8 +19,8 @@ from twin.analysis.machine_summary import (
 )
 from twin.machine.file.describe import describe
 from twin.machine.quantity import UNITS
+from twin.platform import Platform
 from twin.rotations import angles_from_quaternion, quaternion_from_angles
-from twin.simulation.platform import Platform
 
 AXES = ("x", "y", "z", "yaw", "pitch", "roll")
 PILLARS = ("z", "pitch", "roll")

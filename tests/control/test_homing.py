@@ -11,7 +11,7 @@ from twin.errors import ControlError, InputError
 from twin.plant.encoder import machine_encoders
 from twin.plant.plant import Plant
 from twin.plant.signals import Measurement
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 SEED = 5
 COUNT = 5.08e-3 / 4096

@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 from twin.basics.arrays import FloatArray
 from twin.engines.stability import suitable_timestep
 from twin.model.engine import Engine, State
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 Fresh = Callable[..., Engine]
 

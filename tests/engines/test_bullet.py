@@ -13,7 +13,7 @@ from twin.engines import make_engine
 from twin.engines.projection import projection
 from twin.engines.stability import suitable_timestep
 from twin.errors import SingularPoseError
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 pybullet = pytest.importorskip("pybullet")
 

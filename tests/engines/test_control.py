@@ -11,7 +11,7 @@ import pytest
 from twin.basics.arrays import FloatArray
 from twin.engines.stability import suitable_timestep
 from twin.model.engine import Engine, State
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 RISE = 0.01
 """[m] by which the set point lies above home."""

@@ -13,7 +13,7 @@ from twin.engines.mechanism.assembly import make_mechanism
 from twin.engines.mechanism.joints import JointForces
 from twin.machine.file.read import parameters_from
 from twin.model.engine import Engine, State
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 Make = Callable[..., Engine]
 

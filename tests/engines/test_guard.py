@@ -12,7 +12,7 @@ import pytest
 from twin.engines.guard import Guard, replay
 from twin.errors import ClosedEngineError, InputError, SimulationStoppedError
 from twin.model.engine import Engine, State
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 Fresh = Callable[..., Engine]
 

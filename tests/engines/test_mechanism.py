@@ -12,7 +12,7 @@ from twin.engines.mechanism.mechanism import Mechanism
 from twin.machine.legs import LEG_KINDS
 from twin.machine.mechanism.appearance import COLORS
 from twin.machine.mechanism.parts import BASE, PLATFORM
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 
 @pytest.fixture

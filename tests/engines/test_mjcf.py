@@ -26,7 +26,7 @@ from twin.machine.legs.strut.parameters import StrutLeg
 from twin.machine.legs.viscoelastic.parameters import ViscoelasticLeg
 from twin.machine.mechanism.parts import Mass
 from twin.machine.mechanism.shapes import Plate
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 GENERATORS = {"robot.xml": robot_xml, "scene.xml": scene_xml}
 

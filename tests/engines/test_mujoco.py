@@ -12,7 +12,7 @@ import pytest
 from twin.engines.mujoco.engine import MujocoEngine
 from twin.engines.stability import suitable_timestep
 from twin.errors import InputError, SimulationStoppedError
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 ROUNDING = 1e-12
 """Some hundred operations on numbers of order one."""

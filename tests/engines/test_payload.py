@@ -16,7 +16,7 @@ from twin.errors import InputError, SimulationStoppedError
 from twin.machine.payload import Occupant, Wheelchair, rigid_sum, seated_on
 from twin.machine.payload.segments import Segment
 from twin.model.engine import Engine
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 Make = Callable[..., Engine]
 

@@ -18,7 +18,7 @@ from twin.engines.projection import (
 )
 from twin.errors import InputError, SingularPoseError
 from twin.machine import MachineParameters
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 BAR = 1e-9
 """Relative; the project's bar. 1e-14 measured."""

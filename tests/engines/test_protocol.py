@@ -13,7 +13,7 @@ from twin.engines import engine_names
 from twin.engines.stability import suitable_timestep
 from twin.errors import ClosedEngineError, InputError
 from twin.model.engine import Engine, State
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

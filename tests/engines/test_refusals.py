@@ -18,7 +18,7 @@ import twin
 from twin.engines import ENGINES, make_engine
 from twin.errors import InputError, MissingDependencyError, SingularPoseError
 from twin.model.engine import Engine
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 BAD_ARGUMENTS = [
     ("timestep", 0.0),

@@ -13,7 +13,7 @@ from fields import in_field
 from twin.errors import ClosedEngineError, InputError, SimulationStoppedError
 from twin.machine import MachineParameters
 from twin.model.engine import Engine, State
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 Fresh = Callable[..., Engine]
 

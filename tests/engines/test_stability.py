@@ -20,7 +20,7 @@ from twin.engines.stability import (
 from twin.errors import InputError
 from twin.machine.file.read import parameters_from
 from twin.model.engine import Engine
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 Make = Callable[..., Engine]
 

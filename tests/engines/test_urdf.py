@@ -18,7 +18,7 @@ from twin.engines.mechanism.assembly import make_mechanism
 from twin.engines.urdf.elements import roll_pitch_yaw, text
 from twin.engines.urdf.robot import legs_urdf, platform_urdf, robot_urdf
 from twin.machine.catalogue import assets_folder
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 
 def legs_text(platform: Platform) -> str:

@@ -13,7 +13,7 @@ from conftest import States
 from twin.kernels.dynamics.inverse import inverse_dynamics_batch
 from twin.kernels.interpret import interpreted
 from twin.model.evaluation import without_compiling
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

@@ -18,7 +18,7 @@ from twin.machine.file.describe import describe
 from twin.machine.file.read import parameters_from
 from twin.machine.file.template import LEG_KINDS, template, write_template
 from twin.plant.plant import Plant
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 
 @pytest.mark.parametrize("legs", LEG_KINDS)

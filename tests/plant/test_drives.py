@@ -23,7 +23,7 @@ from twin.plant.drives import (
     mobility,
     motor_parts,
 )
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

@@ -23,7 +23,7 @@ from twin.model.engine import State
 from twin.model.static_deflection import static_deflection
 from twin.plant.plant import Plant
 from twin.plant.signals import Command, Measurement
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 FIDELITIES = (None, "hardware")
 REST = np.zeros(6)

@@ -16,7 +16,7 @@ from twin.engines.guard import KEPT_STEPS, replay
 from twin.errors import ClosedEngineError, InputError, SimulationStoppedError
 from twin.model.engine import State
 from twin.model.integrate import ForceTable, integrate
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.simulation.trajectory import Trajectory
 
 pytestmark = pytest.mark.quick

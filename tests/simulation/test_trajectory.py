@@ -14,7 +14,7 @@ import pytest
 import twin
 from twin.basics.files import write_atomically, write_text
 from twin.errors import InputError
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.simulation.trajectory import ARRAYS, Trajectory
 
 pytestmark = pytest.mark.quick

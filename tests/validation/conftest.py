@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from case_outcomes import Outcome
 
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.cases import load_case
 from twin.validation.results import CaseResult
 

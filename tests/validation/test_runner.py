@@ -22,7 +22,7 @@ from twin.errors import (
 )
 from twin.machine.catalogue import parameters_path
 from twin.model.batch import usable_cores
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation import runner
 from twin.validation.case import Case
 from twin.validation.cases import CASES, load_case

@@ -24,7 +24,7 @@ import twin
 from twin.engines.mujoco.engine import MujocoEngine
 from twin.errors import InputError, MissingDependencyError, StateError
 from twin.model.ball.ball import Ball, ball_for
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.viewer.camera import Camera
 from twin.viewer.drawing_context import BACKENDS, context_type
 from twin.viewer.scene_model import HIDDEN, SceneModel

@@ -18,7 +18,7 @@ import twin
 from twin import cli
 from twin.errors import InputError, MissingDependencyError, TwinError
 from twin.machine.payload.occupant import Occupant
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.simulation.scene import RecordedScenes
 from twin.simulation.trajectory import Trajectory
 from twin.viewer import drawing_context, film

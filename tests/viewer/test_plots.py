@@ -16,7 +16,7 @@ from twin.charts.panels import Axes, Line, panels_figure, thin_out, write_figure
 from twin.charts.style import CURVES
 from twin.charts.text import number, value_text
 from twin.errors import InputError, MissingDependencyError
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.simulation.trajectory import Trajectory, comparison_figure, trajectory_figure
 from twin.viewer.sketch import sketch_svg
 

@@ -6,15 +6,16 @@ import numpy as np
 
 from twin.control.controller import Controller
 from twin.engines.stability import suitable_timestep
+from twin.model.machine_model import MachineModel
 from twin.plant.plant import Plant
-from twin.simulation.platform import Platform
+from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 
 FINEST_RATIO = 0.5
 """Engine's step in parts of the control period, unless a stiff machine needs a shorter one."""
 
 
-def dividing_step(platform: Platform, controller: Controller) -> float:
+def dividing_step(platform: MachineModel, controller: Controller) -> float:
     """Return the longest step [s] that divides the control period and suits engine and drives."""
     period = controller.period
     most = min(suitable_timestep(platform), FINEST_RATIO * period)
@@ -22,7 +23,7 @@ def dividing_step(platform: Platform, controller: Controller) -> float:
 
 
 def closed_loop(
-    platform: Platform,
+    platform: MachineModel,
     controller: Controller,
     duration: float,
     *,
@@ -45,10 +46,11 @@ def closed_loop(
         every_period: keep one instant per control period, instead of every step.
 
     Raises:
-        InputError: as `Platform.simulate`.
+        InputError: as `simulate`.
     """
     step = dividing_step(platform, controller) if timestep is None else timestep
-    return platform.simulate(
+    return simulate(
+        platform,
         max(1, round(duration / controller.period)) * controller.period,
         controller=controller,
         plant=Plant(platform, seed=seed),

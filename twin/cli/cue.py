@@ -79,7 +79,7 @@ def cue(
     from twin.analysis.cueing_figure import cueing_figure
     from twin.errors import InputError
     from twin.motion import cueing
-    from twin.simulation.platform import load
+    from twin.platform import load
 
     check_files(out=(out, ".csv"), plot=(plot, PAGE))
     if manoeuvre is not None and source is None:

@@ -80,7 +80,7 @@ def imu(
     from twin.basics.arrays import positive
     from twin.machine.hardware.sensors import InertialSensor
     from twin.motion import read_recording
-    from twin.simulation.platform import load
+    from twin.platform import load
 
     check_files(plot=(plot, PAGE), compensated=(compensated, ""), json=(json, ""))
     width = {} if bandwidth is None else {"bandwidth": positive(bandwidth, "bandwidth")}

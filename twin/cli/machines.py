@@ -19,7 +19,7 @@ LegKindName = Literal["ups", "rss", "strut", "viscoelastic", "pillar"]
 def list_machines() -> None:
     """List the shipped machines."""
     from twin.machine.catalogue import machine_names
-    from twin.simulation.platform import load
+    from twin.platform import load
 
     rows = []
     for name in machine_names():
@@ -38,7 +38,7 @@ def info(machine: options.Machine, configuration: options.Configuration = None) 
     from twin.analysis.machine_summary import machine_summary
     from twin.charts.text import value_text
     from twin.machine.file.describe import describe
-    from twin.simulation.platform import load
+    from twin.platform import load
 
     platform = load(machine, configuration)
     line(f"{platform.name}: {platform.parameters.title}", bold=True)
@@ -83,7 +83,7 @@ def export(
 ) -> None:
     """Write a machine's engine models; replaces files of the same names, nothing else."""
     from twin.engines.export import export as write_model
-    from twin.simulation.platform import load
+    from twin.platform import load
 
     for path in write_model(load(machine, configuration), form, out):
         line(f"wrote {path}")

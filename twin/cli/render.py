@@ -15,7 +15,7 @@ from twin.errors import InputError
 
 if TYPE_CHECKING:
     from twin.machine.payload import Occupant
-    from twin.simulation.platform import Platform
+    from twin.model.machine_model import MachineModel
     from twin.simulation.trajectory import Trajectory
     from twin.viewer.view import View
 
@@ -83,7 +83,7 @@ def render(
     from twin.cli.closed_loop import closed_loop
     from twin.control import make_controller
     from twin.motion.specification import MotionSpecification
-    from twin.simulation.platform import load
+    from twin.platform import load
     from twin.viewer.film import Look, write_film, write_picture
     from twin.viewer.picture_files import PICTURE
 
@@ -98,7 +98,8 @@ def render(
         raise InputError("trajectory", "holds its own motion: leave out --motion")
     payload = None
     if trajectory is None:
-        platform, length = load(machine, configuration), positive(duration, "duration")
+        length = positive(duration, "duration")
+        platform: MachineModel = load(machine, configuration)
         specification = MotionSpecification(motion or "sine", axis, amplitude, frequency, length)
         law = make_controller(controller, platform, specification.motion_of(platform))
         shown = closed_loop(
@@ -119,10 +120,10 @@ def render(
 
 def _saved(
     file: Path, machine: str, configuration: str | None
-) -> tuple[Platform, Occupant | None, Trajectory]:
+) -> tuple[MachineModel, Occupant | None, Trajectory]:
     """Return the machine of a saved run, the person on it, and the run."""
+    from twin.platform import load
     from twin.simulation.live.replay import machine_of
-    from twin.simulation.platform import load
     from twin.simulation.trajectory import Trajectory
 
     with renamed_fields(path="trajectory"):

@@ -52,7 +52,7 @@ def simulate(
     """Simulate a machine from a pose under constant actuator forces; print the final state."""
     from twin.charts.text import number
     from twin.engines.stability import suitable_timestep
-    from twin.simulation.platform import load
+    from twin.platform import load
 
     check_files(out=(out, ".npz"), plot=(plot, PAGE))
     platform = load(machine, configuration)

@@ -16,7 +16,7 @@ from twin.cli.values import PAGE, check_files, write_plot
 if TYPE_CHECKING:
     from twin.control.reference import Reference
     from twin.plant.inertial_sensor import InertialLog
-    from twin.simulation.platform import Platform
+    from twin.platform import Platform
     from twin.simulation.trajectory import Trajectory
 
 
@@ -57,7 +57,7 @@ def track(
     from twin.control import make_controller
     from twin.errors import InputError
     from twin.motion.specification import MotionSpecification
-    from twin.simulation.platform import load
+    from twin.platform import load
 
     check_files(out=(out, ".npz"), plot=(plot, PAGE), log=(log, ".csv"))
     platform = load(machine, configuration)

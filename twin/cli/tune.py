@@ -88,7 +88,7 @@ def tune(
     from twin.analysis.tuning.steps import PositionStudy, VelocityStudy
     from twin.analysis.tuning.tuning import control_snippet, tuning_figure
     from twin.errors import InputError
-    from twin.simulation.platform import load
+    from twin.platform import load
 
     check_files(out=(out, ".toml"), plot=(plot, PAGE))
     search = {"margin": margin, "start": numbers(start, "start")}

@@ -16,7 +16,7 @@ from twin.errors import InputError
 
 if TYPE_CHECKING:
     from twin.basics.arrays import FloatArray
-    from twin.simulation.platform import Platform
+    from twin.platform import Platform
 
 HOLD = "hold"
 """Value of --force for the forces that carry a machine at the pose it starts from."""

@@ -151,8 +151,8 @@ Shown = tuple["Source", Callable[[Any], "Page"]]
 def _replay(machine: str | None, configuration: str | None, file: Path) -> Shown:
     """Return a saved run and its page."""
     from twin.page.replay_page import replay_page
+    from twin.platform import load
     from twin.simulation.live.replay import Replay
-    from twin.simulation.platform import load
     from twin.simulation.trajectory import Trajectory
 
     known = machine if machine is None or configuration is None else load(machine, configuration)

@@ -35,7 +35,7 @@ def workspace(
     """
     from twin.analysis.workspace.analysis import PARTS, workspace_analysis
     from twin.analysis.workspace.report.summary import summary_rows, workspace_content
-    from twin.simulation.platform import load
+    from twin.platform import load
 
     check_files(plot=(plot, PAGE), json=(json, ""))
     platform, center = load(machine, configuration), numbers(pose, "pose")

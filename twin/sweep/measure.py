@@ -14,7 +14,7 @@ import numpy as np
 
 from twin.analysis.tracking import TrackingErrors
 from twin.errors import InputError, brief
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.simulation.trajectory import Trajectory
 
 MEASURES = {

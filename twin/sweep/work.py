@@ -19,7 +19,7 @@ from twin.machine.payload import Occupant, Wheelchair, seated_on
 from twin.machine.randomisation.paths import with_values
 from twin.motion import Motion
 from twin.plant.plant import Plant
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.simulation.trajectory import Trajectory
 from twin.sweep.choices import ControllerChoice, MotionChoice, PayloadChoice
 from twin.sweep.measure import measures, own_measures

@@ -18,8 +18,8 @@ from twin.control.linear.loop_shaping import LoopShaping
 from twin.control.linear.lqr import Lqr, accumulated_cost, predicted_cost
 from twin.control.linear.robustness import achieved_gamma, margins, perturbed_poles, random_change
 from twin.model.motions import REST
+from twin.platform import Platform
 from twin.rotations import displaced, displacement
-from twin.simulation.platform import Platform
 from twin.simulation.simulate import simulate
 from twin.validation.case import Case
 from twin.validation.measures.metrics import largest

@@ -12,7 +12,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.training import Evaluation, evaluate, policies
 from twin.validation.case import Case
 from twin.validation.results import CaseResult, Measure, Table

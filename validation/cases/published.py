@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from twin.engines.mujoco.engine import MujocoEngine
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.published.papers import THESIS
 from twin.validation.published.printed import (

@@ -13,8 +13,8 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.model.integrate import integrate
 from twin.model.solution import Solution
+from twin.platform import Platform
 from twin.rotations import angles_from_quaternion, pose_from_angles
-from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.measures.metrics import largest
 from twin.validation.published.papers import EXTENDED

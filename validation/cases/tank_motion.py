@@ -16,7 +16,7 @@ import numpy as np
 
 from twin.motion import TankTrackMotion
 from twin.motion.specification import fitted_tank_course
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.measures.driven import (
     DrivenMotion,

@@ -15,7 +15,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.machine.machine import MachineParameters
 from twin.motion import SineMotion
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.measures.driven import (
     DrivenMotion,

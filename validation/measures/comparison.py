@@ -11,8 +11,8 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.engines.projection import projection
 from twin.errors import MissingDependencyError
+from twin.platform import Platform
 from twin.rotations import displacement
-from twin.simulation.platform import Platform
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 from twin.validation.measures.durations import compared_step

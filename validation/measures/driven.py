@@ -10,7 +10,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.model.static_deflection import static_deflection
 from twin.motion import Motion
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.measures.comparison import projection_errors, trajectory_comparison
 from twin.validation.measures.durations import TIMESTEP, compared_step, duration_for
 from twin.validation.measures.metrics import largest

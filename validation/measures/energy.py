@@ -10,7 +10,7 @@ from twin.basics.arrays import FloatArray
 from twin.errors import IntegrationError, SingularPoseError, UnreachablePoseError
 from twin.model.integrate import integrate
 from twin.model.solution import Solution
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.measures.comparison import log_curve
 from twin.validation.results import Measure, Panel
 

@@ -10,7 +10,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.model.motions import REST
 from twin.model.static_deflection import static_deflection
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.measures.metrics import largest
 from twin.validation.measures.sampling import moved, stroke
 

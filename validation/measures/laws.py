@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.measures.driven import actuator_rates, coordinate_name
 from twin.validation.measures.durations import fall_scale
 from twin.validation.measures.equilibrium import fastest_rate

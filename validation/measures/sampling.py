@@ -8,8 +8,8 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
+from twin.platform import Platform
 from twin.rotations import quaternion_from_angles, quaternion_product
-from twin.simulation.platform import Platform
 from twin.validation.measures.metrics import largest
 
 DRAWS = 4096

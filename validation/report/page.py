@@ -13,7 +13,7 @@ from twin.basics.optional import optional
 from twin.charts import style
 from twin.charts.text import number, value_text
 from twin.model.batch import usable_cores
-from twin.simulation.platform import Platform, load
+from twin.platform import Platform, load
 from twin.validation.cases import CASES
 from twin.validation.report.environment import environment
 from twin.validation.report.figures import drawn, packed

@@ -11,7 +11,7 @@ from typing import Any
 from twin.analysis.machine_summary import machine_summary
 from twin.machine.catalogue import machine_names
 from twin.machine.file.describe import describe
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.measures.comparison import LABELS, error_name
 from twin.validation.published.errata import read_errata
 from twin.validation.report.environment import Environment

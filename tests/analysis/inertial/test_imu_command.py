@@ -18,7 +18,7 @@ from twin.analysis.inertial.response import compare_log
 from twin.cli import imu as command
 from twin.cli.application import app
 from twin.motion import read_recording
-from twin.simulation.platform import load
+from twin.platform import load
 
 
 @pytest.fixture(scope="module")

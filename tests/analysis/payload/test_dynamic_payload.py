@@ -20,8 +20,8 @@ from twin.analysis.payload.sweep import frequency_sweep
 from twin.analysis.payload.worst_phase import WorstPhase, phase_bounds, worst_phase
 from twin.cli.application import app
 from twin.errors import InputError
+from twin.platform import Platform
 from twin.rotations import quaternion_product
-from twin.simulation.platform import Platform
 
 MIDDLE = [9.0 / 23.0, 14.0 / 23.0]
 """Shares of a small grid: 64 positions."""

@@ -23,7 +23,7 @@ from twin.analysis.stiffness.sag import with_gravity
 from twin.cli.application import app
 from twin.errors import InputError
 from twin.model.motions import REST
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 
 class Searched(NamedTuple):

@@ -21,7 +21,7 @@ from twin.analysis.workspace.maps import plane_map
 from twin.analysis.workspace.region import mean_over, region
 from twin.analysis.workspace.search.rays import singular_distance, sphere
 from twin.errors import InputError
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 
 def test_conditioning_is_the_platforms(platform: Platform, states: object) -> None:

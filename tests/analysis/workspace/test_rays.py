@@ -18,7 +18,7 @@ from twin.analysis.workspace.closed_forms import (
 from twin.analysis.workspace.region import region
 from twin.analysis.workspace.search.rays import circle, extent, search, sphere
 from twin.errors import InputError
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 
 def own_chart(platform: Platform) -> Chart:

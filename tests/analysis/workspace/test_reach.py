@@ -22,7 +22,7 @@ from twin.papers.driving_simulator.studies.motion_ranges import (
     exact_ranges,
     exact_ranges_at_best_heave,
 )
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from twin.control.linear import LinearMachine, linearise
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 
 @pytest.fixture(scope="session")

@@ -22,8 +22,8 @@ from twin.errors import InputError, SingularPoseError
 from twin.model.motions import REST
 from twin.papers.compliant_legs.machine import from_parameters
 from twin.papers.compliant_legs.rest.modes import locked_linearisation
+from twin.platform import Platform
 from twin.rotations import displaced, displacement
-from twin.simulation.platform import Platform
 
 
 def test_one_pose_is_displaced_many_ways(stewart: Platform) -> None:

@@ -16,7 +16,7 @@ from twin.errors import InputError
 from twin.motion import SineMotion
 from twin.plant.plant import Plant
 from twin.plant.signals import Command, Measurement
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.simulation.trajectory import Trajectory
 
 pytestmark = pytest.mark.quick

@@ -24,7 +24,7 @@ from twin.errors import InputError, SingularPoseError, StateError
 from twin.motion import SineMotion
 from twin.plant.plant import Plant
 from twin.plant.signals import Command, Measurement
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 HALT = 50
 """Control period in which a written controller fails."""

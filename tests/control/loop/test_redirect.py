@@ -23,7 +23,7 @@ from twin.engines.stability import suitable_timestep
 from twin.errors import InputError, StateError
 from twin.motion import SineMotion
 from twin.plant.plant import Plant
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 PAIRS = [
     *[(name, "stewart") for name in controller_names()[:6]],

@@ -19,7 +19,7 @@ from twin.errors import ControlError, InputError
 from twin.motion import SineMotion
 from twin.plant.plant import Plant
 from twin.plant.signals import Command, Measurement
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.simulation.trajectory import Trajectory
 
 AT_REST = {None: 1e-4, "hardware": 1e-6}

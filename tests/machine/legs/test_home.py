@@ -14,7 +14,7 @@ from shipped import SHIPPED, shipped_content
 import twin
 from twin.machine.body import Cylinder, RigidBody
 from twin.machine.joints import PairedCircle, PointList
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 Array = NDArray[np.float64]
 

@@ -14,7 +14,7 @@ from twin.machine.body import check_inertia
 from twin.machine.payload.occupant import Occupant, Wheelchair
 from twin.machine.payload.seating import seated_on, with_body
 from twin.machine.payload.segments import Segment, combined, rigid_sum
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 OCCUPANT = Occupant(1.75, 75.0, wheelchair=Wheelchair())
 

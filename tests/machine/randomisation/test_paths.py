@@ -24,7 +24,7 @@ from twin.machine.randomisation.rebuild import (
     INDEPENDENT_OF_LEG,
     INDEPENDENT_OF_PLATFORM,
 )
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 STRUCTURE = ("orientation", "shift", "mirrored", "fixed_foot", "legs", "variant")
 """Numbers of a file that are no quantities by themselves."""

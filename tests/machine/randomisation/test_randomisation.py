@@ -25,7 +25,7 @@ from twin.machine.randomisation import (
     read_randomisation,
 )
 from twin.machine.randomisation.sampler import REDRAWS
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 UNIT: dict[str, Any] = {"kind": "uniform", "low": 0.0, "high": 1.0}
 HALF = Uniform(low=0.5, high=1.5, relative=True)

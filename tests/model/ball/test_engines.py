@@ -19,7 +19,7 @@ from twin.model.ball.ball import Ball, ball_for
 from twin.model.ball.position import on_plate, slip
 from twin.model.engine import Engine, State
 from twin.model.motions import REST
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 STEPS = 2000
 STIFFNESS = 30.0

@@ -11,7 +11,7 @@ from unsymmetric import machine_without_symmetry
 import twin
 from twin.model.integrate import integrate
 from twin.model.solution import Solution
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

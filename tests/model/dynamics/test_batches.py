@@ -11,7 +11,7 @@ import pytest
 import twin
 from twin.errors import ForwardKinematicsError, UnreachablePoseError
 from twin.model import batch
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 
 class States(NamedTuple):

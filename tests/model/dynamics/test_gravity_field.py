@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from twin.machine import MachineParameters
 from twin.papers.formulations import Formulation, formulation_names
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 LEAN = Rotation.from_rotvec([0.4, -0.9, 0.3])
 

@@ -12,7 +12,7 @@ from starts import Start, start_of
 import twin
 from twin.errors import InputError, IntegrationError
 from twin.model.integrate import ForceTable, integrate
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from unsymmetric import machine_without_symmetry
 
 from twin.errors import SingularPoseError
 from twin.machine import MachineParameters
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

@@ -18,7 +18,7 @@ from unsymmetric import content_without_symmetry
 
 from twin.machine.catalogue import parameters_path
 from twin.machine.file.read import parameters_from
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 pinocchio = pytest.importorskip("pinocchio")
 

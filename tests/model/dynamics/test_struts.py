@@ -13,7 +13,7 @@ from unsymmetric import machine_without_symmetry
 
 import twin
 from twin.machine import MachineParameters
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 Array = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 import twin
 from twin.machine import MachineParameters
 from twin.model.integrate import integrate
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 Array = NDArray[np.float64]
 

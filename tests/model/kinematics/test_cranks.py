@@ -13,7 +13,7 @@ from unsymmetric import machine_without_symmetry
 import twin
 from twin.errors import SingularPoseError, UnreachablePoseError
 from twin.machine.machine import MachineParameters
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 ROUNDING = 4e-15
 """[m] of angles and products, times lengths about one metre."""

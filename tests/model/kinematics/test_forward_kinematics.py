@@ -17,7 +17,7 @@ from scipy.spatial.transform import Rotation
 
 import twin
 from twin.errors import ForwardKinematicsError, InputError, TwinError, UnreachablePoseError
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import twin
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

@@ -13,7 +13,7 @@ from unsymmetric import machine_without_symmetry
 
 import twin
 from twin.errors import SingularPoseError
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 STRAIGHT = ("ups", "strut", "viscoelastic")
 MACHINES = [name for name in twin.machine_names() if twin.load(name).kind in STRAIGHT]

@@ -10,7 +10,7 @@ from paths import poses_about_home, stroke_length
 
 import twin
 from twin.errors import ForwardKinematicsError, SingularPoseError, UnreachablePoseError
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

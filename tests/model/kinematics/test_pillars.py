@@ -13,7 +13,7 @@ from unsymmetric import machine_without_symmetry
 
 import twin
 from twin.errors import InputError
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 ROUNDING = 2e-15
 """[m] of angles and products, times lengths about one metre."""

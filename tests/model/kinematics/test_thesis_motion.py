@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from twin.platform import Platform
 from twin.rotations import pose_from_angles
-from twin.simulation.platform import Platform
 
 RETRACTED = 0.8644
 """[m] leg length at height 0.74 m; appendix A.2 prints four decimals."""

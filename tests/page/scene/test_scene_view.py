@@ -19,7 +19,7 @@ from twin.page.scene import trace as trace_file
 from twin.page.scene.backdrop import round_length
 from twin.page.scene.marks import centre_of_mass
 from twin.page.scene.scene_view import LAYERS, OPENING, SceneView, viewpoint
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.simulation.scene import Scene
 from twin.viewer.view import VIEWS
 

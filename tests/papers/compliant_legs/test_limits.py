@@ -15,7 +15,7 @@ from twin.papers.compliant_legs.machine import CompliantMachine
 from twin.papers.compliant_legs.rest.modes import locked_linearisation
 from twin.papers.compliant_legs.rest.statics import locked_equilibrium
 from twin.papers.compliant_legs.state import leg_state
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 STIFFNESSES = (1e6, 1e7, 1e8)
 """[N/m] For each of them the error must be ten times that of the next."""

@@ -12,7 +12,7 @@ from twin.errors import InputError, IntegrationError, SingularPoseError
 from twin.model.integrate import integrate
 from twin.papers.formulations import Formulation, formulation_names, simulate_formulation
 from twin.papers.formulations.model import extended_joints
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 TOP = np.array([0.0, 0.0, 1.1, 1.0, 0.0, 0.0, 0.0])
 """Level at the height from which the published program lets the machine fall."""

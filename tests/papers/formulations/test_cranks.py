@@ -24,7 +24,7 @@ from twin.papers.formulations.kernels.arrays import (
 from twin.papers.formulations.kernels.legs.rss import leg_potential
 from twin.papers.formulations.kernels.task import extended_to_task
 from twin.papers.formulations.model import extended_joints, make_work, pack_model
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 Array = NDArray[np.float64]
 

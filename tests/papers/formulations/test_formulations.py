@@ -24,7 +24,7 @@ from twin.papers.formulations import (
     simulate_formulation,
 )
 from twin.papers.formulations.model import extended_joints
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 NAMES = formulation_names()
 assert len(NAMES) == 5

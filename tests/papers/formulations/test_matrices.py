@@ -14,7 +14,7 @@ import twin
 from twin.papers.formulations import Formulation, formulation_names
 from twin.papers.formulations.matrices import CoefficientMatrices, coriolis
 from twin.papers.formulations.operations import Counted, operations
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
 

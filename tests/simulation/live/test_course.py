@@ -13,9 +13,9 @@ from twin.errors import InputError
 from twin.motion import SineMotion, StepMotion
 from twin.motion.axes import AxisSample
 from twin.motion.specification import MotionSpecification
+from twin.platform import Platform
 from twin.simulation.live.course import Course, Pace, at_rest, through
 from twin.simulation.live.steering import AHEAD, BEFORE, Axes, Steering
-from twin.simulation.platform import Platform
 
 PERIOD = 1e-3
 

@@ -19,7 +19,7 @@ from twin.machine import MachineParameters
 from twin.machine.file.read import parameters_from
 from twin.papers.driving_simulator.dae.index_reduction import reduce_index
 from twin.papers.driving_simulator.plate import PlateModel
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.cases import CASES, load_case
 from twin.validation.cases.driving_simulator import multipliers as simulator_multipliers
 from twin.validation.measures import comparison

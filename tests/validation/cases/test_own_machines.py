@@ -14,7 +14,7 @@ from twin.machine.catalogue import parameters_path
 from twin.machine.file.read import parameters_from
 from twin.machine.file.template import write_template
 from twin.machine.legs import LEG_KINDS
-from twin.simulation.platform import Platform, load
+from twin.platform import Platform, load
 from twin.validation.cases import load_case
 
 CHECKED = ("reference", "projection", "free_fall", "driven_motion")

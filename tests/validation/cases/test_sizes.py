@@ -9,7 +9,7 @@ from case_outcomes import failed
 
 import twin
 from twin.machine import MachineParameters
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.cases import CASES, load_case
 from twin.validation.measures.durations import (
     GRID,

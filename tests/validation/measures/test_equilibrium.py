@@ -7,7 +7,7 @@ import pytest
 
 import twin
 from twin.model.motions import REST
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.measures.durations import LARGEST_RATE, STIFF_RATE, TIMESTEP, compared_step
 from twin.validation.measures.equilibrium import fastest_rate, rest, typical_force
 

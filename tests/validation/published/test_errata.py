@@ -19,8 +19,8 @@ from twin.errors import InputError
 from twin.machine import MachineParameters
 from twin.machine.body import check_inertia
 from twin.model.integrate import integrate
+from twin.platform import Platform
 from twin.rotations import pose_from_angles, quaternion_from_angles
-from twin.simulation.platform import Platform
 from twin.validation.cases.general.free_fall import singular_time, tracked_until
 from twin.validation.cases.payload.statements import largest_speed
 from twin.validation.cases.rss.laws import CANDIDATES, stroke

@@ -15,7 +15,7 @@ import pytest
 import twin
 from twin.errors import InputError, MissingDependencyError
 from twin.machine.file.read import parameters_from
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.cases import CASES, load_case
 from twin.validation.measures.comparison import LABELS, error_name, trajectory_comparison
 from twin.validation.published.compared import PrintedValue, compared

@@ -16,7 +16,6 @@ from twin.errors import InputError, brief
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import Motion
 from twin.plant.drives import actuator_limit
-from twin.simulation.platform import Platform
 
 SAMPLES = 1001
 """Times along a task: a peak between two of them is missed by a millionth of its curvature."""
@@ -94,7 +93,7 @@ class Use(NamedTuple):
 
 
 def motor_requirement(
-    platform: Platform, motion: Motion, *, wrench: Any = None, samples: int = SAMPLES
+    platform: MachineModel, motion: Motion, *, wrench: Any = None, samples: int = SAMPLES
 ) -> MotorRequirement:
     """Return the requirement of a motion by inverse dynamics.
 
@@ -134,7 +133,7 @@ def motor_requirement(
 
 
 def payload_sweep(
-    platform: Platform,
+    platform: MachineModel,
     motion: Motion,
     payloads: Sequence[Payload | None],
     *,
@@ -155,7 +154,7 @@ def payload_sweep(
     )
 
 
-def actuator_use(platform: Platform, requirement: MotorRequirement) -> tuple[Use, ...]:
+def actuator_use(platform: MachineModel, requirement: MotorRequirement) -> tuple[Use, ...]:
     """Return force (or torque) and speed of the leg that comes closest to its limit.
 
     Limits that the parameters do not give are left out.

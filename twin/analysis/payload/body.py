@@ -20,9 +20,8 @@ from twin.basics.arrays import (
     read_only,
 )
 from twin.errors import InputError, brief
-from twin.machine.machine import MachineParameters
+from twin.model.changed_machine import Model, changed
 from twin.model.machine_model import MachineModel, as_model
-from twin.simulation.platform import Platform
 
 SENSES = ("magnitude", "signed")
 """Whether pulling counts as much as pushing, or only forces above the limit do."""
@@ -103,7 +102,7 @@ class ScaledPayload:
         return AffineForces(2.0 * once - twice, (twice - once) / self._mass)
 
 
-def scaled_payload(platform: MachineModel, mass: Any) -> Platform:
+def scaled_payload(platform: Model, mass: Any) -> Model:
     """Return the machine with a platform body of that mass [kg], its tensor scaled along.
 
     Raises:
@@ -117,7 +116,7 @@ def scaled_payload(platform: MachineModel, mass: Any) -> Platform:
     body = content["platform"]["body"]
     body["inertia"] = (np.array(body["inertia"]) * (kilograms / body["mass"])).tolist()
     body["mass"] = kilograms
-    return Platform(MachineParameters.model_validate(content))
+    return changed(platform, content)
 
 
 def first_lowest(masses: FloatArray) -> tuple[int, int]:
@@ -232,7 +231,7 @@ class Payload:
         return _payload, (self.mass, self.center, self.inertia, self.name)
 
 
-def with_payload(platform: Platform, payload: Payload | None) -> Platform:
+def with_payload(platform: Model, payload: Payload | None) -> Model:
     """Return the machine with a payload merged into its platform's body; None adds nothing.
 
     Masses add, the common centre is their weighted mean, and the tensors about it follow from the
@@ -263,7 +262,7 @@ def with_payload(platform: Platform, payload: Payload | None) -> Platform:
         "center_of_mass": center.tolist(),
         "inertia": inertia.tolist(),
     }
-    return Platform(MachineParameters.model_validate(content))
+    return changed(platform, content)
 
 
 def _tensor(inertia: Any) -> FloatArray:

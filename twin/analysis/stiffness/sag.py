@@ -15,14 +15,13 @@ from twin.analysis.stiffness.matrix import springs_of, stiffness_parts, strut_sp
 from twin.basics.arrays import FloatArray, as_floats, as_pose, not_negative, positive, read_only
 from twin.charts.panels import Axes, Line, panels_figure
 from twin.errors import InputError, SingularPoseError
-from twin.machine.machine import MachineParameters
+from twin.model.changed_machine import Model, changed
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.motions import REST
 from twin.rotations import displacement
-from twin.simulation.platform import Platform
 
 
-def with_gravity(platform: MachineModel, gravity: Any) -> Platform:
+def with_gravity(platform: Model, gravity: Any) -> Model:
     """Return the machine under another gravity [m/s2] along -z; 0 turns it off.
 
     Raises:
@@ -31,10 +30,10 @@ def with_gravity(platform: MachineModel, gravity: Any) -> Platform:
     value = not_negative(gravity, "gravity")
     content = as_model(platform).parameters.model_dump()
     content["gravity"] = value
-    return Platform(MachineParameters.model_validate(content))
+    return changed(platform, content)
 
 
-def with_strut_stiffness(platform: MachineModel, factor: Any) -> Platform:
+def with_strut_stiffness(platform: Model, factor: Any) -> Model:
     """Return the machine with the stiffness and damping of all struts times `factor`.
 
     Raises:
@@ -48,7 +47,7 @@ def with_strut_stiffness(platform: MachineModel, factor: Any) -> Platform:
         axial = table["leg"]["axial"]
         axial["stiffness"] *= scale
         axial["damping"] *= scale
-    return Platform(MachineParameters.model_validate(content))
+    return changed(platform, content)
 
 
 class Sag(NamedTuple):

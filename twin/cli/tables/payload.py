@@ -11,7 +11,7 @@ from twin.analysis.payload.static import StaticPayload
 from twin.analysis.payload.worst_phase import WorstPhase
 from twin.charts.text import number, value_text
 from twin.cli.console import Column, table
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 TOO_HEAVY = "none: the legs alone are too heavy"
 

@@ -15,9 +15,9 @@ from twin.basics.arrays import FloatArray, one_of
 from twin.engines.mechanism.payload import as_segments
 from twin.errors import SingularPoseError, UnreachablePoseError
 from twin.model.ball.ball import Ball
+from twin.model.machine_model import MachineModel
 from twin.page.scene.leg_colours import COLOURINGS, Colouring, as_bytes, levels, palette
 from twin.page.scene.meshes import Mesh, geom_mesh, joined, quarters
-from twin.simulation.platform import Platform
 from twin.simulation.scene import Scene
 from twin.viewer.scene_model import BALL, SceneModel
 
@@ -68,7 +68,7 @@ class MachineScene:
     def __init__(
         self,
         server: Any,
-        platform: Platform,
+        platform: MachineModel,
         *,
         ball: Ball | None = None,
         payload: Any = None,

@@ -13,6 +13,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, one_of
 from twin.machine.mechanism.parts import PLATFORM
 from twin.model.ball.ball import Ball
+from twin.model.machine_model import MachineModel
 from twin.page.scene.backdrop import Backdrop
 from twin.page.scene.leg_colours import Colouring
 from twin.page.scene.machine_scene import OVERLAY, MachineScene
@@ -25,7 +26,6 @@ from twin.page.scene.marks import (
 )
 from twin.page.scene.push_arrow import PushArrow
 from twin.page.scene.trace import Trace
-from twin.simulation.platform import Platform
 from twin.simulation.scene import Scene
 from twin.viewer.scene_model import SceneModel
 from twin.viewer.view import View, as_view, framing
@@ -150,7 +150,7 @@ class SceneView:
     push: PushArrow
 
     def __init__(
-        self, server: Any, platform: Platform, *, ball: Ball | None = None, payload: Any = None
+        self, server: Any, platform: MachineModel, *, ball: Ball | None = None, payload: Any = None
     ) -> None:
         """Show a machine at home.
 
@@ -169,7 +169,9 @@ class SceneView:
             self._build(platform, ball, payload)
         start_looking(server, self.machine)
 
-    def replace(self, platform: Platform, *, ball: Ball | None = None, payload: Any = None) -> None:
+    def replace(
+        self, platform: MachineModel, *, ball: Ball | None = None, payload: Any = None
+    ) -> None:
         """Show another machine, or another configuration of it; layers stay as they are switched.
 
         Cameras stay, too; `look` turns them. Arguments and errors are those of the class.
@@ -274,7 +276,7 @@ class SceneView:
         if self.overlay is not None:
             self.overlay.root.visible = scene is not None
 
-    def _build(self, platform: Platform, ball: Ball | None, payload: Any) -> None:
+    def _build(self, platform: MachineModel, ball: Ball | None, payload: Any) -> None:
         server = self._server
         self._ball = ball
         self.machine = MachineScene(server, platform, ball=ball, payload=payload)

@@ -22,11 +22,11 @@ from twin.analysis.frequency.response import FrequencyResponse, response_figures
 from twin.basics.arrays import FloatArray
 from twin.control.observer.design import lumped_mass
 from twin.errors import InputError
-from twin.machine.machine import MachineParameters
+from twin.model.changed_machine import changed
 from twin.papers.stewart_thesis.actuator_modes import machine_loop, path_mass
 from twin.papers.stewart_thesis.loop_model import LoopModel
 from twin.papers.stewart_thesis.velocity_step import heave_leg
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 FREQUENCIES = np.concatenate([np.arange(1.0, 60.0), np.arange(60.0, 400.0, 2.0)])
 """[Hz]"""
@@ -168,7 +168,7 @@ def lagging_machine(platform: Platform, lag: float, delay: float = 0.0) -> Platf
         "current_lag": lag,
         "delay": delay,
     }
-    return Platform(MachineParameters.model_validate(content))
+    return changed(platform, content)
 
 
 def explanations(platform: Platform, hardware: Platform) -> dict[str, Candidate]:

@@ -28,11 +28,10 @@ from twin.analysis.tuning.steps import (
 from twin.basics.arrays import FloatArray, positive
 from twin.errors import InputError
 from twin.kernels.plant import actuation as column
-from twin.machine.machine import MachineParameters
+from twin.model.changed_machine import Model, changed
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.motions import REST
 from twin.plant.plant import Plant
-from twin.simulation.platform import Platform
 
 SMALLEST_SPREAD = 1e-7
 """Of the poles per natural frequency: closer ones are moved apart by as much, which changes the
@@ -165,7 +164,7 @@ def motor_response(
     )
 
 
-def with_armature(platform: MachineModel, share: float) -> Platform:
+def with_armature(platform: Model, share: float) -> Model:
     """Return a machine on screws whose armatures have `share` of their inertia.
 
     Raises:
@@ -178,4 +177,4 @@ def with_armature(platform: MachineModel, share: float) -> Platform:
     if not isinstance(drive, dict) or drive.get("kind") != "screw":
         raise InputError("platform", "must have equal legs driven by screws")
     drive["armature_inertia"] *= part
-    return Platform(MachineParameters.model_validate(content))
+    return changed(platform, content)

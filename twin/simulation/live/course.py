@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.model.machine_model import MachineModel
 from twin.motion import Motion
 from twin.motion.axes import AxisSample
 from twin.plant.drives import actuator_limit
-from twin.simulation.platform import Platform
 
 SPEED_SHARE = 0.6
 """Adopted: of the actuators' speed limit that a transfer uses."""
@@ -93,7 +93,7 @@ class Pace:
         rise: `(n,)` largest accelerations [m/s2, rad/s2].
     """
 
-    def __init__(self, platform: Platform, actuators_per_axis: FloatArray) -> None:
+    def __init__(self, platform: MachineModel, actuators_per_axis: FloatArray) -> None:
         """Take the limits of a machine.
 
         Args:

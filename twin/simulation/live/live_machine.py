@@ -13,6 +13,7 @@ from twin.basics.arrays import FloatArray
 from twin.control.reference import Reference
 from twin.errors import TwinError
 from twin.model.engine import Engine
+from twin.model.machine_model import MachineModel
 from twin.rotations import displaced, displacement
 from twin.simulation.live.machine_charts import (
     DIFFERENCE,
@@ -27,11 +28,10 @@ from twin.simulation.live.recorder import Recorder
 from twin.simulation.live.runner import KEPT, NOTE
 from twin.simulation.live.settings import Settings
 from twin.simulation.live.steering import Steering
-from twin.simulation.platform import Platform
 
 
 def exaggerated(
-    platform: Platform, first: FloatArray, second: FloatArray, factor: float
+    platform: MachineModel, first: FloatArray, second: FloatArray, factor: float
 ) -> FloatArray:
     """Return a pose `(7,)` that differs from the `first` by `factor` times what the `second` does.
 
@@ -128,7 +128,7 @@ class LiveMachine:
         real_time_factor: for the history.
     """
 
-    def __init__(self, platform: Platform, settings: Settings, period: float) -> None:
+    def __init__(self, platform: MachineModel, settings: Settings, period: float) -> None:
         """Prepare the machine at home.
 
         Raises:

@@ -15,10 +15,10 @@ from twin.basics.arrays import FloatArray, read_only
 from twin.charts.panels import legs
 from twin.errors import TwinError
 from twin.model.engine import State
+from twin.model.machine_model import MachineModel
 from twin.plant.drives import actuator_limit
 from twin.rotations import angle_between, angles_from_quaternion, quaternion_product
 from twin.simulation.live.steering import Axes
-from twin.simulation.platform import Platform
 
 
 class Chart(NamedTuple):
@@ -124,7 +124,7 @@ class ActuatorLimits(NamedTuple):
         return np.where(np.isfinite(self.force), np.abs(forces) / self.force, np.nan)
 
 
-def actuator_limits(platform: Platform) -> ActuatorLimits:
+def actuator_limits(platform: MachineModel) -> ActuatorLimits:
     """Return the limits of a machine's actuators."""
     legs = platform.parameters.legs
     forces = []
@@ -230,7 +230,7 @@ def _axes_chart(name: str, title: str, unit: str, scale: float, axes: list[str])
     return Chart(name, title, unit, (*setpoints, *axes), scale, setpoint=setpoints, least=LEAST)
 
 
-def _actuator_charts(platform: Platform, limits: ActuatorLimits) -> tuple[Chart, ...]:
+def _actuator_charts(platform: MachineModel, limits: ActuatorLimits) -> tuple[Chart, ...]:
     names = tuple(legs(platform.n_actuators))
     rotary = platform.coordinate_unit == "rad"
     unit, scale = ("deg", 180.0 / np.pi) if rotary else ("mm", 1e3)

@@ -19,10 +19,10 @@ from twin.engines import make_engine
 from twin.engines.stability import suitable_timestep
 from twin.errors import InputError, SimulationStoppedError
 from twin.model.engine import Engine, State
+from twin.model.machine_model import MachineModel
 from twin.plant.plant import Plant
 from twin.rotations import rotated
 from twin.simulation.live.settings import Settings, controller_with
-from twin.simulation.platform import Platform
 from twin.simulation.simulate import engine_steps
 
 LONGEST = 60.0
@@ -81,7 +81,7 @@ class MachineRun:
         stopped: reason for a stop until a reset; empty without one.
     """
 
-    def __init__(self, platform: Platform, engine: Engine, controller: Controller) -> None:
+    def __init__(self, platform: MachineModel, engine: Engine, controller: Controller) -> None:
         """Put the parts together; `start` begins."""
         self.platform, self.engine = platform, engine
         self.loop = ClosedLoop(platform, controller, Plant(platform), keep=1)
@@ -247,7 +247,7 @@ def counted_from(reference: Reference, first: int) -> Reference:
 
 
 def make_engine_for(
-    platform: Platform, name: str, fidelity: str, period: float, **options: Any
+    platform: MachineModel, name: str, fidelity: str, period: float, **options: Any
 ) -> Engine:
     """Return an engine with the longest step that suits machine, drives and engine.
 
@@ -282,7 +282,7 @@ def make_engine_for(
 
 
 def new_run(
-    platform: Platform,
+    platform: MachineModel,
     settings: Settings,
     reference: Reference,
     first: int = 0,

@@ -14,6 +14,7 @@ from twin.engines import engine_names
 from twin.errors import StateError
 from twin.machine.payload import Occupant
 from twin.model.ball.ball import Ball
+from twin.model.machine_model import MachineModel
 from twin.motion import Motion
 from twin.simulation.live.live_machine import LiveMachine, exaggerated
 from twin.simulation.live.machine_charts import ActuatorLimits, History
@@ -27,7 +28,6 @@ from twin.simulation.live.settings import (
     occupant,
 )
 from twin.simulation.live.steering import Axis
-from twin.simulation.platform import Platform
 from twin.simulation.scene import Scene
 from twin.simulation.trajectory import Trajectory
 
@@ -68,7 +68,7 @@ class MachineSession:
     # What it is.
 
     @property
-    def platform(self) -> Platform:
+    def platform(self) -> MachineModel:
         """The machine with its configuration."""
         return self._live.platform
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.model.engine import Engine, State
-from twin.simulation.platform import Platform
+from twin.model.machine_model import MachineModel
 from twin.simulation.trajectory import Trajectory, library_versions
 
 ROWS = 5_000
@@ -74,7 +74,7 @@ class Recorder:
             return np.empty((0, self._width))
         return np.concatenate([*list(self._blocks)[:-1], self._blocks[-1][: self._filled]])
 
-    def trajectory(self, platform: Platform, engine: Engine, stopped: str) -> Trajectory:
+    def trajectory(self, platform: MachineModel, engine: Engine, stopped: str) -> Trajectory:
         """Return what is kept.
 
         Args:

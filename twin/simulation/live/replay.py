@@ -10,14 +10,15 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats
 from twin.errors import InputError
-from twin.machine.catalogue import machine_names
+from twin.machine.catalogue import machine_names, parameters_path
+from twin.machine.file.read import read_parameters
 from twin.machine.payload import Occupant
 from twin.model.engine import State
+from twin.model.machine_model import MachineModel
 from twin.simulation.live.machine_charts import History, MachineCharts
 from twin.simulation.live.runner import KEPT, NOTE
 from twin.simulation.live.settings import Payload, loaded_machine, occupant
 from twin.simulation.live.steering import Axes
-from twin.simulation.platform import Platform, load
 from twin.simulation.scene import RecordedScenes, Scene, row_at, rows_around
 from twin.simulation.trajectory import Trajectory
 
@@ -25,7 +26,7 @@ from twin.simulation.trajectory import Trajectory
 class RecordedMachine(NamedTuple):
     """A machine as it was when a run was recorded."""
 
-    platform: Platform
+    platform: MachineModel
     payload: Occupant | None
     """person on it"""
     description: str
@@ -59,7 +60,7 @@ def machine_of(trajectory: Trajectory, machine: str | Path | None = None) -> Rec
     )
 
 
-def check_machine(trajectory: Trajectory, platform: Platform) -> None:
+def check_machine(trajectory: Trajectory, platform: MachineModel) -> None:
     """Check that a trajectory was made with this machine.
 
     Raises:
@@ -78,7 +79,7 @@ def check_machine(trajectory: Trajectory, platform: Platform) -> None:
 
 def _variants(machine: str | Path) -> Iterator[RecordedMachine]:
     """Yield a machine with each configuration and payload, the plain ones first."""
-    configurations = load(machine).parameters.configuration
+    configurations = read_parameters(parameters_path(machine)).configuration
     payloads: tuple[Payload, ...] = get_args(Payload)
     for payload in payloads:
         for configuration in (None, *(configurations.known if configurations else ())):
@@ -93,7 +94,7 @@ def _variants(machine: str | Path) -> Iterator[RecordedMachine]:
             yield RecordedMachine(platform, occupant(payload), description)
 
 
-def _difference(trajectory: Trajectory, platform: Platform) -> str:
+def _difference(trajectory: Trajectory, platform: MachineModel) -> str:
     problem = f"{platform.name!r} has other parameters than the machine that was recorded"
     try:
         return f"{problem}, which is {machine_of(trajectory).description}"
@@ -120,7 +121,7 @@ class Replay:
     ball = None
 
     def __init__(
-        self, trajectory: Trajectory, machine: Platform | str | Path | None = None
+        self, trajectory: Trajectory, machine: MachineModel | str | Path | None = None
     ) -> None:
         """Begin at the first row.
 
@@ -136,7 +137,7 @@ class Replay:
         """
         self._scenes = RecordedScenes(trajectory)
         self.payload: Occupant | None = None
-        if isinstance(machine, Platform):
+        if isinstance(machine, MachineModel):
             self.platform = machine
         else:
             self.platform, self.payload, _ = machine_of(trajectory, machine)

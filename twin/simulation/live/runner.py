@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 from twin.basics.arrays import positive
 from twin.model.ball.ball import Ball
+from twin.model.machine_model import MachineModel
 from twin.simulation.live.machine_charts import History
-from twin.simulation.platform import Platform
 from twin.simulation.scene import Scene
 
 
@@ -26,7 +26,7 @@ class Source(Protocol):
     """seconds of the run per second of the clock, set by the runner"""
 
     @property
-    def platform(self) -> Platform:
+    def platform(self) -> MachineModel:
         """The machine that is seen."""
         ...
 

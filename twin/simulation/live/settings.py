@@ -19,9 +19,11 @@ from twin.control import CONTROLLERS, make_controller
 from twin.control.controller import Controller
 from twin.engines import ENGINES
 from twin.errors import InputError
+from twin.machine.catalogue import parameters_path
+from twin.machine.file.read import read_parameters
 from twin.machine.payload import Occupant, Wheelchair, seated_on
 from twin.model.engine import Fidelity
-from twin.simulation.platform import Platform, load
+from twin.model.machine_model import MachineModel
 
 Payload = Literal["none", "occupant", "wheelchair"]
 
@@ -36,7 +38,9 @@ def occupant(payload: Payload) -> Occupant | None:
     return Occupant(STATURE, MASS, wheelchair=Wheelchair() if payload == "wheelchair" else None)
 
 
-def loaded_machine(machine: str | Path, configuration: str | None, payload: Payload) -> Platform:
+def loaded_machine(
+    machine: str | Path, configuration: str | None, payload: Payload
+) -> MachineModel:
     """Return a machine of a name or file with one of its configurations and a payload.
 
     Raises:
@@ -44,8 +48,9 @@ def loaded_machine(machine: str | Path, configuration: str | None, payload: Payl
         MachineNotFoundError: not a known name and not a file.
         ParameterError: the file cannot be used.
     """
-    platform, person = load(machine, configuration), occupant(payload)
-    return platform if person is None else Platform(seated_on(platform.parameters, person))
+    parameters = read_parameters(parameters_path(machine), configuration)
+    person = occupant(payload)
+    return MachineModel(parameters if person is None else seated_on(parameters, person))
 
 
 ComparisonInput = Literal["setpoint", "forces"]
@@ -156,7 +161,7 @@ def controller_with(name: str, platform: Any, reference: Any, gains: Any) -> Con
         ) from None
 
 
-def gain_unit(controller: str, gain: str, platform: Platform) -> str:
+def gain_unit(controller: str, gain: str, platform: MachineModel) -> str:
     """Return the unit of a gain of a machine's controller; empty for a plain number."""
     rotary = platform.coordinate_unit == "rad"
     units = {

@@ -12,11 +12,11 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_vector
 from twin.control.reference import Reference, reference_of
 from twin.errors import InputError, brief
+from twin.model.machine_model import MachineModel
 from twin.motion import AxisSample, Motion, axis_names
 from twin.motion.motion import MotionSample, motion_of_axes
 from twin.motion.specification import convention_of
 from twin.simulation.live.course import Course, Pace
-from twin.simulation.platform import Platform
 
 SAMPLES = 401
 """Poses tried along each half axis."""
@@ -50,7 +50,7 @@ class Axes:
         ranges: an `Axis` for each of the shown.
     """
 
-    def __init__(self, platform: Platform) -> None:
+    def __init__(self, platform: MachineModel) -> None:
         """Find the ranges of a machine."""
         self.platform = platform
         self.convention = convention_of(platform)
@@ -154,7 +154,7 @@ class Steering:
         period: of the controller [s].
     """
 
-    def __init__(self, platform: Platform, period: float) -> None:
+    def __init__(self, platform: MachineModel, period: float) -> None:
         """Rest at home."""
         self.platform, self.period = platform, period
         self.axes = Axes(platform)

@@ -15,8 +15,8 @@ from twin.envs.pose_tracking.task import PoseTracking
 from twin.envs.registration import ENVIRONMENTS
 from twin.motion import Motion
 from twin.plant.plant import Plant
+from twin.platform import Platform
 from twin.rotations import angle_between
-from twin.simulation.platform import Platform
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 from twin.training.evaluation.rollout import Outcome

@@ -29,8 +29,8 @@ from twin.control.active_damping.laws import continuous_force_feedback, continuo
 from twin.control.active_damping.local import LocalFeedback
 from twin.control.active_damping.local_design import series_stiffness, suitable_leak
 from twin.control.linear import LinearMachine, linearise
+from twin.platform import Platform
 from twin.rotations import displaced, displacement
-from twin.simulation.platform import Platform
 from twin.simulation.simulate import simulate
 from twin.validation.case import Case
 from twin.validation.cases.active_damping.drives import driven_measures, pole_error

@@ -21,8 +21,8 @@ from twin.control.drive_model import drive_model
 from twin.control.linear import LinearMachine
 from twin.control.linear.machine import spring_constants
 from twin.engines.stability import suitable_timestep
+from twin.platform import Platform
 from twin.rotations import displaced, displacement
-from twin.simulation.platform import Platform
 from twin.simulation.simulate import simulate
 from twin.validation.measures.metrics import largest
 from twin.validation.results import Curve, Entry, Measure, Panel, Plot, Quantity

@@ -21,7 +21,7 @@ from twin.machine.catalogue import machine_names
 from twin.machine.machine import MachineParameters
 from twin.motion import Motion, SineMotion, StepMotion
 from twin.plant.plant import Plant
-from twin.simulation.platform import Platform, load
+from twin.platform import Platform, load
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case

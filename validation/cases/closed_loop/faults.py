@@ -9,7 +9,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.control.gains import suitable_position_loop, suitable_velocity_loop
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.simulation.trajectory import Trajectory
 from twin.validation.measures.driven import leg_curves
 from twin.validation.results import Curve, Panel, Plot

@@ -26,8 +26,8 @@ from twin.papers.compliant_legs.responses.load_cases import (
 from twin.papers.compliant_legs.responses.motion import locked_motions
 from twin.papers.compliant_legs.rest.modes import Modes, locked_linearisation, modes_of
 from twin.papers.compliant_legs.rest.statics import Equilibrium, locked_equilibrium
+from twin.platform import Platform
 from twin.rotations import displacement
-from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.cases.compliant_legs.figures import loads_plot, modes_plot, settling_plot
 from twin.validation.cases.compliant_legs.seated import seated_sum

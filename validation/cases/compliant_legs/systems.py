@@ -25,7 +25,7 @@ from twin.papers.compliant_legs.equations.solve import (
 )
 from twin.papers.compliant_legs.equations.systems import free_system, locked_system, still_system
 from twin.papers.compliant_legs.machine import CompliantMachine, from_parameters
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.measures.comparison import log_curve, missing
 from twin.validation.measures.metrics import largest, relative_error

@@ -23,7 +23,7 @@ from twin.papers.driving_simulator.studies.redundancy import (
     wrong_force,
     wrong_length,
 )
-from twin.simulation.platform import Platform, load
+from twin.platform import Platform, load
 from twin.validation.case import Case
 from twin.validation.cases.driving_simulator.figures import friction_plot, wrong_length_plot
 from twin.validation.cases.driving_simulator.paper_machine import (

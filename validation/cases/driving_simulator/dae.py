@@ -18,7 +18,7 @@ from twin.papers.driving_simulator.dae.integration import DaeRun, integrate_dae
 from twin.papers.driving_simulator.dae.lagrange import PUSHING, symbolic_dae
 from twin.papers.driving_simulator.plate import PlateModel
 from twin.papers.driving_simulator.studies.released import exact_forces
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.cases.driving_simulator.figures import response_plot
 from twin.validation.cases.driving_simulator.multipliers import PRINTED_TERMS, wrong_terms

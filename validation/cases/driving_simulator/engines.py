@@ -24,7 +24,7 @@ from twin.papers.driving_simulator.inputs import DrivenLengths
 from twin.papers.driving_simulator.plate import PlateModel
 from twin.papers.driving_simulator.studies.foot_friction import driven_motion
 from twin.papers.driving_simulator.studies.released import exact_forces
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case

@@ -17,8 +17,8 @@ from twin.papers.driving_simulator.inputs import DrivenLengths, sigmoid_inputs, 
 from twin.papers.driving_simulator.plate import PlateModel
 from twin.papers.driving_simulator.studies.foot_friction import driven_motion
 from twin.papers.driving_simulator.studies.head import exact_head_motion
+from twin.platform import Platform
 from twin.rotations import angles_from_quaternion, quaternion_from_angles
-from twin.simulation.platform import Platform
 from twin.validation.measures.sampling import RandomStates
 
 SINES, SIGMOIDS = "sines", "sigmoids"

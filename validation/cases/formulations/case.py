@@ -16,7 +16,7 @@ import numpy as np
 from twin.errors import IntegrationError
 from twin.model.integrate import integrate
 from twin.papers.formulations import Formulation, FormulationRun
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.cases.formulations.runs import (
     FALL_TIME,

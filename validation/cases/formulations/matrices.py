@@ -15,7 +15,7 @@ from scipy.linalg import null_space
 
 from twin.papers.formulations import Formulation, formulation_names
 from twin.papers.formulations.operations import Operations, operations
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.cases.formulations.runs import PRINTED
 from twin.validation.cases.formulations.structure import Structure, Structures, structures

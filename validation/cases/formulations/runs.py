@@ -15,7 +15,7 @@ from twin.papers.formulations import (
     formulation_names,
     simulate_formulation,
 )
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 
 class Printed(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.papers.formulations.matrices import CoefficientMatrices, coriolis
 from twin.papers.formulations.model import extended_joints
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.measures.sampling import random_states
 
 STATES = 4

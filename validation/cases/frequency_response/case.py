@@ -24,7 +24,7 @@ from twin.papers.stewart_thesis.response import (
     explanations,
     lagging_machine,
 )
-from twin.simulation.platform import Platform, load
+from twin.platform import Platform, load
 from twin.validation.case import Case
 from twin.validation.cases.frequency_response.springs import ENGINES, shaken, swept
 from twin.validation.measures.metrics import largest

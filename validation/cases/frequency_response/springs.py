@@ -12,7 +12,7 @@ from twin.analysis.frequency.linear.compliance import (
     measure_transmissibility,
 )
 from twin.errors import MissingDependencyError
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.measures.comparison import missing
 from twin.validation.measures.metrics import largest
 from twin.validation.results import Curve, Entry, Measure, Panel, Plot

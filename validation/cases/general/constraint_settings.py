@@ -16,7 +16,7 @@ from twin.basics.arrays import FloatArray
 from twin.engines import make_engine
 from twin.errors import MissingDependencyError
 from twin.model.engine import State
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case

@@ -14,7 +14,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.errors import MissingDependencyError
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from twin.motion import SineMotion, axis_names
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.measures.driven import (
     DrivenMotion,

@@ -10,7 +10,7 @@ limits, random velocities, forces and wrenches.
 
 from __future__ import annotations
 
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.measures.durations import duration_for, fall_scale
 from twin.validation.measures.energy import balance_of, free_motion

@@ -19,7 +19,7 @@ from twin.machine.hardware.sensors import InertialSensor
 from twin.model.motions import REST
 from twin.motion import Motion, SineMotion
 from twin.plant.inertial_sensor import InertialUnit
-from twin.simulation.platform import Platform, load
+from twin.platform import Platform, load
 from twin.validation.case import Case
 from twin.validation.cases.inertial_sensor.amplification import (
     amplification_measures,

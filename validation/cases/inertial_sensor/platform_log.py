@@ -19,7 +19,7 @@ from twin.control.observer.design import lumped_mass
 from twin.engines import make_engine
 from twin.motion import Motion, MultiSineMotion, RecordedMotion
 from twin.plant.inertial_sensor import InertialLog
-from twin.simulation.platform import Platform, load
+from twin.platform import Platform, load
 from twin.simulation.simulate import simulate
 from twin.validation.cases.tank_motion import tank_motion
 

@@ -19,6 +19,7 @@ from twin.analysis.stiffness.equilibrium import commanded_coordinates, natural_m
 from twin.analysis.stiffness.matrix import characteristic_scale, stiffness_matrix
 from twin.analysis.stiffness.sag import SagSweep, sag_over_gravity, with_gravity
 from twin.basics.arrays import FloatArray
+from twin.platform import Platform
 from twin.rotations import (
     angle_between,
     angles_from_quaternion,
@@ -26,7 +27,6 @@ from twin.rotations import (
     pose_from_angles,
     quaternion_from_angles,
 )
-from twin.simulation.platform import Platform
 from twin.simulation.trajectory import Trajectory
 from twin.validation.case import Case
 from twin.validation.cases.micro_hexapod.pose_test import (

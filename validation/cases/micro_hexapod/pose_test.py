@@ -9,8 +9,8 @@ from twin.analysis.stiffness.sag import Sag
 from twin.basics.arrays import FloatArray
 from twin.errors import MissingDependencyError
 from twin.motion import StepMotion
+from twin.platform import Platform
 from twin.rotations import angle_between, quaternion_from_angles
-from twin.simulation.platform import Platform
 from twin.simulation.trajectory import Trajectory
 from twin.validation.measures.comparison import LABELS, missing
 from twin.validation.measures.metrics import largest

@@ -27,7 +27,7 @@ from twin.motion.cueing import (
 )
 from twin.motion.cueing.perception import FORCE_THRESHOLD
 from twin.motion.cueing.run import default_head
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.cases.motion_cueing.parts import filter_measures, program_measures
 from twin.validation.measures.metrics import largest

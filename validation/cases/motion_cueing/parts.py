@@ -13,7 +13,7 @@ from twin.motion.cueing.algorithm import Channel
 from twin.motion.cueing.perception import CANALS, OTOLITH
 from twin.motion.cueing.predictive import Problem, QuadraticProgram
 from twin.motion.cueing.run import default_head
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.measures.metrics import largest
 from twin.validation.results import Entry, Measure, Quantity
 

@@ -19,7 +19,7 @@ from twin.analysis.payload.static import StaticPayload, static_payload
 from twin.analysis.payload.sweep import frequency_sweep
 from twin.analysis.payload.worst_phase import WorstPhase, worst_phase
 from twin.model.motions import REST
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.cases.payload.statements import (
     PHASES,

@@ -23,7 +23,7 @@ from twin.machine.hardware.drive import AnyDrive, ScrewDrive
 from twin.model.motions import REST
 from twin.plant.drives import drive_constants, equivalent_inertia, longest_drive_step
 from twin.plant.plant import Plant
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.cases.closed_loop.case import with_drives
 from twin.validation.cases.plant.electronics import converter_measures, response_of_electronics

@@ -13,7 +13,7 @@ from twin.kernels.plant import actuation as column
 from twin.plant.drives import drive_constants
 from twin.plant.plant import Plant
 from twin.plant.signals import Command
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.cases.plant.bench import DriveBench
 from twin.validation.cases.plant.figures import response_plot
 from twin.validation.cases.plant.trials import STEP

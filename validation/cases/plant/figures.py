@@ -7,7 +7,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.kernels.plant import actuation as column
 from twin.machine.hardware.drive import AnyDrive
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.cases.plant.trials import FoldBack, FrictionCurve, Hysteresis, friction_law
 from twin.validation.results import Curve, Panel, Plot
 

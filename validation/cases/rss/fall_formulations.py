@@ -16,7 +16,7 @@ from twin.papers.formulations import (
     formulation_names,
     simulate_formulation,
 )
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.cases.formulations.runs import ROUNDINGS
 from twin.validation.measures.comparison import log_curve
 from twin.validation.measures.metrics import largest

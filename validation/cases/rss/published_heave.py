@@ -10,7 +10,7 @@ import numpy as np
 import twin.validation.published
 from twin.basics.arrays import FloatArray
 from twin.papers.formulations import Formulation
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 FILE = Path(twin.validation.published.__path__[0]) / "rss_heave.csv"
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.machine import MachineParameters
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.cases.rss.laws import CANDIDATES, PEAK, stroke
 from twin.validation.cases.rss.published_heave import (

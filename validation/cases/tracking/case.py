@@ -25,7 +25,7 @@ from twin.control.observer.design import lumped_mass
 from twin.control.reference import Reference, sample_reference
 from twin.engines import make_engine
 from twin.machine.machine import MachineParameters
-from twin.simulation.platform import Platform, load
+from twin.platform import Platform, load
 from twin.validation.case import Case
 from twin.validation.cases.tank_motion import tank_motion
 from twin.validation.cases.tracking.observer_evidence import (

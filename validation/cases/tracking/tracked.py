@@ -13,8 +13,8 @@ from twin.machine.machine import MachineParameters
 from twin.model.engine import Engine
 from twin.motion.axes import AxisSample
 from twin.motion.motion import Motion
+from twin.platform import Platform
 from twin.rotations import displacement
-from twin.simulation.platform import Platform
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
 from twin.validation.results import Curve, Panel, Plot

@@ -8,7 +8,7 @@ from twin.analysis.tuning.specification import VELOCITY_STEP
 from twin.analysis.tuning.steps import VelocityStudy
 from twin.basics.arrays import FloatArray
 from twin.papers.stewart_thesis.velocity_step import heave_leg, velocity_step_response
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.measures.metrics import largest
 from twin.validation.results import Measure
 

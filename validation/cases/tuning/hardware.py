@@ -19,7 +19,7 @@ from twin.papers.stewart_thesis.velocity_step import (
     motor_response,
     with_armature,
 )
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.published.papers import THESIS
 from twin.validation.results import Curve, Entry, Panel, Plot, Quantity, Statement, Table
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from twin.analysis.tuning.specification import StepFigures, step_figures
 from twin.analysis.tuning.steps import VelocityStudy
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.published.papers import THESIS
 from twin.validation.results import Curve, Panel, Plot, Statement
 

@@ -28,8 +28,8 @@ from twin.analysis.workspace.region import Region, region, stretches_along
 from twin.analysis.workspace.search.free_rays import wander
 from twin.analysis.workspace.search.rays import search, singular_distance, sphere
 from twin.model.integrate import integrate
+from twin.platform import Platform
 from twin.rotations import displaced
-from twin.simulation.platform import Platform
 from twin.validation.case import Case
 from twin.validation.cases.general.free_fall import singular_time
 from twin.validation.cases.workspace.closed_forms import EDGE, plate_measures, shell_measures

@@ -19,7 +19,7 @@ from twin.papers.driving_simulator.studies.motion_ranges import (
     small_angle_ranges,
     stroke_shares,
 )
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 from twin.validation.measures.metrics import largest
 from twin.validation.results import Entry, Measure, Quantity
 

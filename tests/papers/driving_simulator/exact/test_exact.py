@@ -21,7 +21,7 @@ from twin.machine.file.read import parameters_from
 from twin.papers.driving_simulator.closed_forms import ExactKinematics
 from twin.papers.driving_simulator.exact.model import SlidingFriction
 from twin.papers.driving_simulator.exact.terms import Pillars, exact_terms
-from twin.simulation.platform import Platform
+from twin.platform import Platform
 
 Array = NDArray[np.float64]
 
