@@ -85,6 +85,7 @@ class TaskSettings(BaseModel):
         None, gt=0.0, description="of the engine [s]; default the longest allowed, at most 1 ms"
     )
     fidelity: str | None = Field(None, description="of the engine; None for the usual one")
+    limits: bool = Field(True, description="whether the drives' limits of force and speed hold")
     weights: Mapping[str, float] = Field(
         default_factory=dict, description="of the reward's terms, where others than the usual"
     )
@@ -156,6 +157,7 @@ class Task(ABC):
             settings.period,
             settings.timestep,
             fidelity=settings.fidelity,
+            limits=settings.limits,
             **self._batch_options(),
         )
         self.weights = self._weights(settings.weights)

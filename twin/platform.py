@@ -48,17 +48,18 @@ class Platform(MachineModel):
         return simulate(self, duration, pose, twist, forces, engine, timestep, **options)
 
 
-def load(machine: str | Path, configuration: str | None = None) -> Platform:
+def load(machine: str | Path, configuration: str | None = None, *, limits: bool = True) -> Platform:
     """Return the machine of that name, or the one a platform.toml describes.
 
     Args:
         machine: name of a shipped machine, or path of a platform.toml.
         configuration: name of one of the file's configurations to apply; "ideal" or None for the
             file without configuration.
+        limits: False for actuators that give any force at any speed in simulations.
 
     Raises:
         InputError: not a name or path, or the file has no such configuration.
         MachineNotFoundError: not a known name and not a file.
         ParameterError: the file cannot be used; names file and field.
     """
-    return Platform(read_parameters(parameters_path(machine), configuration))
+    return Platform(read_parameters(parameters_path(machine), configuration), limits=limits)

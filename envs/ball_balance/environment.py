@@ -93,6 +93,7 @@ class BallBalanceEnv(PlatformEnv):
     | period | 0.01 |
     | timestep | None |
     | fidelity | None |
+    | limits | True |
     | weights | {} |
     | action | tilt |
     | action_scale | 0.5 |

@@ -105,6 +105,7 @@ class MotionCueingEnv(PlatformEnv):
     | period | 0.01 |
     | timestep | None |
     | fidelity | None |
+    | limits | True |
     | weights | {} |
     | action | accelerations |
     | manoeuvre | drive |

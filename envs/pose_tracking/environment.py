@@ -89,6 +89,7 @@ class PoseTrackingEnv(PlatformEnv):
     | period | 0.01 |
     | timestep | None |
     | fidelity | None |
+    | limits | True |
     | weights | {} |
     | action | velocities |
     | residual | True |

@@ -94,6 +94,7 @@ class VibrationIsolationEnv(PlatformEnv):
     | period | 0.005 |
     | timestep | None |
     | fidelity | None |
+    | limits | True |
     | weights | {} |
     | action | velocities |
     | action_scale | None |

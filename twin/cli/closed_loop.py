@@ -59,3 +59,10 @@ def closed_loop(
         fidelity=fidelity,
         every=round(controller.period / step) if every_period else 1,
     )
+
+
+def saturated(run: Trajectory) -> list[str]:
+    """Return sentences on the actuators that were at their limits, and on limits left out."""
+    sentences = run.saturation.sentences(rotary=run.coordinate_unit == "rad")
+    free = [] if run.limits else ["the actuators' limits of force and speed were left out"]
+    return free + sentences

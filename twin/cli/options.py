@@ -41,6 +41,11 @@ Configuration = Annotated[
     typer.Option(metavar="NAME", help="Configuration of the machine's file, such as hardware."),
 ]
 
+NoLimits = Annotated[
+    bool,
+    typer.Option("--no-limits", help="Actuators give any force at any speed, beyond their limits."),
+]
+
 ENGINES_HELP = f"{', '.join(get_args(EngineName))}; may be repeated"
 Engine = Annotated[EngineName, typer.Option(help="Engine that computes the motion.")]
 OptionalEngine = Annotated[

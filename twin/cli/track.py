@@ -39,6 +39,7 @@ def track(
     timestep: options.Timestep = None,
     fidelity: options.Fidelity = "accurate",
     configuration: options.Configuration = None,
+    no_limits: options.NoLimits = False,
     seed: options.Seed = 0,
     out: options.SavedTrajectory = None,
     plot: options.Plot = None,
@@ -53,14 +54,14 @@ def track(
     from twin.analysis.inertial.log_file import write_inertial_log
     from twin.analysis.tracking import tracking_figure
     from twin.basics.arrays import positive
-    from twin.cli.closed_loop import closed_loop
+    from twin.cli.closed_loop import closed_loop, saturated
     from twin.control import make_controller
     from twin.errors import InputError
     from twin.motion.specification import MotionSpecification
     from twin.platform import load
 
     check_files(out=(out, ".npz"), plot=(plot, PAGE), log=(log, ".csv"))
-    platform = load(machine, configuration)
+    platform = load(machine, configuration, limits=not no_limits)
     if log is not None and platform.parameters.imu is None:
         message = f"{platform.name} has no inertial sensor; add [imu] or choose a configuration"
         raise InputError("log", message)
@@ -79,6 +80,8 @@ def track(
         f"{platform.name} in {run.engine}, {controller}: {float(run.time[-1]):.4g} s at "
         f"{1e3 * law.period:g} ms over {1e3 * run.timestep:g} ms, in {seconds:.3g} s"
     )
+    for sentence in saturated(run):
+        line(sentence)
     if run.stopped:
         line(f"stopped: {run.stopped}", bold=True)
     if out is not None:
@@ -93,8 +96,9 @@ def _print_reference(platform: Platform, reference: Reference) -> None:
     """Print where a motion needs higher actuator speeds than there are, or leaves the workspace."""
     import numpy as np
 
-    speeds = [leg.actuator.speed for leg in platform.parameters.legs]
-    fastest = np.array([np.inf if speed is None else speed for speed in speeds])
+    from twin.plant.drives import actuator_limit
+
+    fastest = actuator_limit(platform, "speed")
     beyond = (np.abs(reference.rates) > fastest).any(axis=1)
     if beyond.any():
         unit = platform.coordinate_unit

@@ -63,6 +63,7 @@ def view(
     machine: options.OptionalMachine = None,
     *,
     configuration: options.Configuration = None,
+    no_limits: options.NoLimits = False,
     engine: Engine = None,
     controller: Controller = None,
     compare: Compare = None,
@@ -87,6 +88,8 @@ def view(
     """
     chosen: dict[str, Any] = {"engine": engine, "controller": controller, "comparison": compare}
     given = {name: value for name, value in chosen.items() if value is not None}
+    if no_limits:
+        given["limits"] = False
     _check(machine, given, replay, env, policy)
     if motion is not None and (replay is not None or env is not None):
         raise InputError("motion", "is for a live machine; leave it out, or --replay and --env")
@@ -126,7 +129,7 @@ def view(
 
 def _check(
     machine: str | None,
-    given: dict[str, str],
+    given: dict[str, Any],
     replay: Path | None,
     environment: str | None,
     policy: str | None,
@@ -136,7 +139,7 @@ def _check(
         raise InputError("replay", "cannot be shown together with --env; give one of them")
     if replay is not None and given:
         raise InputError("replay", "has its engine and controller; leave these options out")
-    if environment is not None and not given.keys() <= {"engine"}:
+    if environment is not None and not given.keys() <= {"engine", "limits"}:
         raise InputError("env", "has no controller and no second engine to choose; leave them out")
     if environment is None and policy is not None:
         raise InputError("policy", "is of an environment; give --env ID, too")
@@ -166,7 +169,7 @@ def _environment(
     policy: str | None,
     machine: str | None,
     configuration: str | None,
-    given: dict[str, str],
+    given: dict[str, Any],
 ) -> Shown:
     """Return an environment under a policy and its page."""
     from twin.page.environment.page import environment_page

@@ -70,13 +70,13 @@ def drive_model(platform: MachineModel) -> DriveModel:
     Raises:
         InputError: not a machine.
     """
-    legs = as_model(platform).parameters.legs
+    legs, limits = as_model(platform).parameters.legs, platform.limits
     stroke = platform.maximum_coordinates - platform.minimum_coordinates
     rows = []
     for leg in legs:
-        continuous = inf if leg.actuator.effort is None else leg.actuator.effort
+        most = inf if leg.actuator.effort is None or not limits else leg.actuator.effort
         if leg.drive is None:
-            rows.append((0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, inf, 0.0))
+            rows.append((0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, most, 0.0))
             continue
         seen = leg.drive.reflected()
         turn = leg.drive.turn
@@ -89,7 +89,7 @@ def drive_model(platform: MachineModel) -> DriveModel:
                 seen.viscous,
                 0.5 * seen.backlash,
                 1.0 / seen.stiffness if seen.stiffness > 0.0 else 0.0,
-                continuous if seen.peak is None else seen.peak,
+                seen.peak if limits and seen.peak is not None else most,
                 0.0 if leg.encoder is None or turn is None else leg.encoder.resolution(turn),
             )
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -40,15 +40,19 @@ class MachineModel:
     coordinates, then their rates; default at rest with springs at rest length.
     """
 
-    def __init__(self, parameters: MachineParameters) -> None:
+    def __init__(self, parameters: MachineParameters, *, limits: bool = True) -> None:
         """Prepare the machine that `parameters` describe.
+
+        Args:
+            parameters: checked ones.
+            limits: whether the actuators' limits of force and speed hold in simulations.
 
         Raises:
             InputError: not checked parameters.
         """
         if not isinstance(parameters, MachineParameters):
             raise InputError("parameters", "must be MachineParameters; use twin.load(name or path)")
-        self.parameters = parameters
+        self.parameters, self.limits = parameters, limits
         self.name = parameters.name
         self.kind: str = parameters.leg.kind
         self.leg: Leg = parameters.leg
@@ -79,7 +83,7 @@ class MachineModel:
         return f"<{type(self).__name__} {self.name!r}: {size}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.parameters,)
+        return partial(type(self), limits=self.limits), (self.parameters,)
 
     def inverse_kinematics(self, pose: Any) -> FloatArray:
         """Return actuator coordinates `(..., n)` of poses `(..., 7)`; limits are not checked.

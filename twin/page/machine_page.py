@@ -19,7 +19,8 @@ def machine_page(server: Any, session: MachineSession) -> Page:
 
     def label() -> str:
         settings = session.settings
-        return f"{session.platform.name} \u00b7 {settings.engine} \u00b7 {settings.controller}"
+        parts = [session.platform.name, settings.engine, settings.controller]
+        return " \u00b7 ".join(parts if settings.limits else [*parts, "without limits"])
 
     def save(gui: Any, requests: Any, _: Page) -> list[Any]:
         name = session.platform.name.replace(" ", "_")

@@ -19,14 +19,17 @@ from twin.plant.signals import Command
 
 
 def actuator_limit(platform: MachineModel, name: str, otherwise: Any = inf) -> FloatArray:
-    """Return a limit `(n,)` of the actuators, `otherwise` where the machine's file gives none.
+    """Return a limit `(n,)` of the actuators, `otherwise` where there is none.
+
+    The machine's file gives none, or the machine was loaded without limits.
 
     Args:
         platform: the machine.
         name: "speed" [m/s, rad/s], "acceleration" [m/s2, rad/s2] or "effort" [N, N m].
         otherwise: one number or `(n,)`.
     """
-    found = [getattr(leg.actuator, name, None) for leg in platform.parameters.legs]
+    legs = platform.parameters.legs
+    found = [getattr(leg.actuator, name, None) if platform.limits else None for leg in legs]
     known = np.array([np.nan if value is None else value for value in found])
     return np.where(np.isnan(known), otherwise, known)
 
@@ -43,7 +46,10 @@ IDEAL = {
     column.ENGAGING: 1.0,
     column.RELEASING: 1.0,
 }
-"""Constants other than zero of an actuator without a drive."""
+"""Constants other than zero of an actuator without a drive and without limits."""
+
+UNLIMITED = (column.PEAK, column.CONTINUOUS, column.FASTEST)
+"""Constants that are infinite without limits."""
 
 MOTOR_ANGLE = 0.2
 """[rad] of the fastest oscillation of a motor on its transmission within one of its steps."""
@@ -61,8 +67,10 @@ FEWEST_PARTS, MOST_PARTS = 4, 1000
 """Steps of a motor within one of the engine."""
 
 
-def drive_constants(platform: MachineModel, timestep: float) -> FloatArray:
+def drive_constants(platform: MachineModel, timestep: float, limits: bool = True) -> FloatArray:
     """Return the constants `(n, CONSTANTS)` of all drives for steps of `timestep` [s].
+
+    Without `limits` they give any force at any speed.
 
     Raises:
         InputError: the transmission would oscillate against steps of this length.
@@ -71,13 +79,24 @@ def drive_constants(platform: MachineModel, timestep: float) -> FloatArray:
     for index, (row, leg) in enumerate(zip(rows, platform.parameters.legs, strict=True)):
         for place, value in IDEAL.items():
             row[place] = value
+        _fill_actuator(row, leg.actuator)
         if leg.drive is not None:
             _fill(row, leg.drive, leg.actuator, timestep)
             low = platform.minimum_coordinates[index]
             high = platform.maximum_coordinates[index]
             _fill_limits(row, leg.drive, float(low), float(high))
+        if not limits:
+            row[list(UNLIMITED)] = inf
     _check_step(platform, rows, timestep)
     return read_only(rows)
+
+
+def _fill_actuator(row: FloatArray, actuator: Any) -> None:
+    """Fill the limits of force and speed, which ideal actuators have as well."""
+    if actuator.effort is not None:
+        row[column.PEAK] = actuator.effort
+    if actuator.speed is not None:
+        row[column.FASTEST] = actuator.speed
 
 
 def _fill(row: FloatArray, drive: AnyDrive, actuator: Any, step: float) -> None:
@@ -94,13 +113,11 @@ def _fill(row: FloatArray, drive: AnyDrive, actuator: Any, step: float) -> None:
     if drive.current_lag > 0.0:
         steps = step / drive.current_lag
         row[column.LAG], row[column.LAG_MEAN] = exp(-steps), -expm1(-steps) / steps
-    continuous = inf if actuator.effort is None else actuator.effort
-    row[column.PEAK] = continuous if seen.peak is None else seen.peak
     if drive.thermal_time is not None:
-        row[column.CONTINUOUS] = continuous
+        row[column.CONTINUOUS] = row[column.PEAK]
         row[column.WARMING] = -expm1(-step / drive.thermal_time)
-    if actuator.speed is not None:
-        row[column.FASTEST] = actuator.speed
+    if seen.peak is not None:
+        row[column.PEAK] = seen.peak
     for place, time in (
         (column.ENGAGING, drive.brake_engage_time),
         (column.RELEASING, drive.brake_release_time),

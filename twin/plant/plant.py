@@ -49,6 +49,7 @@ class Plant:
         platform: the machine.
         seed: of everything random.
         dropouts: spans (begin, end) [s] in which the sensors give nothing.
+        limits: whether the actuators' limits of force and speed hold.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class Plant:
         seed: int = 0,
         dropouts: Sequence[tuple[float, float]] = (),
         inertial: bool = True,
+        limits: bool = True,
     ) -> None:
         """Describe the plant of a machine.
 
@@ -66,6 +68,8 @@ class Plant:
             seed: of everything random, zero or more.
             dropouts: spans (begin, end) [s] in which the sensors shall give nothing.
             inertial: whether the machine's inertial sensor takes part.
+            limits: False for drives that give any force at any speed. Controllers and supervisors
+                keep their limits; `twin.load(name, limits=False)` frees them as well.
 
         Raises:
             InputError: not a platform, an invalid seed, spans out of order, or drives of one
@@ -74,7 +78,7 @@ class Plant:
         self.platform = as_model(platform)
         if type(seed) is not int or seed < 0:
             raise InputError("seed", f"must be a whole number, zero or more, not {brief(seed)}")
-        self.seed = seed
+        self.seed, self.limits = seed, limits and platform.limits
         self.dropouts = as_spans(dropouts)
         n = platform.n_actuators
         legs = platform.parameters.legs
@@ -112,7 +116,7 @@ class Plant:
 
     @property
     def limited(self) -> FloatArray:
-        """`(n,)` 1 where a drive gives less than its command."""
+        """`(n,)` limit that keeps a drive below its command: `AT_EFFORT`, `AT_SPEED` or 0."""
         return np.asarray(self._states[:, column.LIMITED].copy())
 
     @property
@@ -137,7 +141,7 @@ class Plant:
             InputError: not above zero, or too long for the drives' transmissions.
         """
         self._step = positive(timestep, "timestep")
-        self._drives = drive_constants(self.platform, self._step)
+        self._drives = drive_constants(self.platform, self._step, self.limits)
         self._parts = motor_parts(self._drives, self._step)
         self._delay_steps = round(self._delay / self._step)
 

@@ -219,6 +219,7 @@ def _trajectory(
         coordinate_unit=platform.coordinate_unit,
         signals=loop.signals() if loop else {},
         stopped=loop.stopped if loop else "",
+        limits=loop.plant.limits if loop else True,
     )
 
 

@@ -19,6 +19,7 @@ from twin.basics.arrays import FloatArray, as_floats, read_only
 from twin.basics.files import write_atomically
 from twin.charts.panels import Axes, Line, columns, legs, panels_figure
 from twin.errors import InputError, brief
+from twin.plant.saturation import Saturation, saturation
 from twin.rotations import angle_between, angles_from_quaternion
 
 FORMAT = 1
@@ -59,10 +60,13 @@ class Trajectory:
     """of the actuator coordinates: "m", or "rad" for cranks"""
     signals: dict[str, FloatArray] = field(default_factory=dict)
     """of a closed loop, by name, one row per control period: "time" `(m,)`, "setpoint", "measured"
-    and "command" `(m, n)`, "reference_pose" `(m, 7)`, "inertial" `(m, 6)` where there is such a
-    sensor, and what the controller adds"""
+    and "command" `(m, n)`, "limited" `(m, n)` (1 at the limit of force, 2 at that of speed, else
+    0), "reference_pose" `(m, 7)`, "inertial" `(m, 6)` where there is such a sensor, and what the
+    controller adds"""
     stopped: str = ""
     """why a closed loop was stopped; empty where it ran to the end"""
+    limits: bool = True
+    """whether the actuators' limits of force and speed held in a closed loop"""
 
     def __post_init__(self) -> None:
         """Make the arrays read-only and check that they belong together."""
@@ -90,6 +94,11 @@ class Trajectory:
     def __repr__(self) -> str:
         span = f", {self.time[0]:.6g} to {self.time[-1]:.6g} s" if len(self) else ""
         return f"<Trajectory of {self.machine!r} in {self.engine}: {len(self)} times{span}>"
+
+    @property
+    def saturation(self) -> Saturation:
+        """Shares of the time that actuators of a closed loop spent at their limits; else zero."""
+        return saturation(self.signals.get("limited", np.empty((0, self.lengths.shape[1]))))
 
     def plot(self, reference: Trajectory | None = None) -> Any:
         """Return a plotly figure of position, orientation, lengths and forces over time.

@@ -12,14 +12,14 @@ from twin.simulation.live.recorder import Recorder
 def row(k: int) -> tuple[State, dict[str, np.ndarray]]:
     pose = np.array([k, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
     state = State(1e-3 * k, pose, np.full(6, k), np.full(2, k), np.full(2, -k), np.empty(0))
-    told = {name: np.full(2, k + 0.5) for name in ("setpoint", "measured", "command")}
+    told = {name: np.full(2, k + 0.5) for name in ("setpoint", "measured", "command", "limited")}
     return state, told | {"reference_pose": pose}
 
 
 def test_the_oldest_block_goes_first() -> None:
     kept = Recorder(2, 0)
     assert len(kept) == 0
-    assert kept.rows().shape == (0, 33)
+    assert kept.rows().shape == (0, 35)
     total = recorder.ROWS + 10
     for k in range(total):
         kept.append(row(k)[0], np.full(2, 2 * k), row(k)[1])

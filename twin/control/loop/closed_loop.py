@@ -19,6 +19,7 @@ from twin.model.machine_model import MachineModel
 from twin.model.motions import REST
 from twin.model.static_deflection import static_deflection
 from twin.plant.plant import Plant
+from twin.plant.saturation import at_limits
 from twin.plant.signals import MODES, Command, Measurement
 
 if TYPE_CHECKING:
@@ -199,7 +200,9 @@ class ClosedLoop:
         self._record(step, state, measurement, command)
 
     def _halt(self, reason: str, step: int, state: State, measurement: Measurement) -> None:
-        self.stopped = f"{reason} (at {state.time:.6g} s)"
+        rotary = self.platform.coordinate_unit == "rad"
+        limits = at_limits(self.plant.limited, rotary)
+        self.stopped = f"{'; '.join([reason, *limits])} (at {state.time:.6g} s)"
         self._stop.begin(step, measurement)
         self.plant.set_gains(self._stop.gains)
 
@@ -232,6 +235,7 @@ class ClosedLoop:
             "setpoint": reference.coordinates[row],
             "measured": measurement.coordinates.copy(),
             "command": command.values,
+            "limited": self.plant.limited,
             "reference_pose": reference.pose[row],
         }
         if measurement.inertial.size:

@@ -45,10 +45,13 @@ CONSTANTS = 25
 
 EFFORT, INTEGRAL, POSITION, SPEED, HEAT, CLOSING, HOLDING, LIMITED = range(8)
 """Columns of a drive's state: motor effort, velocity loop's integral, motor's coordinate and rate,
-mean square of the effort, how far the brake has closed, whether it holds, whether the effort is at
-its limit."""
+mean square of the effort, how far the brake has closed, whether it holds, and which limit it is at:
+`AT_EFFORT`, `AT_SPEED` or 0."""
 
 STATES = 8
+
+AT_EFFORT, AT_SPEED = 1.0, 2.0
+"""Limits that keep a drive below its command."""
 
 VELOCITY = 1
 """Mode of a command that is a speed; 0 for a force."""
@@ -117,10 +120,12 @@ def motor_command(
 ) -> float:
     """Return the effort of a motor; the velocity loop's integral stops at the limits."""
     at, speed = state[POSITION], state[SPEED]
-    most = drive[PEAK]
+    most, limit = drive[PEAK], 0.0
     if state[HEAT] > drive[CONTINUOUS] * drive[CONTINUOUS]:
         most = min(most, drive[CONTINUOUS])
     if velocity_mode:
+        if abs(command) >= drive[FASTEST]:
+            limit = AT_SPEED
         setpoint = converted(command, drive[FASTEST], drive[SPEED_DIGIT])
         setpoint = between(setpoint, -drive[FASTEST], drive[FASTEST])
         setpoint = gated(setpoint, at <= drive[LOWER], at >= drive[UPPER])
@@ -139,10 +144,10 @@ def motor_command(
         if at >= drive[UPPER]:
             effort = min(effort, -gain * speed)
         if abs(speed) > drive[FASTEST] and effort * speed > 0.0:
-            effort = 0.0
+            effort, limit = 0.0, AT_SPEED
         effort = between(effort, -most, most)
         state[INTEGRAL] = effort
-    state[LIMITED] = 1.0 if abs(unlimited) > most else 0.0
+    state[LIMITED] = AT_EFFORT if abs(unlimited) > most else limit
     return effort
 
 

@@ -35,7 +35,7 @@ def make_batched_plant(
         period: of control [s].
         timestep: of the engine [s], which divides the period; default the longest of at most 1 ms
             that machine, engine and drives allow.
-        options: further keyword arguments of `BatchedPlant`: `mode`, `fidelity`, `ball`.
+        options: further keyword arguments of `BatchedPlant`: `mode`, `fidelity`, `ball`, `limits`.
 
     Raises:
         InputError: an argument that cannot be used.

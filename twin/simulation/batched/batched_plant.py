@@ -47,6 +47,7 @@ class BatchedPlant(ABC):
         timestep: of the engine [s].
         ratio: steps of the engine in a period.
         mode: of the commands, "velocity" or "force".
+        limits: whether the drives' limits of force and speed hold.
         machines: states of all machines; its arrays are also attributes of the batched plant. Read
             only.
         rolling_ball: the `Ball` that rolls on every platform, or None.
@@ -67,6 +68,7 @@ class BatchedPlant(ABC):
         mode: str = "velocity",
         fidelity: str | None = None,
         ball: Any = None,
+        limits: bool = True,
     ) -> None:
         """Prepare the arrays; `reset` puts machines into them.
 
@@ -78,6 +80,7 @@ class BatchedPlant(ABC):
             mode: "velocity" (the drives close velocity loops) or "force".
             fidelity: of the engine, "accurate" or "fast"; None for the usual one.
             ball: what rolls on the platform, a `Ball`; None for nothing.
+            limits: False for drives that give any force at any speed.
 
         Raises:
             InputError: an argument that cannot be used.
@@ -86,6 +89,7 @@ class BatchedPlant(ABC):
         if type(size) is not int or not 1 <= size <= LARGEST_SIZE:
             raise InputError("size", f"must be a whole number from 1 to {LARGEST_SIZE}")
         self.size = size
+        self.limits = limits
         self.mode = one_of(mode, "mode", MODES)
         self.fidelity = one_of(
             self.own_fidelity if fidelity is None else fidelity, "fidelity", FIDELITIES
@@ -99,7 +103,7 @@ class BatchedPlant(ABC):
         self._check_step(platform, self.timestep)
         self._gains = loop_gains(platform, self.timestep)
         self.platforms = [platform] * size
-        plant = Plant(platform, inertial=False)
+        plant = Plant(platform, inertial=False, limits=self.limits)
         plant.prepare(self.timestep)
         self._plants = [plant] * size
         n, k = platform.n_actuators, platform.n_deflections
@@ -224,7 +228,7 @@ class BatchedPlant(ABC):
         if alike != (mine.kind, mine.n_actuators, mine.n_deflections, mine.dof):
             raise InputError("platforms", f"{platform.name} is no machine like {mine.name}")
         self._check_step(platform, self.timestep)
-        plant = Plant(platform, inertial=False)
+        plant = Plant(platform, inertial=False, limits=self.limits)
         plant.prepare(self.timestep)
         capacity = queue_capacity(plant.drives.delay_steps, self.ratio)
         if capacity > self._drive_arrays.queue.shape[1]:

@@ -222,7 +222,7 @@ class MachineRun:
     def last_signals(self) -> dict[str, FloatArray]:
         """Return setpoint, measured and commanded values of the last control period."""
         signals = self.loop.signals()
-        names = ("setpoint", "measured", "command", "reference_pose")
+        names = ("setpoint", "measured", "command", "limited", "reference_pose")
         return {name: signals[name][-1] for name in names}
 
     def close(self) -> None:

@@ -16,6 +16,7 @@ from twin.machine.payload import Occupant
 from twin.model.ball.ball import Ball
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
+from twin.plant.saturation import at_limits
 from twin.simulation.live.live_machine import LiveMachine, exaggerated
 from twin.simulation.live.machine_charts import ActuatorLimits, History
 from twin.simulation.live.machine_run import Disturbance, as_disturbance
@@ -60,7 +61,7 @@ class MachineSession:
         """
         self.machine = machine
         chosen = as_settings(settings)
-        platform = loaded_machine(machine, chosen.configuration, chosen.payload)
+        platform = loaded_machine(machine, *_machine(chosen))
         self._live = LiveMachine(platform, chosen, self.period)
         self._owed = 0.0
         self.exaggeration = 1.0
@@ -146,11 +147,18 @@ class MachineSession:
 
     @property
     def message(self) -> str:
-        """Reason for which the machine or the comparison is being stopped; empty without one."""
+        """Reason for a stop of the machine or the comparison, or drives at limits; else empty."""
         if self._live.run.message:
             return self._live.run.message
         other = self._live.comparison
-        return f"second engine: {other.run.message}" if other and other.run.message else ""
+        if other and other.run.message:
+            return f"second engine: {other.run.message}"
+        return "; ".join(at_limits(self.saturated, self.platform.coordinate_unit == "rad"))
+
+    @property
+    def saturated(self) -> FloatArray:
+        """`(n,)` limit that keeps a drive below its command: `AT_EFFORT`, `AT_SPEED` or 0."""
+        return self._live.run.loop.plant.limited
 
     @property
     def comparison_stopped(self) -> str:
@@ -316,6 +324,6 @@ class MachineSession:
         self._owed = 0.0
 
 
-def _machine(settings: Settings) -> tuple[str | None, Payload]:
+def _machine(settings: Settings) -> tuple[str | None, Payload, bool]:
     """Return what makes another machine of it."""
-    return settings.configuration, settings.payload
+    return settings.configuration, settings.payload, settings.limits

@@ -31,7 +31,8 @@ class Recorder:
             "rates": n,
             "deflection": deflection,
         }
-        widths |= {"forces": n, "setpoint": n, "measured": n, "command": n, "reference_pose": 7}
+        names = ("forces", "setpoint", "measured", "command", "limited")
+        widths |= dict.fromkeys(names, n) | {"reference_pose": 7}
         ends = np.cumsum([0, *widths.values()])
         self._columns = {
             name: slice(int(first), int(last))
@@ -55,7 +56,7 @@ class Recorder:
         Args:
             state: at its beginning.
             forces: `(n,)` on the legs from then on.
-            signals: "setpoint", "measured", "command" `(n,)` and "reference_pose" `(7,)`.
+            signals: "setpoint", "measured", "command", "limited" `(n,)`, "reference_pose" `(7,)`.
         """
         if self._filled == ROWS:
             self._blocks.append(np.empty((ROWS, self._width)))
@@ -85,7 +86,7 @@ class Recorder:
         rows = self.rows()
         parts = {name: rows[:, columns] for name, columns in self._columns.items()}
         time = parts.pop("time")[:, 0]
-        signals = {name: parts.pop(name) for name in ("setpoint", "measured", "command")}
+        signals = {name: parts.pop(name) for name in ("setpoint", "measured", "command", "limited")}
         signals |= {"reference_pose": parts.pop("reference_pose"), "time": time}
         return Trajectory(
             time=time,
@@ -98,5 +99,6 @@ class Recorder:
             coordinate_unit=platform.coordinate_unit,
             signals=signals,
             stopped=stopped,
+            limits=platform.limits,
             **parts,
         )

@@ -39,9 +39,11 @@ def occupant(payload: Payload) -> Occupant | None:
 
 
 def loaded_machine(
-    machine: str | Path, configuration: str | None, payload: Payload
+    machine: str | Path, configuration: str | None, payload: Payload, limits: bool = True
 ) -> MachineModel:
     """Return a machine of a name or file with one of its configurations and a payload.
+
+    Without `limits` its actuators give any force at any speed.
 
     Raises:
         InputError: the file has no such configuration.
@@ -50,7 +52,8 @@ def loaded_machine(
     """
     parameters = read_parameters(parameters_path(machine), configuration)
     person = occupant(payload)
-    return MachineModel(parameters if person is None else seated_on(parameters, person))
+    whole = parameters if person is None else seated_on(parameters, person)
+    return MachineModel(whole, limits=limits)
 
 
 ComparisonInput = Literal["setpoint", "forces"]
@@ -67,6 +70,8 @@ class Settings(BaseModel):
     """of the machine's file; None for the file as it is"""
     payload: Payload = "none"
     """person on it, as rigid mass"""
+    limits: bool = True
+    """whether the actuators' limits of force and speed hold"""
     engine: str = "mujoco"
     fidelity: Fidelity = "fast"
     controller: str = "cascade"
