@@ -21,8 +21,8 @@ from twin.motion import SineMotion
 from twin.plant.plant import Plant
 from twin.plant.saturation import at_limits, saturation
 from twin.plant.signals import Command, Measurement
+from twin.platform import Platform
 from twin.simulation.batched import make_batched_plant
-from twin.simulation.platform import Platform
 from twin.simulation.trajectory import Trajectory
 
 pytestmark = pytest.mark.quick
