@@ -13,8 +13,8 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
-from twin.basics.arrays import FloatArray, one_of
-from twin.envs.episodes import Episodes
+from twin.basics.arrays import FloatArray, as_array, one_of
+from twin.envs.episodes import Episodes, as_seed, machine_or_usual
 from twin.envs.task import Task, width
 from twin.errors import ClosedEngineError, StateError
 from twin.kernels.tasks.observation import LARGEST
@@ -148,7 +148,7 @@ class PlatformEnv(gym.Env[Any, Any]):
             MissingDependencyError: the engine's library is not installed.
         """
         self.render_mode = check_render_mode(render_mode, RENDER_MODES)
-        machine = machine or self.task_type.usual_machine
+        machine = machine_or_usual(machine, self.task_type)
         self._given = (machine, configuration, engine)
         self._options = {"render_mode": render_mode, "randomisation": randomisation, **options}
         self._episodes = Episodes(
@@ -172,7 +172,7 @@ class PlatformEnv(gym.Env[Any, Any]):
             ClosedEngineError: the environment is closed.
         """
         self._check_open()
-        super().reset(seed=seed)
+        super().reset(seed=as_seed(seed))
         self._running = False
         self._episodes.reset(ROW, [self.np_random], options)
         self._running = True
@@ -193,7 +193,7 @@ class PlatformEnv(gym.Env[Any, Any]):
         if not self._running:
             self._check_open()
             raise StateError("the environment has no episode; call reset before step")
-        self._episodes.step(np.asarray(action)[None])
+        self._episodes.step(as_array(action, "action")[None])
         task = self.task
         if self.render_mode == "human":
             self.render()

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from twin.basics.arrays import as_array
 from twin.envs.task import Task, read_settings
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.kernels.tasks.observation import accept
 from twin.platform import Platform, load
 
@@ -70,7 +71,7 @@ class Episodes:
         Raises:
             InputError: an option that cannot be used.
         """
-        task, given = self.task, dict(options or {})
+        task, given = self.task, as_options(options)
         platforms, starts = [], []
         for index, generator in zip(indices, generators, strict=True):
             platform, values = self._draw(index, generator)
@@ -95,7 +96,7 @@ class Episodes:
             InputError: wrong shape, or not finite.
         """
         accepted = self._accepted
-        given = np.asarray(actions)
+        given = as_array(actions, "action")
         if given.shape != accepted.shape or given.dtype.kind not in "fiu":
             raise InputError("action", f"must be numbers of shape {accepted.shape[1:]}")
         if given.dtype not in (np.float32, np.float64):
@@ -126,6 +127,30 @@ class Episodes:
         from twin.machine.randomisation import as_randomisation
 
         return as_randomisation(given, self.platform.parameters, self.task.usual_values())
+
+
+def machine_or_usual(machine: Any, task_type: type[Task]) -> Any:
+    """Return the given machine, or the task's usual one for None and an empty name."""
+    nothing = machine is None or (isinstance(machine, str) and not machine)
+    return task_type.usual_machine if nothing else machine
+
+
+def as_seed(value: Any) -> int | None:
+    """Return a seed, None for none; raises InputError where it is no whole number from 0."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+        raise InputError("seed", f"must be a whole number from 0, not {brief(value)}")
+    return int(value)
+
+
+def as_options(value: Any) -> dict[str, Any]:
+    """Return the options of a reset as a dictionary; raises InputError where they are none."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
+        raise InputError("options", f"must map names to values, not be {brief(value)}")
+    return dict(value)
 
 
 def _platform(machine: Any, configuration: str | None) -> Platform:

@@ -11,7 +11,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from twin.basics.arrays import one_of
+from twin.basics.arrays import as_array, one_of
 from twin.envs.environment import (
     RENDER_MODES,
     Frames,
@@ -20,7 +20,7 @@ from twin.envs.environment import (
     frames_per_second,
     task_spaces,
 )
-from twin.envs.episodes import Episodes
+from twin.envs.episodes import Episodes, as_options, as_seed, machine_or_usual
 from twin.envs.task import Task
 from twin.errors import ClosedEngineError, InputError, StateError, brief
 from twin.platform import Platform
@@ -76,7 +76,7 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
         mode = getattr(autoreset_mode, "value", autoreset_mode)
         self.autoreset_mode = AutoresetMode(one_of(mode, "autoreset_mode", MODES))
         self.max_episode_steps = _steps(max_episode_steps)
-        machine = machine or self.task_type.usual_machine
+        machine = machine_or_usual(machine, self.task_type)
         self._given = (num_envs, machine, configuration, engine)
         self._options = {"randomisation": randomisation, **options}
         self._episodes = Episodes(
@@ -128,7 +128,7 @@ class PlatformVectorEnv(VectorEnv[Any, Any, Any]):
             ClosedEngineError: the environment is closed.
         """
         self._check_open()
-        given = dict(options or {})
+        given = as_options(options)
         mask = _mask(given.pop("reset_mask", None), self.num_envs)
         seeds = _seeds(seed, self.num_envs)
         indices = np.flatnonzero(mask)
@@ -263,7 +263,7 @@ def _steps(value: Any) -> int | None:
 def _mask(value: Any, size: int) -> Any:
     if value is None:
         return np.ones(size, dtype=bool)
-    mask = np.asarray(value)
+    mask = as_array(value, "reset_mask")
     if mask.shape != (size,) or mask.dtype != bool or not mask.any():
         raise InputError("reset_mask", f"must have shape ({size},), type bool, and a true entry")
     return mask
@@ -272,11 +272,11 @@ def _mask(value: Any, size: int) -> Any:
 def _seeds(seed: Any, size: int) -> list[Any]:
     if seed is None:
         return [None] * size
-    if isinstance(seed, (int, np.integer)):
-        return [int(seed) + index for index in range(size)]
+    if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool):
+        return [as_seed(int(seed) + index) for index in range(size)]
     if not isinstance(seed, (Sequence, np.ndarray)) or isinstance(seed, str):
         raise InputError("seed", f"must be one number, or {size}, not {brief(seed)}")
-    seeds = [int(each) if isinstance(each, np.integer) else each for each in seed]
+    seeds = [as_seed(each) for each in seed]
     if len(seeds) != size:
         raise InputError("seed", f"must be one number, or {size}, not {len(seeds)}")
     return seeds

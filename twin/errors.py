@@ -104,21 +104,24 @@ class MachineNotFoundError(TwinError, FileNotFoundError):
 
 
 class MissingDependencyError(TwinError, ImportError):
-    """An optional library is needed for this call and is not installed.
+    """An optional library is needed for this call, and is not installed or cannot be imported.
 
     Attributes:
         library: the library that is missing.
+        cause: why it cannot be imported; empty where it is not installed.
     """
 
-    def __init__(self, library: str, purpose: str, install: str) -> None:
-        super().__init__(f"{purpose} needs {library}, which is not installed. Run: {install}")
+    def __init__(self, library: str, purpose: str, install: str, cause: str = "") -> None:
+        state = f"is installed but fails when imported ({cause})" if cause else "is not installed"
+        super().__init__(f"{purpose} needs {library}, which {state}. Run: {install}")
         self.library = library
         self.purpose = purpose
         self.install = install
+        self.cause = cause
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Keep the error intact across processes."""
-        return type(self), (self.library, self.purpose, self.install)
+        return type(self), (self.library, self.purpose, self.install, self.cause)
 
 
 class StateError(TwinError, RuntimeError):

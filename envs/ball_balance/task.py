@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_vector, read_only
+from twin.basics.arrays import FloatArray, as_vector, not_negative, read_only
 from twin.control.gains import suitable_position_loop
 from twin.envs.ball_balance.settings import BallBalanceSettings
-from twin.envs.task import Channel, Start, Task, TaskSettings
+from twin.envs.task import Channel, Start, Task, TaskSettings, read_settings
 from twin.errors import InputError
 from twin.kernels.tasks.ball_balance.arrays import Balls, Increments, Limits, Signals, Targets
 from twin.kernels.tasks.ball_balance.task import evaluate, pose_command
@@ -168,7 +168,12 @@ class BallBalance(Task):
         """
         self._check_options(options, "target", "ball")
         settings, reach = self.settings, self.ball.plate_radius
-        drawn = {name: float(options.get(name, getattr(settings, name))) for name in self.names}
+        drawn = {
+            name: not_negative(options.get(name, getattr(settings, name)), name)
+            for name in self.names
+        }
+        if not drawn.keys().isdisjoint(options):
+            read_settings(type(settings), drawn)
         centers = _within(generator, drawn["target_radius"] * reach, TARGETS)
         circle = np.array([0.0, 2.0 * np.pi / settings.lap, generator.uniform(0.0, 2.0 * np.pi)])
         if settings.target == "circle":

@@ -107,8 +107,9 @@ class PoseTracking(Task):
             InputError: another option, or a motion that the machine cannot follow.
         """
         self._check_options(options, "motion")
-        motion = options.get("motion") or self.settings.motion
-        if options.get("motion") is not None:
+        own = options.get("motion")
+        motion = self.settings.motion if own is None else own
+        if own is not None:
             reference = self._sampled(motion)
         elif self._given is not None:
             reference = self._given

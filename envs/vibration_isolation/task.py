@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import LARGEST, SMALLEST, FloatArray, bounded
 from twin.envs.shaking import (
     Spectrum,
     leg_effect,
@@ -17,9 +17,8 @@ from twin.envs.shaking import (
     spectrum,
     usual_acceleration,
 )
-from twin.envs.task import Channel, Start, Task, TaskSettings
+from twin.envs.task import Channel, Start, Task, TaskSettings, read_settings
 from twin.envs.vibration_isolation.settings import VibrationIsolationSettings
-from twin.errors import InputError
 from twin.kernels.tasks.vibration_isolation.arrays import Limits, Memory, Shaking, Signals
 from twin.kernels.tasks.vibration_isolation.task import (
     ActionLaw,
@@ -168,12 +167,13 @@ class VibrationIsolation(Task):
         """
         self._check_options(options)
         acceleration, lowest, highest = (
-            float(options.get(name, value)) for name, value in self.usual_values().items()
+            bounded(options.get(name, value), name, SMALLEST, LARGEST)
+            for name, value in self.usual_values().items()
         )
         highest = max(highest, lowest)
-        for name, value in zip(self.names, (acceleration, lowest, highest), strict=True):
-            if not 0.0 < value < np.inf:
-                raise InputError(name, f"must be above zero and finite, got {value}")
+        if options:
+            drawn = zip(self.names, (acceleration, lowest, highest), strict=True)
+            read_settings(type(self.settings), dict(drawn))
         lines = random_lines(generator, acceleration, lowest, highest, self.settings.lines)
         batch, shaking = self.batch, self._shaking
         tables = shaking_tables(lines, shaking.mean.shape[1] - 1, batch.ratio, batch.timestep)

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from shipped import SHIPPED, shipped_content
 
 import twin
+from twin.basics.toml import LARGEST_FILE
 from twin.errors import InputError, MachineNotFoundError, ParameterError, TwinError
 from twin.machine import read_parameters
 from twin.machine.catalogue import parameters_path
-from twin.machine.file.read import LARGEST_FILE, parameters_from, parameters_hash
+from twin.machine.file.read import parameters_from, parameters_hash
 
 MISSING = object()
 

@@ -15,8 +15,19 @@ FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.int64]
 Kind = TypeVar("Kind")
 
+SMALLEST, LARGEST = 1e-30, 1e30
+"""Of a single positive number in SI: beyond any machine; squares and ratios of two stay finite."""
+
 QUATERNION_TOLERANCE = 1e-6
 """How far the norm of a given quaternion may be from one before it is refused."""
+
+
+def as_array(value: Any, field: str) -> NDArray[Any]:
+    """Return `value` as an array of any type; raises InputError where its lists are ragged."""
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise InputError(field, f"must be numbers in a regular array ({error})") from None
 
 
 def as_floats(value: Any, field: str, last: int | None = None) -> FloatArray:
@@ -31,11 +42,13 @@ def as_floats(value: Any, field: str, last: int | None = None) -> FloatArray:
         InputError: not numeric, complex, empty last axis, wrong size, NaN or infinite.
     """
     try:
-        array = np.asarray(value)
+        array = as_array(value, field)
         if array.dtype.kind not in "fiu":
             raise TypeError(f"values of type {array.dtype}")
         if array.dtype != np.float64 or not array.flags.carray:
             array = np.require(array, dtype=np.float64, requirements=["C", "W"])
+    except InputError:
+        raise
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(field, f"must be numbers in a regular array ({error})") from None
     if last is not None and (array.ndim == 0 or array.shape[-1] != last):
@@ -90,18 +103,22 @@ def as_pose(value: Any, field: str = "pose") -> FloatArray:
 
 
 def positive(value: Any, field: str) -> float:
-    """Return `value` as a finite number above zero; raises InputError otherwise."""
+    """Return a number above zero, from `SMALLEST` to `LARGEST`; raises InputError otherwise."""
     number = as_floats(value, field)
     if number.ndim or number <= 0:
         raise InputError(field, f"must be one number above zero, got {brief(value)}")
+    if not SMALLEST <= number <= LARGEST:
+        message = f"must be from {SMALLEST:g} to {LARGEST:g}, got {brief(value)}"
+        raise InputError(field, message)
     return float(number)
 
 
 def not_negative(value: Any, field: str) -> float:
-    """Return a finite number that is zero or more; raises InputError otherwise."""
+    """Return a number from zero to `LARGEST`; raises InputError otherwise."""
     number = as_floats(value, field)
-    if number.shape != () or not number >= 0.0:
-        raise InputError(field, f"must be zero or more, got {brief(value)}")
+    if number.shape != () or not 0.0 <= number <= LARGEST:
+        least = "must be zero or more, at most"
+        raise InputError(field, f"{least} {LARGEST:g}, got {brief(value)}")
     return float(number)
 
 

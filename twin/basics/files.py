@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from twin.errors import InputError
+from twin.errors import InputError, TwinError
 
 
 def write_atomically(path: str | Path, write: Callable[[IO[bytes]], Any]) -> Path:
@@ -34,7 +36,8 @@ def write_atomically(path: str | Path, write: Callable[[IO[bytes]], Any]) -> Pat
         temporary.replace(target)
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise InputError("path", f"cannot write {target} ({error.strerror})") from None
+        reason = error.strerror or error
+        raise InputError("path", f"cannot write {target} ({reason})") from None
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -44,6 +47,35 @@ def write_atomically(path: str | Path, write: Callable[[IO[bytes]], Any]) -> Pat
 def write_text(path: str | Path, text: str) -> Path:
     """Write UTF-8 text atomically; raises InputError as `write_atomically`."""
     return write_atomically(path, lambda file: file.write(text.encode()))
+
+
+@contextmanager
+def new_folder(path: str | Path, field: str) -> Iterator[Path]:
+    """Make a folder, if need be, to write into; one that is new goes again where that fails.
+
+    Args:
+        path: the folder; those above it are made too.
+        field: name of the argument, for the message.
+
+    Raises:
+        InputError: it cannot be made, or what is written inside fails for the system.
+    """
+    made: list[Path] = []
+    try:
+        target = Path(path)
+        made = [each for each in (target, *target.parents) if not each.exists()]
+        target.mkdir(parents=True, exist_ok=True)
+        yield target
+    except BaseException as error:
+        if made:
+            shutil.rmtree(made[0], ignore_errors=True)
+        for each in made[1:]:
+            with suppress(OSError):
+                each.rmdir()
+        if isinstance(error, TwinError) or not isinstance(error, OSError | TypeError | ValueError):
+            raise
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(field, f"cannot make the folder {path} ({reason})") from None
 
 
 def check_place(path: str | Path, ending: str = "") -> None:

@@ -46,11 +46,18 @@ def optional(module: str, purpose: str | None = None) -> ModuleType:
         purpose: what needs it, where that is more than the table says.
 
     Raises:
-        MissingDependencyError: the library is not installed.
+        MissingDependencyError: the library is not installed, or fails when it is imported; then
+            the message gives the cause.
     """
     library = module.partition(".")[0]
     usual, command = LIBRARIES[library]
     try:
         return import_module(module)
-    except ImportError:
-        raise MissingDependencyError(library, purpose or usual, command) from None
+    except ModuleNotFoundError as error:
+        if error.name == library:
+            raise MissingDependencyError(library, purpose or usual, command) from None
+        fault: Exception = error
+    except Exception as error:  # a library for another numpy raises anything
+        fault = error
+    cause = f"{type(fault).__name__}: {fault}"
+    raise MissingDependencyError(library, purpose or usual, command, cause) from fault

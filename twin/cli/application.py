@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from typing import Annotated, Any
 
@@ -13,16 +14,24 @@ from twin.errors import TwinError
 
 WRONG_USAGE = 2
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""A full disk, a quota or a limit of the size of files."""
+
 
 class Group(TyperGroup):
     """Commands whose TwinErrors end in one line instead of a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; a TwinError ends with exit code 2."""
+        """Run the command; a TwinError, and a full disk, end with exit code 2."""
         try:
             return super().invoke(ctx)
         except TwinError as error:
             typer.echo(f"twin: {one_line(error)}", err=True)
+            raise typer.Exit(WRONG_USAGE) from None
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+            typer.echo(f"twin: {error.strerror}: {error.filename or 'while writing'}", err=True)
             raise typer.Exit(WRONG_USAGE) from None
 
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from twin.basics.toml import read_toml
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line
 from twin.cli.values import check_files, write_json
-from twin.errors import InputError
+from twin.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     from twin.sweep import Sweep
@@ -162,12 +163,8 @@ def sweep(
     changes |= {"engines": engine or None, "fidelity": fidelity}
     wanted = described(subject, set_ or [], samples, course, changes)
     folder = default_folder(wanted) if out is None else out
-    cluster: dict[str, Any] = {
-        "workers": workers,
-        "backend": backend,
-        "address": address,
-        "retries": retries,
-    }
+    cluster: dict[str, Any] = {"workers": workers, "backend": backend}
+    cluster |= {"address": address, "retries": retries}
     began = clock.perf_counter()
     try:
         rows = run_sweep(wanted, folder, resume=not new, **cluster).to_pylist()
@@ -207,20 +204,23 @@ def described(
         ParameterError: a file that cannot be used.
     """
     from twin.sweep import Sweep
-    from twin.sweep.description import read_content, sweep_from
+    from twin.sweep.description import sweep_from
 
-    content: dict[str, Any] = {"machine": subject}
-    from_file = Path(subject).suffix == ".toml" and "machine" in (found := read_content(subject))
-    if from_file:
-        content = found
+    own = read_toml(subject) if Path(subject).suffix == ".toml" else {}
+    from_file = "machine" in own
+    content: dict[str, Any] = own if from_file else {"machine": subject}
     content |= {name: value for name, value in changes.items() if value is not None}
-    moved = {name: value for name, value in motion.items() if value is not None}
-    if moved:
-        content["motion"] = content.get("motion", {}) | moved
-    if values:
-        content["parameters"] = content.get("parameters", {}) | dict(map(_value, values))
-    if samples is not None:
-        content["sampling"] = content.get("sampling", {}) | {"count": samples}
+    tables: dict[str, dict[str, Any]] = {
+        "motion": {name: value for name, value in motion.items() if value is not None},
+        "parameters": dict(map(_value, values)),
+        "sampling": {} if samples is None else {"count": samples},
+    }
+    for name, table in tables.items():
+        found = content.get(name, {})
+        if table and not isinstance(found, dict):
+            raise ParameterError(subject, [(name, f"must be a table such as [{name}]")])
+        if table:
+            content[name] = found | table
     return sweep_from(content, subject) if from_file else Sweep(**content)
 
 

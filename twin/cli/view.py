@@ -52,6 +52,9 @@ Port = Annotated[
     int | None,
     typer.Option(min=0, max=65535, help="Port; default: the first free one from 8080; 0: any."),
 ]
+UploadLimit = Annotated[
+    float, typer.Option(metavar="MB", min=0.001, help="Largest recording that the page takes.")
+]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Only print the page's address.")]
 Desktop = Annotated[
     bool, typer.Option("--desktop", help="Open a window of its own instead of a browser.")
@@ -77,6 +80,7 @@ def view(
     policy: Policy = None,
     host: Host = "127.0.0.1",
     port: Port = None,
+    upload_limit: UploadLimit = 20.0,
     no_browser: NoBrowser = False,
     desktop: Desktop = False,
 ) -> None:
@@ -106,7 +110,7 @@ def view(
         assert machine is not None
         with renamed_fields(comparison="compare"):
             source = live = MachineSession(machine, configuration=configuration, **given)
-        make = partial(machine_page, session=live)
+        make = partial(machine_page, session=live, upload_limit=upload_limit)
     try:
         if motion is not None:
             from twin.basics.arrays import positive

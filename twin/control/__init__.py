@@ -51,8 +51,11 @@ def make_controller(
 
     module, cls = CONTROLLERS[one_of(name, "controller", CONTROLLERS)]
     controller_class = getattr(import_module(module), cls)
-    known = set(signature(controller_class).parameters) - {"platform", "motion"}
-    unknown = sorted(set(options) - known)
+    parameters = signature(controller_class).parameters.values()
+    known = {each.name for each in parameters if each.kind is not each.VAR_KEYWORD}
+    known -= {"platform", "motion"}
+    # A class that hands options on checks them itself.
+    unknown = [] if len(known) < len(parameters) - 2 else sorted(set(options) - known)
     if unknown:
         raise InputError(
             unknown[0], f"no option of the controller {name}; it takes: {', '.join(sorted(known))}"

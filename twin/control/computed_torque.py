@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_flag, not_negative, positive
+from twin.basics.arrays import FloatArray, as_flag, bounded, not_negative
 from twin.control.controller import PERIOD, Controller
 from twin.control.drive_model import DriveModel, drive_model
 from twin.control.feedforward import TaskReference, task_reference
@@ -149,8 +149,8 @@ class ComputedTorque(Controller):
         known = self.model = as_model(platform if model is None else model)
         _check(known, platform)
         usual = suitable_bandwidth(known, self.period) if bandwidth is None else bandwidth
-        self.bandwidth = positive(usual, "bandwidth")
-        self.damping = positive(damping, "damping")
+        self.bandwidth = bounded(usual, "bandwidth", 1e-3, 1e6)
+        self.damping = bounded(damping, "damping", 1e-3, 1e3)
         self.integral_share = not_negative(integral_share, "integral_share")
         self._drives = drives = drive_model(known)
         self._prediction = Prediction(drives, self.period, as_flag(prediction, "prediction"))

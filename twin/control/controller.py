@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, one_or_each, positive, read_only
+from twin.basics.arrays import FloatArray, bounded, one_or_each, read_only
 from twin.control.gains import suitable_velocity_loop
 from twin.control.reference import Reference, sample_reference, still_reference
 from twin.control.supervisor import Supervisor
@@ -18,6 +18,15 @@ from twin.plant.signals import Command, Measurement
 
 PERIOD = 1e-3
 """[s] Control period of the thesis and of most motion platforms."""
+
+
+SHORTEST, LONGEST = 1e-6, 10.0
+"""[s] Control periods; beyond them a loop controls no machine."""
+
+
+def control_period(value: Any) -> float:
+    """Return a control period [s] from `SHORTEST` to `LONGEST`; raises InputError otherwise."""
+    return bounded(value, "period", SHORTEST, LONGEST)
 
 
 class Controller(ABC):
@@ -59,7 +68,7 @@ class Controller(ABC):
             InputError: an argument that cannot be used.
         """
         self.platform = as_model(platform)
-        self.period = positive(period, "period")
+        self.period = control_period(period)
         self.reference = _reference(platform, motion, self.period)
         gain, time = suitable_velocity_loop(platform, self.period)
         gain = gain if velocity_gain is None else velocity_gain

@@ -11,7 +11,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_flag, read_only
 from twin.control.cascade import Cascade
-from twin.control.controller import PERIOD
+from twin.control.controller import PERIOD, control_period
 from twin.control.drive_model import DriveModel, drive_model
 from twin.control.gains import derived_velocity_loop
 from twin.control.reference import Reference
@@ -195,7 +195,7 @@ class InverseDynamicsFeedforward(Cascade):
         self._drives = drive_model(known)
         self._preview = as_flag(preview, "preview")
         self._friction = as_flag(friction, "friction")
-        gain, time = derived_velocity_loop(known, period)
+        gain, time = derived_velocity_loop(known, control_period(period))
         super().__init__(
             platform,
             motion,

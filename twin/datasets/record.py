@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +14,11 @@ import numpy as np
 from twin import __version__
 from twin.basics.optional import optional
 from twin.basics.progress import Progress
+from twin.basics.temporary import remove_leftovers, temporary_place
 from twin.datasets.actors import as_action
 from twin.datasets.choice import make_actor, saved_policy
 from twin.datasets.episode import EpisodeRecord
-from twin.errors import InputError, brief
+from twin.errors import InputError, TwinError, brief
 from twin.training.environments import channels, checked_environment
 
 if TYPE_CHECKING:
@@ -114,6 +114,10 @@ def _run(
             writer.write(record, seed)
 
 
+PREFIX = ".recording-"
+"""Of the folders of unfinished recordings; Minari passes over hidden ones."""
+
+
 class _Writer:
     """Writes episodes to a hidden folder, which becomes a dataset if no error occurs."""
 
@@ -122,31 +126,38 @@ class _Writer:
     ) -> None:
         self._place, self._dataset = place, dataset
         self._summary = dict(summary)
-        root = optional("minari.storage").get_dataset_path()
-        # Minari passes over hidden folders.
-        self._folder = Path(tempfile.mkdtemp(prefix=".recording-", dir=root))
-        storage = optional("minari.dataset.minari_storage").MinariStorage
-        self._storage = storage.new(
-            self._folder / "data",
-            observation_space=env.observation_space,
-            action_space=env.action_space,
-            env_spec=env.spec,
-            data_format="hdf5",
-        )
-        self._count = 0
+        self._env, self._count = env, 0
 
     def __enter__(self) -> _Writer:
+        root = optional("minari.storage").get_dataset_path()
+        storage = optional("minari.dataset.minari_storage").MinariStorage
+        with ExitStack() as stack, _system_faults(self._dataset):
+            remove_leftovers(root, PREFIX)
+            self._folder = stack.enter_context(temporary_place(root, PREFIX, is_folder=True))
+            self._storage = storage.new(
+                self._folder / "data",
+                observation_space=self._env.observation_space,
+                action_space=self._env.action_space,
+                env_spec=self._env.spec,
+                data_format="hdf5",
+            )
+            self._stack = stack.pop_all()
         return self
 
     def write(self, record: EpisodeRecord, seed: int) -> None:
-        self._storage.update_episodes([record.buffer(self._count, seed)])
-        self._storage.update_episode_metadata([record.metadata()], [self._count])
+        with _system_faults(self._dataset):
+            self._storage.update_episodes([record.buffer(self._count, seed)])
+            self._storage.update_episode_metadata([record.metadata()], [self._count])
         self._count += 1
 
     def __exit__(self, kind: object, *_: object) -> None:
-        if kind is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            return
+        with self._stack:
+            if kind is None:
+                with _system_faults(self._dataset):
+                    self._finish()
+
+    def _finish(self) -> None:
+        """Make the folder a dataset."""
         version = optional("minari").__version__
         summary = {"dataset_id": self._dataset, "minari_version": version, **self._summary}
         self._storage.update_metadata(summary)
@@ -158,6 +169,17 @@ class _Writer:
         os.umask(mask)
         self._folder.chmod(0o777 & ~mask)
         self._folder.rename(self._place)
+
+
+@contextmanager
+def _system_faults(dataset: str) -> Iterator[None]:
+    """Make what the system refuses, such as a full disk, one error of the package."""
+    try:
+        yield
+    except (OSError, RuntimeError) as error:
+        if isinstance(error, TwinError):
+            raise
+        raise InputError("dataset", f"{dataset} cannot be written ({error})") from None
 
 
 def _place(dataset: Any) -> Path:

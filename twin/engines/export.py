@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from twin.basics.arrays import one_of
-from twin.basics.files import write_text
-from twin.errors import InputError
+from twin.basics.files import new_folder, write_text
 from twin.model.machine_model import MachineModel
 
 FORMATS: dict[str, tuple[tuple[str, str, str], ...]] = {
@@ -38,20 +37,10 @@ def export(platform: MachineModel, form: str, folder: str | Path) -> list[Path]:
     """
     one_of(form, "format", FORMATS)
     texts = {name: _writer(module, function)(platform) for name, module, function in FORMATS[form]}
-    target = _made(folder)
-    return [write_text(target / name, text) for name, text in texts.items()]
+    with new_folder(folder, "folder") as target:
+        return [write_text(target / name, text) for name, text in texts.items()]
 
 
 def _writer(module: str, function: str) -> Callable[[MachineModel], str]:
     writer: Any = getattr(import_module(module), function)
     return writer  # type: ignore[no-any-return]
-
-
-def _made(folder: Any) -> Path:
-    try:
-        path = Path(folder)
-        path.mkdir(parents=True, exist_ok=True)
-    except (OSError, TypeError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError("folder", f"cannot make the folder {str(folder)!r} ({reason})") from None
-    return path

@@ -28,6 +28,7 @@ from twin.motion.samples import (
     check_time,
     known_columns,
 )
+from twin.motion.spline import spline_through
 from twin.motion.table_file import read_table
 
 
@@ -48,31 +49,6 @@ class Curve(NamedTuple):
             self.acceleration(time) - self.drift.deriv(2)(time),
         )
         return np.stack(parts, axis=1)
-
-
-def spline_through(time: FloatArray, values: FloatArray, field: str) -> Any:
-    """Return the spline `scipy.interpolate.BSpline` through samples, not-a-knot at its ends.
-
-    Quintic (four continuous derivatives); cubic (two) for fewer than six samples.
-
-    Args:
-        time: `(n,)` [s], increasing.
-        values: `(n,)`.
-        field: name of the column, for the message.
-
-    Raises:
-        InputError: samples too close in time or too large for a finite spline.
-    """
-    from scipy.interpolate import make_interp_spline
-
-    try:
-        with np.errstate(all="ignore"):
-            spline = make_interp_spline(time, values, k=5 if len(time) >= 6 else 3)
-    except (ValueError, np.linalg.LinAlgError) as error:
-        raise InputError(field, f"no spline fits these samples ({error})") from None
-    if not np.isfinite(spline.c).all():
-        raise InputError(field, "no finite spline fits these samples; check units and time")
-    return spline
 
 
 def curve_of_values(time: FloatArray, values: FloatArray, field: str) -> Curve:
@@ -98,6 +74,9 @@ def curve_of_accelerations(time: FloatArray, accelerations: FloatArray, field: s
 
 
 DRIFT = ("detrend", "high_pass", "none")
+
+AT_ONCE = 100_000
+"""Samples that are checked together: what is computed of them is larger than they are."""
 
 MOST_SAMPLES = 10_000_000
 """On the even grid of the high-pass filter; more means wildly uneven times."""
@@ -299,7 +278,8 @@ def _check_curve(
     curve: Curve, time: FloatArray, name: str, straight: bool, check_size: bool
 ) -> None:
     """Refuse a curve whose values are not finite or that no platform can follow."""
-    values = np.abs(curve(time)).max(axis=0)
+    parts = (time[begin : begin + AT_ONCE] for begin in range(0, len(time), AT_ONCE))
+    values = np.max([np.abs(curve(part)).max(axis=0) for part in parts], axis=0)
     if not np.isfinite(values).all():
         raise InputError(name, "values are too large; check the units")
     position, acceleration = (LENGTH, ACCELERATION) if straight else (ANGLE, ANGULAR_ACCELERATION)

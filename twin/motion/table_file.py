@@ -8,7 +8,8 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Mapping
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -154,7 +155,7 @@ class Table(NamedTuple):
     file: Path
     columns: dict[str, FloatArray]
     """column name -> values `(n,)`, time included"""
-    lines: list[int]
+    lines: Sequence[int]
     """`(n,)` line of the file that each row is on"""
     units: dict[str, str]
     """column name -> unit in the file"""
@@ -195,28 +196,36 @@ def read_table(
     given_units = _text_mapping(units, "units", known)
     renamed = None if columns is None else _text_mapping(columns, "columns", None)
     rows = _read_rows(file, delimiter)
-    if not rows:
-        fail_in(file, "is empty; the first line must name the columns, such as: time [s],z [m]")
-    names, found_units = read_header(
-        file, rows[0], known, units=given_units, columns=renamed, delimiter=delimiter
-    )
-    if len(rows) == 1:
+    empty = "is empty; the first line must name the columns, such as: time [s],z [m]"
+    header = next(rows, None) or fail_in(file, empty)
+    options: Any = {"units": given_units, "columns": renamed, "delimiter": delimiter}
+    names, found_units = read_header(file, header, known, **options)
+    lines, numbers = _numbers(file, rows, names)
+    if not lines:
         fail_in(file, "has a header but no data; add one line per sample")
-    picked = [(i, name) for i, name in enumerate(names) if name is not None]
-    numbers = np.empty((len(rows) - 1, len(picked)))
-    for row, (line, cells) in enumerate(rows[1:]):
+    table = {name: np.frombuffer(column) for name, column in numbers.items()}
+    for name, values in table.items():
+        values *= known[name].quantity.factors[found_units[name]]
+    return Table(file, table, lines, found_units)
+
+
+def _numbers(
+    file: Path, rows: Iterable[tuple[int, list[str]]], names: list[str | None]
+) -> tuple[array[int], dict[str, array[float]]]:
+    """Return the line of each row, and the numbers of the columns that have a name."""
+    lines = array("I")
+    picked = [(i, name, array("d")) for i, name in enumerate(names) if name is not None]
+    for line, cells in rows:
         if len(cells) != len(names):
             fail_in(
                 file,
                 f"line {line}: has {len(cells)} cells, the header has {len(names)}; complete the "
                 "line, remove it, or write decimals with a point",
             )
-        for column, (i, name) in enumerate(picked):
-            numbers[row, column] = _number(file, line, name, cells[i])
-    table = {}
-    for column, (_, name) in enumerate(picked):
-        table[name] = numbers[:, column] * known[name].quantity.factors[found_units[name]]
-    return Table(file, table, [line for line, _ in rows[1:]], found_units)
+        for i, name, column in picked:
+            column.append(_number(file, line, name, cells[i]))
+        lines.append(line)
+    return lines, {name: column for _, name, column in picked}
 
 
 def _text_mapping(value: Any, field: str, known: Mapping[str, Column] | None) -> dict[str, str]:
@@ -232,7 +241,8 @@ def _text_mapping(value: Any, field: str, known: Mapping[str, Column] | None) ->
     return dict(value)
 
 
-def _read_rows(file: Path, delimiter: str) -> list[tuple[int, list[str]]]:
+def _read_rows(file: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield line and cells of each row that is not empty; a large file is never held whole."""
     try:
         if not file.is_file():
             fail_in(file, "is no file; check the path")
@@ -240,11 +250,10 @@ def _read_rows(file: Path, delimiter: str) -> list[tuple[int, list[str]]]:
             fail_in(file, f"is larger than {LARGEST_FILE} bytes; cut or decimate it")
         with file.open(encoding="utf-8-sig", newline="") as stream:
             reader = csv.reader(stream, delimiter=delimiter, strict=True)
-            return [
-                (reader.line_num, [cell.strip() for cell in cells])
-                for cells in reader
-                if any(cell.strip() for cell in cells)
-            ]
+            for row in reader:
+                cells = [cell.strip() for cell in row]
+                if any(cells):
+                    yield reader.line_num, cells
     except UnicodeDecodeError as error:
         fail_in(file, f"is not UTF-8 text ({error.reason}); save it as CSV with UTF-8 encoding")
     except csv.Error as error:

@@ -8,14 +8,14 @@ from twin.page.page import Page, Tab
 from twin.page.panels.axis_sliders import AxisSliders
 from twin.page.panels.compare import ComparePanel
 from twin.page.panels.machine import MachinePanel
-from twin.page.panels.motion import MotionPanel
+from twin.page.panels.motion import UPLOAD_LIMIT, MotionPanel
 from twin.page.panels.push import PushPanel
 from twin.page.panels.save import SavePanel
 from twin.simulation.live.machine_session import MachineSession
 
 
-def machine_page(server: Any, session: MachineSession) -> Page:
-    """Return the page of a session, for viser's `server`."""
+def machine_page(server: Any, session: MachineSession, upload_limit: float = UPLOAD_LIMIT) -> Page:
+    """Return the page of a session, for viser's `server`; uploads have at most a limit [MB]."""
 
     def label() -> str:
         settings = session.settings
@@ -33,7 +33,7 @@ def machine_page(server: Any, session: MachineSession) -> Page:
 
     def drive(gui: Any, requests: Any, _: Page) -> list[Any]:
         sliders.append(AxisSliders(gui, requests, session))
-        return [sliders[0], MotionPanel(gui, requests, session)]
+        return [sliders[0], MotionPanel(gui, requests, session, upload_limit)]
 
     def home() -> None:
         session.home()

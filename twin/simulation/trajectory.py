@@ -6,7 +6,7 @@ Plots of trajectories: position, orientation, actuators and their forces over ti
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -15,7 +15,7 @@ from typing import IO, Any, Self
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, read_only
+from twin.basics.arrays import FloatArray, as_floats, as_text, positive, read_only
 from twin.basics.files import write_atomically
 from twin.charts.panels import Axes, Line, columns, legs, panels_figure
 from twin.errors import InputError, brief
@@ -27,6 +27,10 @@ SIGNAL = "signal: "
 """Before the names of a closed loop's signals in a file."""
 
 ARRAYS = ("time", "pose", "twist", "lengths", "rates", "forces", "deflection")
+
+
+ORIGIN = ("machine", "engine", "fidelity", "parameters_hash", "coordinate_unit", "stopped")
+"""Fields that are texts."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,6 +74,11 @@ class Trajectory:
 
     def __post_init__(self) -> None:
         """Make the arrays read-only and check that they belong together."""
+        for name in ORIGIN:
+            as_text(getattr(self, name), name)
+        object.__setattr__(self, "timestep", positive(self.timestep, "timestep"))
+        for name, kind in (("versions", str), ("signals", object)):
+            _check_names(getattr(self, name), name, kind)
         if np.size(self.deflection) == 0:
             object.__setattr__(self, "deflection", np.empty((np.size(self.time), 0)))
         for name in ARRAYS:
@@ -155,6 +164,16 @@ class Trajectory:
             raise InputError(
                 "path", f"{path} is not a saved trajectory ({type(error).__name__}: {error})"
             ) from None
+
+
+def _check_names(value: Any, field: str, kind: type) -> None:
+    """Refuse what does not map texts to values of a kind."""
+    if not isinstance(value, Mapping):
+        raise InputError(field, f"must map names to values, not be {brief(value)}")
+    for name, entry in value.items():
+        if not isinstance(entry, kind):
+            raise InputError(f"{field}[{as_text(name, field)!r}]", f"must not be {brief(entry)}")
+        as_text(name, field)
 
 
 @lru_cache(maxsize=1)

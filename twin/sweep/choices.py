@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from twin.basics.toml import toml_content
 from twin.control import controller_names
-from twin.errors import brief
+from twin.errors import ParameterError, brief
 from twin.sweep.values import LARGEST_COUNT, Part
 
 Option = bool | int | float | str | tuple[float, ...]
@@ -161,8 +161,8 @@ def _seeds(value: Any) -> Any:
 
 def _scalar(text: str) -> Any:
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        return toml_content(f"value = {text}".encode(), "options")["value"]
+    except ParameterError:
         return text
 
 

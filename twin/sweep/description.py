@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
+from twin.basics.toml import read_toml
 from twin.errors import InputError, ParameterError
 from twin.sweep.choices import (
     ControllerChoice,
@@ -103,22 +103,7 @@ def read_sweep(path: str | Path) -> Sweep:
     Raises:
         ParameterError: unreadable, not TOML, unknown fields, or values that no sweep can have.
     """
-    return sweep_from(read_content(path), path)
-
-
-def read_content(path: str | Path) -> dict[str, Any]:
-    """Return the content of a TOML file.
-
-    Raises:
-        ParameterError: unreadable, or not TOML.
-    """
-    file = Path(path)
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ParameterError(file, [("file", f"cannot be read ({error.strerror})")]) from None
-    except ValueError as error:
-        raise ParameterError(file, [("file", f"is not valid TOML: {error}")]) from None
+    return sweep_from(read_toml(path), path)
 
 
 def sweep_from(content: dict[str, Any], file: str | Path) -> Sweep:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from twin.basics.files import write_atomically, write_text
+from twin.basics.files import new_folder, write_atomically, write_text
 from twin.basics.optional import optional
 from twin.errors import InputError
 from twin.sweep.description import Sweep
@@ -64,17 +64,15 @@ class SweepFolder:
                 raise InputError("folder", f"{self.path} holds results; resume, or give a new one")
         elif self.path.is_dir() and any(self.path.iterdir()):
             raise InputError("folder", f"{self.path} holds other files; give a new or empty folder")
-        try:
-            self._parts.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError("folder", f"cannot make {self.path} ({error.strerror})") from None
         content = {"format": FORMAT, "sweep": own, "runs": list(keys)}
-        write_text(self.path / MANIFEST, json.dumps(content, indent=1) + "\n")
+        with new_folder(self.path, "folder"):
+            self._parts.mkdir(exist_ok=True)
+            write_text(self.path / MANIFEST, json.dumps(content, indent=1) + "\n")
 
     def finished(self) -> set[str]:
-        """Return the keys of runs that need not be computed again."""
-        names = (file.stem for file in self._parts.glob("*.parquet"))
-        return {name for name in names if not name.endswith(AGAIN)}
+        """Return the keys of runs that need not be computed again; a damaged part is not one."""
+        files = (file for file in self._parts.glob("*.parquet") if not file.stem.endswith(AGAIN))
+        return {file.stem for file in files if _read(file) is not None}
 
     def write(self, row: Row) -> None:
         """Write the row of one run as a file of its own, whole or not at all.
@@ -97,17 +95,13 @@ class SweepFolder:
             InputError: not the folder of a sweep.
         """
         keys = self._manifest()["runs"]
-        parquet = optional("pyarrow.parquet")
-        whole = self.path / RESULTS
-        if whole.is_file():
-            found: pyarrow.Table = parquet.read_table(whole)
-            if (found.schema.metadata or {}).get(b"runs") == _digest(keys):
-                return found
+        whole = _read(self.path / RESULTS)
+        if whole is not None and (whole.schema.metadata or {}).get(b"runs") == _digest(keys):
+            return whole
         arrow = optional("pyarrow")
-        parts = [part for key in keys if (part := self._part(key)) is not None]
-        if not parts:
+        tables = [table for key in keys if (table := self._part(key)) is not None]
+        if not tables:
             return arrow.table({"key": arrow.array([], arrow.string())})
-        tables = [parquet.read_table(part) for part in parts]
         return arrow.concat_tables(tables, promote_options="permissive")
 
     def consolidate(self) -> pyarrow.Table:
@@ -123,9 +117,9 @@ class SweepFolder:
         self._write(self.path / RESULTS, table)
         return table
 
-    def _part(self, key: str) -> Path | None:
-        files = (self._parts / f"{key}{kind}.parquet" for kind in ("", AGAIN))
-        return next((file for file in files if file.is_file()), None)
+    def _part(self, key: str) -> pyarrow.Table | None:
+        tables = (_read(self._parts / f"{key}{kind}.parquet") for kind in ("", AGAIN))
+        return next((table for table in tables if table is not None), None)
 
     def _manifest(self) -> dict[str, Any]:
         try:
@@ -134,10 +128,13 @@ class SweepFolder:
             raise InputError("folder", f"{self.path} is not the folder of a sweep") from None
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise InputError("folder", f"{self.path} was written in another format")
+        if not isinstance(content.get("sweep"), dict) or not isinstance(content.get("runs"), list):
+            raise InputError("folder", f"{self.path / MANIFEST} is damaged; give a new folder")
         return content
 
     def _write(self, path: Path, table: pyarrow.Table, **options: Any) -> None:
         parquet = optional("pyarrow.parquet")
+        options |= {"write_page_checksum": True}
         write_atomically(path, lambda file: parquet.write_table(table, file, **options))
 
 
@@ -157,6 +154,14 @@ def read_results(folder: str | Path) -> pyarrow.Table:
 
 def _table(rows: list[Row]) -> pyarrow.Table:
     return optional("pyarrow").Table.from_pylist(rows)
+
+
+def _read(file: Path) -> pyarrow.Table | None:
+    """Return the table of a file, None where there is none or where it is damaged."""
+    try:
+        return optional("pyarrow.parquet").read_table(file, page_checksum_verification=True)
+    except (OSError, ValueError):  # among them what pyarrow raises for a damaged file
+        return None
 
 
 def _digest(keys: Sequence[str]) -> bytes:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.files import write_text
+from twin.basics.files import new_folder, write_text
 from twin.basics.optional import optional
 from twin.errors import InputError
 from twin.simulation.trajectory import library_versions
@@ -188,12 +188,9 @@ def _prepared(folder: Path, settings: TrainingSettings, command: str, resume: bo
             raise InputError(different[0], f"differs from that of the training in {folder}")
         remove_leftovers(folder)
         return folder
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError("out", f"cannot make {folder} ({error.strerror})") from None
     content = {"command": command, "settings": chosen, "versions": _versions()}
-    write_text(file, json.dumps(content, indent=2) + "\n")
+    with new_folder(folder, "out"):
+        write_text(file, json.dumps(content, indent=2) + "\n")
     return folder
 
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from pathlib import Path
+from subprocess import DEVNULL, PIPE, Popen
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +40,9 @@ TICK = 0.01
 DITHER = 3.0
 """Difference in brightness, of 255, over which neighbouring pixels hide the steps of a GIF's few
 colours; the pattern stays in place, so that what stands still costs nothing."""
+
+SHOWN = 5
+"""Last lines of the program that codes MP4 which an error shows."""
 
 CONSTANT_QUALITY = "18"
 """H.264's rate factor: no loss is seen at it."""
@@ -98,31 +103,67 @@ def write_mp4(
         MissingDependencyError: imageio-ffmpeg or its program is not installed.
         StateError: the program failed; says why.
     """
-    library = optional("imageio_ffmpeg")
-    colors = ("-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709")
-    scaled = ("-vf", "scale=out_color_matrix=bt709:out_range=tv", *colors)
-    coding = ("-crf", CONSTANT_QUALITY, "-preset", "medium", "-movflags", "+faststart")
     with tempfile.TemporaryDirectory() as folder:
         clip = Path(folder) / "clip.mp4"
-        try:
-            writer = library.write_frames(
-                str(clip), size, fps=rate, codec="libx264", quality=None, macro_block_size=1,
-                ffmpeg_log_level="error", output_params=[*scaled, *coding],
-            )  # fmt: skip
-            writer.send(None)
-        except (RuntimeError, OSError):
-            install = "apt-get install ffmpeg"
-            raise MissingDependencyError("ffmpeg", "Writing MP4", install) from None
-        try:
-            for image in images:
-                writer.send(image)
-            writer.close()
-        except OSError as error:
-            raise StateError(f"ffmpeg could not write the clip: {error}") from None
-        if not clip.is_file() or not clip.stat().st_size:
-            raise StateError("ffmpeg could not write the clip; it says why above")
+        _code_mp4(_ffmpeg(size, rate, clip), images)
         with clip.open("rb") as made:
             return write_atomically(path, lambda file: shutil.copyfileobj(made, file))
+
+
+def _ffmpeg(size: tuple[int, int], rate: float, clip: Path) -> list[str]:
+    """Return the command that codes raw pictures as MP4.
+
+    Raises:
+        MissingDependencyError: imageio-ffmpeg or its program is not installed.
+    """
+    try:
+        program = optional("imageio_ffmpeg").get_ffmpeg_exe()
+    except RuntimeError:
+        raise MissingDependencyError("ffmpeg", "Writing MP4", "apt-get install ffmpeg") from None
+    pixels = ("-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}")
+    pace = ("-r", str(Fraction(rate).limit_denominator()))
+    colors = ("-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709")
+    scaled = ("-vf", "scale=out_color_matrix=bt709:out_range=tv", *colors)
+    coding = ("-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", CONSTANT_QUALITY)
+    ready = ("-preset", "medium", "-movflags", "+faststart", "-v", "error", str(clip))
+    return [
+        program, "-y", "-f", "rawvideo", *pixels, *pace, "-i", "-", "-an", *coding, *scaled, *ready
+    ]  # fmt: skip
+
+
+def _code_mp4(command: list[str], images: Iterable[Image]) -> None:
+    """Give pictures to the program that codes them.
+
+    Raises:
+        MissingDependencyError: the program cannot be started.
+        StateError: it failed; says why.
+    """
+    with tempfile.TemporaryFile() as said:
+        try:
+            # Ctrl-C is for this process, which then ends the other.
+            coder = Popen(command, stdin=PIPE, stderr=said, stdout=DEVNULL, start_new_session=True)
+        except OSError:
+            install = "apt-get install ffmpeg"
+            raise MissingDependencyError("ffmpeg", "Writing MP4", install) from None
+        with coder:
+            assert coder.stdin is not None
+            try:
+                for image in images:
+                    coder.stdin.write(np.ascontiguousarray(image).data)
+                coder.stdin.close()
+            except OSError:
+                coder.wait()  # it ended early, and says why
+            except BaseException:
+                coder.kill()
+                raise
+        if coder.returncode or not Path(command[-1]).is_file():
+            said.seek(0)
+            lines = said.read().decode(errors="replace").split("\n")
+            reason = "; ".join(filter(None, map(str.strip, lines[-SHOWN:])))
+            raise StateError(
+                f"ffmpeg could not write the film (exit code {coder.returncode}): "
+                f"{reason or 'it gives no reason'}"
+            )
 
 
 def _pillow() -> ModuleType:

@@ -19,6 +19,7 @@ The discrete Riccati equation of plants with waiting commands, whose poles at ze
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -281,6 +282,10 @@ def _local(
 ) -> LocalFeedback:
     if not isinstance(inner, LocalFeedback):
         kind = INNER[one_of(inner, "inner", INNER)]
+        known = signature(kind).parameters.keys() - {"platform", "motion", "period"}
+        for unknown in sorted(options.keys() - known):
+            taken = ", ".join(sorted(known))
+            raise InputError(unknown, f"no option of hac_lac with {inner}; it takes: {taken}")
         return kind(platform, None, period=period, **options)
     if options or period is not None or inner.platform.hash != platform.hash:
         raise InputError("inner", "must be of this machine, and brings its own period and options")

@@ -31,7 +31,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, positive
+from twin.basics.arrays import FloatArray, as_floats, as_instance, positive
 from twin.basics.optional import optional
 from twin.control.controller import PERIOD, Controller
 from twin.control.drive_model import drive_model
@@ -151,6 +151,7 @@ def loop_shaping(
     if not scale > 1.0:
         raise InputError("margin", "must be above one")
     chosen = ShapingWeights() if weights is None else weights
+    as_instance(chosen, "weights", ShapingWeights)
     weight = shaping_filter(channel_masses(linear), chosen)
     plant = driven_system(linear, "coordinates")
     shaped = series(weight, plant)
@@ -238,6 +239,7 @@ class LoopShaping(Controller):
         self.design = (
             loop_shaping(with_drives(linearise(platform)), weights) if design is None else design
         )
+        as_instance(self.design, "design", LoopShapingDesign)
         self.law = trapezoidal(self.design.controller, self.period)
         self._drives = drive_model(platform)
         self._prepare(self.reference)

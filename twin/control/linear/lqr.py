@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_flag, as_floats, as_vector
+from twin.basics.arrays import FloatArray, as_flag, as_floats, as_instance, as_vector
 from twin.basics.optional import optional
 from twin.control.controller import PERIOD, Controller
 from twin.control.drive_model import drive_model
@@ -104,6 +104,7 @@ def regulator(
             "linear", "must have six degrees of freedom, six actuators and none inside the legs"
         )
     chosen = RegulatorWeights() if weights is None else weights
+    as_instance(chosen, "weights", RegulatorWeights)
     values = as_floats(
         [chosen.displacement, chosen.rate, chosen.integral, _force(linear, chosen)], "weights"
     )
@@ -241,7 +242,7 @@ class Lqr(Controller):
         if design is None:
             machine = with_drives(linearise(platform))
             design = regulator(machine, self.period, weights=weights, integral=integral)
-        if design.model.period != self.period:
+        if as_instance(design, "design", Regulator).model.period != self.period:
             raise InputError("design", "must have the controller's period")
         self.design = design
         self._drives = drive_model(platform)

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_flag
+from twin.basics.arrays import FloatArray, as_flag, as_instance
 from twin.control.cascade import Cascade
-from twin.control.controller import PERIOD
+from twin.control.controller import PERIOD, control_period
 from twin.control.drive_model import DriveModel, drive_model
 from twin.control.gains import burden, loop_lag, torque_loops, transmission_ratio
 from twin.control.observer.design import ObserverDesign, hardware, observed_mass
@@ -152,7 +152,7 @@ class ObserverCascade(Cascade):
                 "take their force for a disturbance that follows the motion; take the cascade, or "
                 "active damping with hac_lac",
             )
-        drives, loops = drive_model(known), torque_loops(known, period)
+        drives, loops = drive_model(known), torque_loops(known, control_period(period))
         own = loops.position_gain, loops.position_integral
         super().__init__(
             platform,
@@ -167,6 +167,8 @@ class ObserverCascade(Cascade):
         )
         self.compensation = as_flag(compensation, "compensation")
         self.estimated_speed = as_flag(estimated_speed, "estimated_speed")
+        if design is not None:
+            as_instance(design, "design", ObserverDesign)
         chosen = suitable_design(known, self.period) if design is None else design
         n = platform.n_actuators
         if chosen.model.period != self.period or len(chosen.measurement) != n:

@@ -7,13 +7,17 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from twin.basics.optional import optional
+from twin.basics.temporary import remove_leftovers, temporary_place
 from twin.errors import InputError
 
 MEMORY = "/dev/shm"
+PREFIX = "platform_twin_bullet_"
+"""Of the names of temporary files."""
 
 
 @contextmanager
@@ -52,15 +56,17 @@ with quiet():
 @contextmanager
 def temporary_file(ending: str, content: bytes = b"") -> Iterator[Path]:
     """Lend a file, in memory where there is a place for it: Bullet takes nothing but files."""
-    folder = MEMORY if os.access(MEMORY, os.W_OK) else None
-    handle, name = tempfile.mkstemp(ending, "twin_", folder)
-    path = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
+    with temporary_place(_folder(), PREFIX, ending) as path:
+        path.write_bytes(content)
         yield path
-    finally:
-        path.unlink()
+
+
+@lru_cache(maxsize=1)
+def _folder() -> str:
+    """Return the folder of temporary files, once freed of those of killed processes."""
+    folder = MEMORY if os.access(MEMORY, os.W_OK) else tempfile.gettempdir()
+    remove_leftovers(folder, PREFIX)
+    return folder
 
 
 def load(text: str, client: int, *, fixed: bool) -> int:

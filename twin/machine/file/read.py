@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
@@ -12,15 +11,12 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from twin.basics.toml import read_limited, toml_content
 from twin.errors import InputError, ParameterError, brief
 from twin.machine.file.configuration import IDEAL, split_configurations, with_configuration
 from twin.machine.legs import LEG_KINDS
 from twin.machine.machine import MachineParameters
 from twin.machine.table import field_names, tag_names
-
-LARGEST_FILE = 1_000_000
-"""Bytes; a platform.toml has a few thousand."""
-
 
 SPELLING = "check its spelling or remove it"
 
@@ -41,32 +37,13 @@ def read_parameters(path: str | Path, configuration: str | None = None) -> Machi
         ParameterError: unreadable, not UTF-8, not TOML, unknown or missing fields, or values that
             no machine can have; lists every problem with its field.
     """
-    file = Path(path)
-    try:
-        with file.open("rb") as stream:
-            raw = stream.read(LARGEST_FILE + 1)
-    except OSError as error:
-        raise ParameterError(file, [("file", f"cannot be read ({error.strerror})")]) from None
-    if len(raw) > LARGEST_FILE:
-        raise ParameterError(file, [("file", f"larger than {LARGEST_FILE} bytes")])
-    return _chosen(_machines_of(raw, file), configuration)
+    return _chosen(_machines_of(read_limited(path), Path(path)), configuration)
 
 
 @lru_cache(maxsize=32)
 def _machines_of(raw: bytes, file: Path) -> Machines:
     """Return what a file describes; the same objects for the same text, as none can be changed."""
-    try:
-        content = tomllib.loads(raw.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise ParameterError(file, [("file", f"is not UTF-8 text ({error.reason})")]) from None
-    except tomllib.TOMLDecodeError as error:
-        raise ParameterError(file, [("file", f"is not valid TOML: {error}")]) from None
-    except ValueError as error:
-        # Python refuses to read integers of several thousand digits.
-        raise ParameterError(file, [("file", f"has a number too long to read ({error})")]) from None
-    except RecursionError:
-        raise ParameterError(file, [("file", "is nested too deeply")]) from None
-    return _machines(content, file)
+    return _machines(toml_content(raw, file), file)
 
 
 def parameters_from(

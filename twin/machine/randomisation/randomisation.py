@@ -49,7 +49,10 @@ class Randomisation:
             )
         if not isinstance(self.source, str):
             raise InputError("source", f"must be a text, not {brief(self.source)}")
-        found = tuple(sorted(_distributions(given, ""), key=lambda entry: entry[0]))
+        try:
+            found = tuple(sorted(_distributions(given, ""), key=lambda entry: entry[0]))
+        except RecursionError:
+            raise InputError("randomisation", "is nested too deeply") from None
         for (first, _), (second, _) in pairwise(found):
             if first == second:
                 raise InputError(first, "is given twice")

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from twin.basics.arrays import one_of
-from twin.errors import InputError, brief
+from twin.basics.toml import read_toml
+from twin.errors import InputError, ParameterError, brief
 from twin.machine.machine import MachineParameters
 from twin.machine.randomisation.randomisation import Randomisation
 from twin.machine.randomisation.spreads import SPREADS
-
-LARGEST_FILE = 1_000_000
-"""Bytes; a file of distributions has a few thousand."""
 
 
 def as_randomisation(
@@ -75,13 +72,8 @@ def read_randomisation(path: str | Path) -> Randomisation:
         InputError: unreadable, not TOML, or wrong inside.
     """
     try:
-        with Path(path).open("rb") as file:
-            text = file.read(LARGEST_FILE + 1).decode("utf-8")
-        if len(text) > LARGEST_FILE:
-            raise InputError("path", f"{path} is larger than {LARGEST_FILE} bytes")
-        content = tomllib.loads(text)
-    except OSError as error:
-        raise InputError("path", f"cannot read {path} ({error.strerror})") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError("path", f"{path} is not TOML: {error}") from None
+        content = read_toml(path)
+    except ParameterError as error:
+        (_, message), *_ = error.problems
+        raise InputError("path", f"{path} {message}") from None
     return as_randomisation(content)

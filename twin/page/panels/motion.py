@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import one_of
+from twin.basics.arrays import one_of, positive
 from twin.errors import InputError
 from twin.motion import Motion, read_recording
 from twin.motion.specification import (
@@ -29,16 +29,23 @@ PERIODIC = ("sine", "chirp")
 FITTED = "tank"
 """The motion that moves along several axes, by as much as the machine can follow."""
 
-LARGEST_FILE = 100_000_000
-"""Bytes of an upload."""
+UPLOAD_LIMIT = 20.0
+"""[MB] of an uploaded file, unless the page is given another."""
 
 
 class MotionPanel:
     """A motion is chosen, described and started; it goes on while other controls are used."""
 
-    def __init__(self, gui: Any, requests: Requests, session: MachineSession) -> None:
-        """Add the controls where the next ones come."""
+    def __init__(
+        self,
+        gui: Any,
+        requests: Requests,
+        session: MachineSession,
+        upload_limit: float = UPLOAD_LIMIT,
+    ) -> None:
+        """Add the controls where the next ones come; no upload is larger than its limit [MB]."""
         self._requests, self._session = requests, session
+        self._upload_limit = positive(upload_limit, "upload_limit")
         self._files: dict[str, Motion] = {}
         with gui.add_folder("Motion"):
             self._kind = gui.add_dropdown("Kind", MADE, hint="Motion of the platform.")
@@ -134,8 +141,12 @@ class MotionPanel:
         name, content = Path(event.target.value.name).name, event.target.value.content
         if name in MADE:
             raise InputError(name, "is the name of a built-in motion; rename the file")
-        if len(content) > LARGEST_FILE:
-            raise InputError(name, f"is larger than {LARGEST_FILE // 1_000_000} MB")
+        if len(content) > 1e6 * self._upload_limit:
+            raise InputError(
+                name,
+                f"has {len(content) / 1e6:.3g} MB, more than {self._upload_limit:g} MB; cut or "
+                "decimate it, or raise --upload-limit of twin view",
+            )
         platform = self._session.platform
         with TemporaryDirectory() as folder:
             file = Path(folder) / "motion.csv"

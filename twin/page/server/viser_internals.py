@@ -28,6 +28,7 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from twin.basics.optional import optional
 from twin.errors import StateError
@@ -53,6 +54,9 @@ REFUSED = """<!doctype html><meta charset="utf-8"><title>Not allowed</title>
 
 _STARTING = threading.Lock()
 
+_SERVED: WeakKeyDictionary[ViserServer, Any] = WeakKeyDictionary()
+"""Server -> the library's own, which knows all connections."""
+
 
 def guarded_server(bound: socket.socket, access: Access, title: str) -> ViserServer:
     """Return a viser server that listens on a bound socket and checks every request.
@@ -69,15 +73,14 @@ def guarded_server(bound: socket.socket, access: Access, title: str) -> ViserSer
     viser = optional("viser")
     inside: Any = optional("viser.infra._infra")
     host, port = bound.getsockname()[:2]
-    served = False
+    served: list[Any] = []
 
     def serve(handler: Any, *_: Any, process_request: Any = None, **options: Any) -> Any:
-        nonlocal served
         from websockets.asyncio.server import serve as listen
 
-        served = True
         response = _guard(process_request, access, title)
-        return listen(handler, sock=bound, process_request=response, **options)
+        served.append(listen(handler, sock=bound, process_request=response, **options))
+        return served[0]
 
     unknown = f"viser {viser.__version__} serves in a way that cannot be guarded: {ADVICE}"
     with _STARTING:
@@ -98,6 +101,7 @@ def guarded_server(bound: socket.socket, access: Access, title: str) -> ViserSer
     if not served:
         server.stop()
         raise StateError(unknown)
+    _SERVED[server] = served[0]
     messages = optional("viser._messages")
     for message in (messages.ShareUrlRequest, messages.ShareUrlDisconnect):
         server._websock_server.unregister_handler(message)
@@ -110,8 +114,15 @@ def guarded_server(bound: socket.socket, access: Access, title: str) -> ViserSer
 def end_server(server: ViserServer) -> None:
     """End a server and the connections to it, also those that do not respond."""
     inside: Any = server._websock_server
-    for connection in tuple(inside._live_connections.values()):
-        inside._background_event_loop.call_soon_threadsafe(connection.transport.abort)
+    serving = _SERVED.pop(server).server
+
+    def abort() -> None:
+        # Among them those that have not said yet what they want: the library waits 10 s for them.
+        for connection in tuple(serving.handlers):
+            connection.transport.abort()
+
+    with suppress(RuntimeError):  # the loop has ended by itself
+        inside._background_event_loop.call_soon_threadsafe(abort)
     with _quiet():
         server.stop()
         inside._server_thread.join(PATIENCE)

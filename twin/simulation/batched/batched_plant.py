@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, as_pose, one_of, positive
+from twin.basics.arrays import FloatArray, as_floats, as_pose, bounded, one_of
+from twin.control.controller import LONGEST, SHORTEST
 from twin.errors import ClosedEngineError, InputError
 from twin.kernels.kinematics.inverse import coordinates_and_rates
 from twin.model.ball.ball import as_ball
@@ -94,7 +95,7 @@ class BatchedPlant(ABC):
         self.fidelity = one_of(
             self.own_fidelity if fidelity is None else fidelity, "fidelity", FIDELITIES
         )
-        self.period = positive(period, "period")
+        self.period = bounded(period, "period", SHORTEST, LONGEST)
         self.rolling_ball = as_ball(ball, platform.parameters)
         if timestep is None:
             timestep = suitable_timestep(platform, self.period, self._check_step)

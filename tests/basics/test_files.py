@@ -1,0 +1,71 @@
+"""Files and folders: whole or not there, also where the system refuses to write."""
+
+from __future__ import annotations
+
+import errno
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import twin
+from twin.basics.files import new_folder, write_text
+from twin.cli import app
+from twin.engines.export import export
+from twin.errors import InputError, StateError
+
+pytestmark = pytest.mark.quick
+
+
+@contextmanager
+def full_disk() -> Iterator[None]:
+    """Refuse files beyond 100 bytes, as a full disk does."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
+    file = write_text(tmp_path / "a.txt", "old")
+    with full_disk(), pytest.raises(InputError, match=r"cannot write .*a\.txt .File too large"):
+        write_text(file, "new" * 100)
+    assert [each.read_text() for each in tmp_path.iterdir()] == ["old"]
+
+
+def test_a_full_disk_leaves_no_half_folder(tmp_path: Path) -> None:
+    stewart = twin.load("stewart")
+    with full_disk(), pytest.raises(InputError, match="File too large"):
+        export(stewart, "mjcf", tmp_path / "new" / "folder")
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "mine").mkdir()
+    with full_disk(), pytest.raises(InputError, match="File too large"):
+        export(stewart, "mjcf", tmp_path / "mine")
+    assert (tmp_path / "mine").is_dir()
+
+
+def test_other_errors_remove_a_new_folder_too(tmp_path: Path) -> None:
+    with pytest.raises(StateError), new_folder(tmp_path / "a" / "b", "out") as folder:
+        (folder / "file").touch()
+        raise StateError("stopped")
+    nowhere = new_folder(3, "out")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="out: cannot make the folder 3"), nowhere:
+        pass
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_is_one_line_on_the_console(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "/tmp/x")
+
+    monkeypatch.setattr("twin.machine.catalogue.machine_names", full)
+    monkeypatch.setattr("twin.cli.machines.machine_names", full, raising=False)
+    result = CliRunner().invoke(app, ["list"])
+    assert result.exit_code == 2
+    assert result.output == "twin: No space left on device: /tmp/x\n"

@@ -1,0 +1,49 @@
+"""TOML files: whatever they hold, one error names the file and the fault."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import twin
+from twin.basics.toml import DEEPEST, LARGEST_FILE, read_toml
+from twin.errors import TwinError
+from twin.machine.randomisation import as_randomisation
+from twin.sweep import read_sweep
+
+pytestmark = pytest.mark.quick
+
+FAULTS = {
+    "deep list": b"a = " + b"[" * 5000 + b"]" * 5000,
+    "deep table": b"[" + b".".join([b"a"] * 5000) + b"]\nb = 1",
+    "just too deep": b"a = " + b"[" * (DEEPEST + 1) + b"]" * (DEEPEST + 1),
+    "integer": b"a = " + b"1" * 6000,
+    "no TOML": b"a = [",
+    "no text": b"\xff\xfe",
+    "large": b"#" * (LARGEST_FILE + 1),
+}
+
+
+@pytest.mark.parametrize("read", [read_toml, read_sweep, as_randomisation, twin.load])
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults_are_named(name: str, read: Callable[[Any], Any], tmp_path: Path) -> None:
+    file = tmp_path / "file.toml"
+    file.write_bytes(FAULTS[name])
+    with pytest.raises(TwinError, match=r"file\.toml") as caught:
+        read(str(file))
+    assert len(str(caught.value)) < 500
+
+
+def test_content_as_deep_as_allowed_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "file.toml"
+    file.write_text("a = " + "[" * (DEEPEST - 2) + "1" + "]" * (DEEPEST - 2))
+    assert read_toml(file)
+
+
+@pytest.mark.parametrize("path", [3, None, "", "a\0b", "/no/such.toml"])
+def test_places_that_are_none_are_refused(path: Any) -> None:
+    with pytest.raises(TwinError):
+        read_toml(path)
