@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
+import twin
 from twin.errors import InputError
 from twin.rotations import (
     CONVENTIONS,
@@ -121,3 +122,29 @@ def test_roll_pitch_cannot_hold_yaw() -> None:
 def test_unknown_conventions_are_named(name: Any) -> None:
     with pytest.raises(InputError, match="yaw_pitch_roll"):
         quaternion_from_angles([0.0, 0.0, 0.0], name)
+
+
+def test_poses_from_places_and_angles() -> None:
+    turns = np.radians([10.0, -20.0, 30.0])
+    expected = about("z", turns[2]) @ about("y", turns[1]) @ about("x", turns[0])
+    made = twin.pose(0.1, 0.2, 0.3, roll=10.0, pitch=-20.0, yaw=30.0, degrees=True)
+    np.testing.assert_array_equal(made[:3], [0.1, 0.2, 0.3])
+    found = Rotation.from_quat(made[[4, 5, 6, 3]]).as_matrix()
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(twin.angles(made), turns, rtol=0, atol=1e-15)
+    np.testing.assert_array_equal(twin.pose(), [0, 0, 0, 1, 0, 0, 0])
+
+
+def test_pose_helpers_broadcast() -> None:
+    made = twin.pose(x=np.zeros((4, 1)), yaw=np.linspace(0.0, 1.0, 3))
+    assert made.shape == (4, 3, 7)
+    np.testing.assert_allclose(twin.angles(made)[2, :, 2], [0.0, 0.5, 1.0], rtol=0, atol=1e-15)
+    assert twin.rotations.pose is twin.pose
+
+
+@pytest.mark.parametrize("wrong", [{"x": "1"}, {"roll": np.nan}, {"x": [1, 2], "y": [1, 2, 3]}])
+def test_wrong_places_and_angles_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        twin.pose(**wrong)
+    with pytest.raises(InputError, match="degrees"):
+        twin.pose(degrees=1)  # type: ignore[arg-type]

@@ -11,42 +11,54 @@ from typing import TYPE_CHECKING, Any
 from twin.errors import TwinError
 
 if TYPE_CHECKING:
+    from twin import rotations
     from twin.engines import make_engine
     from twin.machine.catalogue import machine_names
     from twin.model.integrate import ForceTable, integrate
+    from twin.plant.signals import Command
     from twin.platform import Platform, load
+    from twin.rotations import angles, pose
     from twin.simulation.simulate import simulate
     from twin.simulation.trajectory import Trajectory
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Command": "twin.plant.signals",
     "ForceTable": "twin.model.integrate",
     "Platform": "twin.platform",
     "Trajectory": "twin.simulation.trajectory",
+    "angles": "twin.rotations",
     "integrate": "twin.model.integrate",
     "load": "twin.platform",
     "machine_names": "twin.machine.catalogue",
     "make_engine": "twin.engines",
+    "pose": "twin.rotations",
     "simulate": "twin.simulation.simulate",
 }
 
 __all__ = [
+    "Command",
     "ForceTable",
     "Platform",
     "Trajectory",
     "TwinError",
     "__version__",
+    "angles",
     "integrate",
     "load",
     "machine_names",
     "make_engine",
+    "pose",
+    "rotations",
     "simulate",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name from its module on first use."""
+    if name == "rotations":
+        return import_module("twin.rotations")
     if name not in _HOMES:
         raise AttributeError(f"module 'twin' has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)

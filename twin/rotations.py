@@ -12,6 +12,7 @@ import numpy as np
 
 from twin.basics.arrays import (
     FloatArray,
+    as_flag,
     as_floats,
     as_pose,
     flatten_batch,
@@ -186,6 +187,56 @@ def pose_from_angles(position: Any, angles: Any, name: str = "yaw_pitch_roll") -
     pose[..., :3] = place
     pose[..., 3:] = quaternion
     return pose
+
+
+def pose(
+    x: Any = 0.0,
+    y: Any = 0.0,
+    z: Any = 0.0,
+    roll: Any = 0.0,
+    pitch: Any = 0.0,
+    yaw: Any = 0.0,
+    *,
+    degrees: bool = False,
+) -> FloatArray:
+    """Return poses `(..., 7)` at places [m] with attitudes [rad], numbers or arrays that broadcast.
+
+    The rotation is Rz(yaw) Ry(pitch) Rx(roll): about x, then y, then z, all axes of the base. This
+    is the convention `yaw_pitch_roll`.
+
+    Args:
+        x: [m], base axes.
+        y: likewise.
+        z: likewise.
+        roll: about x.
+        pitch: about y.
+        yaw: about z.
+        degrees: whether the angles are in degrees.
+
+    Raises:
+        InputError: not finite, or shapes that do not broadcast.
+    """
+    given = {"x": x, "y": y, "z": z, "roll": roll, "pitch": pitch, "yaw": yaw}
+    columns = {name: as_floats(value, name)[..., None] for name, value in given.items()}
+    _, parts = flatten_batch(**columns)
+    shape = np.broadcast_shapes(*(column.shape[:-1] for column in columns.values()))
+    turns = np.hstack(parts[:2:-1])
+    turns = np.radians(turns) if as_flag(degrees, "degrees") else turns
+    return pose_from_angles(np.hstack(parts[:3]), turns).reshape((*shape, 7))
+
+
+def angles(pose: Any, *, degrees: bool = False) -> FloatArray:
+    """Return roll, pitch and yaw `(..., 3)` [rad] of poses `(..., 7)`, as `pose` takes them.
+
+    Args:
+        pose: poses.
+        degrees: whether to return degrees.
+
+    Raises:
+        InputError: wrong shape, not finite, no unit quaternion.
+    """
+    found = angles_from_quaternion(as_pose(pose)[..., 3:])[..., ::-1]
+    return np.degrees(found) if as_flag(degrees, "degrees") else found.copy()
 
 
 def cross(left: FloatArray, right: FloatArray) -> FloatArray:

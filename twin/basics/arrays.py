@@ -95,10 +95,24 @@ def as_pose(value: Any, field: str = "pose") -> FloatArray:
     Raises:
         InputError: wrong shape, not finite, or a quaternion whose norm is not one.
     """
-    pose = as_floats(value, field, 7)
+    pose = as_floats(value, field)
+    if pose.shape[-1:] != (7,):
+        raise InputError(
+            field,
+            f"got shape {pose.shape}: a pose is x y z qw qx qy qz; "
+            "twin.pose(x, y, z, roll, pitch, yaw) makes one from angles",
+        )
     norm = quaternion_norm(pose[..., 3:], field)
     pose = pose.copy()
     pose[..., 3:] /= norm[..., None]
+    return pose
+
+
+def one_pose(value: Any, field: str = "pose") -> FloatArray:
+    """Return one pose `(7,)`; raises InputError as `as_pose`, and for several poses."""
+    pose = as_pose(value, field)
+    if pose.ndim != 1:
+        raise InputError(field, f"must be one pose (7,), got shape {pose.shape}")
     return pose
 
 

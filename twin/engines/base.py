@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_pose, as_vector, one_of, positive
+from twin.basics.arrays import FloatArray, as_vector, one_of, one_pose, positive
 from twin.engines.guard import Guard
 from twin.engines.saved import header, pack, unpack
 from twin.errors import ClosedEngineError, InputError, SimulationStoppedError
@@ -68,7 +68,7 @@ class BaseEngine(ABC):
     ) -> State:
         """Put the machine at `pose` with `twist`, loops closed; see `Engine.reset`."""
         self._check_open()
-        place = as_pose(as_vector(self.platform.home if pose is None else pose, "pose", 7))
+        place = one_pose(self.platform.home if pose is None else pose)
         motion = as_vector(REST if twist is None else twist, "twist", 6)
         inner = self._no_internal if deflection is None else deflection
         inner = as_vector(inner, "deflection", len(self._no_internal))

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_pose, as_vector
+from twin.basics.arrays import FloatArray, as_vector, one_pose
 from twin.engines.mechanism.assembly import make_mechanism
 from twin.engines.mechanism.mechanism import Mechanism
 from twin.errors import InputError, SingularPoseError
@@ -122,7 +122,7 @@ def projection(
     k = platform.n_deflections
     tree = import_module(TREES[engine]).open_tree(
         platform,
-        as_pose(as_vector(pose, "pose", 7)),
+        one_pose(pose),
         as_vector(twist, "twist", 6),
         as_vector(acceleration, "acceleration", 6),
         as_vector(np.zeros(2 * k) if deflection is None else deflection, "deflection", 2 * k),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, as_pose, as_vector, one_of, positive
+from twin.basics.arrays import FloatArray, as_floats, as_vector, one_of, one_pose, positive
 from twin.errors import InputError, IntegrationError
 from twin.kernels.integrators.dormand_prince import (
     COLLAPSED,
@@ -117,7 +117,7 @@ def start_state(platform: MachineModel, pose: Any, twist: Any, deflection: Any) 
 
     y = np.concatenate(
         [
-            as_pose(as_vector(platform.home if pose is None else pose, "pose", 7)),
+            one_pose(platform.home if pose is None else pose),
             as_vector(np.zeros(6) if twist is None else twist, "twist", 6),
             platform.as_deflection(deflection),
         ]

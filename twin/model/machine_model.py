@@ -21,6 +21,7 @@ from twin.model.conditioning import characteristic_length, condition_number
 from twin.model.constants import pack
 from twin.model.constraints import check_constraints, constrained, constraint_rows
 from twin.model.evaluation import joint_motion, run, run_checked, unreachable
+from twin.model.limits import BoolArray, coordinates_given, inside
 from twin.model.motions import REST, LegCoordinates, LegSprings, PlatformMotion, leg_springs
 
 DYNAMICS = {energy_batch, forward_dynamics_batch, inverse_dynamics_batch, mass_matrix_batch}
@@ -208,21 +209,25 @@ class MachineModel:
         out = joint_motion(self.constants.legs, self.constants.home, arrays, k)
         return LegCoordinates(*np.moveaxis(out.reshape((*shape, *out.shape[1:])), -1, 0))
 
-    def within_limits(self, pose: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def within_limits(self, pose: Any = None, *, lengths: Any = None) -> BoolArray:
         """Return `(...)` whether all actuators are inside their limits, rounding allowed.
 
         False where a leg cannot reach.
 
+        Args:
+            pose: poses `(..., 7)`. Actuator coordinates `(..., n)` are taken as such, except of a
+                machine with seven actuators.
+            lengths: actuator coordinates `(..., n)`, in place of poses.
+
         Raises:
             InputError: wrong shape, not finite, no unit quaternion, a pose the machine cannot have.
         """
-        shape, poses = self._poses(pose)
-        coordinates = np.empty((len(poses), self.n_actuators))
-        run(inverse_kinematics_batch, (self.constants.legs,), (poses, coordinates))
-        low, high = self.minimum_coordinates, self.maximum_coordinates
-        slack = 1e-12 * np.maximum(np.abs(low), np.abs(high))
-        inside = (coordinates >= low - slack) & (coordinates <= high + slack)
-        return np.asarray(inside.all(axis=-1)).reshape(shape)
+        shape, given = coordinates_given(pose, lengths, self.n_actuators)
+        if given is None:
+            shape, poses = self._poses(pose)
+            given = np.empty((len(poses), self.n_actuators))
+            run(inverse_kinematics_batch, (self.constants.legs,), (poses, given))
+        return inside(given, self.minimum_coordinates, self.maximum_coordinates).reshape(shape)
 
     def condition_number(self, pose: Any) -> FloatArray:
         """Return condition numbers `(...)` of J with moments scaled by the joints' mean radius.

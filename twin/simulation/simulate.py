@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats, as_vector, positive
+from twin.basics.calls import check_arguments
 from twin.basics.progress import Progress
 from twin.engines import make_engine
 from twin.errors import InputError, SimulationStoppedError, brief
@@ -23,6 +23,7 @@ from twin.simulation.trajectory import Trajectory, library_versions
 
 if TYPE_CHECKING:
     from twin.control.controller import Controller
+    from twin.control.function_controller import ControlFunction
     from twin.control.loop.closed_loop import ClosedLoop
     from twin.plant.plant import Plant
 
@@ -64,7 +65,7 @@ def force_function(forces: Any, n: int, steps: int) -> ForceFunction:
         InputError: wrong shape, not finite, or a function of other arguments.
     """
     if callable(forces):
-        _check_arguments(forces)
+        check_arguments(forces, "forces", "time", "state")
         return lambda _, state: as_vector(forces(state.time, state), "forces(time, state)", n)
     table = as_floats(np.zeros(n) if forces is None else forces, "forces", n)
     if table.ndim == 1:
@@ -81,23 +82,10 @@ def wrench_function(wrench: Any) -> WrenchFunction:
         InputError: wrong shape, not finite, or a function of other arguments.
     """
     if callable(wrench):
-        _check_arguments(wrench, "wrench")
+        check_arguments(wrench, "wrench", "time", "state")
         return lambda state: as_vector(wrench(state.time, state), "wrench(time, state)", 6)
     load = as_vector(REST if wrench is None else wrench, "wrench", 6)
     return lambda _: load
-
-
-def _check_arguments(function: Callable[..., Any], field: str = "forces") -> None:
-    try:
-        given = signature(function)
-    except (TypeError, ValueError):  # some callables written in C have no signature
-        return
-    try:
-        given.bind(0.0, None)
-    except TypeError as error:
-        raise InputError(
-            field, f"is called with time and state: {field}(time, state) ({error})"
-        ) from None
 
 
 LARGEST_COUNT = 100_000_000
@@ -112,7 +100,8 @@ def simulate(
     engine: str | Engine = "analytic",
     timestep: float = 1e-3,
     *,
-    controller: Controller | None = None,
+    controller: Controller | ControlFunction | None = None,
+    period: float | None = None,
     plant: Plant | None = None,
     wrench: Any = None,
     deflection: Any = None,
@@ -137,7 +126,10 @@ def simulate(
         engine: "analytic", "mujoco", "bullet", or an engine of this machine (it stays open and
             keeps its own time step and fidelity).
         timestep: [s].
-        controller: one of `twin.control`, in place of forces; the time step must divide its period.
+        controller: one of `twin.control`, or a function `(time, measurement) -> command` of
+            forces `(n,)` or a `Command`, see `FunctionController`; in place of forces. The time
+            step must divide its period.
+        period: of a controller that is a function [s], default 1 ms.
         plant: drives and sensors between controller and machine, default those of its parameters.
         wrench: `(6,)` on the platform in base axes, constant, or a function `(time, state) -> (6,)`
             called at the start of each step; default none.
@@ -164,7 +156,7 @@ def simulate(
         if type(every) is not int or every < 1 or steps % every:
             raise InputError("every", f"must be a whole number that divides the {steps} steps")
         wrench_at = wrench_function(wrench)
-        loop = _closed_loop(platform, controller, plant, forces)
+        loop = _closed_loop(platform, controller, period, plant, forces)
         force_at = loop.step if loop else force_function(forces, platform.n_actuators, steps)
         if loop and deflection is None:
             deflection = loop.springs(pose)
@@ -224,17 +216,19 @@ def _trajectory(
 
 
 def _closed_loop(
-    platform: MachineModel, controller: Any, plant: Any, forces: Any
+    platform: MachineModel, controller: Any, period: Any, plant: Any, forces: Any
 ) -> ClosedLoop | None:
     if controller is None:
-        if plant is not None:
-            raise InputError("plant", "is for a controller; give one, or forces without a plant")
+        for field, value in (("plant", plant), ("period", period)):
+            if value is not None:
+                raise InputError(field, "is for a controller; give one, or forces without it")
         return None
     if forces is not None:
         raise InputError("forces", "come from the controller; give one of the two")
+    from twin.control.function_controller import as_controller
     from twin.control.loop.closed_loop import ClosedLoop
 
-    return ClosedLoop(platform, controller, plant)
+    return ClosedLoop(platform, as_controller(platform, controller, period), plant)
 
 
 def _engine(

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.basics import canonical
-from twin.basics.arrays import FloatArray, as_floats, as_pose, as_vector, one_of
+from twin.basics.arrays import FloatArray, as_floats, as_vector, one_of, one_pose
 from twin.control.linear.state_space import StateSpace
 from twin.errors import InputError, SingularPoseError, StateError
 from twin.model.machine_model import MachineModel, as_model
@@ -50,7 +50,7 @@ def rest_at(platform: MachineModel, pose: Any = None, wrench: Any = None) -> Res
         StateError: the springs do not settle (`data`: pose, change).
     """
     machine = as_model(platform)
-    place = as_pose(as_vector(machine.home if pose is None else pose, "pose", 7))
+    place = one_pose(machine.home if pose is None else pose)
     load = as_vector(REST if wrench is None else wrench, "wrench", 6)
     k = machine.n_deflections
     deflection = np.zeros(2 * k)

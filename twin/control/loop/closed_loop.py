@@ -8,6 +8,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.control.controller import Controller
+from twin.control.function_controller import ControlFunction, as_controller
 from twin.control.gains import unstable_velocity_loop
 from twin.control.loop.handover import Handover
 from twin.control.loop.records import Records
@@ -41,7 +42,7 @@ class ClosedLoop:
     def __init__(
         self,
         platform: MachineModel,
-        controller: Controller,
+        controller: Controller | ControlFunction,
         plant: Plant | None = None,
         supervisor: Supervisor | None = None,
         *,
@@ -51,7 +52,7 @@ class ClosedLoop:
 
         Args:
             platform: the machine.
-            controller: called once a control period.
+            controller: called once a control period; a function as `FunctionController` takes it.
             plant: drives and sensors, default those of the machine's parameters.
             supervisor: default the controller's.
             keep: number of control periods whose signals are kept, the last ones; default all.
@@ -59,10 +60,9 @@ class ClosedLoop:
         Raises:
             InputError: a part of another machine, no controller, or no number of periods.
         """
-        _check(platform, controller)
         if keep is not None and (type(keep) is not int or keep < 1):
             raise InputError("keep", f"must be a whole number above zero, not {brief(keep)}")
-        self.platform, self.controller = platform, controller
+        self.platform, self.controller = platform, as_controller(platform, controller)
         self.plant = Plant(platform) if plant is None else plant
         if not isinstance(self.plant, Plant) or self.plant.platform.hash != platform.hash:
             raise InputError("plant", "must be a Plant of this machine")
@@ -141,7 +141,9 @@ class ClosedLoop:
         if watch is not None:
             watch.redirect(reference)
 
-    def replace(self, controller: Controller, supervisor: Supervisor | None = None) -> None:
+    def replace(
+        self, controller: Controller | ControlFunction, supervisor: Supervisor | None = None
+    ) -> None:
         """Let another controller take over from the next control period on, drives running.
 
         Its first speeds are the present ones and its first forces those that the motors give;
@@ -149,8 +151,8 @@ class ClosedLoop:
         names, the records begin anew.
 
         Args:
-            controller: of this machine; the `begin` of its reference counts its control periods
-                since the loop began.
+            controller: of this machine, or a function; the `begin` of its reference counts its
+                control periods since the loop began.
             supervisor: default the controller's.
 
         Raises:
@@ -158,7 +160,7 @@ class ClosedLoop:
                 unstable gains; everything is as it was.
             StateError: the machine was stopped; start the loop again.
         """
-        _check(self.platform, controller)
+        controller = as_controller(self.platform, controller)
         if self.stopped:
             raise StateError(f"the machine was stopped, start the loop again: {self.stopped}")
         if self._running:
@@ -241,14 +243,6 @@ class ClosedLoop:
         if measurement.inertial.size:
             own["inertial"] = measurement.inertial
         self._records.add(own, self.controller.signals)
-
-
-def _check(platform: MachineModel, controller: Any) -> None:
-    """Raise InputError for what is no controller of a machine."""
-    if not isinstance(controller, Controller):
-        raise InputError("controller", f"must be one of twin.control, not {brief(controller)}")
-    if controller.platform.n_actuators != platform.n_actuators:
-        raise InputError("controller", "is of a machine with other actuators")
 
 
 def _whole_steps(period: float, timestep: float) -> int:

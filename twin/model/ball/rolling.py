@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_pose, as_vector
+from twin.basics.arrays import FloatArray, as_vector, one_pose
 from twin.kernels.ball.contact import BALL_SIZE
 from twin.kernels.ball.steps import rolling_rate
 from twin.model.ball.ball import Ball
@@ -50,7 +50,7 @@ def rolling(
     status = rolling_rate(
         ball.constants,
         as_vector(gravity, "gravity", 3),
-        as_pose(as_vector(pose, "pose", 7)),
+        one_pose(pose),
         as_vector(twist, "twist", 6),
         as_vector(acceleration, "acceleration", 6),
         as_vector(state, "state", BALL_SIZE),

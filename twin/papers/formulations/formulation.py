@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, as_pose, as_vector, one_of, positive
+from twin.basics.arrays import FloatArray, as_floats, as_pose, as_vector, one_of, one_pose, positive
 from twin.errors import InputError, IntegrationError, SingularPoseError
 from twin.kernels.integrators.dormand_prince import COLLAPSED, DONE, SINGULAR, Tolerances
 from twin.model.machine_model import MachineModel, as_model
@@ -210,7 +210,7 @@ class Formulation:
         return int(reason), int(count)
 
     def _checked(self, pose: Any, twist: Any, field: str = "pose") -> tuple[FloatArray, FloatArray]:
-        start = as_pose(as_vector(self.platform.home if pose is None else pose, field, 7), field)
+        start = one_pose(self.platform.home if pose is None else pose, field)
         return start, as_vector(np.zeros(6) if twist is None else twist, "twist", 6)
 
     def _state(self, state: Any) -> FloatArray:

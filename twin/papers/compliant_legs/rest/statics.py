@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_pose, as_vector
+from twin.basics.arrays import FloatArray, as_vector, one_pose
 from twin.errors import StateError
 from twin.papers.compliant_legs.equations.rows import platform_forces
 from twin.papers.compliant_legs.loads import NO_LOAD, Load, load_derivative, wrench_in_base
@@ -152,7 +152,7 @@ def locked_equilibrium(
         StateError: no equilibrium near the guess; `data` holds pose, residual and iterations.
     """
     lengths = as_vector(extension, "extension", machine.n_legs)
-    pose = machine.home if guess is None else as_pose(as_vector(guess, "guess", 7), "guess")
+    pose = machine.home if guess is None else one_pose(guess, "guess")
     for _ in range(ITERATIONS):
         deflection, forces, at = _locked(machine, pose, lengths, given)
         step = least_squares(locked_stiffness(machine, at), at.platform)
