@@ -24,7 +24,7 @@ pytestmark = pytest.mark.quick
 
 PLAIN = {
     *("orientation", "first_axis", "axis", "zero"),
-    *("shift", "mirrored", "legs", "fixed_foot"),
+    *("shift", "order", "mirrored", "legs", "fixed_foot"),
     *("analogue_bits", "counts", "breakaway", "ratio", "scale_factor", "damping_ratio"),
 }
 """Numbers without a unit: a unit quaternion, directions, counts and ratios."""

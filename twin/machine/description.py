@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from pydantic import Field, field_validator, model_validator
@@ -15,10 +14,11 @@ from twin.machine.body import RigidBody
 from twin.machine.file.configuration import Configurations
 from twin.machine.hardware.gains import CascadeGains
 from twin.machine.hardware.sensors import InertialSensor
-from twin.machine.joints import JointLayout
+from twin.machine.layout.home import Home
+from twin.machine.layout.joints import JointLayout
 from twin.machine.legs.leg import Leg, LegPlace
 from twin.machine.mobility import dependent_rows, scaled
-from twin.machine.quantity import Acceleration, Length, Number, Point
+from twin.machine.quantity import Acceleration, Length
 from twin.machine.table import Table
 from twin.machine.variant import AnyLeg, Variant, all_legs, complete_variants
 
@@ -38,23 +38,6 @@ class MovingPlatform(Table):
     joints: JointLayout = Field(description="Centres of the platform joints in the platform frame")
     body: RigidBody = Field(description="Platform with everything fixed to it; platform frame")
     thickness: Length = Field(0.03, gt=0, description="Thickness of the plate, for drawing only")
-
-
-class Home(Table):
-    """The pose the machine starts from."""
-
-    position: Point = Field(description="Reference point in the base frame")
-    orientation: tuple[Number, Number, Number, Number] = Field(
-        (1.0, 0.0, 0.0, 0.0), description="Unit quaternion platform to base, scalar first"
-    )
-
-    @field_validator("orientation")
-    @classmethod
-    def _unit(cls, value: tuple[float, ...]) -> tuple[float, ...]:
-        norm = math.sqrt(sum(entry * entry for entry in value))
-        if abs(norm - 1.0) > 1e-6:
-            raise ValueError(f"must be a unit quaternion, its norm is {norm:.9g}")
-        return tuple(entry / norm for entry in value)
 
 
 class MachineDescription(Table):
@@ -124,15 +107,18 @@ class MachineDescription(Table):
     @property
     def home_leg_vectors(self) -> FloatArray:
         """Vectors `(n, 3)` [m] from base joint to platform joint at home, base frame."""
-        tips = np.array(self.home.position) + self.platform.joints.points @ self.home_rotation.T
-        return read_only(tips - self.base.joints.points)
+        return read_only([place.vector for place in self.home_places])
 
     @property
     def home_places(self) -> tuple[LegPlace, ...]:
         """Place of each leg at home."""
-        base, vectors, rotation = self.base.joints.points, self.home_leg_vectors, self.home_rotation
-        joints = self.platform.joints.points
+        return self.places(np.array(self.home.position), self.home_rotation)
+
+    def places(self, position: FloatArray, rotation: FloatArray) -> tuple[LegPlace, ...]:
+        """Return the place of each leg with the platform at a position `(3,)` [m] and rotation."""
+        base, joints = self.base.joints.points, self.platform.joints.points
         arms = joints @ rotation.T
+        vectors = position + arms - base
         return tuple(
             LegPlace(i + 1, base[i], joints[i], arms[i], vectors[i], rotation)
             for i in range(len(base))
@@ -175,3 +161,6 @@ class MachineDescription(Table):
 
     def _placed(self) -> Iterator[tuple[Leg, LegPlace]]:
         return zip(self.legs, self.home_places, strict=True)
+
+
+AnyMachine = TypeVar("AnyMachine", bound=MachineDescription)

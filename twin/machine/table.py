@@ -21,6 +21,11 @@ class Table(BaseModel):
 
     source: str = Field(min_length=1, description="Where the numbers of this table are from")
 
+    @property
+    def derived(self) -> frozenset[str]:
+        """Fields that follow from other fields of the file; mostly none."""
+        return frozenset()
+
 
 def problem(field: str, message: str) -> PydanticCustomError:
     """Return a cross-check failure that names its field."""

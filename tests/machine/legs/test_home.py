@@ -13,7 +13,8 @@ from shipped import SHIPPED, shipped_content
 
 import twin
 from twin.machine.body import Cylinder, RigidBody
-from twin.machine.joints import PairedCircle, PointList
+from twin.machine.layout.joints import PointList
+from twin.machine.layout.paired_circle import PairedCircle
 from twin.platform import Platform
 
 Array = NDArray[np.float64]

@@ -20,7 +20,7 @@ from twin.machine.table import field_names, tag_names
 
 SPELLING = "check its spelling or remove it"
 
-TAGS = {"rigid", "cylinder", "paired_circle", "points", *LEG_KINDS}
+TAGS = {"rigid", "cylinder", "paired_circle", "polar", "points", *LEG_KINDS}
 """Names of the members of unions, which are between field names in the path of a problem."""
 
 Machines = dict[str | None, MachineParameters]

@@ -8,7 +8,10 @@ from typing import Any, TypeVar
 from twin.machine.table import Table
 
 STRUCTURE = frozenset(
-    {"source", "configuration", "variant", "orientation", "shift", "mirrored", "fixed_foot"}
+    {
+        *("source", "configuration", "variant", "orientation"),
+        *("shift", "order", "mirrored", "fixed_foot"),
+    }
 )
 """Fields that say which joint or leg is meant, or whose entries cannot change one by one."""
 
@@ -89,7 +92,7 @@ def replaced(table: AnyTable, update: Mapping[str, Any]) -> AnyTable:
 
 def _child(owner: Any, key: str) -> Any:
     if isinstance(owner, Table):
-        inside = key in type(owner).model_fields and key not in STRUCTURE
+        inside = key in type(owner).model_fields and key not in STRUCTURE | owner.derived
         return getattr(owner, key) if inside else None
     if isinstance(owner, tuple) and key.isdecimal() and int(key) < len(owner):
         return owner[int(key)] if key == str(int(key)) else None

@@ -1,0 +1,119 @@
+"""Home that follows from the actuators: the legs have the coordinates that the file names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from laid_out import HEXAGON, MID_STROKE, TOP, laid_out
+from shipped import SHIPPED, shipped_content
+
+from twin.errors import InputError, ParameterError
+from twin.machine import read_parameters
+from twin.machine.file.describe import describe
+from twin.machine.file.read import parameters_from, parameters_hash
+from twin.machine.legs import LEG_KINDS
+from twin.machine.randomisation.paths import numeric_paths, with_values
+
+pytestmark = pytest.mark.quick
+
+ROUNDED = 1e-10
+"""[m, rad] of a coordinate at a home that is rounded to 1e-12 m."""
+
+
+@pytest.mark.parametrize("word", ["mid_stroke", "mid_range"])
+@pytest.mark.parametrize("legs", LEG_KINDS)
+def test_all_legs_are_in_the_middle(legs: str, word: str) -> None:
+    machine = laid_out(legs=legs, home=word)
+    middles = [(leg.actuator.minimum + leg.actuator.maximum) / 2 for leg in machine.legs]
+    np.testing.assert_allclose(machine.home_coordinates, middles, rtol=0, atol=ROUNDED)
+    assert machine.home.position[2] > 0.0
+    assert machine.home_rotation[2, 2] > 0.9
+
+
+def test_symmetrical_machines_are_straight_above_the_base() -> None:
+    machine = laid_out(HEXAGON, TOP, **MID_STROKE)
+    assert machine.home.position[:2] == (0.0, 0.0)
+    assert machine.home.orientation == (1.0, 0.0, 0.0, 0.0)
+
+
+def test_lengths_of_a_shipped_machine_give_its_home() -> None:
+    machine = read_parameters(SHIPPED["micro_hexapod"])
+    content = shipped_content("micro_hexapod")
+    change = np.array([1e-3, 0.0, -1e-3, 0.0, 2e-3, 0.0])
+    lengths = (machine.home_coordinates + change).tolist()
+    content["home"] = {"source": "Test", "lengths": lengths}
+    moved = parameters_from(content, "platform.toml")
+    np.testing.assert_allclose(moved.home_coordinates, lengths, rtol=0, atol=ROUNDED)
+    assert moved.home.orientation != machine.home.orientation
+
+
+def test_angles_of_cranks() -> None:
+    machine = laid_out(legs="rss", home={"source": "Test", "angles": "80 deg"})
+    np.testing.assert_allclose(np.degrees(machine.home_coordinates), 80.0, rtol=1e-9)
+
+
+def test_position_beside_lengths_is_the_start() -> None:
+    """Below the base there is another pose with the same lengths."""
+    home = {"source": "Test", "at": "mid_stroke", "position": [0.0, 0.0, -0.8]}
+    below = laid_out(HEXAGON, TOP, home=home)
+    above = laid_out(HEXAGON, TOP, **MID_STROKE)
+    np.testing.assert_allclose(below.home.position[2], -above.home.position[2], rtol=1e-9)
+
+
+def test_home_is_solved_again_when_the_geometry_changes() -> None:
+    machine = laid_out(HEXAGON, TOP, **MID_STROKE)
+    other = with_values(machine, {"base.joints.radius": 0.62, "leg.actuator.maximum": 1.11})
+    np.testing.assert_allclose(other.home_coordinates, (0.8644 + 1.11) / 2, rtol=0, atol=ROUNDED)
+    assert other.home.position != machine.home.position
+
+
+def test_a_solved_position_is_no_number_of_the_file() -> None:
+    machine = laid_out(HEXAGON, TOP, **MID_STROKE)
+    assert not [path for path in numeric_paths(machine) if path.startswith("home.")]
+    with pytest.raises(InputError, match="no such number"):
+        with_values(machine, {"home.position.2": 0.9})
+
+
+def test_reading_again_gives_the_same_machine() -> None:
+    machine = laid_out(**MID_STROKE)
+    again = parameters_from(machine.model_dump(exclude_none=True), "platform.toml")
+    assert parameters_hash(again) == parameters_hash(machine)
+
+
+def test_the_pose_is_described() -> None:
+    rows = {row.name: row for row in describe(laid_out(HEXAGON, TOP, **MID_STROKE))}
+    assert rows["at"].value == "mid_stroke"
+    assert "above the base" in rows["position"].source
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
+    "word": ({"home": "middle"}, "home", "'mid_stroke' or 'mid_range'"),
+    "nothing": ({"home": {"source": "Test"}}, "home", "position is missing"),
+    "two": ({"home": {"source": "Test", "at": "mid_stroke", "lengths": 1.0}}, "home", "exclude"),
+    "angles": ({"home": {"source": "Test", "angles": 1.0}}, "home.angles", "need `lengths`"),
+    "three": ({"home": {"source": "Test", "lengths": [1.0] * 3}}, "home.lengths", "or 6, one"),
+    "short": ({"home": {"source": "Test", "lengths": 0.2}}, "home", "it goes from 0."),
+    "beyond": ({"home": {"source": "Test", "lengths": 0.8}}, "home", "leg 1 cannot reach home"),
+    "apart": (
+        {"home": {"source": "Test", "lengths": [0.9, 1.9, 0.9, 0.9, 0.9, 0.9]}},
+        "home",
+        "no pose gives all legs their length",
+    ),
+}
+
+
+@pytest.mark.parametrize(("changes", "field", "words"), REFUSED.values(), ids=REFUSED.keys())
+def test_refused_homes_name_what_to_change(changes: dict[str, Any], field: str, words: str) -> None:
+    with pytest.raises(ParameterError) as caught:
+        laid_out(HEXAGON, TOP, **changes)
+    ((found, message),) = caught.value.problems
+    assert found == field
+    assert words in message
+
+
+def test_a_crank_without_axis_is_named_before_its_home() -> None:
+    with pytest.raises(ParameterError) as caught:
+        laid_out(legs="rss", leg={"axis": [0.0, 0.0, 1.0]}, **MID_STROKE)
+    assert caught.value.problems[0][0] == "leg.zero"

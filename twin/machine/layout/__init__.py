@@ -1,0 +1,1 @@
+"""Places of a machine's joints, and of its platform at home."""
