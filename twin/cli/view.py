@@ -92,8 +92,7 @@ def view(
     """
     chosen: dict[str, Any] = {"engine": engine, "controller": controller, "comparison": compare}
     given = {name: value for name, value in chosen.items() if value is not None}
-    if no_limits:
-        given["limits"] = False
+    given |= {"limits": False} if no_limits else {}
     _check(machine, given, replay, env, policy)
     if motion is not None and (replay is not None or env is not None):
         raise InputError("motion", "is for a live machine; leave it out, or --replay and --env")
@@ -116,9 +115,9 @@ def view(
             from twin.basics.arrays import positive
             from twin.motion.specification import MotionSpecification
 
-            length = positive(duration, "duration")
-            specification = MotionSpecification(motion, axis, amplitude, frequency, length)
-            course = specification.motion_of(live.platform)
+            span = positive(duration, "duration")
+            described = MotionSpecification(motion, axis, amplitude, frequency, span)
+            course = described.motion_of(live.platform)
             if course is not None:
                 live.play(course, loop=True)
         if desktop:
