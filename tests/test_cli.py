@@ -29,7 +29,19 @@ from twin.validation.report import page as report
 from twin.validation.results import CaseResult, Measure
 
 COMMANDS = (
-    *("bench", "cue", "evaluate", "frequency", "imu", "list", "info", "new", "export", "payload"),
+    *(
+        "bench",
+        "cue",
+        "evaluate",
+        "feasible",
+        "frequency",
+        "imu",
+        "list",
+        "info",
+        "new",
+        "export",
+        "payload",
+    ),
     *("record", "render", "simulate", "sweep", "track", "train", "tune", "validate", "view"),
     "workspace",
 )

@@ -10,11 +10,11 @@ import pytest
 from scipy.optimize import brentq, minimize
 
 import twin
+from twin.analysis.feasibility.collisions import closest_legs
 from twin.analysis.machine_summary import (
     LARGEST_ANGLE,
     SAMPLES,
     axis_ranges,
-    closest_legs,
     machine_summary,
 )
 from twin.machine.file.describe import describe
@@ -91,7 +91,7 @@ def lines_of(platform: Platform) -> list[list[tuple[Any, Any]]]:
 
 def test_closest_legs_against_minimised_distance(platform: Platform) -> None:
     legs = lines_of(platform)
-    found, first, second = closest_legs(platform)
+    found, first, second = closest_legs(platform, platform.home[None])
     assert 1 <= first < second <= platform.n_actuators
     wanted = min(
         minimize(
@@ -104,7 +104,7 @@ def test_closest_legs_against_minimised_distance(platform: Platform) -> None:
         for p in legs[i]
         for q in legs[j]
     )
-    # Sampled at thousandths of one leg; at a minimum the distance depends on their squares.
+    # The minimiser ends where the gradient is small, to about the root of its tolerance.
     assert found == pytest.approx(wanted, abs=1e-5)
 
 

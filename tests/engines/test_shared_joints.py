@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from shared_joints import LAYOUTS, machine_with_shared_joints
 
-from twin.analysis.machine_summary import closest_legs
+from twin.analysis.feasibility.collisions import closest_legs
 from twin.engines import make_engine
 from twin.engines.export import export
 from twin.engines.mechanism.assembly import make_mechanism
@@ -74,7 +74,7 @@ def test_each_leg_has_its_own_joint(layout: str, tmp_path: Path) -> None:
 def test_picture_and_distance_of_legs(layout: str) -> None:
     platform = machine_with_shared_joints(layout)
     assert sketch_svg(platform).count("<") > 20
-    distance, first, second = closest_legs(platform)
+    distance, first, second = closest_legs(platform, platform.home[None])
     base, top = LAYOUTS[layout]
     assert distance > 0.05
     assert base[first - 1] != base[second - 1]

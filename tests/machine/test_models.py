@@ -23,7 +23,7 @@ from twin.machine.table import Table
 pytestmark = pytest.mark.quick
 
 PLAIN = {
-    *("orientation", "first_axis", "axis", "zero"),
+    *("orientation", "first_axis", "axis", "zero", "neutral"),
     *("shift", "order", "mirrored", "legs", "fixed_foot"),
     *("analogue_bits", "counts", "breakaway", "ratio", "scale_factor", "damping_ratio"),
 }

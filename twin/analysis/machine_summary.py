@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from twin.analysis.feasibility.collisions import closest_legs
 from twin.basics.arrays import FloatArray
-from twin.machine.legs.leg import COINCIDENT
 from twin.model.evaluation import without_compiling
 from twin.model.machine_model import MachineModel
 from twin.model.motions import REST
@@ -23,12 +22,13 @@ PARTS = 40
 BISECTIONS = 30
 """Halvings of the last step: the end of a range is exact to nine digits of it."""
 
-LEG_POINTS = 1001
-"""Points tried along a leg; crossing legs are found to a thousandth of their length."""
-
 LARGEST_ANGLE = np.radians(89.0)
 """Rotations are searched up to a quarter turn, where yaw, pitch and roll stop being unique and a
 plate on pillars is vertical."""
+
+
+AXES = ("x", "y", "z", "yaw", "pitch", "roll")
+"""Axes of a range, in the order of positions and of the angles of `yaw_pitch_roll`."""
 
 
 class SummaryRow(NamedTuple):
@@ -47,6 +47,7 @@ def machine_summary(platform: MachineModel) -> list[SummaryRow]:
         condition = float(platform.condition_number(platform.home))
         forces = platform.inverse_dynamics(platform.home, REST, REST).tolist()
         ranges = axis_ranges(platform)
+        distance, first, second = closest_legs(platform, platform.home[None])
     body, stroke = platform.parameters.platform.body, sorted({leg.actuator.stroke for leg in legs})
     rows = [
         SummaryRow(
@@ -82,7 +83,6 @@ def machine_summary(platform: MachineModel) -> list[SummaryRow]:
         numbers = ", ".join(map(str, platform.parameters.redundant_legs))
         note = "can push against each other without moving the platform"
         rows.append(SummaryRow("redundant legs", numbers, "", note))
-    distance, first, second = closest_legs(platform)
     rows.append(
         SummaryRow(
             "closest legs at home",
@@ -98,39 +98,6 @@ def machine_summary(platform: MachineModel) -> list[SummaryRow]:
     return rows
 
 
-def closest_legs(platform: MachineModel) -> tuple[float, int, int]:
-    """Return the smallest distance [m] between two legs at home, and their numbers from 1.
-
-    Legs are the straight lines from base joint to platform joint, those with cranks two lines.
-    Two legs that share a joint meet there by design and are left out.
-    """
-    legs = _lines(platform)
-    shared = _shared(platform.base_joints) | _shared(platform.platform_joints)
-    along = np.linspace(0.0, 1.0, LEG_POINTS)[:, None]
-    best = (np.inf, 0, 0)
-    for j, other in enumerate(legs):
-        points = np.concatenate([start + along * vector for start, vector in other])
-        for i in np.flatnonzero(~shared[j, :j]):
-            for start, vector in legs[i]:
-                shares = (points - start) @ vector / (vector @ vector)
-                feet = start + np.clip(shares, 0.0, 1.0)[:, None] * vector
-                distance = float(np.linalg.norm(points - feet, axis=1).min())
-                best = min(best, (distance, int(i) + 1, j + 1))
-    return best
-
-
-def _shared(joints: FloatArray) -> NDArray[np.bool_]:
-    """Return `(n, n)` whether two legs have the same joint `(n, 3)`."""
-    return np.asarray(np.linalg.norm(joints[:, None] - joints, axis=2) < COINCIDENT)
-
-
-def _lines(platform: MachineModel) -> list[list[tuple[FloatArray, FloatArray]]]:
-    """Return the lines (start, vector) that each leg consists of at home."""
-    parameters = platform.parameters
-    pairs = zip(parameters.legs, parameters.home_places, strict=True)
-    return [leg.home_lines(place) for leg, place in pairs]
-
-
 def axis_ranges(platform: MachineModel) -> list[tuple[str, str, tuple[float, float]]]:
     """Return (axis, unit, (lowest, highest)) of moves from home along one coordinate at a time.
 
@@ -141,8 +108,8 @@ def axis_ranges(platform: MachineModel) -> list[tuple[str, str, tuple[float, flo
     reach = 2.0 * float(platform.home_reaches.max())
     if platform.coordinate_unit == "m":
         reach = float((2.0 * platform.maximum_coordinates - platform.minimum_coordinates).max())
-    axes = [(name, "m", reach, 1.0) for name in ("x", "y", "z")]
-    axes += [(name, "deg", LARGEST_ANGLE, 180.0 / np.pi) for name in ("yaw", "pitch", "roll")]
+    axes = [(name, "m", reach, 1.0) for name in AXES[:3]]
+    axes += [(name, "deg", LARGEST_ANGLE, 180.0 / np.pi) for name in AXES[3:]]
     ranges = []
     for column, (name, unit, span, scale) in enumerate(axes):
         if platform.dof < 6 and name in ("x", "y", "yaw"):
@@ -176,6 +143,12 @@ def _limit(platform: MachineModel, column: int, low: float, high: float) -> floa
         else:
             high = middle
     return float(low)
+
+
+def moved(platform: MachineModel, axis: str, value: float, unit: str) -> FloatArray:
+    """Return home `(7,)` moved along one axis of `axis_ranges` by a value in its unit."""
+    scale = np.pi / 180.0 if unit == "deg" else 1.0
+    return np.asarray(_moved(platform, AXES.index(axis), np.array([scale * value]))[0])
 
 
 def _moved(platform: MachineModel, column: int, offsets: FloatArray) -> FloatArray:

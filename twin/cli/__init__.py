@@ -4,6 +4,7 @@ from twin.cli import (
     bench,
     cue,
     evaluate,
+    feasible,
     frequency,
     imu,
     machines,

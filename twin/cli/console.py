@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
+from textwrap import fill
 from typing import NamedTuple
 
 from rich import box
@@ -16,7 +17,10 @@ from rich.text import Text
 PIPED_WIDTH = 160
 """Columns where the output goes to a file or another program."""
 
-COLORS = {"pass": "green", "fail": "bold red", "info": "cyan"}
+TEXT_WIDTH = 100
+"""Columns of sentences."""
+
+COLORS = {"pass": "green", "tight": "yellow", "fail": "bold red", "info": "cyan"}
 """Cells with these texts are coloured; the word says it too."""
 
 
@@ -31,6 +35,12 @@ class Column(NamedTuple):
 def line(text: str = "", bold: bool = False) -> None:
     """Print a line; long ones are wrapped by the terminal."""
     _console().print(Text(text, style="bold" if bold else ""), soft_wrap=True)
+
+
+def paragraph(text: str, mark: str = "") -> None:
+    """Print a text wrapped to `TEXT_WIDTH`, its later lines indented by the width of a mark."""
+    indent = " " * len(mark)
+    line(fill(text, TEXT_WIDTH, initial_indent=mark, subsequent_indent=indent))
 
 
 def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], title: str = "") -> None:

@@ -65,6 +65,8 @@ UNITS: dict[str, tuple[str, float]] = {
     "kHz": ("Hz", 1e3),
     "1/s": ("1/s", 1.0),
     "1/s2": ("1/s2", 1.0),
+    "W": ("W", 1.0),
+    "kW": ("W", 1e3),
     "deg/h": ("rad/s", math.pi / 648000.0),
     "deg/s2": ("rad/s2", math.pi / 180.0),
     "rad/s2": ("rad/s2", 1.0),
@@ -149,7 +151,9 @@ Force = Annotated[float, in_si("N"), measured("N")]
 Speed = Annotated[float, in_si("m/s"), measured("m/s")]
 Acceleration = Annotated[float, in_si("m/s2"), measured("m/s2")]
 AngularSpeed = Annotated[float, in_si("rad/s"), measured("rad/s")]
+AngularAcceleration = Annotated[float, in_si("rad/s2"), measured("rad/s2")]
 Torque = Annotated[float, in_si("N m"), measured("N m")]
+Power = Annotated[float, in_si("W"), measured("W")]
 Stiffness = Annotated[float, in_si("N/m"), measured("N/m")]
 Damping = Annotated[float, in_si("N s/m"), measured("N s/m")]
 RotaryStiffness = Annotated[float, in_si("N m/rad"), measured("N m/rad")]

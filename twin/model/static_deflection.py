@@ -22,7 +22,7 @@ QUIET = 1e-9
 
 
 def static_deflection(
-    platform: MachineModel, pose: Any, twist: Any, acceleration: Any
+    platform: MachineModel, pose: Any, twist: Any, acceleration: Any, wrench: Any = None
 ) -> FloatArray:
     """Return coordinates inside the legs, with rates zero, `(..., 2k)` that do not accelerate.
 
@@ -33,6 +33,7 @@ def static_deflection(
         pose: `(..., 7)`.
         twist: `(..., 6)`.
         acceleration: `(..., 6)`.
+        wrench: external, `(6,)`, default none.
 
     Raises:
         InputError: wrong shapes or not finite.
@@ -49,8 +50,11 @@ def static_deflection(
 
     def accelerations(trial: FloatArray) -> FloatArray:
         inside = np.hstack([trial, np.zeros((count, k))])
-        forces = platform.inverse_dynamics(*motion, deflection=inside)
-        return platform.forward_dynamics(motion[0], motion[1], forces, deflection=inside)[:, 6:]
+        forces = platform.inverse_dynamics(
+            motion[0], motion[1], motion[2], wrench, deflection=inside
+        )
+        found = platform.forward_dynamics(motion[0], motion[1], forces, wrench, deflection=inside)
+        return found[:, 6:]
 
     for _ in range(ROUNDS):
         found = accelerations(yields)

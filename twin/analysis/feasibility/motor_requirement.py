@@ -7,18 +7,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.feasibility.mobility import check_convention
+from twin.analysis.feasibility.course import SAMPLES, motion_course
 from twin.analysis.payload.body import Payload, with_payload
 from twin.analysis.stiffness.matrix import strut_springs
 from twin.basics.arrays import FloatArray
 from twin.charts.panels import Axes, Line, columns, legs, panels_figure
 from twin.errors import InputError, brief
 from twin.model.machine_model import MachineModel, as_model
+from twin.model.motions import PlatformMotion
+from twin.model.static_deflection import static_deflection
 from twin.motion import Motion
 from twin.plant.drives import actuator_limit
-
-SAMPLES = 1001
-"""Times along a task: a peak between two of them is missed by a millionth of its curvature."""
 
 SAME = 1e-9
 """Relative difference of two legs' peaks that is rounding."""
@@ -44,6 +43,8 @@ class MotorRequirement(NamedTuple):
     """`(k, n)` [m] or [rad]"""
     rates: FloatArray
     """`(k, n)` [m/s] or [rad/s]"""
+    accelerations: FloatArray
+    """`(k, n)` [m/s2] or [rad/s2]"""
     forces: FloatArray
     """`(k, n)` along the actuators; of struts: what spring, damper and actuator carry together"""
 
@@ -104,32 +105,53 @@ def motor_requirement(
         samples: number of times from start to end.
 
     Raises:
-        InputError: not a machine or one with springs inside its legs, not a motion, wrong shapes,
-            or a convention whose angles the machine cannot have.
+        InputError: not a machine, not a motion, wrong shapes, or a convention whose angles the
+            machine cannot have.
         UnreachablePoseError: the motion leads out of reach.
         SingularPoseError: the motion passes a singular pose.
     """
     as_model(platform)
-    if not isinstance(motion, Motion):
-        raise InputError("motion", f"must be one of twin.motion, not {brief(motion)}")
-    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 2:
-        raise InputError("samples", f"must be a whole number from 2 on, got {brief(samples)}")
-    if platform.n_deflections:
-        raise InputError(
-            "platform",
-            f"{platform.name} has springs inside its legs, whose motion the task does not "
-            "prescribe; simulate it instead",
-        )
-    check_convention(platform, motion.convention)
-    time = np.linspace(0.0, motion.duration, samples)
-    pose, twist, acceleration = platform.constrain(*motion.sample(time))
+    course = motion_course(platform, motion, samples)
+    return requirement_along(platform, course.time, course.motion, wrench)
+
+
+def requirement_along(
+    platform: MachineModel, time: FloatArray, motion: PlatformMotion, wrench: Any = None
+) -> MotorRequirement:
+    """Return the requirement of a motion that is given at times `(k,)` [s].
+
+    Springs in series with actuators follow without oscillating: the forces are those of inverse
+    dynamics with the springs where they do not accelerate, and the actuators make up for them.
+
+    Raises:
+        InputError: wrong shapes, or a motion that the machine cannot have.
+        UnreachablePoseError: the motion leads out of reach.
+        SingularPoseError: the motion passes a singular pose.
+        StateError: springs in series find no place to rest.
+    """
+    pose, twist, acceleration = motion
+    jacobian, change = platform.jacobian(pose), platform.jacobian_derivative(pose, twist)
     coordinates = platform.inverse_kinematics(pose)
-    rates = np.einsum("kij,kj->ki", platform.jacobian(pose), twist)
-    forces = platform.inverse_dynamics(pose, twist, acceleration, wrench)
+    rates = np.einsum("kij,kj->ki", jacobian, twist)
+    accelerations = np.einsum("kij,kj->ki", jacobian, acceleration)
+    accelerations += np.einsum("kij,kj->ki", change, twist)
+    deflection = None
+    if platform.n_deflections:
+        deflection = static_deflection(platform, *motion, wrench)
+        _take_off(deflection[:, : platform.n_deflections], time, coordinates, rates, accelerations)
+    forces = platform.inverse_dynamics(*motion, wrench, deflection=deflection)
     struts = strut_springs(platform)
     if struts is not None:
         forces += struts.stiffness * (struts.rest - coordinates) - struts.damping * rates
-    return MotorRequirement(time, coordinates, rates, forces)
+    return MotorRequirement(time, coordinates, rates, accelerations, forces)
+
+
+def _take_off(yields: FloatArray, time: FloatArray, *derivatives: FloatArray) -> None:
+    """Take from coordinates and their derivatives, in place, what springs in series yield."""
+    for values in derivatives:
+        values -= yields
+        moving = len(time) > 1 and time[-1] > time[0]
+        yields = np.gradient(yields, time, axis=0) if moving else np.zeros_like(yields)
 
 
 def payload_sweep(

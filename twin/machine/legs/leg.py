@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from pydantic import Field
@@ -49,12 +49,30 @@ def unit(vector: FloatArray) -> FloatArray:
     return np.asarray(vector / np.linalg.norm(vector, axis=-1))
 
 
+def check_size(axis: Any) -> Any:
+    """Return `axis` if it has a length that float64 can square; raises ValueError otherwise."""
+    if not isinstance(axis, str) and not 1e-12 <= sum(value * value for value in axis) <= 1e12:
+        raise ValueError("must be a direction, such as [0.0, 0.0, 1.0]: not zero, not huge")
+    return axis
+
+
 class LegProblem(NamedTuple):
     """Reason why a leg cannot be at home."""
 
     field: str
     """of the leg's table, or a path that starts with a dot from the top of the file"""
     message: str
+
+
+class LegSizes(NamedTuple):
+    """Thickness of a leg, for collisions: a lower part from the base joint on, then an upper."""
+
+    lower_radius: float
+    """[m] of the housing, crank or pillar"""
+    upper_radius: float
+    """[m] of what goes on to the platform joint"""
+    lower_length: float
+    """[m] of the lower part"""
 
 
 class LegSpring(NamedTuple):
@@ -130,6 +148,11 @@ class Leg(Table):
     def reach(self) -> float:
         """Largest distance [m] of the leg's end from the base joint, springs relaxed."""
         return self.actuator.maximum
+
+    @property
+    def sizes(self) -> LegSizes | None:
+        """Thickness of the leg, None where the file does not give it."""
+        return None
 
     def spring(self, place: LegPlace) -> LegSpring:
         """Return the spring along the leg; without stiffness where there is none."""

@@ -8,7 +8,16 @@ import numpy as np
 from pydantic import Field, field_validator
 
 from twin.basics.arrays import FloatArray
-from twin.machine.legs.leg import COINCIDENT, NEARLY_PARALLEL, LegPlace, LegProblem, LinearLeg, unit
+from twin.machine.legs.joint_limit import JointLimit
+from twin.machine.legs.leg import (
+    COINCIDENT,
+    NEARLY_PARALLEL,
+    LegPlace,
+    LegProblem,
+    LinearLeg,
+    check_size,
+    unit,
+)
 from twin.machine.quantity import Direction
 
 
@@ -16,13 +25,6 @@ def check_direction(axis: Any, name: str) -> Any:
     """Return `axis` if it is the word `name` or three numbers; raises ValueError otherwise."""
     if axis != name and (not isinstance(axis, (list, tuple)) or len(axis) != 3):
         raise ValueError(f"must be '{name}' or three numbers, a direction in the base")
-    return axis
-
-
-def check_size(axis: Any) -> Any:
-    """Return `axis` if it has a length that float64 can square; raises ValueError otherwise."""
-    if not isinstance(axis, str) and not 1e-12 <= sum(value * value for value in axis) <= 1e12:
-        raise ValueError("must be a direction, such as [0.0, 0.0, 1.0]: not zero, not huge")
     return axis
 
 
@@ -40,6 +42,12 @@ class UniversalLeg(LinearLeg):
     first_axis: Literal["horizontal"] | Direction = Field(
         description="First axis of the universal joint in the base frame: a direction, or "
         "'horizontal' for the horizontal one perpendicular to each leg at home"
+    )
+    base_joint: JointLimit | None = Field(
+        None, description="Limit of the universal joint; leave out if unknown"
+    )
+    platform_joint: JointLimit | None = Field(
+        None, description="Limit of the ball joint on the platform; leave out if unknown"
     )
 
     @field_validator("first_axis", mode="before")

@@ -11,7 +11,7 @@ from pydantic import Field
 from twin.basics import canonical
 from twin.basics.arrays import FloatArray
 from twin.machine.hardware.actuator import LinearActuator
-from twin.machine.legs.leg import COINCIDENT, LegPlace, LegProblem, LinearLeg
+from twin.machine.legs.leg import COINCIDENT, LegPlace, LegProblem, LegSizes, LinearLeg
 from twin.machine.quantity import Damping, Force, Length, Mass, Speed, Whole
 from twin.machine.table import Table, problem
 
@@ -119,6 +119,14 @@ class PillarLeg(LinearLeg):
     def platform_mass(self) -> float:
         """Mass [kg] that moves with the plate, at its corner."""
         return self.upper_mass
+
+    @property
+    def sizes(self) -> LegSizes | None:
+        """Thickness of the strut as drawn."""
+        if self.appearance is None:
+            return None
+        radius = self.appearance.strut_radius
+        return LegSizes(radius, radius, self.actuator.minimum)
 
     @property
     def resists_motion(self) -> bool:

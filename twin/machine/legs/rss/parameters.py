@@ -9,12 +9,21 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from twin.basics.arrays import FloatArray
-from twin.machine.body import LegBody
+from twin.machine.body import Cylinder, LegBody
 from twin.machine.hardware.actuator import RotaryActuator
 from twin.machine.hardware.drive import GearDrive
 from twin.machine.hardware.sensors import Encoder
-from twin.machine.legs.leg import COINCIDENT, NEARLY_PARALLEL, Leg, LegPlace, LegProblem
-from twin.machine.legs.universal import check_direction, check_size
+from twin.machine.legs.joint_limit import JointLimit
+from twin.machine.legs.leg import (
+    COINCIDENT,
+    NEARLY_PARALLEL,
+    Leg,
+    LegPlace,
+    LegProblem,
+    LegSizes,
+    check_size,
+)
+from twin.machine.legs.universal import check_direction
 from twin.machine.quantity import Density, Direction, Length, Mass
 from twin.machine.table import Table
 
@@ -103,6 +112,12 @@ class RssLeg(Leg):
     rod_length: Length = Field(gt=0, description="Elbow to platform joint")
     rod: SlenderRod = Field(description="The rod between elbow and platform joint")
     actuator: RotaryActuator = Field(description="The motor of the crank")
+    elbow_joint: JointLimit | None = Field(
+        None, description="Limit of the ball joint between crank and rod; leave out if unknown"
+    )
+    platform_joint: JointLimit | None = Field(
+        None, description="Limit of the ball joint on the platform; leave out if unknown"
+    )
     appearance: CrankAppearance | None = Field(None, description="Dimensions for drawing")
 
     @field_validator("axis", mode="before")
@@ -122,6 +137,17 @@ class RssLeg(Leg):
         if rod.density is None or rod.radius is None:
             return rod.mass or 0.0
         return rod.density * math.pi * rod.radius**2 * self.rod_length
+
+    @property
+    def sizes(self) -> LegSizes | None:
+        """Thickness of crank and rod as drawn, else of parts that are cylinders."""
+        if self.appearance is not None:
+            radii = (self.appearance.crank_radius, self.appearance.rod_radius)
+        elif isinstance(self.crank, Cylinder) and self.rod.radius is not None:
+            radii = (self.crank.outer_radius, self.rod.radius)
+        else:
+            return None
+        return LegSizes(*radii, self.crank_length)
 
     @property
     def reach(self) -> float:

@@ -11,7 +11,7 @@ from pydantic import Field
 from twin.basics.arrays import FloatArray
 from twin.machine.body import Cylinder, LegBody, RigidBody
 from twin.machine.hardware.actuator import LinearActuator
-from twin.machine.legs.leg import LegPlace
+from twin.machine.legs.leg import LegPlace, LegSizes
 from twin.machine.legs.universal import UniversalLeg
 from twin.machine.quantity import Angle, Length, Whole
 from twin.machine.table import Table, problem
@@ -76,6 +76,17 @@ class UpsLeg(UniversalLeg):
     def sliding_mass(self) -> float:
         """Mass [kg] of the rod, which the actuator moves along the leg."""
         return self.rod.mass
+
+    @property
+    def sizes(self) -> LegSizes | None:
+        """Thickness of housing and rod as drawn, else of bodies that are cylinders."""
+        drawn, housing, rod = self.appearance, self.housing, self.rod
+        if drawn is not None:
+            return LegSizes(drawn.housing_radius, drawn.rod_radius, drawn.housing_length)
+        if isinstance(housing, Cylinder) and isinstance(rod, Cylinder):
+            end = housing.start + housing.length
+            return LegSizes(housing.outer_radius, rod.outer_radius, max(end, 0.0))
+        return None
 
     def bodies(self, place: LegPlace) -> LegBodies:
         """Return masses, centres and tensors of housing and rod in the leg frame.

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from pydantic import Field, model_validator
 
 from twin.machine.hardware.actuator import LinearActuator
-from twin.machine.legs.leg import LegPlace, LegSpring
+from twin.machine.legs.leg import LegPlace, LegSizes, LegSpring
 from twin.machine.legs.universal import UniversalLeg
 from twin.machine.quantity import Damping, Length, Mass, Stiffness
 from twin.machine.table import Table
@@ -82,6 +82,16 @@ class ViscoelasticLeg(UniversalLeg):
     def mass(self) -> float:
         """Mass [kg] of the whole leg."""
         return self.spring_mass + self.housing_mass + self.follower_mass
+
+    @property
+    def sizes(self) -> LegSizes | None:
+        """Thickness of spring and housing, which end about the follower, and of the follower."""
+        drawn = self.appearance
+        if drawn is None:
+            return None
+        end = self.spring_length + self.housing_length + self.follower_start
+        wider = max(drawn.spring_radius, drawn.housing_radius)
+        return LegSizes(wider, drawn.follower_radius, end)
 
     def spring(self, place: LegPlace) -> LegSpring:
         """Return the spring in series with the actuator."""

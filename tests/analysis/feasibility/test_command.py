@@ -1,0 +1,70 @@
+"""The command `feasible`: exit code, table, files and refused options."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from twin import cli
+from twin.machine.catalogue import parameters_path
+
+pytestmark = pytest.mark.quick
+
+
+def run(*arguments: object) -> Any:
+    """Run `twin feasible` in this process."""
+    return CliRunner().invoke(cli.app, ["feasible", *map(str, arguments)])
+
+
+def test_verdict_of_a_weak_machine(tmp_path: Path) -> None:
+    text = parameters_path("stewart").read_text().replace("force = 3073.0", "force = 10.0")
+    file, record = tmp_path / "weak.toml", tmp_path / "verdict.json"
+    file.write_text(text)
+    result = run(file, "--json", record)
+    assert result.exit_code == 1
+    assert "not feasible" in result.output
+    assert "30.8 times too little" in result.output
+    assert max(map(len, result.output.splitlines())) <= max(100, len(f"wrote {record}"))
+    found = json.loads(record.read_text())
+    assert found["feasible"] is False
+    assert found["margins"][0]["quantity"] == "force"
+    assert found["margins"][0]["holds"] is False
+
+
+def test_verdict_of_a_motion_with_a_plot(tmp_path: Path) -> None:
+    page = tmp_path / "margins.html"
+    result = run("stewart", "--motion", "sine", "--payload", "50,0,0,0.2", "--plot", page)
+    assert result.exit_code == 0
+    assert "sine motion of 4 s with 50 kg: feasible" in result.output
+    assert "Not given, so not judged: " in result.output
+    text = page.read_text()
+    assert "share of the limit" in text
+    assert "legs 1 and 2" in text
+
+
+def test_verdict_over_the_ranges() -> None:
+    result = run("driving_simulator", "--range")
+    assert result.exit_code == 0
+    assert "at rest at the ends of its ranges" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--range", "--motion", "sine"), "range"),
+        (("--plot", "margins.html"), "plot"),
+        (("--payload", "1,2"), "payload"),
+        (("--payload", "-3"), "payload"),
+        (("--payload", "heavy"), "payload"),
+        (("--motion", "waltz"), "motion"),
+    ],
+)
+def test_refused_options(arguments: tuple[str, ...], words: str) -> None:
+    result = run("stewart", *arguments)
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert not result.stdout

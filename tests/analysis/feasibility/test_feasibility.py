@@ -1,0 +1,332 @@
+"""Verdicts on tasks: each margin against a closed form or another way to the same number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from redundant import redundant_machine
+from shared_joints import LAYOUTS, machine_with_shared_joints
+
+import twin
+from twin.analysis.feasibility.course import rest_course
+from twin.analysis.feasibility.feasibility import feasibility, range_feasibility
+from twin.analysis.feasibility.margin import Margin
+from twin.analysis.feasibility.verdict import Feasibility, verdict
+from twin.analysis.payload.body import Payload, with_payload
+from twin.errors import InputError
+from twin.machine.machine import MachineParameters
+from twin.model.motions import REST
+from twin.motion import SineMotion, StepMotion
+from twin.motion.specification import MotionSpecification
+from twin.rotations import displaced, pose_from_angles
+from twin.simulation.platform import Platform
+
+pytestmark = pytest.mark.quick
+
+SOURCE = {"source": "Test"}
+
+
+def changed(name: str, **leg: Any) -> Platform:
+    """Return a shipped machine whose [leg] has other entries; those of its actuator are merged."""
+    content = twin.load(name).parameters.model_dump()
+    for key, value in leg.items():
+        inner = content["leg"].get(key)
+        content["leg"][key] = inner | value if isinstance(inner, dict) else value
+    return Platform(MachineParameters.model_validate(content))
+
+
+def margin(found: Feasibility, quantity: str) -> Margin:
+    """Return the only margin of a quantity."""
+    (one,) = (entry for entry in found.margins if entry.quantity == quantity)
+    return one
+
+
+def test_legs_of_ten_newtons_are_thirty_times_too_weak() -> None:
+    found = feasibility(changed("stewart", actuator={"force": 10.0}))
+    force = margin(found, "force")
+    # By virtual work: six equal forces lift the machine by dz with the work dE.
+    machine = twin.load("stewart")
+    poses = machine.home + 1e-6 * np.outer([-1.0, 1.0], np.eye(7)[2])
+    work = float(np.diff(machine.energy(poses, REST)[1])[0])
+    travel = np.diff(machine.inverse_kinematics(poses), axis=0).sum()
+    assert force.required == pytest.approx(work / travel, rel=1e-6)
+    assert force.share == pytest.approx(30.85, rel=1e-3)
+    assert not found
+    assert found.violated == (force,)
+    assert "308.5 N at rest" in found.remedies[0]
+    assert "gives 10 N: 30.8 times too little" in found.remedies[0]
+    assert "not feasible, 1 of" in found.summary
+
+
+def test_shipped_machines_rest_at_home_and_over_their_ranges(platform: Platform) -> None:
+    for found in (feasibility(platform), range_feasibility(platform)):
+        assert found.feasible, found.remedies
+        assert [entry.share for entry in found.margins] == sorted(
+            (entry.share for entry in found.margins), reverse=True
+        )
+        assert found.not_given
+        assert not found.remedies
+
+
+def test_the_leg_below_the_load_is_named(stewart: Platform) -> None:
+    for leg in range(6):
+        corner = 1.5 * stewart.platform_joints[leg]
+        found = feasibility(stewart, payload=Payload(800.0, corner))
+        loaded = stewart.inverse_dynamics(stewart.home, REST, REST, _weight(800.0 * 9.81, corner))
+        most = int(np.abs(loaded).argmax())
+        force = margin(found, "force")
+        assert force.legs == (most + 1,)
+        assert force.required == pytest.approx(float(loaded[most]), rel=1e-9)
+        assert found.task == "at rest at home with 800 kg"
+
+
+def _weight(force: float, point: Any) -> Any:
+    return np.concatenate([[0.0, 0.0, -force], np.cross(point, [0.0, 0.0, -force])])
+
+
+def test_mean_of_a_sine_in_closed_form() -> None:
+    """Heave on pillars: f = m (g + z'') / 4 with a constant mass, so f has the mean of a sine."""
+    machine = changed("driving_simulator", actuator={"force": 1000.0, "continuous_force": 700.0})
+    size, rate = 0.01, 2.0
+    motion = SineMotion(
+        machine.home, amplitude={"z": size}, frequency=rate, duration=2.0, convention="roll_pitch"
+    )
+    found = feasibility(machine, motion)
+    mass = (150.0 + 4 * 28.0) / 4
+    swing = size * (2.0 * np.pi * rate) ** 2
+    mean = mass * np.hypot(9.81, swing / np.sqrt(2.0))
+    # Trapezia over whole periods are exact for a sine.
+    assert margin(found, "continuous force").required == pytest.approx(mean, rel=1e-9)
+    assert margin(found, "continuous force").limit == 700.0
+    peak = margin(found, "force")
+    assert peak.required == pytest.approx(mass * (9.81 + swing), rel=1e-4)
+    assert abs(margin(found, "speed").required) == pytest.approx(2 * np.pi * rate * size, rel=1e-4)
+    assert abs(margin(found, "acceleration").required) == pytest.approx(swing, rel=1e-4)
+    weak = changed("driving_simulator", actuator={"force": 1000.0, "continuous_force": 600.0})
+    heated = feasibility(weak, motion)
+    assert [entry.quantity for entry in heated.violated] == ["continuous force"]
+    assert "in root mean square" in heated.remedies[0]
+    rested = margin(feasibility(weak), "continuous force")
+    assert rested.required == pytest.approx(mass * 9.81)
+
+
+def test_power_is_force_times_speed() -> None:
+    machine = changed("stewart", actuator={"power": 100.0})
+    motion = MotionSpecification("sine", amplitude=0.03, frequency=1.0).motion_of(machine)
+    power = margin(feasibility(machine, motion), "power")
+    time = np.array([power.time])
+    pose, twist, acceleration = motion(time)  # type: ignore[misc]
+    forces = machine.inverse_dynamics(pose, twist, acceleration)[0]
+    rates = machine.jacobian(pose)[0] @ twist[0]
+    leg = power.legs[0] - 1
+    assert power.required == pytest.approx(forces[leg] * rates[leg])
+    assert abs(power.required) == pytest.approx(np.abs(forces * rates).max(), rel=1e-9)
+
+
+def test_drives_of_the_configuration_count() -> None:
+    """Their peak is the limit, and their inertia and friction are moved as well."""
+    plain, hardware = twin.load("stewart"), twin.load("stewart", "hardware")
+    motion = SineMotion(plain.home, amplitude={"z": 0.02}, frequency=2.0, duration=1.0)
+    bare, driven = (margin(feasibility(m, motion), "force") for m in (plain, hardware))
+    assert (bare.limit, driven.limit) == (3073.0, 6146.0)
+    drive = hardware.parameters.legs[0].drive
+    assert drive is not None
+    seen = drive.reflected()
+    row = np.array([driven.time])
+    pose, twist, acceleration = motion(row)
+    jacobian = hardware.jacobian(pose)[0]
+    rate = jacobian @ twist[0]
+    bent = hardware.jacobian_derivative(pose, twist)[0] @ twist[0]
+    force = hardware.inverse_dynamics(pose, twist, acceleration)[0]
+    force += seen.inertia * (jacobian @ acceleration[0] + bent) + seen.viscous * rate
+    force += seen.friction * np.sign(rate)
+    assert driven.required == pytest.approx(force[driven.legs[0] - 1], rel=1e-9)
+
+
+def test_stroke_at_both_ends(stewart: Platform) -> None:
+    low, high = stewart.minimum_coordinates[0], stewart.maximum_coordinates[0]
+    for sign, end, limit in ((1.0, "upper", high), (-1.0, "lower", low)):
+        motion = StepMotion(stewart.home, displacement={"z": sign * 0.2}, rise=8.0, duration=9.0)
+        found = feasibility(stewart, motion)
+        stroke = margin(found, f"stroke, {end} end")
+        length = stewart.inverse_kinematics(stewart.home + sign * 0.2 * np.eye(7)[2])[0]
+        assert stroke.required == pytest.approx(length)
+        assert stroke.limit == limit
+        assert stroke.margin == pytest.approx(sign * (limit - length))
+        assert stroke.share == pytest.approx(
+            abs(length - 0.5 * (low + high)) / (0.5 * (high - low))
+        )
+        assert not stroke.holds
+        assert f"ends at {limit:.4g} m" in stroke.remedy
+
+
+def test_joint_angles_in_closed_form() -> None:
+    """A leg of the symmetrical machine goes out by r and up by h: it leans by atan(r / h)."""
+    machine = changed(
+        "stewart",
+        base_joint=SOURCE | {"maximum_angle": 0.1},
+        platform_joint=SOURCE | {"maximum_angle": 1.0, "neutral": (0.0, 0.0, -1.0)},
+    )
+    out, up = np.linalg.norm(machine.parameters.home_leg_vectors[0, :2]), machine.home[2]
+    rise = 0.1
+    motion = StepMotion(machine.home, displacement={"z": rise}, rise=0.5, duration=1.0)
+    found = feasibility(machine, motion)
+    base, top = (margin(found, f"angle of {side} joint") for side in ("base", "platform"))
+    assert base.unit == "deg"
+    assert base.limit == pytest.approx(np.degrees(0.1))
+    turned = np.arctan2(up + rise, out) - np.arctan2(up, out)
+    assert base.required == pytest.approx(np.degrees(turned))
+    assert top.required == pytest.approx(np.degrees(np.arctan2(out, up)))
+    assert top.time == 0.0
+    # Tilted about the joints' line of sight: the leg leans against the platform's normal too.
+    pitch = 0.05
+    course = rest_course(machine, _tilted(machine, pitch), ("tilted",))
+    tilted = margin(verdict(machine, course, "tilted"), "angle of platform joint")
+    normal = np.array([np.sin(pitch), 0.0, np.cos(pitch)])
+    matrix = np.array(
+        [[np.cos(pitch), 0, np.sin(pitch)], [0, 1, 0], [-np.sin(pitch), 0, np.cos(pitch)]]
+    )
+    legs = machine.home[:3] + machine.platform_joints @ matrix.T - machine.base_joints
+    leaning = np.degrees(np.arccos(legs @ normal / np.linalg.norm(legs, axis=1)))
+    assert tilted.required == pytest.approx(leaning.max())
+    assert tilted.legs == (int(leaning.argmax()) + 1,)
+
+
+def _tilted(machine: Platform, pitch: float) -> Any:
+    return pose_from_angles(machine.home[:3], [0.0, pitch, 0.0])[None]
+
+
+def test_elbow_angle_of_a_crank() -> None:
+    """The angle between rod and crank follows from the triangle of crank, rod and leg."""
+    limit = SOURCE | {"maximum_angle": 3.0, "neutral": (0.0, 0.0, 1.0)}
+    machine = changed("rss", elbow_joint=limit)
+    angle = margin(feasibility(machine), "angle of elbow joint")
+    leg = machine.parameters.leg
+    reach = machine.home_reaches[0]
+    cosine = (reach**2 - leg.crank_length**2 - leg.rod_length**2) / (  # type: ignore[attr-defined]
+        2.0 * leg.crank_length * leg.rod_length  # type: ignore[attr-defined]
+    )
+    assert angle.required == pytest.approx(np.degrees(np.arccos(cosine)))
+
+
+def test_springs_in_series_carry_the_load() -> None:
+    """At rest actuators and springs are in equilibrium: both by virtual work."""
+    machine = with_payload(twin.load("compliant_stewart"), Payload(300.0))
+    found = feasibility(machine)
+    force, length = (margin(found, name).required for name in ("force", "stroke, upper end"))
+    spring = machine.home_coordinates[0] - length
+    assert spring < -0.005
+    inside = np.concatenate([np.full(6, spring), np.zeros(6)])
+    poses = machine.home + 1e-6 * np.outer([-1.0, 1.0], np.eye(7)[2])
+    work = float(np.diff(machine.energy(poses, REST, deflection=inside)[1])[0])
+    assert force == pytest.approx(
+        work / np.diff(machine.inverse_kinematics(poses), axis=0).sum(), rel=1e-6
+    )
+    # The springs' own equilibrium: no work where they yield and the actuators make up for it.
+    yields = inside + 1e-6 * np.outer([-1.0, 1.0], np.repeat([1.0, 0.0], 6))
+    work = float(np.diff(machine.energy(machine.home, REST, deflection=yields)[1])[0])
+    assert -6.0 * force * 2e-6 == pytest.approx(work, rel=1e-6)
+    motion = MotionSpecification("sine").motion_of(machine)
+    assert any("quasi-static" in note for note in feasibility(machine, motion).notes)
+
+
+def test_singular_pose_of_the_flat_machine(srspm: Platform) -> None:
+    motion = StepMotion(srspm.home, displacement={"z": -1.3}, rise=1.0, duration=1.0)
+    found = feasibility(srspm, motion)
+    worst = margin(found, "smallest singular value")
+    assert worst.share == np.inf
+    # Its known singular pose is the flat one at z = 0: the first sample below it is named.
+    assert worst.time is not None
+    assert motion(worst.time).pose[2] < 0.0 < motion(worst.time - 1e-3).pose[2]
+    assert "another sign" in worst.remedy
+    above = StepMotion(srspm.home, displacement={"z": -0.9}, rise=1.0, duration=1.0)
+    kept = margin(feasibility(srspm, above), "smallest singular value")
+    assert np.isfinite(kept.share)
+    flat = displaced(srspm.home, [0.0, 0.0, -1.1, 0.0, 0.0, 0.0])[None]
+    stopped = verdict(srspm, rest_course(srspm, flat, ("flat",)), "flat")
+    assert [entry.quantity for entry in stopped.violated] == ["singular pose"]
+
+
+def test_pose_out_of_reach_of_cranks() -> None:
+    machine = twin.load("rss")
+    motion = StepMotion(machine.home, displacement={"z": 1.5}, rise=1.0, duration=1.0)
+    reach = margin(feasibility(machine, motion), "reach")
+    assert not reach.holds
+    assert reach.required > 100
+    before = machine.inverse_kinematics(motion(reach.time - 1e-3).pose)  # type: ignore[operator]
+    assert np.isfinite(before).all()
+
+
+@pytest.mark.parametrize("legs", [7, 8])
+def test_internal_forces_of_redundant_legs(legs: int) -> None:
+    """A limit between the smallest largest force and that of the smallest norm is kept."""
+    machine = redundant_machine(legs)
+    smallest = machine.inverse_dynamics(machine.home, REST, REST)
+    limited = _with_force(machine, 0.999 * float(np.abs(smallest).max()))
+    found = feasibility(limited)
+    assert found.feasible
+    assert "redundant" in found.notes[-1]
+    force = margin(found, "force")
+    assert force.required < np.abs(smallest).max()
+    tight = feasibility(_with_force(machine, 0.2 * float(np.abs(smallest).max())))
+    assert not tight.feasible
+    assert "No internal force" in tight.remedies[0]
+
+
+def _with_force(machine: Platform, force: float) -> Platform:
+    content = machine.parameters.model_dump()
+    content["leg"]["actuator"]["force"] = force
+    return Platform(MachineParameters.model_validate(content))
+
+
+def test_wrong_order_of_joints_collides() -> None:
+    content = twin.load("stewart").parameters.model_dump()
+    joints = twin.load("stewart").platform_joints[[1, 0, 2, 3, 4, 5]]
+    content["platform"]["joints"] = SOURCE | {"coordinates": joints.tolist()}
+    content["leg"]["actuator"] |= {"minimum": 0.5, "maximum": 1.5}
+    machine = Platform(MachineParameters.model_validate(content))
+    found = feasibility(machine)
+    assert found.violated[0].quantity == "legs to each other"
+    assert found.violated[0].legs == (1, 2)
+    assert "order of the joints" in found.remedies[0]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_shared_joints_are_no_collision(layout: str) -> None:
+    machine = machine_with_shared_joints(layout)
+    content = machine.parameters.model_dump()
+    content["leg"]["appearance"] = SOURCE | {
+        "housing_radius": 0.03, "housing_length": 0.5, "rod_radius": 0.02, "rod_length": 0.5
+    }  # fmt: skip
+    machine = Platform(MachineParameters.model_validate(content))
+    legs = margin(feasibility(machine), "legs to each other")
+    assert legs.holds
+    content["leg"]["appearance"]["housing_radius"] = 0.3
+    thick = feasibility(Platform(MachineParameters.model_validate(content)))
+    assert not margin(thick, "legs to each other").holds
+
+
+def test_what_is_not_given_is_listed(srspm: Platform) -> None:
+    found = feasibility(twin.load("micro_hexapod"))
+    text = "; ".join(found.not_given)
+    for words in ("force of the actuators", "base joints", "thickness of the legs"):
+        assert words in text
+    motion = MotionSpecification("sine").motion_of(srspm)
+    assert "power of the actuators" in feasibility(srspm, motion).not_given
+
+
+def test_bad_arguments(stewart: Platform) -> None:
+    for bad in (
+        {"motion": "up"},
+        {"payload": -1.0},
+        {"payload": "heavy"},
+        {"wrench": [1.0]},
+        {
+            "motion": StepMotion(stewart.home, displacement={"z": 0.01}, rise=1, duration=1),
+            "samples": 1,
+        },
+    ):
+        with pytest.raises(InputError):
+            feasibility(stewart, **bad)  # type: ignore[arg-type]

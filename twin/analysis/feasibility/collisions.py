@@ -1,0 +1,181 @@
+"""Margins of collisions: legs as capsules against each other and against the plates' edges.
+
+A leg is two capsules, housing and rod or crank and rod. A plate is the ring of capsules between
+neighbouring joints, half as thick as the plate where the file says so. A pair collides where its
+axes are closer than its radii together.
+
+Legs whose joints are closer than the legs are thick meet in one joint: there they are left out over
+twice their radii together, so that they collide below an angle of 29 degrees between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.analysis.feasibility.course import Course
+from twin.analysis.feasibility.leg_points import LegPoints, leg_points
+from twin.analysis.feasibility.margin import Quantity, amount, legs_text
+from twin.analysis.feasibility.segments import segment_distance
+from twin.basics.arrays import FloatArray
+from twin.machine.legs.leg import COINCIDENT
+from twin.model.machine_model import MachineModel
+
+JOINT_LENGTH = 2.0
+"""Part of a leg left out at a joint that two legs share, in radii of both together."""
+
+
+class Capsules(NamedTuple):
+    """Axes of capsules over a course and their radii."""
+
+    start: FloatArray
+    """`(k, m, 3)` [m]"""
+    end: FloatArray
+    """`(k, m, 3)` [m]"""
+    radius: FloatArray
+    """`(m,)` [m]"""
+
+    def column(self, indices: Any) -> Capsules:
+        """Return the capsules with these indices."""
+        return Capsules(self.start[:, indices], self.end[:, indices], self.radius[indices])
+
+
+def collision_quantities(
+    platform: MachineModel, course: Course, points: LegPoints
+) -> Iterator[Quantity]:
+    """Yield the distances [m] of legs from each other and from both plates.
+
+    Nothing for machines of which a leg's thickness is not given.
+    """
+    sizes = [leg.sizes for leg in platform.parameters.legs]
+    radii = np.array([size[:2] for size in sizes if size is not None])
+    if len(radii) != len(sizes):
+        return
+    legs = [Capsules(points.base, points.middle, radii[:, 0])]
+    legs.append(Capsules(points.middle, points.tip, radii[:, 1]))
+    yield _between_legs(platform, course, legs)
+    if platform.leg.has_foot:
+        return  # pillars are fixed to their plate, and their feet slide on the floor
+    parameters = platform.parameters
+    thickness = 0.0
+    if "thickness" in parameters.platform.model_fields_set:
+        thickness = parameters.platform.thickness
+    tops = ("platform", points.tip, platform.platform_joints)
+    for name, joints, layout in (tops, ("base", points.base, platform.base_joints)):
+        ring = _ring(layout)
+        plate = Capsules(joints[:, ring], joints[:, np.roll(ring, -1)], np.full(len(ring), 0.5))
+        plate.radius[:] *= thickness
+        quantity = _from_plate(course, legs, plate, name)
+        if quantity is not None:
+            yield quantity
+
+
+def closest_legs(platform: MachineModel, pose: FloatArray) -> tuple[float, int, int]:
+    """Return the smallest distance [m] between axes of two legs over poses `(k, 7)`, their numbers.
+
+    Two legs that share a joint meet there by design and are left out; infinite where all do.
+    """
+    points = leg_points(platform, pose)
+    first, second = np.triu_indices(platform.n_actuators, 1)
+    ends = (points.base, points.middle, points.tip)
+    distances = np.full((len(pose), len(first)), np.inf)
+    for a, b in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        one = (ends[a][:, first], ends[a + 1][:, first])
+        other = (ends[b][:, second], ends[b + 1][:, second])
+        distances = np.minimum(distances, segment_distance(*one, *other))
+    for joints in (platform.base_joints, platform.platform_joints):
+        apart = np.linalg.norm(joints[first] - joints[second], axis=1)
+        distances[:, apart < COINCIDENT] = np.inf
+    column = int(distances.min(axis=0).argmin())
+    return float(distances.min()), int(first[column]) + 1, int(second[column]) + 1
+
+
+def _between_legs(platform: MachineModel, course: Course, legs: list[Capsules]) -> Quantity:
+    first, second = np.triu_indices(platform.n_actuators, 1)
+    joints = (platform.base_joints, platform.platform_joints)
+    parts = []
+    for a in range(2):
+        for b in range(2):
+            one, other = legs[a].column(first), legs[b].column(second)
+            least = one.radius + other.radius
+            if a == b:
+                apart = np.linalg.norm(joints[a][first] - joints[a][second], axis=1)
+                cut = np.where(apart < least, JOINT_LENGTH * least, 0.0)
+                one, other = (_shortened(part, cut, at_start=a == 0) for part in (one, other))
+            parts.append((_distance(one, other), np.broadcast_to(least, one.start.shape[:2])))
+    pairs = [(int(i) + 1, int(j) + 1) for i, j in zip(first, second, strict=True)]
+    return _closest(course, parts, pairs, "legs to each other", "each other")
+
+
+def _from_plate(
+    course: Course, legs: list[Capsules], plate: Capsules, name: str
+) -> Quantity | None:
+    """Return the distances of legs from the edges of a plate that do not touch their own joint."""
+    own = legs[1].end if name == "platform" else legs[0].start
+    count, edges = own.shape[1], plate.start.shape[1]
+    leg, edge = (index.ravel() for index in np.indices((count, edges)))
+    part = plate.column(edge)
+    first = Capsules(own[:1, leg], own[:1, leg], np.zeros(len(leg)))
+    start = Capsules(part.start[:1], part.end[:1], part.radius)
+    radius = np.maximum(legs[0].radius, legs[1].radius)[leg] + part.radius
+    free = _distance(first, start)[0] > radius
+    if not free.any():
+        return None
+    leg, part = leg[free], plate.column(edge[free])
+    parts = []
+    for capsules in legs:
+        chosen = capsules.column(leg)
+        least = np.broadcast_to(chosen.radius + part.radius, chosen.start.shape[:2])
+        parts.append((_distance(chosen, part), least))
+    numbers = [(int(i) + 1,) for i in leg]
+    return _closest(course, parts, numbers, f"legs to the {name}", f"the {name}")
+
+
+def _closest(
+    course: Course,
+    parts: list[tuple[FloatArray, FloatArray]],
+    legs: Sequence[tuple[int, ...]],
+    name: str,
+    other: str,
+) -> Quantity:
+    """Return, of several parts of pairs, the one that uses most of its least distance."""
+    distances, least = (np.stack(group) for group in zip(*parts, strict=True))
+    shares = least / np.maximum(distances, 1e-12)
+    worst = shares.argmax(axis=0)[None]
+    distance, limit, share = (
+        np.take_along_axis(values, worst, axis=0)[0] for values in (distances, least, shares)
+    )
+
+    def remedy(row: int, column: int) -> str:
+        text = legs_text(legs[column])
+        verb = "come" if len(legs[column]) > 1 else "comes"
+        return (
+            f"{text.capitalize()} {verb} as close as {amount(distance[row, column], 'm')} to "
+            f"{other} ({course.place(row)}), axis to axis; with their thickness "
+            f"{amount(limit[row, column], 'm')} are needed: they collide. Check the order of the "
+            "joints, move them apart, take thinner legs, or tilt less."
+        )
+
+    return Quantity(name, "m", distance, limit, share, legs, remedy, at_least=True)
+
+
+def _distance(one: Capsules, other: Capsules) -> FloatArray:
+    return segment_distance(one.start, one.end, other.start, other.end)
+
+
+def _shortened(capsules: Capsules, cut: FloatArray, *, at_start: bool) -> Capsules:
+    """Return capsules that begin or end by `cut` `(m,)` [m] later or earlier; a part stays."""
+    along = capsules.end - capsules.start
+    length = np.linalg.norm(along, axis=-1)
+    step = np.minimum(cut / length, 0.9)[..., None] * along
+    if at_start:
+        return capsules._replace(start=capsules.start + step)
+    return capsules._replace(end=capsules.end - step)
+
+
+def _ring(joints: FloatArray) -> Any:
+    """Return the order of joints `(n, 3)` around their middle."""
+    x, y, _ = (joints - joints.mean(axis=0)).T
+    return np.argsort(np.arctan2(y, x), kind="stable")

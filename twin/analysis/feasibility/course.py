@@ -1,0 +1,71 @@
+"""Course of a task for a verdict: poses at rest or samples of a motion."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.analysis.feasibility.mobility import check_convention
+from twin.basics.arrays import FloatArray
+from twin.errors import InputError, brief
+from twin.kernels.kinematics.inverse import inverse_kinematics_batch
+from twin.model.evaluation import run
+from twin.model.machine_model import MachineModel
+from twin.model.motions import PlatformMotion
+from twin.motion import Motion
+
+SAMPLES = 1001
+"""Times along a motion: a peak between two of them is missed by a millionth of its curvature."""
+
+
+class Course(NamedTuple):
+    """Samples of a task, one row per time or pose at rest."""
+
+    time: FloatArray
+    """`(k,)` [s], zero at rest"""
+    motion: PlatformMotion
+    """`(k, .)`"""
+    places: tuple[str, ...]
+    """names of poses at rest; none for a motion"""
+
+    def place(self, row: int) -> str:
+        """Return the time or the name of the pose of a row."""
+        return self.places[row] if self.places else f"{self.time[row]:.4g} s"
+
+    def rows(self, chosen: Any) -> Course:
+        """Return the rows that a mask or a slice chooses."""
+        indices = np.arange(len(self.time))[chosen]
+        places = tuple(self.places[i] for i in indices) if self.places else ()
+        motion = PlatformMotion(*(part[indices] for part in self.motion))
+        return Course(self.time[indices], motion, places)
+
+
+def rest_course(platform: MachineModel, poses: FloatArray, places: tuple[str, ...]) -> Course:
+    """Return poses `(k, 7)` at rest, each for itself."""
+    count = len(poses)
+    motion = platform.constrain(poses, np.zeros((count, 6)), np.zeros((count, 6)))
+    return Course(np.zeros(count), motion, places)
+
+
+def motion_course(platform: MachineModel, motion: Any, samples: Any = SAMPLES) -> Course:
+    """Return a motion at `samples` times from start to end.
+
+    Raises:
+        InputError: not a motion, fewer than two samples, or a convention whose angles the machine
+            cannot have.
+    """
+    if not isinstance(motion, Motion):
+        raise InputError("motion", f"must be one of twin.motion, not {brief(motion)}")
+    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 2:
+        raise InputError("samples", f"must be a whole number from 2 on, got {brief(samples)}")
+    check_convention(platform, motion.convention)
+    time = np.linspace(0.0, motion.duration, samples)
+    return Course(time, platform.constrain(*motion.sample(time)), ())
+
+
+def reached(platform: MachineModel, poses: FloatArray) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Return `(k, n)` whether each leg reaches each pose, its actuator's range left out."""
+    coordinates = np.empty((len(poses), platform.n_actuators))
+    run(inverse_kinematics_batch, (platform.constants.legs,), (poses, coordinates))
+    return np.isfinite(coordinates)

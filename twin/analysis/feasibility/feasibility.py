@@ -1,0 +1,98 @@
+"""Feasibility: whether a machine does a motion with a load, and what is missing if it does not."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+import numpy as np
+
+from twin.analysis.feasibility.course import SAMPLES, motion_course, rest_course
+from twin.analysis.feasibility.verdict import Feasibility, verdict
+from twin.analysis.machine_summary import axis_ranges, moved
+from twin.analysis.payload.body import Payload, with_payload
+from twin.model.evaluation import without_compiling
+from twin.model.machine_model import MachineModel, as_model
+from twin.simulation.platform import Platform
+
+Ranges = list[tuple[str, str, tuple[float, float]]]
+"""Axis, unit, (lowest, highest) of each range of a machine."""
+
+
+def feasibility(
+    platform: MachineModel,
+    motion: Any = None,
+    *,
+    payload: Payload | float | None = None,
+    wrench: Any = None,
+    samples: int = SAMPLES,
+) -> Feasibility:
+    """Return whether a machine does a motion, or rests at home, with a load.
+
+    Springs beside the actuators count as in `motor_requirement`. Springs in series follow without
+    oscillating: forces are those of static equilibrium at rest, and quasi-static in a motion.
+
+    Args:
+        platform: the machine.
+        motion: from `twin.motion`; None: at rest at home.
+        payload: body fixed to the platform, or the mass [kg] of a point at its reference point;
+            default none.
+        wrench: external, constant `(6,)` [N], [N m] in base axes, default none.
+        samples: number of times along the motion.
+
+    Raises:
+        InputError: not a machine, motion or payload, wrong shapes, or a convention whose angles
+            the machine cannot have.
+    """
+    machine, load = _loaded(platform, payload)
+    if motion is None:
+        with without_compiling():
+            course = rest_course(machine, machine.home[None], ("home",))
+            return verdict(machine, course, f"at rest at home{load}", wrench)
+    course = motion_course(machine, motion, samples)
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(motion).__name__).lower()
+    return verdict(machine, course, f"{words} of {motion.duration:.4g} s{load}", wrench)
+
+
+def range_feasibility(
+    platform: MachineModel,
+    *,
+    payload: Payload | float | None = None,
+    wrench: Any = None,
+    ranges: Ranges | None = None,
+) -> Feasibility:
+    """Return whether a machine rests at both ends of each range of `axis_ranges`.
+
+    The ends are where an actuator is at its limit, springs relaxed, so stroke is left out.
+
+    Args:
+        platform: the machine.
+        payload: as for `feasibility`.
+        wrench: as for `feasibility`.
+        ranges: what `axis_ranges` returns, where it is known.
+
+    Raises:
+        InputError: not a machine or payload, or wrong shapes.
+    """
+    machine, load = _loaded(platform, payload)
+    with without_compiling():
+        ends = [
+            (f"{name} {value:+.4g} {unit}", moved(machine, name, value, unit))
+            for name, unit, span in (axis_ranges(machine) if ranges is None else ranges)
+            for value in span
+        ]
+        places, poses = zip(*ends, strict=True)
+        course = rest_course(machine, np.array(poses), places)
+        found = verdict(machine, course, f"at rest at the ends of its ranges{load}", wrench)
+    return found._replace(
+        margins=tuple(margin for margin in found.margins if "stroke" not in margin.quantity)
+    )
+
+
+def _loaded(platform: MachineModel, payload: Payload | float | None) -> tuple[MachineModel, str]:
+    """Return the machine with a payload, and the payload in words."""
+    as_model(platform)
+    if payload is None:
+        return platform, ""
+    body = payload if isinstance(payload, Payload) else Payload(payload)
+    return with_payload(cast(Platform, platform), body), f" with {body.name}"

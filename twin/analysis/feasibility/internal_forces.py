@@ -1,0 +1,66 @@
+"""Internal forces of redundant machines: other than the smallest ones, where these break limits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.model.machine_model import MachineModel
+
+
+def shared_loads(
+    platform: MachineModel, poses: FloatArray, forces: FloatArray, limits: FloatArray
+) -> tuple[FloatArray, bool]:
+    """Return forces `(k, n)` with the smallest shares of the limits, and whether others were taken.
+
+    The forces f + N x act alike on the platform, with N the forces that hold each other without
+    moving it. Only rows in which forces of smallest norm exceed a limit are changed:
+    the linear program min t, |f + N x| <= t limits, gives the smallest share t of each.
+
+    Args:
+        platform: the machine.
+        poses: `(k, 7)`.
+        forces: `(k, n)` of smallest norm [N] or [N m].
+        limits: `(n,)`, infinite where there is none.
+    """
+    free = platform.n_actuators - platform.dof
+    shares = (np.abs(forces) / limits).max(axis=1)
+    rows = np.flatnonzero(shares > 1.0)
+    if not free or not len(rows):
+        return forces, False
+    changed = forces.copy()
+    bounded = np.isfinite(limits)
+    for row, internal in zip(rows, internal_forces(platform, poses[rows]), strict=True):
+        changed[row] += internal @ _best(forces[row], internal, limits, bounded)
+    return changed, True
+
+
+def internal_forces(platform: MachineModel, poses: FloatArray) -> FloatArray:
+    """Return orthonormal forces `(k, n, n - dof)` that hold each other at poses `(k, 7)`.
+
+    They are the actuators' part of the null space of [J; C]^T.
+    """
+    n, free = platform.n_actuators, platform.n_actuators - platform.dof
+    rows = np.concatenate([platform.jacobian(poses), platform.constraints(poses)], axis=1)
+    balanced = np.linalg.svd(np.swapaxes(rows, 1, 2))[2][:, -free:, :n]
+    return np.asarray(np.linalg.qr(np.swapaxes(balanced, 1, 2))[0])
+
+
+def _best(
+    forces: FloatArray,
+    internal: FloatArray,
+    limits: FloatArray,
+    bounded: np.ndarray[tuple[int], np.dtype[np.bool_]],
+) -> FloatArray:
+    """Return the parts `(n - dof,)` of the internal forces that leave the smallest share."""
+    from scipy.optimize import linprog
+
+    scaled = internal[bounded] / limits[bounded, None]
+    held = forces[bounded] / limits[bounded]
+    column = -np.ones((len(held), 1))
+    matrix = np.block([[scaled, column], [-scaled, column]])
+    right = np.concatenate([-held, held])
+    cost = np.zeros(internal.shape[1] + 1)
+    cost[-1] = 1.0
+    found = linprog(cost, matrix, right, bounds=[(None, None)] * len(cost), method="highs")
+    return np.asarray(found.x[:-1]) if found.success else np.zeros(internal.shape[1])

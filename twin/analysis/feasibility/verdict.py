@@ -1,0 +1,204 @@
+"""Verdict on a task: margins to all limits that are known, worst first, and what is not known."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from twin.analysis.feasibility.actuators import ActuatorTask
+from twin.analysis.feasibility.collisions import closest_legs, collision_quantities
+from twin.analysis.feasibility.course import Course, reached
+from twin.analysis.feasibility.joint_angles import directions, joint_quantities, missing_joints
+from twin.analysis.feasibility.leg_points import leg_points
+from twin.analysis.feasibility.margin import TIGHT, Margin, Quantity, amount, legs_text, margin_of
+from twin.analysis.feasibility.motor_requirement import MotorRequirement, requirement_along
+from twin.analysis.feasibility.singularity import singularity_quantities
+from twin.basics.arrays import FloatArray
+from twin.errors import SingularPoseError
+from twin.model.machine_model import MachineModel
+from twin.model.motions import PlatformMotion
+
+
+class Feasibility(NamedTuple):
+    """Verdict on a task; true where it is feasible."""
+
+    machine: str
+    task: str
+    margins: tuple[Margin, ...]
+    """to all known limits, the worst first"""
+    not_given: tuple[str, ...]
+    """limits that the machine's file does not give, and that are therefore not judged"""
+    notes: tuple[str, ...]
+    """assumptions behind the figures"""
+    time: FloatArray
+    """`(k,)` [s]; zero at rest"""
+    shares: dict[str, FloatArray]
+    """quantity -> share of its limit `(k,)`, of the worst leg at each time"""
+    worst_legs: dict[str, tuple[str, ...]]
+    """quantity -> the leg that the share at each time belongs to"""
+
+    @property
+    def feasible(self) -> bool:
+        """Whether all known limits are kept."""
+        return all(margin.holds for margin in self.margins)
+
+    @property
+    def violated(self) -> tuple[Margin, ...]:
+        """Margins whose limits are not kept, the worst first."""
+        return tuple(margin for margin in self.margins if not margin.holds)
+
+    @property
+    def remedies(self) -> tuple[str, ...]:
+        """What is violated, by how much, and what would mend it."""
+        return tuple(margin.remedy for margin in self.violated)
+
+    @property
+    def summary(self) -> str:
+        """The verdict in one line."""
+        head, first = f"{self.machine}, {self.task}", self.margins[0]
+        if not first.holds:
+            count = f"{len(self.violated)} of {len(self.margins)}"
+            return f"{head}: not feasible, {count} limits violated"
+        word = "tight" if first.share > TIGHT else "closest"
+        share = f"{100.0 * first.share:.3g} % of its limit"
+        return f"{head}: feasible; {word}: {first.quantity}, {share}"
+
+    def __bool__(self) -> bool:
+        return self.feasible
+
+
+def verdict(platform: MachineModel, course: Course, task: str, wrench: Any = None) -> Feasibility:
+    """Return the verdict on a course, over those of its rows that the machine can have."""
+    reach, course = _in_reach(platform, course)
+    quantities: list[Quantity] = []
+    missing: list[str] = []
+    notes: list[str] = []
+    margins = [reach]
+    if len(course.time):
+        course, needed, singular = _before_singular(platform, course, wrench)
+        margins += [] if singular is None else [singular]
+        if needed is not None:
+
+            def at_rest(row: int) -> FloatArray:
+                still = PlatformMotion(course.motion.pose[row : row + 1], *np.zeros((2, 1, 6)))
+                held = requirement_along(platform, np.zeros(1), still, wrench)
+                return np.asarray(held.forces[0])
+
+            loads = ActuatorTask(platform, course, needed, at_rest)
+            quantities = [*loads.quantities(), *_geometry(platform, course, missing)]
+            quantities += singularity_quantities(platform, course)
+            missing = loads.missing() + missing
+            notes = _notes(platform, course, loads)
+    margins += [margin_of(quantity, course) for quantity in quantities]
+    return Feasibility(
+        platform.name,
+        task,
+        tuple(sorted(margins, key=lambda margin: -margin.share)),
+        tuple(missing),
+        tuple(notes),
+        course.time,
+        {quantity.name: quantity.share.max(axis=1) for quantity in quantities},
+        {quantity.name: _worst_legs(quantity) for quantity in quantities},
+    )
+
+
+def _in_reach(platform: MachineModel, course: Course) -> tuple[Margin, Course]:
+    """Return the margin of reach, and the rows of a course that all legs reach."""
+    legs = reached(platform, course.motion.pose)
+    inside = np.asarray(legs.all(axis=1))
+    lost = int((~inside).sum())
+    first = int(np.argmin(inside)) if lost else 0
+    numbers = tuple(int(i) + 1 for i in np.flatnonzero(~legs[first]))
+    text = (
+        f"{legs_text(numbers).capitalize()} cannot reach the pose ({course.place(first)}), nor "
+        f"{lost} of {len(inside)} poses in all. Move less, move the middle of the motion, or take "
+        "longer legs."
+    )
+    margin = Margin(
+        "reach",
+        "poses",
+        float(lost),
+        0.0,
+        np.inf if lost else 0.0,
+        False,
+        numbers,
+        None if course.places or not lost else float(course.time[first]),
+        course.place(first) if lost else "all poses",
+        course.motion.pose[first].copy(),
+        text if lost else "",
+    )
+    return margin, course.rows(inside) if lost else course
+
+
+def _before_singular(
+    platform: MachineModel, course: Course, wrench: Any
+) -> tuple[Course, MotorRequirement | None, Margin | None]:
+    """Return the rows before the first singular pose, what they require, and the margin there."""
+    try:
+        return course, requirement_along(platform, course.time, course.motion, wrench), None
+    except SingularPoseError as error:
+        row = int(error.data["index"])
+    place = course.place(row)
+    text = (
+        f"The pose ({place}) is singular: no forces of the legs hold the machine there, and what "
+        "comes after it is not judged. Stay closer to home, or place the joints differently."
+    )
+    margin = Margin(
+        "singular pose",
+        "poses",
+        1.0,
+        0.0,
+        np.inf,
+        False,
+        (),
+        None if course.places else float(course.time[row]),
+        place,
+        course.motion.pose[row].copy(),
+        text,
+    )
+    before = course.rows(slice(0, row))
+    needed = None
+    if row:
+        needed = requirement_along(platform, before.time, before.motion, wrench)
+    return before, needed, margin
+
+
+def _geometry(platform: MachineModel, course: Course, missing: list[str]) -> list[Quantity]:
+    """Return the quantities of joints and collisions; adds to what is missing."""
+    points = leg_points(platform, course.motion.pose)
+    found = directions(platform, points)
+    home = directions(platform, leg_points(platform, platform.home[None]))
+    quantities = list(joint_quantities(platform, course, found, home))
+    missing += missing_joints(platform, found)
+    collisions = list(collision_quantities(platform, course, points))
+    if not collisions:
+        distance, one, other = closest_legs(platform, course.motion.pose)
+        missing.append(
+            f"thickness of the legs for collisions (the axes of legs {one} and {other} come as "
+            f"close as {amount(distance, 'm')})"
+        )
+    return [*quantities, *collisions]
+
+
+def _notes(platform: MachineModel, course: Course, loads: ActuatorTask) -> list[str]:
+    """Return the assumptions behind the figures."""
+    notes = []
+    if platform.n_deflections and not course.places:
+        notes.append(
+            "springs in series follow without oscillating: forces are quasi-static, those of the "
+            "springs' equilibrium along the motion; simulate it for their oscillation"
+        )
+    if platform.leg.has_axial_spring:
+        notes.append("forces are what spring, damper and actuator of a leg carry together")
+    if platform.n_actuators > platform.dof:
+        notes.append(
+            "the legs are redundant: internal forces are chosen so that the limits are kept best"
+            if loads.shared
+            else "the legs are redundant: forces are the smallest of many"
+        )
+    return notes
+
+
+def _worst_legs(quantity: Quantity) -> tuple[str, ...]:
+    return tuple(legs_text(quantity.legs[column]) for column in quantity.share.argmax(axis=1))

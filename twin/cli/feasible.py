@@ -1,0 +1,105 @@
+"""The command `feasible`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from twin.cli import options
+from twin.cli.application import app
+from twin.cli.values import PAGE, check_files, numbers, renamed_fields, write_json, write_plot
+
+if TYPE_CHECKING:
+    from twin.analysis.payload.body import Payload
+
+Motion = Annotated[
+    str | None,
+    typer.Option(metavar="NAME|FILE", help=f"{options.MOTION_HELP}; default: at rest at home."),
+]
+Load = Annotated[
+    str | None,
+    typer.Option(
+        metavar="KG[,X,Y,Z]",
+        help="Payload in kg and its centre in m in the platform frame; default: none.",
+    ),
+]
+Range = Annotated[
+    bool, typer.Option("--range", help="At rest at the ends of the machine's own ranges.")
+]
+
+
+@app.command()
+def feasible(
+    machine: options.Machine,
+    *,
+    motion: Motion = None,
+    axis: options.Axis = "z",
+    amplitude: options.Amplitude = None,
+    frequency: options.Frequency = 1.0,
+    duration: options.Duration = 4.0,
+    payload: Load = None,
+    over_range: Range = False,
+    configuration: options.Configuration = None,
+    plot: options.Plot = None,
+    json: options.Json = None,
+) -> None:
+    """Judge whether a machine does a motion with a load, and what is missing; exit code 1 if not.
+
+    \f
+    Raises:
+        InputError: options that cannot be used together, or an invalid value.
+    """
+    from twin.analysis.feasibility.feasibility import feasibility, range_feasibility
+    from twin.basics.arrays import positive
+    from twin.cli.tables.feasible import print_feasibility
+    from twin.errors import InputError
+    from twin.motion.specification import MotionSpecification
+    from twin.simulation.platform import load
+
+    check_files(plot=(plot, PAGE), json=(json, ""))
+    if over_range and motion is not None:
+        raise InputError("range", "poses at rest have no motion; leave one of the two out")
+    if plot is not None and motion is None:
+        raise InputError("plot", "margins over time need a motion; give --motion")
+    platform, body = load(machine, configuration), _payload(payload)
+    if over_range:
+        found = range_feasibility(platform, payload=body)
+    else:
+        length = positive(duration, "duration")
+        given = None
+        if motion is not None:
+            words = MotionSpecification(motion, axis, amplitude, frequency, length)
+            given = words.motion_of(platform)
+        found = feasibility(platform, given, payload=body)
+    print_feasibility(found)
+    if json is not None:
+        from twin.analysis.feasibility.report import feasibility_record
+
+        write_json(json, feasibility_record(found))
+
+    def figure() -> Any:
+        from twin.analysis.feasibility.report import feasibility_figure
+
+        return feasibility_figure(found)
+
+    write_plot(plot, figure)
+    raise typer.Exit(int(not found.feasible))
+
+
+def _payload(text: str | None) -> Payload | None:
+    """Return the payload of a text such as "100" or "100,0,0,0.3".
+
+    Raises:
+        InputError: not one or four numbers, or a mass that is not above zero.
+    """
+    from twin.analysis.payload.body import Payload
+    from twin.errors import InputError
+
+    values = numbers(text, "payload")
+    if values is None:
+        return None
+    if len(values) not in (1, 4):
+        raise InputError("payload", f"must be KG or KG,X,Y,Z, got {text!r}")
+    with renamed_fields(mass="payload", center="payload"):
+        return Payload(values[0], values[1:] or (0.0, 0.0, 0.0))
