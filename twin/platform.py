@@ -10,7 +10,10 @@ from twin.machine.file.read import read_parameters
 from twin.model.machine_model import MachineModel
 
 if TYPE_CHECKING:
+    from twin.analysis.feasibility.verdict import Feasibility
+    from twin.analysis.payload.body import Payload
     from twin.model.engine import Engine
+    from twin.motion import Motion
     from twin.simulation.trajectory import Trajectory
 
 
@@ -46,6 +49,26 @@ class Platform(MachineModel):
         from twin.simulation.simulate import simulate
 
         return simulate(self, duration, pose, twist, forces, engine, timestep, **options)
+
+    def feasibility(
+        self,
+        motion: Motion | None = None,
+        *,
+        payload: Payload | float | None = None,
+        wrench: Any = None,
+        samples: int = 1001,
+    ) -> Feasibility:
+        """Return whether the machine does a motion, or rests at home, with a load.
+
+        See `twin.analysis.feasibility.feasibility.feasibility` for the margins and arguments.
+
+        Raises:
+            InputError: not a motion or payload, wrong shapes, or a convention whose angles the
+                machine cannot have.
+        """
+        from twin.analysis.feasibility.feasibility import feasibility
+
+        return feasibility(self, motion, payload=payload, wrench=wrench, samples=samples)
 
 
 def load(machine: str | Path, configuration: str | None = None, *, limits: bool = True) -> Platform:

@@ -55,7 +55,7 @@ def feasible(
     from twin.cli.tables.feasible import print_feasibility
     from twin.errors import InputError
     from twin.motion.specification import MotionSpecification
-    from twin.simulation.platform import load
+    from twin.platform import load
 
     check_files(plot=(plot, PAGE), json=(json, ""))
     if over_range and motion is not None:

@@ -20,8 +20,8 @@ from twin.machine.machine import MachineParameters
 from twin.model.motions import REST
 from twin.motion import SineMotion, StepMotion
 from twin.motion.specification import MotionSpecification
+from twin.platform import Platform
 from twin.rotations import displaced, pose_from_angles
-from twin.simulation.platform import Platform
 
 pytestmark = pytest.mark.quick
 
@@ -309,7 +309,7 @@ def test_shared_joints_are_no_collision(layout: str) -> None:
 
 
 def test_what_is_not_given_is_listed(srspm: Platform) -> None:
-    found = feasibility(twin.load("micro_hexapod"))
+    found = twin.load("micro_hexapod").feasibility()
     text = "; ".join(found.not_given)
     for words in ("force of the actuators", "base joints", "thickness of the legs"):
         assert words in text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from twin.analysis.machine_summary import axis_ranges, moved
 from twin.analysis.payload.body import Payload, with_payload
 from twin.model.evaluation import without_compiling
 from twin.model.machine_model import MachineModel, as_model
-from twin.simulation.platform import Platform
 
 Ranges = list[tuple[str, str, tuple[float, float]]]
 """Axis, unit, (lowest, highest) of each range of a machine."""
@@ -95,4 +94,4 @@ def _loaded(platform: MachineModel, payload: Payload | float | None) -> tuple[Ma
     if payload is None:
         return platform, ""
     body = payload if isinstance(payload, Payload) else Payload(payload)
-    return with_payload(cast(Platform, platform), body), f" with {body.name}"
+    return with_payload(platform, body), f" with {body.name}"

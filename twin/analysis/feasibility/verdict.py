@@ -50,7 +50,7 @@ class Feasibility(NamedTuple):
 
     @property
     def remedies(self) -> tuple[str, ...]:
-        """What is violated, by how much, and what would mend it."""
+        """Sentences about what is violated, by how much, and what would mend it."""
         return tuple(margin.remedy for margin in self.violated)
 
     @property
