@@ -15,6 +15,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, read_only
 from twin.control.drive_model import drive_model
+from twin.control.load_stiffness import falling_stiffness
 from twin.machine.hardware.gains import CascadeGains
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import equivalent_inertia, mobility
@@ -24,6 +25,9 @@ SHORTEST_LAG = 0.7e-3
 
 DAMPED = 2.0
 """Adopted: integral time in parts of the slowest time constant; damping ratio 0.7."""
+
+STIFFER = 2.0
+"""Adopted: stiffness of the velocity loops per stiffness that the weight takes away."""
 
 SLOWER = 4.0
 """Adopted: by how much the position loop is slower than the slowest velocity loop."""
@@ -75,14 +79,17 @@ def derived_velocity_loop(platform: MachineModel, period: float) -> tuple[FloatA
 
     With the sum T of small lags: the symmetrical optimum m / (2 T), 4 T for what all actuators
     move together. Gains are less where the lightest motion would become unstable, and integrals
-    are slow enough for the heaviest.
+    are slow enough for the heaviest. They are fast enough for a machine that its own weight
+    pushes away from home: the loops alone have the stiffness gain / time, `STIFFER` than the
+    weight takes away.
 
     Reference:
         Kessler, "Das symmetrische Optimum", Regelungstechnik 6, 1958.
     """
     lag, moved = loop_lag(platform, period), burden(platform)
     gain = min(moved.together / (2.0 * lag), moved.lightest / lag)
-    time = max(4.0 * lag, DAMPED * moved.heaviest / gain)
+    time, falling = DAMPED * moved.heaviest / gain, STIFFER * falling_stiffness(platform)
+    time = max(4.0 * lag, min(time, gain / falling) if falling > 0.0 else time)
     n = platform.n_actuators
     return read_only(np.full(n, gain)), read_only(np.full(n, time))
 
