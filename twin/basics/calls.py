@@ -34,6 +34,4 @@ def check_arguments(function: Callable[..., Any], field: str, *names: str) -> No
         given.bind(*names)
     except TypeError as error:
         call = f"{field}({', '.join(names)})"
-        raise InputError(
-            field, f"is called with {' and '.join(names)}: {call} ({error})"
-        ) from None
+        raise InputError(field, f"is called with {' and '.join(names)}: {call} ({error})") from None
