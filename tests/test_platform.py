@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 
 import twin
+from twin.analysis.payload.body import Payload
+from twin.analysis.payload.static import static_payload
+from twin.analysis.workspace.analysis import workspace_analysis
+from twin.analysis.workspace.report.summary import summary_rows
+from twin.control.linear import linearise
 from twin.errors import InputError
+from twin.machine.payload import Occupant
 from twin.platform import Platform
 
 pytestmark = pytest.mark.quick
@@ -119,3 +125,69 @@ def test_motion_range_of_the_driving_simulator() -> None:
     arms = np.abs(platform.platform_joints).max(axis=0)
     # Printed with four digits, of the angle 0.05 / arm.
     np.testing.assert_allclose(span[1:], 0.05 / arms[:2], rtol=2e-4)
+
+
+def test_changes_make_another_machine(stewart: Platform) -> None:
+    before = stewart.hash
+    other = stewart.with_(
+        gravity="1620 mm/s2",
+        parameters={"platform.body.mass": 120, "leg.actuator.force": "2 kN"},
+    )
+    assert (type(other), stewart.hash) == (Platform, before)
+    assert (other.parameters.gravity, other.parameters.platform.body.mass) == (1.62, 120.0)
+    assert {leg.actuator.effort for leg in other.parameters.legs} == {2000.0}
+    assert stewart.with_().hash == before
+
+
+def test_fields_that_a_file_leaves_out_can_be_given(srspm: Platform) -> None:
+    assert srspm.parameters.leg.actuator.effort is None
+    changed = srspm.with_(parameters={"leg.actuator.force": "1 kN", "leg.2.actuator.speed": 0.5})
+    assert [leg.actuator.effort for leg in changed.parameters.legs] == [1000.0] * 6
+    assert [leg.actuator.speed for leg in changed.parameters.legs] == [None, 0.5, *[None] * 4]
+
+
+@pytest.mark.parametrize("payload", [50.0, "50 kg", "50000 g", Payload(50.0)])
+def test_payloads_of_every_kind_add_their_mass(stewart: Platform, payload: Any) -> None:
+    loaded = stewart.with_(payload=payload)
+    body = stewart.parameters.platform.body
+    assert loaded.parameters.platform.body.mass == pytest.approx(body.mass + 50.0, rel=1e-15)
+    seated = stewart.with_(payload=Occupant(1.75, 50.0)).parameters.platform.body
+    assert seated.mass == pytest.approx(body.mass + 50.0, rel=1e-12)
+    assert seated.center_of_mass[2] > body.center_of_mass_vector[2]
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"parameters": {"leg.actuator.forc": 1}}, "the nearest are leg.actuator.force"),
+        ({"parameters": {"leg.actuator.force": "2 kg"}}, "with one of N, kN"),
+        ({"parameters": {"leg.actuator.force": -1}}, "must be greater than 0"),
+        ({"parameters": {"leg.drive": "1"}}, "no such number"),
+        ({"parameters": [1]}, "must map paths to numbers"),
+        ({"gravity": "9.81 m"}, "gravity.* with one of m/s2"),
+        ({"payload": "heavy"}, "payload: 'heavy' is not a number with a unit"),
+        ({"payload": [1, 2]}, "payload: .*; or a Payload or an Occupant"),
+        ({"payload": 0.0}, "mass: must be one number above zero"),
+    ],
+)
+def test_changes_are_checked(stewart: Platform, changes: dict[str, Any], match: str) -> None:
+    with pytest.raises(InputError, match=match):
+        stewart.with_(**changes)
+
+
+def test_studies_are_methods(stewart: Platform) -> None:
+    assert stewart.payload(grid=2).exact_limit_kg == static_payload(stewart, grid=2).exact_limit_kg
+    raised = np.add(stewart.home, [0.0, 0.0, 0.01, 0.0, 0.0, 0.0, 0.0])
+    linear = stewart.linearise(raised)
+    np.testing.assert_array_equal(linear.stiffness, linearise(stewart, raised).stiffness)
+    system = linear.system("forces", "displacement")
+    assert (system.A.shape, system.B.shape) == ((12, 12), (12, 6))
+    with pytest.raises(InputError, match=r"got shape \(6,\).*twin\.pose"):
+        stewart.linearise(np.zeros(6))
+
+
+@pytest.mark.slow
+def test_the_workspace_is_a_method() -> None:
+    srspm = twin.load("srspm")
+    found, same = srspm.workspace(levels=(2, 3)), workspace_analysis(srspm, levels=(2, 3))
+    assert summary_rows(found) == summary_rows(same)

@@ -1,10 +1,12 @@
-"""Platform: the object a user holds. It adds simulation to the numeric model of a machine."""
+"""Platform: the object a user holds. It adds simulation and studies to the numeric model."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from twin.errors import InputError
 from twin.machine.catalogue import parameters_path
 from twin.machine.file.read import read_parameters
 from twin.model.machine_model import MachineModel
@@ -12,6 +14,10 @@ from twin.model.machine_model import MachineModel
 if TYPE_CHECKING:
     from twin.analysis.feasibility.verdict import Feasibility
     from twin.analysis.payload.body import Payload
+    from twin.analysis.payload.static import StaticPayload
+    from twin.analysis.workspace.analysis import Workspace
+    from twin.control.linear import LinearMachine
+    from twin.machine.payload import Occupant
     from twin.model.engine import Engine
     from twin.motion import Motion
     from twin.simulation.trajectory import Trajectory
@@ -70,6 +76,66 @@ class Platform(MachineModel):
 
         return feasibility(self, motion, payload=payload, wrench=wrench, samples=samples)
 
+    def with_(
+        self,
+        *,
+        payload: Payload | Occupant | float | str | None = None,
+        gravity: float | str | None = None,
+        parameters: Mapping[str, float | str] | None = None,
+    ) -> Platform:
+        """Return the machine with changes; this one stays as it is.
+
+        Args:
+            payload: fixed to the platform: a `Payload`, a seated `Occupant`, or a mass in kg or
+                with its unit, as a point at the platform's reference point.
+            gravity: [m/s2] along -z, or a text with a unit.
+            parameters: dotted path in platform.toml -> number in SI or text with a unit, such as
+                `{"leg.actuator.force": "2 kN"}`; see `twin.machine.randomisation.paths`.
+
+        Raises:
+            InputError: a path the machine does not have (names the nearest), a wrong unit, or
+                values that no machine can have.
+        """
+        from twin.machine.randomisation.paths import with_values
+
+        values = {} if parameters is None else parameters
+        if gravity is not None:
+            values = {**values, "gravity": gravity}
+        return _loaded(Platform(with_values(self.parameters, values)), payload)
+
+    def workspace(self, center: Any = None, **options: Any) -> Workspace:
+        """Return the workspace about a pose `(7,)`, default home: ranges, volumes, dexterity.
+
+        Options and errors are those of `twin.analysis.workspace.analysis.workspace_analysis`.
+        """
+        from twin.analysis.workspace.analysis import workspace_analysis
+
+        return workspace_analysis(self, center, **options)
+
+    def payload(self, **options: Any) -> StaticPayload:
+        """Return the largest mass that the machine holds at rest in all its positions.
+
+        Options and errors are those of `twin.analysis.payload.static.static_payload`.
+        """
+        from twin.analysis.payload.static import static_payload
+
+        return static_payload(self, **options)
+
+    def linearise(self, pose: Any = None, wrench: Any = None) -> LinearMachine:
+        """Return the small motions of the machine held still at a pose `(7,)`, default home.
+
+        `linearise().system("forces", "displacement")` has the matrices A, B, C and D; its
+        `to_control()` is a state space of python-control.
+
+        Raises:
+            InputError: wrong shape, not finite, a pose the machine cannot have.
+            SingularPoseError: the pose is singular.
+            StateError: a `LinearisationError`, where the slopes do not settle.
+        """
+        from twin.control.linear import linearise
+
+        return linearise(self, pose, wrench)
+
 
 def load(machine: str | Path, configuration: str | None = None, *, limits: bool = True) -> Platform:
     """Return the machine of that name, or the one a platform.toml describes.
@@ -86,3 +152,21 @@ def load(machine: str | Path, configuration: str | None = None, *, limits: bool 
         ParameterError: the file cannot be used; names file and field.
     """
     return Platform(read_parameters(parameters_path(machine), configuration), limits=limits)
+
+
+def _loaded(platform: Platform, payload: Any) -> Platform:
+    """Return a machine with a payload of any of the kinds that `Platform.with_` takes."""
+    from twin.analysis.payload.body import Payload, with_payload
+    from twin.machine.payload import Occupant, seated_on
+    from twin.machine.quantity import to_si
+
+    if isinstance(payload, Occupant):
+        return Platform(seated_on(platform.parameters, payload))
+    if payload is not None and not isinstance(payload, Payload):
+        try:
+            payload = Payload(to_si(payload, "kg"))
+        except InputError:
+            raise
+        except ValueError as error:
+            raise InputError("payload", f"{error}; or a Payload or an Occupant") from None
+    return with_payload(platform, payload)

@@ -50,7 +50,7 @@ def _members(table: type[Table], path: Sequence[str]) -> list[type[Table]]:
     for part in path:
         fields = [outer.model_fields[part] for outer in tables if part in outer.model_fields]
         if fields:
-            tables = [inner for field in fields for inner in _tables(field.annotation)]
+            tables = [inner for field in fields for inner in tables_in(field.annotation)]
         else:
             tables = [inner for inner in tables if part in _tags(inner)]
     return tables
@@ -61,11 +61,12 @@ def _tags(table: type[Table]) -> set[str]:
     return {fields[name].default for name in ("kind", "layout") if name in fields}
 
 
-def _tables(annotation: Any) -> Iterator[type[Table]]:
+def tables_in(annotation: Any) -> Iterator[type[Table]]:
+    """Yield the classes of the tables that a field's annotation names."""
     if isinstance(annotation, type) and issubclass(annotation, Table):
         yield annotation
     for inner in get_args(annotation):
-        yield from _tables(inner)
+        yield from tables_in(inner)
 
 
 def merged(table: dict[str, Any], change: dict[str, Any], source: Any) -> dict[str, Any]:

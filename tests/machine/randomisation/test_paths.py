@@ -251,7 +251,7 @@ def test_changed_machines_are_pickled_like_others() -> None:
         ({"": 0.0}, "", "no such"),
         ({3: 0.0}, "3", "dotted path"),
         ({"gravity": float("nan")}, "gravity", "one finite number"),
-        ({"gravity": "9.81"}, "gravity", "one finite number"),
+        ({"gravity": "9.81"}, "gravity", "no unit of the right kind"),
         ({"gravity": True}, "gravity", "one finite number"),
         ({"gravity": -1.0}, "gravity", "gravity = -1; must be greater than or equal to 0"),
         ({"leg.encoder.counts": 2.5}, "leg.encoder.counts", "whole number"),

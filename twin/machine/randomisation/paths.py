@@ -12,7 +12,7 @@ from twin.errors import InputError, ParameterError, brief
 from twin.machine.legs.leg import Leg
 from twin.machine.machine import MachineParameters
 from twin.machine.randomisation.rebuild import machine_with
-from twin.machine.randomisation.tables import Keys, leaf, leaves
+from twin.machine.randomisation.tables import Keys, leaf, leaves, unset
 
 __all__ = ["nominal_value", "nominal_values", "numeric_paths", "resolved", "with_values"]
 
@@ -72,7 +72,9 @@ def nominal_value(parameters: MachineParameters, path: str) -> float:
     return values[path]
 
 
-def with_values(parameters: MachineParameters, values: Mapping[str, float]) -> MachineParameters:
+def with_values(
+    parameters: MachineParameters, values: Mapping[str, float | str]
+) -> MachineParameters:
     """Return the machine with other numbers, checked like a platform.toml.
 
     A value below `"leg."` holds for all legs that have such a number, those of variants too; one
@@ -82,20 +84,21 @@ def with_values(parameters: MachineParameters, values: Mapping[str, float]) -> M
     Args:
         parameters: the machine to start from; it stays as it is, and is returned if nothing
             differs.
-        values: numbers in SI by path, as `numeric_paths` lists them.
+        values: numbers in SI, or texts with a unit such as "2 kN", by path, as `numeric_paths`
+            lists them; also fields that the file leaves out.
 
     Raises:
         InputError: a path the machine does not have (names the nearest), a value that is not one
-            finite number or, where only whole numbers make sense, not whole, or values that no
-            machine can have (names the paths).
+            finite number or, where only whole numbers make sense, not whole, a unit of the wrong
+            kind, or values that no machine can have (names the paths).
     """
     if not isinstance(values, Mapping):
         raise InputError("values", f"must map paths to numbers, not be {brief(values)}")
     legs = parameters.legs
-    changes: dict[tuple[int, Keys], float] = {}
+    changes: dict[tuple[int, Keys], float | str] = {}
     # A leg's own value comes after that of all legs.
     for path in sorted(values, key=_names_one_leg):
-        for number, (keys, old) in resolved(parameters, legs, path).items():
+        for number, (keys, old) in resolved(parameters, legs, path, left_out=True).items():
             value = _checked(path, values[path], old)
             changes.pop((number, keys), None)
             if value != old:
@@ -114,14 +117,15 @@ def _names_one_leg(path: Any) -> bool:
 
 
 def resolved(
-    parameters: MachineParameters, legs: tuple[Leg, ...], path: Any
-) -> dict[int, tuple[Keys, int | float]]:
+    parameters: MachineParameters, legs: tuple[Leg, ...], path: Any, *, left_out: bool = False
+) -> dict[int, tuple[Keys, Any]]:
     """Return, by leg (from 1; 0 for what is no leg's), the keys of a path and the number there.
 
     Args:
         parameters: the machine.
         legs: its legs, as `parameters.legs` gives them.
         path: one of `numeric_paths`.
+        left_out: whether fields count, as None, that are left out by all that could have them.
 
     Raises:
         InputError: the machine has no number at this path.
@@ -134,11 +138,11 @@ def resolved(
     elif keys[:1] == ("leg",):
         keys = keys[1:]
         owners = dict(enumerate(legs, start=1))
-    found = {}
-    for number, owner in owners.items():
-        value = leaf(owner, keys)
-        if value is not None:
-            found[number] = keys, value
+    values = {number: leaf(owner, keys) for number, owner in owners.items()}
+    found: dict[int, tuple[Keys, Any]]
+    found = {number: (keys, value) for number, value in values.items() if value is not None}
+    if not found and left_out and keys:
+        found = {number: (keys, None) for number in owners if unset(owners[number], keys)}
     if not found:
         raise InputError(str(path), _unknown(parameters, path))
     return found
@@ -161,8 +165,10 @@ def _unknown(parameters: MachineParameters, path: Any) -> str:
     return f"{parameters.name} has no such number; the nearest are {', '.join(near)}"
 
 
-def _checked(path: str, value: Any, old: float) -> float:
-    """Return `value` as a number of the same type as the `old` one."""
+def _checked(path: str, value: Any, old: float | None) -> float | str:
+    """Return `value` as a number of the same type as the `old` one; a text is read by its field."""
+    if isinstance(value, str):
+        return value
     if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
         raise InputError(path, f"must be one finite number, not {brief(value)}")
     number = float(value)
@@ -173,12 +179,13 @@ def _checked(path: str, value: Any, old: float) -> float:
     return number
 
 
-def _refused(values: Mapping[str, float], field: str, message: str) -> InputError:
+def _refused(values: Mapping[str, float | str], field: str, message: str) -> InputError:
     """Return the error for values that the checks of a machine refuse at a `field`."""
     place = _without_leg(field)
     named = [path for path in values if (_without_leg(path) + ".").startswith(place + ".")]
     meant = named or list(values)
-    shown = [f"{path} = {values[path]:.9g}" for path in meant[:SHOWN]]
+    texts = {path: values[path] for path in meant[:SHOWN]}
+    shown = [f"{k} = {v if isinstance(v, str) else f'{v:.9g}'}" for k, v in texts.items()]
     shown += ["..."] if len(meant) > SHOWN else []
     detail = message if {*map(_without_leg, meant)} == {place} else f"{place}: {message}"
     return InputError(", ".join(meant[:SHOWN]), f"refused with {', '.join(shown)}; {detail}")

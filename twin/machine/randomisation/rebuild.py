@@ -36,7 +36,7 @@ INDEPENDENT_OF_LEG = (
 def machine_with(
     parameters: MachineParameters,
     legs: tuple[Leg, ...],
-    changes: Mapping[tuple[int, Keys], float],
+    changes: Mapping[tuple[int, Keys], float | str],
 ) -> MachineParameters:
     """Return the machine with other numbers; legs that become equal share a table.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
-from twin.machine.table import Table
+from twin.machine.table import Table, tables_in
 
 STRUCTURE = frozenset(
     {
@@ -31,6 +31,18 @@ def leaf(owner: Any, keys: Keys) -> int | float | None:
     return owner if _is_number(owner) else None
 
 
+def unset(owner: Any, keys: Keys) -> bool:
+    """Return whether a table has a field for a number at `keys` that the file leaves out."""
+    for key in keys[:-1]:
+        owner = _child(owner, key)
+    if not isinstance(owner, Table) or keys[-1] in STRUCTURE:
+        return False
+    field = type(owner).model_fields.get(keys[-1])
+    if field is None or getattr(owner, keys[-1]) is not None:
+        return False
+    return not any(tables_in(field.annotation))
+
+
 def leaves(owner: Any, keys: Keys = ()) -> Iterator[str]:
     """Yield the dotted path of every number inside a table; of tensors the upper triangle."""
     if _is_number(owner) and not _below_diagonal(keys):
@@ -44,7 +56,7 @@ def leaves(owner: Any, keys: Keys = ()) -> Iterator[str]:
         yield from leaves(_child(owner, name), (*keys, name))
 
 
-def note(changes: Changes, keys: Keys, value: float) -> None:
+def note(changes: Changes, keys: Keys, value: float | str) -> None:
     """Add a new number to `changes`, on both sides of the diagonal of a tensor."""
     twins = [keys]
     if keys[-3:-2] == ("inertia",):
