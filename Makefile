@@ -2,6 +2,7 @@
 # make test     environment, install, tests
 # make check    lint, types and the quick tier of the tests: a minute, for those who change the code
 # make mutations  models made wrong on purpose: each must fail a measure of the report
+# make gallery  validation and default commands of the machines of the gallery
 # make test-rl  tests of training, of sweeps on a cluster and of environments with the oldest Gymnasium, in an environment of their own
 
 VENV := .venv
@@ -17,7 +18,7 @@ TESTING := pytest pytest-xdist hypothesis
 # Processes of the quick tier; 0: none but the one that is started.
 WORKERS := 2
 
-.PHONY: report docs test mutations check quick test-rl lint types bench assets pictures wheel clean
+.PHONY: report docs test gallery mutations check quick test-rl lint types bench assets pictures wheel clean
 
 report: $(INSTALLED)
 	$(BIN)/twin validate --out report.html --json report.json
@@ -30,7 +31,11 @@ docs: $(INSTALLED) report.json
 	$(BIN)/sphinx-build -W --keep-going -q -j auto -b html docs build/docs
 
 test: $(INSTALLED)
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m 'not gallery'
+
+# Tests that take a minute for every machine of the gallery.
+gallery: $(INSTALLED)
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m gallery
 
 # Models made wrong on purpose, of which each must fail a measure of the report; writes the table in docs/validation.md.
 mutations: $(INSTALLED)

@@ -13,7 +13,7 @@ from twin.errors import TwinError
 if TYPE_CHECKING:
     from twin import rotations
     from twin.engines import make_engine
-    from twin.machine.catalogue import machine_names
+    from twin.machine.catalogue import gallery_names, machine_names
     from twin.model.integrate import ForceTable, integrate
     from twin.plant.signals import Command
     from twin.platform import Platform, load
@@ -29,6 +29,7 @@ _HOMES = {
     "Platform": "twin.platform",
     "Trajectory": "twin.simulation.trajectory",
     "angles": "twin.rotations",
+    "gallery_names": "twin.machine.catalogue",
     "integrate": "twin.model.integrate",
     "load": "twin.platform",
     "machine_names": "twin.machine.catalogue",
@@ -45,6 +46,7 @@ __all__ = [
     "TwinError",
     "__version__",
     "angles",
+    "gallery_names",
     "integrate",
     "load",
     "machine_names",

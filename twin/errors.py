@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from reprlib import Repr
 from typing import Any
@@ -86,21 +87,26 @@ class MachineNotFoundError(TwinError, FileNotFoundError):
 
     Attributes:
         name: what was asked for.
-        known: names in the catalogue.
+        known: names of the shipped machines.
+        gallery: names of the machines of the gallery.
     """
 
-    def __init__(self, name: str, known: Sequence[str]) -> None:
+    def __init__(self, name: str, known: Sequence[str], gallery: Sequence[str] = ()) -> None:
+        close = get_close_matches(name[:100], (*known, *gallery), 1)
+        guess = f" (did you mean {close[0]!r}?)" if close else ""
+        more = f"; gallery: {', '.join(gallery)}" if gallery else ""
         super().__init__(
-            f"no machine called {_cut(name)!r} and no such file; known machines: "
-            f"{', '.join(known)}. "
+            f"no machine called {_cut(name)!r} and no such file{guess}; known machines: "
+            f"{', '.join(known)}{more}. "
             "Give one of these names or the path of a platform.toml."
         )
         self.name = name
         self.known = tuple(known)
+        self.gallery = tuple(gallery)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Keep the error intact across processes."""
-        return type(self), (self.name, self.known)
+        return type(self), (self.name, self.known, self.gallery)
 
 
 class MissingDependencyError(TwinError, ImportError):

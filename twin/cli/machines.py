@@ -17,17 +17,19 @@ LegKindName = Literal["ups", "rss", "strut", "viscoelastic", "pillar"]
 
 @app.command("list")
 def list_machines() -> None:
-    """List the shipped machines."""
-    from twin.machine.catalogue import machine_names
+    """List the shipped machines and those of the gallery."""
+    from twin.machine.catalogue import gallery_names, machine_names
     from twin.platform import load
 
-    rows = []
-    for name in machine_names():
-        platform = load(name)
-        counts = (str(platform.dof), str(platform.n_actuators))
-        rows.append((name, platform.parameters.title, *counts))
-    titles = (Column("machine"), Column("title"), Column("degrees of freedom", True))
-    table((*titles, Column("actuators", True)), rows)
+    titles = [Column(name) for name in ("machine", "title", "legs")]
+    columns = (*titles, Column("dof", True), Column("actuators", True))
+    for block, names in (("shipped", machine_names()), ("gallery", gallery_names())):
+        machines = [(name, load(name)) for name in names]
+        rows = [
+            (name, m.parameters.title, m.kind, str(m.dof), str(m.n_actuators))
+            for name, m in machines
+        ]
+        table(columns, rows, block)
 
 
 @app.command()

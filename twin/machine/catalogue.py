@@ -21,8 +21,13 @@ def machine_names() -> tuple[str, ...]:
     return tuple(sorted(path.parent.name for path in assets_folder().glob("*/platform.toml")))
 
 
+def gallery_names() -> tuple[str, ...]:
+    """Return the names of the machines of the gallery, sorted."""
+    return tuple(sorted(path.stem for path in _gallery_folder().glob("*.toml")))
+
+
 def parameters_path(machine: str | Path) -> Path:
-    """Return the platform.toml of a shipped machine, or the given path if it is a file.
+    """Return the file of a shipped machine or of the gallery, or the given path if it is a file.
 
     Raises:
         InputError: not a name or path.
@@ -34,6 +39,8 @@ def parameters_path(machine: str | Path) -> Path:
         )
     if machine in machine_names():
         return assets_folder() / machine / "platform.toml"
+    if machine in gallery_names():
+        return _gallery_folder() / f"{machine}.toml"
     try:
         path = Path(machine).expanduser()
         found = path.is_file()
@@ -41,5 +48,9 @@ def parameters_path(machine: str | Path) -> Path:
         # A name too long for the file system, or the home folder of a user that does not exist.
         found = False
     if not found:
-        raise MachineNotFoundError(str(machine), machine_names())
+        raise MachineNotFoundError(str(machine), machine_names(), gallery_names())
     return path
+
+
+def _gallery_folder() -> Path:
+    return assets_folder() / "gallery"

@@ -1,4 +1,7 @@
-"""Random states of any machine inside its actuators' limits, and states shortly after them."""
+"""Random states of any machine inside its actuators' limits, and states shortly after them.
+
+They lie on home's side of singularity: behind it, forward kinematics from home finds another pose.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from twin.analysis.workspace.admissible import Admissible
 from twin.basics.arrays import FloatArray
 from twin.errors import InputError
 from twin.platform import Platform
@@ -108,12 +112,13 @@ def _poses(platform: Platform, count: int, generator: np.random.Generator) -> Fl
     worst = WORST_CONDITION * float(platform.condition_number(platform.home))
     steepest = STEEPEST * largest(platform.jacobian(platform.home))
     home = np.tile(platform.home, (DRAWS, 1))
+    admissible = Admissible(platform, platform.home)
     kept: list[FloatArray] = []
     for attempt in range(ROUNDS):
         # Homes at the edge of the limits are reached by smaller and smaller excursions.
         step = generator.uniform(-1.0, 1.0, (DRAWS, 6)) * reach * 0.9**attempt
         poses = platform.constrain(moved(home, step, 1.0)).pose
-        poses = poses[platform.within_limits(poses)]
+        poses = poses[admissible.inside(poses)]
         sound = platform.condition_number(poses) < worst
         sound &= np.abs(platform.jacobian(poses)).max(axis=(1, 2)) < steepest
         kept.append(poses[sound])

@@ -10,7 +10,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats
 from twin.errors import InputError
-from twin.machine.catalogue import machine_names, parameters_path
+from twin.machine.catalogue import gallery_names, machine_names, parameters_path
 from twin.machine.file.read import read_parameters
 from twin.machine.payload import Occupant
 from twin.model.engine import State
@@ -48,7 +48,7 @@ def machine_of(trajectory: Trajectory, machine: str | Path | None = None) -> Rec
         ParameterError: the file cannot be used.
     """
     name = trajectory.machine if machine is None else machine
-    if machine is not None or name in machine_names():
+    if machine is not None or name in (*machine_names(), *gallery_names()):
         for variant in _variants(name):
             if variant.platform.hash == trajectory.parameters_hash:
                 return variant

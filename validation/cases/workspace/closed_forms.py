@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from twin.analysis.workspace.admissible import Admissible, coordinates
+from twin.analysis.workspace.admissible import Admissible, coordinates, square
 from twin.analysis.workspace.closed_forms import bounding_box, shell_exits, within_shells
 from twin.analysis.workspace.dexterity import conditioning_over, dexterity
 from twin.analysis.workspace.motion_ranges import AxisRange
 from twin.analysis.workspace.region import Region
+from twin.basics.arrays import FloatArray
 from twin.papers.driving_simulator.closed_forms import ExactKinematics
 from twin.papers.driving_simulator.plate import PlateModel
 from twin.papers.driving_simulator.studies.motion_ranges import (
@@ -29,6 +30,12 @@ EDGE = 1e-9
 
 POINTS = 1 << 17
 """Random points for volumes; their error is 1/sqrt of those inside."""
+
+FEWEST = 200
+"""Points inside, of which a mean and its spread are taken."""
+
+MARGIN = 0.1
+"""About the box of the region, per its size."""
 
 SEED = 2016
 
@@ -49,8 +56,7 @@ def shell_measures(platform: Platform, found: Region) -> Iterator[Entry]:
     exits = shell_exits(platform, platform.home, found.rays.directions)
     off = float(np.abs(found.rays.exits * scale - exits).max() / scale)
     yield Measure("ends of rays against shells", off, EDGE, "bisection and rounding")
-    low, high = bounding_box(platform, platform.home)
-    places = np.random.default_rng(SEED).uniform(low, high, (POINTS, 3))
+    low, high, places = _places(platform, found)
     poses = np.tile(platform.home, (POINTS, 1))
     poses[:, :3] = places
     inside = within_shells(platform, platform.home, places)
@@ -70,6 +76,22 @@ def shell_measures(platform: Platform, found: Region) -> Iterator[Entry]:
     spread = values.std() / np.sqrt(len(values)) + mean * found.uncertainty / SIGMAS
     off = float(abs(values.mean() - mean) / spread)
     yield Measure("conditioning index against random places", off, SIGMAS, CHANCE)
+
+
+def _places(platform: Platform, found: Region) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return a box `(3,)`, `(3,)` about a workspace and random points `(POINTS, 3)` in it [m].
+
+    The box of the shells, unless hardly a point is in them or no determinant distinguishes their
+    other aspects: then what the rays found, with a margin.
+    """
+    low, high = bounding_box(platform, platform.home)
+    places = np.random.default_rng(SEED).uniform(low, high, (POINTS, 3))
+    if square(platform) and within_shells(platform, platform.home, places).sum() >= FEWEST:
+        return low, high, places
+    ends = np.array(found.extremes)
+    least, most = platform.home[:3] + ends + MARGIN * np.diff(ends, axis=0) * [[-1.0], [1.0]]
+    low, high = np.maximum(low, least), np.minimum(high, most)
+    return low, high, np.random.default_rng(SEED).uniform(low, high, (POINTS, 3))
 
 
 def plate_measures(

@@ -1,0 +1,85 @@
+"""Machines of the gallery: they load, hold themselves and move; each number has a source."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from package_walk import ROOT
+
+import twin
+from twin.errors import MachineNotFoundError
+from twin.machine.catalogue import gallery_names, machine_names, parameters_path
+
+pytestmark = pytest.mark.quick
+
+GALLERY = gallery_names()
+STEP = 2.5e-4
+
+
+def test_the_gallery_is_beside_the_shipped_machines() -> None:
+    assert len(GALLERY) >= 10
+    assert not set(GALLERY) & set(machine_names())
+    assert {twin.load(name).kind for name in GALLERY} >= {"ups", "rss", "strut"}
+    assert {twin.load(name).n_actuators for name in GALLERY} == {6, 8}
+
+
+def test_an_unknown_name_suggests_machines_of_both() -> None:
+    with pytest.raises(MachineNotFoundError, match="did you mean 'lsst_m2'") as caught:
+        twin.load("lsst_m1")
+    assert caught.value.known == machine_names()
+    assert caught.value.gallery == GALLERY
+    assert all(name in str(caught.value) for name in (*machine_names(), *GALLERY))
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_every_number_is_public_or_adopted(name: str) -> None:
+    content = tomllib.loads(parameters_path(name).read_text(encoding="utf-8"))
+    assert content["name"] == name
+    sources = list(_sources(content))
+    assert "Adopted" in " ".join(sources)
+    assert any(not source.startswith("Adopted") for source in sources)
+    assert not [source for source in sources if re.search("https?:", source)]
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_it_holds_itself_at_home_within_its_limits(name: str) -> None:
+    platform = twin.load(name)
+    low, high = platform.minimum_coordinates, platform.maximum_coordinates
+    assert ((low < platform.home_coordinates) & (platform.home_coordinates < high)).all()
+    forces = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
+    efforts = [leg.actuator.effort for leg in platform.parameters.legs]
+    assert np.abs(forces).max() > 0.0
+    assert all(effort is not None for effort in efforts)
+    assert (np.abs(forces) < np.array(efforts, dtype=float)).all()
+    assert platform.condition_number(platform.home) < 10.0
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_it_rests_under_its_holding_forces_and_falls_without(name: str) -> None:
+    platform = twin.load(name)
+    forces = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
+    held = platform.simulate(20 * STEP, timestep=STEP, forces=forces)
+    assert np.abs(held.pose - platform.home).max() < 1e-12
+    fallen = platform.simulate(20 * STEP, timestep=STEP)
+    assert fallen.pose[-1, 2] < platform.home[2]
+
+
+def test_the_page_lists_every_machine() -> None:
+    page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(\w+)` \|", page, flags=re.MULTILINE) == list(GALLERY)
+
+
+def _sources(table: Any) -> Iterator[str]:
+    if isinstance(table, list):
+        for entry in table:
+            yield from _sources(entry)
+    elif isinstance(table, dict):
+        if "source" in table:
+            yield table["source"]
+        for entry in table.values():
+            yield from _sources(entry)

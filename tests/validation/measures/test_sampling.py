@@ -1,0 +1,35 @@
+"""States and motions of the report fit slow machines, and those with a singular pose inside."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import twin
+from twin.validation.cases.closed_loop.case import HEAVE_SHARE, heave
+from twin.validation.measures.sampling import random_states, stroke
+
+pytestmark = pytest.mark.quick
+
+
+def test_states_are_on_home_s_side_of_singularity() -> None:
+    platform = twin.load("mathworks_stewart")
+    pose = random_states(platform, 500).pose
+    assert platform.within_limits(pose).all()
+    home = np.linalg.det(platform.jacobian(platform.home))
+    assert (np.linalg.det(platform.jacobian(pose)) * home > 0.0).all()
+    found = platform.forward_kinematics(platform.inverse_kinematics(pose))
+    assert np.abs(found[:, :3] - pose[:, :3]).max() < 1e-10
+
+
+@pytest.mark.parametrize("name", ["lsst_m2", "pi_h824", "stewart"])
+def test_the_heave_keeps_to_speed_and_stroke(name: str) -> None:
+    platform = twin.load(name)
+    motion = heave(platform, 1.0)
+    points = [motion(time) for time in np.linspace(0.0, 1.0, 401)]
+    speed = platform.parameters.leg.actuator.speed
+    fastest = max(np.abs(platform.jacobian(p.pose) @ p.twist).max() for p in points)
+    assert speed is not None
+    assert 0.1 * speed < fastest < speed
+    share = motion.amplitude[2] / stroke(platform)
+    assert share == pytest.approx(HEAVE_SHARE) if name == "stewart" else share < HEAVE_SHARE

@@ -1,0 +1,18 @@
+"""Machines of the gallery pass the report."""
+
+from __future__ import annotations
+
+import pytest
+
+import twin
+from twin.validation.runner import run
+
+pytestmark = pytest.mark.gallery
+
+
+@pytest.mark.parametrize("name", twin.gallery_names())
+def test_every_case_passes(name: str) -> None:
+    results = run(name, progress=False)
+    assert len(results) >= 10
+    outcomes = {result.case: result.error or result.verdict for result in results}
+    assert set(outcomes.values()) == {"pass"}, outcomes
