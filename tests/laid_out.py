@@ -31,3 +31,32 @@ def laid_out(
         merge = isinstance(value, dict) and name != "home"
         content[name] = old | value if merge and isinstance(old, dict) else value
     return parameters_from(content, "platform.toml")
+
+
+SERVO_BASE = {"radius": "80 mm", "chord": "60 mm", "center_angle": 0.0}
+SERVO_TOP = {"radius": "60 mm", "chord": "30 mm", "center_angle": "60 deg"}
+
+SERVOS: dict[str, Any] = {
+    "axis": "radial",
+    "zero": "horizontal",
+    "branch": "inward",
+    "mirrored": [1, 3, 5],
+    "crank_length": "24 mm",
+    "rod_length": "140 mm",
+    "actuator": {"source": "Test", "minimum": "-60 deg", "maximum": "60 deg"},
+}
+"""Hobby servos: axes along the radius, horns level at angle 0, away from those of the pair."""
+
+CRANK = {
+    "source": "Test",
+    "kind": "rigid",
+    "mass": "20 g",
+    "center_of_mass": ["2 mm", "1 mm", "9 mm"],
+    "inertia": [[3e-6, 2e-7, -1e-7], [2e-7, 2e-6, 3e-7], [-1e-7, 3e-7, 2e-6]],
+}
+"""A crank without any symmetry."""
+
+
+def servos(**changes: Any) -> MachineParameters:
+    """Return a 6-RSS machine on hobby servos, level at home, with changes of its legs."""
+    return laid_out(SERVO_BASE, SERVO_TOP, "rss", home="mid_range", leg=SERVOS | changes)

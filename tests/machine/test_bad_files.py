@@ -158,7 +158,7 @@ LEG_FAULTS = {
     "rod with mass and density": Fault("rss", "leg.rod.mass", 0.4, "leg.rod"),
     "rod with density only": Fault("rss", "leg.rod.radius", MISSING, "leg.rod"),
     "unknown elbow": Fault("rss", "leg.branch", "upward"),
-    "unknown axis": Fault("rss", "leg.axis", "radial"),
+    "unknown axis": Fault("rss", "leg.axis", "sideways"),
     "axis of zeros": Fault("rss", "leg.axis", [0.0, 0.0, 0.0]),
     "axis of huge numbers": Fault("rss", "leg.axis", [1e300, 0.0, 0.0]),
     "no direction of angle zero": Fault("rss", "leg.zero", [0.0, 0.0, 0.0]),

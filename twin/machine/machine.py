@@ -21,6 +21,7 @@ class MachineParameters(MachineDescription):
         machine = paired(self)
         check_joints(machine)
         check_variants(machine.variant, count)
+        machine.leg.check_lists(tuple(machine.leg_tables()), count)
         machine = at_home(machine)
         check_machine(machine)
         return machine

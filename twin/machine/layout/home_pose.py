@@ -115,8 +115,9 @@ def _no_height(
     return problem(
         "home",
         f"no pose straight above the base has {wanted}: between heights of {span} it goes from "
-        f"{low:.6g} to {high:.6g} {unit}. Change the actuators' range or the radii, or give "
-        "home.position",
+        f"{low:.6g} to {high:.6g} {unit}. Change the actuators' range or the radii, "
+        + ("take the other `branch`, " if leg.has_crank else "")
+        + "or give home.position",
     )
 
 
@@ -170,6 +171,8 @@ def _checked(
             "home",
             f"no pose gives all legs their {machine.leg.coordinate} at home: in the nearest one "
             f"that of leg {worst + 1} is off by {abs(error[worst]):.6g} {unit}. Give "
-            "home.position to start the search elsewhere, other coordinates, or the pose itself",
+            "home.position to start the search elsewhere, other coordinates, "
+            + ("the other `branch`, " if machine.leg.has_crank else "")
+            + "or the pose itself",
         )
     return pose

@@ -13,7 +13,7 @@ from twin.basics.arrays import FloatArray
 from twin.machine.hardware.actuator import Actuator
 from twin.machine.hardware.drive import AnyDrive, LinearDrive
 from twin.machine.hardware.sensors import Encoder
-from twin.machine.table import Table
+from twin.machine.table import Table, problem
 
 COINCIDENT = 1e-6
 """Joint points closer than this [m] are one point by any manufacturing standard."""
@@ -54,6 +54,13 @@ def check_size(axis: Any) -> Any:
     if not isinstance(axis, str) and not 1e-12 <= sum(value * value for value in axis) <= 1e12:
         raise ValueError("must be a direction, such as [0.0, 0.0, 1.0]: not zero, not huge")
     return axis
+
+
+def check_numbers(field: str, numbers: Sequence[int], count: int) -> None:
+    """Raise a problem if `numbers` of legs (from 1) hold one that does not exist."""
+    for number in numbers:
+        if not 1 <= number <= count:
+            raise problem(field, f"there is no leg {number} of {count}")
 
 
 class LegProblem(NamedTuple):
@@ -181,6 +188,15 @@ class Leg(Table):
     def home_constraints(self, place: LegPlace) -> FloatArray:
         """Return rows `(m, 6)` that the leg adds at home: row @ twist = 0; mostly none."""
         return np.empty((0, 6))
+
+    @classmethod
+    def check_lists(cls, tables: Sequence[tuple[str, Self]], count: int) -> None:
+        """Raise a problem unless lists with entries for legs fit their number.
+
+        Args:
+            tables: dotted path and leg of `[leg]` and of every variant.
+            count: number of legs.
+        """
 
     @classmethod
     def check_together(cls, tables: Sequence[tuple[str, Self]], places: Sequence[LegPlace]) -> None:

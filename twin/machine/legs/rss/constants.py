@@ -13,7 +13,7 @@ from twin.machine.legs.rss.parameters import BRANCHES, RssLeg
 
 def constants(leg: RssLeg, place: LegPlace) -> Constants:
     """Return the geometry of crank and rod, and their masses and moments."""
-    center, mass = leg.crank.center_of_mass_vector, leg.crank.mass
+    mass, center, tensor = leg.crank_mass(place)
     return {
         "axis": leg.home_axis(place),
         "zero": leg.home_zero(place),
@@ -22,7 +22,7 @@ def constants(leg: RssLeg, place: LegPlace) -> Constants:
         "rod_length": leg.rod_length,
         "branch": BRANCHES[leg.branch],
         "rod_mass": leg.rod_mass,
-        "crank_inertia": (leg.crank.inertia_tensor + parallel_axis(mass, center))[0, 0],
+        "crank_inertia": (tensor + parallel_axis(mass, center))[0, 0],
         "crank_mass": mass,
         # The crank's own axes are u, -c' and c; those of the equations are u, c' and c.
         "crank_moment": mass * center * [1.0, -1.0, 1.0],

@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from twin.machine.legs.leg import LegPlace
-from twin.machine.legs.rss.parameters import CrankAppearance, RssLeg
+from twin.machine.legs.rss.parameters import RssLeg
+from twin.machine.legs.rss.parts import CrankAppearance
 from twin.machine.mechanism.appearance import Drawing, Ends, balls
 from twin.machine.mechanism.parts import (
     BASE,
@@ -47,7 +48,7 @@ def make_leg(leg: RssLeg, place: LegPlace, look: Drawing) -> LegMechanism:
         foot,
         home.frame,
         (turn,),
-        Mass(leg.crank.mass, leg.crank.center_of_mass_vector, leg.crank.inertia_tensor),
+        leg.crank_mass(place),
         (
             Cylinder(f"{name}_arm", "housing", drawn.crank_radius, ORIGIN, leg.crank_length * Z),
             Ball(f"{name}_elbow", "joint", 1.4 * drawn.crank_radius, leg.crank_length * Z),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, Literal, NamedTuple
+from collections.abc import Sequence
+from typing import ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from twin.basics.arrays import FloatArray
 from twin.machine.body import Cylinder, LegBody
@@ -21,57 +22,16 @@ from twin.machine.legs.leg import (
     LegPlace,
     LegProblem,
     LegSizes,
-    check_size,
+    check_numbers,
 )
-from twin.machine.legs.universal import check_direction
-from twin.machine.quantity import Density, Direction, Length, Mass
-from twin.machine.table import Table
+from twin.machine.legs.rss.axes import CrankAxis, CrankZero, direction, is_per_leg
+from twin.machine.legs.rss.parts import Crank, CrankAppearance, SlenderRod
+from twin.machine.mechanism.parts import Mass
+from twin.machine.quantity import Angle, Length, Whole
+from twin.machine.table import problem
 
 BRANCHES = {"outward": 1.0, "inward": -1.0}
 """Sign of the elbow's solution."""
-
-
-class SlenderRod(Table):
-    """A rod so thin that it has no moment of inertia about its own axis.
-
-    Transverse moment m L^2 / 12 about its middle.
-    """
-
-    mass: Mass | None = Field(None, gt=0, description="Mass, or give density and radius")
-    density: Density | None = Field(None, gt=0, description="Density of the material")
-    radius: Length | None = Field(None, gt=0, description="Radius of the rod")
-
-    @model_validator(mode="after")
-    def _one_way(self) -> SlenderRod:
-        derived = self.density is not None and self.radius is not None
-        partly = self.density is not None or self.radius is not None
-        if (self.mass is None) != derived or (self.mass is not None and partly):
-            raise ValueError("give either the mass, or density and radius")
-        return self
-
-
-class CrankAppearance(Table):
-    """A crank and the rod on its end."""
-
-    crank_radius: Length = Field(gt=0, description="Radius of the crank")
-    rod_radius: Length = Field(gt=0, description="Radius of the rod")
-
-
-class Crank(NamedTuple):
-    """Crank and rod of a leg at home; directions in the base frame."""
-
-    axis: FloatArray
-    """`(3,)` axis u of the crank, unit vector"""
-    zero: FloatArray
-    """`(3,)` direction c0 of the crank at angle 0, unit vector perpendicular to the axis"""
-    angle: FloatArray
-    """`()` crank angle at home [rad]"""
-    frame: FloatArray
-    """`(3, 3)` rotation crank to base at home: columns u, z x u, z with z along the crank"""
-    elbow: FloatArray
-    """`(3,)` vector [m] from base joint to elbow at home"""
-    rod: FloatArray
-    """`(3,)` vector [m] from elbow to platform joint at home"""
 
 
 class RssLeg(Leg):
@@ -97,12 +57,16 @@ class RssLeg(Leg):
         None, description="Encoder of the crank; leave out for an exact one"
     )
     kind: Literal["rss"] = Field("rss", description="Kind of leg")
-    axis: Literal["tangential"] | Direction = Field(
-        description="Axis of the crank in the base frame: a direction, or 'tangential' for the "
-        "horizontal one along the circle through the base joint about z"
+    axis: CrankAxis | None = Field(
+        None,
+        description="Axis of the crank in the base frame: a direction, or one per leg; "
+        "'tangential': horizontal along the circle through the base joint about z; 'radial': "
+        "horizontal, away from z",
     )
-    zero: Direction = Field(
-        (0.0, 0.0, 1.0), description="Where the crank points at angle 0, base frame"
+    zero: CrankZero = Field(
+        (0.0, 0.0, 1.0),
+        description="Where the crank points at angle 0, base frame: a direction, or one per leg; "
+        "'horizontal': a growing angle lifts the crank from there; 'outward': away from z",
     )
     branch: Literal["outward", "inward"] = Field(
         "outward", description="Which of the two elbows: of the larger or the smaller crank angle"
@@ -119,16 +83,31 @@ class RssLeg(Leg):
         None, description="Limit of the ball joint on the platform; leave out if unknown"
     )
     appearance: CrankAppearance | None = Field(None, description="Dimensions for drawing")
+    axis_angles: tuple[Angle, ...] | None = Field(
+        None, description="Instead of `axis`: angle from x of each leg's horizontal axis"
+    )
+    mirrored: tuple[Whole, ...] | None = Field(
+        None,
+        description="Legs (from 1) whose axis is reversed and whose crank's body is mirrored in x: "
+        "with 'radial' axes, legs that are mirror images then have equal angles",
+    )
 
-    @field_validator("axis", mode="before")
-    @classmethod
-    def _tangential_or_direction(cls, axis: Any) -> Any:
-        return check_direction(axis, "tangential")
+    @model_validator(mode="after")
+    def _one_axis(self) -> RssLeg:
+        if (self.axis is None) == (self.axis_angles is None):
+            raise ValueError("axis is missing; give `axis`, or `axis_angles`, not both")
+        return self
 
-    @field_validator("axis", "zero")
     @classmethod
-    def _direction(cls, axis: Any) -> Any:
-        return check_size(axis)
+    def check_lists(cls, tables: Sequence[tuple[str, Self]], count: int) -> None:
+        """Raise a problem unless lists have one entry per leg and name legs that exist."""
+        for table, leg in tables:
+            for name in ("axis", "zero", "axis_angles"):
+                values = getattr(leg, name)
+                per_leg = values is not None and (name == "axis_angles" or is_per_leg(values))
+                if per_leg and len(values) != count:
+                    raise problem(f"{table}.{name}", f"{len(values)} entries for {count} legs")
+            check_numbers(f"{table}.mirrored", leg.mirrored or (), count)
 
     @property
     def rod_mass(self) -> float:
@@ -156,15 +135,27 @@ class RssLeg(Leg):
 
     def home_axis(self, place: LegPlace) -> FloatArray:
         """Return the crank's axis u `(3,)`, a unit vector fixed in the base frame."""
-        if isinstance(self.axis, str):
-            axis = np.cross([0.0, 0.0, 1.0], place.base)
+        if self.axis_angles is not None:
+            angle = self.axis_angles[place.number - 1]
+            axis = np.array([math.cos(angle), math.sin(angle), 0.0])
         else:
-            axis = np.array(self.axis)
-        return np.asarray(axis / np.linalg.norm(axis))
+            axis = direction(self.axis or "tangential", place)
+        return np.asarray(self.side(place) * axis / np.linalg.norm(axis))
+
+    def side(self, place: LegPlace) -> float:
+        """Return -1 for a leg that is a mirror image, else 1."""
+        return -1.0 if place.number in (self.mirrored or ()) else 1.0
+
+    def crank_mass(self, place: LegPlace) -> Mass:
+        """Return the mass properties of the crank of a leg, in the crank's frame."""
+        crank, mirror = self.crank, np.diag([self.side(place), 1.0, 1.0])
+        tensor = mirror @ crank.inertia_tensor @ mirror
+        return Mass(crank.mass, mirror @ crank.center_of_mass_vector, tensor)
 
     def home_zero(self, place: LegPlace) -> FloatArray:
         """Return the direction c0 `(3,)` of the crank at angle 0, perpendicular to its axis."""
-        axis, zero = self.home_axis(place), np.array(self.zero)
+        axis = self.home_axis(place)
+        zero = direction(self.zero, place, axis)
         across = zero - (zero @ axis) * axis
         return np.asarray(across / np.linalg.norm(across))
 
@@ -188,8 +179,8 @@ class RssLeg(Leg):
         """Return the vector `(3,)` [m] from the base joint to the elbow at home, base frame."""
         zero, angle = self.home_zero(place), self.home_coordinate(place)
         sideways = np.cross(self.home_axis(place), zero)
-        direction = math.cos(angle) * zero + math.sin(angle) * sideways
-        return np.asarray(self.crank_length * direction)
+        along = math.cos(angle) * zero + math.sin(angle) * sideways
+        return np.asarray(self.crank_length * along)
 
     def home_geometry(self, place: LegPlace) -> Crank:
         """Return crank and rod at home."""
@@ -216,13 +207,20 @@ class RssLeg(Leg):
 
     def home_problem(self, place: LegPlace) -> LegProblem | None:
         """Return why the leg cannot be at home, None if it can."""
-        if self.axis == "tangential" and np.hypot(*place.base[:2]) < COINCIDENT:
-            return LegProblem(
-                "axis", "its base joint lies on the z axis: give the axis as a direction"
-            )
+        for name, given in (("axis", self.axis), ("zero", self.zero)):
+            central = given in ("tangential", "radial", "outward")
+            if central and np.hypot(*place.base[:2]) < COINCIDENT:
+                return LegProblem(
+                    name, f"its base joint lies on the z axis: give the {name} as a direction"
+                )
         axis = self.home_axis(place)
-        if np.linalg.norm(np.cross(self.zero, axis)) < NEARLY_PARALLEL * np.linalg.norm(self.zero):
-            return LegProblem("zero", "the direction of angle 0 lies along the crank's axis")
+        zero = direction(self.zero, place, axis)
+        if np.linalg.norm(np.cross(zero, axis)) <= NEARLY_PARALLEL * np.linalg.norm(zero):
+            return LegProblem(
+                "zero",
+                "the direction of angle 0 lies along the crank's axis: give another `zero`, or one "
+                "per leg",
+            )
         if math.isnan(self.home_coordinate(place)):
             distance = float(np.linalg.norm(place.vector))
             return LegProblem(

@@ -11,10 +11,10 @@ from pydantic import Field
 from twin.basics.arrays import FloatArray
 from twin.machine.body import Cylinder, LegBody, RigidBody
 from twin.machine.hardware.actuator import LinearActuator
-from twin.machine.legs.leg import LegPlace, LegSizes
+from twin.machine.legs.leg import LegPlace, LegSizes, check_numbers
 from twin.machine.legs.universal import UniversalLeg
 from twin.machine.quantity import Angle, Length, Whole
-from twin.machine.table import Table, problem
+from twin.machine.table import Table
 
 
 class LegBodies(NamedTuple):
@@ -100,12 +100,10 @@ class UpsLeg(UniversalLeg):
         return LegBodies(*_turned(self.housing, turn @ mirror), *_turned(self.rod, turn @ mirror))
 
     @classmethod
-    def check_together(cls, tables: Sequence[tuple[str, Self]], places: Sequence[LegPlace]) -> None:
+    def check_lists(cls, tables: Sequence[tuple[str, Self]], count: int) -> None:
         """Raise a problem if a table mirrors a leg that does not exist."""
         for table, leg in tables:
-            for number in leg.mirrored:
-                if not 1 <= number <= len(places):
-                    raise problem(f"{table}.mirrored", f"there is no leg {number} of {len(places)}")
+            check_numbers(f"{table}.mirrored", leg.mirrored, count)
 
 
 def _turned(

@@ -1,0 +1,23 @@
+"""Cranks on radial axes in mirrored pairs, in the engines' trees."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from laid_out import CRANK, servos
+
+from twin.engines.projection import TREES, projection
+from twin.platform import Platform
+from twin.rotations import displaced
+
+
+@pytest.mark.parametrize("engine", TREES)
+def test_projection(engine: str) -> None:
+    pytest.importorskip({"bullet": "pybullet"}.get(engine, engine))
+    platform = Platform(servos(crank=CRANK))
+    random = np.random.default_rng(0)
+    pose = displaced(platform.home, random.uniform(-1.0, 1.0, 6) * np.repeat([4e-3, 0.05], 3))
+    motion = pose, random.normal(size=6), random.normal(size=6)
+    wanted = platform.inverse_dynamics(*motion)
+    found = projection(engine, platform, *motion).forces
+    assert np.abs(found - wanted).max() < 1e-9 * np.abs(wanted).max()
