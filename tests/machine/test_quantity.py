@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 
 from twin.machine.quantity import to_si
+from twin.machine.units import KINDS, UNITS
 
 pytestmark = pytest.mark.quick
 
@@ -24,9 +26,51 @@ pytestmark = pytest.mark.quick
         ("25 mm", "m", 0.025),
         ("2 in", "m", 0.0508),
         ("5 lb", "kg", 2.26796185),
+        ("5 lbm", "kg", 2.26796185),
+        ("150 g", "kg", 0.15),
+        ("0.8 g", "m/s2", 7.84532),
+        ("16 oz", "kg", 0.45359237),
+        ("100 mil", "m", 2.54e-3),
+        ("1 ft", "m", 0.3048),
+        ("6 in/s", "m/s", 0.1524),
+        ("25 mm/s", "m/s", 0.025),
+        ("60 deg/s", "rad/s", math.pi / 3.0),
+        ("9.4 kg-cm", "N m", 0.9218251),
+        ("9.4 kg·cm", "N m", 0.9218251),
+        ("30 N cm", "N m", 0.3),
+        ("130 oz-in", "N m", 0.27801385095378125 * 130 * 0.0254),
+        ("2 lbf-in", "N m", 0.22596965805524),
+        ("10 N/µm", "N/m", 1e7),
+        ("1 hp", "W", 745.69987158227),
+        ("10 arcsec", "rad", math.pi / 64800.0),
     ],
 )
 def test_units_of_data_sheets(text: str, unit: str, value: float) -> None:
     assert to_si(text, unit) == pytest.approx(value, rel=1e-14)
     with pytest.raises(ValueError, match="unit"):
         to_si(text, "s")
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "words"),
+    [
+        ("5 kg", "N", "'kg' is a unit of mass, not of force: write the number with one of kgf"),
+        ("5 lbs in", "N m", "'lbs in' is no unit of torque: write the number with one of lb in"),
+        ("5", "m", "no unit of the right kind; write the number with one of m, mm, cm"),
+        ("80 psi", "N", "no unit of force"),
+        ("5 m", "rad", "a unit of length, not of angle"),
+    ],
+)
+def test_other_units_name_the_near_ones(text: str, unit: str, words: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(repr(text))) as caught:
+        to_si(text, unit)
+    assert words in str(caught.value)
+
+
+def test_every_unit_is_written_as_it_is_read() -> None:
+    """No unit of the table is changed by the spelling rules, and each kind has its SI unit."""
+    assert UNITS.keys() == KINDS.keys()
+    for si, names in UNITS.items():
+        assert names[si] == 1.0
+        for name, size in names.items():
+            assert to_si(f"2 {name}", si) == pytest.approx(2.0 * size, rel=1e-15)

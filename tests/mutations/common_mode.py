@@ -6,7 +6,7 @@ from math import pi, radians
 
 from mutations.change import Change, Formula, Value, inertia, joint, one_leg, times, to
 from mutations.run import Mutation
-from twin.machine.quantity import UNITS
+from twin.machine.units import UNITS
 
 CHANGES: tuple[tuple[str, str, Change, str], ...] = (
     ("stewart", "even legs not mirrored", to("leg.mirrored", ()), "centres of"),
@@ -155,7 +155,10 @@ MUTATIONS = (
         "stewart",
         "both",
         "motor's damping taken per 1000 rad/s: a unit",
-        Value("twin.machine.quantity.UNITS", UNITS | {"N m/krpm": ("N m s/rad", 1e-3)}),
+        Value(
+            "twin.machine.units.UNITS",
+            UNITS | {"N m s/rad": UNITS["N m s/rad"] | {"N m/krpm": 1e-3}},
+        ),
         "machine_data",
         "28 numbers of drives",
     ),
