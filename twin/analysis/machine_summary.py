@@ -31,6 +31,10 @@ AXES = ("x", "y", "z", "yaw", "pitch", "roll")
 """Axes of a range, in the order of positions and of the angles of `yaw_pitch_roll`."""
 
 
+Ranges = list[tuple[str, str, tuple[float, float]]]
+"""Axis, unit, (lowest, highest) of each range of a machine."""
+
+
 class SummaryRow(NamedTuple):
     """One derived quantity: a number or a list of numbers."""
 
@@ -40,13 +44,13 @@ class SummaryRow(NamedTuple):
     note: str
 
 
-def machine_summary(platform: MachineModel) -> list[SummaryRow]:
-    """Return derived figures of a machine at its home pose."""
+def machine_summary(platform: MachineModel, ranges: Ranges | None = None) -> list[SummaryRow]:
+    """Return derived figures of a machine at its home pose; `ranges` where they are known."""
     unit, legs = platform.coordinate_unit, platform.parameters.legs
     with without_compiling():
         condition = float(platform.condition_number(platform.home))
         forces = platform.inverse_dynamics(platform.home, REST, REST).tolist()
-        ranges = axis_ranges(platform)
+        known = axis_ranges(platform) if ranges is None else ranges
         distance, first, second = closest_legs(platform, platform.home[None])
     body, stroke = platform.parameters.platform.body, sorted({leg.actuator.stroke for leg in legs})
     rows = [
@@ -93,12 +97,12 @@ def machine_summary(platform: MachineModel) -> list[SummaryRow]:
         )
     )
     note = "from home, inside the actuators' limits, with the other coordinates as at home"
-    for name, unit, (low, high) in ranges:
+    for name, unit, (low, high) in known:
         rows.append(SummaryRow(f"{name} range", [low, high], unit, note))
     return rows
 
 
-def axis_ranges(platform: MachineModel) -> list[tuple[str, str, tuple[float, float]]]:
+def axis_ranges(platform: MachineModel) -> Ranges:
     """Return (axis, unit, (lowest, highest)) of moves from home along one coordinate at a time.
 
     x, y and z [m] in the base frame from home; yaw, pitch and roll [deg] added to those at home;

@@ -37,9 +37,12 @@ def info(machine: options.Machine, configuration: options.Configuration = None) 
     """Show a machine: parameters with unit and source, figures at home, ranges of motion."""
     from itertools import groupby
 
-    from twin.analysis.machine_summary import machine_summary
+    from twin.analysis.feasibility.feasibility import feasibility, range_feasibility
+    from twin.analysis.machine_summary import axis_ranges, machine_summary
     from twin.charts.text import value_text
+    from twin.cli.tables.feasible import print_verdicts
     from twin.machine.file.describe import describe
+    from twin.model.evaluation import without_compiling
     from twin.platform import load
 
     platform = load(machine, configuration)
@@ -52,9 +55,13 @@ def info(machine: options.Machine, configuration: options.Configuration = None) 
     ):
         rows = [(p.name, value_text(p.value, p.unit), p.unit, p.description) for p in group]
         table(columns, rows, f"{path or 'machine'} (source: {source})")
-    figures = [(f.name, value_text(f.value), f.unit, f.note) for f in machine_summary(platform)]
+    with without_compiling():
+        ranges = axis_ranges(platform)
+    summary = machine_summary(platform, ranges)
+    figures = [(f.name, value_text(f.value), f.unit, f.note) for f in summary]
     names = ("quantity", "value", "unit", "note")
     table([Column(name) for name in names], figures, "derived quantities")
+    print_verdicts([feasibility(platform), range_feasibility(platform, ranges=ranges)])
 
 
 @app.command()

@@ -14,7 +14,6 @@ from twin.cli.console import Column, line, table
 from twin.cli.values import PAGE, check_files, write_plot
 
 if TYPE_CHECKING:
-    from twin.control.reference import Reference
     from twin.plant.inertial_sensor import InertialLog
     from twin.platform import Platform
     from twin.simulation.trajectory import Trajectory
@@ -51,10 +50,12 @@ def track(
     Raises:
         InputError: options that cannot be used together, or an invalid value.
     """
+    from twin.analysis.feasibility.feasibility import feasibility
     from twin.analysis.inertial.log_file import write_inertial_log
     from twin.analysis.tracking import tracking_figure
     from twin.basics.arrays import positive
     from twin.cli.closed_loop import closed_loop, saturated
+    from twin.cli.tables.feasible import print_banner
     from twin.control import make_controller
     from twin.errors import InputError
     from twin.motion.specification import MotionSpecification
@@ -68,8 +69,9 @@ def track(
     length = positive(duration, "duration")
     step = None if timestep is None else positive(timestep, "timestep")
     specification = MotionSpecification(motion, axis, amplitude, frequency, length)
-    law = make_controller(controller, platform, specification.motion_of(platform))
-    _print_reference(platform, law.reference)
+    given = specification.motion_of(platform)
+    print_banner(feasibility(platform, given))
+    law = make_controller(controller, platform, given)
     began = clock.perf_counter()
     run = closed_loop(
         platform, law, length, engine=engine, fidelity=fidelity, timestep=step, seed=seed
@@ -90,26 +92,6 @@ def track(
     if log is not None:
         line(f"wrote {write_inertial_log(_inertial_log(run, platform), log)}")
     raise typer.Exit(int(bool(run.stopped)))
-
-
-def _print_reference(platform: Platform, reference: Reference) -> None:
-    """Print where a motion needs higher actuator speeds than there are, or leaves the workspace."""
-    import numpy as np
-
-    from twin.plant.drives import actuator_limit
-
-    fastest = actuator_limit(platform, "speed")
-    beyond = (np.abs(reference.rates) > fastest).any(axis=1)
-    if beyond.any():
-        unit = platform.coordinate_unit
-        most = float(np.abs(reference.rates).max())
-        line(
-            f"the motion needs {most:.3g} {unit}/s of actuators limited to {fastest.min():.3g} "
-            f"{unit}/s, {100 * beyond.mean():.2g} % of the time; they cannot follow there"
-        )
-    if not reference.reachable.all():
-        lost = float(reference.time[int(np.argmin(reference.reachable))])
-        line(f"the motion leaves the workspace at {lost:.4g} s")
 
 
 def _inertial_log(run: Trajectory, platform: Platform) -> InertialLog:

@@ -114,7 +114,8 @@ def _fill(row: FloatArray, drive: AnyDrive, actuator: Any, step: float) -> None:
         steps = step / drive.current_lag
         row[column.LAG], row[column.LAG_MEAN] = exp(-steps), -expm1(-steps) / steps
     if drive.thermal_time is not None:
-        row[column.CONTINUOUS] = row[column.PEAK]
+        lasting = actuator.continuous_effort
+        row[column.CONTINUOUS] = inf if lasting is None else lasting
         row[column.WARMING] = -expm1(-step / drive.thermal_time)
     if seen.peak is not None:
         row[column.PEAK] = seen.peak

@@ -9,6 +9,7 @@ from twin.basics.arrays import one_of
 from twin.validation.case import CaseModule
 
 CASES = {
+    "feasibility": "feasibility",
     "reference": "general.reference",
     "machine_data": "machine_data.case",
     "published": "published",

@@ -15,15 +15,20 @@ from twin.machine.catalogue import parameters_path
 pytestmark = pytest.mark.quick
 
 
-def run(*arguments: object) -> Any:
-    """Run `twin feasible` in this process."""
-    return CliRunner().invoke(cli.app, ["feasible", *map(str, arguments)])
+def run(*arguments: object, command: str = "feasible") -> Any:
+    """Run a command in this process."""
+    return CliRunner().invoke(cli.app, [command, *map(str, arguments)])
 
 
 def test_verdict_of_a_weak_machine(tmp_path: Path) -> None:
     text = parameters_path("stewart").read_text().replace("force = 3073.0", "force = 10.0")
     file, record = tmp_path / "weak.toml", tmp_path / "verdict.json"
     file.write_text(text)
+    shown = run(file, command="info").output
+    assert "at rest at the ends of its ranges" in shown
+    assert "30.8 times too little" in shown
+    tracked = run(file, "--motion", "still", "--duration", 0.01, command="track").output
+    assert tracked.startswith("stewart, at rest at home: not feasible")
     result = run(file, "--json", record)
     assert result.exit_code == 1
     assert "not feasible" in result.output

@@ -199,7 +199,7 @@ class ActuatorTask:
             text += "No internal force of the redundant legs keeps the limits. "
         if self.course.places:
             return text + (
-                f"{stronger.capitalize()}, or make platform, payload and legs together "
+                f"Either {stronger}, or make platform, payload and legs together "
                 f"{times:.3g} times lighter."
             )
         held = abs(float(self._rest(row)[leg]))

@@ -9,13 +9,10 @@ import numpy as np
 
 from twin.analysis.feasibility.course import SAMPLES, motion_course, rest_course
 from twin.analysis.feasibility.verdict import Feasibility, verdict
-from twin.analysis.machine_summary import axis_ranges, moved
+from twin.analysis.machine_summary import Ranges, axis_ranges, moved
 from twin.analysis.payload.body import Payload, with_payload
 from twin.model.evaluation import without_compiling
 from twin.model.machine_model import MachineModel, as_model
-
-Ranges = list[tuple[str, str, tuple[float, float]]]
-"""Axis, unit, (lowest, highest) of each range of a machine."""
 
 
 def feasibility(

@@ -111,6 +111,13 @@ def legs_text(legs: Sequence[int]) -> str:
     return f"legs {', '.join(numbers[:-1])} and {numbers[-1]}"
 
 
+def share_text(share: float) -> str:
+    """Return a share of a limit as a percentage, from ten on as a factor, or "beyond"."""
+    if not np.isfinite(share):
+        return "beyond"
+    return f"{100.0 * share:.3g} %" if share < 9.995 else f"{share:,.4g} times"
+
+
 def amount(value: float, unit: str = "") -> str:
     """Return a number with four digits, thousands apart, and its unit."""
     text = f"{value:,.4g}" if abs(value) < 1e6 else f"{value:.4g}"

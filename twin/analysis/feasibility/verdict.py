@@ -11,7 +11,15 @@ from twin.analysis.feasibility.collisions import closest_legs, collision_quantit
 from twin.analysis.feasibility.course import Course, reached
 from twin.analysis.feasibility.joint_angles import directions, joint_quantities, missing_joints
 from twin.analysis.feasibility.leg_points import leg_points
-from twin.analysis.feasibility.margin import TIGHT, Margin, Quantity, amount, legs_text, margin_of
+from twin.analysis.feasibility.margin import (
+    TIGHT,
+    Margin,
+    Quantity,
+    amount,
+    legs_text,
+    margin_of,
+    share_text,
+)
 from twin.analysis.feasibility.motor_requirement import MotorRequirement, requirement_along
 from twin.analysis.feasibility.singularity import singularity_quantities
 from twin.basics.arrays import FloatArray
@@ -61,8 +69,8 @@ class Feasibility(NamedTuple):
             count = f"{len(self.violated)} of {len(self.margins)}"
             return f"{head}: not feasible, {count} limits violated"
         word = "tight" if first.share > TIGHT else "closest"
-        share = f"{100.0 * first.share:.3g} % of its limit"
-        return f"{head}: feasible; {word}: {first.quantity}, {share}"
+        share = share_text(first.share)
+        return f"{head}: feasible; {word}: {first.quantity}, {share} of its limit"
 
     def __bool__(self) -> bool:
         return self.feasible

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
 
-from twin.analysis.feasibility.margin import TIGHT, Margin, amount
+from twin.analysis.feasibility.margin import TIGHT, Margin, amount, share_text
 from twin.analysis.feasibility.verdict import Feasibility
-from twin.cli.console import Column, paragraph, table
+from twin.cli.console import Column, line, paragraph, table
 
 
 def print_feasibility(found: Feasibility) -> None:
@@ -22,24 +22,51 @@ def print_feasibility(found: Feasibility) -> None:
         Column("verdict"),
     )
     table(columns, [_row(margin) for margin in found.margins], found.summary)
-    for remedy in found.remedies:
-        paragraph(remedy, "- ")
+    _print_remedies(found)
     for note in found.notes:
         paragraph(f"Note: {note}.")
     if found.not_given:
         paragraph(f"Not given, so not judged: {'; '.join(found.not_given)}.")
 
 
+def print_verdicts(verdicts: Sequence[Feasibility]) -> None:
+    """Print one line per verdict, and what is missing; `twin feasible` shows all margins."""
+    columns = [
+        Column(name) for name in ("task", "verdict", "closest limit", "used", "leg", "where")
+    ]
+    rows = []
+    for found in verdicts:
+        quantity, *_, used, leg, place, word = _row(found.margins[0])
+        rows.append((found.task, word, quantity, used, leg, place))
+    table(columns, rows, "feasibility")
+    for found in verdicts:
+        _print_remedies(found)
+    missing = dict.fromkeys(name for found in verdicts for name in found.not_given)
+    if missing:
+        paragraph(f"Not given, so not judged: {'; '.join(missing)}.")
+
+
+def print_banner(found: Feasibility) -> None:
+    """Print the limits that a task violates, one sentence each; nothing for a feasible one."""
+    if not found.feasible:
+        line(found.summary, bold=True)
+        _print_remedies(found)
+
+
+def _print_remedies(found: Feasibility) -> None:
+    for remedy in found.remedies:
+        paragraph(remedy, "- ")
+
+
 def _row(margin: Margin) -> tuple[str, ...]:
     sign = ">= " if margin.at_least else ""
     word = "fail" if not margin.holds else "tight" if margin.share > TIGHT else "pass"
-    used = f"{100.0 * margin.share:.3g} %" if np.isfinite(margin.share) else "beyond"
     return (
         margin.quantity,
         amount(margin.required),
         sign + amount(margin.limit),
         margin.unit,
-        used,
+        share_text(margin.share),
         ", ".join(map(str, margin.legs)),
         margin.place,
         word,

@@ -1,0 +1,25 @@
+"""The case of feasibility: a machine that cannot hold itself fails it."""
+
+from __future__ import annotations
+
+import pytest
+from case_outcomes import failed_names
+
+import twin
+from twin.machine import MachineParameters
+from twin.platform import Platform
+from twin.validation.cases import load_case
+
+pytestmark = pytest.mark.quick
+
+
+def test_a_weak_machine_fails(platform: Platform) -> None:
+    result = load_case("feasibility").run(platform)
+    assert result.verdict == "pass"
+    assert len(result.measures) >= 10
+    content = twin.load("stewart").parameters.model_dump()
+    content["leg"]["actuator"]["force"] = 450.0
+    weak = Platform(MachineParameters.model_validate(content))
+    failed = failed_names(load_case("feasibility").run(weak).measures)
+    # 308 N at home, 591 N at an end of a range.
+    assert failed == ["at rest at the ends of its ranges: force, share of its limit"]
