@@ -50,7 +50,6 @@ def track(
     Raises:
         InputError: options that cannot be used together, or an invalid value.
     """
-    from twin.analysis.feasibility.feasibility import feasibility
     from twin.analysis.inertial.log_file import write_inertial_log
     from twin.analysis.tracking import tracking_figure
     from twin.basics.arrays import positive
@@ -70,7 +69,7 @@ def track(
     step = None if timestep is None else positive(timestep, "timestep")
     specification = MotionSpecification(motion, axis, amplitude, frequency, length)
     given = specification.motion_of(platform)
-    print_banner(feasibility(platform, given))
+    print_banner(platform, given)
     law = make_controller(controller, platform, given)
     began = clock.perf_counter()
     run = closed_loop(

@@ -1,16 +1,19 @@
 """Feasibility at rest.
 
-The machine rests at home and at both ends of each range that `twin info` prints, as far as its file
-gives limits: force or torque, angles of joints, distances of legs, singular poses. A machine that
-simulates well but cannot hold itself fails here. Limits that the file does not give are listed in
-the table and not judged.
+The machine rests at home, and half way to both ends of each range that `twin info` prints, as far
+as its file gives limits: force or torque, angles of joints, distances of legs, singular poses. A
+machine that simulates well but cannot hold itself fails here. Limits that the file does not give
+are listed and not judged. The ends themselves are shown and not judged: the stroke alone may let
+legs turn the platform beyond a singular pose.
 """
 
 from __future__ import annotations
 
 from twin.analysis.feasibility.feasibility import feasibility, range_feasibility
-from twin.analysis.feasibility.margin import amount
+from twin.analysis.feasibility.margin import amount, share_text
 from twin.analysis.feasibility.verdict import Feasibility
+from twin.analysis.machine_summary import axis_ranges
+from twin.model.evaluation import without_compiling
 from twin.platform import Platform
 from twin.validation.case import Case
 from twin.validation.results import CaseResult, Measure, Table
@@ -20,13 +23,19 @@ CASE = Case("feasibility", __doc__, cost=0.5)
 MOST = 1.0 + 1e-9
 """Share of a limit: all of it, and rounding."""
 
+HALF = 0.5
+"""Part of the way to the ends of the ranges that is judged."""
+
 
 def run(platform: Platform) -> CaseResult:
     """Run the case on one machine."""
-    verdicts = [feasibility(platform), range_feasibility(platform)]
-    measures = [measure for found in verdicts for measure in _measures(found)]
-    missing = dict.fromkeys(name for found in verdicts for name in found.not_given)
+    with without_compiling():
+        ranges = axis_ranges(platform)
+    judged = (feasibility(platform), range_feasibility(platform, ranges=ranges, part=HALF))
+    verdicts = (*judged, range_feasibility(platform, ranges=ranges))
+    measures = [measure for found in judged for measure in _measures(found)]
     tables = [_table(found) for found in verdicts]
+    missing = dict.fromkeys(name for found in verdicts for name in found.not_given)
     if missing:
         tables.append(Table("Limits not given", ("limit",), tuple((name,) for name in missing)))
     return CASE.result(platform, measures, tables=tables)
@@ -48,7 +57,8 @@ def _table(found: Feasibility) -> Table:
     rows = []
     for margin in found.margins:
         values = (amount(margin.required, margin.unit), amount(margin.limit, margin.unit))
+        used = f"{share_text(margin.share)}{'' if margin.holds else ' (violated)'}"
         legs = ", ".join(map(str, margin.legs))
-        rows.append((margin.quantity, *values, legs, margin.place))
-    columns = ("quantity", "required", "limit", "leg", "where")
+        rows.append((margin.quantity, *values, used, legs, margin.place))
+    columns = ("quantity", "required", "limit", "used", "leg", "where")
     return Table(found.task.capitalize(), columns, tuple(rows))

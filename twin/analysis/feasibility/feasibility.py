@@ -56,6 +56,7 @@ def range_feasibility(
     payload: Payload | float | None = None,
     wrench: Any = None,
     ranges: Ranges | None = None,
+    part: float = 1.0,
 ) -> Feasibility:
     """Return whether a machine rests at both ends of each range of `axis_ranges`.
 
@@ -66,6 +67,7 @@ def range_feasibility(
         payload: as for `feasibility`.
         wrench: as for `feasibility`.
         ranges: what `axis_ranges` returns, where it is known.
+        part: of the way from home to the ends.
 
     Raises:
         InputError: not a machine or payload, or wrong shapes.
@@ -73,13 +75,15 @@ def range_feasibility(
     machine, load = _loaded(platform, payload)
     with without_compiling():
         ends = [
-            (f"{name} {value:+.4g} {unit}", moved(machine, name, value, unit))
+            (f"{name} {part * value:+.4g} {unit}", moved(machine, name, part * value, unit))
             for name, unit, span in (axis_ranges(machine) if ranges is None else ranges)
             for value in span
         ]
         places, poses = zip(*ends, strict=True)
         course = rest_course(machine, np.array(poses), places)
-        found = verdict(machine, course, f"at rest at the ends of its ranges{load}", wrench)
+        words = "at" if part == 1.0 else f"{100.0 * part:.3g} % of the way to"
+        task = f"at rest {words} the ends of its ranges{load}"
+        found = verdict(machine, course, task, wrench)
     return found._replace(
         margins=tuple(margin for margin in found.margins if "stroke" not in margin.quantity)
     )

@@ -120,5 +120,5 @@ def share_text(share: float) -> str:
 
 def amount(value: float, unit: str = "") -> str:
     """Return a number with four digits, thousands apart, and its unit."""
-    text = f"{value:,.4g}" if abs(value) < 1e6 else f"{value:.4g}"
+    text = f"{value:,.0f}" if 1e3 <= abs(value) < 1e7 else f"{value:.4g}"
     return f"{text} {unit}".strip()

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from twin.analysis.feasibility.feasibility import feasibility
 from twin.analysis.feasibility.margin import TIGHT, Margin, amount, share_text
 from twin.analysis.feasibility.verdict import Feasibility
 from twin.cli.console import Column, line, paragraph, table
+from twin.model.machine_model import MachineModel
+from twin.motion import Motion
 
 
 def print_feasibility(found: Feasibility) -> None:
@@ -46,8 +49,9 @@ def print_verdicts(verdicts: Sequence[Feasibility]) -> None:
         paragraph(f"Not given, so not judged: {'; '.join(missing)}.")
 
 
-def print_banner(found: Feasibility) -> None:
-    """Print the limits that a task violates, one sentence each; nothing for a feasible one."""
+def print_banner(platform: MachineModel, motion: Motion | None) -> None:
+    """Print the limits that a motion violates, or rest at home; nothing for a feasible one."""
+    found = feasibility(platform, motion)
     if not found.feasible:
         line(found.summary, bold=True)
         _print_remedies(found)
