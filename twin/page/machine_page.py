@@ -7,6 +7,7 @@ from typing import Any
 from twin.page.page import Page, Tab
 from twin.page.panels.axis_sliders import AxisSliders
 from twin.page.panels.compare import ComparePanel
+from twin.page.panels.feasibility import FeasibilityPanel
 from twin.page.panels.machine import MachinePanel
 from twin.page.panels.motion import UPLOAD_LIMIT, MotionPanel
 from twin.page.panels.push import PushPanel
@@ -33,7 +34,8 @@ def machine_page(server: Any, session: MachineSession, upload_limit: float = UPL
 
     def drive(gui: Any, requests: Any, _: Page) -> list[Any]:
         sliders.append(AxisSliders(gui, requests, session))
-        return [sliders[0], MotionPanel(gui, requests, session, upload_limit)]
+        motions = MotionPanel(gui, requests, session, upload_limit)
+        return [sliders[0], motions, FeasibilityPanel(gui, session, motions)]
 
     def home() -> None:
         session.home()

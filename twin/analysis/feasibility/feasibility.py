@@ -11,6 +11,7 @@ from twin.analysis.feasibility.course import SAMPLES, motion_course, rest_course
 from twin.analysis.feasibility.verdict import Feasibility, verdict
 from twin.analysis.machine_summary import Ranges, axis_ranges, moved
 from twin.analysis.payload.body import Payload, with_payload
+from twin.basics.arrays import FloatArray
 from twin.model.evaluation import without_compiling
 from twin.model.machine_model import MachineModel, as_model
 
@@ -42,12 +43,34 @@ def feasibility(
     """
     machine, load = _loaded(platform, payload)
     if motion is None:
-        with without_compiling():
-            course = rest_course(machine, machine.home[None], ("home",))
-            return verdict(machine, course, f"at rest at home{load}", wrench)
+        task = f"at rest at home{load}"
+        return rest_feasibility(machine, machine.home[None], ("home",), task, wrench)
     course = motion_course(machine, motion, samples)
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(motion).__name__).lower()
     return verdict(machine, course, f"{words} of {motion.duration:.4g} s{load}", wrench)
+
+
+def rest_feasibility(
+    platform: MachineModel,
+    poses: FloatArray,
+    places: tuple[str, ...],
+    task: str,
+    wrench: Any = None,
+) -> Feasibility:
+    """Return whether a machine rests at poses `(k, 7)`, each for itself.
+
+    Args:
+        platform: the machine.
+        poses: that it can have.
+        places: a name for each.
+        task: name of them all.
+        wrench: as for `feasibility`.
+
+    Raises:
+        InputError: wrong shapes.
+    """
+    with without_compiling():
+        return verdict(platform, rest_course(platform, poses, places), task, wrench)
 
 
 def range_feasibility(
@@ -79,11 +102,10 @@ def range_feasibility(
             for name, unit, span in (axis_ranges(machine) if ranges is None else ranges)
             for value in span
         ]
-        places, poses = zip(*ends, strict=True)
-        course = rest_course(machine, np.array(poses), places)
-        words = "at" if part == 1.0 else f"{100.0 * part:.3g} % of the way to"
-        task = f"at rest {words} the ends of its ranges{load}"
-        found = verdict(machine, course, task, wrench)
+    places, poses = zip(*ends, strict=True)
+    words = "at" if part == 1.0 else f"{100.0 * part:.3g} % of the way to"
+    task = f"at rest {words} the ends of its ranges{load}"
+    found = rest_feasibility(machine, np.array(poses), places, task, wrench)
     return found._replace(
         margins=tuple(margin for margin in found.margins if "stroke" not in margin.quantity)
     )

@@ -10,7 +10,7 @@ import numpy as np
 from twin.analysis.feasibility.verdict import Feasibility
 from twin.basics.optional import optional
 from twin.charts.panels import ALONE_HEIGHT, FOOT, GAP, HEAD, thin_out
-from twin.charts.style import TITLE_SIZE, axis, curve_color, layout, legend
+from twin.charts.style import CURVES, TITLE_SIZE, axis, curve_color, layout, legend
 from twin.errors import InputError, brief
 
 LARGEST = 100.0
@@ -60,7 +60,8 @@ def feasibility_figure(found: Feasibility) -> Any:
         figure.add_trace(
             figures.Scatter(
                 x=found.time[kept], y=share[kept], name=html.escape(name), mode="lines",
-                line={"color": curve_color(number), "width": 1.8, "simplify": False},
+                line={"color": curve_color(number), "dash": "dot" if number >= len(CURVES) else
+                      "solid", "width": 1.8, "simplify": False},
                 customdata=np.array(found.worst_legs[name])[kept],
                 hovertemplate="%{y:.3~g}, %{customdata}",
             )

@@ -81,7 +81,7 @@ class MotionPanel:
         self._propose()
         requests.on(self._kind.on_update, lambda _: self._choose())
         requests.on(self._axis.on_update, lambda _: self._propose())
-        requests.on(self._start.on_click, self._play, lambda _: self._motion())
+        requests.on(self._start.on_click, self._play, lambda _: self.described())
         requests.on(self._stop.on_click, lambda _: session.stop_motion())
         requests.on(upload.on_upload, self._add, self._read)
 
@@ -109,7 +109,13 @@ class MotionPanel:
         self._amplitude.step = float(digit)
         self._amplitude.value = round(float(np.floor(size / digit) * digit), 9)
 
-    def _motion(self) -> Motion:
+    @property
+    def description(self) -> tuple[Any, ...]:
+        """Values of the controls, which change with the motion."""
+        controls = (self._kind, self._axis, self._amplitude, self._frequency, self._duration)
+        return tuple(control.value for control in controls)
+
+    def described(self) -> Motion:
         """Return the described motion.
 
         Raises:

@@ -1,0 +1,59 @@
+"""Verdicts on the page: they follow the described motion and the setpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+
+pytest.importorskip("viser")
+
+import twin
+from twin.page.panels.feasibility import FeasibilityPanel, verdict_line
+from twin.page.panels.motion import MotionPanel
+from twin.page.requests import Requests
+from twin.page.server.page_server import PageServer
+from twin.simulation.live.machine_session import MachineSession
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.fixture
+def gui() -> Iterator[Any]:
+    with PageServer(port=0) as server:
+        yield server.viser.gui
+
+
+def test_verdicts_follow_the_controls(gui: Any) -> None:
+    session = MachineSession("stewart")
+    motions = MotionPanel(gui, Requests(lambda function: function()), session)
+    panel = FeasibilityPanel(gui, session, motions)
+
+    def shown(words: str) -> bool:
+        until = monotonic() + 60.0
+        while words not in panel._text.content and monotonic() < until:
+            panel.refresh()
+            sleep(0.01)
+        return words in panel._text.content
+
+    assert shown("Motion: ")
+    assert shown("Rest at the setpoint: ")
+    assert "not feasible" not in panel._text.content
+    motions._amplitude.value = 400.0
+    assert shown("not feasible")
+    assert "speed" in panel._text.content
+    session.close()
+
+
+def test_a_line_names_three_of_many_limits() -> None:
+    machine = twin.load("stewart")
+    from twin.motion import SineMotion
+
+    motion = SineMotion(machine.home, amplitude={"z": 2.0}, frequency=9.0, duration=1.0)
+    found = machine.feasibility(motion)
+    assert len(found.violated) > 3
+    text = verdict_line("A & B", found)
+    assert text.startswith("A &amp; B: <b")
+    assert f"and {len(found.violated) - 3} more" in text
