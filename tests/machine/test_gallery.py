@@ -60,6 +60,11 @@ def test_it_holds_itself_at_home_within_its_limits(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", GALLERY)
+def test_it_is_feasible_at_rest(name: str) -> None:
+    assert twin.load(name).feasibility().feasible
+
+
+@pytest.mark.parametrize("name", GALLERY)
 def test_it_rests_under_its_holding_forces_and_falls_without(name: str) -> None:
     platform = twin.load(name)
     forces = platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))
