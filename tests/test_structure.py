@@ -64,6 +64,7 @@ HEAVY = (
     "gymnasium",
     "joblib",
     "minari",
+    "pandas",
     "pyarrow",
     "ray",
     "stable_baselines3",

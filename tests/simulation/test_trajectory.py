@@ -15,7 +15,8 @@ import twin
 from twin.basics.files import write_atomically, write_text
 from twin.errors import InputError
 from twin.platform import Platform
-from twin.simulation.trajectory import ARRAYS, Trajectory
+from twin.simulation.recorded.motion import ARRAYS
+from twin.simulation.trajectory import Trajectory
 
 pytestmark = pytest.mark.quick
 

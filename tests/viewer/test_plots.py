@@ -17,7 +17,8 @@ from twin.charts.style import CURVES
 from twin.charts.text import number, value_text
 from twin.errors import InputError, MissingDependencyError
 from twin.platform import Platform
-from twin.simulation.trajectory import Trajectory, comparison_figure, trajectory_figure
+from twin.simulation.recorded.figures import comparison_figure, trajectory_figure
+from twin.simulation.trajectory import Trajectory
 from twin.viewer.sketch import sketch_svg
 
 # Figures hold float32: seven digits.

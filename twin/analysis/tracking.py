@@ -10,7 +10,8 @@ from twin.basics.arrays import FloatArray
 from twin.charts.panels import Axes, columns, legs, panels_figure
 from twin.errors import InputError
 from twin.rotations import angle_between
-from twin.simulation.trajectory import ANGLES, POSITIONS, Trajectory, degrees
+from twin.simulation.recorded.figures import ANGLES, POSITIONS, degrees
+from twin.simulation.trajectory import Trajectory
 
 
 class TrackingErrors:

@@ -25,6 +25,7 @@ LIBRARIES = {
     "osqp": ("Predictive motion cueing", EXTRA.format("control")),
     "joblib": ("Work in several processes", EXTRA.format("sweep")),
     "pyarrow": ("A sweep", EXTRA.format("sweep")),
+    "pandas": ("A data frame", EXTRA.format("tables")),
     "ray": ("A sweep on a cluster", EXTRA.format("cluster")),
     "minari": ("Recording datasets", EXTRA.format("datasets")),
     "h5py": ("Recording datasets", EXTRA.format("datasets")),

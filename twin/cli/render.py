@@ -123,7 +123,7 @@ def _saved(
 ) -> tuple[MachineModel, Occupant | None, Trajectory]:
     """Return the machine of a saved run, the person on it, and the run."""
     from twin.platform import load
-    from twin.simulation.live.replay import machine_of
+    from twin.simulation.recorded.machine import machine_of
     from twin.simulation.trajectory import Trajectory
 
     with renamed_fields(path="trajectory"):

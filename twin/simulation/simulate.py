@@ -19,7 +19,8 @@ from twin.errors import InputError, SimulationStoppedError, brief
 from twin.model.engine import Engine, State
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.motions import REST
-from twin.simulation.trajectory import Trajectory, library_versions
+from twin.simulation.recorded.versions import library_versions
+from twin.simulation.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from twin.control.controller import Controller

@@ -58,7 +58,7 @@ def test_a_live_run_is_the_simulated_one(controller: str) -> None:
         run.move_to(some_target(run))
         whole = Travelled(run, 2.0)
         law = make_controller(controller, run.platform, whole)
-        wanted = run.platform.simulate(1.5, controller=law, fidelity="fast")
+        wanted = twin.simulate(run.platform, 1.5, controller=law, fidelity="fast")
         run.advance(1.5)
         # Rows made anew by finite differences at their edges differ by rounding.
         np.testing.assert_allclose(poses(run), wanted.pose[:-1], rtol=0.0, atol=1e-11)

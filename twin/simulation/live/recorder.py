@@ -9,7 +9,8 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.model.engine import Engine, State
 from twin.model.machine_model import MachineModel
-from twin.simulation.trajectory import Trajectory, library_versions
+from twin.simulation.recorded.versions import library_versions
+from twin.simulation.trajectory import Trajectory
 
 ROWS = 5_000
 """Control periods in one block of memory."""

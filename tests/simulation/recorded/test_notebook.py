@@ -1,0 +1,108 @@
+"""Trajectories in a notebook: their small charts, and an animation that obeys the kinematics."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import twin
+from twin.errors import InputError
+from twin.platform import Platform
+from twin.simulation.trajectory import Trajectory
+
+pytestmark = pytest.mark.quick
+
+SPIN = [0.0, 0.0, 0.1, 0.0, 0.3, 0.2]
+
+
+@pytest.fixture(scope="module")
+def run(stewart: Platform) -> Trajectory:
+    """Return a short motion."""
+    return stewart.simulate(0.2, twist=SPIN, fidelity="fast")
+
+
+def points(trace: Any) -> Any:
+    """Return the points `(m, 3)` of a line."""
+    return np.column_stack([trace.x, trace.y, trace.z]).astype(float)
+
+
+def test_a_notebook_shows_origin_and_charts(run: Trajectory) -> None:
+    text = dataclasses.replace(run, stopped="<b> & more")._repr_html_()
+    tree = ElementTree.fromstring(text.replace("<br>", "<br/>"))
+    assert len(tree.findall(".//polyline")) == 6
+    shown = "".join(tree.itertext())
+    for word in (
+        "stewart",
+        "analytic",
+        "201 times",
+        "displacement [mm]",
+        "attitude [deg]",
+        "<b> &",
+    ):
+        assert word in shown
+    assert f"{1e3 * (run.pose[:, 2] - run.pose[0, 2]).min():.3g}" in shown
+    assert len(text) < 20_000
+
+
+def test_lines_of_the_chart_end_where_the_motion_does(run: Trajectory) -> None:
+    tree = ElementTree.fromstring(run._repr_html_().replace("<br>", "<br/>"))
+    line = tree.findall(".//polyline")[2].attrib["points"].split()
+    z = np.array([[float(part) for part in point.split(",")] for point in line])
+    assert (np.diff(z[:, 0]) > 0).all()
+    way = run.pose[:, 2] - run.pose[0, 2]
+    assert int(z[:, 1].argmax()) == int(way.argmin())
+
+
+def test_a_motion_without_rows_has_no_chart(run: Trajectory) -> None:
+    arrays = ("time", "pose", "twist", "lengths", "rates", "forces", "deflection")
+    none = dataclasses.replace(run, **{name: getattr(run, name)[:0] for name in arrays})
+    assert "svg" not in none._repr_html_()
+    with pytest.raises(InputError, match="no rows"):
+        none.animate()
+
+
+@pytest.mark.parametrize("name", twin.machine_names())
+def test_lines_are_as_long_as_the_legs(name: str) -> None:
+    platform = twin.load(name)
+    run = platform.simulate(0.1, timestep=5e-4, fidelity="fast")
+    figure = run.animate()
+    assert len(figure.frames) == 3
+    count = platform.n_actuators
+    for frame, row in zip(figure.frames, (0, 100, 200), strict=True):
+        assert float(frame.name) == pytest.approx(run.time[row], rel=1e-3)
+        legs = [points(trace) for trace in frame.data[1 : count + 1]]
+        sizes = np.array([np.linalg.norm(np.diff(leg, axis=0), axis=1) for leg in legs])
+        if platform.leg.has_crank:
+            leg: Any = platform.leg
+            expected = np.tile([leg.crank_length, leg.rod_length], (count, 1))
+        else:
+            tips = [np.linalg.norm(leg[-1] - leg[0]) for leg in legs]
+            expected = np.array(tips)[:, None]
+            if platform.kind == "ups":
+                np.testing.assert_allclose(tips, run.lengths[row], rtol=1e-6)
+        np.testing.assert_allclose(sizes, expected, rtol=1e-5)
+        base, top = points(frame.data[0]), points(frame.data[count + 1])
+        assert base.shape == top.shape == (count + 1, 3)
+        np.testing.assert_array_equal(base[0], base[-1])
+
+
+def test_it_plays_at_the_speed_of_the_motion(run: Trajectory) -> None:
+    figure = run.animate()
+    wait = figure.layout.updatemenus[0].buttons[0].args[1]["frame"]["duration"]
+    assert wait * (len(figure.frames) - 1) == pytest.approx(200.0)
+    assert "stewart in analytic" in figure.to_json()
+
+
+def test_the_machine_is_found_or_given(run: Trajectory, stewart: Platform, srspm: Platform) -> None:
+    heavy = stewart.with_(payload=10.0)
+    changed = heavy.simulate(0.01)
+    assert len(changed.animate(heavy).frames) == 2
+    with pytest.raises(InputError, match="with parameters that no shipped machine has"):
+        changed.animate()
+    with pytest.raises(InputError, match="has other parameters"):
+        run.animate(srspm)
+    assert len(run.animate("stewart").frames) == 5

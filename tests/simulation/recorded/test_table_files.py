@@ -1,0 +1,169 @@
+"""Tables of trajectories: names and units of columns, and files that give the same numbers."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+import pytest
+from closed_loops import heave
+
+import twin
+from twin.control.cascade import Cascade
+from twin.errors import InputError
+from twin.platform import Platform
+from twin.simulation.recorded.table import content_of, metadata_of, shapes_of, table_of
+from twin.simulation.trajectory import Trajectory
+
+pytestmark = pytest.mark.quick
+
+ENDINGS = ("csv", "parquet", "npz")
+
+
+def written(trajectory: Trajectory, path: Path, ending: str) -> Path:
+    """Write a trajectory into a file of a kind."""
+    write = {"csv": trajectory.to_csv, "parquet": trajectory.to_parquet, "npz": trajectory.save}
+    return write[ending](path / f"run.{ending}")
+
+
+def assert_same(one: Trajectory, other: Trajectory) -> None:
+    """Compare all fields bit for bit."""
+    for field in dataclasses.fields(Trajectory):
+        found, expected = getattr(one, field.name), getattr(other, field.name)
+        if field.name != "signals":
+            np.testing.assert_array_equal(found, expected)
+    assert set(one.signals) == set(other.signals)
+    for name, values in one.signals.items():
+        np.testing.assert_array_equal(values, other.signals[name])
+
+
+def closed(platform: Platform, **options: Any) -> Trajectory:
+    """Return a run with signals."""
+    law = Cascade(platform, heave(platform))
+    return platform.simulate(0.02, controller=law, fidelity="fast", **options)
+
+
+@pytest.fixture(scope="module")
+def runs(stewart: Platform) -> dict[str, Trajectory]:
+    """Runs of every shape of table."""
+    return {
+        "plain": stewart.simulate(0.01, twist=[0.0, 0.1, 0.1, 0.0, 0.3, 0.2]),
+        "signals": closed(stewart, timestep=5e-4),
+        "signals below": closed(stewart, every=5),
+        "springs": twin.load("compliant_stewart").simulate(0.01),
+        "cranks": twin.load("rss").simulate(0.01),
+        "inertial": closed(twin.load("stewart", "hardware"), timestep=5e-4),
+    }
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_files_give_the_same_numbers(
+    runs: dict[str, Trajectory], tmp_path: Path, ending: str
+) -> None:
+    for run in runs.values():
+        assert_same(Trajectory.load(written(run, tmp_path, ending)), run)
+
+
+def test_other_signals_go_along(runs: dict[str, Trajectory], tmp_path: Path) -> None:
+    own = {"gain, of\nall": np.zeros(5), 'a "b" #': np.arange(60.0).reshape(5, 3, 4)}
+    run = dataclasses.replace(runs["plain"], signals=own, stopped='it "stopped", early\n')
+    for ending in ENDINGS:
+        assert_same(Trajectory.load(written(run, tmp_path, ending)), run)
+
+
+def test_a_motion_without_rows_is_a_table_without_rows(
+    runs: dict[str, Trajectory], tmp_path: Path
+) -> None:
+    run = runs["plain"]
+    arrays = ("time", "pose", "twist", "lengths", "rates", "forces", "deflection")
+    none = dataclasses.replace(run, **{name: getattr(run, name)[:0] for name in arrays})
+    for ending in ENDINGS:
+        assert_same(Trajectory.load(written(none, tmp_path, ending)), none)
+
+
+def test_columns_have_their_units(runs: dict[str, Trajectory]) -> None:
+    names = {key: set(table_of(run)[0]) for key, run in runs.items()}
+    assert {"time [s]", "x [m]", "qw", "wz [rad/s]", "length 6 [m]"} < names["plain"]
+    assert {"force 1 [N]", "length rate 2 [m/s]"} < names["plain"]
+    assert {"angle 1 [rad]", "angle rate 1 [rad/s]", "torque 1 [N m]"} < names["cranks"]
+    assert {"deflection 6 [m]", "deflection rate 1 [m/s]"} < names["springs"]
+    signals = {"signal: time [s]", "signal: setpoint 3 [m]", "signal: reference_pose z [m]"}
+    assert signals | {"signal: command 1"} < names["signals"]
+
+
+def test_a_data_frame_is_the_table(runs: dict[str, Trajectory], tmp_path: Path) -> None:
+    run = runs["signals"]
+    frame = run.to_dataframe()
+    np.testing.assert_array_equal(frame["x [m]"], run.pose[:, 0])
+    np.testing.assert_array_equal(frame["force 2 [N]"], run.forces[:, 1])
+    instants = frame["signal: time [s]"].dropna().index
+    np.testing.assert_array_equal(frame["time [s]"][instants], run.signals["time"])
+    assert (frame.attrs["machine"], frame.attrs["timestep"]) == ("stewart", 5e-4)
+    again = pandas.read_csv(run.to_csv(tmp_path / "run.csv"), comment="#")
+    pandas.testing.assert_frame_equal(again, frame, rtol=1e-15)
+    arrow = pandas.read_parquet(run.to_parquet(tmp_path / "run.parquet"))
+    pandas.testing.assert_frame_equal(arrow, frame, check_exact=True)
+
+
+def test_columns_may_change_their_order_and_number(runs: dict[str, Trajectory]) -> None:
+    run = runs["signals"]
+    names, values = table_of(run)
+    order = np.random.default_rng(3).permutation(len(names))
+    names = [*(names[k] for k in order), "remark"]
+    values = np.column_stack([values[:, order], np.zeros(len(values))])
+    metadata = {**metadata_of(run), **shapes_of(run)}
+    content = content_of(names, values, metadata)
+    assert content.pop("format") == 1
+    assert_same(Trajectory(**content), run)
+    with pytest.raises(InputError, match=r"has no column qw"):
+        content_of(["other" if name == "qw" else name for name in names], values, metadata)
+
+
+def spoilt(text: str, **changes: Any) -> str:
+    """Return a CSV file with other metadata."""
+    first, rest = text.split("\n", 1)
+    mark, metadata = first[: first.index("{")], json.loads(first[first.index("{") :])
+    return f"{mark}{json.dumps({**metadata, **changes})}\n{rest}"
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"machine": 3}, "machine"),
+        ({"timestep": "fast"}, "timestep"),
+        ({"versions": []}, "versions"),
+        ({"format": 2}, "another format"),
+        ({"actuators": 10**9}, "too few for what it says"),
+        ({"actuators": "6"}, "not a saved trajectory"),
+        ({"signals": {"x": [10**6, 10**6]}}, "too few for what it says"),
+        ({"colour": "red"}, "colour"),
+    ],
+)
+def test_wrong_metadata_are_refused(
+    runs: dict[str, Trajectory], tmp_path: Path, changes: dict[str, Any], match: str
+) -> None:
+    file = runs["plain"].to_csv(tmp_path / "run.csv")
+    file.write_text(spoilt(file.read_text(), **changes))
+    with pytest.raises(InputError, match=match):
+        Trajectory.load(file)
+
+
+def test_other_files_are_refused(runs: dict[str, Trajectory], tmp_path: Path) -> None:
+    file = runs["plain"].to_csv(tmp_path / "run.csv")
+    lines = file.read_text().split("\n")
+    for text in ("", "a,b\n1,2\n", "\n".join([*lines[:4], lines[4][:40]]), "\n".join(lines[:1])):
+        file.write_text(text)
+        with pytest.raises(InputError, match="path"):
+            Trajectory.load(file)
+    frame = runs["plain"].to_dataframe()
+    frame.attrs = {}
+    frame.to_parquet(tmp_path / "other.parquet")
+    for path in (tmp_path / "other.parquet", tmp_path / "none.csv", tmp_path / "none.parquet"):
+        with pytest.raises(InputError, match="path"):
+            Trajectory.load(path)
+    with pytest.raises(InputError, match="path"):
+        runs["plain"].to_csv(tmp_path / "no folder" / "run.csv")

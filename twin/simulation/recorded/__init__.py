@@ -1,0 +1,1 @@
+"""Recorded motions: their data, files, tables, figures and pictures in notebooks."""

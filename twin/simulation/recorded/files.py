@@ -1,0 +1,138 @@
+"""Files of recorded motions: .npz with the arrays, .csv and .parquet with the table."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from io import TextIOWrapper
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+import numpy as np
+
+from twin.basics.files import write_atomically
+from twin.basics.optional import optional
+from twin.errors import InputError, TwinError
+from twin.simulation.recorded.motion import ARRAYS, RecordedMotion
+from twin.simulation.recorded.table import (
+    FORMAT,
+    SIGNAL,
+    content_of,
+    metadata_of,
+    shapes_of,
+    table_of,
+)
+
+MARK = "twin trajectory"
+"""Before the metadata: in the first line of a CSV file, as key in a Parquet file."""
+
+Recorded = TypeVar("Recorded", bound=RecordedMotion)
+
+EMPTY = re.compile(r"^(?=,)|(?<=,)(?=,|\n|$)")
+"""Empty cells of a line of numbers."""
+
+
+def write_npz(motion: RecordedMotion, path: str | Path) -> Path:
+    """Write all arrays and where they come from; raises InputError as `write_atomically`."""
+    arrays = {name: getattr(motion, name) for name in ARRAYS}
+    arrays |= {SIGNAL + name: value for name, value in motion.signals.items()}
+    metadata = json.dumps(metadata_of(motion))
+    return write_atomically(
+        path, lambda file: np.savez_compressed(file, metadata=metadata, **arrays)
+    )
+
+
+def write_csv(motion: RecordedMotion, path: str | Path) -> Path:
+    """Write the table; raises InputError as `write_atomically`."""
+    names, values = table_of(motion)
+
+    def write(file: IO[bytes]) -> None:
+        file.write(f"# {MARK} {_text(motion)}\n".encode())
+        text = TextIOWrapper(file, "utf-8", newline="")
+        csv.writer(text, lineterminator="\n").writerow(names)
+        text.detach()
+        for row in values:
+            cells = ("" if number != number else repr(number) for number in row.tolist())
+            file.write((",".join(cells) + "\n").encode())
+
+    return write_atomically(path, write)
+
+
+def write_parquet(motion: RecordedMotion, path: str | Path) -> Path:
+    """Write the table.
+
+    Raises:
+        InputError: as `write_atomically`.
+        MissingDependencyError: pyarrow is not installed.
+    """
+    arrow, parquet = (optional(name, "Parquet files") for name in ("pyarrow", "pyarrow.parquet"))
+    names, values = table_of(motion)
+    columns = [np.ascontiguousarray(column) for column in values.T]
+    table = arrow.table(columns, names=names).replace_schema_metadata({MARK: _text(motion)})
+    return write_atomically(path, lambda file: parquet.write_table(table, file))
+
+
+def read(path: str | Path, kind: type[Recorded]) -> Recorded:
+    """Return a motion of a kind from a file: .csv, .parquet, else .npz.
+
+    Raises:
+        InputError: no such file, not a trajectory, or written by a later format.
+        MissingDependencyError: a Parquet file, and pyarrow is not installed.
+    """
+    ending = Path(path).suffix if isinstance(path, (str, Path)) else ""
+    try:
+        content = READERS.get(ending, _read_npz)(path)
+        if content.pop("format") != FORMAT:
+            raise InputError("path", f"{path} was written in another format")
+        return kind(**content)
+    except TwinError:
+        raise
+    except FileNotFoundError:
+        raise InputError("path", f"{path} does not exist") from None
+    except Exception as error:
+        raise InputError(
+            "path", f"{path} is not a saved trajectory ({type(error).__name__}: {error})"
+        ) from None
+
+
+def _read_npz(path: Any) -> dict[str, Any]:
+    with np.load(path, allow_pickle=False) as data:
+        arrays = {name: data[name] for name in data.files}
+    content: dict[str, Any] = json.loads(str(arrays.pop("metadata")))
+    names = [name for name in arrays if name.startswith(SIGNAL)]
+    content["signals"] = {name.removeprefix(SIGNAL): arrays.pop(name) for name in names}
+    return content | arrays
+
+
+def _read_csv(path: Any) -> dict[str, Any]:
+    with Path(path).open(encoding="utf-8", newline="") as file:
+        before, mark, metadata = file.readline().partition(f"# {MARK} ")
+        if before or not mark:
+            raise ValueError(f"the first line does not begin with '# {MARK}'")
+        names = next(csv.reader([file.readline().rstrip("\r\n")]))
+        lines: Iterator[str] = (EMPTY.sub("nan", line.rstrip("\r\n")) for line in file)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a motion without rows
+            values = np.loadtxt(lines, delimiter=",", ndmin=2).reshape(-1, len(names))
+    return content_of(names, values, json.loads(metadata))
+
+
+def _read_parquet(path: Any) -> dict[str, Any]:
+    table = optional("pyarrow.parquet", "Parquet files").read_table(path)
+    values = np.array([column.to_numpy() for column in table.columns], dtype=np.float64).T
+    metadata = json.loads((table.schema.metadata or {})[MARK.encode()])
+    return content_of(table.column_names, values.reshape(-1, table.num_columns), metadata)
+
+
+def _text(motion: RecordedMotion) -> str:
+    return json.dumps({**metadata_of(motion), **shapes_of(motion)})
+
+
+READERS: dict[str, Callable[[Any], dict[str, Any]]] = {
+    ".csv": _read_csv,
+    ".parquet": _read_parquet,
+}
+"""By the ending of the file; others are .npz."""

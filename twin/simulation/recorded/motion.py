@@ -1,0 +1,105 @@
+"""A simulated motion with its origin: arrays and metadata, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, as_floats, as_text, positive, read_only
+from twin.errors import InputError, brief
+from twin.plant.saturation import Saturation, saturation
+
+ARRAYS = ("time", "pose", "twist", "lengths", "rates", "forces", "deflection")
+
+ORIGIN = ("machine", "engine", "fidelity", "parameters_hash", "coordinate_unit", "stopped")
+"""Fields that are texts."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RecordedMotion:
+    """Motion of one machine in one engine, one row per time. Arrays are read-only."""
+
+    time: FloatArray
+    """`(k,)` [s]"""
+    pose: FloatArray
+    """`(k, 7)` platform in base: position [m], unit quaternion (scalar first)"""
+    twist: FloatArray
+    """`(k, 6)` [m/s, rad/s], base axes"""
+    lengths: FloatArray
+    """`(k, n)` actuator coordinates [m] or [rad]"""
+    rates: FloatArray
+    """`(k, n)` [m/s] or [rad/s]"""
+    forces: FloatArray
+    """`(k, n)` [N] or [N m] held from each time to the next; the last row repeats the one before"""
+    machine: str
+    engine: str
+    fidelity: str
+    timestep: float
+    """[s] of the engine"""
+    parameters_hash: str
+    """digest of the machine's parameters"""
+    versions: dict[str, str]
+    """versions of the package and of the libraries that took part"""
+    deflection: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
+    """`(k, 2m)` coordinates inside the legs, then their rates; `(k, 0)` for most machines"""
+    coordinate_unit: str = "m"
+    """of the actuator coordinates: "m", or "rad" for cranks"""
+    signals: dict[str, FloatArray] = field(default_factory=dict)
+    """of a closed loop, by name, one row per control period: "time" `(m,)`, "setpoint", "measured"
+    and "command" `(m, n)`, "limited" `(m, n)` (1 at the limit of force, 2 at that of speed, else
+    0), "reference_pose" `(m, 7)`, "inertial" `(m, 6)` where there is such a sensor, and what the
+    controller adds"""
+    stopped: str = ""
+    """why a closed loop was stopped; empty where it ran to the end"""
+    limits: bool = True
+    """whether the actuators' limits of force and speed held in a closed loop"""
+
+    def __post_init__(self) -> None:
+        """Make the arrays read-only and check that they belong together."""
+        for name in ORIGIN:
+            as_text(getattr(self, name), name)
+        object.__setattr__(self, "timestep", positive(self.timestep, "timestep"))
+        for name, kind in (("versions", str), ("signals", object)):
+            _check_names(getattr(self, name), name, kind)
+        if np.size(self.deflection) == 0:
+            object.__setattr__(self, "deflection", np.empty((np.size(self.time), 0)))
+        for name in ARRAYS:
+            object.__setattr__(self, name, read_only(as_floats(getattr(self, name), name)))
+        if self.time.ndim != 1 or self.lengths.ndim != 2 or self.deflection.ndim != 2:
+            raise InputError("time, lengths, deflection", "must have shapes (k,), (k, n), (k, 2m)")
+        signals = {name: read_only(as_floats(value, name)) for name, value in self.signals.items()}
+        if len({np.shape(value)[:1] for value in signals.values()}) > 1:
+            raise InputError("signals", "must all have one row per control period")
+        object.__setattr__(self, "signals", signals)
+        count, n = len(self.time), self.lengths.shape[1]
+        shapes = {"pose": (7,), "twist": (6,), "lengths": (n,), "rates": (n,), "forces": (n,)}
+        shapes["deflection"] = self.deflection.shape[1:]
+        for name, shape in shapes.items():
+            array = getattr(self, name)
+            if array.shape != (count, *shape):
+                raise InputError(name, f"must have shape {(count, *shape)}, got {array.shape}")
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __repr__(self) -> str:
+        span = f", {self.time[0]:.6g} to {self.time[-1]:.6g} s" if len(self) else ""
+        return f"<Trajectory of {self.machine!r} in {self.engine}: {len(self)} times{span}>"
+
+    @property
+    def saturation(self) -> Saturation:
+        """Shares of the time that actuators of a closed loop spent at their limits; else zero."""
+        return saturation(self.signals.get("limited", np.empty((0, self.lengths.shape[1]))))
+
+
+def _check_names(value: Any, field: str, kind: type) -> None:
+    """Refuse what does not map texts to values of a kind."""
+    if not isinstance(value, Mapping):
+        raise InputError(field, f"must map names to values, not be {brief(value)}")
+    for name, entry in value.items():
+        if not isinstance(entry, kind):
+            raise InputError(f"{field}[{as_text(name, field)!r}]", f"must not be {brief(entry)}")
+        as_text(name, field)

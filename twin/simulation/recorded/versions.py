@@ -1,0 +1,28 @@
+"""Versions of the package and of the libraries that take part in a simulation."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+
+
+@lru_cache(maxsize=1)
+def _installed() -> tuple[tuple[str, str], ...]:
+    found = []
+    for library in ("numpy", "scipy", "numba", "mujoco", "pybullet"):
+        try:
+            found.append((library, version(library)))
+        except PackageNotFoundError:
+            continue
+    return tuple(found)
+
+
+def library_versions() -> dict[str, str]:
+    """Return the versions of the package and of the numeric libraries that are installed."""
+    import platform as interpreter
+
+    return {
+        "platform-twin": version("platform-twin"),
+        "python": interpreter.python_version(),
+        **dict(_installed()),
+    }
