@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import twin
 from twin import cli
-from twin.cli import machines, options
+from twin.cli import machines, new, options
 from twin.engines import engine_names
 from twin.engines.export import FORMATS, export
 from twin.engines.mjcf.robot import robot_xml
@@ -38,8 +38,8 @@ COMMANDS = (
         "imu",
         "list",
         "info",
-        "new",
         "export",
+        "new",
         "payload",
     ),
     *("record", "render", "simulate", "sweep", "track", "train", "tune", "validate", "view"),
@@ -84,7 +84,7 @@ def test_choices_are_all_there_are() -> None:
     assert set(get_args(options.EngineName)) == set(engine_names())
     assert set(get_args(options.FidelityName)) == set(FIDELITIES)
     assert set(get_args(machines.FormatName)) == set(FORMATS)
-    assert set(get_args(machines.LegKindName)) == set(LEG_KINDS)
+    assert set(new.KINDS) == set(LEG_KINDS)
 
 
 def test_new_writes_a_machine(tmp_path: Path) -> None:
@@ -92,6 +92,59 @@ def test_new_writes_a_machine(tmp_path: Path) -> None:
     assert run("new", target).exit_code == 0
     assert run("info", target).exit_code == 0
     assert "exists" in refused("new", target)
+
+
+SHEET = {
+    **{"base-radius": "300 mm", "base-spacing": "20 deg", "platform-radius": "200 mm"},
+    **{"platform-spacing": "60 mm", "stroke": "6 in", "shortest": "400 mm", "force": "500 lbf"},
+}
+"""A data sheet as options of `new`."""
+
+
+def options_of(sheet: dict[str, str]) -> list[str]:
+    """Return options of the command line."""
+    return [word for name, value in sheet.items() for word in (f"--{name}", value)]
+
+
+@pytest.mark.quick
+def test_new_from_a_data_sheet(tmp_path: Path) -> None:
+    target = tmp_path / "mine.toml"
+    result = run("new", target, *options_of(SHEET))
+    assert result.exit_code == 0, result.output
+    assert "twin feasible" in result.stdout
+    assert twin.load(target).maximum_coordinates[0] == pytest.approx(0.5524)
+
+
+@pytest.mark.quick
+def test_new_names_missing_options(tmp_path: Path) -> None:
+    message = refused("new", tmp_path / "mine.toml", "--base-radius", "1 m", "--stroke", "1 m")
+    assert "--base-spacing: missing; also needed: --platform-radius" in message
+    message = refused("new", tmp_path / "mine.toml", *options_of(SHEET | {"stroke": "6 kg"}))
+    assert "--stroke: '6 kg' has no unit of the right kind" in message
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.quick
+def test_new_asks_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Enter takes what is suggested; an answer that does not fit is asked for again."""
+    monkeypatch.setattr(new, "_on_a_terminal", lambda: True)
+    target = tmp_path / "mine.toml"
+    answers = ["", "310 kg", "310 mm", *[""] * 4, "0.4 m", *[""] * 6]
+    found = CliRunner().invoke(cli.app, ["new", str(target)], input="\n".join(answers) + "\n")
+    assert found.exit_code == 0, found.output
+    assert "a unit of mass, not of length" in found.output
+    machine = twin.load(target)
+    assert np.hypot(*machine.base_joints[0][:2]) == pytest.approx(0.31)
+    assert machine.minimum_coordinates[0] == 0.4
+
+
+@pytest.mark.quick
+def test_new_writes_a_template_on_a_terminal_when_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(new, "_on_a_terminal", lambda: True)
+    result = run("new", tmp_path / "mine.toml", "--template", "--legs", "pillar")
+    assert "a template" in result.stdout
 
 
 def test_help_imports_no_heavy_library() -> None:

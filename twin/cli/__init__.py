@@ -8,6 +8,7 @@ from twin.cli import (
     frequency,
     imu,
     machines,
+    new,
     payload,
     record,
     render,

@@ -1,4 +1,4 @@
-"""Commands about machines: list, info, new and export."""
+"""Commands about machines: list, info and export."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from twin.cli.application import app
 from twin.cli.console import Column, line, table
 
 FormatName = Literal["mjcf", "urdf"]
-LegKindName = Literal["ups", "rss", "strut", "viscoelastic", "pillar"]
 
 
 @app.command("list")
@@ -62,20 +61,6 @@ def info(machine: options.Machine, configuration: options.Configuration = None) 
     names = ("quantity", "value", "unit", "note")
     table([Column(name) for name in names], figures, "derived quantities")
     print_verdicts([feasibility(platform), range_feasibility(platform, ranges=ranges)])
-
-
-@app.command()
-def new(
-    path: Annotated[
-        Path, typer.Argument(metavar="FILE", help="File to write, such as my_platform.toml.")
-    ],
-    legs: Annotated[LegKindName, typer.Option(help="Kind of the legs.")] = "ups",
-) -> None:
-    """Write a commented platform.toml for a machine of your own; an existing file is kept."""
-    from twin.machine.file.template import write_template
-
-    written = write_template(path, legs)
-    line(f"wrote {written}; fill in your numbers, then check them with: twin info {written}")
 
 
 @app.command()

@@ -29,11 +29,7 @@ def template(name: str, legs: str = "ups") -> str:
         InputError: unknown kind of legs, or a name that is not plain.
     """
     one_of(legs, "legs", LEG_KINDS)
-    if not isinstance(name, str) or not re.fullmatch(NAME, name):
-        raise InputError(
-            "name",
-            f"{name!r} must be lower-case letters, digits and underscores, a letter first",
-        )
+    check_name(name)
     text = (files("twin.machine.legs") / legs / "template.toml").read_text(encoding="utf-8")
     line = f'name = "{name}"'
     return text.replace('name = "NAME"'.ljust(COMMENTS), line.ljust(COMMENTS)).replace(
@@ -49,6 +45,22 @@ def write_template(path: str | Path, legs: str = "ups") -> Path:
     """
     target = Path(path)
     text = template(target.stem, legs)
+    return write_text(check_new(target), text)
+
+
+def check_new(path: str | Path) -> Path:
+    """Return the path of a new file; raises InputError if it exists or names no machine."""
+    target = Path(path)
+    check_name(target.stem)
     if target.exists():
         raise InputError("path", f"{target} exists; choose another name or remove it first")
-    return write_text(target, text)
+    return target
+
+
+def check_name(name: str) -> None:
+    """Raise InputError unless a name is that of a machine."""
+    if not isinstance(name, str) or not re.fullmatch(NAME, name):
+        raise InputError(
+            "name",
+            f"{name!r} must be lower-case letters, digits and underscores, a letter first",
+        )

@@ -1,0 +1,151 @@
+"""Machines from a few numbers of a data sheet: they load, and keep the numbers as printed."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from twin.errors import InputError
+from twin.machine import MachineParameters, read_parameters
+from twin.machine.body import check_inertia
+from twin.machine.file.data_sheet import estimates
+from twin.machine.file.data_sheet.sheet import DataSheet
+from twin.machine.file.data_sheet.text import data_sheet_text, write_data_sheet
+from twin.machine.file.read import parameters_from
+
+pytestmark = pytest.mark.quick
+
+ACTUATORS = DataSheet(
+    base_radius="300 mm",
+    base_spacing="20 deg",
+    platform_radius="8 in",
+    platform_spacing="60 mm",
+    stroke="6 in",
+    shortest="400 mm",
+    speed="8 in/s",
+    force="500 lbf",
+    payload="20 kg",
+)
+
+SERVOS = DataSheet(
+    legs="rss",
+    base_radius="80 mm",
+    base_spacing="60 mm",
+    platform_radius="60 mm",
+    platform_spacing="30 mm",
+    stroke="90 deg",
+    crank="24 mm",
+    rod="140 mm",
+    speed="60 rpm",
+    force="9.4 kg-cm",
+    leg_mass="40 g",
+)
+
+
+def made(sheet: DataSheet) -> MachineParameters:
+    return parameters_from(tomllib.loads(data_sheet_text("mine", sheet)), "mine.toml")
+
+
+def test_actuators() -> None:
+    machine = made(ACTUATORS)
+    actuator = machine.leg.actuator
+    assert actuator.minimum == 0.4
+    assert actuator.maximum == pytest.approx(0.5524)
+    assert actuator.effort == pytest.approx(500 * 4.4482216152605)
+    assert actuator.speed == pytest.approx(0.2032)
+    np.testing.assert_allclose(machine.home_coordinates, 0.4762, rtol=1e-9)
+    text = data_sheet_text("mine", ACTUATORS)
+    for entry in ('radius = "8 in"', 'force = "500 lbf"', 'chord = "60 mm"', "Estimated: plate"):
+        assert entry in text
+
+
+def test_servos_are_laid_out_for_a_well_conditioned_home() -> None:
+    machine = made(SERVOS)
+    np.testing.assert_allclose(machine.home_coordinates, 0.0, rtol=0, atol=1e-9)
+    rows = machine.home_jacobian / np.repeat([1.0, machine.mean_arm], 3)
+    assert np.linalg.cond(rows) < 10.0
+    assert machine.leg.mass == pytest.approx(0.04)
+
+
+def test_height_in_place_of_the_shortest_length() -> None:
+    machine = made(replace(ACTUATORS, shortest=None, height="450 mm"))
+    actuator = machine.leg.actuator
+    middle = (actuator.minimum + actuator.maximum) / 2
+    np.testing.assert_allclose(machine.home_coordinates, middle, rtol=1e-8)
+    assert machine.home.position[2] == 0.45
+
+
+@given(
+    base=st.floats(0.02, 3.0),
+    share=st.floats(0.4, 1.0),
+    spacing=st.tuples(st.floats(0.0, 40.0), st.floats(0.0, 40.0)),
+    mass=st.floats(1e-3, 1e4),
+)
+@settings(max_examples=30, deadline=None)
+def test_machines_of_any_size_load(
+    base: float, share: float, spacing: tuple[float, float], mass: float
+) -> None:
+    sheet = DataSheet(
+        base_radius=f"{base} m",
+        base_spacing=f"{spacing[0]} deg",
+        platform_radius=f"{share * base} m",
+        platform_spacing=f"{spacing[1]} deg",
+        stroke=f"{0.5 * base} m",
+        shortest=f"{1.2 * base} m",
+        payload=f"{mass} kg",
+    )
+    machine = made(sheet)
+    assert machine.platform.body.mass > mass
+    np.testing.assert_allclose(machine.home_coordinates, 1.45 * base, rtol=1e-8)
+
+
+def test_a_payload_is_a_cylinder_as_high_as_wide() -> None:
+    body = estimates.load(40.0, 0.3)
+    radius = np.sqrt(2.0 * body.tensor[2] / 40.0)
+    assert estimates.LOAD * np.pi * radius**2 * 2.0 * radius == pytest.approx(40.0)
+    assert body.center == pytest.approx(estimates.PLATE * 0.3 + radius)
+    both = estimates.together([body, estimates.plate(0.3, None)])
+    check_inertia(tuple(tuple(row) for row in np.diag(both.tensor)))  # type: ignore[arg-type]
+
+
+REFUSED: dict[str, tuple[DataSheet, str, str]] = {
+    "mass for a stroke": (replace(ACTUATORS, stroke="6 kg"), "stroke", "of mass, not of length"),
+    "no unit": (replace(ACTUATORS, stroke="6"), "stroke", "write the number with one of"),
+    "negative": (replace(ACTUATORS, payload="-2 kg"), "payload", "above zero"),
+    "missing": (replace(ACTUATORS, stroke=None), "stroke", "missing"),
+    "no length": (replace(ACTUATORS, shortest=None), "shortest", "missing"),
+    "cranks": (replace(ACTUATORS, rod="1 m"), "rod", "have none"),
+    "spacing": (replace(ACTUATORS, base_spacing="wide"), "base_spacing", "angle nor a distance"),
+    "chord": (replace(ACTUATORS, base_spacing="600 mm"), "data sheet", "shorter than 0.519615 m"),
+    "short legs": (replace(ACTUATORS, shortest="10 mm"), "data sheet", "mean length of 0.0862 m"),
+    "height": (replace(ACTUATORS, height="1 m"), "data sheet", "leg 1 cannot reach home"),
+    "long stroke": (
+        replace(ACTUATORS, shortest=None, height="100 mm", stroke="1 m"),
+        "stroke",
+        "give --shortest",
+    ),
+    "rods": (replace(SERVOS, rod="10 mm"), "data sheet", "in reach of all legs"),
+    "kind": (replace(ACTUATORS, legs="pillar"), "legs", "ups or rss"),
+}
+
+
+@pytest.mark.parametrize(("sheet", "field", "words"), REFUSED.values(), ids=REFUSED.keys())
+def test_impossible_numbers_are_named(sheet: DataSheet, field: str, words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        data_sheet_text("mine", sheet)
+    assert caught.value.field == field
+    assert words in caught.value.message
+    assert "\n" not in caught.value.message
+
+
+def test_files_are_written_once(tmp_path: Path) -> None:
+    path = write_data_sheet(tmp_path / "mine.toml", replace(ACTUATORS, title='A "new" one'))
+    assert read_parameters(path).title == 'A "new" one'
+    with pytest.raises(InputError, match="exists"):
+        write_data_sheet(path, ACTUATORS)

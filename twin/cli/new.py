@@ -1,0 +1,192 @@
+"""Command new: a platform.toml from a data sheet, by options or by questions, or a template."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from twin.cli.application import app
+from twin.cli.console import line, paragraph
+from twin.errors import InputError
+
+if TYPE_CHECKING:
+    from twin.machine.file.data_sheet.sheet import DataSheet
+
+KINDS = tuple(
+    sorted(
+        path.parent.name
+        for path in (Path(__file__).parents[1] / "machine" / "legs").glob("*/template.toml")
+    )
+)
+"""Kinds of legs: the folders with a template, so that `--help` imports none of them."""
+
+QUESTIONS = {
+    "base_radius": ("Radius of the base joints", "300 mm"),
+    "base_spacing": ("Angle or distance of the two joints of a pair below", "20 deg"),
+    "platform_radius": ("Radius of the platform joints", "200 mm"),
+    "platform_spacing": ("Angle or distance of the two joints of a pair above", "20 deg"),
+    "crank": ("Length of the cranks", "25 mm"),
+    "rod": ("Length of the rods", "150 mm"),
+    "stroke": ("Stroke of the actuators; of cranks, their whole angle", "150 mm"),
+    "shortest": ("Shortest length of a leg, joint to joint (empty: unknown)", ""),
+    "height": ("Height of the platform joints at home (empty: middle of the stroke)", ""),
+    "speed": ("Largest speed of an actuator (empty: unknown)", ""),
+    "force": ("Largest force of an actuator, or torque of a motor (empty: unknown)", ""),
+    "payload": ("Mass of the payload (empty: none)", ""),
+    "plate_mass": ("Mass of the plate alone (empty: estimated)", ""),
+    "leg_mass": ("Mass of one leg (empty: estimated)", ""),
+}
+"""Questions by field of a data sheet, each with what is taken for an empty answer."""
+
+
+def _known(legs: str | None) -> str | None:
+    """Return a kind of legs; raises BadParameter if there is none of that name."""
+    if legs is not None and legs not in KINDS:
+        raise typer.BadParameter(f"{legs!r} is none of {', '.join(KINDS)}")
+    return legs
+
+
+def _value(text: str) -> Any:
+    return typer.Option(metavar="VALUE", help=text)
+
+
+Spacing = Annotated[
+    str | None, _value("Joints of a pair below: their angle ('20 deg') or distance ('60 mm').")
+]
+Above = Annotated[str | None, _value("The same of the pairs above.")]
+
+
+@app.command()
+def new(
+    path: Annotated[
+        Path, typer.Argument(metavar="FILE", help="File to write, such as my_platform.toml.")
+    ],
+    legs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="|".join(KINDS), help="Kind of the legs; default: ups.", callback=_known
+        ),
+    ] = None,
+    template: Annotated[
+        bool, typer.Option("--template", help="Write the template, without questions.")
+    ] = False,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="One line for reports.")] = None,
+    base_radius: Annotated[str | None, _value("Radius of the base joints, '300 mm'.")] = None,
+    base_spacing: Spacing = None,
+    platform_radius: Annotated[str | None, _value("Radius of the platform joints.")] = None,
+    platform_spacing: Above = None,
+    stroke: Annotated[str | None, _value("Stroke, '6 in'; of cranks their whole angle.")] = None,
+    shortest: Annotated[str | None, _value("Shortest leg, joint to joint.")] = None,
+    height: Annotated[
+        str | None, _value("Height of the platform joints at home; default: mid-stroke.")
+    ] = None,
+    crank: Annotated[str | None, _value("Length of the cranks (rss).")] = None,
+    rod: Annotated[str | None, _value("Length of the rods (rss).")] = None,
+    speed: Annotated[str | None, _value("Largest speed, '8 in/s' or '60 rpm'.")] = None,
+    force: Annotated[
+        str | None, _value("Largest force, '500 lbf'; of cranks the torque, '9 kgf cm'.")
+    ] = None,
+    payload: Annotated[str | None, _value("Mass of the payload.")] = None,
+    plate_mass: Annotated[str | None, _value("Mass of the plate alone.")] = None,
+    leg_mass: Annotated[str | None, _value("Mass of one leg.")] = None,
+) -> None:
+    """Write a platform.toml from a data sheet, by options or questions; else a template."""
+    given = {name: value for name, value in locals().items() if name in QUESTIONS}
+    given |= {"title": title}
+    asked = any(given.values()) or (legs is None and not template and _on_a_terminal())
+    if template or not asked:
+        from twin.machine.file.template import write_template
+
+        written = write_template(path, legs or "ups")
+        line(f"wrote {written}, a template: fill in your numbers")
+    else:
+        written = _from_data_sheet(path, legs, given)
+    line(f"next: twin info {written}")
+    line(f"      twin feasible {written}")
+
+
+def _on_a_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _from_data_sheet(path: Path, legs: str | None, given: dict[str, str | None]) -> Path:
+    from twin.cli.values import renamed_fields
+    from twin.machine.file.data_sheet.sheet import DataSheet
+    from twin.machine.file.data_sheet.text import write_data_sheet
+    from twin.machine.file.template import check_new
+
+    check_new(path)
+    sheet = DataSheet(legs=legs or "ups", **given)
+    if _on_a_terminal() and sheet.missing():
+        sheet = _asked(sheet, legs)
+    names = {name: f"--{name.replace('_', '-')}" for name in QUESTIONS}
+    first, *more = [names[name] for name in sheet.missing()] or [""]
+    if first:
+        needed = f"missing; also needed: {', '.join(more)}" if more else "missing"
+        raise InputError(first, needed)
+    with renamed_fields(legs="--legs", **names):
+        written = write_data_sheet(path, sheet)
+    line(f"wrote {written}")
+    paragraph(
+        "Inertia and masses that were not given are estimated; their `source` says so. Measure "
+        "them, or take them from a drawing, before you rely on forces."
+    )
+    return written
+
+
+def _asked(sheet: DataSheet, legs: str | None) -> DataSheet:
+    """Return a data sheet with answers for what it leaves out."""
+    from twin.machine.file.data_sheet.sheet import KINDS as KNOWN
+
+    if legs is None:
+        kind = typer.prompt(
+            "Kind of the legs, " + " or ".join(KNOWN), "ups", value_proc=_kind(KNOWN)
+        )
+        sheet = _with(sheet, "legs", kind)
+    other = ("shortest",) if sheet.has_cranks else ("crank", "rod")
+    for name, (question, default) in QUESTIONS.items():
+        if getattr(sheet, name) is not None or name in other:
+            continue
+        suggestion = "90 deg" if name == "stroke" and sheet.has_cranks else default
+        answer = typer.prompt(question, suggestion, value_proc=_checked(sheet, name))
+        sheet = _with(sheet, name, answer)
+    return sheet
+
+
+def _with(sheet: DataSheet, name: str, answer: str) -> DataSheet:
+    change: dict[str, Any] = {name: answer or None}
+    return replace(sheet, **change)
+
+
+def _kind(known: tuple[str, ...]) -> Callable[[str], str]:
+    def check(answer: str) -> str:
+        if answer not in known:
+            raise typer.BadParameter(f"one of {', '.join(known)}; for others: --template --legs")
+        return answer
+
+    return check
+
+
+def _checked(sheet: DataSheet, name: str) -> Callable[[str], str]:
+    """Return a function that gives back an answer if it is a number of the right unit."""
+
+    def check(answer: str) -> str:
+        text = answer.strip()
+        filled = _with(sheet, name, text)
+        try:
+            if text and name.endswith("_spacing"):
+                filled.spacing(name.removesuffix("_spacing"))
+            elif text:
+                filled.si(name)
+            elif name in filled.missing() and name != "shortest":
+                raise InputError(name, "is needed")
+        except InputError as error:
+            raise typer.BadParameter(error.message) from None
+        return text
+
+    return check

@@ -1,0 +1,72 @@
+"""Estimates of masses and tensors that data sheets leave out, from sizes and common materials."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.machine.body import parallel_axis
+
+ALUMINIUM, LEG, LOAD = 2700.0, 5000.0, 500.0
+"""[kg/m3] of plates; of legs of steel and aluminium; of payloads with their frames"""
+
+PLATE = 0.05
+"""Thickness of a plate per radius of its joints."""
+
+SLENDER = 0.05
+"""Radius of a leg per length."""
+
+OVERLAP = 0.9
+"""Length of each part of a leg per shortest length."""
+
+HOUSING = 0.6
+"""Share of a leg's mass in the part on the base."""
+
+
+class Body(NamedTuple):
+    """Mass properties of a body along z."""
+
+    mass: float
+    """[kg]"""
+    center: float
+    """[m] along z"""
+    tensor: FloatArray
+    """`(3,)` [kg m2] principal moments about the centre"""
+
+
+def rod(mass: float, length: float, radius: float, middle: float) -> Body:
+    """Return a solid cylinder along z, its middle at `middle` [m]."""
+    across = mass * (3.0 * radius**2 + length**2) / 12.0
+    return Body(mass, middle, np.array([across, across, 0.5 * mass * radius**2]))
+
+
+def plate(radius: float, mass: float | None) -> Body:
+    """Return a round plate that the joints on `radius` [m] are below; aluminium if need be."""
+    thickness = PLATE * radius
+    volume = math.pi * (1.1 * radius) ** 2 * thickness
+    return rod(mass or ALUMINIUM * volume, thickness, 1.1 * radius, 0.5 * thickness)
+
+
+def load(mass: float, radius: float) -> Body:
+    """Return a payload as a cylinder on the plate, as high as wide, of the density `LOAD`."""
+    width = (4.0 * mass / (math.pi * LOAD)) ** (1.0 / 3.0)
+    return rod(mass, width, 0.5 * width, PLATE * radius + 0.5 * width)
+
+
+def together(bodies: list[Body]) -> Body:
+    """Return bodies that are fixed to each other as one."""
+    mass = sum(body.mass for body in bodies)
+    center = sum(body.mass * body.center for body in bodies) / mass
+    tensor = sum(
+        np.diag(body.tensor) + parallel_axis(body.mass, np.array([0.0, 0.0, body.center - center]))
+        for body in bodies
+    )
+    return Body(mass, center, np.diag(tensor))
+
+
+def leg_mass(length: float) -> float:
+    """Return the mass [kg] of a leg as slender as actuators are."""
+    return LEG * math.pi * (SLENDER * length) ** 2 * length
