@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
+from types import FunctionType
 from typing import Any, ParamSpec, TypeVar
 
 import numba
@@ -89,6 +91,38 @@ def _jitted(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, R]
         return kernel
     _renew_when_any_kernel_changes(kernel, function.__module__)
     return kernel
+
+
+REPLACEMENTS: dict[Callable[..., Any], list[tuple[Callable[..., bool], Callable[..., Any]]]] = {}
+"""Functions that some types of arguments replace -> tests of the types, and the replacements."""
+
+
+def replaceable(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a function that types of numbers may replace by one of their own; see `replacing`."""
+    plain = FunctionType(function.__code__, function.__globals__, function.__name__)
+    REPLACEMENTS[function] = []
+
+    def choose(*arguments: Any) -> Callable[..., Any]:
+        fitting = (other for test, other in REPLACEMENTS[function] if test(*arguments))
+        return next(fitting, plain)
+
+    choose.__signature__ = inspect.signature(plain)  # type: ignore[attr-defined]
+    options = {key: OPTIONS[key] for key in ("error_model", "fastmath", "nogil")}
+    overload(function, jit_options=options)(choose)  # type: ignore[arg-type]
+    return function
+
+
+def replacing(
+    function: Callable[..., Any], test: Callable[..., bool]
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return the decorator of what a `replaceable` function does where `test(*types)` holds."""
+
+    def decorate(other: Callable[P, R]) -> Callable[P, R]:
+        plain = FunctionType(other.__code__, other.__globals__, other.__name__)
+        REPLACEMENTS[function].append((test, plain))
+        return other
+
+    return decorate
 
 
 IMPORT = re.compile(r"^from (twin\.[\w.]+) import (\([^)]*\)|[^\n]*)", re.MULTILINE)

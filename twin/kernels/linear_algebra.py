@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 from twin.basics.arrays import FloatArray, IndexArray
-from twin.kernels.jit import device
+from twin.kernels.jit import device, replaceable
 
 
 @device
@@ -114,6 +114,26 @@ def solve_positive(matrix: FloatArray, right: FloatArray, size: int) -> bool:
     return True
 
 
+@replaceable
+def bring_pivot_up(matrix: FloatArray, right: FloatArray, j: int, size: int) -> float:
+    """Exchange row j with the one below whose entry in column j is largest; return the sign.
+
+    The sign of the exchange in the determinant; 0 where there is no pivot.
+    """
+    pivot, best = j, abs(matrix[j, j])
+    for i in range(j + 1, size):
+        if abs(matrix[i, j]) > best:
+            pivot, best = i, abs(matrix[i, j])
+    if not best > 0.0:
+        return 0.0
+    if pivot == j:
+        return 1.0
+    for k in range(size):
+        matrix[j, k], matrix[pivot, k] = matrix[pivot, k], matrix[j, k]
+    right[j], right[pivot] = right[pivot], right[j]
+    return -1.0
+
+
 @device
 def solve_general(matrix: FloatArray, right: FloatArray, size: int) -> float:
     """Solve `matrix x = right` in place by LU with row pivoting.
@@ -123,18 +143,12 @@ def solve_general(matrix: FloatArray, right: FloatArray, size: int) -> float:
     """
     smallest, largest, sign = 1e300, 0.0, 1.0
     for j in range(size):
-        pivot, best = j, abs(matrix[j, j])
-        for i in range(j + 1, size):
-            if abs(matrix[i, j]) > best:
-                pivot, best = i, abs(matrix[i, j])
-        if not best > 0.0:
+        exchange = bring_pivot_up(matrix, right, j, size)
+        if exchange == 0.0:
             return 0.0
+        sign *= exchange
+        best = abs(matrix[j, j])
         smallest, largest = min(smallest, best), max(largest, best)
-        if pivot != j:
-            sign = -sign
-            for k in range(size):
-                matrix[j, k], matrix[pivot, k] = matrix[pivot, k], matrix[j, k]
-            right[j], right[pivot] = right[pivot], right[j]
         inverse = 1.0 / matrix[j, j]
         if inverse < 0.0:
             sign = -sign

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.model.lanes import FEWEST_STATES, lane_count, lanes_kernel, run_in_lanes
 
 SMALLEST_CHUNK = 1024
 """States below which handing work to a thread (some 100 us) costs more than it saves."""
@@ -53,18 +54,25 @@ def run_batch(
 
     The kernel releases the GIL, writes its results into some of the arrays and returns the index
     of the first state it could not handle, or -1. One state never depends on another, so the
-    result is the same for any number of threads.
+    result is the same for any number of threads. Large batches run in lanes, with results that are
+    the same to rounding.
 
     Returns:
         Index of the first state that failed, or -1.
     """
     size = len(arrays[0])
     chunks = min(usable_cores(), size // SMALLEST_CHUNK)
+    in_lanes = lanes_kernel(kernel) if size >= FEWEST_STATES and lane_count() > 1 else None
+    if in_lanes is not None:
+        part_kernel = partial(run_in_lanes, kernel, in_lanes, constants)
+        constants = ()
+    else:
+        part_kernel = kernel
     if chunks < 2:
-        return int(kernel(*constants, *arrays))
+        return int(part_kernel(*constants, *arrays))
     edges: list[int] = np.linspace(0, size, chunks + 1).astype(int).tolist()
     parts = [tuple(array[start:stop] for array in arrays) for start, stop in pairwise(edges)]
-    failures = on_threads(kernel, [(*constants, *part) for part in parts])
+    failures = on_threads(part_kernel, [(*constants, *part) for part in parts])
     for start, failed in zip(edges[:-1], failures, strict=True):
         if failed >= 0:
             return start + int(failed)

@@ -16,33 +16,51 @@ from twin.kernels.legs.dispatch import (
     deflections_per_leg,
 )
 from twin.kernels.legs.interface import Legs
-from twin.kernels.linear_algebra import solve_general, solve_positive
+from twin.kernels.linear_algebra import (
+    factor_positive,
+    solve_lower,
+    solve_positive,
+    solve_upper,
+)
 from twin.kernels.platform_state import PlatformState, platform_state
 
 SINGULAR = 1e-13
-"""Ratio of pivots below which the constraints do not determine their multipliers."""
+"""Ratio of squared pivots below which the constraints do not determine their multipliers."""
 
 
 @device
 def solve_constrained(work: Work, acceleration: FloatArray, count: int) -> bool:
-    """Overwrite `acceleration` (6,), the force on M, by that under `count` constraints."""
-    system, right, constraints = work.system, work.right, work.constraints
-    for i in range(6):
-        right[i] = acceleration[i]
-        for j in range(i + 1):
-            system[i, j] = work.mass_matrix[i, j]
-            system[j, i] = work.mass_matrix[i, j]
+    """Overwrite `acceleration` (6,), the force on M, by that under `count` constraints.
+
+    With M = L L^T and Y = L^-1 C^T the multipliers solve Y^T Y multipliers = Y^T L^-1 f + c'.
+    """
+    factor, system, right, rows = work.mass_matrix, work.system, work.right, work.constraints
+    if not factor_positive(factor, 6):
+        return False
+    solve_lower(factor, acceleration, 6)
     for i in range(count):
-        right[6 + i] = -constraints[i, 6]
-        for j in range(6):
-            system[6 + i, j] = constraints[i, j]
-            system[j, 6 + i] = constraints[i, j]
-        for j in range(count):
-            system[6 + i, 6 + j] = 0.0
-    regular = abs(solve_general(system, right, 6 + count)) > SINGULAR
-    for i in range(6):
-        acceleration[i] = right[i]
-    return regular
+        column = system[count + i]
+        for k in range(6):
+            column[k] = rows[i, k]
+        solve_lower(factor, column, 6)
+        right[i] = rows[i, 6]
+        for k in range(6):
+            right[i] += column[k] * acceleration[k]
+        for j in range(i + 1):
+            system[i, j] = 0.0
+            for k in range(6):
+                system[i, j] += column[k] * system[count + j, k]
+    regular = factor_positive(system, count)
+    smallest, largest = 1e300, 0.0
+    for i in range(count):
+        smallest, largest = min(smallest, system[i, i]), max(largest, system[i, i])
+    solve_lower(system, right, count)
+    solve_upper(system, right, count)
+    for i in range(count):
+        for k in range(6):
+            acceleration[k] -= system[count + i, k] * right[i]
+    solve_upper(factor, acceleration, 6)
+    return regular and smallest * smallest > SINGULAR * largest * largest
 
 
 @inlined

@@ -6,7 +6,7 @@ from twin.basics.arrays import FloatArray
 from twin.kernels.jit import compiled, device
 from twin.kernels.legs.dispatch import actuation, actuation_rate
 from twin.kernels.legs.interface import Legs
-from twin.kernels.platform_state import platform_state, resting_state
+from twin.kernels.platform_state import PlatformState, platform_state, resting_state
 from twin.kernels.vectors import Vector, cross
 
 
@@ -35,14 +35,19 @@ def jacobian_batch(legs: Legs, poses: FloatArray, out: FloatArray) -> int:
     return -1
 
 
+@device
+def jacobian_derivative(legs: Legs, state: PlatformState, out: FloatArray) -> None:
+    """Fill `out` (n, 6) with dJ/dt: actuator accelerations = J a + dJ/dt twist."""
+    for i in range(legs.rows.shape[0]):
+        linear, angular = actuation_rate(legs, i, state)
+        fill_row(out, i, linear, angular)
+
+
 @compiled
 def jacobian_derivative_batch(
     legs: Legs, poses: FloatArray, twists: FloatArray, out: FloatArray
 ) -> int:
-    """Fill `out` (batch, n, 6) with dJ/dt: actuator accelerations = J a + dJ/dt twist."""
+    """Fill `out` (batch, n, 6) with dJ/dt; returns -1."""
     for k in range(poses.shape[0]):
-        state = platform_state(poses[k], twists[k])
-        for i in range(legs.rows.shape[0]):
-            linear, angular = actuation_rate(legs, i, state)
-            fill_row(out[k], i, linear, angular)
+        jacobian_derivative(legs, platform_state(poses[k], twists[k]), out[k])
     return -1

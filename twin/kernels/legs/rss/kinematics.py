@@ -15,7 +15,7 @@ Reference: extended-configuration-space paper, section 6.
 
 from __future__ import annotations
 
-from math import acos, atan2, cos, nan, pi, sin, sqrt
+from math import acos, atan2, nan, pi, sqrt
 from typing import NamedTuple
 
 from twin.basics.arrays import FloatArray
@@ -49,8 +49,8 @@ class Crank(NamedTuple):
 
     arm: Vector
     """from the reference point to the platform joint [m]"""
-    angle: float
-    """[rad]"""
+    vector: Vector
+    """from the base joint to the platform joint [m]"""
     direction: Vector
     """c"""
     turning: Vector
@@ -68,13 +68,21 @@ def nearest(angle: float, middle: float) -> float:
 
 
 @device
+def crank_equation(
+    legs: FloatArray, i: int, vector: Vector, zero: Vector, side: Vector
+) -> tuple[float, float, float]:
+    """Return A, B and K of the equation of the crank's angle for a tip at `vector`."""
+    crank, rod = legs[i, CRANK_LENGTH], legs[i, ROD_LENGTH]
+    needed = (dot(vector, vector) + crank * crank - rod * rod) / (2.0 * crank)
+    return dot(vector, zero), dot(vector, side), needed
+
+
+@device
 def crank_angle(legs: FloatArray, i: int, vector: Vector) -> float:
     """Return the crank's angle [rad] for a tip at `vector` from its joint; NaN out of reach."""
     zero = row(legs, i, ZERO)
     side = cross(row(legs, i, AXIS), zero)
-    crank, rod = legs[i, CRANK_LENGTH], legs[i, ROD_LENGTH]
-    along, across = dot(vector, zero), dot(vector, side)
-    needed = (dot(vector, vector) + crank * crank - rod * rod) / (2.0 * crank)
+    along, across, needed = crank_equation(legs, i, vector, zero, side)
     reach = sqrt(along * along + across * across)
     if not abs(needed) <= reach:
         return nan
@@ -83,17 +91,31 @@ def crank_angle(legs: FloatArray, i: int, vector: Vector) -> float:
 
 
 @device
+def crank_direction(legs: FloatArray, i: int, vector: Vector) -> Vector:
+    """Return the crank's direction c for a tip at `vector` from its joint; NaN out of reach.
+
+    That of `crank_angle`, without angles: cos(theta) = (A K - b B s) / r^2 and
+    sin(theta) = (B K + b A s) / r^2 with r^2 = A^2 + B^2, s^2 = r^2 - K^2 and the branch b.
+    """
+    zero = row(legs, i, ZERO)
+    side = cross(row(legs, i, AXIS), zero)
+    along, across, needed = crank_equation(legs, i, vector, zero, side)
+    square = along * along + across * across
+    root = legs[i, BRANCH] * sqrt(square - needed * needed)
+    cosine = (along * needed - across * root) / square
+    sine = (across * needed + along * root) / square
+    return add(scale(cosine, zero), scale(sine, side))
+
+
+@device
 def crank(legs: FloatArray, i: int, position: Vector, matrix: Matrix) -> Crank:
     """Return the position of crank and rod of leg i."""
     arm, vector = leg_vector(legs, i, position, matrix)
-    angle = crank_angle(legs, i, vector)
-    axis, zero = row(legs, i, AXIS), row(legs, i, ZERO)
-    cosine, sine = cos(angle), sin(angle)
-    direction = add(scale(cosine, zero), scale(sine, cross(axis, zero)))
-    turning = cross(axis, direction)
+    direction = crank_direction(legs, i, vector)
+    turning = cross(row(legs, i, AXIS), direction)
     length = legs[i, CRANK_LENGTH]
     rod = scale(1.0 / legs[i, ROD_LENGTH], subtract(vector, scale(length, direction)))
-    return Crank(arm, angle, direction, turning, rod, length * dot(rod, turning))
+    return Crank(arm, vector, direction, turning, rod, length * dot(rod, turning))
 
 
 @device
@@ -102,7 +124,7 @@ def actuation(
 ) -> tuple[Vector, Vector, float]:
     """Return arm, w and crank angle; see `twin.kernels.legs.dispatch`."""
     at = crank(legs, i, position, matrix)
-    return at.arm, scale(1.0 / at.gain, at.rod), at.angle
+    return at.arm, scale(1.0 / at.gain, at.rod), crank_angle(legs, i, at.vector)
 
 
 @device
@@ -159,7 +181,7 @@ def fill_joints(
         subtract(tip_acceleration, elbow_acceleration),
         out[1:],
     )
-    out[0, 0] = at.angle - home[i, HOME_COORDINATE]
+    out[0, 0] = crank_angle(legs, i, at.vector) - home[i, HOME_COORDINATE]
     out[0, 1] = rate
     out[0, 2] = second_rate
     # The elbow's first axis is the crank's, about which the crank has turned already.

@@ -193,11 +193,12 @@ def response(
     motion = LegMotion(length, rate, second_rate, tangent, omega, alpha, weight)
     regular = cosine > SINGULAR_SINE and length > 0.0
     if legs[i, AXISYMMETRIC] == 1.0:
+        first, second = x, y
         masses, force = axisymmetric_response(legs, i, motion)
-        return LegResponse(arm, along, x, y, along, masses, in_base(x, y, along, force), regular)
-    lower, masses, force = general_response(legs, i, motion)
-    first = add(x, add(scale(lower[0], y), scale(lower[1], along)))
-    second = add(y, scale(lower[2], along))
+    else:
+        lower, masses, force = general_response(legs, i, motion)
+        first = add(x, add(scale(lower[0], y), scale(lower[1], along)))
+        second = add(y, scale(lower[2], along))
     return LegResponse(
         arm, along, first, second, along, masses, in_base(x, y, along, force), regular
     )

@@ -1,0 +1,1 @@
+"""Numbers that kernels take in place of floats: lanes of several states, values with derivatives."""

@@ -1,0 +1,167 @@
+"""Arrays of numbers: views of arrays of floats whose last axis holds one number.
+
+They have what kernels use of arrays: entries, slices and rows of the first axis, and the shape.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.typing.templates import (
+    AbstractTemplate,
+    AttributeTemplate,
+    infer_getattr,
+    infer_global,
+    signature,
+)
+from numba.core.imputils import lower_getattr
+from numba.extending import intrinsic, lower_builtin, models, register_model
+from numba.core.typing.arraydecl import get_array_index_type
+from numba.np import arrayobj
+
+from twin.kernels.numbers.lanes import Lanes
+from twin.kernels.numbers.number import PLAIN, Builder, Number, Value, implements
+
+
+class NumberArray(types.Type):  # type: ignore[misc]
+    """Array of `rank` axes of numbers."""
+
+    def __init__(self, number: Number, rank: int) -> None:
+        """Take the type of the numbers and the number of axes."""
+        self.number, self.rank = number, rank
+        super().__init__(name=f"NumberArray({number}, {rank})")
+
+    @property
+    def floats(self) -> Any:
+        """Type of the array of floats."""
+        return types.Array(types.float64, self.rank + 1, "C")
+
+
+@register_model(NumberArray)
+class _NumberArrayModel(models.StructModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, kind: NumberArray) -> None:
+        super().__init__(manager, kind, [("floats", kind.floats)])
+
+
+@intrinsic
+def as_lanes(context: Any, array: Any, width: Any) -> Any:
+    """Return the view of an array `(..., w)` as numbers of w lanes; `width` is a tuple of w."""
+    kind = NumberArray(Lanes(width.count), array.ndim - 1)
+
+    def write(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
+        view = cgutils.create_struct_proxy(kind)(context, builder)
+        view.floats = args[0]
+        # The view counts as a holder of the memory, which else could be freed under it.
+        context.nrt.incref(builder, kind.floats, args[0])
+        return view._getvalue()
+
+    return kind(kind.floats, width), write
+
+
+@infer_getattr
+class _Attributes(AttributeTemplate):  # type: ignore[misc]
+    """Types of the attributes: the shape."""
+
+    key = NumberArray
+
+    def resolve_shape(self, array: NumberArray) -> Any:
+        """Return the type of the shape, without the axis of a number's floats."""
+        return types.UniTuple(types.intp, array.rank)
+
+
+@lower_getattr(NumberArray, "shape")
+def _shape(context: Any, builder: Builder, kind: NumberArray, value: Value) -> Value:
+    view = cgutils.create_struct_proxy(kind)(context, builder, value=value)
+    array = arrayobj.make_array(kind.floats)(context, builder, view.floats)
+    lengths = cgutils.unpack_tuple(builder, array.shape, kind.rank + 1)[:-1]
+    return context.make_tuple(builder, types.UniTuple(types.intp, kind.rank), lengths)
+
+
+def _is_entry(array: Any, index: Any) -> bool:
+    """Return whether an index is of one number."""
+    parts = tuple(index) if isinstance(index, types.BaseTuple) else (index,)
+    whole = all(isinstance(part, types.Integer) for part in parts)
+    return isinstance(array, NumberArray) and whole and len(parts) == array.rank
+
+
+def _pointer(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
+    kind, index = sig.args[0], sig.args[1]
+    view = cgutils.create_struct_proxy(kind)(context, builder, value=args[0])
+    array = arrayobj.make_array(kind.floats)(context, builder, view.floats)
+    several = isinstance(index, types.BaseTuple)
+    parts = cgutils.unpack_tuple(builder, args[1], len(index)) if several else [args[1]]
+    given = list(index) if several else [index]
+    places = [
+        context.cast(builder, part, each, types.intp) for part, each in zip(parts, given, strict=True)
+    ]
+    places.append(context.get_constant(types.intp, 0))
+    return cgutils.get_item_pointer(context, builder, kind.floats, array, places, wraparound=False)
+
+
+@infer_global(operator.getitem)
+class _Item(AbstractTemplate):  # type: ignore[misc]
+    """Types of an entry, and of a slice or a row."""
+
+    def generic(self, args: Any, kws: Any) -> Any:
+        array, index = args
+        if not isinstance(array, NumberArray):
+            return None
+        if _is_entry(array, index):
+            return signature(array.number, *args)
+        part = get_array_index_type(array.floats, index)
+        return signature(NumberArray(array.number, part.result.ndim - 1), array, part.index)
+
+
+@lower_builtin(operator.getitem, NumberArray, types.Any)
+def _item(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
+    kind, index = sig.args
+    if sig.return_type == kind.number:
+        return kind.number.load(builder, _pointer(context, builder, sig, args))
+    view = cgutils.create_struct_proxy(kind)(context, builder, value=args[0])
+    slicing = signature(sig.return_type.floats, kind.floats, index)
+    part = context.get_function(operator.getitem, slicing)(builder, (view.floats, args[1]))
+    result = cgutils.create_struct_proxy(sig.return_type)(context, builder)
+    result.floats = part
+    return result._getvalue()
+
+
+@infer_global(operator.setitem)
+class _SetEntry(AbstractTemplate):  # type: ignore[misc]
+    def generic(self, args: Any, kws: Any) -> Any:
+        return signature(types.none, *args) if _is_entry(*args[:2]) else None
+
+
+@lower_builtin(operator.setitem, NumberArray, types.Any, types.Any)
+def _set_entry(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
+    number = sig.args[0].number
+    value = context.cast(builder, args[2], sig.args[2], number)
+    number.store(builder, value, _pointer(context, builder, sig, args))
+    return context.get_dummy_value()
+
+
+@intrinsic
+def _uniform(context: Any, values: Any) -> Any:
+    number = next(kind for kind in values if isinstance(kind, Number))
+    same = types.UniTuple(number, len(values))
+
+    def write(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
+        parts = cgutils.unpack_tuple(builder, args[0], len(values))
+        cast = [context.cast(builder, p, kind, number) for p, kind in zip(parts, values, strict=True)]
+        return context.make_tuple(builder, same, cast)
+
+    return same(values), write
+
+
+@implements(operator.getitem)
+def _entry_of_mixed(values: Any, index: Any) -> Any:
+    """Index tuples of numbers and floats in a loop, which numba allows where all are alike."""
+    mixed = isinstance(values, types.Tuple) and any(isinstance(kind, Number) for kind in values)
+    if not mixed or not isinstance(index, types.Integer):
+        return None
+    if not all(isinstance(kind, (Number, *PLAIN)) for kind in values):
+        return None
+    return lambda values, index: _uniform(values)[index]

@@ -1,0 +1,208 @@
+"""Lanes: the same quantity of several states in one register of the processor.
+
+One instruction works on all lanes. A comparison holds where it holds in all lanes, so that a
+branch is taken for all states or none; results that differ by lane are selected, not branched to.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from twin.kernels.jit import replacing
+from twin.kernels.linear_algebra import bring_pivot_up
+from twin.kernels.numbers.number import REAL, Builder, Number, Operand, Value, implements
+
+
+class Lanes(Number):
+    """Numbers of `width` states."""
+
+    @property
+    def form(self) -> ir.Type:
+        """LLVM's type of a value."""
+        return ir.VectorType(REAL, self.width)
+
+    @property
+    def floats(self) -> int:
+        """Number of floats of a value in memory."""
+        return self.width
+
+    def spread(self, builder: Builder, value: Value) -> Value:
+        """Return the number that is a float in all lanes."""
+        none, index = ir.Constant(self.form, ir.Undefined), ir.IntType(32)
+        first = builder.insert_element(none, value, ir.Constant(index, 0))
+        zeros = ir.Constant(ir.VectorType(index, self.width), [0] * self.width)
+        return builder.shuffle_vector(first, none, zeros)
+
+    def arithmetic(self, builder: Builder, name: str, a: Operand, b: Operand) -> Value:
+        """Return the result of "fadd", "fsub", "fmul" or "fdiv", lane by lane."""
+        return getattr(builder, name)(self.lanes(builder, a), self.lanes(builder, b))
+
+    def negative(self, builder: Builder, value: Value) -> Value:
+        """Return the number with the other sign."""
+        return builder.fneg(value)
+
+    def compare(self, builder: Builder, sign: str, a: Operand, b: Operand) -> Value:
+        """Return one bit: whether a comparison holds in all lanes; never with NaN."""
+        bits = self.mask(builder, sign, self.lanes(builder, a), self.lanes(builder, b))
+        whole = ir.IntType(self.width)
+        return builder.icmp_unsigned("==", builder.bitcast(bits, whole), ir.Constant(whole, -1))
+
+    def mask(self, builder: Builder, sign: str, a: Value, b: Value) -> Value:
+        """Return one bit per lane."""
+        return builder.fcmp_ordered(sign, a, b)
+
+    def load(self, builder: Builder, pointer: Value) -> Value:
+        """Return the number at a pointer to floats."""
+        value = builder.load(builder.bitcast(pointer, self.form.as_pointer()))
+        value.align = 8
+        return value
+
+    def store(self, builder: Builder, value: Value, pointer: Value) -> None:
+        """Write a number to a pointer to floats."""
+        stored = builder.store(value, builder.bitcast(pointer, self.form.as_pointer()))
+        stored.align = 8
+
+    def lanes(self, builder: Builder, operand: Operand) -> Value:
+        """Return an operand in lanes."""
+        return self.spread(builder, operand.value) if operand.plain else operand.value
+
+    def call(self, builder: Builder, name: str, value: Value) -> Value:
+        """Return the value of a function that LLVM has for vectors, such as "sqrt"."""
+        kind = ir.FunctionType(self.form, [self.form])
+        full = f"llvm.{name}.v{self.width}f64"
+        return builder.call(cgutils.get_or_insert_function(builder.module, kind, full), [value])
+
+
+def _vector_function(python: Any, name: str) -> None:
+    """Register a function that LLVM has for vectors."""
+
+    @intrinsic
+    def vector(context: Any, x: Any) -> Any:
+        def write(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
+            return sig.args[0].call(builder, name, args[0])
+
+        return x(x), write
+
+    @implements(python)
+    def choose(x: Any) -> Any:
+        return (lambda x: vector(x)) if isinstance(x, Lanes) else None
+
+
+_vector_function(math.sqrt, "sqrt")
+_vector_function(abs, "fabs")
+
+
+@intrinsic
+def lane(context: Any, x: Any, k: Any) -> Any:
+    """Return lane k of a number as a float."""
+
+    def write(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
+        return builder.extract_element(args[0], builder.trunc(args[1], ir.IntType(32)))
+
+    return types.float64(x, types.int64), write
+
+
+@intrinsic
+def with_lane(context: Any, x: Any, k: Any, value: Any) -> Any:
+    """Return a number with another value in lane k."""
+
+    def write(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
+        place = builder.trunc(args[1], ir.IntType(32))
+        return builder.insert_element(args[0], args[2], place)
+
+    return x(x, types.int64, types.float64), write
+
+
+@intrinsic
+def where_larger(context: Any, x: Any, y: Any, a: Any, b: Any) -> Any:
+    """Return, lane by lane, a where x > y and b elsewhere."""
+
+    def write(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
+        return builder.select(sig.args[0].mask(builder, ">", args[0], args[1]), args[2], args[3])
+
+    return a(x, y, a, b), write
+
+
+def _function_of_each(python: Any) -> None:
+    """Register a function of one float that is called lane by lane."""
+
+    @implements(python)
+    def choose(x: Any) -> Any:
+        if not isinstance(x, Lanes):
+            return None
+        width = x.width
+
+        def each(x: Any) -> Any:
+            result = x
+            for k in range(width):
+                result = with_lane(result, k, python(lane(x, k)))
+            return result
+
+        return each
+
+
+for _python in (math.sin, math.cos, math.acos, round):
+    _function_of_each(_python)
+
+
+@implements(math.atan2)
+def _atan2(y: Any, x: Any) -> Any:
+    if not (isinstance(y, Lanes) and isinstance(x, Lanes)):
+        return None
+    width = x.width
+
+    def each(y: Any, x: Any) -> Any:
+        result = x
+        for k in range(width):
+            result = with_lane(result, k, math.atan2(lane(y, k), lane(x, k)))
+        return result
+
+    return each
+
+
+@implements(math.isfinite)
+def _isfinite(x: Any) -> Any:
+    # Inf minus inf and NaN minus NaN are not zero.
+    return (lambda x: x - x == 0.0) if isinstance(x, Lanes) else None
+
+
+@implements(min)
+def _min(a: Any, b: Any) -> Any:
+    if isinstance(b, Lanes):
+        return lambda a, b: where_larger(b, 0.0 * b + a, 0.0 * b + a, b)
+    return None
+
+
+@implements(max)
+def _max(a: Any, b: Any) -> Any:
+    if isinstance(b, Lanes):
+        return lambda a, b: where_larger(0.0 * b + a, b, 0.0 * b + a, b)
+    return None
+
+
+def _in_lanes(matrix: Any, *_: Any) -> bool:
+    return isinstance(getattr(matrix, "number", None), Lanes)
+
+
+@replacing(bring_pivot_up, _in_lanes)
+def lanes_bring_pivot_up(matrix: Any, right: Any, j: int, size: int) -> float:
+    """Bring the largest entry of column j up, lane by lane; return 0 where a lane has no pivot.
+
+    The sign of the determinant is lost: lanes differ in it.
+    """
+    for i in range(j + 1, size):
+        upper, lower = abs(matrix[j, j]), abs(matrix[i, j])
+        for k in range(j, size):
+            a, b = matrix[j, k], matrix[i, k]
+            matrix[j, k] = where_larger(lower, upper, b, a)
+            matrix[i, k] = where_larger(lower, upper, a, b)
+        a, b = right[j], right[i]
+        right[j] = where_larger(lower, upper, b, a)
+        right[i] = where_larger(lower, upper, a, b)
+    return 1.0 if abs(matrix[j, j]) > 0.0 else 0.0
