@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.model.lanes import FEWEST_STATES, lane_count, lanes_kernel, run_in_lanes
+from twin.model.lanes import FEWEST_STATES, MOST_LANES, lane_count, lanes_kernel, run_in_lanes
 
 SMALLEST_CHUNK = 1024
 """States below which handing work to a thread (some 100 us) costs more than it saves."""
@@ -70,7 +70,11 @@ def run_batch(
         part_kernel = kernel
     if chunks < 2:
         return int(part_kernel(*constants, *arrays))
-    edges: list[int] = np.linspace(0, size, chunks + 1).astype(int).tolist()
+    # Edges between groups of lanes, so that the same states share a group on any number of threads.
+    edges: list[int] = (
+        (np.linspace(0, size, chunks + 1) // MOST_LANES * MOST_LANES).astype(int).tolist()
+    )
+    edges[-1] = size
     parts = [tuple(array[start:stop] for array in arrays) for start, stop in pairwise(edges)]
     failures = on_threads(part_kernel, [(*constants, *part) for part in parts])
     for start, failed in zip(edges[:-1], failures, strict=True):

@@ -11,6 +11,8 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 
+MOST_LANES = 8
+
 FEWEST_STATES = 1024
 """States from which on lanes are used: fewer take less time than to load their kernels."""
 

@@ -1,4 +1,7 @@
-"""A batch gives bit for bit what single states give, on any number of threads."""
+"""A batch gives what single states give, on any number of threads and lanes.
+
+Bit for bit on threads, to rounding in lanes.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,8 @@ import pytest
 
 import twin
 from twin.errors import ForwardKinematicsError, UnreachablePoseError
-from twin.model import batch
+from twin.kernels.kinematics.inverse import inverse_kinematics_batch
+from twin.model import batch, lanes
 from twin.platform import Platform
 
 
@@ -47,6 +51,25 @@ CALLS: dict[str, Callable[[Platform, States], Any]] = {
 }
 
 
+COUNT = 1031
+"""A prime: the last group of lanes is not full."""
+
+SAME = 1e-13
+"""Relative to the largest entry: fused multiplications differ in their rounding."""
+
+PAIRS = [
+    *((name, "forward_dynamics") for name in twin.machine_names()),
+    *(
+        (name, call)
+        for name in ("rss", "driving_simulator")
+        for call in ("inverse_kinematics", "jacobian_derivative", "inverse_dynamics", "energy")
+    ),
+    ("rss", "mass_matrix"),
+    ("rss", "jacobian"),
+]
+"""Machines and calls: all kinds of legs, and calls on those with most branches."""
+
+
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Split batches of this size, for fewer states."""
@@ -69,11 +92,11 @@ def test_threads_change_nothing(
 ) -> None:
     many = States(*(np.tile(rows, (11, 1)) for rows in states))
     assert len(many[0]) > 5 * batch.SMALLEST_CHUNK, "too few states to be split"
+    monkeypatch.setattr(batch, "lane_count", lambda: 1)
+    monkeypatch.setattr(batch, "usable_cores", lambda: 1)
+    alone = call(platform, many)
     monkeypatch.setattr(batch, "usable_cores", lambda: cores)
-    np.testing.assert_array_equal(
-        call(platform, many).reshape(11, len(states.pose), -1)[[0, 4, 10]],
-        np.tile(call(platform, states).reshape(len(states.pose), -1), (3, 1, 1)),
-    )
+    np.testing.assert_array_equal(call(platform, many), alone)
 
 
 def test_first_failure_is_named_from_any_thread(
@@ -127,3 +150,53 @@ def test_arguments_are_left_alone(platform: Platform, states: Any) -> None:
 def test_a_limit_of_threads_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
     assert batch.usable_cores.__wrapped__() == 1
+
+
+@pytest.mark.parametrize(("platform", "call"), PAIRS, indirect=["platform"])
+def test_lanes_agree_with_single_states(
+    platform: Platform, states: Any, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = States(*(np.resize(rows, (COUNT, rows.shape[1])) for rows in states))
+    found = CALLS[call](platform, many)
+    monkeypatch.setattr(batch, "lane_count", lambda: 1)
+    expected = CALLS[call](platform, many)
+    atol = SAME * float(np.abs(expected).max())
+    np.testing.assert_allclose(found, expected, rtol=0.0, atol=atol)
+
+
+@pytest.mark.quick
+def test_lanes_are_used_from_a_size_on(srspm: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+    used: list[int] = []
+
+    def note(*arguments: Any) -> int:
+        used.append(len(arguments[-1]))
+        return -1
+
+    monkeypatch.setattr(batch, "run_in_lanes", note)
+    for size in (lanes.FEWEST_STATES - 1, lanes.FEWEST_STATES):
+        srspm.energy(np.tile(srspm.home, (size, 1)), np.zeros(6))
+    assert sum(used) == (lanes.FEWEST_STATES if lanes.lane_count() > 1 else 0)
+
+
+@pytest.mark.quick
+def test_number_of_lanes_is_a_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert lanes.lane_count() in (2, 4, 8)
+    monkeypatch.setenv("TWIN_LANES", "1")
+    assert lanes.lane_count.__wrapped__() == 1
+
+
+def test_a_failing_state_fails_alone() -> None:
+    rss = twin.load("rss")
+    poses = np.tile(rss.home, (COUNT, 1))
+    good = rss.inverse_kinematics(poses)
+    bad = [700, COUNT - 1]
+    poses[bad, 2] = 5.0
+    with pytest.raises(UnreachablePoseError) as caught:
+        rss.inverse_kinematics(poses)
+    assert caught.value.data["index"] == bad[0]
+    found = np.empty_like(good)
+    failed = batch.run_batch(inverse_kinematics_batch, (rss.constants.legs,), (poses, found))
+    assert failed == bad[0]
+    assert np.isnan(found[bad]).all()
+    rest = np.delete(np.arange(COUNT), bad)
+    np.testing.assert_allclose(found[rest], good[rest], rtol=0.0, atol=SAME)

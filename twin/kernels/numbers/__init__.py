@@ -1,1 +1,1 @@
-"""Numbers that kernels take in place of floats: lanes of several states, values with derivatives."""
+"""Numbers that kernels take in place of floats: lanes of states, values with derivatives."""

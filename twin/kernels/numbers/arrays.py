@@ -8,9 +8,10 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.imputils import lower_getattr
+from numba.core.typing.arraydecl import get_array_index_type
 from numba.core.typing.templates import (
     AbstractTemplate,
     AttributeTemplate,
@@ -18,9 +19,7 @@ from numba.core.typing.templates import (
     infer_global,
     signature,
 )
-from numba.core.imputils import lower_getattr
 from numba.extending import intrinsic, lower_builtin, models, register_model
-from numba.core.typing.arraydecl import get_array_index_type
 from numba.np import arrayobj
 
 from twin.kernels.numbers.lanes import Lanes
@@ -96,7 +95,8 @@ def _pointer(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
     parts = cgutils.unpack_tuple(builder, args[1], len(index)) if several else [args[1]]
     given = list(index) if several else [index]
     places = [
-        context.cast(builder, part, each, types.intp) for part, each in zip(parts, given, strict=True)
+        context.cast(builder, part, each, types.intp)
+        for part, each in zip(parts, given, strict=True)
     ]
     places.append(context.get_constant(types.intp, 0))
     return cgutils.get_item_pointer(context, builder, kind.floats, array, places, wraparound=False)
@@ -150,7 +150,9 @@ def _uniform(context: Any, values: Any) -> Any:
 
     def write(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
         parts = cgutils.unpack_tuple(builder, args[0], len(values))
-        cast = [context.cast(builder, p, kind, number) for p, kind in zip(parts, values, strict=True)]
+        cast = [
+            context.cast(builder, p, kind, number) for p, kind in zip(parts, values, strict=True)
+        ]
         return context.make_tuple(builder, same, cast)
 
     return same(values), write

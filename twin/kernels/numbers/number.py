@@ -1,9 +1,9 @@
 """Base of the number types: what kernels compute with in place of floats.
 
 A kernel is written once, for floats. Numba compiles it for any type that has the operators of a
-float, so a type of numbers needs no change to the kernel. Such a type is a subclass of `Number`; its
-methods write the instructions of each operation. Operators, comparisons and casts are registered
-here, once for all types.
+float, so a type of numbers needs no change to the kernel. Such a type is a subclass of `Number`;
+its methods write the instructions of each operation. Operators, comparisons and casts are
+registered here, once for all types.
 """
 
 from __future__ import annotations
@@ -137,21 +137,19 @@ def _binary(function: Any, result: Any, write: Any) -> None:
         lower_builtin(function, *pair)(lower)
 
 
+def _arithmetic(name: str) -> Any:
+    return lambda number, builder, a, b: number.arithmetic(builder, name, a, b)
+
+
+def _comparison(sign: str) -> Any:
+    return lambda number, builder, a, b: number.compare(builder, sign, a, b)
+
+
 for _name in ("add", "sub", "mul", "truediv"):
-    for _prefix in ("", "i"):
-        _binary(
-            getattr(operator, _prefix + _name),
-            None,
-            lambda number, builder, a, b, name=f"f{_name.removeprefix('true')}": number.arithmetic(
-                builder, name, a, b
-            ),
-        )
+    for _full in (_name, f"i{_name}"):
+        _binary(getattr(operator, _full), None, _arithmetic(f"f{_name.removeprefix('true')}"))
 for _name, _sign in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">="), ("eq", "==")):
-    _binary(
-        getattr(operator, _name),
-        types.boolean,
-        lambda number, builder, a, b, sign=_sign: number.compare(builder, sign, a, b),
-    )
+    _binary(getattr(operator, _name), types.boolean, _comparison(_sign))
 
 
 @infer_global(operator.neg)
