@@ -62,21 +62,19 @@ def run_batch(
     """
     size = len(arrays[0])
     chunks = min(usable_cores(), size // SMALLEST_CHUNK)
+    part_kernel, shared = kernel, constants
     in_lanes = lanes_kernel(kernel) if size >= FEWEST_STATES and lane_count() > 1 else None
     if in_lanes is not None:
-        part_kernel = partial(run_in_lanes, kernel, in_lanes, constants)
-        constants = ()
-    else:
-        part_kernel = kernel
+        part_kernel, shared = partial(run_in_lanes, kernel, in_lanes, constants), ()
     if chunks < 2:
-        return int(part_kernel(*constants, *arrays))
+        return int(part_kernel(*shared, *arrays))
     # Edges between groups of lanes, so that the same states share a group on any number of threads.
     edges: list[int] = (
         (np.linspace(0, size, chunks + 1) // MOST_LANES * MOST_LANES).astype(int).tolist()
     )
     edges[-1] = size
     parts = [tuple(array[start:stop] for array in arrays) for start, stop in pairwise(edges)]
-    failures = on_threads(part_kernel, [(*constants, *part) for part in parts])
+    failures = on_threads(part_kernel, [(*shared, *part) for part in parts])
     for start, failed in zip(edges[:-1], failures, strict=True):
         if failed >= 0:
             return start + int(failed)

@@ -19,11 +19,12 @@ from numba.core.typing.templates import (
     infer_global,
     signature,
 )
-from numba.extending import intrinsic, lower_builtin, models, register_model
+from numba.extending import lower_builtin, models, register_model
 from numba.np import arrayobj
 
+from twin.kernels.numbers.dual import Dual
 from twin.kernels.numbers.lanes import Lanes
-from twin.kernels.numbers.number import PLAIN, Builder, Number, Value, implements
+from twin.kernels.numbers.number import PLAIN, Builder, Number, Value, implements, written
 
 
 class NumberArray(types.Type):  # type: ignore[misc]
@@ -46,10 +47,9 @@ class _NumberArrayModel(models.StructModel):  # type: ignore[misc]
         super().__init__(manager, kind, [("floats", kind.floats)])
 
 
-@intrinsic
-def as_lanes(context: Any, array: Any, width: Any) -> Any:
-    """Return the view of an array `(..., w)` as numbers of w lanes; `width` is a tuple of w."""
-    kind = NumberArray(Lanes(width.count), array.ndim - 1)
+def _view_as(number: Number, array: Any, width: Any) -> Any:
+    """Return signature and writer of the view of an array as numbers."""
+    kind = NumberArray(number, array.ndim - 1)
 
     def write(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
         view = cgutils.create_struct_proxy(kind)(context, builder)
@@ -59,6 +59,18 @@ def as_lanes(context: Any, array: Any, width: Any) -> Any:
         return view._getvalue()
 
     return kind(kind.floats, width), write
+
+
+@written
+def as_duals(context: Any, array: Any, width: Any) -> Any:
+    """Return the view of an array `(..., 1 + w)` as values with w derivatives each."""
+    return _view_as(Dual(width.count), array, width)
+
+
+@written
+def as_lanes(context: Any, array: Any, width: Any) -> Any:
+    """Return the view of an array `(..., w)` as numbers of w lanes; `width` is a tuple of w."""
+    return _view_as(Lanes(width.count), array, width)
 
 
 @infer_getattr
@@ -143,7 +155,7 @@ def _set_entry(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
     return context.get_dummy_value()
 
 
-@intrinsic
+@written
 def _uniform(context: Any, values: Any) -> Any:
     number = next(kind for kind in values if isinstance(kind, Number))
     same = types.UniTuple(number, len(values))

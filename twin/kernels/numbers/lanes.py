@@ -12,11 +12,10 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
 from twin.kernels.jit import replacing
 from twin.kernels.linear_algebra import bring_pivot_up
-from twin.kernels.numbers.number import REAL, Builder, Number, Operand, Value, implements
+from twin.kernels.numbers.number import REAL, Builder, Number, Operand, Value, implements, written
 
 
 class Lanes(Number):
@@ -82,7 +81,7 @@ class Lanes(Number):
 def _vector_function(python: Any, name: str) -> None:
     """Register a function that LLVM has for vectors."""
 
-    @intrinsic
+    @written
     def vector(context: Any, x: Any) -> Any:
         def write(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
             return sig.args[0].call(builder, name, args[0])
@@ -98,7 +97,7 @@ _vector_function(math.sqrt, "sqrt")
 _vector_function(abs, "fabs")
 
 
-@intrinsic
+@written
 def lane(context: Any, x: Any, k: Any) -> Any:
     """Return lane k of a number as a float."""
 
@@ -108,7 +107,7 @@ def lane(context: Any, x: Any, k: Any) -> Any:
     return types.float64(x, types.int64), write
 
 
-@intrinsic
+@written
 def with_lane(context: Any, x: Any, k: Any, value: Any) -> Any:
     """Return a number with another value in lane k."""
 
@@ -119,7 +118,7 @@ def with_lane(context: Any, x: Any, k: Any, value: Any) -> Any:
     return x(x, types.int64, types.float64), write
 
 
-@intrinsic
+@written
 def where_larger(context: Any, x: Any, y: Any, a: Any, b: Any) -> Any:
     """Return, lane by lane, a where x > y and b elsewhere."""
 

@@ -19,11 +19,14 @@ from numba import types
 from numba.core.imputils import lower_cast
 from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import lower_builtin, models, overload, register_model
+from numba.extending import intrinsic, lower_builtin, models, overload, register_model
 
 REAL = ir.DoubleType()
 BIT = ir.IntType(1)
 PLAIN = (types.Float, types.Integer)
+
+written: Any = intrinsic
+"""Decorator of a function that returns its type and the writer of its instructions."""
 
 Value = Any
 """An LLVM value"""
