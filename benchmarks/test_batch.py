@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import pytest
 
+from twin.model import batch
+
 
 @pytest.mark.benchmark(group="Platform.forward_dynamics, 4096 states, all cores")
 def test_forward_dynamics(benchmark, platform, states):
     arguments = [states[name] for name in ("pose", "twist", "forces", "wrench")]
     benchmark(platform.forward_dynamics, *arguments, deflection=states["deflection"])
+
+
+@pytest.mark.benchmark(group="Platform.forward_dynamics, 4096 states, all cores")
+def test_forward_dynamics_without_lanes(benchmark, platform, states, monkeypatch):
+    monkeypatch.setattr(batch, "lane_count", lambda: 1)
+    test_forward_dynamics(benchmark, platform, states)
+
+
+@pytest.mark.benchmark(group="all derivatives of forward dynamics, one state")
+def test_derivatives(benchmark, platform, states):
+    arguments = [states[name][0] for name in ("pose", "twist", "forces", "wrench")]
+    benchmark(platform.forward_dynamics_derivatives, *arguments, deflection=states["deflection"][0])
 
 
 @pytest.mark.benchmark(group="Platform.forward_kinematics, 4096 states, all cores")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from twin.analysis.workspace.analysis import Workspace
     from twin.control.linear import LinearMachine
     from twin.machine.payload import Occupant
+    from twin.model.derivatives import Derivatives
     from twin.model.engine import Engine
     from twin.motion import Motion
     from twin.simulation.trajectory import Trajectory
@@ -121,6 +122,38 @@ class Platform(MachineModel):
 
         return static_payload(self, **options)
 
+    def forward_dynamics_derivatives(
+        self, pose: Any, twist: Any, forces: Any, wrench: Any = None, *, deflection: Any = None
+    ) -> Derivatives:
+        """Return the exact derivatives of `forward_dynamics` by everything that it depends on.
+
+        See `twin.model.derivatives` for their shapes, units and errors.
+        """
+        from twin.model.derivatives import forward_dynamics_derivatives
+
+        return forward_dynamics_derivatives(
+            self, pose, twist, forces, wrench, deflection=deflection
+        )
+
+    def inverse_dynamics_derivatives(
+        self,
+        pose: Any,
+        twist: Any,
+        acceleration: Any,
+        wrench: Any = None,
+        *,
+        deflection: Any = None,
+    ) -> Derivatives:
+        """Return the exact derivatives of `inverse_dynamics` by everything that it depends on.
+
+        See `twin.model.derivatives` for their shapes, units and errors.
+        """
+        from twin.model.derivatives import inverse_dynamics_derivatives
+
+        return inverse_dynamics_derivatives(
+            self, pose, twist, acceleration, wrench, deflection=deflection
+        )
+
     def linearise(self, pose: Any = None, wrench: Any = None) -> LinearMachine:
         """Return the small motions of the machine held still at a pose `(7,)`, default home.
 
@@ -130,7 +163,6 @@ class Platform(MachineModel):
         Raises:
             InputError: wrong shape, not finite, a pose the machine cannot have.
             SingularPoseError: the pose is singular.
-            StateError: a `LinearisationError`, where the slopes do not settle.
         """
         from twin.control.linear import linearise
 

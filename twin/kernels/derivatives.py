@@ -1,7 +1,7 @@
 """Derivatives of forward and inverse dynamics, exact: the kernels of one state on dual numbers.
 
 Variables, in this order: displacement of the reference point and rotation vector of the platform
-(6, base axes), twist (6), deflection (2k), inputs (actuator forces or accelerations), wrench (6) and
+(6, base axes), twist (6), deflection (2k), inputs (actuator forces or accelerations), wrench (6),
 gravity (3). As many at a time as a dual has derivatives.
 """
 
@@ -25,9 +25,6 @@ from twin.kernels.quaternions import quaternion_rate
 
 Width = tuple[int, ...]
 """A tuple with one entry per derivative of a dual"""
-
-WITHOUT_DEFLECTION_AND_INPUTS = 21
-"""Variables: pose, twist, wrench and gravity."""
 
 
 class States(NamedTuple):

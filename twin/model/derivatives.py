@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, flatten_batch
-from twin.model.lanes import lane_count
-from twin.model.machine_model import MachineModel
+from twin.basics.arrays import FloatArray, as_floats
 from twin.model.evaluation import no_solution
+from twin.model.lanes import lane_count
+from twin.model.machine_model import MachineModel, six_or_zero
 
 FEWEST_SLOPES = 4
 """Derivatives of a dual: fewer do not pay, whatever the processor."""
@@ -64,10 +64,14 @@ def forward_dynamics_derivatives(
     """
     from twin.kernels.derivatives import forward_dynamics_slopes
 
-    given = as_floats(forces, "forces", platform.n_actuators)
-    size = 6 + platform.n_deflections
-    states = {"pose": pose, "twist": twist, "deflection": deflection, "wrench": wrench}
-    return _derivatives(platform, forward_dynamics_slopes, states, given, size)
+    states = {
+        "pose": pose,
+        "twist": twist,
+        "deflection": deflection,
+        "forces": as_floats(forces, "forces", platform.n_actuators),
+        "wrench": six_or_zero(wrench, "wrench"),
+    }
+    return _derivatives(platform, forward_dynamics_slopes, states, 6 + platform.n_deflections)
 
 
 def inverse_dynamics_derivatives(
@@ -96,28 +100,31 @@ def inverse_dynamics_derivatives(
     """
     from twin.kernels.derivatives import inverse_dynamics_slopes
 
-    given = as_floats(acceleration, "acceleration", 6)
-    states = {"pose": pose, "twist": twist, "deflection": deflection, "wrench": wrench}
-    return _derivatives(platform, inverse_dynamics_slopes, states, given, platform.n_actuators)
+    states = {
+        "pose": pose,
+        "twist": twist,
+        "deflection": deflection,
+        "acceleration": acceleration,
+        "wrench": six_or_zero(wrench, "wrench"),
+    }
+    return _derivatives(platform, inverse_dynamics_slopes, states, platform.n_actuators)
 
 
 def _derivatives(
-    platform: MachineModel, kernel: Any, states: dict[str, Any], inputs: FloatArray, size: int
+    platform: MachineModel, kernel: Any, states: dict[str, Any], size: int
 ) -> Derivatives:
     """Return the derivatives of `size` results that a kernel computes."""
     from twin.kernels.derivatives import States
 
-    shape, (poses, twists, deflections, given, wrenches) = platform.checked_states(
-        states["pose"], states["twist"], states["deflection"], inputs=inputs, wrench=states["wrench"]
-    )
-    columns = np.cumsum([6, 6, deflections.shape[1], given.shape[1], 6, 3])
-    out = np.empty((len(poses), size, columns[-1]))
+    shape, arrays = platform.checked_states(**states)
+    columns = np.cumsum([6, *(array.shape[1] for array in arrays[1:]), 3])
+    out = np.empty((len(arrays[0]), size, columns[-1]))
     width = (0,) * max(lane_count(), FEWEST_SLOPES)
-    batch = States(poses, twists, deflections, given, wrenches)
-    failed = kernel(platform.constants.body, platform.constants.legs, width, batch, out)
+    body, legs, _ = platform.constants
+    failed = kernel(body, legs, width, States(*arrays), out)
     if failed >= 0 or not np.isfinite(out).all():
         bad = ~np.isfinite(out).all(axis=(1, 2))
         index = failed if failed >= 0 else int(np.argmax(bad))
-        raise no_solution(platform.constants.legs, index, poses[index])
+        raise no_solution(legs, index, arrays[0][index])
     parts = np.split(out.reshape((*shape, size, columns[-1])), columns[:-1], axis=-1)
     return Derivatives(*parts)

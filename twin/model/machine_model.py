@@ -142,7 +142,7 @@ class MachineModel:
             UnreachablePoseError: a leg cannot reach a pose.
             SingularPoseError: a crank and its rod are stretched or folded.
         """
-        shape, (poses, twists, _) = self._states(pose, twist, None)
+        shape, (poses, twists, _) = self.checked_states(pose, twist, None)
         return self._run(jacobian_derivative_batch, shape, [poses, twists], self.n_actuators, 6)
 
     def constraints(self, pose: Any) -> FloatArray:
@@ -168,8 +168,8 @@ class MachineModel:
         """
         shape, arrays = flatten_batch(
             pose=as_pose(pose),
-            twist=_six(twist, "twist"),
-            acceleration=_six(acceleration, "acceleration"),
+            twist=six_or_zero(twist, "twist"),
+            acceleration=six_or_zero(acceleration, "acceleration"),
         )
         if self.dof < 6 and len(arrays[0]):
             arrays = list(constrained(self.constants.legs, *arrays))
@@ -199,7 +199,7 @@ class MachineModel:
         if acceleration is None:
             acceleration = self.constrain(pose, motion).acceleration
         added = np.zeros(k) if deflection_acceleration is None else deflection_acceleration
-        shape, arrays = self._states(
+        shape, arrays = self.checked_states(
             pose,
             motion,
             deflection,
@@ -258,7 +258,7 @@ class MachineModel:
             UnreachablePoseError: a leg cannot reach a pose.
             SingularPoseError: a leg lies along its universal joint's first axis.
         """
-        shape, arrays = self._states(pose, REST, deflection)
+        shape, arrays = self.checked_states(pose, REST, deflection)
         return self._run(mass_matrix_batch, shape, arrays, 6, 6)
 
     def forward_dynamics(
@@ -274,12 +274,12 @@ class MachineModel:
             UnreachablePoseError: a leg cannot reach a pose.
             SingularPoseError: a leg lies along its universal joint's first axis.
         """
-        shape, arrays = self._states(
+        shape, arrays = self.checked_states(
             pose,
             twist,
             deflection,
             forces=as_floats(forces, "forces", self.n_actuators),
-            wrench=_six(wrench, "wrench"),
+            wrench=six_or_zero(wrench, "wrench"),
         )
         return self._run(forward_dynamics_batch, shape, arrays, 6 + self.n_deflections)
 
@@ -302,12 +302,12 @@ class MachineModel:
             UnreachablePoseError: a leg cannot reach a pose.
             SingularPoseError: the Jacobian is singular, or a leg lies along its first axis.
         """
-        shape, arrays = self._states(
+        shape, arrays = self.checked_states(
             pose,
             twist,
             deflection,
             acceleration=acceleration,
-            wrench=_six(wrench, "wrench"),
+            wrench=six_or_zero(wrench, "wrench"),
         )
         return self._run(inverse_dynamics_batch, shape, arrays, self.n_actuators)
 
@@ -343,7 +343,7 @@ class MachineModel:
             check_constraints(self.constants.legs, poses)
         return shape, poses
 
-    def _states(
+    def checked_states(
         self, pose: Any, twist: Any, deflection: Any, **others: Any
     ) -> tuple[tuple[int, ...], list[FloatArray]]:
         """Return batch shape and checked arrays: poses, twists, deflection, and the others."""
@@ -371,11 +371,11 @@ class MachineModel:
         return out.reshape((*shape, *row))
 
     def _energies(self, pose: Any, twist: Any, deflection: Any) -> FloatArray:
-        shape, arrays = self._states(pose, twist, deflection)
+        shape, arrays = self.checked_states(pose, twist, deflection)
         return self._run(energy_batch, shape, arrays, 3)
 
 
-def _six(value: Any, field: str) -> FloatArray:
+def six_or_zero(value: Any, field: str) -> FloatArray:
     """Return a checked twist, acceleration or wrench `(..., 6)`; None: zero."""
     return as_floats(REST if value is None else value, field, 6)
 

@@ -38,10 +38,6 @@ def test_nothing_moves_at_rest(platform: Platform) -> None:
     np.testing.assert_allclose(found, 0.0, rtol=0.0, atol=1e-10)
 
 
-def test_slopes_settle(linear: LinearMachine) -> None:
-    assert linear.accuracy < 1e-9
-
-
 def test_accelerations_of_a_small_state(platform: Platform, linear: LinearMachine) -> None:
     """The nonlinear acceleration differs by the square of the state."""
     random = np.random.default_rng(2)

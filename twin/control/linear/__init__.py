@@ -1,13 +1,12 @@
 """Machines linearised about a pose of rest, and designs on them: LQR, H-infinity loop shaping."""
 
 from twin.control.linear.drives import driven_system, with_delay, with_drives, with_lag
-from twin.control.linear.linearise import LinearisationError, linearise
+from twin.control.linear.linearise import linearise
 from twin.control.linear.machine import LinearMachine, Rest, rest_at
 from twin.control.linear.state_space import StateSpace, sampled
 
 __all__ = [
     "LinearMachine",
-    "LinearisationError",
     "Rest",
     "StateSpace",
     "driven_system",

@@ -157,8 +157,6 @@ class LinearMachine:
     """`(m, 3)` E_b"""
     free: FloatArray
     """`(6, m)` displacement of the platform per coordinate"""
-    accuracy: float = 0.0
-    """relative disagreement of the last two levels of the differences"""
     lag: FloatArray = field(default_factory=lambda: np.zeros(0))
     """`(n,)` time constants [s] of the current loops, empty: none"""
     delay: float = 0.0

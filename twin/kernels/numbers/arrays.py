@@ -94,7 +94,8 @@ def _shape(context: Any, builder: Builder, kind: NumberArray, value: Value) -> V
 
 def _is_entry(array: Any, index: Any) -> bool:
     """Return whether an index is of one number."""
-    parts = tuple(index) if isinstance(index, types.BaseTuple) else (index,)
+    several: Any = index if isinstance(index, types.BaseTuple) else (index,)
+    parts = tuple(several)
     whole = all(isinstance(part, types.Integer) for part in parts)
     return isinstance(array, NumberArray) and whole and len(parts) == array.rank
 

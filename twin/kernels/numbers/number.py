@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from llvmlite import ir
 from numba import types
 from numba.core.imputils import lower_cast
-from numba.core.typeconv import Conversion
+from numba.core.typeconv.castgraph import Conversion
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, overload, register_model
 
@@ -43,7 +43,7 @@ class Operand(NamedTuple):
 
 
 class _NumberModel(models.PrimitiveModel):  # type: ignore[misc]
-    """How numba keeps a number: as one value of its form."""
+    """Memory of a number in compiled code: one value of its form."""
 
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, kind.form)

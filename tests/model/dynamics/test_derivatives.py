@@ -1,0 +1,113 @@
+"""Derivatives of forward and inverse dynamics, against differences and against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import twin
+from twin.errors import UnreachablePoseError
+from twin.model.derivatives import Derivatives
+from twin.platform import Platform
+from twin.rotations import displaced, displacement
+
+SAME = 1e-7
+"""Relative: differences of the step 1e-3 and their rounding."""
+
+MANY = slice(0, 200, 40)
+"""Of the random states."""
+
+
+def along(found: Derivatives, **moved: Any) -> Any:
+    """Return the rate of the results when the variables move at given rates."""
+    parts = found._asdict()
+    return sum(parts[name] @ rate for name, rate in moved.items())
+
+
+def test_forward_dynamics(platform: Platform, states: Any, derivative: Callable[..., Any]) -> None:
+    """Along a random direction that the machine's constraints allow."""
+    random = np.random.default_rng(5)
+    for row in zip(*(rows[MANY] for rows in states), strict=True):
+        pose, twist, _, forces, wrench, deflection = row
+        push, turn = random.normal(size=(2, 6)) * np.abs(twist).max()
+        more = random.normal(size=len(forces)) * np.abs(forces).max()
+        load, inner = random.normal(size=6), 1e-2 * random.normal(size=len(deflection))
+
+        def motion(t: float, pose: Any = pose, twist: Any = twist) -> Any:
+            moved = displaced(pose, (t * push)[None])[0]  # noqa: B023
+            return platform.constrain(moved, twist + t * turn)  # noqa: B023
+
+        def accelerations(t: float) -> Any:
+            at = motion(t)
+            return platform.forward_dynamics(
+                at.pose,
+                at.twist,
+                forces + t * more,  # noqa: B023
+                wrench + t * load,  # noqa: B023
+                deflection=deflection + t * inner,  # noqa: B023
+            )
+
+        found = platform.forward_dynamics_derivatives(
+            pose, twist, forces, wrench, deflection=deflection
+        )
+        rate = along(
+            found,
+            pose=derivative(lambda t: displacement(motion(t).pose, pose), 1e-3),  # noqa: B023
+            twist=derivative(lambda t: motion(t).twist, 1e-3),
+            inputs=more,
+            wrench=load,
+            deflection=inner,
+        )
+        expected = derivative(accelerations, 1e-3)
+        atol = SAME * float(np.abs(expected).max())
+        np.testing.assert_allclose(rate, expected, rtol=0.0, atol=atol)
+
+
+def test_by_gravity(platform: Platform) -> None:
+    """Accelerations are linear in gravity: those on the Moon follow from the derivative."""
+    still, forces = np.zeros(6), np.zeros(platform.n_actuators)
+    here = platform.forward_dynamics(platform.home, still, forces)
+    found = platform.forward_dynamics_derivatives(platform.home, still, forces)
+    moon = platform.with_(gravity=1.62)
+    lighter = np.array([0.0, 0.0, platform.parameters.gravity - 1.62])
+    there = moon.forward_dynamics(platform.home, still, forces)
+    np.testing.assert_allclose(here + found.gravity @ lighter, there, rtol=0.0, atol=1e-10)
+
+
+def test_inverse_dynamics_is_the_inverse(states: Any, platform: Platform) -> None:
+    """Along forces that follow the state such that the acceleration stays, nothing changes."""
+    if platform.n_actuators != 6 or platform.dof < 6 or platform.n_deflections:
+        pytest.skip("forces and accelerations do not determine each other")
+    pose, twist, _, forces, wrench, _ = (rows[MANY] for rows in states)
+    acceleration = platform.forward_dynamics(pose, twist, forces, wrench)
+    forward = platform.forward_dynamics_derivatives(pose, twist, forces, wrench)
+    inverse = platform.inverse_dynamics_derivatives(pose, twist, acceleration, wrench)
+    one = inverse.inputs @ forward.inputs
+    np.testing.assert_allclose(one, np.broadcast_to(np.eye(6), one.shape), rtol=0.0, atol=1e-9)
+    for by in ("pose", "twist", "wrench", "gravity"):
+        own = getattr(inverse, by)
+        left = own + inverse.inputs @ getattr(forward, by)
+        np.testing.assert_allclose(left, 0.0, rtol=0.0, atol=1e-9 * float(np.abs(own).max()))
+
+
+@pytest.mark.quick
+def test_by_forces_and_wrench(stewart: Platform) -> None:
+    """M^-1 J^T and M^-1."""
+    found = stewart.forward_dynamics_derivatives(stewart.home, np.zeros(6), np.zeros(6))
+    mass = stewart.mass_matrix(stewart.home)
+    np.testing.assert_allclose(mass @ found.wrench, np.eye(6), rtol=0.0, atol=1e-12)
+    jacobian = stewart.jacobian(stewart.home)
+    np.testing.assert_allclose(mass @ found.inputs, jacobian.T, rtol=0.0, atol=1e-12)
+    assert found.deflection.shape == (6, 0)
+
+
+def test_a_state_without_derivatives_is_named() -> None:
+    rss = twin.load("rss")
+    poses = np.tile(rss.home, (3, 1))
+    poses[1, 2] = 5.0
+    with pytest.raises(UnreachablePoseError) as caught:
+        rss.forward_dynamics_derivatives(poses, np.zeros(6), np.zeros(6))
+    assert caught.value.data["index"] == 1
