@@ -210,4 +210,20 @@ MUTATIONS = (
         "published",
         "leg lengths at 0.740 m",
     ),
+    Mutation(
+        "stewart",
+        "both",
+        "thrust of 30.73 N: two decimal places",
+        times("leg.actuator.force", 0.01),
+        "feasibility",
+        "at rest at home: force",
+    ),
+    Mutation(
+        "stewart",
+        "both",
+        "housings of 395 mm radius: a decimal point",
+        times("leg.appearance.housing_radius", 10.0),
+        "feasibility",
+        "at rest at home: legs to each other",
+    ),
 )

@@ -8,7 +8,7 @@ import numpy as np
 
 from twin.analysis.feasibility.course import Course
 from twin.analysis.feasibility.internal_forces import shared_loads
-from twin.analysis.feasibility.margin import Quantity, amount
+from twin.analysis.feasibility.margin import Quantity, amount, factor
 from twin.analysis.feasibility.motor_requirement import MotorRequirement
 from twin.basics.arrays import FloatArray
 from twin.model.machine_model import MachineModel
@@ -150,7 +150,9 @@ class ActuatorTask:
         )
         part = (limit - home) / (value - home) if value != home else 0.0
         if 0.0 < part < 1.0:
-            text += f"Make the motion about {1.0 / part:.3g} times smaller, move its middle, or "
+            text += (
+                f"Make the motion about {factor(1.0 / part)} times smaller, move its middle, or "
+            )
         else:
             text += "Move the pose, or "
         return text + f"take actuators that reach {amount(value, unit)}."
@@ -160,13 +162,13 @@ class ActuatorTask:
         when = where or f" at {self.course.place(row)}"
         return (
             f"Leg {leg + 1} needs {amount(abs(value), unit)}{when}, its actuator gives "
-            f"{amount(limit, unit)}: {abs(value) / limit:.3g} times too "
+            f"{amount(limit, unit)}: {factor(abs(value) / limit)} times too "
         )
 
     def _speed_remedy(self, row: int, leg: int) -> str:
         value = float(self.needed.rates[row, leg])
         limit = float(actuator_limit(self.platform, "speed")[leg])
-        times = f"{abs(value) / limit:.3g}"
+        times = factor(abs(value) / limit)
         unit = f"{self.platform.coordinate_unit}/s"
         return self._compared(row, leg, value, limit, unit) + (
             f"slow. Make the motion {times} times longer in time or {times} times smaller."
@@ -178,16 +180,16 @@ class ActuatorTask:
         times = abs(value) / limit
         unit = f"{self.platform.coordinate_unit}/s2"
         return self._compared(row, leg, value, limit, unit) + (
-            f"little. Make the motion {np.sqrt(times):.3g} times longer in time or {times:.3g} "
-            "times smaller."
+            f"little. Make the motion {factor(np.sqrt(times))} times longer in time or "
+            f"{factor(times)} times smaller."
         )
 
     def _power_remedy(self, row: int, leg: int) -> str:
         value = float(self.needed.power[row, leg])
         limit = float(actuator_limit(self.platform, "power")[leg])
         return self._compared(row, leg, value, limit, "W") + (
-            f"little. Make the motion {abs(value) / limit:.3g} times longer in time, or lighten "
-            "the load."
+            f"little. Make the motion {factor(abs(value) / limit)} times longer in time, or "
+            "lighten the load."
         )
 
     def _force_remedy(self, row: int, leg: int) -> str:
@@ -200,7 +202,7 @@ class ActuatorTask:
         if self.course.places:
             return text + (
                 f"Either {stronger}, or make platform, payload and legs together "
-                f"{times:.3g} times lighter."
+                f"{factor(times)} times lighter."
             )
         held = abs(float(self._rest(row)[leg]))
         if held >= limit:
@@ -211,7 +213,7 @@ class ActuatorTask:
         part = (limit - held) / (abs(value) - held)
         return text + (
             f"At rest it needs {amount(held, unit)} there: accelerate at most {part:.2g} times "
-            f"as much (a motion {np.sqrt(1.0 / part):.3g} times longer in time), or {stronger}."
+            f"as much (a motion {factor(np.sqrt(1.0 / part))} times longer in time), or {stronger}."
         )
 
     def _lasting_remedy(self, row: int, leg: int) -> str:
@@ -226,7 +228,7 @@ class ActuatorTask:
         unit = self.platform.force_unit
         return (
             f"Leg {leg + 1} needs {amount(value, unit)} {where}, its actuator gives "
-            f"{amount(limit, unit)} continuously: it overheats, {value / limit:.3g} times too "
+            f"{amount(limit, unit)} continuously: it overheats, {factor(value / limit)} times too "
             "much. Pause between motions, lighten the load, or take actuators of at least "
             f"{amount(value, unit)} continuously."
         )

@@ -118,6 +118,11 @@ def share_text(share: float) -> str:
     return f"{100.0 * share:.3g} %" if share < 9.995 else f"{share:,.4g} times"
 
 
+def factor(value: float) -> str:
+    """Return a factor above one with three digits, four where it is close to one."""
+    return f"{value:.4g}" if value < 1.1 else f"{value:,.3g}" if value < 1e3 else f"{value:,.0f}"
+
+
 def amount(value: float, unit: str = "") -> str:
     """Return a number with four digits, thousands apart, and its unit."""
     text = f"{value:,.0f}" if 1e3 <= abs(value) < 1e7 else f"{value:.4g}"

@@ -23,7 +23,7 @@ from twin.analysis.feasibility.margin import (
 from twin.analysis.feasibility.motor_requirement import MotorRequirement, requirement_along
 from twin.analysis.feasibility.singularity import singularity_quantities
 from twin.basics.arrays import FloatArray
-from twin.errors import SingularPoseError
+from twin.errors import SingularPoseError, StateError
 from twin.model.machine_model import MachineModel
 from twin.model.motions import PlatformMotion
 
@@ -74,6 +74,9 @@ class Feasibility(NamedTuple):
 
     def __bool__(self) -> bool:
         return self.feasible
+
+    def __str__(self) -> str:
+        return "\n".join([self.summary, *self.remedies])
 
 
 def verdict(platform: MachineModel, course: Course, task: str, wrench: Any = None) -> Feasibility:
@@ -142,17 +145,31 @@ def _in_reach(platform: MachineModel, course: Course) -> tuple[Margin, Course]:
 def _before_singular(
     platform: MachineModel, course: Course, wrench: Any
 ) -> tuple[Course, MotorRequirement | None, Margin | None]:
-    """Return the rows before the first singular pose, what they require, and the margin there."""
-    try:
-        return course, requirement_along(platform, course.time, course.motion, wrench), None
-    except SingularPoseError as error:
-        row = int(error.data["index"])
+    """Return the rows that are judged, what they require, and the margin of the first other one.
+
+    A motion is judged up to a singular pose; of poses at rest only these are left out.
+    """
+    margin = None
+    while len(course.time):
+        try:
+            needed = requirement_along(platform, course.time, course.motion, wrench)
+            return course, needed, margin
+        except SingularPoseError as error:
+            row = int(error.data["index"])
+            found = _singular(course, row)
+        except StateError as error:
+            row = 0
+            found = _singular(course, row)._replace(quantity="springs in series", remedy=str(error))
+        margin = margin or found
+        course = course.rows(np.arange(len(course.time)) != row if course.places else slice(row))
+    return course, None, margin
+
+
+def _singular(course: Course, row: int) -> Margin:
+    """Return the margin of a row whose pose is singular."""
     place = course.place(row)
-    text = (
-        f"The pose ({place}) is singular: no forces of the legs hold the machine there, and what "
-        "comes after it is not judged. Stay closer to home, or place the joints differently."
-    )
-    margin = Margin(
+    after = "" if course.places else ", and what comes after it is not judged"
+    return Margin(
         "singular pose",
         "poses",
         1.0,
@@ -163,13 +180,9 @@ def _before_singular(
         None if course.places else float(course.time[row]),
         place,
         course.motion.pose[row].copy(),
-        text,
+        f"The pose ({place}) is singular: no forces of the legs hold the machine there{after}. "
+        "Stay closer to home, or place the joints differently.",
     )
-    before = course.rows(slice(0, row))
-    needed = None
-    if row:
-        needed = requirement_along(platform, before.time, before.motion, wrench)
-    return before, needed, margin
 
 
 def _geometry(platform: MachineModel, course: Course, missing: list[str]) -> list[Quantity]:
