@@ -17,6 +17,7 @@ from twin.errors import InputError
 from twin.machine.file.describe import describe
 from twin.machine.file.read import parameters_from
 from twin.machine.file.template import LEG_KINDS, template, write_template
+from twin.machine.table import merged
 from twin.plant.plant import Plant
 from twin.platform import Platform
 
@@ -81,15 +82,35 @@ def test_template_names_every_field(legs: str, tmp_path: Path) -> None:
     assert not missing
 
 
-def test_what_the_guide_shows_fits_the_template() -> None:
-    guide = Path(twin.__file__).parent.parent / "docs" / "your_platform.md"
-    blocks = re.findall(r"^```toml\n(.*?)^```", guide.read_text(), re.MULTILINE | re.DOTALL)
+GUIDE = Path(twin.__file__).parent.parent / "docs" / "your_platform.md"
+
+SHOWN = re.findall(r"^```toml\n(.*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
+"""Parts of a platform.toml in the guide."""
+
+LAYOUTS = [block for block in SHOWN if "[[variant]]" not in block and "configuration" not in block]
+"""Those that replace tables of a template."""
+
+
+def test_what_the_guide_adds_fits_the_template() -> None:
+    blocks = [block for block in SHOWN if block not in LAYOUTS]
     assert len(blocks) == 2
     content = tomllib.loads("\n".join([template("mine"), *blocks]))
     made = parameters_from(content, "mine.toml", "loaded")
     assert made.platform.body.mass == 104.0
     assert [leg.actuator.maximum for leg in made.legs[:2]] == pytest.approx([1.0944, 1.15])
     assert made.legs[1].actuator.minimum == made.legs[0].actuator.minimum
+
+
+@pytest.mark.parametrize("block", LAYOUTS)
+def test_what_the_guide_replaces_fits_the_template(block: str) -> None:
+    change = tomllib.loads(block)
+    content = tomllib.loads(template("mine", "rss" if "leg" in change else "ups"))
+    for side in ("base", "platform"):
+        content[side] |= change.get(side, {})
+    content["home"] = change.get("home", "mid_stroke")
+    made = parameters_from(merged(content, {"leg": change.get("leg", {})}, None), "mine.toml")
+    middles = [(leg.actuator.minimum + leg.actuator.maximum) / 2 for leg in made.legs]
+    np.testing.assert_allclose(made.home_coordinates, middles, rtol=0, atol=1e-9)
 
 
 def test_existing_files_stay(tmp_path: Path) -> None:

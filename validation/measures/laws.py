@@ -21,7 +21,7 @@ DIFFERENCE_STEP = 3e-4
 DIFFERENCE_RATE = 0.05
 """Fastest rate of the free motion per difference step, at most."""
 
-DIFFERENCE_TURN = 1e-3
+DIFFERENCE_TURN = 7e-4
 """[rad] of a crank in a difference step, at most."""
 
 ROUNDING = (
