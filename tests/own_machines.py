@@ -121,7 +121,7 @@ def _ups(name: str, own: Own) -> str:
         radius * np.stack([np.cos(turned), np.sin(turned), 0.0 * turned], axis=1)
         for radius, turned in ((own.base, angles[0]), (own.top, angles[1]))
     )
-    length = float(np.linalg.norm(top + [0.0, 0.0, own.height] - base, axis=1)[0])
+    length = float(np.hypot(own.height, np.linalg.norm(top[0] - base[0])))
     low = length - own.share * own.stroke
     moment, leg = 0.4 * own.mass * own.top**2, own.leg * length**2 / 48.0
     text = HEAD.format(
@@ -136,7 +136,7 @@ def _ups(name: str, own: Own) -> str:
 
 
 def _angles(legs: int) -> Any:
-    """Return the angles `(2, n)` [deg] of base and platform joints in pairs, neighbours crossing."""
+    """Return the angles `(2, n)` [deg] of base and platform joints in pairs."""
     pairs = legs // 2
     middles = 360.0 / pairs * np.arange(pairs)
     near, far = 10.0, 180.0 / pairs - 10.0

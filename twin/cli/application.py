@@ -19,10 +19,10 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Group(TyperGroup):
-    """Commands whose TwinErrors end in one line instead of a traceback."""
+    """Commands whose TwinErrors and wrong options end in one line instead of a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; a TwinError, and a full disk, end with exit code 2."""
+        """Run the command; a TwinError, a wrong option and a full disk end with exit code 2."""
         try:
             return super().invoke(ctx)
         except TwinError as error:
@@ -32,6 +32,9 @@ class Group(TyperGroup):
             if error.errno not in FULL:
                 raise
             typer.echo(f"twin: {error.strerror}: {error.filename or 'while writing'}", err=True)
+            raise typer.Exit(WRONG_USAGE) from None
+        except typer.BadParameter as error:
+            typer.echo(f"twin: {' '.join(error.format_message().split())}", err=True)
             raise typer.Exit(WRONG_USAGE) from None
 
 

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-PIPED_WIDTH = 160
+PIPED_WIDTH = 100
 """Columns where the output goes to a file or another program."""
 
 TEXT_WIDTH = 100

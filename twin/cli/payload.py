@@ -9,6 +9,7 @@ import typer
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import progress_bar
+from twin.cli.quantities import in_unit, quantity_option
 from twin.cli.values import PAGE, check_files, renamed_fields, write_json, write_plot
 
 if TYPE_CHECKING:
@@ -25,10 +26,20 @@ FREQUENCIES = (2.0, 70.0, 24)
 Dynamic = Annotated[bool, typer.Option("--dynamic", help="Also search under shaking, 2 to 70 Hz.")]
 Limit = Annotated[
     float | None,
-    typer.Option(help="Largest force in N or torque in N m; default: the machine's own."),
+    quantity_option(
+        "Largest force in N or torque in N m; default: the machine's own.", "limit", "N", "N m"
+    ),
 ]
 Start = Annotated[
-    float | None, typer.Option(help="First mass in kg; default: 600, 250 under shaking.")
+    float | None, quantity_option("First total mass in kg; default: the step.", "start", "kg")
+]
+Step = Annotated[
+    float | None,
+    quantity_option(
+        "Mass added each time in kg; default: about a thirtieth of what the machine holds at home.",
+        "step",
+        "kg",
+    ),
 ]
 Sense = Annotated[
     SenseName, typer.Option(help="Limit pushing and pulling forces, or pushing alone.")
@@ -49,17 +60,16 @@ def payload(
     limit: Limit = None,
     grid: Annotated[int, typer.Option(min=2, help="Positions per actuator.")] = 4,
     start: Start = None,
-    step: Annotated[float, typer.Option(help="Mass added each time in kg.")] = 50.0,
+    step: Step = None,
     sense: Sense = "magnitude",
     unchecked: Unchecked = False,
     configuration: options.Configuration = None,
 ) -> None:
     """Find the largest payload that a machine holds at rest, and under shaking.
 
+    Masses are total, of the platform with what it carries; the table gives what may be added, too.
     The plot shows the largest force over the mass; with --dynamic, the mass over frequency.
     """
-    from twin.analysis.payload.body import START_KG
-    from twin.analysis.payload.dynamic import DYNAMIC_START_KG
     from twin.analysis.payload.report import payload_record
     from twin.analysis.payload.static import static_payload
     from twin.cli.tables.payload import print_dynamic, print_static
@@ -67,15 +77,15 @@ def payload(
 
     check_files(json=(json, ""), plot=(plot, PAGE))
     platform = load(machine, configuration)
+    in_unit(limit, "limit", platform.force_unit, f"the limit of {platform.name}")
     limits: dict[str, Any] = {"limit": limit, "sense": sense}
-    first = START_KG if start is None else start
+    steps: dict[str, Any] = limits | {"start": start, "step": step}
     with renamed_fields(shares="grid"):
-        still = static_payload(platform, start=first, grid=grid, step=step, **limits)
+        still = static_payload(platform, grid=grid, **steps)
     print_static(platform, still)
     shaken = None
     if dynamic:
-        first = DYNAMIC_START_KG if start is None else start
-        shaken = _shaken(platform, start=first, step=step, checked=not unchecked, **limits)
+        shaken = _shaken(platform, checked=not unchecked, **steps)
         print_dynamic(platform, *shaken)
     write_json(json, payload_record(platform, still, shaken))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +20,8 @@ from twin.motion import (
     axis_names,
     read_recording,
 )
+from twin.motion.axes import POSITIONS
+from twin.motion.fitting import LIMIT_SHARE, fitted_motion
 
 MOTION_NAMES = ("still", "sine", "step", "lift", "chirp", "tank")
 """Motions that need no file."""
@@ -29,11 +32,11 @@ STROKE_SHARE = 0.1
 FADES = 0.1
 """Rise and fall of oscillations, per duration."""
 
-LIMIT_SHARE = 0.8
-"""Largest use of the actuators' speed, and of their range on one side of home, by a tank course."""
+ONE_SIDED = ("step", "lift")
+"""Motions to one side of home: where there is little room, they go to the other."""
 
-TIMESTEP = 1e-3
-"""[s] between the samples of a tank course, which has up to 70 Hz."""
+WIDER = 1.5
+"""Times that the other side must have more room."""
 
 
 class MotionSpecification(NamedTuple):
@@ -44,8 +47,8 @@ class MotionSpecification(NamedTuple):
     axis: str = "z"
     """that moves"""
     amplitude: float | None = None
-    """[m] or [rad]; default a tenth of an actuator's range, and for a tank course less where an
-    actuator would need more than 80 % of its speed or of its range about home"""
+    """[m] or [rad]; default a tenth of an actuator's range, or less where an actuator would need
+    more than 80 % of its travel about home, its speed or its force; see `twin.motion.fitting`"""
     frequency: float = 1.0
     """[Hz] of the sine, the highest of the chirp"""
     duration: float = 4.0
@@ -66,27 +69,34 @@ class MotionSpecification(NamedTuple):
                 known = ", ".join(MOTION_NAMES)
                 raise InputError("motion", f"must be one of {known}, or a CSV file")
             return read_recording(name, platform.home, convention=convention)
-        if name == "tank":
-            if self.amplitude is None:
-                largest = usual_amplitude(platform, "pitch")
-                return fitted_tank_course(platform, largest, self.duration)
-            return TankTrackMotion(platform.home, duration=self.duration, peak_pitch=self.amplitude)
-        if axis not in axis_names(convention):
+        if name != "tank" and axis not in axis_names(convention):
             known = ", ".join(axis_names(convention))
             raise InputError("axis", f"must be one of {known}, not {brief(axis)}")
-        size = usual_amplitude(platform, axis) if self.amplitude is None else self.amplitude
-        common: dict[str, Any] = {"duration": self.duration, "convention": convention}
-        if name in ("step", "lift"):
+        if self.amplitude is not None:
+            return self._made(platform, self.amplitude)
+        usual = usual_amplitude(platform, "pitch" if name == "tank" else axis)
+        motion, size = fitted_motion(platform, partial(self._made, platform), usual)
+        if name in ONE_SIDED and size < usual:
+            backwards, other = fitted_motion(platform, lambda s: self._made(platform, -s), usual)
+            return backwards if other > WIDER * size else motion
+        return motion
+
+    def _made(self, platform: MachineModel, size: float) -> Motion:
+        """Return a motion that needs no file, of a size [m] or [rad]."""
+        name, home = self.name, platform.home
+        if name == "tank":
+            return TankTrackMotion(home, duration=self.duration, peak_pitch=size)
+        common: dict[str, Any] = {"duration": self.duration, "convention": convention_of(platform)}
+        if name in ONE_SIDED:
             rise = 0.4 * self.duration if name == "lift" else 0.0
-            start = 0.1 * self.duration
-            step: dict[str, Any] = {"displacement": {axis: size}, "rise": rise, "start": start}
-            return StepMotion(platform.home, **step, **common)
+            common |= {"rise": rise, "start": 0.1 * self.duration}
+            return StepMotion(home, displacement={self.axis: size}, **common)
         fade = FADES * self.duration
-        common |= {"amplitude": {axis: size}, "fade_in": fade, "fade_out": fade}
+        common |= {"amplitude": {self.axis: size}, "fade_in": fade, "fade_out": fade}
         if name == "sine":
-            return SineMotion(platform.home, frequency=self.frequency, **common)
+            return SineMotion(home, frequency=self.frequency, **common)
         low, high = 0.1 * self.frequency, self.frequency
-        return ChirpMotion(platform.home, start_frequency=low, end_frequency=high, **common)
+        return ChirpMotion(home, start_frequency=low, end_frequency=high, **common)
 
 
 def convention_of(platform: MachineModel) -> str:
@@ -96,12 +106,14 @@ def convention_of(platform: MachineModel) -> str:
 
 def usual_amplitude(platform: MachineModel, axis: str) -> float:
     """Return a displacement [m] or angle [rad] along an axis that suits the actuators."""
-    stroke = float(np.min(platform.maximum_coordinates - platform.minimum_coordinates))
-    angles = axis not in ("x", "y", "z")
+    stroke = platform.maximum_coordinates - platform.minimum_coordinates
+    if platform.coordinate_unit == "rad":
+        column = ("x", "y", "z", "roll", "pitch", "yaw").index(axis)
+        rates = np.abs(platform.jacobian(platform.home)[:, column])
+        return float(STROKE_SHARE * (stroke / np.maximum(rates, rates.max() * 1e-3)).min())
+    length = STROKE_SHARE * float(stroke.min())
     radius = float(np.linalg.norm(platform.platform_joints, axis=1).mean())
-    rotary = platform.coordinate_unit == "rad"
-    length = STROKE_SHARE * stroke * (radius if rotary else 1.0)
-    return length / radius if angles else length
+    return length if axis in POSITIONS else length / radius
 
 
 def fitted_tank_course(
@@ -109,29 +121,20 @@ def fitted_tank_course(
 ) -> TankTrackMotion:
     """Return a tank course about home, made smaller until the actuators can follow it.
 
-    The deflection of springs in series with actuators is left out.
-
     Args:
         platform: the machine; it follows the course as far as its degrees of freedom allow.
         peak_pitch: [rad] largest pitch of the course unless an actuator needs less.
         duration: [s], from 4 to 600.
-        share: of the actuators' speed and of their range on one side of home that may be used.
+        share: of travel, speed and force beyond those at rest that may be used.
 
     Raises:
         InputError: not a machine, or numbers out of range.
-        UnreachablePoseError: a leg cannot reach a pose of the course with `peak_pitch`.
     """
-    machine = as_model(platform)
-    pitch, most = positive(peak_pitch, "peak_pitch"), positive(share, "share")
-    course = TankTrackMotion(machine.home, duration=duration, peak_pitch=pitch)
-    time = np.arange(round(course.duration / TIMESTEP) + 1.0) * TIMESTEP
-    fitted = machine.constrain(*course(time))
-    home = machine.home_coordinates
-    low, high = machine.minimum_coordinates, machine.maximum_coordinates
-    away = np.abs(machine.inverse_kinematics(fitted.pose) - home).max(axis=0)
-    rates = np.abs(np.einsum("kij,kj->ki", machine.jacobian(fitted.pose), fitted.twist)).max(axis=0)
-    room = float(np.minimum(high - home, home - low).min() / away.max())
-    speeds = [leg.actuator.speed for leg in machine.parameters.legs]
-    shares = [v / rate for v, rate in zip(speeds, rates, strict=True) if v is not None]
-    smaller = min(1.0, most * float(min([room, *shares])))
-    return TankTrackMotion(machine.home, duration=duration, peak_pitch=smaller * pitch)
+    home, pitch = as_model(platform).home, positive(peak_pitch, "peak_pitch")
+    course, _ = fitted_motion(
+        platform,
+        lambda size: TankTrackMotion(home, duration=duration, peak_pitch=size),
+        pitch,
+        share,
+    )
+    return course

@@ -34,6 +34,7 @@ from twin.control.controller import PERIOD, Controller
 from twin.control.reference import Reference, reference_of
 from twin.errors import InputError, StateError, brief
 from twin.model.machine_model import MachineModel
+from twin.plant.drives import actuator_limit
 from twin.rotations import quaternion_product
 from twin.simulation.simulate import simulate
 from twin.simulation.trajectory import Trajectory
@@ -55,6 +56,9 @@ TIMESTEP = 2.5e-4
 
 BEYOND = 1.15
 """A sweep begins so much below and ends so much above the frequencies that are evaluated."""
+
+SPEED_USE = 0.5
+"""Of the actuators' speed limits that the default excitation needs at most."""
 
 HIGHEST = 0.45
 """Per sampling rate: where a sweep ends at the latest."""
@@ -131,6 +135,12 @@ def measure_response(
     peak = suitable_speed(platform, path, high) if speed is None else positive(speed, "speed")
     excitation = _excitation(method, low, high, peak, length, frequencies)
     reference, way = excited_reference(platform, path, excitation)
+    needed = float((np.abs(reference.rates) / actuator_limit(platform, "speed")).max())
+    if speed is None and needed > SPEED_USE:
+        # Springs in series take more speed than the platform, the more the higher the frequency.
+        peak *= SPEED_USE / needed
+        excitation = _excitation(method, low, high, peak, length, frequencies)
+        reference, way = excited_reference(platform, path, excitation)
     driver = controller(platform, reference)
     run = simulate(
         platform,

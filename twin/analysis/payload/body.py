@@ -19,19 +19,26 @@ from twin.basics.arrays import (
     positive,
     read_only,
 )
+from twin.basics.rounding import round_below
 from twin.errors import InputError, brief
 from twin.model.changed_machine import Model, changed
 from twin.model.machine_model import MachineModel, as_model
+from twin.model.motions import REST
 
 SENSES = ("magnitude", "signed")
 """Whether pulling counts as much as pushing, or only forces above the limit do."""
 
 
-START_KG, STEP_KG = 600.0, 50.0
-"""Stewart thesis, section 4.2.1."""
+TRIALS = 30.0
+"""Steps of mass up to what a machine holds at home. That makes 50 kg on the machine of the Stewart
+thesis, which has that step (section 4.2.1) and whose starts are multiples of it."""
 
 SAME = 1e-9
 """Relative difference of masses that is rounding."""
+
+
+EXAMPLES = {"N": "2 kN", "N m": "20 N m"}
+"""Limits by unit, for messages."""
 
 
 class AffineForces(NamedTuple):
@@ -101,6 +108,16 @@ class ScaledPayload:
         )
         return AffineForces(2.0 * once - twice, (twice - once) / self._mass)
 
+    @property
+    def step(self) -> float:
+        """Step [kg] of the masses tried, where none is given: a round share of what home holds."""
+        held = (
+            self.forces(self.platform.home, REST, REST).largest_mass(self.limits, SENSES[0]).min()
+        )
+        if np.isfinite(held) and held > 0.0:
+            return round_below(float(held) / TRIALS)
+        return round_below(self._mass)
+
 
 def scaled_payload(platform: Model, mass: Any) -> Model:
     """Return the machine with a platform body of that mass [kg], its tensor scaled along.
@@ -143,14 +160,15 @@ class MassSteps(NamedTuple):
 
 
 def mass_steps(exact: float, start: Any, step: Any) -> MassSteps:
-    """Return where a search that begins at `start` and adds `step` [kg] ends.
+    """Return where a search that begins at `start` (None: at `step`) and adds `step` [kg] ends.
 
     Masses below the start are tried too, so that a start that is too heavy is no error.
 
     Raises:
         InputError: start or step are no numbers above zero.
     """
-    first, width = positive(start, "start"), positive(step, "step")
+    width = positive(step, "step")
+    first = width if start is None else positive(start, "start")
     if exact == inf:
         return MassSteps(inf, None)
     count = floor((exact - first) / width)
@@ -168,7 +186,7 @@ def _limits(platform: MachineModel, limit: Any) -> FloatArray:
             raise InputError(
                 "limit",
                 f"the file of {platform.name} gives no largest {platform.force_unit} of its "
-                "actuators; say one",
+                f"actuators; give one: --limit '{EXAMPLES[platform.force_unit]}', in Python limit=",
             )
         return np.array(given, dtype=np.float64)
     return one_or_each(limit, "limit", n)

@@ -207,6 +207,12 @@ class VibrationTest:
                 f"{platform.name} has {platform.dof} degrees of freedom; the criterion moves six "
                 "axes. The static search works for it",
             )
+        if platform.n_actuators != 6:
+            raise InputError(
+                "platform",
+                f"{platform.name} has {platform.n_actuators} actuators: under shaking, machines "
+                "with six are searched. The static search works for it",
+            )
         speeds = actuator_limit(platform, "speed")
         low, high = platform.minimum_coordinates, platform.maximum_coordinates
         limits = np.array([low, high, speeds, self.payload.limits])

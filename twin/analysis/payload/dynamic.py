@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.payload.body import STEP_KG, MassSteps, mass_steps
+from twin.analysis.payload.body import MassSteps, mass_steps
 from twin.analysis.payload.criterion import SAMPLES, THESIS_CRITERION, Criterion, VibrationTest
 from twin.analysis.payload.positions import Positions, grid_positions
 from twin.basics.arrays import FloatArray
@@ -20,9 +20,6 @@ from twin.model.machine_model import MachineModel
 
 SHARES = (5.0 / 23.0, 10.0 / 23.0, 15.0 / 23.0, 20.0 / 23.0)
 """Stewart thesis, section 4.2.2: 0.05, 0.10, 0.15, 0.20 of 0.23 m."""
-
-DYNAMIC_START_KG = 250.0
-"""Stewart thesis, section 4.2.2."""
 
 FINE = 360
 """Times in a period of runs that decide: they miss 4e-5 of what moves."""
@@ -72,8 +69,8 @@ def dynamic_payload(
     *,
     limit: Any = None,
     shares: Any = SHARES,
-    start: float = DYNAMIC_START_KG,
-    step: float = STEP_KG,
+    start: float | None = None,
+    step: float | None = None,
     sense: str = "magnitude",
     checked: bool = True,
     samples: int = SAMPLES,
@@ -86,8 +83,8 @@ def dynamic_payload(
         criterion: accelerations, frequencies, phases.
         limit: largest force [N] or torque [N m] of the actuators, default what its file gives.
         shares: positions of every actuator in parts of its stroke.
-        start: first mass [kg] tried.
-        step: what is added to it [kg].
+        start: first mass [kg] tried, default the step.
+        step: what is added to it [kg], default about a thirtieth of what the machine holds at home.
         sense: "magnitude", or "signed" for pushing forces alone, as the thesis' code.
         checked: whether runs beyond the actuators' ends or speeds are left out.
         samples: times in a period; runs that decide are repeated with more.
@@ -124,7 +121,8 @@ def dynamic_payload(
     # A sine sampled beside its peak misses 1 - cos of it; twice that for what stays the same.
     close = 2.0 * (1.0 - np.cos(np.pi / samples))
     repeat(masses <= masses.min() * (1.0 + close))
-    steps = mass_steps(float(masses.min()), start, step)
+    width = machine.payload.step if step is None else step
+    steps = mass_steps(float(masses.min()), start, width)
     if not np.isfinite(masses).any():
         steps = MassSteps(None, None)
     if steps.fails is not None:

@@ -10,12 +10,15 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_floats
 from twin.errors import ForwardKinematicsError, InputError
 from twin.model.machine_model import MachineModel, as_model
+from twin.rotations import displaced
 
 LARGEST_GRID = 2_000_000
 """Positions; more take minutes and gigabytes, and the continuous search knows better."""
 
 INSIDE = 1e-9
 """Rounding allowed at an actuator's ends, in parts of its stroke."""
+
+NEWTON_STEPS = 12
 
 RANK = 1e-9
 """Share of a row that is not a combination of others, below which it is rounding."""
@@ -54,23 +57,25 @@ def grid_positions(platform: MachineModel, shares: Any) -> Positions:
     if len(parts) ** count > LARGEST_GRID:
         raise InputError("shares", f"{len(parts)}^{count} positions; use fewer per actuator")
     leading = np.array(list(itertools.product(parts, repeat=count)))
-    extensions = followers.complete(leading * stroke[followers.leading])
+    extensions, poses = followers.positions(leading * stroke[followers.leading])
+    # Written so that a position without a pose is not inside.
     inside = ((extensions >= -INSIDE * stroke) & (extensions <= (1.0 + INSIDE) * stroke)).all(1)
-    kept = np.clip(extensions[inside], 0.0, stroke)
-    poses = reachable_poses(platform, platform.minimum_coordinates + kept)
-    found = np.isfinite(poses).all(axis=1)
-    if not found.any():
+    inside &= np.isfinite(poses).all(axis=1)
+    if not inside.any():
         raise InputError("shares", f"{platform.name} can take none of these positions")
-    return Positions(kept[found], poses[found], len(leading) - int(found.sum()))
+    kept = np.clip(extensions[inside], 0.0, stroke)
+    return Positions(kept, poses[inside], len(leading) - len(kept))
 
 
 class Followers(NamedTuple):
     """Actuators that may be set freely, and how the others follow them."""
 
+    platform: MachineModel
     leading: list[int]
     """actuators from 0"""
     matrix: FloatArray
-    """`(n, degrees of freedom)` coordinates relative to home from those of the leading ones"""
+    """`(n, degrees of freedom)` coordinates relative to home from those of the leading ones; of
+    machines with six degrees of freedom at home alone"""
     home: FloatArray
     """`(n,)` home coordinates beyond the lower ends"""
 
@@ -84,9 +89,9 @@ class Followers(NamedTuple):
         home = platform.home_coordinates - platform.minimum_coordinates
         n = platform.n_actuators
         if platform.dof == n:
-            return cls(list(range(n)), np.eye(n), home)
+            return cls(platform, list(range(n)), np.eye(n), home)
         forbidden = platform.constraints(platform.home)
-        allowed = np.linalg.svd(forbidden)[2][len(forbidden) :].T
+        allowed = np.linalg.svd(forbidden)[2][len(forbidden) :].T if len(forbidden) else np.eye(6)
         rates = platform.jacobian(platform.home) @ allowed
         leading: list[int] = []
         for i in range(n):
@@ -95,13 +100,43 @@ class Followers(NamedTuple):
                 leading.append(i)
             if len(leading) == platform.dof:
                 break
-        return cls(leading, rates @ np.linalg.inv(rates[leading]), home)
+        return cls(platform, leading, rates @ np.linalg.inv(rates[leading]), home)
 
-    def complete(self, leading: FloatArray) -> FloatArray:
-        """Return extensions `(k, n)` from those of the leading actuators `(k, dof)`."""
-        full = self.home + (leading - self.home[self.leading]) @ self.matrix.T
-        full[:, self.leading] = leading
-        return np.asarray(full)
+    def positions(
+        self, leading: FloatArray, guess: FloatArray | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return extensions `(k, n)` and poses `(k, 7)`, NaN where there are none.
+
+        Args:
+            leading: `(k, dof)` extensions of the leading actuators.
+            guess: `(7,)` pose from which the search begins, default home.
+        """
+        platform = self.platform
+        low = platform.minimum_coordinates
+        if platform.dof == 6 < platform.n_actuators:
+            poses = self._led(leading + low[self.leading], guess)
+            extensions = np.full((len(poses), platform.n_actuators), np.nan)
+            found = np.isfinite(poses).all(axis=1)
+            extensions[found] = platform.inverse_kinematics(poses[found]) - low
+            return extensions, poses
+        extensions = self.home + (leading - self.home[self.leading]) @ self.matrix.T
+        extensions[:, self.leading] = leading
+        return extensions, reachable_poses(platform, low + extensions, guess)
+
+    def _led(self, coordinates: FloatArray, guess: FloatArray | None) -> FloatArray:
+        """Return the poses `(k, 7)` of coordinates `(k, 6)` of the leading actuators, by Newton."""
+        platform, first = self.platform, self.platform.home if guess is None else guess
+        poses = np.tile(first, (len(coordinates), 1))
+        least = INSIDE * float(strokes(platform).max())
+        for _ in range(NEWTON_STEPS):
+            off = coordinates - platform.inverse_kinematics(poses)[:, self.leading]
+            lost = np.abs(off).max(axis=1) > least
+            if not lost.any():
+                break
+            jacobian = platform.jacobian(poses)[:, self.leading]
+            poses = displaced(poses, np.linalg.solve(jacobian, off[..., None])[..., 0])
+        poses[lost] = np.nan
+        return poses
 
 
 def strokes(platform: MachineModel) -> FloatArray:

@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from twin.analysis.payload.body import (
-    START_KG,
-    STEP_KG,
     AffineForces,
     ScaledPayload,
     as_sense,
@@ -25,7 +23,6 @@ from twin.analysis.payload.positions import (
     Followers,
     Positions,
     grid_positions,
-    reachable_poses,
     strokes,
 )
 from twin.basics.arrays import FloatArray, as_floats
@@ -81,10 +78,7 @@ class _Ratio:
 
     def poses(self, shares: FloatArray, guess: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return extensions `(k, n)` and poses `(k, 7)` of shares `(k, degrees of freedom)`."""
-        leading = shares * self.stroke[self.followers.leading]
-        extensions = self.followers.complete(leading)
-        coordinates = self.machine.platform.minimum_coordinates + extensions
-        return extensions, reachable_poses(self.machine.platform, coordinates, guess)
+        return self.followers.positions(shares * self.stroke[self.followers.leading], guess)
 
     def values(self, shares: FloatArray, guess: FloatArray) -> FloatArray:
         """Return the ratios `(k,)` of shares `(k, degrees of freedom)`; NaN where there is none."""
@@ -169,7 +163,8 @@ def _search(
 
     guess, stroke = positions.poses[row], ratio.stroke
     start = (positions.extensions[row] / stroke)[ratio.followers.leading]
-    size = abs(ratio(start, guess)[0])
+    # Zero where the position is at the edge of what the machine can take.
+    size = abs(ratio(start, guess)[0]) or 1.0
 
     def scaled(shares: FloatArray) -> tuple[float, FloatArray]:
         value, slope = ratio(shares, guess)
@@ -177,7 +172,7 @@ def _search(
 
     found = minimize(
         scaled, start, jac=True, method="SLSQP", bounds=[(0.0, 1.0)] * len(start),
-        constraints=_ends(ratio), options={"ftol": 1e-14},
+        constraints=_ends(ratio, guess), options={"ftol": 1e-14},
     )  # fmt: skip
     shares = np.clip(found.x, 0.0, 1.0)[None]
     extensions, poses = ratio.poses(shares, guess)
@@ -188,7 +183,7 @@ def _search(
     return 1.0 / value, extensions[0], poses[0], ratio.leg
 
 
-def _ends(ratio: _Ratio) -> list[Any]:
+def _ends(ratio: _Ratio, guess: FloatArray) -> list[Any]:
     """Return the constraint that keeps following actuators between their ends, if there are any."""
     followers = ratio.followers
     following = [i for i in range(len(ratio.stroke)) if i not in followers.leading]
@@ -197,8 +192,8 @@ def _ends(ratio: _Ratio) -> list[Any]:
 
     def room(shares: FloatArray) -> FloatArray:
         leading = shares[None] * ratio.stroke[followers.leading]
-        parts = (followers.complete(leading)[0] / ratio.stroke)[following]
-        return np.concatenate([parts, 1.0 - parts])
+        parts = (followers.positions(leading, guess)[0][0] / ratio.stroke)[following]
+        return np.nan_to_num(np.concatenate([parts, 1.0 - parts]), nan=-1.0)
 
     return [{"type": "ineq", "fun": room}]
 
@@ -257,8 +252,8 @@ def static_payload(
     *,
     limit: Any = None,
     grid: int = GRID,
-    start: float = START_KG,
-    step: float = STEP_KG,
+    start: float | None = None,
+    step: float | None = None,
     sense: str = "magnitude",
 ) -> StaticPayload:
     """Return the largest payload a machine holds at rest.
@@ -267,8 +262,8 @@ def static_payload(
         platform: the machine.
         limit: largest force [N] or torque [N m] of the actuators, default what its file gives.
         grid: positions per actuator, evenly from end to end.
-        start: first mass [kg] tried.
-        step: what is added to it [kg].
+        start: first mass [kg] tried, default the step.
+        step: what is added to it [kg], default about a thirtieth of what the machine holds at home.
         sense: "magnitude", or "signed" for pushing forces alone, as the thesis' code.
 
     Raises:
@@ -288,7 +283,7 @@ def static_payload(
     masses = forces.largest_mass(machine.limits, chosen)
     limits = masses.min(axis=1)
     lowest, leg = first_lowest(masses)
-    passes, fails = mass_steps(float(limits[lowest]), start, step)
+    passes, fails = mass_steps(float(limits[lowest]), start, machine.step if step is None else step)
     first = None if fails is None else positions.extensions[int((limits < fails).argmax())]
     return StaticPayload(
         limits=machine.limits,

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.analysis.payload.body import STEP_KG, AffineForces, mass_steps
+from twin.analysis.payload.body import AffineForces, mass_steps
 from twin.analysis.payload.criterion import SAMPLES, THESIS_CRITERION, Criterion, VibrationTest
-from twin.analysis.payload.dynamic import DYNAMIC_START_KG, FINE, SHARES, Progress
+from twin.analysis.payload.dynamic import FINE, SHARES, Progress
 from twin.analysis.payload.positions import grid_positions
 from twin.basics import canonical
 from twin.basics.arrays import FloatArray
@@ -72,8 +72,8 @@ def worst_phase(
     *,
     limit: Any = None,
     shares: Any = SHARES,
-    start: float = DYNAMIC_START_KG,
-    step: float = STEP_KG,
+    start: float | None = None,
+    step: float | None = None,
     sense: str = "magnitude",
     checked: bool = True,
     progress: Progress | None = None,
@@ -101,7 +101,7 @@ def worst_phase(
     if progress is not None:
         progress(len(candidates) + 1, len(candidates) + 1)
     lowest = min(best.mass, float(bounds.min()))
-    passes, fails = mass_steps(lowest, start, step)
+    passes, fails = mass_steps(lowest, start, machine.payload.step if step is None else step)
     if not np.isfinite(best.mass):
         passes, fails = None, None
     first = None

@@ -14,13 +14,14 @@ from twin.analysis.tuning.specification import VELOCITY_STEP, StepSpecification,
 from twin.analysis.tuning.study import StepStudy
 from twin.analysis.tuning.tuning import Gain
 from twin.basics.arrays import FloatArray, as_flag
+from twin.basics.rounding import round_below
 from twin.control.cascade import Cascade
 from twin.control.controller import Controller
 from twin.errors import InputError
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.motions import REST
 from twin.motion import StepMotion
-from twin.plant.drives import equivalent_inertia
+from twin.plant.drives import actuator_limit, equivalent_inertia
 from twin.plant.signals import Command, Measurement
 from twin.simulation.trajectory import Trajectory
 
@@ -32,6 +33,17 @@ THESIS_TIMES = (1e-3, 8e-3, 5e-3)
 
 THESIS_MASS = 33.537
 """[kg] that each of its actuators moves in heave at home; scales the bounds to other machines."""
+
+
+SPEED_SHARE, STROKE_SHARE = 0.08, 0.15
+"""Of the speed limit, or strokes per second without one: the 0.02 m/s of the thesis' machine."""
+
+HELD_SHARE = 0.5
+"""Of the speed limit: what the weight alone may add to the speed before the integral carries it."""
+
+TRAVEL_SHARE, BLIND_SHARE, STEP_TIME, ROOM_SHARE = 0.2, 0.025, 0.2, 0.8
+"""Of a position step: share of the stroke that an actuator jumps, the same without a speed limit,
+[s] at the speed limit, and of the way to the end. 0.05 m on the thesis' machine, as there."""
 
 
 class VelocityStep(Controller):
@@ -75,13 +87,13 @@ class VelocityStep(Controller):
 class VelocityStudy(StepStudy):
     """Velocity step from rest at home: speed of all actuators along the commanded one, per step.
 
-    The command of the actuator that moves most is `size` [m/s] or [rad/s].
+    The command of the actuator that moves most is `size` [m/s] or [rad/s], default a round number
+    below 8 % of its speed limit, or without one 0.15 strokes per second.
     """
 
     loop: ClassVar[str] = "velocity"
     specification: ClassVar[StepSpecification] = VELOCITY_STEP
 
-    size: float = 0.02
     duration: float = 0.05
     timestep: float = 1e-4
     carried: bool = False
@@ -91,14 +103,28 @@ class VelocityStudy(StepStudy):
     def gains(self, platform: MachineModel) -> tuple[Gain, ...]:
         """Return gain and integral time with the bounds of the thesis, scaled by mass.
 
+        Gains are higher where the weight would drive an actuator beyond its speed limit.
+
         Raises:
             InputError: not a machine.
         """
         scale = float(np.mean(equivalent_inertia(as_model(platform)))) / THESIS_MASS
+        held = np.abs(platform.inverse_dynamics(platform.home, REST, REST))
+        needed = held / (HELD_SHARE * actuator_limit(platform, "speed"))
+        scale = max(scale, float(needed.max()) / THESIS_GAINS[0])
         low, high = (float(f"{scale * gain:.3g}") for gain in THESIS_GAINS)
         cranks = platform.coordinate_unit == "rad"
         name, unit = ("crank_velocity_gain", "N m s/rad") if cranks else ("velocity_gain", "N s/m")
         return Gain(name, unit, low, high, low), Gain("velocity_time", "s", *THESIS_TIMES)
+
+    def step_size(self, platform: MachineModel) -> float:
+        """Return the speed [m/s] or [rad/s] of the actuator that moves most."""
+        if self.size is not None:
+            return self.size
+        stroke = as_model(platform).maximum_coordinates - platform.minimum_coordinates
+        known = actuator_limit(platform, "speed")
+        speeds = np.where(np.isfinite(known), SPEED_SHARE * known, STROKE_SHARE * stroke)
+        return round_below(float(speeds.min()))
 
     def response(self, platform: MachineModel, *gains: float) -> tuple[FloatArray, FloatArray]:
         """Return time [s] and speed per step `(k,)` under a gain [N s/m] and integral time [s].
@@ -106,11 +132,11 @@ class VelocityStudy(StepStudy):
         Raises:
             InputError: not a machine, one that cannot rise, or gains that are not above zero.
         """
-        direction = heave_direction(platform)
+        direction, size = heave_direction(platform), self.step_size(platform)
         gain, time = gains
         controller = VelocityStep(
             platform,
-            self.size * direction,
+            size * direction,
             carried=self.carried,
             velocity_gain=gain,
             velocity_time=time,
@@ -119,7 +145,7 @@ class VelocityStudy(StepStudy):
         if run is None or len(run) != len(self.time):
             return self.no_response()
         along = leg_speeds(platform, run) @ direction / float(direction @ direction)
-        return self.time, along / self.size
+        return self.time, along / size
 
 
 def leg_speeds(platform: MachineModel, run: Trajectory) -> FloatArray:
@@ -155,14 +181,13 @@ GAINS = (
 class PositionStudy(StepStudy):
     """Position step of the platform by `size` [m] upwards: displacement of the actuators per step.
 
-    The velocity loop inside has the machine's own gains. Size and duration are those of the
-    thesis' step, longer than its settling time.
+    The velocity loop inside has the machine's own gains. The duration is that of the thesis' step,
+    longer than its settling time.
     """
 
     loop: ClassVar[str] = "position"
     specification: ClassVar[StepSpecification] = position_step()
 
-    size: float = 0.05
     duration: float = 2.5
     timestep: float = 5e-4
 
@@ -175,6 +200,18 @@ class PositionStudy(StepStudy):
         steps = max(1, round(1.25 * specification.settling_time / self.timestep))
         return replace(self, duration=steps * self.timestep)
 
+    def step_size(self, platform: MachineModel) -> float:
+        """Return the rise [m] of the platform."""
+        if self.size is not None:
+            return self.size
+        rates = np.abs(as_model(platform).jacobian(platform.home)[:, 2])
+        speed = actuator_limit(platform, "speed")
+        stroke = platform.maximum_coordinates - platform.minimum_coordinates
+        share = np.where(np.isfinite(speed), TRAVEL_SHARE, BLIND_SHARE)
+        room = ROOM_SHARE * (platform.maximum_coordinates - platform.home_coordinates)
+        travel = np.minimum(np.minimum(share * stroke, STEP_TIME * speed), room)
+        return round_below(float((travel / np.maximum(rates, 1e-9 * rates.max())).min()))
+
     def response(self, platform: MachineModel, *gains: float) -> tuple[FloatArray, FloatArray]:
         """Return time [s] and displacement per step `(k,)`.
 
@@ -185,16 +222,16 @@ class PositionStudy(StepStudy):
         Raises:
             InputError: an argument that cannot be used, or a step that leaves the actuators' range.
         """
-        span = len(self.time) - 1
+        span, size = len(self.time) - 1, self.step_size(platform)
         motion = StepMotion(
             as_model(platform).home,
-            displacement={"z": self.size},
+            displacement={"z": size},
             rise=0.0,
             start=START,
             duration=START + span * self.timestep,
         )
         if not platform.within_limits(platform.constrain(motion(motion.duration).pose).pose).all():
-            raise InputError("size", f"a step of {self.size:g} m leaves the range of the actuators")
+            raise InputError("size", f"a step of {size:g} m leaves the range of the actuators")
         gain, integral = gains or (None, None)
         controller = Cascade(platform, motion, position_gain=gain, position_integral=integral)
         run = self.simulated(platform, controller, motion.duration)

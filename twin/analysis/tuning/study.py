@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -33,8 +33,8 @@ class StepStudy(ABC):
     specification: ClassVar[StepSpecification]
     """default of `tune`"""
 
-    size: float
-    """of the step"""
+    size: float | None = None
+    """of the step; None: a round share of the machine's speed or travel"""
     duration: float
     """[s] of the response after the step"""
     timestep: float
@@ -46,11 +46,16 @@ class StepStudy(ABC):
 
     def __post_init__(self) -> None:
         for name in ("size", "duration", "timestep"):
-            object.__setattr__(self, name, positive(getattr(self, name), name))
+            if name != "size" or self.size is not None:
+                object.__setattr__(self, name, positive(getattr(self, name), name))
 
     @abstractmethod
     def gains(self, platform: MachineModel) -> tuple[Gain, ...]:
         """Return the gains of the loop with their bounds and starts."""
+
+    @abstractmethod
+    def step_size(self, platform: MachineModel) -> float:
+        """Return the size of the step that a machine makes."""
 
     @abstractmethod
     def response(self, platform: MachineModel, *gains: float) -> tuple[FloatArray, FloatArray]:
@@ -96,7 +101,7 @@ class StepStudy(ABC):
         rule = self.specification if specification is None else specification
         gains = _chosen(self.gains(platform), low, high, start)
         study = self.lasting(rule)
-        time = study.time
+        time, study = study.time, replace(study, size=study.step_size(platform))
         found = search_bounds(
             lambda values: study.response(platform, *values.tolist())[1],
             lambda response: rule.violations(time, response),

@@ -7,93 +7,110 @@ from typing import Any
 import numpy as np
 
 from twin.analysis.payload.dynamic import DynamicPayload
+from twin.analysis.payload.positions import Followers
 from twin.analysis.payload.static import StaticPayload
 from twin.analysis.payload.worst_phase import WorstPhase
+from twin.analysis.pose_names import pose_name
 from twin.charts.text import number, value_text
-from twin.cli.console import Column, table
+from twin.cli.console import Column, line, table
 from twin.platform import Platform
 
 TOO_HEAVY = "none: the legs alone are too heavy"
 
-Row = tuple[str, str, str]
+Row = tuple[str, str, str, str]
 
 
 def print_static(platform: Platform, found: StaticPayload) -> None:
     """Print the largest payload at rest."""
-    unit = platform.coordinate_unit
-    least = found.continuous
+    least, own = found.continuous, _own(platform)
+    corner = "a corner of the range" if least.corner else "not a corner of the range"
     rows: list[Row] = [
-        ("positions searched", str(len(found.extensions)), f"{found.skipped} left out"),
-        ("holds", _mass(found.passes_kg), ""),
-        ("does not hold", _mass(found.fails_kg), _place("first", found.first_failure, unit)),
+        ("holds", *_masses(found.passes_kg, own), "everywhere on the grid"),
+        (
+            "does not hold",
+            *_masses(found.fails_kg, own),
+            _place(platform, found.first_failure, "first "),
+        ),
         (
             "largest on the grid",
-            _mass(found.exact_limit_kg),
-            f"leg {found.exact_leg}{_place(' at', found.exact_position, unit)}",
+            *_masses(found.exact_limit_kg, own),
+            f"leg {found.exact_leg}, {_place(platform, found.exact_position)}",
         ),
         (
             "largest anywhere",
-            _mass(least.limit_kg),
-            f"leg {least.leg}{_place(' at', least.position, unit)}, "
-            + ("a corner of the range" if least.corner else "not a corner of the range"),
+            *_masses(least.limit_kg, own),
+            f"leg {least.leg}, {pose_name(platform, least.pose)}: {corner}",
         ),
     ]
     limits = f"{value_text(found.limits.tolist())} {platform.force_unit} ({found.sense})"
-    _show(rows, f"{platform.name}: payload at rest, limits {limits}")
+    _show(platform, rows, f"{platform.name}: payload at rest, limits {limits}")
+    line(f"{len(found.extensions)} positions searched, {found.skipped} left out")
 
 
 def print_dynamic(
     platform: Platform, forwards: DynamicPayload, backwards: DynamicPayload, worst: WorstPhase
 ) -> None:
     """Print the largest payloads under shaking: in phase, rotations backwards, worst phases."""
-    unit = platform.coordinate_unit
-    rows: list[Row] = []
+    own = _own(platform)
     for name, found in (("in phase", forwards), ("rotations backwards", backwards)):
-        left = ", ".join(map(str, found.left_out))
-        first = _place("first", found.first_failure, unit)
+        first = _place(platform, found.first_failure, "first ")
         first += "" if found.first_frequency is None else f", {found.first_frequency:g} Hz"
-        rows += [
-            (f"{name}: positions left out per frequency", left, ""),
-            (f"{name}: holds", _mass(found.passes_kg), ""),
-            (f"{name}: does not hold", _mass(found.fails_kg), first),
+        place = f"leg {found.exact_leg}, {_place(platform, found.exact_position)}, "
+        rows: list[Row] = [
+            ("holds", *_masses(found.passes_kg, own), "everywhere on the grid"),
+            ("does not hold", *_masses(found.fails_kg, own), first),
             (
-                f"{name}: largest on the grid",
-                _mass(found.exact_limit_kg),
-                f"leg {found.exact_leg}{_place(' at', found.exact_position, unit)}, "
-                f"{found.exact_frequency:g} Hz",
+                "largest on the grid",
+                *_masses(found.exact_limit_kg, own),
+                f"{place}{found.exact_frequency:g} Hz",
             ),
         ]
-    rows += [
-        ("worst phases: holds", _mass(worst.passes_kg), ""),
+        rates = ", ".join(f"{rate:g}" for rate in found.criterion.frequencies)
+        _show(platform, rows, f"{platform.name}: payload under shaking, {name}, {rates} Hz")
+        left = ", ".join(map(str, found.left_out))
+        line(f"positions left out per frequency: {left} of {len(found.extensions)}")
+    rows = [
+        ("holds", *_masses(worst.passes_kg, own), ""),
         (
-            "worst phases: does not hold",
-            _mass(worst.fails_kg),
-            _place("first", worst.first_failure, unit),
+            "does not hold",
+            *_masses(worst.fails_kg, own),
+            _place(platform, worst.first_failure, "first "),
         ),
         (
-            "worst phases: largest on the grid",
-            _mass(worst.limit_kg),
-            f"leg {worst.leg}{_place(' at', worst.position, unit)}, {worst.frequency:g} Hz",
+            "largest on the grid",
+            *_masses(worst.limit_kg, own),
+            f"leg {worst.leg}, {_place(platform, worst.position)}, {worst.frequency:g} Hz",
         ),
-        ("worst phases: bound of small motions", _mass(worst.bound_kg), ""),
+        ("bound of small motions", *_masses(worst.bound_kg, own), ""),
     ]
-    rates = ", ".join(f"{rate:g}" for rate in forwards.criterion.frequencies)
-    _show(rows, f"{platform.name}: payload under shaking, {rates} Hz")
+    _show(platform, rows, f"{platform.name}: payload under shaking, worst phases between the axes")
 
 
-def _show(rows: list[Row], title: str) -> None:
-    table((Column("quantity"), Column("mass or number"), Column("place")), rows, title)
+def _show(platform: Platform, rows: list[Row], title: str) -> None:
+    names = ("quantity", "total mass [kg]", "added [kg]", "where")
+    title += f"; total: platform of {number(_own(platform))} kg and what is added"
+    table([Column(name) for name in names], rows, title)
 
 
-def _mass(value: float | None) -> str:
+def _own(platform: Platform) -> float:
+    return float(platform.parameters.platform.body.mass)
+
+
+def _masses(value: float | None, own: float) -> tuple[str, str]:
+    """Return the texts of a total mass and of what that adds to the platform's own."""
     if value is None:
-        return "none"
+        return "none", ""
     if value <= 0.0:
-        return TOO_HEAVY
-    return f"{number(value)} kg" if np.isfinite(value) else "all runs left out"
+        return TOO_HEAVY, ""
+    if not np.isfinite(value):
+        return "all runs left out", ""
+    return number(value), number(value - own) if value > own else "none"
 
 
-def _place(word: str, position: Any, unit: str) -> str:
+def _place(platform: Platform, position: Any, word: str = "") -> str:
+    """Return the pose of extensions `(n,)` in words; empty for None."""
     if position is None:
         return ""
-    return f"{word} ({', '.join(f'{value:.4g}' for value in position)}) {unit}"
+    followers = Followers.of(platform)
+    _, poses = followers.positions(np.asarray(position)[None, followers.leading])
+    return word + pose_name(platform, poses[0])

@@ -141,10 +141,10 @@ def motor_response(
     legs = as_model(platform).parameters.legs
     if not all(leg.drive is not None and leg.drive.reflected().inertia > 0.0 for leg in legs):
         raise InputError("platform", "must have drives whose motors have inertia")
-    direction = heave_direction(platform)
+    direction, size = heave_direction(platform), study.step_size(platform)
     controller = MotorStep(
         platform,
-        study.size * direction,
+        size * direction,
         carried=study.carried,
         velocity_gain=gain,
         velocity_time=integral_time,
@@ -156,7 +156,7 @@ def motor_response(
     time, none = study.no_response()
     if run is None or len(run) != len(time):
         return MotorResponse(time, none, none)
-    along = direction / float(direction @ direction) / study.size
+    along = direction / float(direction @ direction) / size
     motors = run.signals["motor_speed"] @ along
     last = np.full(max(0, len(time) - len(motors)), motors[-1])
     return MotorResponse(

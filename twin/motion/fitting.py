@@ -1,0 +1,131 @@
+"""Motions made smaller until a machine can follow them: travel, speeds and forces with a margin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray, positive
+from twin.errors import InputError, StateError
+from twin.model.machine_model import MachineModel, as_model
+from twin.model.static_deflection import static_deflection
+from twin.motion.motion import Motion
+from twin.motion.step import StepMotion
+
+LIMIT_SHARE = 0.8
+"""Use of the limits at which a motion that is too large is aimed."""
+
+LARGEST_USE = 0.95
+"""Use of the limits that is left as it is after the first change: travel is not linear."""
+
+TIMESTEP = 1e-3
+"""[s] between the samples of a motion; a tank course has up to 70 Hz."""
+
+JUMP_TIME = 0.12
+"""[s] Adopted: travel at an actuator's speed limit that an ideal step may ask for."""
+
+JUMP_SHARE, BLIND_SHARE = 0.25, 0.05
+"""Of the stroke, for an ideal step: beyond the first, the loop is stopped for its following error;
+the second is for actuators without a speed limit."""
+
+ROUNDING = 1e-9
+"""Of the stroke."""
+
+ATTEMPTS = 40
+"""Halvings and corrections at most: from a metre down to a picometre."""
+
+
+Made = TypeVar("Made", bound=Motion)
+
+
+def fitted_motion(
+    platform: MachineModel, make: Callable[[float], Made], size: Any, share: Any = LIMIT_SHARE
+) -> tuple[Made, float]:
+    """Return a motion about home that the actuators can follow, and its size.
+
+    Args:
+        platform: the machine; it follows the motion as far as its degrees of freedom allow.
+        make: size -> motion.
+        size: [m] or [rad] largest, made smaller where an actuator needs it.
+        share: of travel, speed and force beyond those at rest that may be used.
+
+    Raises:
+        InputError: not a machine, numbers out of range, or no room about home.
+    """
+    machine, most = as_model(platform), positive(share, "share")
+    fitted, bound = positive(size, "size"), most
+    for _ in range(ATTEMPTS):
+        motion = make(fitted)
+        use = limit_use(machine, motion)
+        if use <= bound:
+            return motion, fitted
+        fitted *= most / use if np.isfinite(use) else 0.5
+        bound = max(most, min(LARGEST_USE, most * LARGEST_USE / LIMIT_SHARE))
+    raise InputError(
+        "amplitude", f"{machine.name} has no room about its home for this motion; give an amplitude"
+    )
+
+
+def limit_use(machine: MachineModel, motion: Motion) -> float:
+    """Return the largest share of its limits that an actuator needs; infinite if out of reach.
+
+    Shares of the travel from home to the ends, of the speed, and of the force that is left at
+    rest. Limits that the machine's file does not give are left out.
+
+    Args:
+        machine: the machine.
+        motion: that begins at rest at home.
+    """
+    time = np.arange(round(motion.duration / TIMESTEP) + 1.0) * TIMESTEP
+    course = machine.constrain(*motion(time))
+    springs: dict[str, FloatArray] = {}
+    try:
+        coordinates = machine.inverse_kinematics(course.pose)
+        rates = np.einsum("kij,kj->ki", machine.jacobian(course.pose), course.twist)
+        if machine.n_deflections:
+            springs = {"deflection": static_deflection(machine, *course)}
+            yields = springs["deflection"][:, : machine.n_deflections]
+            coordinates = coordinates - (yields - yields[0])
+            rates = rates - np.gradient(yields, TIMESTEP, axis=0)
+        shares = [_travel(machine, coordinates)]
+        shares.append(float((np.abs(rates).max(axis=0) / _limits(machine, "speed")).max()))
+        if np.isfinite(_limits(machine, "effort")).any():
+            shares.append(_force(machine, machine.inverse_dynamics(*course, **springs)))
+    except StateError:
+        return np.inf
+    if isinstance(motion, StepMotion) and motion.rise == 0.0:
+        shares.append(_jump(machine, coordinates))
+    return float(max(shares))
+
+
+def _travel(machine: MachineModel, coordinates: FloatArray) -> float:
+    home = machine.home_coordinates
+    low, high = machine.minimum_coordinates, machine.maximum_coordinates
+    away = np.where(np.abs(coordinates - home) > ROUNDING * (high - low), coordinates - home, 0.0)
+    room = np.where(away > 0.0, high - home, home - low)
+    without = np.where(away == 0.0, 0.0, np.inf)
+    return float(np.divide(np.abs(away), room, out=without, where=room > 0.0).max())
+
+
+def _force(machine: MachineModel, forces: FloatArray) -> float:
+    """Return the share of the force that is left at rest, of forces `(k, n)` from rest on."""
+    limits, held = _limits(machine, "effort"), np.abs(forces[0])
+    # An actuator that cannot even hold the machine is not helped by a smaller motion.
+    room = np.where(limits > held, limits - held, np.inf)
+    return float(((np.abs(forces).max(axis=0) - held) / room).max())
+
+
+def _jump(machine: MachineModel, coordinates: FloatArray) -> float:
+    speed = _limits(machine, "speed")
+    share = np.where(np.isfinite(speed), JUMP_SHARE, BLIND_SHARE)
+    stroke = machine.maximum_coordinates - machine.minimum_coordinates
+    most = np.minimum(share * stroke, JUMP_TIME * speed)
+    return float((np.abs(coordinates - machine.home_coordinates).max(axis=0) / most).max())
+
+
+def _limits(machine: MachineModel, name: str) -> FloatArray:
+    """Return the limits `(n,)` of the actuators, infinite where unknown."""
+    found = [getattr(leg.actuator, name) for leg in machine.parameters.legs]
+    return np.array([np.inf if value is None else value for value in found])
