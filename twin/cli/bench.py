@@ -22,7 +22,7 @@ def bench(machines: options.Machines = None) -> None:
             for time in function_times(platform)
         ]
         columns = [Column("function"), Column("one call [us]", True)]
-        columns += [Column(f"in a batch of {BATCH} [us]", True), Column("states/s", True)]
+        columns += [Column(f"in a batch of {BATCH} [us]", True), Column("states [1/s]", True)]
         table(columns, functions, platform.name)
         timestep = suitable_timestep(platform)
         steps = [
@@ -37,5 +37,5 @@ def bench(machines: options.Machines = None) -> None:
             for time in step_times(platform)
         ]
         columns = [Column("engine"), Column("fidelity"), Column("step [us]", True)]
-        columns += [Column(f"times real time at {1e3 * timestep:g} ms", True)]
+        columns += [Column(f"times real time at {1e3 * timestep:g} ms [1]", True)]
         table(columns, steps)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from textwrap import fill
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich import box
 from rich.console import Console
@@ -14,11 +14,14 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-PIPED_WIDTH = 100
-"""Columns where the output goes to a file or another program."""
+WIDTH = 100
+"""Columns of tables and sentences at most, and where the output goes to a file."""
 
-TEXT_WIDTH = 100
-"""Columns of sentences."""
+LONGEST_WORD = 36
+"""Characters of a word or number that are kept together."""
+
+GAP = 2
+"""Characters between two columns."""
 
 COLORS = {"pass": "green", "tight": "yellow", "fail": "bold red", "info": "cyan"}
 """Cells with these texts are coloured; the word says it too."""
@@ -37,28 +40,51 @@ def line(text: str = "", bold: bool = False) -> None:
     _console().print(Text(text, style="bold" if bold else ""), soft_wrap=True)
 
 
-def paragraph(text: str, mark: str = "") -> None:
-    """Print a text wrapped to `TEXT_WIDTH`, its later lines indented by the width of a mark."""
+def paragraph(text: str, mark: str = "", bold: bool = False) -> None:
+    """Print a text wrapped to `WIDTH`, its later lines indented by the width of a mark."""
     indent = " " * len(mark)
-    line(fill(text, TEXT_WIDTH, initial_indent=mark, subsequent_indent=indent))
+    line(fill(text, WIDTH, initial_indent=mark, subsequent_indent=indent), bold)
 
 
 def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], title: str = "") -> None:
-    """Print rows of texts under the columns' titles, below a line with the table's own."""
+    """Print rows of texts under the columns' titles, below a line with the table's own.
+
+    Titles and texts wrap between words; numbers stay on one line. A table that is too wide is
+    printed in parts, each with the texts before the first number.
+    """
     if title:
-        line(title, bold=True)
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        side = "right" if column.number else "left"
-        shown.add_column(Text(column.title), justify=side, no_wrap=column.number)  # type: ignore[arg-type]
-    for row in rows:
-        shown.add_row(*(Text(cell, style=COLORS.get(cell, "")) for cell in row))
-    _console().print(shown)
+        paragraph(title, bold=True)
+    cells = [tuple(row) for row in rows]
+    least = [_least(column, [row[k] for row in cells]) for k, column in enumerate(columns)]
+    for part in _parts(columns, least, _console().width):
+        shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+        for k in part:
+            side: Any = "right" if columns[k].number else "left"
+            shown.add_column(Text(columns[k].title), justify=side, min_width=least[k])
+        for row in cells:
+            shown.add_row(*(Text(row[k], style=COLORS.get(row[k], "")) for k in part))
+        _console().print(shown)
+
+
+def _least(column: Column, cells: list[str]) -> int:
+    """Return the least width of a column: of its numbers, or of its longest word."""
+    texts = [column.title.split(), *([cell] if column.number else cell.split() for cell in cells)]
+    return min(LONGEST_WORD, max((len(word) for words in texts for word in words), default=0))
+
+
+def _parts(columns: Sequence[Column], least: list[int], width: int) -> list[list[int]]:
+    """Return the columns of every part of a table that is not wider than `width`."""
+    keys = next((k for k, column in enumerate(columns) if column.number), len(columns))
+    parts = [list(range(keys))]
+    for k in range(keys, len(columns)):
+        wide = sum(least[j] + GAP for j in (*parts[-1], k)) > width and len(parts[-1]) > keys
+        parts = [*parts, [*range(keys), k]] if wide else [*parts[:-1], [*parts[-1], k]]
+    return parts
 
 
 def _console() -> Console:
     console = Console()
-    return console if console.is_terminal else Console(width=PIPED_WIDTH)
+    return Console(width=min(console.width, WIDTH) if console.is_terminal else WIDTH)
 
 
 @contextmanager

@@ -10,7 +10,8 @@ import typer
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, table
-from twin.cli.values import PAGE, check_files, numbers, write_plot
+from twin.cli.quantities import quantities
+from twin.cli.values import PAGE, check_files, write_plot
 
 if TYPE_CHECKING:
     from twin.motion.cueing import Outcome
@@ -90,22 +91,24 @@ def cue(
         raise InputError("input", "give either a manoeuvre or a file with one")
     platform = load(machine, configuration)
     names = tuple(cueing.ALGORITHMS) if compare else (algorithm,)
-    outcomes = cueing.compare(platform, driven, names, head=numbers(head, "head"), scale=scale)
+    outcomes = cueing.compare(
+        platform, driven, names, head=quantities(head, "head", "m"), scale=scale
+    )
     still = cueing.standstill_error(driven)
     chosen = outcomes[algorithm]
     line(f"{platform.name}: {driven.name}, {driven.duration:g} s", bold=True)
     errors = (still.total, still.total_correlation, still.total_false_cue)
     rows = [_row(name, one) for name, one in outcomes.items()]
-    rows.append(("none: at rest", *(f"{error:.2f}" for error in errors), "0", "0", "0", "1", ""))
+    rows.append(("at rest", *(f"{error:.2f}" for error in errors), "0", "0", "0", "1", ""))
     titles = (
-        *("error", "correlation", "false cues", "length [%]", "speed [%]", "acceleration [%]"),
-        *("shrunk to", "step [ms]"),
+        *("error [1]", "correlation [1]", "false cues [1]", "length [%]", "speed [%]"),
+        *("acceleration [%]", "shrunk to [1]", "step [ms]"),
     )
     table((Column("algorithm"), *(Column(title, True) for title in titles)), rows)
     line("errors and false cues: root mean square over six senses, in thresholds of perception")
     parts = zip(SENSED, chosen.error.relative, chosen.error.correlation, strict=True)
     senses = [(name, f"{error:.2f}", f"{same:.2f}") for name, error, same in parts]
-    columns = (Column("sense"), Column("error", True), Column("correlation", True))
+    columns = (Column("sense"), Column("error [1]", True), Column("correlation [1]", True))
     table(columns, senses, algorithm)
     if "predictive" in outcomes:
         _print_speed(outcomes["predictive"])

@@ -71,9 +71,10 @@ def evaluate(
             jobs=jobs or ((os.cpu_count() or 1) if find_spec("joblib") else 1),
             show=show,
         )
-    columns = [Column(title, k > 1) for k, title in enumerate(report_columns(found))]
+    first, _, unit = found.titles[0].partition(" [")
+    titles = [*report_columns(found)[:-1], f"difference [{unit}" if unit else "difference [1]"]
+    columns = [Column(title, k > 1) for k, title in enumerate(titles)]
     table(columns, report_rows(found))
-    first = found.titles[0].partition(" [")[0]
     line(
         f"{episodes} episode{'s' * (episodes != 1)}, the same for all; means with 95 % intervals; "
         f"differences of the {first} from {policy[0]}, by episode"

@@ -8,7 +8,8 @@ import typer
 
 from twin.cli import options
 from twin.cli.application import app
-from twin.cli.values import PAGE, check_files, numbers, renamed_fields, write_json, write_plot
+from twin.cli.quantities import motion_specification, quantities
+from twin.cli.values import PAGE, check_files, renamed_fields, write_json, write_plot
 
 if TYPE_CHECKING:
     from twin.analysis.payload.body import Payload
@@ -51,10 +52,8 @@ def feasible(
         InputError: options that cannot be used together, or an invalid value.
     """
     from twin.analysis.feasibility.feasibility import feasibility, range_feasibility
-    from twin.basics.arrays import positive
     from twin.cli.tables.feasible import print_feasibility
     from twin.errors import InputError
-    from twin.motion.specification import MotionSpecification
     from twin.platform import load
 
     check_files(plot=(plot, PAGE), json=(json, ""))
@@ -66,10 +65,9 @@ def feasible(
     if over_range:
         found = range_feasibility(platform, payload=body)
     else:
-        length = positive(duration, "duration")
         given = None
         if motion is not None:
-            words = MotionSpecification(motion, axis, amplitude, frequency, length)
+            words = motion_specification(motion, axis, amplitude, frequency, duration)
             given = words.motion_of(platform)
         found = feasibility(platform, given, payload=body)
     print_feasibility(found)
@@ -96,7 +94,7 @@ def _payload(text: str | None) -> Payload | None:
     from twin.analysis.payload.body import Payload
     from twin.errors import InputError
 
-    values = numbers(text, "payload")
+    values = quantities(text, "payload", "kg", "m")
     if values is None:
         return None
     if len(values) not in (1, 4):

@@ -8,6 +8,7 @@ import typer
 
 from twin.cli import options
 from twin.cli.application import app
+from twin.cli.quantities import quantity_option
 from twin.cli.values import PAGE, check_files, write_json, write_plot
 
 AxisName = Literal["x", "y", "z", "roll", "pitch", "yaw"]
@@ -19,12 +20,25 @@ Axis = Annotated[
 ]
 Actuator = Annotated[int | None, typer.Option(min=1, help="Move this actuator by itself, from 1.")]
 Method = Annotated[MethodName, typer.Option(help="One sweep, or one sine after the other.")]
-Timestep = Annotated[float | None, typer.Option(help="Step of the engine in s; default: 0.25 ms.")]
-High = Annotated[float | None, typer.Option(help="Highest frequency in Hz; default: 300.")]
-Length = Annotated[float | None, typer.Option(help="Length of the sweep in s; default: 10.")]
+Timestep = Annotated[
+    float | None,
+    quantity_option("Step of the engine in s; default: 0.25 ms.", "timestep", "s"),
+]
+Low = Annotated[float | None, quantity_option("Lowest frequency in Hz; default: 1.", "low", "Hz")]
+High = Annotated[
+    float | None, quantity_option("Highest frequency in Hz; default: 300.", "high", "Hz")
+]
+Length = Annotated[
+    float | None, quantity_option("Length of the sweep in s; default: 10.", "length", "s")
+]
 Speed = Annotated[
     float | None,
-    typer.Option(help="Peak speed in m/s or rad/s; default: far within the drives' limits."),
+    quantity_option(
+        "Peak speed in m/s or rad/s; default: far within the drives' limits.",
+        "speed",
+        "m/s",
+        "rad/s",
+    ),
 ]
 
 
@@ -40,7 +54,7 @@ def frequency(
     fidelity: options.Fidelity = "accurate",
     timestep: Timestep = None,
     configuration: options.Configuration = None,
-    low: Annotated[float | None, typer.Option(help="Lowest frequency in Hz; default: 1.")] = None,
+    low: Low = None,
     high: High = None,
     length: Length = None,
     speed: Speed = None,

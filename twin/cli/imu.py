@@ -10,6 +10,7 @@ import typer
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, table
+from twin.cli.quantities import quantity_option
 from twin.cli.values import PAGE, check_files, renamed_fields, write_json
 
 if TYPE_CHECKING:
@@ -31,7 +32,9 @@ Log = Annotated[
 Layout = Annotated[
     LayoutName, typer.Option(help="csv; thesis: count, 3 forces, 3 rates, as imuData.txt.")
 ]
-LogRate = Annotated[float, typer.Option(help="Messages per second in the thesis layout.")]
+LogRate = Annotated[
+    float, quantity_option("Messages per second in the thesis layout.", "log_rate", "Hz")
+]
 ForceUnit = Annotated[
     str, typer.Option(metavar="UNIT", help="Unit of forces in the thesis layout.")
 ]
@@ -40,7 +43,10 @@ RateUnit = Annotated[
 ]
 Bandwidth = Annotated[
     float | None,
-    typer.Option(metavar="HZ", help="Bandwidth of the sensor in Hz; default: the machine's."),
+    quantity_option("Bandwidth of the sensor in Hz; default: the machine's.", "bandwidth", "Hz"),
+]
+Resolution = Annotated[
+    float, quantity_option("Resolution of the spectra in Hz.", "resolution", "Hz")
 ]
 Phase = Annotated[
     bool, typer.Option("--phase", help="Compensate phases too, not amplitudes alone.")
@@ -61,7 +67,7 @@ def imu(
     force_unit: ForceUnit = "g",
     rate_unit: RateUnit = "deg/s",
     bandwidth: Bandwidth = None,
-    resolution: Annotated[float, typer.Option(help="Resolution of the spectra in Hz.")] = 1.0,
+    resolution: Resolution = 1.0,
     phase: Phase = False,
     configuration: options.Configuration = None,
     plot: options.Plot = None,
@@ -118,7 +124,7 @@ def _print(name: str, found: InertialComparison, content: Any, without_sensor: b
     )
     if without_sensor:
         line("the machine has no [imu]: taken to be at the reference point along the platform")
-    titles = ("frequency [Hz]", "ratio", "[dB]", "coherence")
+    titles = ("frequency [Hz]", "ratio [1]", "ratio [dB]", "coherence [1]")
     for channel, response in found.responses.items():
         figures = content["channels"][channel]
         reference, measured = (

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal, get_args
 
 import typer
 
+from twin.cli.quantities import quantity_option
+
 EngineName = Literal["analytic", "mujoco", "bullet"]
 FidelityName = Literal["accurate", "fast"]
 ControllerName = Literal[
@@ -57,7 +59,9 @@ Fidelity = Annotated[
 ]
 Timestep = Annotated[
     float | None,
-    typer.Option(help="Engine's step in s; default: half a control period, or shorter."),
+    quantity_option(
+        "Engine's step in s; default: half a control period, or shorter.", "timestep", "s"
+    ),
 ]
 Controller = Annotated[ControllerName, typer.Option(help="Controller of the machine.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of all random numbers.")]
@@ -71,17 +75,26 @@ OptionalMotion = Annotated[
 Axis = Annotated[str, typer.Option(help="Axis that moves: x, y, z, yaw, pitch or roll.")]
 Amplitude = Annotated[
     float | None,
-    typer.Option(help="Amplitude in m or rad; default: a tenth of an actuator's range."),
+    quantity_option(
+        "Amplitude in m or rad, or as '20 mm' or '3 deg'; default: a tenth of an actuator's range, "
+        "or what its travel, speed and force allow.",
+        "amplitude",
+        "m",
+        "rad",
+    ),
 ]
-Frequency = Annotated[
-    float, typer.Option(help="Frequency of the sine in Hz; the highest of the chirp.")
-]
-Duration = Annotated[float, typer.Option(help="Duration of the motion in s.")]
+FREQUENCY = quantity_option(
+    "Frequency of the sine in Hz; the highest of the chirp.", "frequency", "Hz"
+)
+DURATION = quantity_option("Duration of the motion in s.", "duration", "s")
+Frequency = Annotated[float, FREQUENCY]
+Duration = Annotated[float, DURATION]
 Pose = Annotated[
     str | None,
     typer.Option(
-        metavar="X,Y,Z,QW,QX,QY,QZ",
-        help="Position in m and unit quaternion, scalar first; default: home.",
+        metavar="POSE",
+        help="Position and angles from home, as '0,0,900 mm,pitch=3 deg' or 'z=0.9,yaw=5 deg', "
+        "or 7 numbers: position in m and unit quaternion, scalar first; default: home.",
     ),
 ]
 

@@ -11,6 +11,7 @@ from twin.errors import InputError, brief
 
 if TYPE_CHECKING:
     from twin.basics.arrays import FloatArray
+    from twin.motion.specification import MotionSpecification
     from twin.platform import Platform
 
 NUMBERED = ("x", "y", "z")
@@ -85,6 +86,29 @@ def in_unit(value: float | None, field: str, unit: str, of: str) -> float | None
     if given and given != unit:
         raise InputError(field, f"has a unit of {given}, but {of} is in {unit}")
     return value
+
+
+def motion_specification(
+    name: str, axis: str, amplitude: float | None, frequency: float, duration: float
+) -> MotionSpecification:
+    """Return the motion that the options of a command describe.
+
+    Raises:
+        InputError: an amplitude in m along an angle or the like, or a duration not above zero.
+    """
+    from twin.basics.arrays import positive
+    from twin.motion.specification import MotionSpecification
+
+    check_amplitude(name, axis, amplitude)
+    return MotionSpecification(name, axis, amplitude, frequency, positive(duration, "duration"))
+
+
+def check_amplitude(name: Any, axis: Any, amplitude: float | None) -> None:
+    """Check that an amplitude has a unit of its axis; raises InputError otherwise."""
+    if name == "tank":
+        in_unit(amplitude, "amplitude", "rad", "the pitch of a tank course")
+    elif axis in (*NUMBERED, *TURNS):
+        in_unit(amplitude, "amplitude", "m" if axis in NUMBERED else "rad", axis)
 
 
 def quantity_option(text: str, field: str, *units: str, **settings: Any) -> Any:

@@ -10,6 +10,7 @@ import typer
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line
+from twin.cli.quantities import motion_specification, quantity_option
 from twin.cli.values import renamed_fields
 from twin.errors import InputError
 
@@ -41,11 +42,14 @@ Speed = Annotated[
     float, typer.Option(help="Speed of the film; 0.1 is ten times slower than the machine.")
 ]
 Start = Annotated[
-    float | None, typer.Option(help="Instant of the run in s at which the film begins.")
+    float | None,
+    quantity_option("Instant of the run in s at which the film begins.", "start", "s"),
 ]
 Instant = Annotated[
     float | None,
-    typer.Option(help="Instant of the run in s of the picture; default: farthest from the start."),
+    quantity_option(
+        "Instant of the run in s of the picture; default: farthest from the start.", "time", "s"
+    ),
 ]
 
 
@@ -79,10 +83,8 @@ def render(
     Raises:
         InputError: options that cannot be used together, or an invalid value.
     """
-    from twin.basics.arrays import positive
     from twin.cli.closed_loop import closed_loop
     from twin.control import make_controller
-    from twin.motion.specification import MotionSpecification
     from twin.platform import load
     from twin.viewer.film import Look, write_film, write_picture
     from twin.viewer.picture_files import PICTURE
@@ -98,12 +100,11 @@ def render(
         raise InputError("trajectory", "holds its own motion: leave out --motion")
     payload = None
     if trajectory is None:
-        length = positive(duration, "duration")
         platform: MachineModel = load(machine, configuration)
-        specification = MotionSpecification(motion or "sine", axis, amplitude, frequency, length)
-        law = make_controller(controller, platform, specification.motion_of(platform))
+        words = motion_specification(motion or "sine", axis, amplitude, frequency, duration)
+        law = make_controller(controller, platform, words.motion_of(platform))
         shown = closed_loop(
-            platform, law, length, engine=engine, fidelity=fidelity, every_period=True
+            platform, law, words.duration, engine=engine, fidelity=fidelity, every_period=True
         )
     else:
         platform, payload, shown = _saved(trajectory, machine, configuration)

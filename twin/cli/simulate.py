@@ -10,18 +10,24 @@ import typer
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, table
-from twin.cli.values import PAGE, check_files, constant_forces, numbers, write_plot
+from twin.cli.quantities import pose_of, quantities, quantity_option
+from twin.cli.values import HOLD, PAGE, check_files, constant_forces, write_plot
 
-Duration = Annotated[float, typer.Option(help="Simulated time in s, a multiple of the time step.")]
+Duration = Annotated[
+    float, quantity_option("Simulated time in s, a multiple of the time step.", "duration", "s")
+]
 Timestep = Annotated[
     float | None,
-    typer.Option(help="Time step in s; default: 1 ms, or shorter for stiff machines."),
+    quantity_option(
+        "Time step in s; default: 1 ms, or shorter for stiff machines.", "timestep", "s"
+    ),
 ]
 Force = Annotated[
     str,
     typer.Option(
         help="Constant actuator forces in N or N m: one number for all legs, one per leg "
-        "separated by commas, or 'hold' for those that carry the machine at the start."
+        "separated by commas, or 'hold' for those that carry the machine at the start; "
+        "default: hold."
     ),
 ]
 Twist = Annotated[
@@ -41,7 +47,7 @@ def simulate(
     engine: options.Engine = "analytic",
     timestep: Timestep = None,
     fidelity: options.Fidelity = "accurate",
-    force: Force = "0",
+    force: Force = HOLD,
     pose: options.Pose = None,
     twist: Twist = None,
     every: Annotated[int, typer.Option(min=1, help="Steps per instant that is kept.")] = 1,
@@ -56,13 +62,13 @@ def simulate(
 
     check_files(out=(out, ".npz"), plot=(plot, PAGE))
     platform = load(machine, configuration)
-    start = numbers(pose, "pose")
+    start = pose_of(platform, pose)
     forces = constant_forces(platform, force, start)
     began = clock.perf_counter()
     motion = platform.simulate(
         duration,
         pose=start,
-        twist=numbers(twist, "twist"),
+        twist=quantities(twist, "twist", *(["m/s"] * 3), "rad/s"),
         forces=forces,
         engine=engine,
         timestep=suitable_timestep(platform) if timestep is None else timestep,
@@ -70,15 +76,13 @@ def simulate(
         every=every,
     )
     seconds = clock.perf_counter() - began
-    rows = []
-    for k in (0, -1):
-        columns = (motion.pose[k], motion.lengths[k])
-        texts = (
-            ", ".join(f"{round(value, 6) + 0.0:.6f}" for value in column) for column in columns
-        )
-        rows.append((number(float(motion.time[k])), *texts))
-    coordinates = f"{platform.parameters.leg.coordinate}s [{platform.coordinate_unit}]"
-    table((Column("time [s]", True), Column("pose [m, quaternion]"), Column(coordinates)), rows)
+    names = [f"{axis} [m]" for axis in "xyz"] + [f"q{part} [1]" for part in "wxyz"]
+    coordinate, unit = platform.parameters.leg.coordinate, platform.coordinate_unit
+    names += [f"{coordinate} {k + 1} [{unit}]" for k in range(platform.n_actuators)]
+    ends = ([*motion.pose[k], *motion.lengths[k]] for k in (0, -1))
+    columns = [[f"{round(value, 6) + 0.0:.6f}" for value in end] for end in ends]
+    times = [Column(f"at {number(float(motion.time[k]))} s", True) for k in (0, -1)]
+    table((Column("quantity"), *times), zip(names, *columns, strict=True))
     steps = round(float(motion.time[-1]) / motion.timestep)
     line(f"{platform.name} in {motion.engine}: {steps} steps in {seconds:.3g} s")
     # An engine's platform is off the constraints of its fixed foot by the loop gap.

@@ -13,6 +13,7 @@ from twin.basics.toml import read_toml
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line
+from twin.cli.quantities import check_amplitude
 from twin.cli.values import check_files, write_json
 from twin.errors import InputError, ParameterError
 
@@ -92,9 +93,7 @@ Motion = Annotated[
     ),
 ]
 Axis = Annotated[str | None, typer.Option(help="Axis that moves: x, y, z, yaw, pitch or roll.")]
-Frequency = Annotated[
-    float | None, typer.Option(help="Frequency of the sine in Hz; the highest of the chirp.")
-]
+Frequency = Annotated[float | None, options.FREQUENCY]
 Measure = Annotated[
     str | None,
     typer.Option(
@@ -138,7 +137,7 @@ def sweep(
     axis: Axis = None,
     amplitude: options.Amplitude = None,
     frequency: Frequency = None,
-    duration: Annotated[float | None, typer.Option(help="Duration of the motion in s.")] = None,
+    duration: Annotated[float | None, options.DURATION] = None,
     measure: Measure = None,
     workers: Workers = None,
     backend: Backend = "loky",
@@ -221,6 +220,8 @@ def described(
             raise ParameterError(subject, [(name, f"must be a table such as [{name}]")])
         if table:
             content[name] = found | table
+    words = content.get("motion", {})
+    check_amplitude(words.get("name"), words.get("axis", "z"), motion.get("amplitude"))
     return sweep_from(content, subject) if from_file else Sweep(**content)
 
 

@@ -11,6 +11,7 @@ import typer
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, table
+from twin.cli.quantities import motion_specification
 from twin.cli.values import PAGE, check_files, write_plot
 
 if TYPE_CHECKING:
@@ -57,7 +58,6 @@ def track(
     from twin.cli.tables.feasible import print_banner
     from twin.control import make_controller
     from twin.errors import InputError
-    from twin.motion.specification import MotionSpecification
     from twin.platform import load
 
     check_files(out=(out, ".npz"), plot=(plot, PAGE), log=(log, ".csv"))
@@ -65,15 +65,14 @@ def track(
     if log is not None and platform.parameters.imu is None:
         message = f"{platform.name} has no inertial sensor; add [imu] or choose a configuration"
         raise InputError("log", message)
-    length = positive(duration, "duration")
     step = None if timestep is None else positive(timestep, "timestep")
-    specification = MotionSpecification(motion, axis, amplitude, frequency, length)
-    given = specification.motion_of(platform)
+    words = motion_specification(motion, axis, amplitude, frequency, duration)
+    given = words.motion_of(platform)
     print_banner(platform, given)
     law = make_controller(controller, platform, given)
     began = clock.perf_counter()
     run = closed_loop(
-        platform, law, length, engine=engine, fidelity=fidelity, timestep=step, seed=seed
+        platform, law, words.duration, engine=engine, fidelity=fidelity, timestep=step, seed=seed
     )
     seconds = clock.perf_counter() - began
     _print_errors(run, platform.coordinate_unit)

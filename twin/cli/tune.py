@@ -13,12 +13,14 @@ from rich.console import Console
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, table
-from twin.cli.values import PAGE, check_files, numbers, write, write_plot
+from twin.cli.quantities import in_unit, quantities, quantity_option
+from twin.cli.values import PAGE, check_files, write, write_plot
 
 if TYPE_CHECKING:
     from twin.analysis.tuning.search import Trial
     from twin.analysis.tuning.study import StepStudy
     from twin.analysis.tuning.tuning import Tuning
+    from twin.platform import Platform
 
 LoopName = Literal["velocity", "position"]
 
@@ -27,7 +29,8 @@ UNITS = "velocity loop: N s/m (cranks: N m s/rad) and s; position loop: 1/s and 
 
 
 def _seconds(bound: str) -> Any:
-    return typer.Option(help=f"Longest {bound} of the step response in s; default: the loop's.")
+    text = f"Longest {bound} of the step response in s; default: the loop's."
+    return quantity_option(text, bound.replace(" ", "_"), "s")
 
 
 def _share(bound: str) -> Any:
@@ -40,8 +43,13 @@ def _gains(text: str) -> Any:
 
 Size = Annotated[
     float | None,
-    typer.Option(
-        help="Step in m/s or rad/s of an actuator (default: 0.02), or in m upwards (0.05)."
+    quantity_option(
+        "Step in m/s or rad/s of an actuator, or in m upwards; default: a round share of the "
+        "machine's speed or travel.",
+        "size",
+        "m/s",
+        "rad/s",
+        "m",
     ),
 ]
 Carried = Annotated[
@@ -91,15 +99,19 @@ def tune(
     from twin.platform import load
 
     check_files(out=(out, ".toml"), plot=(plot, PAGE))
-    search = {"margin": margin, "start": numbers(start, "start")}
-    search |= {"low": numbers(low, "low"), "high": numbers(high, "high")}
+    platform = load(machine, configuration)
+    units = _units(platform, loop)
+    search: dict[str, Any] = {"margin": margin, "start": quantities(start, "start", *units[1:])}
+    search |= {"low": quantities(low, "low", *units[1:])}
+    search |= {"high": quantities(high, "high", *units[1:])}
+    in_unit(size, "size", units[0], f"the step of this loop of {platform.name}")
     bounds = {"rise_time": rise_time, "rise": rise, "settling_time": settling_time}
     bounds |= {"settling": settling, "overshoot": overshoot, "undershoot": undershoot}
     if carried and loop == "position":
         raise InputError("carried", "is for the velocity loop")
     step: dict[str, Any] = _given({"size": size, "carried": carried or None})
     kind: type[StepStudy] = VelocityStudy if loop == "velocity" else PositionStudy
-    study, platform = kind(engine=engine, fidelity=fidelity, **step), load(machine, configuration)
+    study = kind(engine=engine, fidelity=fidelity, **step)
     rule = replace(study.specification, **_given(bounds))
     with _iterations(f"tuning the {loop} loop of {platform.name}") as watch:
         found = study.tune(platform, specification=rule, watch=watch, **_given(search))
@@ -109,6 +121,15 @@ def tune(
     write(out, snippet)
     write_plot(plot, lambda: tuning_figure(found))
     raise typer.Exit(int(not found.search.met))
+
+
+def _units(platform: Platform, loop: str) -> tuple[str, str, str]:
+    """Return the SI units of the step, of the gain and of its time or integral."""
+    if loop == "position":
+        return "m", "1/s", "1/s2"
+    if platform.coordinate_unit == "rad":
+        return "rad/s", "N m s/rad", "s"
+    return "m/s", "N s/m", "s"
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from twin.basics.files import check_place, write_text
 from twin.basics.optional import optional
 from twin.cli.console import line
+from twin.cli.quantities import quantities
 from twin.errors import InputError
 
 if TYPE_CHECKING:
@@ -89,20 +90,6 @@ def write_plot(path: Path | None, figure: Callable[[], Any]) -> None:
         line(f"wrote {write_figure(figure(), path)}")
 
 
-def numbers(text: str | None, field: str) -> list[float] | None:
-    """Return the numbers of a text such as "0,0,0.87"; None for None.
-
-    Raises:
-        InputError: a part of the text is no number.
-    """
-    if text is None:
-        return None
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise InputError(field, f"must be numbers separated by commas, got {text!r}") from None
-
-
 def constant_forces(platform: Platform, text: str, pose: Any) -> FloatArray:
     """Return forces `(n,)` [N or N m] from a number, a list of numbers or `HOLD` at `pose`.
 
@@ -115,7 +102,7 @@ def constant_forces(platform: Platform, text: str, pose: Any) -> FloatArray:
         rest = np.zeros(6)
         start = platform.home if pose is None else pose
         return platform.inverse_dynamics(start, rest, rest)
-    values = numbers(text, "force") or []
+    values = quantities(text, "force", platform.force_unit) or []
     if len(values) not in (1, platform.n_actuators):
         raise InputError(
             "force",

@@ -16,6 +16,7 @@ from twin.basics.optional import optional
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import line
+from twin.cli.quantities import motion_specification
 from twin.cli.values import renamed_fields
 from twin.errors import InputError
 
@@ -112,12 +113,8 @@ def view(
         make = partial(machine_page, session=live, upload_limit=upload_limit)
     try:
         if motion is not None:
-            from twin.basics.arrays import positive
-            from twin.motion.specification import MotionSpecification
-
-            span = positive(duration, "duration")
-            described = MotionSpecification(motion, axis, amplitude, frequency, span)
-            course = described.motion_of(live.platform)
+            words = motion_specification(motion, axis, amplitude, frequency, duration)
+            course = words.motion_of(live.platform)
             if course is not None:
                 live.play(course, loop=True)
         if desktop:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, progress_bar, table
-from twin.cli.values import PAGE, check_files, numbers, renamed_fields, write_json
+from twin.cli.quantities import in_unit, pose_of, quantity_option
+from twin.cli.values import PAGE, check_files, renamed_fields, write_json
 
 
 @app.command()
@@ -19,9 +18,12 @@ def workspace(
     pose: options.Pose = None,
     stiffness: Annotated[
         float | None,
-        typer.Option(
-            help="Stiffness of every actuator in N/m, for cranks N m/rad; default: the machine's "
-            "own springs, else stiffness relative to that of an actuator."
+        quantity_option(
+            "Stiffness of every actuator in N/m, for cranks N m/rad; default: the machine's own "
+            "springs, else stiffness relative to that of an actuator.",
+            "stiffness",
+            "N/m",
+            "N m/rad",
         ),
     ] = None,
     configuration: options.Configuration = None,
@@ -38,7 +40,10 @@ def workspace(
     from twin.platform import load
 
     check_files(plot=(plot, PAGE), json=(json, ""))
-    platform, center = load(machine, configuration), numbers(pose, "pose")
+    platform = load(machine, configuration)
+    center = pose_of(platform, pose)
+    unit = "N/m" if platform.coordinate_unit == "m" else "N m/rad"
+    in_unit(stiffness, "stiffness", unit, f"that of {platform.name}")
     with progress_bar("workspace", PARTS) as advance, renamed_fields(center="pose"):
         found = workspace_analysis(platform, center, stiffness=stiffness, advance=advance)
     columns = [Column(name) for name in ("quantity", "value", "note")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -227,9 +228,9 @@ def test_command_writes_what_it_prints(tmp_path: Path) -> None:
     arguments = ["payload", "stewart", "--json", str(file), "--plot", str(page)]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
-    assert "704.581           607.581" in result.output
-    assert "platform of 97 kg and what is added" in result.output
-    assert "a corner of the range" in result.output
+    assert re.search("704.581 +607.581", result.output)
+    assert "with the platform's own 97 kg" in result.output
+    assert "a corner of the range" in " ".join(result.output.split())
     content = json.loads(file.read_text())
     assert (content["passes_kg"], content["fails_kg"]) == (700, 750)
     assert content["first_failure"] == pytest.approx([0, 0, 0.0767, 0, 0.23, 0.23], abs=5e-5)
@@ -259,7 +260,7 @@ def test_command_refuses_in_one_line(tmp_path: Path) -> None:
 def test_legs_too_heavy_for_themselves_are_told() -> None:
     result = CliRunner().invoke(app, ["payload", "stewart", "--limit", "10"])
     assert result.exit_code == 0
-    assert "none: the legs alone are too heavy" in result.output
+    assert "the legs alone" in result.output
 
 
 def test_command_is_registered() -> None:

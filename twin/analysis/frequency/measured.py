@@ -78,6 +78,8 @@ class MeasuredResponse(NamedTuple):
     controller: str
     direction: str
     """an axis of the platform, or "actuator 1" """
+    unit: str
+    """of the speed along it: "m/s" or "rad/s" """
     excitation: Excitation
     platform: FrequencyResponse
     """displacement of the platform per reference, along the direction"""
@@ -132,15 +134,8 @@ def measure_response(
     if (axis is None) == (actuator is None):
         raise InputError("axis, actuator", "give one of the two")
     path = actuator_path(platform, actuator) if axis is None else axis_path(platform, axis)  # type: ignore[arg-type]
-    peak = suitable_speed(platform, path, high) if speed is None else positive(speed, "speed")
-    excitation = _excitation(method, low, high, peak, length, frequencies)
-    reference, way = excited_reference(platform, path, excitation)
-    needed = float((np.abs(reference.rates) / actuator_limit(platform, "speed")).max())
-    if speed is None and needed > SPEED_USE:
-        # Springs in series take more speed than the platform, the more the higher the frequency.
-        peak *= SPEED_USE / needed
-        excitation = _excitation(method, low, high, peak, length, frequencies)
-        reference, way = excited_reference(platform, path, excitation)
+    make = partial(_excitation, method, low, high, length=length, frequencies=frequencies)
+    excitation, reference, way = _excited(platform, path, high, speed, make)
     driver = controller(platform, reference)
     run = simulate(
         platform,
@@ -166,6 +161,7 @@ def measure_response(
         run.engine,
         driver.name,
         path.name,
+        "rad/s" if _turning(platform, path) else "m/s",
         excitation,
         estimate(way, _along(run, path)),
         {
@@ -174,6 +170,25 @@ def measure_response(
         },
         tuple((np.flatnonzero(~moving) + 1).tolist()),
     )
+
+
+def _excited(
+    platform: MachineModel,
+    path: Path,
+    high: float,
+    speed: float | None,
+    make: Callable[[float], Excitation],
+) -> tuple[Excitation, Reference, FloatArray]:
+    """Return the excitation of a peak speed, default a suitable one, its reference and way."""
+    peak = suitable_speed(platform, path, high) if speed is None else positive(speed, "speed")
+    excitation = make(peak)
+    reference, way = excited_reference(platform, path, excitation)
+    needed = float((np.abs(reference.rates) / actuator_limit(platform, "speed")).max())
+    if speed is None and needed > SPEED_USE:
+        # Springs in series take more speed than the platform, the more the higher the frequency.
+        excitation = make(peak * SPEED_USE / needed)
+        reference, way = excited_reference(platform, path, excitation)
+    return excitation, reference, way
 
 
 def _excitation(
@@ -213,6 +228,13 @@ def _turn(way: FloatArray, axis: FloatArray) -> FloatArray:
     unit = axis / size if size else axis
     half = 0.5 * size * way
     return np.hstack([np.cos(half)[:, None], np.outer(np.sin(half), unit)])
+
+
+def _turning(platform: MachineModel, path: Path) -> bool:
+    """Return whether a way is an angle: about an axis, or of a crank."""
+    if path.name in AXES:
+        return AXES.index(path.name) > 2
+    return platform.coordinate_unit == "rad"
 
 
 def _along(run: Trajectory, path: Path) -> FloatArray:

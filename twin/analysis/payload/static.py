@@ -193,7 +193,7 @@ def _ends(ratio: _Ratio, guess: FloatArray) -> list[Any]:
     def room(shares: FloatArray) -> FloatArray:
         leading = shares[None] * ratio.stroke[followers.leading]
         parts = (followers.positions(leading, guess)[0][0] / ratio.stroke)[following]
-        return np.nan_to_num(np.concatenate([parts, 1.0 - parts]), nan=-1.0)
+        return np.asarray(np.nan_to_num(np.concatenate([parts, 1.0 - parts]), nan=-1.0))
 
     return [{"type": "ineq", "fun": room}]
 

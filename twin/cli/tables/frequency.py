@@ -28,12 +28,13 @@ NONE = "-"
 
 def print_responses(measured: MeasuredResponse) -> None:
     """Print magnitude, phase and coherence of the platform, and the bandwidth of all responses."""
+    unit = measured.unit
     title = (
         f"{measured.machine} on {measured.engine}, {measured.controller}: {measured.direction}, "
-        f"peak speed {measured.excitation.speed:.3g}"
+        f"peak speed {measured.excitation.speed:.3g} {unit}"
     )
     whole, shown = measured.platform, measured.platform.trusted
-    names = ("frequency [Hz]", "magnitude [dB]", "phase [deg]", "coherence", "deviation [%]")
+    names = ("frequency [Hz]", "magnitude [dB]", "phase [deg]", "coherence [1]", "deviation [%]")
     table([Column(name, True) for name in names], _rows(shown), title)
     lost = len(whole.frequency) - len(shown.frequency)
     if lost:

@@ -15,7 +15,7 @@ from twin.charts.text import number, value_text
 from twin.cli.console import Column, line, table
 from twin.platform import Platform
 
-TOO_HEAVY = "none: the legs alone are too heavy"
+TOO_HEAVY = "the legs alone are too heavy"
 
 Row = tuple[str, str, str, str]
 
@@ -88,8 +88,8 @@ def print_dynamic(
 
 def _show(platform: Platform, rows: list[Row], title: str) -> None:
     names = ("quantity", "total mass [kg]", "added [kg]", "where")
-    title += f"; total: platform of {number(_own(platform))} kg and what is added"
     table([Column(name) for name in names], rows, title)
+    line(f"total: with the platform's own {number(_own(platform))} kg; where: as seen from home")
 
 
 def _own(platform: Platform) -> float:
@@ -101,7 +101,7 @@ def _masses(value: float | None, own: float) -> tuple[str, str]:
     if value is None:
         return "none", ""
     if value <= 0.0:
-        return TOO_HEAVY, ""
+        return "none", TOO_HEAVY
     if not np.isfinite(value):
         return "all runs left out", ""
     return number(value), number(value - own) if value > own else "none"

@@ -7,6 +7,7 @@ from typing import Any
 
 from twin.charts.text import number
 from twin.cli.console import Column, line, table
+from twin.platform import load
 from twin.sweep import Sweep
 from twin.sweep.work import DONE, Row
 
@@ -14,11 +15,11 @@ INPUTS = ("configuration", "engine", "controller", "payload")
 """Columns that are shown where they differ between runs; parameters are added."""
 
 SHOWN = (
-    ("position_rms", "position rms mm", 1e3),
-    ("rotation_rms", "rotation rms mrad", 1e3),
-    ("position_peak", "position peak mm", 1e3),
-    ("force_peak", "force peak", 1.0),
-    ("rate_peak", "rate peak", 1.0),
+    ("position_rms", "position rms [mm]", 1e3),
+    ("rotation_rms", "rotation rms [mrad]", 1e3),
+    ("position_peak", "position peak [mm]", 1e3),
+    ("force_peak", "force peak [{force}]", 1.0),
+    ("rate_peak", "rate peak [{rate}/s]", 1.0),
 )
 """Measures in the table: column, title, factor."""
 
@@ -32,14 +33,21 @@ def print_runs(sweep: Sweep, rows: list[Row]) -> None:
     """Print the means over the seeds of all runs that were not stopped, and the failed runs."""
     inputs = [name for name in INPUTS if len({row[name] for row in rows}) > 1]
     inputs += list(sweep.parameters)
-    titles = [Column(name, name in sweep.parameters) for name in inputs]
+    titles = [Column(*_input(name, sweep)) for name in inputs]
     titles += [Column("runs", True), Column("whole", True)]
-    titles += [Column(title, True) for _, title, _ in SHOWN]
+    machine = load(sweep.machine)
+    units = {"force": machine.force_unit, "rate": machine.coordinate_unit}
+    titles += [Column(title.format(**units), True) for _, title, _ in SHOWN]
     groups = list(_groups(inputs, rows))
     cells = [(*key, *_cells(members)) for key, members in groups[:MOST_ROWS]]
     table(titles, cells, f"{sweep.machine}, {sweep.motion.name}: means over seeds of whole runs")
     if len(groups) > MOST_ROWS:
         line(f"and {len(groups) - MOST_ROWS} more rows")
+
+
+def _input(name: str, sweep: Sweep) -> tuple[str, bool]:
+    """Return the title of what differs between runs, and whether it is a number."""
+    return (f"{name} [SI]", True) if name in sweep.parameters else (name, False)
 
 
 def _groups(inputs: list[str], rows: list[Row]) -> Iterator[Group]:
