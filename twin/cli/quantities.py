@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from twin.motion.specification import MotionSpecification
     from twin.platform import Platform
 
+SHOWN = 3
+"""Units of each kind in a message."""
+
 NUMBERED = ("x", "y", "z")
 TURNS = ("yaw", "pitch", "roll")
 
@@ -35,10 +38,11 @@ def quantity(text: Any, field: str, *units: str) -> Measured:
     Raises:
         InputError: not a number, not finite, or a unit of another kind; the message lists units.
     """
-    from twin.machine.quantity import UNITS, to_si
+    from twin.machine.quantity import to_si
+    from twin.machine.units import UNITS
 
-    number = _number(text)
-    for unit in units:
+    number, problem = _number(text), f"must be a plain number, not {brief(text)}"
+    for unit in units if number is not None else UNITS.keys() & units:
         try:
             found = Measured(to_si(text if number is None else number, unit))
         except ValueError as error:
@@ -47,7 +51,7 @@ def quantity(text: Any, field: str, *units: str) -> Measured:
         found.unit = "" if number is not None else unit
         return found
     if len(units) > 1 and number is None:
-        known = ", ".join(name for name, (unit, _) in UNITS.items() if unit in units)
+        known = ", ".join(", ".join([*UNITS[unit]][:SHOWN]) for unit in units)
         problem = f"{brief(text)} is no number with one of the units {known}"
     raise InputError(field, problem)
 
@@ -99,13 +103,14 @@ def motion_specification(
     from twin.basics.arrays import positive
     from twin.motion.specification import MotionSpecification
 
-    check_amplitude(name, axis, amplitude)
+    check_amplitude({"name": name, "axis": axis}, amplitude)
     return MotionSpecification(name, axis, amplitude, frequency, positive(duration, "duration"))
 
 
-def check_amplitude(name: Any, axis: Any, amplitude: float | None) -> None:
-    """Check that an amplitude has a unit of its axis; raises InputError otherwise."""
-    if name == "tank":
+def check_amplitude(motion: dict[str, Any], amplitude: float | None) -> None:
+    """Check that an amplitude has a unit of its motion's axis; raises InputError otherwise."""
+    axis = motion.get("axis", "z")
+    if motion.get("name") == "tank":
         in_unit(amplitude, "amplitude", "rad", "the pitch of a tank course")
     elif axis in (*NUMBERED, *TURNS):
         in_unit(amplitude, "amplitude", "m" if axis in NUMBERED else "rad", axis)

@@ -220,8 +220,7 @@ def described(
             raise ParameterError(subject, [(name, f"must be a table such as [{name}]")])
         if table:
             content[name] = found | table
-    words = content.get("motion", {})
-    check_amplitude(words.get("name"), words.get("axis", "z"), motion.get("amplitude"))
+    check_amplitude(content.get("motion", {}), motion.get("amplitude"))
     return sweep_from(content, subject) if from_file else Sweep(**content)
 
 
