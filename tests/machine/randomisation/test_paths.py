@@ -253,6 +253,7 @@ def test_changed_machines_are_pickled_like_others() -> None:
         ({"gravity": float("nan")}, "gravity", "one finite number"),
         ({"gravity": "9.81"}, "gravity", "no unit of the right kind"),
         ({"gravity": True}, "gravity", "one finite number"),
+        ({"gravity": 10**400}, "gravity", "one finite number"),
         ({"gravity": -1.0}, "gravity", "gravity = -1; must be greater than or equal to 0"),
         ({"leg.encoder.counts": 2.5}, "leg.encoder.counts", "whole number"),
         ({"platform.body.mass": 0.0}, "platform.body.mass", "must be greater than 0"),

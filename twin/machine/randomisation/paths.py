@@ -169,9 +169,12 @@ def _checked(path: str, value: Any, old: float | None) -> float | str:
     """Return `value` as a number of the same type as the `old` one; a text is read by its field."""
     if isinstance(value, str):
         return value
-    if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
+    try:
+        number = float(value) if isinstance(value, Real) else math.nan
+    except OverflowError:  # an integer of several hundred digits
+        number = math.inf
+    if isinstance(value, bool) or not math.isfinite(number):
         raise InputError(path, f"must be one finite number, not {brief(value)}")
-    number = float(value)
     if isinstance(old, int):
         if not number.is_integer():
             raise InputError(path, f"must be a whole number, not {brief(value)}")
