@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.kernels.plant import actuation as column
+from twin.kernels.plant import columns as column
 from twin.plant.drives import IDEAL
 from twin.validation.cases.plant.bench import BenchRecord, DriveBench
 

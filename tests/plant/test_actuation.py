@@ -9,8 +9,8 @@ import pytest
 from drive_rig import LEG, THESIS, Bench, constants, state
 from scipy.integrate import quad, solve_ivp
 
-from twin.kernels.plant import actuation as column
-from twin.kernels.plant.actuation import VELOCITY
+from twin.kernels.plant import columns as column
+from twin.kernels.plant.columns import VELOCITY
 from twin.validation.cases.plant.bench import BenchRecord
 
 FREE = {"inertia": 719.0, "half_play": 1.0, "stiffness": 1.0, "damping": 1.0}

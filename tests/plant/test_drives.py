@@ -13,7 +13,7 @@ from shipped import shipped_content
 import twin
 from twin.control.cascade import Cascade
 from twin.errors import InputError
-from twin.kernels.plant import actuation as column
+from twin.kernels.plant import columns as column
 from twin.machine.file.read import parameters_from
 from twin.plant import drives
 from twin.plant.drives import (

@@ -17,7 +17,7 @@ from twin.control.controller import Controller
 from twin.engines import make_engine
 from twin.engines.stability import suitable_timestep
 from twin.errors import InputError
-from twin.kernels.plant import actuation as column
+from twin.kernels.plant import columns as column
 from twin.machine.file.read import parameters_from
 from twin.model.engine import State
 from twin.model.static_deflection import static_deflection

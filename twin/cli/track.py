@@ -75,7 +75,7 @@ def track(
         platform, law, words.duration, engine=engine, fidelity=fidelity, timestep=step, seed=seed
     )
     seconds = clock.perf_counter() - began
-    _print_errors(run, platform.coordinate_unit)
+    _print_errors(run, platform)
     line(
         f"{platform.name} in {run.engine}, {controller}: {float(run.time[-1]):.4g} s at "
         f"{1e3 * law.period:g} ms over {1e3 * run.timestep:g} ms, in {seconds:.3g} s"
@@ -107,13 +107,14 @@ def _inertial_log(run: Trajectory, platform: Platform) -> InertialLog:
     return InertialLog(time[kept], readings[kept, :3], readings[kept, 3:])
 
 
-def _print_errors(run: Trajectory, unit: str) -> None:
+def _print_errors(run: Trajectory, platform: Platform) -> None:
     import numpy as np
 
     from twin.analysis.tracking import TrackingErrors
     from twin.charts.text import number
+    from twin.control.positions import has_encoders, takes_positions
 
-    errors = TrackingErrors(run)
+    errors, unit = TrackingErrors(run), platform.coordinate_unit
     means = errors.root_mean_square()
     largest = (errors.position.max(), errors.rotation.max(), np.abs(errors.actuators).max())
     rows = [
@@ -122,5 +123,8 @@ def _print_errors(run: Trajectory, unit: str) -> None:
             ("position", "rotation", "actuators"), means, largest, ("m", "rad", unit), strict=True
         )
     ]
+    if takes_positions(platform) and not has_encoders(platform):
+        del rows[-1]
+        line("the drives take positions and report none: the actuators' errors are not known")
     titles = (Column("error"), Column("root mean square", True), Column("largest", True))
     table((*titles, Column("unit")), rows)

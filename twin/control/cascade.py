@@ -9,6 +9,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, not_negative, read_only
 from twin.control.controller import PERIOD, Controller
 from twin.control.gains import own_gains, spring_forces, suitable_position_loop
+from twin.control.positions import PositionCommands, takes_positions
 from twin.control.reference import Reference
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
@@ -48,6 +49,7 @@ class Cascade(Controller):
     starts such that the first command is the present speed. Velocity feedforward begins
     `feedforward_start` after the closed loop and rises over `feedforward_rise`; a cascade that
     takes over later has it at once. Struts also get the force that stretches their own springs.
+    Servos and steppers get positions instead: see `PositionCommands`.
 
     Attributes:
         position_gain: [1/s].
@@ -104,6 +106,8 @@ class Cascade(Controller):
         self._rise = _given(feedforward_rise, rise, "feedforward_rise")
         self._limiter = SpeedLimiter(platform, self.period)
         self._integral = np.zeros(platform.n_actuators)
+        positioned = takes_positions(platform)
+        self._positions = PositionCommands(platform, self.period) if positioned else None
         self._prepare(self.reference)
         self._held = self._stretching[0]
 
@@ -115,6 +119,8 @@ class Cascade(Controller):
         """Begin at `measurement`, without a jump in the command."""
         row = self.reference.row(self.first)
         error = self.reference.coordinates[row] - measurement.coordinates
+        if self._positions is not None:
+            self._positions.start(error)
         feedforward = self._share(self.first * self.period) * self.reference.rates[row]
         # What stretches the springs at the start is in the integrals of the velocity loops.
         self._held = self._stretching[row]
@@ -125,6 +131,9 @@ class Cascade(Controller):
         """Return speeds for control period `step`."""
         row = self.reference.row(step)
         error = self.reference.coordinates[row] - measurement.coordinates
+        if self._positions is not None:
+            setpoint, rates = self.reference.coordinates[row], self.reference.rates[row]
+            return Command(self._positions.update(setpoint, rates, error), "position")
         feedforward = self._share(step * self.period) * self.reference.rates[row]
         unlimited = feedforward + self.position_gain * error + self._integral
         command = self._limiter.apply(unlimited)

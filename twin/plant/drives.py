@@ -12,7 +12,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, read_only
 from twin.errors import InputError
-from twin.kernels.plant import actuation as column
+from twin.kernels.plant import columns as column
 from twin.machine.hardware.drive import AnyDrive
 from twin.model.machine_model import MachineModel
 from twin.plant.signals import Command
@@ -45,6 +45,8 @@ IDEAL = {
     column.STRIBECK: 1.0,
     column.ENGAGING: 1.0,
     column.RELEASING: 1.0,
+    column.UPDATE: 1.0,
+    column.TOP_SPEED: inf,
 }
 """Constants other than zero of an actuator without a drive and without limits."""
 
@@ -62,6 +64,9 @@ BACKWARDS = 0.01
 
 SMALLEST = 1e-12
 """[1/kg, 1/(kg m2)] Acceleration per force that counts as none."""
+
+TINY_STEP = 1e-9
+"""[s] Allowed by all drives."""
 
 FEWEST_PARTS, MOST_PARTS = 4, 1000
 """Steps of a motor within one of the engine."""
@@ -85,6 +90,7 @@ def drive_constants(platform: MachineModel, timestep: float, limits: bool = True
             low = platform.minimum_coordinates[index]
             high = platform.maximum_coordinates[index]
             _fill_limits(row, leg.drive, float(low), float(high))
+            _fill_positioning(row, leg.drive, timestep)
         if not limits:
             row[list(UNLIMITED)] = inf
     _check_step(platform, rows, timestep)
@@ -143,6 +149,36 @@ def _fill_limits(row: FloatArray, drive: AnyDrive, low: float, high: float) -> N
         row[column.STOP_DAMPING] = row[column.DAMPING]
 
 
+def _fill_positioning(row: FloatArray, drive: AnyDrive, step: float) -> None:
+    """Fill what draws the motor of a position drive to its position."""
+    found = drive.positioning()
+    if found is None:
+        return
+    row[column.POSITIONING] = column.STEPPER if found.stepper else column.SERVO
+    row[column.DEAD], row[column.SPAN] = found.half_dead_band, found.span
+    row[column.DIGIT], row[column.FIELD_DAMPING] = found.digit, found.field_damping
+    row[column.UPDATE] = max(1, round(1.0 / (found.update_rate * step)))
+    row[column.TOP_SPEED] = found.top_speed
+    row[column.FASTEST] = min(row[column.FASTEST], found.top_speed)
+
+
+def drawing_stiffness(drives: FloatArray) -> FloatArray:
+    """Return the stiffness `(m,)` with which position drives draw their motors, zero for others."""
+    span = np.where(drives[:, column.SPAN] > 0.0, drives[:, column.SPAN], inf)
+    slope = np.where(drives[:, column.POSITIONING] == column.STEPPER, 0.5 * np.pi, 1.0)
+    peak = np.where(np.isfinite(drives[:, column.PEAK]), drives[:, column.PEAK], 0.0)
+    return np.asarray(slope * peak / span)
+
+
+def drawn_lead(drives: FloatArray, efforts: FloatArray) -> FloatArray:
+    """Return how far ahead of its motor `(n,)` a position drive aims to give `efforts` `(n,)`."""
+    share = np.clip(efforts / drives[:, column.PEAK], -1.0, 1.0)
+    span, sign = drives[:, column.SPAN], np.sign(share)
+    stepper = drives[:, column.POSITIONING] == column.STEPPER
+    lag = np.where(stepper, 2.0 / np.pi * np.arcsin(share), share)
+    return np.asarray(sign * drives[:, column.DEAD] + span * lag)
+
+
 def motor_parts(drives: FloatArray, timestep: float) -> int:
     """Return the number of steps that the motors need within one of the engine.
 
@@ -154,7 +190,8 @@ def motor_parts(drives: FloatArray, timestep: float) -> int:
         return 1
     inertia = moving[:, column.INERTIA]
     fastest = np.maximum(
-        np.sqrt(moving[:, column.STIFFNESS] / inertia), moving[:, column.DAMPING] / inertia
+        np.sqrt((moving[:, column.STIFFNESS] + drawing_stiffness(moving)) / inertia),
+        moving[:, column.DAMPING] / inertia,
     ).max()
     parts = timestep * float(fastest) / MOTOR_ANGLE
     if not parts <= MOST_PARTS:
@@ -194,6 +231,11 @@ def longest_drive_step(platform: MachineModel, drives: FloatArray) -> float:
     free = SHARE * _stable_step(response, stiffness, damping)
     stops = stiffness + drives[:, column.STOP_STIFFNESS], damping + drives[:, column.STOP_DAMPING]
     return min(free, _stable_step(response, *stops))
+
+
+def drive_timestep(platform: MachineModel) -> float:
+    """Return the longest step [s] of an engine that the drives of a machine allow."""
+    return longest_drive_step(platform, drive_constants(platform, TINY_STEP))
 
 
 def _stable_step(response: FloatArray, stiffness: FloatArray, damping: FloatArray) -> float:

@@ -11,16 +11,23 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, positive
 from twin.errors import InputError, brief
-from twin.kernels.plant import actuation as column
+from twin.kernels.plant import columns as column
 from twin.kernels.plant import reading
 from twin.kernels.plant.actuation import actuate
 from twin.kernels.plant.reading import read_actuators
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.motions import REST
-from twin.plant.drives import bound, drive_constants, follow, motor_parts, take_over
+from twin.plant.drives import (
+    bound,
+    drawn_lead,
+    drive_constants,
+    follow,
+    motor_parts,
+    take_over,
+)
 from twin.plant.encoder import machine_encoders
 from twin.plant.inertial_sensor import InertialUnit
-from twin.plant.signals import MODES, NOTHING, Command, Measurement, as_spans
+from twin.plant.signals import MODES, NOTHING, Command, Measurement, Mode, as_spans
 
 if TYPE_CHECKING:
     from twin.model.engine import State
@@ -50,6 +57,7 @@ class Plant:
         seed: of everything random.
         dropouts: spans (begin, end) [s] in which the sensors give nothing.
         limits: whether the actuators' limits of force and speed hold.
+        modes: those of the commands that the drives take.
     """
 
     def __init__(
@@ -86,6 +94,7 @@ class Plant:
         if len(delays) > 1:
             raise InputError("leg.drive.delay", "must be the same for all drives of a machine")
         self._delay = delays.pop()
+        self.modes = _modes(legs)
         self._resolution = np.array([_encoder_resolution(leg) for leg in legs])
         counted = (self._resolution > 0.0).all()
         self._encoders = machine_encoders(platform, seed) if counted else None
@@ -169,6 +178,9 @@ class Plant:
             coordinates + np.sign(held) * drives[:, column.HALF_PLAY] + held / stiff
         )
         states[:, column.SPEED] = rates
+        if "position" in self.modes:
+            lead = drawn_lead(drives, states[:, column.EFFORT])
+            states[:, column.TARGET] = states[:, column.FIELD] = states[:, column.POSITION] + lead
         self._gains = np.ascontiguousarray(gains)
         self._forces[:] = held
         self._count = 0
@@ -183,7 +195,17 @@ class Plant:
         self._last: Measurement | None = None
 
     def command(self, command: Command) -> None:
-        """Pass a command on to the drives, which take it after their delay."""
+        """Pass a command on to the drives, which take it after their delay.
+
+        Raises:
+            InputError: a mode that the drives do not take.
+        """
+        if command.mode not in self.modes:
+            raise InputError(
+                "controller",
+                f"commands in mode {command.mode!r}; the drives of {self.platform.name} take "
+                f"{' or '.join(self.modes)}",
+            )
         gains, self._coming = self._coming, None
         if self._delay_steps:
             self._waiting.append((self._count + self._delay_steps, command, gains))
@@ -222,7 +244,7 @@ class Plant:
             self._nothing if command.brakes is None else command.brakes,
             coordinates,
             rates,
-            1 - MODES.index(command.mode),
+            MODES.index(command.mode),
             self._step,
             self._parts,
             self._forces,
@@ -281,6 +303,18 @@ class Plant:
         if not k:
             return state.lengths, state.rates
         return state.lengths - state.deflection[:k], state.rates - state.deflection[k:]
+
+
+def _modes(legs: Sequence[Any]) -> tuple[Mode, ...]:
+    """Return the modes of the commands that the drives of all legs take.
+
+    Raises:
+        InputError: some are position drives and others are not.
+    """
+    positioned = {leg.drive is not None and leg.drive.positioning() is not None for leg in legs}
+    if len(positioned) > 1:
+        raise InputError("leg.drive.kind", "all legs have position drives, or none has")
+    return ("velocity", "position") if True in positioned else ("force", "velocity")
 
 
 def _encoder_resolution(leg: Any) -> float:

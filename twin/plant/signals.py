@@ -12,17 +12,19 @@ import numpy as np
 from twin.basics.arrays import FloatArray, read_only
 from twin.errors import InputError, brief
 
-Mode = Literal["velocity", "force"]
-MODES: tuple[Mode, ...] = ("velocity", "force")
+Mode = Literal["force", "velocity", "position"]
+MODES: tuple[Mode, ...] = ("force", "velocity", "position")
+"""Modes of commands; their indices are `FORCE`, `VELOCITY` and `PLACE` of the kernels."""
 
 
 class Command(NamedTuple):
     """Command of the drives, in force until the next one."""
 
     values: FloatArray
-    """`(n,)` speeds [m/s, rad/s] or forces [N, N m]"""
+    """`(n,)` speeds [m/s, rad/s], forces [N, N m] or positions [m, rad]"""
     mode: Mode = "velocity"
-    """"velocity": each drive closes a PI loop around its motor's speed; "force": none"""
+    """"velocity": each drive closes a PI loop around its motor's speed; "force": none;
+    "position": for servos and steppers, which take speeds as well, but no forces"""
     feedforward: FloatArray | None = None
     """`(n,)` force added to that of the velocity loop"""
     brakes: FloatArray | None = None
@@ -39,7 +41,8 @@ class Measurement(NamedTuple):
     time: float
     """[s] of the reading"""
     coordinates: FloatArray
-    """`(n,)` of what the actuators move [m, rad], measured by encoders; without series springs"""
+    """`(n,)` of what the actuators move [m, rad], measured by encoders; without series springs.
+    Servos and steppers without encoder report their commanded position"""
     rates: FloatArray
     """`(n,)` [m/s, rad/s]: differences of encoder readings, or exact where there is no encoder"""
     forces: FloatArray

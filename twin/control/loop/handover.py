@@ -50,6 +50,8 @@ class Handover:
         elapsed = self._elapsed(step)
         if command.mode == "velocity":
             return command._replace(values=command.values - self._shift(elapsed)[1])
+        if command.mode == "position":
+            return command._replace(values=command.values - self._shift(elapsed)[0])
         if self._offset is None:
             self._offset = self._efforts - command.values
         return command._replace(values=command.values + (1.0 - elapsed / FADE) * self._offset)

@@ -6,6 +6,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.control.gains import derived_velocity_loop
+from twin.control.positions import has_encoders, takes_positions
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import actuator_limit
 from twin.plant.signals import Command, Measurement
@@ -24,6 +25,9 @@ STILL = 5e-3
 
 LONGEST = 2.0
 """[s] Adopted: how much longer to wait for that."""
+
+UNSEEN = 0.5
+"""[s] Adopted: how much longer to wait where no sensor says it."""
 
 
 class SafeStop:
@@ -49,6 +53,7 @@ class SafeStop:
         self._fastest = actuator_limit(platform, "speed", stroke)
         self.duration = RAMP + SETTLING + max(closing) + SWINGING
         self._still = STILL * stroke
+        self._unseen = takes_positions(platform) and not has_encoders(platform)
         self._period = period
         self._from: FloatArray = np.zeros(platform.n_actuators)
         self._begin = 0
@@ -70,5 +75,7 @@ class SafeStop:
         waited = (step - self._begin) * self._period - self.duration
         if waited < 0.0:
             return False
+        if self._unseen:
+            return waited >= UNSEEN
         still = not measurement.valid or bool((np.abs(measurement.rates) <= self._still).all())
         return still or waited >= LONGEST

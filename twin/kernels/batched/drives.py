@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from twin.basics.arrays import FloatArray
 from twin.kernels.batched.arrays import Machines
 from twin.kernels.jit import compiled, device
-from twin.kernels.plant.actuation import EFFORT, VELOCITY, actuate
+from twin.kernels.plant.actuation import actuate
+from twin.kernels.plant.columns import EFFORT, VELOCITY
 from twin.kernels.plant.reading import COORDINATE, RATE, read_actuators
 
 DELAY_STEPS, PARTS, COUNT, ISSUED = range(4)

@@ -11,56 +11,46 @@ from math import exp
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import compiled, device
-
-(
-    INERTIA,
-    FRICTION,
+from twin.kernels.plant.columns import (
+    AT_EFFORT,
+    AT_SPEED,
+    BRAKE,
     BREAKAWAY,
-    STRIBECK,
-    VISCOUS,
-    HALF_PLAY,
-    STIFFNESS,
+    CLOSING,
+    CONTINUOUS,
     DAMPING,
+    EFFORT,
+    EFFORT_DIGIT,
+    ENGAGING,
+    FASTEST,
+    FRICTION,
+    HALF_PLAY,
+    HEAT,
+    HOLDING,
+    INERTIA,
+    INTEGRAL,
     LAG,
     LAG_MEAN,
-    PEAK,
-    CONTINUOUS,
-    WARMING,
-    FASTEST,
+    LIMITED,
     LOWER,
-    UPPER,
     LOWER_STOP,
-    UPPER_STOP,
-    STOP_STIFFNESS,
-    STOP_DAMPING,
-    BRAKE,
-    ENGAGING,
+    PEAK,
+    POSITION,
+    POSITIONING,
     RELEASING,
+    SPEED,
     SPEED_DIGIT,
-    EFFORT_DIGIT,
-) = range(25)
-"""Columns of a drive's constants; docs/plant.md says what each is."""
-
-CONSTANTS = 25
-
-EFFORT, INTEGRAL, POSITION, SPEED, HEAT, CLOSING, HOLDING, LIMITED = range(8)
-"""Columns of a drive's state: motor effort, velocity loop's integral, motor's coordinate and rate,
-mean square of the effort, how far the brake has closed, whether it holds, and which limit it is at:
-`AT_EFFORT`, `AT_SPEED` or 0."""
-
-STATES = 8
-
-AT_EFFORT, AT_SPEED = 1.0, 2.0
-"""Limits that keep a drive below its command."""
-
-VELOCITY = 1
-"""Mode of a command that is a speed; 0 for a force."""
-
-
-@device
-def between(value: float, low: float, high: float) -> float:
-    """Return `value` limited to `low` and `high`."""
-    return min(max(value, low), high)
+    STIFFNESS,
+    STOP_DAMPING,
+    STOP_STIFFNESS,
+    STRIBECK,
+    UPPER,
+    UPPER_STOP,
+    VELOCITY,
+    VISCOUS,
+    WARMING,
+)
+from twin.kernels.plant.positioning import between, draw, follow_position
 
 
 @device
@@ -172,8 +162,11 @@ def transmit(
     step: float,
     parts: int,
 ) -> float:
-    """Move a motor under `effort` through one step of the engine; return its mean force."""
-    small, inertia = step / parts, drive[INERTIA]
+    """Move a motor under `effort` through one step of the engine; return its mean force.
+
+    Motors of position drives are drawn to their positions in each of their own steps.
+    """
+    small, inertia, drawn = step / parts, drive[INERTIA], drive[POSITIONING] > 0.0
     holding = drive[BRAKE] * state[HOLDING]
     at, speed, total = state[POSITION], state[SPEED], 0.0
     for part in range(parts):
@@ -185,6 +178,8 @@ def transmit(
             drive[STIFFNESS],
             drive[DAMPING],
         )
+        if drawn:
+            effort = draw(drive, state, at, speed, step - (part + 0.5) * small)
         level = drive[FRICTION] + holding
         if drive[BREAKAWAY] > drive[FRICTION]:
             part_speed = speed / drive[STRIBECK]
@@ -198,6 +193,8 @@ def transmit(
         speed = moved
         total += force
     state[POSITION], state[SPEED] = at, speed
+    if drawn:
+        state[EFFORT] = effort
     return total / parts
 
 
@@ -234,12 +231,12 @@ def actuate(
         drives: `(n, CONSTANTS)`.
         states: `(n, STATES)`, advanced in place.
         gains: `(n, 2)` of the velocity loop: gain, and gain per integral time.
-        commands: `(n,)` speeds or forces.
+        commands: `(n,)` forces, speeds or positions; position drives take no forces.
         feedforward: `(n,)` forces added to the velocity loop's.
         brakes: `(n,)` 1 to hold.
         coordinates: `(n,)` of the legs at the start of the step.
         rates: `(n,)` theirs.
-        mode: `VELOCITY` or 0.
+        mode: `FORCE`, `VELOCITY` or `PLACE`.
         step: [s].
         parts: steps of the motors within `step`.
         out: `(n,)`, overwritten.
@@ -248,22 +245,26 @@ def actuate(
         drive, state = drives[i], states[i]
         if drive[INERTIA] == 0.0:
             state[POSITION], state[SPEED] = coordinates[i], rates[i]
-        effort = motor_command(
-            drive,
-            state,
-            mode == VELOCITY,
-            commands[i],
-            feedforward[i],
-            gains[i, 0],
-            gains[i, 1],
-            step,
-        )
-        behind = state[EFFORT] - effort
-        mean = effort + drive[LAG_MEAN] * behind
-        state[EFFORT] = effort + drive[LAG] * behind
+        mean = 0.0
+        if drive[POSITIONING] > 0.0:
+            follow_position(drive, state, mode, commands[i], step)
+        else:
+            effort = motor_command(
+                drive,
+                state,
+                mode == VELOCITY,
+                commands[i],
+                feedforward[i],
+                gains[i, 0],
+                gains[i, 1],
+                step,
+            )
+            behind = state[EFFORT] - effort
+            mean = effort + drive[LAG_MEAN] * behind
+            state[EFFORT] = effort + drive[LAG] * behind
         state[HEAT] += drive[WARMING] * (state[EFFORT] * state[EFFORT] - state[HEAT])
-        brake(drive, state, brakes[i])
         if drive[INERTIA] > 0.0:
+            brake(drive, state, brakes[i])
             force = transmit(drive, state, mean, coordinates[i], rates[i], step, parts)
         else:
             force = mean - drive[VISCOUS] * rates[i]

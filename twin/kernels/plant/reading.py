@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import compiled
-from twin.kernels.plant.actuation import INERTIA, LOWER, POSITION, SPEED, UPPER
+from twin.kernels.plant.columns import INERTIA, LOWER, POSITION, POSITIONING, SPEED, TARGET, UPPER
 
 COORDINATE, RATE, AT_MINIMUM, AT_MAXIMUM = range(4)
 """Rows of a reading."""
@@ -29,7 +29,8 @@ def read_actuators(
         drives: `(n, CONSTANTS)`.
         states: `(n, STATES)`; sensors sit on the motors. Those without inertia are where their legs
             are, and are put there.
-        resolution: `(n,)` one count in the actuator's coordinate; 0 for an exact sensor.
+        resolution: `(n,)` one count in the actuator's coordinate; 0 for an exact sensor. Position
+            drives have no exact one: they report the commanded position, at rest.
         before: `(n,)` the last reading of the encoders, overwritten by this one.
         span: [s] since then; 0 for none: rates of encoders are then zero.
         coordinates: `(n,)` of the legs.
@@ -44,6 +45,8 @@ def read_actuators(
             at = resolution[i] * round(at / resolution[i])
             speed = (at - before[i]) / span if span > 0.0 else 0.0
             before[i] = at
+        elif drives[i, POSITIONING] > 0.0:
+            at, speed = states[i, TARGET], 0.0
         out[COORDINATE, i], out[RATE, i] = at, speed
         out[AT_MINIMUM, i] = 1.0 if at <= drives[i, LOWER] else 0.0
         out[AT_MAXIMUM, i] = 1.0 if at >= drives[i, UPPER] else 0.0

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal, NamedTuple, Self
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
+from twin.machine.hardware.electronics import Electronics, ReflectedDrive
+from twin.machine.hardware.position_drive import (
+    CrankServo,
+    CrankStepper,
+    ScrewServo,
+    ScrewStepper,
+)
 from twin.machine.quantity import (
-    LARGEST,
     Angle,
     AngularSpeed,
     Damping,
@@ -21,83 +27,8 @@ from twin.machine.quantity import (
     RotaryStiffness,
     Speed,
     Stiffness,
-    Time,
     Torque,
-    Whole,
 )
-from twin.machine.table import Table
-
-
-class ReflectedDrive(NamedTuple):
-    """A drive as the actuator's coordinate sees it: in m and N, or in rad and N m."""
-
-    inertia: float
-    """of motor and transmission [kg] or [kg m2]"""
-    friction: float
-    """while sliding [N] or [N m]"""
-    viscous: float
-    """[N s/m] or [N m s/rad]"""
-    stribeck_speed: float
-    """[m/s] or [rad/s]"""
-    backlash: float
-    """[m] or [rad]"""
-    stiffness: float
-    """of the transmission [N/m] or [N m/rad]"""
-    damping: float
-    """of the transmission [N s/m] or [N m s/rad]"""
-    brake: float
-    """what the brake holds [N] or [N m]"""
-    peak: float | None
-    """largest effort for a short time [N] or [N m]"""
-    overtravel: float | None
-    """from a limit to its end stop [m] or [rad]"""
-
-
-class Electronics(Table):
-    """Electronics of every drive, between the command and its motor."""
-
-    current_lag: Time = Field(0.0, ge=0, description="Time constant of the current loop")
-    delay: Time = Field(0.0, ge=0, description="Pure delay from command to motor")
-    thermal_time: Time | None = Field(
-        None, gt=0, description="Time constant of heating; leave out for peak effort at all times"
-    )
-    analogue_bits: Whole | None = Field(
-        None, ge=2, le=32, description="Bits of the analogue command; leave out for exact commands"
-    )
-    breakaway: Number = Field(1.0, ge=1, description="Friction at rest per friction while sliding")
-    brake_engage_time: Time = Field(0.0, ge=0, description="From the command until the brake holds")
-    brake_release_time: Time = Field(
-        0.0, ge=0, description="From the command until the brake is free"
-    )
-
-    def reflected(self) -> ReflectedDrive:
-        """Return the drive as the actuator's coordinate sees it."""
-        raise NotImplementedError
-
-    @model_validator(mode="after")
-    def _complete(self) -> Self:
-        drive = self.reflected()
-        for name, value in drive._asdict().items():
-            if value is not None and not value <= LARGEST:
-                raise ValueError(
-                    f"{name} comes to {value:.3g} at the actuator, beyond any machine; check the "
-                    "lead or the ratio"
-                )
-        for name, value in (
-            ("friction", drive.friction),
-            ("backlash", drive.backlash),
-            ("brake", drive.brake),
-        ):
-            if value > 0.0 and not drive.inertia > 0.0:
-                raise ValueError(f"{name} is on the motor's side: give the motor an inertia")
-        if drive.inertia > 0.0 and not (drive.stiffness > 0.0 and drive.damping > 0.0):
-            raise ValueError(
-                "a motor with inertia moves its leg through the transmission: give stiffness and "
-                "damping"
-            )
-        if drive.overtravel is not None and not (drive.stiffness > 0.0 and drive.damping > 0.0):
-            raise ValueError("end stops are as stiff as the transmission: give both of it")
-        return self
 
 
 class _LinearTransmission(Electronics):
@@ -217,5 +148,10 @@ def _through(drive: ScrewDrive | GearDrive) -> ReflectedDrive:
     )
 
 
-LinearDrive = Annotated[ScrewDrive | DirectDrive, Field(discriminator="kind")]
-AnyDrive = ScrewDrive | DirectDrive | GearDrive
+LinearDrive = Annotated[
+    ScrewDrive | DirectDrive | ScrewServo | ScrewStepper, Field(discriminator="kind")
+]
+CrankDrive = Annotated[GearDrive | CrankServo | CrankStepper, Field(discriminator="kind")]
+AnyDrive = (
+    ScrewDrive | DirectDrive | GearDrive | CrankServo | ScrewServo | CrankStepper | ScrewStepper
+)

@@ -14,6 +14,7 @@ from twin.kernels.batched.arrays import Constants
 from twin.model.batch import on_threads, usable_cores
 from twin.model.engine import State
 from twin.model.machine_model import MachineModel
+from twin.plant.signals import MODES
 from twin.simulation.batched.batched_plant import BatchedPlant
 from twin.simulation.batched.drive_arrays import empty_balls
 
@@ -83,7 +84,7 @@ class AnalyticBatchedPlant(BatchedPlant):
         start_ball(self.rolling_ball.constants, self.machines, self._balls, index, start.copy())
 
     def _advance(self) -> None:
-        last = (int(self.mode == "velocity"), self.timestep)
+        last = (MODES.index(self.mode), self.timestep)
         if self.rolling_ball is None:
             on_threads(advance_rows, [(*chunk, *last) for chunk in self._chunks])
             return

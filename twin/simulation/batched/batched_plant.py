@@ -105,6 +105,8 @@ class BatchedPlant(ABC):
         self._gains = loop_gains(platform, self.timestep)
         self.platforms = [platform] * size
         plant = Plant(platform, inertial=False, limits=self.limits)
+        if self.mode not in plant.modes:
+            raise InputError("mode", f"the drives take {' or '.join(plant.modes)}, not {mode}")
         plant.prepare(self.timestep)
         self._plants = [plant] * size
         n, k = platform.n_actuators, platform.n_deflections

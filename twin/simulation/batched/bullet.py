@@ -18,6 +18,7 @@ from twin.kernels.batched.drives import drive_rows, issue_rows, read_rows
 from twin.model.ball.position import is_lost, on_plate
 from twin.model.engine import Fidelity, State
 from twin.model.machine_model import MachineModel
+from twin.plant.signals import MODES
 from twin.simulation.batched.batched_plant import BatchedPlant
 from twin.simulation.batched.drive_arrays import place_drives
 
@@ -144,7 +145,7 @@ class BulletBatchedPlant(BatchedPlant):
         issue_rows(
             arrays.counters, arrays.queue, inputs.command, inputs.feedforward, machines.failed
         )
-        mode = int(self.mode == "velocity")
+        mode = MODES.index(self.mode)
         going = np.flatnonzero(~machines.failed).tolist()
         for part in range(self.ratio):
             drive_rows(arrays, machines, self.ratio, mode, self.timestep)

@@ -18,7 +18,7 @@ from twin.errors import InputError
 from twin.kernels.ball.contact import BALL_SIZE
 from twin.kernels.batched.arrays import Balls, Inputs, Machines
 from twin.kernels.batched.drives import COUNTERS, DELAY_STEPS, ISSUED, PARTS, DriveArrays
-from twin.kernels.plant import actuation as column
+from twin.kernels.plant import columns as column
 from twin.kernels.plant.reading import ROWS
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import drive_constants

@@ -29,6 +29,7 @@ from twin.model.ball.position import is_lost, on_plate, place_on_plate
 from twin.model.batch import usable_cores
 from twin.model.engine import State
 from twin.model.machine_model import MachineModel
+from twin.plant.signals import MODES
 from twin.simulation.batched.batched_plant import BatchedPlant
 from twin.simulation.batched.drive_arrays import place_drives
 from twin.simulation.batched.mujoco_machine import (
@@ -175,7 +176,7 @@ class MujocoBatchedPlant(BatchedPlant):
         )
         self._wrenches[:] = inputs.wrench
         self._kept.before[:] = machines.twist
-        settings = (self.ratio, int(self.mode == "velocity"), self.timestep)
+        settings = (self.ratio, MODES.index(self.mode), self.timestep)
         indices, runs = self._going(), self._runs()
         with _no_log():
             for part, length in enumerate(runs, start=1):

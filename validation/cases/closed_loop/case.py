@@ -22,6 +22,7 @@ from twin.machine.legs.strut.parameters import StrutLeg
 from twin.machine.machine import MachineParameters
 from twin.model.motions import REST
 from twin.motion import Motion, SineMotion, StepMotion
+from twin.plant.drives import drive_timestep
 from twin.plant.plant import Plant
 from twin.platform import Platform, load
 from twin.simulation.simulate import simulate
@@ -131,7 +132,7 @@ def _convention(platform: Platform) -> str:
 def _run(
     platform: Platform, controller: Cascade, duration: float, engine: str = "analytic", **more: Any
 ) -> Trajectory:
-    longest = min(ENGINE_STEP, suitable_timestep(platform))
+    longest = min(ENGINE_STEP, suitable_timestep(platform), drive_timestep(platform))
     timestep = controller.period / int(np.ceil(controller.period / longest - 1e-9))
     fidelity = "fast" if engine == "analytic" else "accurate"
     return simulate(

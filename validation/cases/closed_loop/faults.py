@@ -9,6 +9,7 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray
 from twin.control.gains import suitable_position_loop, suitable_velocity_loop
+from twin.control.positions import takes_positions
 from twin.platform import Platform
 from twin.simulation.trajectory import Trajectory
 from twin.validation.measures.driven import leg_curves
@@ -48,11 +49,17 @@ def _unreachable(platform: Platform) -> dict[str, Any]:
     return {"jump": 2.0 * stroke * lever}
 
 
-def _wild_velocity(platform: Platform) -> dict[str, Any]:
+def _wild_velocity(platform: Platform) -> dict[str, Any] | None:
+    """Return the gain; None for drives that take positions and have no such loop."""
+    if takes_positions(platform):
+        return None
     return {"velocity_gain": WILD * suitable_velocity_loop(platform, PERIOD)[0]}
 
 
-def _wild_position(platform: Platform) -> dict[str, Any]:
+def _wild_position(platform: Platform) -> dict[str, Any] | None:
+    """Return the gain; None for drives that take positions."""
+    if takes_positions(platform):
+        return None
     return {"position_gain": WILD * suitable_position_loop(platform, PERIOD)[0]}
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats
-from twin.kernels.plant import actuation as column
+from twin.kernels.plant import columns as column
 from twin.kernels.plant.actuation import actuate
 from twin.plant.drives import motor_parts
 

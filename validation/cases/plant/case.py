@@ -18,7 +18,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray
 from twin.control.cascade import Cascade
 from twin.engines import make_engine
-from twin.kernels.plant import actuation as column
+from twin.kernels.plant import columns as column
 from twin.machine.hardware.drive import AnyDrive, ScrewDrive
 from twin.model.motions import REST
 from twin.plant.drives import drive_constants, equivalent_inertia, longest_drive_step

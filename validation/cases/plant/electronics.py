@@ -9,7 +9,7 @@ import numpy as np
 from twin.basics.arrays import FloatArray, as_floats
 from twin.control.cascade import Cascade
 from twin.engines import make_engine
-from twin.kernels.plant import actuation as column
+from twin.kernels.plant import columns as column
 from twin.plant.drives import drive_constants
 from twin.plant.plant import Plant
 from twin.plant.signals import Command

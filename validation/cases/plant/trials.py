@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from twin.basics.arrays import FloatArray
-from twin.kernels.plant import actuation as column
-from twin.kernels.plant.actuation import VELOCITY
+from twin.kernels.plant import columns as column
+from twin.kernels.plant.columns import VELOCITY
 from twin.validation.cases.plant.bench import BenchRecord, DriveBench
 from twin.validation.measures.metrics import largest
 

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from twin.basics.arrays import FloatArray
 from twin.machine.body import Cylinder, LegBody
 from twin.machine.hardware.actuator import RotaryActuator
-from twin.machine.hardware.drive import GearDrive
+from twin.machine.hardware.drive import CrankDrive
 from twin.machine.hardware.sensors import Encoder
 from twin.machine.legs.joint_limit import JointLimit
 from twin.machine.legs.leg import (
@@ -50,7 +50,7 @@ class RssLeg(Leg):
     equations: ClassVar[str] = "rss"
     has_crank: ClassVar[bool] = True
 
-    drive: GearDrive | None = Field(
+    drive: CrankDrive | None = Field(
         None, description="Drive of the crank; leave out for an ideal one"
     )
     encoder: Encoder | None = Field(

@@ -1,0 +1,295 @@
+"""Servos and steppers on the test bench, against closed forms, and in a machine."""
+
+from __future__ import annotations
+
+from math import asin, cos, degrees, pi
+from typing import Any
+
+import numpy as np
+import pytest
+from drive_rig import Bench, constants, state
+from hobby import SERVO, content, hobby
+
+from twin.control import make_controller
+from twin.errors import InputError
+from twin.kernels.plant import columns as column
+from twin.kernels.plant.columns import AT_EFFORT, AT_SPEED, OUT_OF_STEP, PLACE, VELOCITY
+from twin.machine.file.read import parameters_from
+from twin.motion import SineMotion
+from twin.plant.drives import drawn_lead, drive_constants
+from twin.plant.plant import Plant
+from twin.plant.signals import Command
+from twin.platform import Platform
+from twin.simulation.batched import make_batched_plant
+
+pytestmark = pytest.mark.quick
+
+STALL, FAST, SPAN, DEAD = 0.92, 6.16, 0.12, 4e-3
+TORQUE, STEP, TOP = 0.4, pi / 100.0, 60.0
+
+SERVO_ROW: dict[str, float] = {
+    "inertia": 3e-3,
+    "viscous": STALL / FAST,
+    "stiffness": 20.0,
+    "damping": 0.01,
+    "peak": STALL,
+    "positioning": column.SERVO,
+    "dead": DEAD,
+    "span": SPAN,
+    "top_speed": FAST,
+    "fastest": FAST,
+}
+STEPPER_ROW: dict[str, float] = {
+    "inertia": 5e-5,
+    "stiffness": 20.0,
+    "damping": 0.01,
+    "peak": TORQUE,
+    "positioning": column.STEPPER,
+    "span": STEP,
+    "top_speed": TOP,
+    "fastest": TOP,
+    "field_damping": 0.03,
+}
+LEG = 1e-4
+"""[kg m2]"""
+
+STEPPER = {
+    "source": "Test",
+    "kind": "stepper",
+    "holding_torque": "0.4 N m",
+    "top_speed": "20 rad/s",
+    "armature_inertia": "5.4e-6 kg m2",
+    "gear": 2.0,
+}
+
+
+def servo(**others: float) -> Bench:
+    """Return a bench with a servo."""
+    return Bench(constants(**(SERVO_ROW | others)), 2.5e-4)
+
+
+def stepper(**others: float) -> Bench:
+    """Return a bench with a stepper that takes a position every millisecond."""
+    return Bench(constants(**(STEPPER_ROW | {"update": 4.0} | others)), 2.5e-4)
+
+
+# RC servo
+
+
+@pytest.mark.parametrize("load", [-0.6, 0.0, 0.3, 0.6, 0.9, 1.2])
+def test_a_servo_far_from_its_target_runs_on_its_speed_torque_curve(load: float) -> None:
+    """Speed = no-load speed (1 - load / stall); beyond stall it is driven back."""
+    record = servo().run(0.5, 100.0, mode=PLACE, mass=LEG, load=-load * STALL)
+    assert record.rate[-1] == pytest.approx(FAST * (1.0 - load), abs=2e-3 * FAST)
+    expected = AT_SPEED if load < 0.5 else AT_EFFORT
+    assert state(record, "limited")[-1] == expected
+
+
+@pytest.mark.parametrize("load", [-0.5, -0.1, 0.1, 0.5])
+def test_a_load_moves_a_servo_by_dead_band_and_slope(load: float) -> None:
+    record = servo().run(1.5, 0.0, mode=PLACE, mass=LEG, load=load * STALL)
+    expected = np.sign(load) * DEAD + SPAN * load
+    assert state(record, "position")[-1] == pytest.approx(expected, abs=1e-5)
+    row = constants(**SERVO_ROW)
+    assert drawn_lead(row, np.array([load * STALL]))[0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_inside_the_dead_band_a_servo_gives_nothing() -> None:
+    inside = servo().set(position=0.9 * DEAD).run(0.2, 0.0, mode=PLACE, leg=0.9 * DEAD)
+    assert not state(inside, "effort").any()
+    outside = servo().set(position=1.1 * DEAD).run(1e-3, 0.0, mode=PLACE, leg=1.1 * DEAD)
+    assert state(outside, "effort")[1] == pytest.approx(-STALL * 0.1 * DEAD / SPAN, rel=1e-2)
+
+
+def test_a_servo_takes_rounded_targets_at_its_update_rate() -> None:
+    bench = servo(update=80.0, digit=0.01)
+    record = bench.run(0.05, lambda time: 0.026 * (time > 1e-3), mode=PLACE, mass=LEG)
+    field = state(record, "field")
+    assert record.time[np.argmax(field > 0.0)] == pytest.approx(0.02 + bench.step, abs=1e-9)
+    assert field[-1] == pytest.approx(0.03)
+
+
+def test_the_default_slope_damps_the_loop_by_one_half() -> None:
+    """J e'' + (stall / no-load speed) e' + (stall / span) e = 0."""
+    platform = hobby(drive=SERVO)
+    row = drive_constants(platform, 2.5e-4)[0]
+    stiffness = row[column.PEAK] / row[column.SPAN]
+    damping = row[column.VISCOUS] / (2.0 * np.sqrt(stiffness * row[column.INERTIA]))
+    assert damping == pytest.approx(0.5, rel=1e-12)
+    assert row[column.UPDATE] == 80.0
+    assert degrees(row[column.DEAD]) == pytest.approx(0.225)
+
+
+@pytest.mark.parametrize("kind", ["servo", "stepper"])
+def test_commanded_speeds_move_the_target(kind: str) -> None:
+    bench = servo() if kind == "servo" else stepper()
+    record = bench.run(0.2, 0.5, mode=VELOCITY, mass=LEG)
+    assert state(record, "target")[-1] == pytest.approx(0.1, rel=1e-9)
+    assert record.rate[-1] == pytest.approx(0.5, rel=0.02)
+    fast = bench.run(0.01, 1e3, mode=VELOCITY)
+    moved = state(fast, "target")[-1] - state(fast, "target")[0]
+    assert moved == pytest.approx(0.01 * bench.drive[0, column.FASTEST], rel=1e-9)
+
+
+# Stepper
+
+
+@pytest.mark.parametrize("share", [-0.8, -0.5, 0.5, 0.8])
+def test_a_loaded_stepper_lags_by_the_arc_sine(share: float) -> None:
+    record = stepper(friction=1e-9).run(
+        2.0, 0.0, mode=PLACE, mass=LEG, load=lambda rate: share * TORQUE - 0.05 * rate
+    )
+    expected = 2.0 / pi * STEP * asin(share)
+    assert state(record, "position")[-1] == pytest.approx(expected, rel=1e-4)
+    assert not state(record, "limited").any()
+
+
+@pytest.mark.parametrize("share", [0.95, 1.05])
+def test_a_stepper_slips_beyond_its_holding_torque(share: float) -> None:
+    def pull(rate: float) -> float:
+        return share * TORQUE - 0.05 * rate
+
+    record = stepper().run(2.0, 0.0, mode=PLACE, mass=LEG, load=pull)
+    slipped = state(record, "limited")[-1] == OUT_OF_STEP
+    assert slipped == (share > 1.0)
+    assert (record.leg[-1] > 4.0 * STEP) == slipped
+
+
+def test_what_has_slipped_rests_whole_cycles_away() -> None:
+    bench = stepper()
+    slipped = bench.run(0.05, 0.0, mode=PLACE, mass=LEG, load=lambda rate: 0.6 - 0.05 * rate)
+    rest = bench.run(
+        3.0, 0.0, mode=PLACE, mass=LEG, leg=slipped.leg[-1], rate=slipped.rate[-1],
+        load=lambda rate: -5e-3 * rate,
+    )  # fmt: skip
+    cycles = rest.leg[-1] / (4.0 * STEP)
+    assert round(cycles) >= 1
+    assert cycles == pytest.approx(round(cycles), abs=1e-3)
+    assert state(rest, "limited")[-1] == OUT_OF_STEP
+
+
+@pytest.mark.parametrize("share", [0.85, 1.1])
+def test_the_pull_out_torque_falls_with_speed(share: float) -> None:
+    """At half the top speed half of the holding torque is left."""
+    speed, ramp = 0.5 * TOP, 0.5
+
+    def target(time: float) -> float:
+        return 0.5 * speed * time**2 / ramp if time < ramp else speed * (time - 0.5 * ramp)
+
+    def load(rate: float) -> float:
+        return -share * 0.5 * TORQUE * rate / speed
+
+    later = stepper().run(1.5, target, mode=PLACE, mass=LEG, load=load)
+    lost = state(later, "limited")[-1] == OUT_OF_STEP
+    assert lost == (share > 1.0)
+
+
+def test_a_stepper_in_a_still_field_keeps_its_energy() -> None:
+    """Kinetic, of the twisted shaft, and of the field: T 2 step / pi (1 - cos)."""
+    drifts = []
+    for step in (2.5e-4, 1.25e-4):
+        bench = Bench(constants(**(STEPPER_ROW | {
+            "field_damping": 0.0, "damping": 0.0, "top_speed": np.inf, "inertia": 5e-3,
+        })), step)  # fmt: skip
+        bench.set(position=0.5 * STEP)
+        record = bench.run(0.2, 0.0, mode=PLACE, mass=LEG, leg=0.5 * STEP)
+        at, speed = state(record, "position"), state(record, "speed")
+        field = TORQUE * 2.0 * STEP / pi * (1.0 - np.cos(0.5 * pi * at / STEP))
+        twist = 0.5 * 20.0 * (at - record.leg) ** 2
+        energy = 0.5 * 5e-3 * speed**2 + 0.5 * LEG * record.rate**2 + twist + field
+        assert energy[0] == pytest.approx(TORQUE * 2.0 * STEP / pi * (1.0 - cos(0.25 * pi)))
+        drifts.append(np.abs(energy / energy[0] - 1.0).max())
+    assert drifts[0] < 0.05
+    assert drifts[1] < 0.7 * drifts[0]
+
+
+# In a machine
+
+
+def push(time: float, state: Any) -> np.ndarray:
+    """Return a push of 0.5 N for a tenth of a second."""
+    return np.array([0.5, 0.0, -0.3, 0.0, 0.0, 0.0]) * (0.1 < time < 0.2)
+
+
+@pytest.mark.parametrize("drive", [SERVO, STEPPER], ids=["servo", "stepper"])
+def test_the_default_cascade_holds_a_hobby_machine_still(drive: dict[str, Any]) -> None:
+    platform = hobby(drive=drive)
+    controller = make_controller("cascade", platform)
+    run = platform.simulate(0.6, controller=controller, timestep=2e-4, wrench=push)
+    assert not run.stopped and not run.saturation
+    off = np.degrees(np.abs(run.lengths - platform.home_coordinates).max(axis=1))
+    assert off.max() > 0.01
+    assert off[-1] < 0.7
+    np.testing.assert_array_equal(run.signals["measured"], run.signals["setpoint"] + (
+        run.signals["measured"] - run.signals["setpoint"])[0])  # fmt: skip
+
+
+def test_a_servo_follows_a_slow_motion_without_any_feedback() -> None:
+    platform = hobby(drive=SERVO)
+    motion = SineMotion(
+        platform.home, amplitude={"z": 0.005}, frequency=0.5, duration=2.0, fade_in=0.5
+    )
+    controller = make_controller("cascade", platform, motion)
+    run = platform.simulate(2.0, controller=controller, timestep=5e-4)
+    reference = run.signals["reference_pose"][:, :3]
+    off = np.linalg.norm(run.pose[:-1:2, :3] - reference[: len(run.pose[:-1:2])], axis=1)
+    assert not run.stopped
+    assert off.max() < 0.1 * 0.005
+
+
+def test_an_encoder_takes_the_error_away() -> None:
+    """Without one a load moves the servo by dead band and slope; then the twist alone is left."""
+    errors = []
+    for encoder in (False, True):
+        file = content(drive=SERVO | {"backlash": "0 deg", "friction_torque": "0 N m"})
+        if encoder:
+            file["leg"]["encoder"] = {"source": "Test", "counts": 16384}
+        platform = Platform(parameters_from(file, "platform.toml"))
+        controller = make_controller("cascade", platform)
+        run = platform.simulate(
+            2.0, controller=controller, timestep=5e-4, wrench=np.array([0, 0, -20.0, 0, 0, 0])
+        )
+        assert not run.stopped
+        errors.append(np.abs(run.lengths[-1] - platform.home_coordinates).max())
+    np.testing.assert_allclose(run.signals["measured"][-1], run.signals["setpoint"][-1], atol=4e-4)
+    assert errors[1] < 0.5 * errors[0]
+
+
+def test_they_take_no_forces_and_all_legs_are_alike() -> None:
+    platform = hobby(drive=SERVO)
+    with pytest.raises(InputError, match="velocity or position"):
+        Plant(platform).command(Command(np.zeros(6), "force"))
+    with pytest.raises(InputError, match="force or velocity"):
+        Plant(hobby()).command(Command(np.zeros(6), "position"))
+    with pytest.raises(InputError, match="mode"):
+        make_batched_plant("analytic", platform, 1, mode="force")
+    file = content(drive=SERVO)
+    file["variant"] = [{"legs": [2], "source": "Test", "drive": {"source": "Test", "kind": "gear"}}]
+    with pytest.raises(InputError, match="all legs"):
+        Plant(Platform(parameters_from(file, "platform.toml")))
+
+
+@pytest.mark.parametrize("mode", ["velocity", "position"])
+@pytest.mark.parametrize("drive", [SERVO, STEPPER], ids=["servo", "stepper"])
+def test_a_batched_plant_does_the_same(drive: dict[str, Any], mode: str) -> None:
+    """The same commands in engine and plant, step by step."""
+    platform = hobby(drive=drive)
+    batch = make_batched_plant("analytic", platform, 1, 0.01, 2.5e-4, mode=mode)
+    batch.reset(np.array([0]))
+    from twin.engines import make_engine
+    from twin.simulation.batched.drive_arrays import loop_gains
+
+    engine, plant = make_engine("analytic", platform, 2.5e-4), Plant(platform)
+    now = engine.reset()
+    plant.prepare(2.5e-4)
+    plant.start(now, loop_gains(platform, 2.5e-4))
+    plant.measure(now)
+    wave = np.sin(np.arange(6.0))
+    for k in range(8):
+        values = 0.4 * wave if mode == "velocity" else platform.home_coordinates + 0.004 * k * wave
+        batch.advance(values[None])
+        plant.command(Command(values, mode))  # type: ignore[arg-type]
+        for _ in range(40):
+            now = engine.step(plant.forces(now).copy())
+    np.testing.assert_allclose(batch.coordinates[0], now.lengths, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(batch.measured[0], plant.measure(now).coordinates)

@@ -1,0 +1,59 @@
+"""Columns of the constants and of the states of a drive, limits and modes of commands."""
+
+from __future__ import annotations
+
+(
+    INERTIA,
+    FRICTION,
+    BREAKAWAY,
+    STRIBECK,
+    VISCOUS,
+    HALF_PLAY,
+    STIFFNESS,
+    DAMPING,
+    LAG,
+    LAG_MEAN,
+    PEAK,
+    CONTINUOUS,
+    WARMING,
+    FASTEST,
+    LOWER,
+    UPPER,
+    LOWER_STOP,
+    UPPER_STOP,
+    STOP_STIFFNESS,
+    STOP_DAMPING,
+    BRAKE,
+    ENGAGING,
+    RELEASING,
+    SPEED_DIGIT,
+    EFFORT_DIGIT,
+    POSITIONING,
+    DEAD,
+    SPAN,
+    DIGIT,
+    UPDATE,
+    TOP_SPEED,
+    FIELD_DAMPING,
+) = range(32)
+"""Columns of a drive's constants; docs/plant.md says what each is."""
+
+CONSTANTS = 32
+
+EFFORT, INTEGRAL, POSITION, SPEED, HEAT, CLOSING, HOLDING, LIMITED = range(8)
+TARGET, FIELD, FIELD_RATE, CLOCK = range(8, 12)
+"""Columns of a drive's state: motor effort, velocity loop's integral, motor's coordinate and rate,
+mean square of the effort, how far the brake has closed, whether it holds, and which limit it is at:
+`AT_EFFORT`, `AT_SPEED`, `OUT_OF_STEP` or 0. Of position drives: commanded position, position that
+the motor is drawn to, its rate, and steps of the engine until the next update."""
+
+STATES = 12
+
+AT_EFFORT, AT_SPEED, OUT_OF_STEP = 1.0, 2.0, 3.0
+"""Limits that keep a drive below its command; the last one is of stepper motors."""
+
+FORCE, VELOCITY, PLACE = 0, 1, 2
+"""Modes of a command: a force, a speed, a position."""
+
+SERVO, STEPPER = 1.0, 2.0
+"""Values of `POSITIONING`; 0 for drives that take speeds and forces."""
