@@ -15,6 +15,7 @@ from twin.errors import InputError
 from twin.kernels.plant import columns as column
 from twin.machine.hardware.drive import AnyDrive
 from twin.model.machine_model import MachineModel
+from twin.plant.position_drives import drawing_stiffness, fill_positioning
 from twin.plant.signals import Command
 
 
@@ -90,7 +91,7 @@ def drive_constants(platform: MachineModel, timestep: float, limits: bool = True
             low = platform.minimum_coordinates[index]
             high = platform.maximum_coordinates[index]
             _fill_limits(row, leg.drive, float(low), float(high))
-            _fill_positioning(row, leg.drive, timestep)
+            fill_positioning(row, leg.drive, timestep)
         if not limits:
             row[list(UNLIMITED)] = inf
     _check_step(platform, rows, timestep)
@@ -147,36 +148,6 @@ def _fill_limits(row: FloatArray, drive: AnyDrive, low: float, high: float) -> N
         row[column.LOWER_STOP], row[column.UPPER_STOP] = low - beyond, high + beyond
         row[column.STOP_STIFFNESS] = row[column.STIFFNESS]
         row[column.STOP_DAMPING] = row[column.DAMPING]
-
-
-def _fill_positioning(row: FloatArray, drive: AnyDrive, step: float) -> None:
-    """Fill what draws the motor of a position drive to its position."""
-    found = drive.positioning()
-    if found is None:
-        return
-    row[column.POSITIONING] = column.STEPPER if found.stepper else column.SERVO
-    row[column.DEAD], row[column.SPAN] = found.half_dead_band, found.span
-    row[column.DIGIT], row[column.FIELD_DAMPING] = found.digit, found.field_damping
-    row[column.UPDATE] = max(1, round(1.0 / (found.update_rate * step)))
-    row[column.TOP_SPEED] = found.top_speed
-    row[column.FASTEST] = min(row[column.FASTEST], found.top_speed)
-
-
-def drawing_stiffness(drives: FloatArray) -> FloatArray:
-    """Return the stiffness `(m,)` with which position drives draw their motors, zero for others."""
-    span = np.where(drives[:, column.SPAN] > 0.0, drives[:, column.SPAN], inf)
-    slope = np.where(drives[:, column.POSITIONING] == column.STEPPER, 0.5 * np.pi, 1.0)
-    peak = np.where(np.isfinite(drives[:, column.PEAK]), drives[:, column.PEAK], 0.0)
-    return np.asarray(slope * peak / span)
-
-
-def drawn_lead(drives: FloatArray, efforts: FloatArray) -> FloatArray:
-    """Return how far ahead of its motor `(n,)` a position drive aims to give `efforts` `(n,)`."""
-    share = np.clip(efforts / drives[:, column.PEAK], -1.0, 1.0)
-    span, sign = drives[:, column.SPAN], np.sign(share)
-    stepper = drives[:, column.POSITIONING] == column.STEPPER
-    lag = np.where(stepper, 2.0 / np.pi * np.arcsin(share), share)
-    return np.asarray(sign * drives[:, column.DEAD] + span * lag)
 
 
 def motor_parts(drives: FloatArray, timestep: float) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,33 +17,15 @@ from twin.kernels.plant.actuation import actuate
 from twin.kernels.plant.reading import read_actuators
 from twin.model.machine_model import MachineModel, as_model
 from twin.model.motions import REST
-from twin.plant.drives import (
-    bound,
-    drawn_lead,
-    drive_constants,
-    follow,
-    motor_parts,
-    take_over,
-)
+from twin.plant.drives import bound, drive_constants, follow, motor_parts, take_over
 from twin.plant.encoder import machine_encoders
 from twin.plant.inertial_sensor import InertialUnit
-from twin.plant.signals import MODES, NOTHING, Command, Measurement, Mode, as_spans
+from twin.plant.position_drives import drawn_lead
+from twin.plant.prepared import PreparedDrives, command_modes, encoder_resolution
+from twin.plant.signals import MODES, NOTHING, Command, Measurement, as_spans
 
 if TYPE_CHECKING:
     from twin.model.engine import State
-
-
-class PreparedDrives(NamedTuple):
-    """Constants of a machine's drives and sensors for one step of an engine."""
-
-    constants: FloatArray
-    """`(n, CONSTANTS)`; columns as in `actuation`"""
-    resolution: FloatArray
-    """`(n,)` one count of the encoders in the actuators' coordinates; 0 for exact ones"""
-    parts: int
-    """steps of the motors within one of the engine"""
-    delay_steps: int
-    """steps of the engine by which commands come later"""
 
 
 class Plant:
@@ -94,8 +76,8 @@ class Plant:
         if len(delays) > 1:
             raise InputError("leg.drive.delay", "must be the same for all drives of a machine")
         self._delay = delays.pop()
-        self.modes = _modes(legs)
-        self._resolution = np.array([_encoder_resolution(leg) for leg in legs])
+        self.modes = command_modes(legs)
+        self._resolution = np.array([encoder_resolution(leg) for leg in legs])
         counted = (self._resolution > 0.0).all()
         self._encoders = machine_encoders(platform, seed) if counted else None
         sensor, gravity = platform.parameters.imu, platform.parameters.gravity
@@ -303,27 +285,3 @@ class Plant:
         if not k:
             return state.lengths, state.rates
         return state.lengths - state.deflection[:k], state.rates - state.deflection[k:]
-
-
-def _modes(legs: Sequence[Any]) -> tuple[Mode, ...]:
-    """Return the modes of the commands that the drives of all legs take.
-
-    Raises:
-        InputError: some are position drives and others are not.
-    """
-    positioned = {leg.drive is not None and leg.drive.positioning() is not None for leg in legs}
-    if len(positioned) > 1:
-        raise InputError("leg.drive.kind", "all legs have position drives, or none has")
-    return ("velocity", "position") if True in positioned else ("force", "velocity")
-
-
-def _encoder_resolution(leg: Any) -> float:
-    """Return one count of a leg's encoder in its actuator's coordinate; 0 for an exact one."""
-    if leg.encoder is None:
-        return 0.0
-    turn = None if leg.drive is None else leg.drive.turn
-    if turn is None:
-        raise InputError(
-            "leg.encoder", "counts turns of a drive: give leg.drive, with scale_period if direct"
-        )
-    return float(leg.encoder.resolution(turn))

@@ -33,7 +33,6 @@ from twin.kernels.plant.columns import (
     LAG_MEAN,
     LIMITED,
     LOWER,
-    LOWER_STOP,
     PEAK,
     POSITION,
     POSITIONING,
@@ -41,15 +40,13 @@ from twin.kernels.plant.columns import (
     SPEED,
     SPEED_DIGIT,
     STIFFNESS,
-    STOP_DAMPING,
-    STOP_STIFFNESS,
     STRIBECK,
     UPPER,
-    UPPER_STOP,
     VELOCITY,
     VISCOUS,
     WARMING,
 )
+from twin.kernels.plant.end_stop import end_stop
 from twin.kernels.plant.positioning import between, draw, follow_position
 
 
@@ -196,18 +193,6 @@ def transmit(
     if drawn:
         state[EFFORT] = effort
     return total / parts
-
-
-@device
-def end_stop(drive: FloatArray, at: float, rate: float) -> float:
-    """Return the force of an end stop on a leg `at` its coordinate; it pushes and never pulls."""
-    if at < drive[LOWER_STOP]:
-        depth = drive[LOWER_STOP] - at
-        return max(drive[STOP_STIFFNESS] * depth - drive[STOP_DAMPING] * rate, 0.0)
-    if at > drive[UPPER_STOP]:
-        depth = drive[UPPER_STOP] - at
-        return min(drive[STOP_STIFFNESS] * depth - drive[STOP_DAMPING] * rate, 0.0)
-    return 0.0
 
 
 @compiled

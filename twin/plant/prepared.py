@@ -1,0 +1,47 @@
+"""Drives and encoders of a machine as a plant takes them: constants, resolution, modes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from twin.basics.arrays import FloatArray
+from twin.errors import InputError
+from twin.plant.signals import Mode
+
+
+class PreparedDrives(NamedTuple):
+    """Constants of a machine's drives and sensors for one step of an engine."""
+
+    constants: FloatArray
+    """`(n, CONSTANTS)`; columns as in `actuation`"""
+    resolution: FloatArray
+    """`(n,)` one count of the encoders in the actuators' coordinates; 0 for exact ones"""
+    parts: int
+    """steps of the motors within one of the engine"""
+    delay_steps: int
+    """steps of the engine by which commands come later"""
+
+
+def command_modes(legs: Sequence[Any]) -> tuple[Mode, ...]:
+    """Return the modes of the commands that the drives of all legs take.
+
+    Raises:
+        InputError: some are position drives and others are not.
+    """
+    positioned = {leg.drive is not None and leg.drive.positioning() is not None for leg in legs}
+    if len(positioned) > 1:
+        raise InputError("leg.drive.kind", "all legs have position drives, or none has")
+    return ("velocity", "position") if True in positioned else ("force", "velocity")
+
+
+def encoder_resolution(leg: Any) -> float:
+    """Return one count of a leg's encoder in its actuator's coordinate; 0 for an exact one."""
+    if leg.encoder is None:
+        return 0.0
+    turn = None if leg.drive is None else leg.drive.turn
+    if turn is None:
+        raise InputError(
+            "leg.encoder", "counts turns of a drive: give leg.drive, with scale_period if direct"
+        )
+    return float(leg.encoder.resolution(turn))
