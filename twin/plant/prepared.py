@@ -36,7 +36,11 @@ def command_modes(legs: Sequence[Any]) -> tuple[Mode, ...]:
 
 
 def encoder_resolution(leg: Any) -> float:
-    """Return one count of a leg's encoder in its actuator's coordinate; 0 for an exact one."""
+    """Return one count of a leg's encoder in its actuator's coordinate; 0 for an exact one.
+
+    Raises:
+        InputError: a drive without a turn to count.
+    """
     if leg.encoder is None:
         return 0.0
     turn = None if leg.drive is None else leg.drive.turn
