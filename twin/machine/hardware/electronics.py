@@ -1,4 +1,4 @@
-"""What all drives have: reflected numbers, electronics, and how position drives take positions."""
+"""Common parts of all drives: reflected numbers, electronics, and the taking of positions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ReflectedDrive(NamedTuple):
 
 
 class Positioning(NamedTuple):
-    """How a drive takes positions, in the actuator's coordinate: m and N, or rad and N m."""
+    """The taking of positions by a drive, in the actuator's coordinate: m and N, or rad and N m."""
 
     stepper: bool
     """whether it is a stepper motor; else an RC servo"""
