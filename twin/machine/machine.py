@@ -6,7 +6,7 @@ from pydantic import model_validator
 
 from twin.machine.description import MachineDescription
 from twin.machine.layout.home_pose import at_home, check_legs
-from twin.machine.layout.joint_pairs import check_joints, paired
+from twin.machine.layout.joint_pairs import check_joints, paired, shift_hint
 from twin.machine.mobility import dependent_rows, free_motions, in_words, scaled
 from twin.machine.table import problem
 from twin.machine.variant import check_variants
@@ -50,7 +50,8 @@ def _check_reach(machine: MachineDescription) -> None:
                 f"leg {number} cannot reach home: its {leg.coordinate} would be {value:.6g} "
                 f"{unit}, its actuator ({table}.actuator) goes from {actuator.minimum:.6g} to "
                 f"{actuator.maximum:.6g} {unit} (all legs at home: {listed} {unit}; check units, "
-                "the height of home, and that joints are listed in the same order)",
+                "the height of home, and that joints are listed in the same order)"
+                + shift_hint(machine),
             )
 
 
@@ -74,5 +75,5 @@ def _check_mobility(machine: MachineDescription) -> None:
     raise problem(
         "home.position",
         f"home is a singular pose: {free}, as legs {same} do not act independently there. Move "
-        "home, turn it, or place the joints differently",
+        "home, turn it, or place the joints differently" + shift_hint(machine),
     )

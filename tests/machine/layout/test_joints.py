@@ -91,6 +91,16 @@ def test_a_given_shift_stays(given_: dict[str, int]) -> None:
     assert machine.platform.joints.model_dump()["shift"] == given_["shift"]
 
 
+@pytest.mark.parametrize("shift", [0, 2])
+def test_a_singular_layout_names_the_better_shift(shift: int) -> None:
+    """Pairs of the same width above and below: all legs lean the same way."""
+    with pytest.raises(ParameterError) as caught:
+        laid_out(HEXAGON, TOP | {"shift": shift}, **MID_STROKE)
+    ((_, message),) = caught.value.problems
+    assert "singular" in message
+    assert f"platform.joints.shift = 1 gives the shortest legs, in place of {shift}" in message
+
+
 def test_lists_are_joined_as_they_are_unless_asked() -> None:
     top = circle(radius=0.4, spacing=0.3, center_angle=math.pi / 3).points
     table = {"coordinates": np.roll(top, 2, axis=0).tolist()}

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from conftest import MACHINES
 from scipy.spatial.transform import Rotation
+from shared_joints import LAYOUTS, machine_with_shared_joints
 
 import twin
 from twin.page.scene.meshes import Mesh, cylinder, geom_mesh, joined, quarters, sphere
@@ -57,10 +58,11 @@ def test_quarters_are_two_halves() -> None:
     assert is_closed(Mesh(whole.vertices, np.concatenate([light.faces, dark.faces])))
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("name", [*MACHINES, *LAYOUTS])
 def test_every_geom_is_as_large_as_mujoco_has_it(name: str) -> None:
     """In the frame of its body, within the box that MuJoCo keeps around it."""
-    model = SceneModel(twin.load(name), ghost=True).model
+    platform = machine_with_shared_joints(name) if name in LAYOUTS else twin.load(name)
+    model = SceneModel(platform, ghost=True).model
     drawn = [k for k in range(model.ngeom) if model.geom(k).name != "floor"]
     assert len(drawn) > 10
     for k in drawn:

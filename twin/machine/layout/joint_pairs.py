@@ -41,6 +41,21 @@ def paired(machine: AnyMachine) -> AnyMachine:
     return _with_joints(machine, "platform", update)
 
 
+def shift_hint(machine: MachineDescription) -> str:
+    """Return a sentence on the `shift` with the shortest legs; empty where it is the present one.
+
+    Another one than the shortest twists all legs the same way, or crosses them.
+    """
+    base, top = machine.base.joints, machine.platform.joints
+    if not (isinstance(base, PairedCircle) and isinstance(top, PairedCircle)):
+        return ""
+    plain = top.model_copy(update={"shift": 0}).points @ machine.home_rotation.T
+    shift = nearest_shift(base.points, plain, COINCIDENT)
+    if shift is None or shift == top.shift:
+        return ""
+    return f" (platform.joints.shift = {shift} gives the shortest legs, in place of {top.shift})"
+
+
 def _with_joints(machine: AnyMachine, side: str, update: dict[str, object]) -> AnyMachine:
     table = getattr(machine, side)
     joints = table.joints.model_copy(update=update)
@@ -74,7 +89,8 @@ def check_joints(machine: MachineDescription) -> None:
             raise problem(
                 "platform.joints",
                 f"legs {first + 1} and {number + 1} join the same two points; two legs may share "
-                "one end, not both: list the joints of one side in another order, or move one",
+                "one end, not both: list the joints of one side in another order, or move one"
+                + shift_hint(machine),
             )
 
 

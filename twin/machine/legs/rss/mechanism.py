@@ -93,6 +93,6 @@ def _appearance(leg: RssLeg) -> CrankAppearance:
         return leg.appearance
     return CrankAppearance(
         source="derived from the leg's lengths",
-        crank_radius=0.025 * leg.crank_length,
+        crank_radius=max(0.025 * leg.crank_length, 0.02 * leg.rod_length),
         rod_radius=0.015 * leg.rod_length,
     )
