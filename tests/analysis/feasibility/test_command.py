@@ -25,7 +25,7 @@ def test_verdict_of_a_weak_machine(tmp_path: Path) -> None:
     file, record = tmp_path / "weak.toml", tmp_path / "verdict.json"
     file.write_text(text)
     shown = run(file, command="info").output
-    assert "at rest at the ends of its ranges" in shown
+    assert "at rest at its range ends" in shown
     assert "30.8 times too little" in shown
     tracked = run(file, "--motion", "still", "--duration", 0.01, command="track").output
     assert tracked.startswith("stewart, at rest at home: not feasible")
@@ -54,7 +54,7 @@ def test_verdict_of_a_motion_with_a_plot(tmp_path: Path) -> None:
 def test_verdict_over_the_ranges() -> None:
     result = run("driving_simulator", "--range")
     assert result.exit_code == 0
-    assert "at rest at the ends of its ranges" in result.output
+    assert "at rest at its range ends" in result.output
 
 
 @pytest.mark.parametrize(

@@ -23,5 +23,5 @@ def test_a_weak_machine_fails(platform: Platform) -> None:
     failed = failed_names(load_case("feasibility").run(weak).measures)
     # 308 N at home, 454 N half way to an end of a range.
     assert failed == [
-        "at rest 50 % of the way to the ends of its ranges: force, share of its limit"
+        "at rest at 50 % of its ranges: force, share of its limit"
     ]

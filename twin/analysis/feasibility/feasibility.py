@@ -103,8 +103,8 @@ def range_feasibility(
             for value in span
         ]
     places, poses = zip(*ends, strict=True)
-    words = "at" if part == 1.0 else f"{100.0 * part:.3g} % of the way to"
-    task = f"at rest {words} the ends of its ranges{load}"
+    where = "its range ends" if part == 1.0 else f"{100.0 * part:.3g} % of its ranges"
+    task = f"at rest at {where}{load}"
     found = rest_feasibility(machine, np.array(poses), places, task, wrench)
     return found._replace(
         margins=tuple(margin for margin in found.margins if "stroke" not in margin.quantity)
