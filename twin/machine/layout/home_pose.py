@@ -11,7 +11,7 @@ from twin.machine.layout.home import Home
 from twin.machine.table import problem
 from twin.rotations import displaced
 
-HEIGHTS = 80
+HEIGHTS = 60
 """Heights tried above the base."""
 
 HALVINGS = 20

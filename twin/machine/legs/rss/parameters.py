@@ -24,7 +24,7 @@ from twin.machine.legs.leg import (
     LegSizes,
     check_numbers,
 )
-from twin.machine.legs.rss.axes import CrankAxis, CrankZero, direction, is_per_leg
+from twin.machine.legs.rss.axes import CrankAxis, CrankZero, cross_product, direction, is_per_leg
 from twin.machine.legs.rss.parts import Crank, CrankAppearance, SlenderRod
 from twin.machine.mechanism.parts import Mass
 from twin.machine.quantity import Angle, Length, Whole
@@ -178,7 +178,7 @@ class RssLeg(Leg):
     def home_crank(self, place: LegPlace) -> FloatArray:
         """Return the vector `(3,)` [m] from the base joint to the elbow at home, base frame."""
         zero, angle = self.home_zero(place), self.home_coordinate(place)
-        sideways = np.cross(self.home_axis(place), zero)
+        sideways = cross_product(self.home_axis(place), zero)
         along = math.cos(angle) * zero + math.sin(angle) * sideways
         return np.asarray(self.crank_length * along)
 
@@ -186,7 +186,7 @@ class RssLeg(Leg):
         """Return crank and rod at home."""
         axis, elbow = self.home_axis(place), self.home_crank(place)
         along = elbow / self.crank_length
-        frame = np.stack([axis, np.cross(along, axis), along], axis=1)
+        frame = np.stack([axis, cross_product(along, axis), along], axis=1)
         angle = np.array(self.home_coordinate(place))
         return Crank(axis, self.home_zero(place), angle, frame, elbow, place.vector - elbow)
 
@@ -197,8 +197,8 @@ class RssLeg(Leg):
         """
         crank = self.home_crank(place)
         rod = (place.vector - crank) / self.rod_length
-        force = rod / (rod @ np.cross(self.home_axis(place), crank))
-        return np.concatenate([force, np.cross(place.arm, force)])
+        force = rod / (rod @ cross_product(self.home_axis(place), crank))
+        return np.concatenate([force, cross_product(place.arm, force)])
 
     def home_lines(self, place: LegPlace) -> list[tuple[FloatArray, FloatArray]]:
         """Return crank and rod as lines (start, vector) [m] at home."""
@@ -215,7 +215,7 @@ class RssLeg(Leg):
                 )
         axis = self.home_axis(place)
         zero = direction(self.zero, place, axis)
-        if np.linalg.norm(np.cross(zero, axis)) <= NEARLY_PARALLEL * np.linalg.norm(zero):
+        if np.linalg.norm(cross_product(zero, axis)) <= NEARLY_PARALLEL * np.linalg.norm(zero):
             return LegProblem(
                 "zero",
                 "the direction of angle 0 lies along the crank's axis: give another `zero`, or one "
@@ -231,9 +231,9 @@ class RssLeg(Leg):
             )
         crank = self.home_crank(place)
         rod = (place.vector - crank) / self.rod_length
-        if np.linalg.norm(np.cross(rod, axis)) < NEARLY_PARALLEL:
+        if np.linalg.norm(cross_product(rod, axis)) < NEARLY_PARALLEL:
             return LegProblem("axis", "its rod lies along the crank's axis at home")
-        if abs(rod @ np.cross(axis, crank)) < NEARLY_PARALLEL * self.crank_length:
+        if abs(rod @ cross_product(axis, crank)) < NEARLY_PARALLEL * self.crank_length:
             shape = "stretched" if rod @ crank > 0 else "folded"
             return LegProblem(
                 ".home.position",
@@ -245,7 +245,7 @@ class RssLeg(Leg):
     def _loop(self, place: LegPlace) -> tuple[float, float, float]:
         axis, zero, tip = self.home_axis(place), self.home_zero(place), place.vector
         constant = (tip @ tip + self.crank_length**2 - self.rod_length**2) / (2 * self.crank_length)
-        return float(tip @ zero), float(tip @ np.cross(axis, zero)), float(constant)
+        return float(tip @ zero), float(tip @ cross_product(axis, zero)), float(constant)
 
     @property
     def mass(self) -> float:
