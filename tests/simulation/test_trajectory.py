@@ -138,7 +138,7 @@ def test_paths_that_cannot_be_read(path: Any) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["motion.csv", "motion", "", None, 5, b"motion.npz", "/no/such/folder/m.npz", "a\0b.npz"],
+    ["motion.txt", "motion", "", None, 5, b"motion.npz", "/no/such/folder/m.npz", "a\0b.npz"],
 )
 def test_paths_that_cannot_be_written(trajectory: Trajectory, path: Any) -> None:
     with pytest.raises(InputError) as caught:

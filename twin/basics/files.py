@@ -78,19 +78,19 @@ def new_folder(path: str | Path, field: str) -> Iterator[Path]:
         raise InputError(field, f"cannot make the folder {path} ({reason})") from None
 
 
-def check_place(path: str | Path, ending: str = "") -> None:
+def check_place(path: str | Path, *endings: str) -> None:
     """Check that a file can probably be written, before the work that makes its content.
 
     Args:
         path: the file.
-        ending: what its name must end in, empty for anything.
+        endings: what its name must end in, one of them; none or empty for anything.
 
     Raises:
         InputError: wrong ending, a folder, or a file in a folder that does not exist.
     """
     file = Path(path)
-    if not file.name.endswith(ending):
-        raise InputError("path", f"must end in {ending}, got {str(path)!r}")
+    if endings and not file.name.endswith(endings):
+        raise InputError("path", f"must end in {' or '.join(endings)}, got {str(path)!r}")
     if file.is_dir():
         raise InputError("path", f"{file} is a folder; give the name of a file")
     if not file.absolute().parent.is_dir():

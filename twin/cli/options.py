@@ -100,7 +100,7 @@ Pose = Annotated[
 
 Plot = Annotated[Path | None, file_option("Plot the result as one HTML page.")]
 Json = Annotated[Path | None, file_option("Write the result as JSON.")]
-SavedTrajectory = Annotated[Path | None, file_option("Save the trajectory as .npz.")]
+SavedTrajectory = Annotated[Path | None, file_option("Save the trajectory: .npz, .csv, .parquet.")]
 Jobs = Annotated[
     int | None, typer.Option(min=1, help="Number of processes; default: one per core.")
 ]

@@ -24,7 +24,7 @@ QualityName = Literal["fast", "fine"]
 
 
 SavedRun = Annotated[
-    Path | None, options.file_option("Draw this saved run (.npz) in place of a motion.")
+    Path | None, options.file_option("Draw this saved run (.npz, .csv) in place of a motion.")
 ]
 Size = Annotated[str, typer.Option(metavar="WIDTHxHEIGHT", help="Size of a picture in pixels.")]
 Direction = Annotated[

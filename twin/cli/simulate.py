@@ -11,7 +11,7 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, table
 from twin.cli.quantities import pose_of, quantities, quantity_option
-from twin.cli.values import HOLD, PAGE, check_files, constant_forces, write_plot
+from twin.cli.values import HOLD, PAGE, TRAJECTORY, check_files, constant_forces, write_plot
 
 Duration = Annotated[
     float, quantity_option("Simulated time in s, a multiple of the time step.", "duration", "s")
@@ -60,7 +60,7 @@ def simulate(
     from twin.engines.stability import suitable_timestep
     from twin.platform import load
 
-    check_files(out=(out, ".npz"), plot=(plot, PAGE))
+    check_files(out=(out, *TRAJECTORY), plot=(plot, PAGE))
     platform = load(machine, configuration)
     start = pose_of(platform, pose)
     forces = constant_forces(platform, force, start)

@@ -12,7 +12,7 @@ from twin.cli import options
 from twin.cli.application import app
 from twin.cli.console import Column, line, table
 from twin.cli.quantities import motion_specification
-from twin.cli.values import PAGE, check_files, write_plot
+from twin.cli.values import PAGE, TRAJECTORY, check_files, write_plot
 
 if TYPE_CHECKING:
     from twin.plant.inertial_sensor import InertialLog
@@ -60,7 +60,7 @@ def track(
     from twin.errors import InputError
     from twin.platform import load
 
-    check_files(out=(out, ".npz"), plot=(plot, PAGE), log=(log, ".csv"))
+    check_files(out=(out, *TRAJECTORY), plot=(plot, PAGE), log=(log, ".csv"))
     platform = load(machine, configuration, limits=not no_limits)
     if log is not None and platform.parameters.imu is None:
         message = f"{platform.name} has no inertial sensor; add [imu] or choose a configuration"

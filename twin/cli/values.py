@@ -25,6 +25,9 @@ HOLD = "hold"
 PAGE = ".html"
 """Ending of the names of pages."""
 
+TRAJECTORY = (".npz", ".csv", ".parquet")
+"""Endings of saved trajectories."""
+
 
 @contextmanager
 def renamed_fields(**names: str) -> Iterator[None]:
@@ -44,22 +47,25 @@ def renamed_fields(**names: str) -> Iterator[None]:
         raise InputError(names[error.field], error.message) from None
 
 
-def check_files(**files: tuple[Path | None, str]) -> None:
+def check_files(**files: tuple[Path | None, *tuple[str, ...]]) -> None:
     """Check, before the work, that the files named by options can probably be written.
 
     Args:
-        files: option -> file, None for none, and the ending of its name, empty for any.
+        files: option -> file, None for none, and the endings of its name, empty for any.
 
     Raises:
         InputError: wrong ending, a folder, or a file in a folder that does not exist.
-        MissingDependencyError: a page is to be written, and plotly is not installed.
+        MissingDependencyError: a page or a Parquet file is to be written, and its library is not
+            installed.
     """
-    for option, (path, ending) in files.items():
+    for option, (path, *endings) in files.items():
         if path is not None:
             with renamed_fields(path=option):
-                check_place(path, ending)
-            if ending == PAGE:
+                check_place(path, *endings)
+            if PAGE in endings:
                 optional("plotly")
+            if path.suffix == ".parquet":
+                optional("pyarrow", "Parquet files")
 
 
 def write(path: Path | None, text: str) -> None:

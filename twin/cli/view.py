@@ -76,7 +76,7 @@ def view(
     amplitude: options.Amplitude = None,
     frequency: options.Frequency = 1.0,
     duration: options.Duration = 4.0,
-    replay: Annotated[Path | None, options.file_option("Play a saved trajectory, .npz.")] = None,
+    replay: Annotated[Path | None, options.file_option("Play a saved trajectory.")] = None,
     env: Env = None,
     policy: Policy = None,
     host: Host = "127.0.0.1",

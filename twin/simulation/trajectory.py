@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, Self
 
 from twin.basics.optional import optional
-from twin.errors import InputError, brief
 from twin.simulation.recorded import files
 from twin.simulation.recorded.figures import comparison_figure, trajectory_figure
 from twin.simulation.recorded.motion import RecordedMotion
@@ -87,14 +86,16 @@ class Trajectory(RecordedMotion):
         return files.write_parquet(self, path)
 
     def save(self, path: str | Path) -> Path:
-        """Write an .npz file with all arrays and where they come from; returns its path.
+        """Write a file with all numbers and where they come from; returns its path.
+
+        Args:
+            path: ends in .npz (smallest), .csv or .parquet; see `to_csv` and `to_parquet`.
 
         Raises:
-            InputError: the ending is not .npz or the place cannot be written to.
+            InputError: another ending, or a place that cannot be written to.
+            MissingDependencyError: a Parquet file, and pyarrow is not installed.
         """
-        if not isinstance(path, (str, Path)) or Path(path).suffix != ".npz":
-            raise InputError("path", f"must end in .npz, got {brief(path)}")
-        return files.write_npz(self, path)
+        return files.write(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

@@ -26,8 +26,7 @@ ENDINGS = ("csv", "parquet", "npz")
 
 def written(trajectory: Trajectory, path: Path, ending: str) -> Path:
     """Write a trajectory into a file of a kind."""
-    write = {"csv": trajectory.to_csv, "parquet": trajectory.to_parquet, "npz": trajectory.save}
-    return write[ending](path / f"run.{ending}")
+    return trajectory.save(path / f"run.{ending}")
 
 
 def assert_same(one: Trajectory, other: Trajectory) -> None:
@@ -150,6 +149,12 @@ def test_wrong_metadata_are_refused(
     file.write_text(spoilt(file.read_text(), **changes))
     with pytest.raises(InputError, match=match):
         Trajectory.load(file)
+
+
+@pytest.mark.parametrize("path", ["run.txt", "run", 3, None])
+def test_other_endings_are_refused(runs: dict[str, Trajectory], path: Any) -> None:
+    with pytest.raises(InputError, match=r"must end in .npz or .csv or .parquet"):
+        runs["plain"].save(path)
 
 
 def test_other_files_are_refused(runs: dict[str, Trajectory], tmp_path: Path) -> None:

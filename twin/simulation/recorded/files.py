@@ -15,7 +15,7 @@ import numpy as np
 
 from twin.basics.files import write_atomically
 from twin.basics.optional import optional
-from twin.errors import InputError, TwinError
+from twin.errors import InputError, TwinError, brief
 from twin.simulation.recorded.motion import ARRAYS, RecordedMotion
 from twin.simulation.recorded.table import (
     FORMAT,
@@ -33,6 +33,19 @@ Recorded = TypeVar("Recorded", bound=RecordedMotion)
 
 EMPTY = re.compile(r"^(?=,)|(?<=,)(?=,|\n|$)")
 """Empty cells of a line of numbers."""
+
+
+def write(motion: RecordedMotion, path: str | Path) -> Path:
+    """Write a file of the kind that its ending says: .npz, .csv or .parquet.
+
+    Raises:
+        InputError: another ending, or as `write_atomically`.
+        MissingDependencyError: a Parquet file, and pyarrow is not installed.
+    """
+    ending = Path(path).suffix if isinstance(path, (str, Path)) else ""
+    if ending not in WRITERS:
+        raise InputError("path", f"must end in {' or '.join(WRITERS)}, got {brief(path)}")
+    return WRITERS[ending](motion, path)
 
 
 def write_npz(motion: RecordedMotion, path: str | Path) -> Path:
@@ -130,6 +143,13 @@ def _read_parquet(path: Any) -> dict[str, Any]:
 def _text(motion: RecordedMotion) -> str:
     return json.dumps({**metadata_of(motion), **shapes_of(motion)})
 
+
+WRITERS: dict[str, Callable[[RecordedMotion, str | Path], Path]] = {
+    ".npz": write_npz,
+    ".csv": write_csv,
+    ".parquet": write_parquet,
+}
+"""By the ending of the file."""
 
 READERS: dict[str, Callable[[Any], dict[str, Any]]] = {
     ".csv": _read_csv,
