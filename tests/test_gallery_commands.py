@@ -21,13 +21,16 @@ COMMANDS = (
 NONE = 2
 """Exit code of a command that does not apply."""
 
+JUDGED = ("tune",)
+"""Commands that end with exit code 1 where their search finds nothing good enough."""
+
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("name", twin.gallery_names())
 def test_a_command_has_a_result_or_says_why_not(name: str, command: str) -> None:
     result = CliRunner().invoke(cli.app, [command, name])
     assert "Traceback" not in result.output
-    assert result.exit_code in (0, NONE), result.output
+    assert result.exit_code in ((0, 1, NONE) if command in JUDGED else (0, NONE)), result.output
     if result.exit_code == NONE:
         assert not result.stdout
         assert len(result.stderr.strip().splitlines()) == 1, result.stderr

@@ -12,6 +12,7 @@ import pytest
 from package_walk import ROOT
 
 import twin
+from twin.control.cascade import Cascade
 from twin.errors import MachineNotFoundError
 from twin.machine.catalogue import gallery_names, machine_names, parameters_path
 
@@ -72,6 +73,16 @@ def test_it_rests_under_its_holding_forces_and_falls_without(name: str) -> None:
     assert np.abs(held.pose - platform.home).max() < 1e-12
     fallen = platform.simulate(20 * STEP, timestep=STEP)
     assert fallen.pose[-1, 2] < platform.home[2]
+
+
+@pytest.mark.parametrize("name", ["esp32_servo", "sg90_servo"])
+def test_servos_hold_their_platform(name: str) -> None:
+    """It sags by what the servos need for their torque: measured 0.07 and 0.002 mm."""
+    platform = twin.load(name, "hardware")
+    run = platform.simulate(0.2, controller=Cascade(platform), timestep=5e-4, fidelity="fast")
+    assert not run.stopped
+    assert np.abs(run.pose - platform.home)[:, :3].max() < 1e-4
+    assert np.abs(run.twist[-1]).max() < 1e-3
 
 
 def test_the_page_lists_every_machine() -> None:
