@@ -60,7 +60,9 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], title: str =
         shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
         for k in part:
             side: Any = "right" if columns[k].number else "left"
-            shown.add_column(Text(columns[k].title), justify=side, min_width=least[k])
+            shown.add_column(
+                Text(columns[k].title), justify=side, min_width=least[k], overflow="fold"
+            )
         for row in cells:
             shown.add_row(*(Text(row[k], style=COLORS.get(row[k], "")) for k in part))
         _console().print(shown)

@@ -33,8 +33,8 @@ the second is for actuators without a speed limit."""
 ROUNDING = 1e-9
 """Of the stroke."""
 
-ATTEMPTS = 40
-"""Halvings and corrections at most: from a metre down to a picometre."""
+SMALLEST = 1e-3
+"""Of the size that is asked for: a smaller motion is none."""
 
 
 Made = TypeVar("Made", bound=Motion)
@@ -56,10 +56,10 @@ def fitted_motion(
     """
     machine, most = as_model(platform), positive(share, "share")
     fitted, bound = positive(size, "size"), most
-    for _ in range(ATTEMPTS):
+    while fitted > SMALLEST * size:
         motion = make(fitted)
         use = limit_use(machine, motion)
-        if use <= bound:
+        if use <= bound * (1.0 + ROUNDING):
             return motion, fitted
         fitted *= most / use if np.isfinite(use) else 0.5
         bound = max(most, min(LARGEST_USE, most * LARGEST_USE / LIMIT_SHARE))

@@ -1,0 +1,82 @@
+"""Default motions: within travel, speed and force of shipped machines and of one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from own_machines import OWN, own_machine
+
+import twin
+from twin.errors import InputError
+from twin.motion import SineMotion
+from twin.motion.fitting import LARGEST_USE, fitted_motion, limit_use
+from twin.motion.specification import MotionSpecification, usual_amplitude
+from twin.platform import Platform
+
+pytestmark = pytest.mark.quick
+
+MOTIONS = (("sine", "z"), ("sine", "yaw"), ("step", "z"), ("lift", "x"), ("chirp", "roll"))
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_default_motions_keep_every_limit(name: str, tmp_path: Path) -> None:
+    platform = twin.load(own_machine(name, tmp_path))
+    for kind, axis in (*MOTIONS, ("tank", "z")):
+        motion = MotionSpecification(kind, axis).motion_of(platform)
+        assert motion is not None
+        assert 0.01 < limit_use(platform, motion) <= LARGEST_USE, (kind, axis)
+        shown = np.linspace(0.0, motion.duration, 401)
+        assert platform.within_limits(platform.constrain(motion(shown).pose).pose).all()
+
+
+@pytest.mark.parametrize("kind", ["sine", "lift", "chirp"])
+def test_a_motion_that_fits_is_left_as_it_is(stewart: Platform, kind: str) -> None:
+    usual = usual_amplitude(stewart, "z")
+    motion = MotionSpecification(kind, "z").motion_of(stewart)
+    asked = MotionSpecification(kind, "z", usual).motion_of(stewart)
+    assert motion is not None
+    assert asked is not None
+    time = np.linspace(0.0, 4.0, 101)
+    assert np.array_equal(motion(time).pose, asked(time).pose)
+
+
+def test_the_sizes_of_a_fitted_motion_follow_the_limit_that_binds(stewart: Platform) -> None:
+    def make(size: float) -> SineMotion:
+        return SineMotion(stewart.home, amplitude={"z": size}, frequency=3.0, duration=1.0)
+
+    _, half = fitted_motion(stewart, make, 0.1, 0.4)
+    _, whole = fitted_motion(stewart, make, 0.1, 0.8)
+    speed = stewart.parameters.leg.actuator.speed
+    rise = abs(stewart.jacobian(stewart.home)[:, 2]).max()
+    assert 0.7 < whole * rise * 6.0 * np.pi / speed < 0.95
+    assert half == pytest.approx(0.5 * whole, rel=0.1)
+
+
+def test_near_an_end_a_step_goes_where_there_is_room(tmp_path: Path) -> None:
+    file = own_machine("low_home", tmp_path)
+    low = twin.load(file)
+    high = tmp_path / "high.toml"
+    stroke = low.maximum_coordinates[0] - low.minimum_coordinates[0]
+    ends = (low.home_coordinates[0] - 0.98 * stroke, low.home_coordinates[0] + 0.02 * stroke)
+    text = file.read_text(encoding="utf-8")
+    for name, end in zip(("minimum", "maximum"), ends, strict=True):
+        before = next(line for line in text.splitlines() if line.startswith(name))
+        text = text.replace(before, f"{name} = {end}")
+    high.write_text(text, encoding="utf-8")
+    for platform, side in ((low, 1.0), (twin.load(high), -1.0)):
+        motion = MotionSpecification("step", "z").motion_of(platform)
+        assert motion is not None
+        assert side * (motion(4.0).pose[2] - platform.home[2]) > 0.015
+
+
+def test_a_home_at_an_end_is_said(tmp_path: Path) -> None:
+    file = own_machine("low_home", tmp_path)
+    platform = twin.load(file)
+    text = file.read_text(encoding="utf-8")
+    before = next(line for line in text.splitlines() if line.startswith("minimum"))
+    low = float(platform.home_coordinates.min()) - 1e-9
+    file.write_text(text.replace(before, f"minimum = {low!r}"))
+    with pytest.raises(InputError, match="no room about its home"):
+        MotionSpecification("sine", "z").motion_of(twin.load(file))

@@ -1,0 +1,97 @@
+"""Default commands on shipped machines and on one's own: a result, or one line that says why not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from own_machines import OWN, own_machine
+from typer.testing import CliRunner
+
+import twin
+import twin.envs
+from twin import cli
+from twin.errors import TwinError
+from twin.simulation.live.machine_session import MachineSession
+
+pytestmark = pytest.mark.gallery
+
+MACHINES = (*twin.machine_names(), *OWN)
+
+TRACKS = tuple(
+    f"track --fidelity fast {words}"
+    for words in (
+        *("--motion still", "--motion sine", "--motion step", "--motion lift", "--motion chirp"),
+        *("--motion tank", "--axis x", "--axis pitch", "--axis yaw"),
+    )
+)
+COMMANDS = (
+    *TRACKS,
+    *("info", "feasible", "simulate", "payload", "payload --dynamic", "workspace", "frequency"),
+    *("tune", "tune --loop position", "cue --manoeuvre braking --algorithm classical"),
+)
+
+VERDICTS = {"tune": 1, "feasible": 1}
+"""Commands whose exit code 1 is a verdict: no gains found, not feasible."""
+
+DOES_NOT_APPLY = 2
+
+
+def given(name: str, folder: Path) -> str:
+    """Return the name of a shipped machine, or the file of one's own."""
+    return str(own_machine(name, folder)) if name in OWN else name
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("name", MACHINES)
+def test_a_command_has_a_result_or_says_why_not(name: str, command: str, tmp_path: Path) -> None:
+    word, *options = command.split()
+    result = CliRunner().invoke(cli.app, [word, given(name, tmp_path), *options])
+    assert result.exit_code in (0, VERDICTS.get(word, 0), DOES_NOT_APPLY), result.output
+    if result.exit_code == DOES_NOT_APPLY:
+        assert len(result.stderr.strip().splitlines()) == 1, result.stderr
+    if word == "track" and "yaw" not in options:
+        assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_files_of_default_commands_are_written(name: str, tmp_path: Path) -> None:
+    machine = given(name, tmp_path)
+    picture, folder = tmp_path / "picture.png", tmp_path / "sweep"
+    for words in (
+        ("render", machine, "--duration", "500 ms", "--out", str(picture)),
+        ("sweep", machine, "--duration", "500 ms", "--backend", "serial", "--out", str(folder)),
+    ):
+        result = CliRunner().invoke(cli.app, words)
+        assert result.exit_code == 0, result.output
+    assert picture.stat().st_size > 1000
+    assert (folder / "results.parquet").exists()
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_a_live_session_runs(name: str, tmp_path: Path) -> None:
+    session = MachineSession(given(name, tmp_path))
+    session.advance(0.2)
+    assert not session.stopped
+    session.close()
+
+
+@pytest.mark.parametrize(
+    "task", ["PoseTracking", "MotionCueing", "VibrationIsolation", "BallBalance"]
+)
+@pytest.mark.parametrize("name", MACHINES)
+def test_environments_run_or_say_why_not(name: str, task: str, tmp_path: Path) -> None:
+    try:
+        env = gym.make(f"twin/{task}-v0", machine=given(name, tmp_path))
+    except TwinError as error:
+        assert len(str(error).splitlines()) == 1
+        return
+    env.reset(seed=1)
+    still = np.zeros_like(env.action_space.sample())
+    for _ in range(100):
+        observation, _, terminated, _, _ = env.step(still)
+        assert np.isfinite(observation).all()
+        assert not terminated
+    env.close()

@@ -1,0 +1,104 @@
+"""Quantities on the command line: units, plain numbers, poses, and errors that name the option."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from twin import cli
+from twin.cli.quantities import in_unit, pose_of, quantities, quantity
+from twin.errors import InputError
+from twin.platform import Platform
+from twin.rotations import angles_from_quaternion
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.mark.parametrize(
+    ("text", "units", "value"),
+    [
+        ("0.02", ("m", "rad"), 0.02),
+        (0.02, ("m",), 0.02),
+        ("-1e-3", ("m",), -1e-3),
+        ("20 mm", ("m", "rad"), 0.02),
+        ("3deg", ("m", "rad"), np.radians(3.0)),
+        ("500 ms", ("s",), 0.5),
+        ("2 kN", ("N", "N m"), 2e3),
+        ("12 kgf cm", ("N", "N m"), 1.176798),
+    ],
+)
+def test_quantities_are_si(text: Any, units: tuple[str, ...], value: float) -> None:
+    assert quantity(text, "amplitude", *units) == pytest.approx(value, rel=1e-12)
+
+
+@pytest.mark.parametrize("text", ["3 kg", "mm", "", "nan", "inf", "1e300", "3,5 mm", "1 2"])
+def test_what_is_no_quantity_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match=r"^amplitude: ") as caught:
+        quantity(text, "amplitude", "m", "rad")
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_lists_have_a_unit_each() -> None:
+    assert quantities("20 N s/mm,3 ms", "start", "N s/m", "s") == pytest.approx([2e4, 3e-3])
+    assert quantities("1 mm,2 mm,3", "head", "m") == pytest.approx([1e-3, 2e-3, 3.0])
+    assert quantities(None, "head", "m") is None
+    with pytest.raises(InputError, match="start"):
+        quantities("20 N s/mm,3 mm", "start", "N s/m", "s")
+
+
+def test_the_unit_fits_what_it_is_for() -> None:
+    assert in_unit(quantity("5", "limit", "N", "N m"), "limit", "N m", "that of rss") == 5.0
+    with pytest.raises(InputError, match="limit: has a unit of N, but that of rss is in N m"):
+        in_unit(quantity("5 N", "limit", "N", "N m"), "limit", "N m", "that of rss")
+
+
+def test_poses_from_home(stewart: Platform) -> None:
+    pose = pose_of(stewart, "10 mm, 0, 900 mm, pitch=3 deg, yaw=-0.1")
+    assert pose is not None
+    assert pose[:3] == pytest.approx([0.01, 0.0, 0.9])
+    assert angles_from_quaternion(pose[3:]) == pytest.approx([-0.1, np.radians(3.0), 0.0])
+    raised = pose_of(stewart, "z=0.9")
+    assert raised is not None
+    assert raised == pytest.approx([*stewart.home[:2], 0.9, *stewart.home[3:]])
+    assert pose_of(stewart, "0,0,0.9,1,0,0,0") == pytest.approx([0, 0, 0.9, 1, 0, 0, 0])
+    assert pose_of(stewart, None) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["", "1,2,3,4", "tilt=3", "z=3 deg", "yaw=1 m", "0,0,1,1,0,0,1 mm"]
+)
+def test_what_is_no_pose_is_refused(stewart: Platform, text: str) -> None:
+    with pytest.raises(InputError, match=r"^pose: "):
+        pose_of(stewart, text)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ("track", "stewart", "--axis", "yaw", "--amplitude", "10 m"),
+            "amplitude: has a unit of m",
+        ),
+        (("track", "stewart", "--axis", "z", "--amplitude", "3 deg"), "z is in m"),
+        (("track", "stewart", "--motion", "tank", "--amplitude", "3 mm"), "tank course is in rad"),
+        (("track", "stewart", "--axis", "3"), "axis: must be one of"),
+        (("track", "stewart", "--duration", "2 m"), "--duration"),
+        (("payload", "rss", "--limit", "2 kN"), "rss is in N m"),
+        (("payload", "rss"), "--limit"),
+        (("sweep", "stewart", "--axis", "yaw", "--amplitude", "1 m"), "amplitude"),
+        (("sweep", "stewart", "--samples", "many"), "--samples"),
+        (("sweep", "stewart", "--set", "leg"), "set: must look like"),
+        (("simulate", "stewart", "--force", "3 kg"), "force"),
+        (("tune", "stewart", "--size", "3 deg/s"), "size"),
+        (("workspace", "stewart", "--stiffness", "3 N m/rad"), "stiffness"),
+    ],
+)
+def test_wrong_options_end_in_one_line(words: tuple[str, ...], told: str) -> None:
+    result = CliRunner().invoke(cli.app, list(words))
+    assert result.exit_code == 2, result.output
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert result.stderr.startswith("twin: ")
+    assert told in result.stderr

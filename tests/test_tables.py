@@ -1,0 +1,104 @@
+"""Tables on the console: at most 100 columns wide, every number with its unit, nothing cut off."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from own_machines import own_machine
+from rich.table import Table
+from typer.testing import CliRunner
+
+import twin
+from twin import cli
+from twin.cli import console
+from twin.cli.console import WIDTH, Column, table
+
+pytestmark = pytest.mark.quick
+
+COUNTS = {"dof", "legs", "actuators", "iteration", "responses", "runs", "whole"}
+"""Titles of numbers without a unit."""
+
+
+class Recorded(Table):
+    """A table that remembers all tables that were made."""
+
+    made: ClassVar[list[Table]] = []
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        Recorded.made.append(self)
+
+
+@pytest.fixture(autouse=True)
+def recorded(monkeypatch: pytest.MonkeyPatch) -> list[Table]:
+    """All tables that are printed."""
+    monkeypatch.setattr(console, "Table", Recorded)
+    monkeypatch.setattr(Recorded, "made", [])
+    return Recorded.made
+
+
+def assert_units(shown: Table) -> None:
+    """Check that every number has a unit: in its column's title, in its row's, or beside it."""
+    titles = [str(column.header) for column in shown.columns]
+    rows = [str(cell) for cell in shown.columns[0].cells]
+    for column, title in zip(shown.columns, titles, strict=True):
+        if column.justify == "right" and title not in COUNTS:
+            by_row = bool(rows) and all("[" in row for row in rows)
+            by_cell = all("%" in str(cell) or str(cell) == "beyond" for cell in column.cells)
+            assert "[" in title or "unit" in titles or by_row or by_cell, (titles, rows)
+
+
+COMMANDS = (
+    ("list",),
+    *(("info", name) for name in twin.machine_names()),
+    ("info", "eight"),
+    ("feasible", "stewart"),
+    ("simulate", "stewart", "--duration", "1 ms"),
+    ("simulate", "eight", "--duration", "1 ms"),
+    ("track", "stewart", "--duration", "20 ms"),
+    ("payload", "stewart", "--grid", "2"),
+    ("payload", "hobby", "--grid", "2"),
+    ("tune", "stewart", "--fidelity", "fast", "--start", "21900,3.19 ms"),
+    ("frequency", "stewart", "--fidelity", "fast", "--length", "2", "--high", "40 Hz"),
+)
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_tables_of_commands(words: tuple[str, ...], recorded: list[Table], tmp_path: Path) -> None:
+    found = [str(own_machine(w, tmp_path)) if w in ("eight", "hobby") else w for w in words]
+    result = CliRunner().invoke(cli.app, found)
+    assert result.exit_code == 0, result.output
+    assert recorded
+    for shown in recorded:
+        assert_units(shown)
+    tables = [
+        text
+        for text in result.stdout.splitlines()
+        if text.startswith((" ", "\N{BOX DRAWINGS LIGHT HORIZONTAL}"))
+    ]
+    assert max(map(len, tables)) <= WIDTH
+    assert "\N{HORIZONTAL ELLIPSIS}" not in result.stdout
+
+
+def test_numbers_of_wide_tables_are_printed_in_parts(
+    recorded: list[Table], capsys: pytest.CaptureFixture[str]
+) -> None:
+    columns = [Column("machine"), *(Column(f"figure {k} [unit]", True) for k in range(20))]
+    rows = [("name", *(f"{k + 0.123456789:.9f}" for k in range(20))) for _ in range(2)]
+    table(columns, rows, "wide")
+    text = capsys.readouterr().out
+    assert len(recorded) > 1
+    assert max(map(len, text.splitlines())) <= WIDTH
+    for cell in rows[0]:
+        assert text.count(cell) >= 2
+
+
+def test_texts_wrap_and_long_words_fold(capsys: pytest.CaptureFixture[str]) -> None:
+    words = " ".join(["words"] * 60)
+    table([Column("quantity"), Column("note"), Column("unit")], [("a" * 150, words, "m")])
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) <= WIDTH
+    assert text.count("words") == 60
+    assert text.count("a") >= 150
