@@ -1,4 +1,4 @@
-"""Default commands on shipped machines and on one's own: a result, or one line that says why not."""
+"""Default commands on shipped and own machines: a result, or one line that says why not."""
 
 from __future__ import annotations
 
