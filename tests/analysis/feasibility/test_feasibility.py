@@ -330,3 +330,20 @@ def test_bad_arguments(stewart: Platform) -> None:
     ):
         with pytest.raises(InputError):
             feasibility(stewart, **bad)  # type: ignore[arg-type]
+
+
+def test_torque_of_steppers_falls_with_their_speed() -> None:
+    """At half its top speed a stepper has half its torque: the share doubles."""
+    drive = SOURCE | {
+        "kind": "stepper", "holding_torque": 8.0, "top_speed": 4.0, "armature_inertia": 1e-9
+    }  # fmt: skip
+    machine = changed("rss", drive=drive)
+    motion = SineMotion(machine.home, amplitude={"z": 0.03}, frequency=1.0, duration=1.0)
+    found = feasibility(machine, motion)
+    torque = margin(found, "torque")
+    pose, twist, acceleration = motion(np.linspace(0.0, 1.0, 1001))
+    rates = np.einsum("kij,kj->ki", machine.jacobian(pose), twist)
+    shares = np.abs(machine.inverse_dynamics(pose, twist, acceleration))
+    shares /= 8.0 * (1.0 - np.abs(rates) / 4.0)
+    assert torque.share == pytest.approx(shares.max(), rel=1e-4)
+    assert margin(found, "speed").limit == 4.0

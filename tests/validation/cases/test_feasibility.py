@@ -22,6 +22,4 @@ def test_a_weak_machine_fails(platform: Platform) -> None:
     weak = Platform(MachineParameters.model_validate(content))
     failed = failed_names(load_case("feasibility").run(weak).measures)
     # 308 N at home, 454 N half way to an end of a range.
-    assert failed == [
-        "at rest at 50 % of its ranges: force, share of its limit"
-    ]
+    assert failed == ["at rest at 50 % of its ranges: force, share of its limit"]

@@ -14,6 +14,9 @@ from twin.basics.arrays import FloatArray
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import actuator_limit
 
+LEAST = 1e-9
+"""Part of a stepper's torque that counts as left at its top speed."""
+
 
 class ActuatorTask:
     """Requirement of a course on the actuators of a machine, and their limits.
@@ -35,17 +38,21 @@ class ActuatorTask:
             rest: a function of a row that returns the forces `(n,)` at rest at its pose.
         """
         self.platform, self.course, self._rest = platform, course, rest
-        legs = platform.parameters.legs
-        drives = [None if leg.drive is None else leg.drive.reflected() for leg in legs]
-        own = np.array([(d.inertia, d.viscous, d.friction) if d else (0.0,) * 3 for d in drives])
+        drives = [leg.drive for leg in platform.parameters.legs]
+        seen = [None if drive is None else drive.reflected() for drive in drives]
+        own = np.array([(d.inertia, d.viscous, d.friction) if d else (0.0,) * 3 for d in seen])
         forces = needed.forces + own[:, 0] * needed.accelerations + own[:, 1] * needed.rates
         # Friction of a drive at rest helps to hold; it is left out.
         forces += own[:, 2] * np.sign(needed.rates)
+        positioning = [None if drive is None else drive.positioning() for drive in drives]
+        top = np.array([np.inf if found is None else found.top_speed for found in positioning])
+        self._fastest = np.minimum(actuator_limit(platform, "speed"), top)
         effort = actuator_limit(platform, "effort")
-        given = [d.peak if d and d.peak is not None else None for d in drives]
-        self._peak = np.array(
-            [e if g is None else g for g, e in zip(given, effort, strict=True)], dtype=np.float64
-        )
+        peaks = [d.peak if d and d.peak else e for d, e in zip(seen, effort, strict=True)]
+        # The torque of a stepper falls with its speed; that of a servo is part of its viscous loss.
+        falling = np.array([found is not None and found.stepper for found in positioning])
+        left = np.where(falling, 1.0 - np.abs(needed.rates) / top, 1.0)
+        self._peak = np.array(peaks) * np.maximum(left, LEAST)
         self._lasting = actuator_limit(platform, "continuous_effort")
         smallest = forces
         forces, self.shared = shared_loads(platform, course.motion.pose, forces, self._peak)
@@ -64,19 +71,18 @@ class ActuatorTask:
         yield from self._lasting_force()
         if self.course.places:
             return  # nothing moves
-        yield from self._limited("speed", f"{unit}/s", needed.rates, self._speed_remedy)
+        speed = ("speed", f"{unit}/s", needed.rates, self._speed_remedy)
+        yield from self._limited(*speed, self._fastest)
         acceleration = ("acceleration", f"{unit}/s2", needed.accelerations)
         yield from self._limited(*acceleration, self._acceleration_remedy)
         yield from self._limited("power", "W", needed.power, self._power_remedy, power)
 
     def missing(self) -> list[str]:
         """Return the limits that the file does not give, as fields of its tables."""
-        speed, acceleration, power = (
-            actuator_limit(self.platform, name) for name in ("speed", "acceleration", "power")
-        )
-        fields = {self._noun: self._peak}
+        fields = {self._noun: self._peak[0]}
         if not self.course.places:
-            fields |= {"speed": speed, "acceleration": acceleration, "power": power}
+            fields["speed"] = self._fastest
+            fields |= {n: actuator_limit(self.platform, n) for n in ("acceleration", "power")}
         missing = []
         for name, limits in fields.items():
             lacking = [i + 1 for i, limit in enumerate(limits) if not np.isfinite(limit)]
@@ -118,7 +124,7 @@ class ActuatorTask:
         """Yield the root mean square over a motion; at rest, the force of every pose."""
         course, forces, limits = self.course, self._smallest, self._lasting
         resting = bool(course.places)
-        if resting and np.array_equal(limits, self._peak):
+        if resting and np.array_equal(limits, self._peak[0]):
             return  # the same margin as that of the force
         means = np.abs(forces)
         if not resting and len(course.time) > 1:
@@ -167,7 +173,7 @@ class ActuatorTask:
 
     def _speed_remedy(self, row: int, leg: int) -> str:
         value = float(self.needed.rates[row, leg])
-        limit = float(actuator_limit(self.platform, "speed")[leg])
+        limit = float(self._fastest[leg])
         times = factor(abs(value) / limit)
         unit = f"{self.platform.coordinate_unit}/s"
         return self._compared(row, leg, value, limit, unit) + (
@@ -193,7 +199,7 @@ class ActuatorTask:
         )
 
     def _force_remedy(self, row: int, leg: int) -> str:
-        value, limit = float(self.needed.forces[row, leg]), float(self._peak[leg])
+        value, limit = float(self.needed.forces[row, leg]), float(self._peak[row, leg])
         unit, times = self.platform.force_unit, abs(value) / limit
         text = self._compared(row, leg, value, limit, unit) + "little. "
         stronger = f"take actuators of at least {amount(abs(value), unit)}"

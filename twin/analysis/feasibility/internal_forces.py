@@ -21,7 +21,7 @@ def shared_loads(
         platform: the machine.
         poses: `(k, 7)`.
         forces: `(k, n)` of smallest norm [N] or [N m].
-        limits: `(n,)`, infinite where there is none.
+        limits: `(k, n)`, infinite where there is none.
     """
     free = platform.n_actuators - platform.dof
     shares = (np.abs(forces) / limits).max(axis=1)
@@ -29,9 +29,8 @@ def shared_loads(
     if not free or not len(rows):
         return forces, False
     changed = forces.copy()
-    bounded = np.isfinite(limits)
     for row, internal in zip(rows, internal_forces(platform, poses[rows]), strict=True):
-        changed[row] += internal @ _best(forces[row], internal, limits, bounded)
+        changed[row] += internal @ _best(forces[row], internal, limits[row])
     return changed, True
 
 
@@ -46,15 +45,11 @@ def internal_forces(platform: MachineModel, poses: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.qr(np.swapaxes(balanced, 1, 2))[0])
 
 
-def _best(
-    forces: FloatArray,
-    internal: FloatArray,
-    limits: FloatArray,
-    bounded: np.ndarray[tuple[int], np.dtype[np.bool_]],
-) -> FloatArray:
+def _best(forces: FloatArray, internal: FloatArray, limits: FloatArray) -> FloatArray:
     """Return the parts `(n - dof,)` of the internal forces that leave the smallest share."""
     from scipy.optimize import linprog
 
+    bounded = np.isfinite(limits)
     scaled = internal[bounded] / limits[bounded, None]
     held = forces[bounded] / limits[bounded]
     column = -np.ones((len(held), 1))
