@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor
 from html import escape
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -34,24 +34,26 @@ class FeasibilityPanel:
         """Add the lines where the next controls come."""
         self._session, self._motions = session, motions
         self._text = gui.add_html("")
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="feasibility")
         self._asked: Any = None
-        self._work: Future[str] | None = None
+        self._found = ""
+        self._work: Thread | None = None
 
     def refresh(self) -> None:
         """Show finished verdicts and begin others where something changed; on the run's thread."""
-        if self._work is not None and self._work.done():
-            self._text.content, self._work = self._work.result(), None
+        if self._work is not None and not self._work.is_alive():
+            self._text.content, self._work = self._found, None
         pose = self._session.scene.ghost
         if self._work is None and pose is not None:
-            asked = (self._session.platform.hash, self._motions.description, np.round(pose, 4))
-            key = (*asked[:2], asked[2].tobytes())
-            if key != self._asked:
-                self._asked = key
-                self._work = self._worker.submit(self._lines, pose.copy())
+            place = np.round(pose, 4).tobytes()
+            asked = (self._session.platform.hash, self._motions.description, place)
+            if asked != self._asked:
+                self._asked = asked
+                # A daemon: the page may end while kernels are compiled.
+                self._work = Thread(target=self._judge, args=(pose.copy(),), daemon=True)
+                self._work.start()
 
-    def _lines(self, pose: FloatArray) -> str:
-        """Return both lines; a fault in a description leaves its line out."""
+    def _judge(self, pose: FloatArray) -> None:
+        """Find both lines; a fault in a description leaves its line out."""
         platform = self._session.platform
         texts = []
         try:
@@ -65,7 +67,7 @@ class FeasibilityPanel:
             texts.append(verdict_line("Rest at the setpoint", found))
         except TwinError:
             pass
-        return "".join(note(text, "feasibility") for text in texts)
+        self._found = "".join(note(text, "feasibility") for text in texts)
 
 
 def verdict_line(head: str, found: Feasibility) -> str:
