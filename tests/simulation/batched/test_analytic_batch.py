@@ -8,9 +8,10 @@ import pytest
 import twin
 from twin.errors import ClosedEngineError, InputError
 from twin.machine.randomisation import with_values
+from twin.model.lanes import lane_count
 from twin.plant.plant import Plant
 from twin.plant.signals import Command
-from twin.simulation.batched import FLEETS, make_batched_plant
+from twin.simulation.batched import FLEETS, analytic, make_batched_plant
 from twin.simulation.batched.drive_arrays import loop_gains
 
 PERIOD = 0.01
@@ -133,6 +134,33 @@ def test_rows_do_not_know_of_each_other(configuration: str | None) -> None:
                 one, other = getattr(many, name)[row], getattr(batch, name)[0]
                 assert np.array_equal(one, other), name
     assert not np.array_equal(many.pose[0], many.pose[1])
+
+
+@pytest.mark.parametrize(("name", "configuration"), MACHINES)
+def test_lanes_are_rows_one_by_one(
+    name: str, configuration: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows of different machines, the last group of lanes not full, one row that fails."""
+    rows, platform = 19, load(name, configuration)
+    mass = platform.parameters.platform.body.mass
+    heavy = platform.with_(parameters={"platform.body.mass": 1.3 * mass})
+    machines = [heavy if row % 3 == 1 else platform for row in range(rows)]
+    command = np.tile(smooth_commands(platform, 1, "velocity"), (rows, 1))
+    command *= np.linspace(0.2, 1.0, rows)[:, None]
+    wrench = np.zeros((rows, 6))
+    wrench[4] = 1e200
+    found = []
+    for count in (lane_count(), 1):
+        monkeypatch.setattr(analytic, "lane_count", lambda count=count: count)
+        batch = make_batched_plant("analytic", platform, rows, PERIOD)
+        batch.reset(np.arange(rows), platforms=machines)
+        for _ in range(4):
+            batch.advance(command, wrench=wrench)
+        found.append([np.asarray(array) for array in batch.machines])
+    assert found[0][-1].tolist() == [row == 4 for row in range(rows)]
+    for field, one, other in zip(batch.machines._fields, *found, strict=True):
+        assert_close = np.testing.assert_allclose
+        assert_close(one, other, rtol=1e-9, atol=1e-9, err_msg=field)
 
 
 def test_delayed_commands_arrive_late() -> None:

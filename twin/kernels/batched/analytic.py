@@ -24,6 +24,17 @@ def row_legs(legs: Legs, i: int) -> Legs:
     raise NotImplementedError
 
 
+def legs_like(legs: Legs, rows: Any) -> Legs:
+    """Return legs of the kind of `legs` with other rows."""
+    raise NotImplementedError
+
+
+@by_kind(legs_like, counting=True)
+def _legs_like(legs: Any, rows: Any) -> Callable[..., Any]:
+    kind = legs.instance_class
+    return lambda legs, rows: kind(rows)
+
+
 @by_kind(row_legs, counting=True)
 def _row_legs(legs: Any, i: int) -> Callable[..., Any]:
     kind = legs.instance_class

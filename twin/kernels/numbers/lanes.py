@@ -165,6 +165,23 @@ def _atan2(y: Any, x: Any) -> Any:
     return each
 
 
+@written
+def _copysign(context: Any, size: Any, sign: Any) -> Any:
+    def write(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
+        kind = sig.args[1]
+        function = ir.FunctionType(kind.form, [kind.form, kind.form])
+        name = f"llvm.copysign.v{kind.width}f64"
+        full = cgutils.get_or_insert_function(builder.module, function, name)
+        return builder.call(full, [kind.spread(builder, args[0]), args[1]])
+
+    return sign(types.float64, sign), write
+
+
+@implements(math.copysign)
+def _with_sign(x: Any, y: Any) -> Any:
+    return (lambda x, y: _copysign(x, y)) if isinstance(y, Lanes) else None
+
+
 @implements(math.isfinite)
 def _isfinite(x: Any) -> Any:
     # Inf minus inf and NaN minus NaN are not zero.

@@ -13,6 +13,7 @@ from twin.kernels.batched.analytic import advance_rows
 from twin.kernels.batched.arrays import Constants
 from twin.model.batch import on_threads, usable_cores
 from twin.model.engine import State
+from twin.model.lanes import lane_count
 from twin.model.machine_model import MachineModel
 from twin.plant.signals import MODES
 from twin.simulation.batched.batched_plant import BatchedPlant
@@ -86,7 +87,13 @@ class AnalyticBatchedPlant(BatchedPlant):
     def _advance(self) -> None:
         last = (MODES.index(self.mode), self.timestep)
         if self.rolling_ball is None:
-            on_threads(advance_rows, [(*chunk, *last) for chunk in self._chunks])
+            width = (0,) * lane_count()
+            if len(width) > 1 and self.size >= len(width) * len(self._chunks):
+                from twin.kernels.lanes.advance import advance_groups
+
+                on_threads(advance_groups, [(*chunk, *last, width) for chunk in self._chunks])
+            else:
+                on_threads(advance_rows, [(*chunk, *last) for chunk in self._chunks])
             return
         from twin.kernels.batched.rolling import advance_rolling_rows
 

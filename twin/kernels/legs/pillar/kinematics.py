@@ -13,7 +13,7 @@ Reference: driving-simulator paper, kinematic analysis; exact here, without smal
 
 from __future__ import annotations
 
-from math import atan2, cos, sin, sqrt
+from math import atan2, copysign, cos, sin, sqrt
 
 from twin.basics.arrays import FloatArray
 from twin.kernels.jit import device
@@ -227,7 +227,7 @@ def project_onto_constraints(legs: FloatArray, y: FloatArray) -> None:
     side = 0.0
     for k in range(4):
         side += quaternion[k] * y[3 + k]
-    sign = -1.0 if side < 0.0 else 1.0
+    sign = copysign(1.0, side)
     for k in range(3):
         y[k] = position[k]
         y[7 + k] = velocity[k]

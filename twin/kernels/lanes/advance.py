@@ -1,0 +1,222 @@
+"""The analytic batch in lanes: drives row by row, Runge-Kutta steps of several rows at once."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from twin.basics.arrays import FloatArray
+from twin.kernels.batched.analytic import actuated, legs_like, read_state, store
+from twin.kernels.batched.arrays import Constants, Inputs, Machines
+from twin.kernels.batched.drives import DriveArrays, drive_row, issue, read_row
+from twin.kernels.dynamics.assembly import GRAVITY
+from twin.kernels.dynamics.state import Load, derivative
+from twin.kernels.integrators.runge_kutta import Stages, runge_kutta_move
+from twin.kernels.jit import compiled, device
+from twin.kernels.lanes.groups import Width, lanes_work
+from twin.kernels.numbers.arrays import as_lanes
+
+
+class Group(NamedTuple):
+    """Memory of a group of rows; the last axis is that of the lanes."""
+
+    body: FloatArray
+    legs: FloatArray
+    """`(n, LEG_SIZE, lanes)`"""
+    y: FloatArray
+    """`(m, lanes)` states"""
+    forces: FloatArray
+    wrench: FloatArray
+    coordinates: FloatArray
+    rates: FloatArray
+    before: FloatArray
+    """`(lanes, 6)` twists a step ago"""
+
+
+@compiled
+def make_group(constants: Constants, machines: Machines, width: Width) -> Group:
+    """Return memory for a group of rows."""
+    w, n = len(width), machines.forces.shape[1]
+    return Group(
+        np.empty((constants.body.shape[1], w)),
+        np.empty((n, constants.legs.rows.shape[2], w)),
+        np.empty((13 + machines.deflection.shape[1], w)),
+        np.empty((n, w)),
+        np.empty((6, w)),
+        np.empty((n, w)),
+        np.empty((n, w)),
+        np.zeros((w, 6)),
+    )
+
+
+@device
+def fill_lane(
+    group: Group, lane: int, constants: Constants, inputs: Inputs, i: int, y: FloatArray
+) -> None:
+    """Copy constants, state `y` and wrench of row i into a lane."""
+    for k in range(group.body.shape[0]):
+        group.body[k, lane] = constants.body[i, k]
+    for leg in range(group.legs.shape[0]):
+        for k in range(group.legs.shape[1]):
+            group.legs[leg, k, lane] = constants.legs.rows[i, leg, k]
+    for k in range(y.shape[0]):
+        group.y[k, lane] = y[k]
+    for k in range(6):
+        group.wrench[k, lane] = inputs.wrench[i, k]
+
+
+@device
+def copy_lane(group: Group, lane: int, alone: Group) -> None:
+    """Copy one lane of a group into all lanes of another."""
+    for source, target in (
+        (group.body, alone.body),
+        (group.y, alone.y),
+        (group.forces, alone.forces),
+        (group.wrench, alone.wrench),
+    ):
+        for k in range(source.shape[0]):
+            for other in range(source.shape[1]):
+                target[k, other] = source[k, lane]
+    for leg in range(group.legs.shape[0]):
+        for k in range(group.legs.shape[1]):
+            for other in range(group.legs.shape[2]):
+                alone.legs[leg, k, other] = group.legs[leg, k, lane]
+
+
+@device
+def begin(
+    group: Group,
+    start: int,
+    constants: Constants,
+    arrays: DriveArrays,
+    machines: Machines,
+    inputs: Inputs,
+    y: FloatArray,
+) -> None:
+    """Gather the rows from `start` on, the last one in lanes beyond them; issue their commands."""
+    last = machines.failed.shape[0] - 1
+    for lane in range(group.y.shape[1]):
+        i = min(start + lane, last)
+        read_state(machines, i, y)
+        fill_lane(group, lane, constants, inputs, i, y)
+        for k in range(group.forces.shape[0]):
+            group.forces[k, lane] = machines.forces[i, k]
+        if start + lane <= last and not machines.failed[i]:
+            counters, queue = arrays.counters[i], arrays.queue[i]
+            fine = issue(counters, queue, inputs.command[i], inputs.feedforward[i])
+            machines.failed[i] = not fine
+
+
+@device
+def drive(
+    group: Group,
+    start: int,
+    part: int,
+    gravity: FloatArray,
+    arrays: DriveArrays,
+    machines: Machines,
+    inputs: Inputs,
+    clock: tuple[int, float],
+) -> None:
+    """Advance the drives of a group by a step; note the twists, and the field on the bodies."""
+    last, ratio = machines.failed.shape[0] - 1, inputs.shaking.shape[1]
+    for lane in range(group.y.shape[1]):
+        i = min(start + lane, last)
+        for k in range(3):
+            field = gravity[i, GRAVITY + k] - inputs.shaking[i, part, k]
+            group.body[GRAVITY + k, lane] = field
+        if start + lane > last or machines.failed[i]:
+            continue
+        forces = machines.forces[i]
+        coordinates, rates = machines.coordinates[i], machines.rates[i]
+        drive_row(arrays, i, ratio, clock[0], clock[1], coordinates, rates, forces)
+        for k in range(forces.shape[0]):
+            group.forces[k, lane] = forces[k]
+        for k in range(6):
+            group.before[lane, k] = group.y[7 + k, lane]
+
+
+@device
+def take_coordinates(group: Group, start: int, machines: Machines) -> None:
+    """Copy coordinates and rates of the actuators into the rows from `start` on."""
+    for lane in range(min(group.y.shape[1], machines.failed.shape[0] - start)):
+        if not machines.failed[start + lane]:
+            for k in range(group.coordinates.shape[0]):
+                machines.coordinates[start + lane, k] = group.coordinates[k, lane]
+                machines.rates[start + lane, k] = group.rates[k, lane]
+
+
+@compiled
+def advance_groups(
+    constants: Constants,
+    arrays: DriveArrays,
+    machines: Machines,
+    inputs: Inputs,
+    mode: int,
+    step: float,
+    width: Width,
+) -> None:
+    """Advance all rows that have not failed by one control period; as `advance_rows`.
+
+    Where a step fails for a group, each of its rows takes it alone.
+    """
+    rows, ratio = machines.failed.shape[0], inputs.shaking.shape[1]
+    group, alone = make_group(constants, machines, width), make_group(constants, machines, width)
+    stages, none = make_stages(constants, group, width)
+    y = np.empty(group.y.shape[0])
+    for start in range(0, rows, len(width)):
+        begin(group, start, constants, arrays, machines, inputs, y)
+        last = min(start + len(width), rows)
+        for part in range(ratio):
+            drive(group, start, part, constants.body, arrays, machines, inputs, (mode, step))
+            if not move(constants, group, none, step, stages, width):
+                for i in range(start, last):
+                    if not machines.failed[i]:
+                        copy_lane(group, i - start, alone)
+                        done = move(constants, alone, none, step, stages, width)
+                        machines.failed[i] = not done
+                        group.y[:, i - start] = alone.y[:, 0]
+            measure(constants, group, width)
+            take_coordinates(group, start, machines)
+        for i in range(start, last):
+            if not machines.failed[i]:
+                y[:] = group.y[:, i - start]
+                store(machines, i, y, group.before[i - start], step)
+                read_row(arrays, machines, i, ratio * step)
+
+
+@compiled
+def make_stages(constants: Constants, group: Group, width: Width) -> tuple[Stages, FloatArray]:
+    """Return memory of the steps of a group, and zero rates of its forces."""
+    w, size = len(width), group.y.shape[0]
+    work = lanes_work(legs_like(constants.legs, constants.legs.rows[0]), width)
+    trial, rates = np.empty((size, w)), np.empty((4, size, w))
+    none = np.zeros((group.forces.shape[0], w))
+    return Stages(as_lanes(trial, width), as_lanes(rates, width), work), as_lanes(none, width)
+
+
+@compiled
+def move(
+    constants: Constants,
+    group: Group,
+    none: FloatArray,
+    step: float,
+    stages: Stages,
+    width: Width,
+) -> bool:
+    """Advance all lanes of a group by a step; return False, and leave them, where one fails."""
+    body, y = as_lanes(group.body, width), as_lanes(group.y, width)
+    legs = legs_like(constants.legs, as_lanes(group.legs, width))
+    load = Load(as_lanes(group.forces, width), none, as_lanes(group.wrench, width))
+    return derivative(body, legs, y, load, 0.0, stages.rates[0], stages.work) and runge_kutta_move(
+        body, legs, y, load, 0.0, step, stages
+    )
+
+
+@compiled
+def measure(constants: Constants, group: Group, width: Width) -> None:
+    """Fill coordinates and rates of what the actuators of a group move."""
+    legs = legs_like(constants.legs, as_lanes(group.legs, width))
+    coordinates, rates = as_lanes(group.coordinates, width), as_lanes(group.rates, width)
+    actuated(legs, as_lanes(group.y, width), coordinates, rates)
