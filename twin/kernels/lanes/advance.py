@@ -147,6 +147,24 @@ def take_coordinates(group: Group, start: int, machines: Machines) -> None:
                 machines.rates[start + lane, k] = group.rates[k, lane]
 
 
+@device
+def finish(
+    group: Group,
+    start: int,
+    i: int,
+    machines: Machines,
+    arrays: DriveArrays,
+    step: float,
+    ratio: int,
+    y: FloatArray,
+) -> None:
+    """Take over the state of a lane into row i, and read its sensors."""
+    for k in range(y.shape[0]):
+        y[k] = group.y[k, i - start]
+    store(machines, i, y, group.before[i - start], step)
+    read_row(arrays, machines, i, ratio * step)
+
+
 @compiled
 def advance_groups(
     constants: Constants,
@@ -175,15 +193,15 @@ def advance_groups(
                     if not machines.failed[i]:
                         copy_lane(group, i - start, alone)
                         done = move(constants, alone, none, step, stages, width)
-                        machines.failed[i] = not done
                         group.y[:, i - start] = alone.y[:, 0]
+                        if not done:
+                            finish(group, start, i, machines, arrays, step, ratio, y)
+                            machines.failed[i] = True
             measure(constants, group, width)
             take_coordinates(group, start, machines)
         for i in range(start, last):
             if not machines.failed[i]:
-                y[:] = group.y[:, i - start]
-                store(machines, i, y, group.before[i - start], step)
-                read_row(arrays, machines, i, ratio * step)
+                finish(group, start, i, machines, arrays, step, ratio, y)
 
 
 @compiled

@@ -151,7 +151,14 @@ def _comparison(sign: str) -> Any:
 for _name in ("add", "sub", "mul", "truediv"):
     for _full in (_name, f"i{_name}"):
         _binary(getattr(operator, _full), None, _arithmetic(f"f{_name.removeprefix('true')}"))
-for _name, _sign in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">="), ("eq", "==")):
+for _name, _sign in (
+    ("lt", "<"),
+    ("le", "<="),
+    ("gt", ">"),
+    ("ge", ">="),
+    ("eq", "=="),
+    ("ne", "!="),
+):
     _binary(getattr(operator, _name), types.boolean, _comparison(_sign))
 
 
