@@ -159,10 +159,11 @@ def test_unknown_configurations_are_refused(name: Any) -> None:
     assert caught.value.field == "configuration"
 
 
-def test_a_machine_without_configurations_says_so(tmp_path: Path) -> None:
+def test_a_machine_without_configurations_has_generic_hardware(tmp_path: Path) -> None:
     file = write_template(tmp_path / "own.toml", "ups")
-    with pytest.raises(InputError, match="has none"):
-        read_parameters(file, "hardware")
+    assert read_parameters(file, "hardware").leg.drive is not None
+    with pytest.raises(InputError, match="known: ideal, hardware"):
+        read_parameters(file, "loaded")
 
 
 def test_the_file_as_it_stands_is_called_ideal() -> None:

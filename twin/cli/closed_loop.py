@@ -6,6 +6,7 @@ import numpy as np
 
 from twin.control.controller import Controller
 from twin.engines.stability import suitable_timestep
+from twin.machine.file.generic import GENERIC
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import drive_timestep
 from twin.plant.plant import Plant
@@ -67,3 +68,12 @@ def saturated(run: Trajectory) -> list[str]:
     sentences = run.saturation.sentences(rotary=run.coordinate_unit == "rad")
     free = [] if run.limits else ["the actuators' limits of force and speed were left out"]
     return free + sentences
+
+
+def generic_note(platform: MachineModel) -> list[str]:
+    """Return the source of a configuration that the file does not give; else nothing."""
+    configuration = platform.parameters.configuration
+    if configuration is None or not configuration.applied:
+        return []
+    source = configuration.source or ""
+    return [f"{configuration.applied}: {source}"] if source.startswith(GENERIC) else []

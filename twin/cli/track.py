@@ -54,7 +54,7 @@ def track(
     from twin.analysis.inertial.log_file import write_inertial_log
     from twin.analysis.tracking import tracking_figure
     from twin.basics.arrays import positive
-    from twin.cli.closed_loop import closed_loop, saturated
+    from twin.cli.closed_loop import closed_loop, generic_note, saturated
     from twin.cli.tables.feasible import print_banner
     from twin.control import make_controller
     from twin.errors import InputError
@@ -71,6 +71,8 @@ def track(
     print_banner(platform, given)
     law = make_controller(controller, platform, given)
     began = clock.perf_counter()
+    for note in generic_note(platform):
+        line(note)
     run = closed_loop(
         platform, law, words.duration, engine=engine, fidelity=fidelity, timestep=step, seed=seed
     )

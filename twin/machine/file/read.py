@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 from twin.basics.toml import read_limited, toml_content
 from twin.errors import InputError, ParameterError, brief
 from twin.machine.file.configuration import IDEAL, split_configurations, with_configuration
+from twin.machine.file.generic import HARDWARE, generic_hardware
 from twin.machine.legs import LEG_KINDS
 from twin.machine.machine import MachineParameters
 from twin.machine.table import field_names, tag_names
@@ -61,10 +62,19 @@ def parameters_from(
 
 
 def _machines(content: dict[str, Any], file: str | Path) -> Machines:
-    """Return the checked parameters of every configuration; that of None is ideal."""
+    """Return the checked parameters of every configuration; that of None is ideal.
+
+    A file without the configuration `hardware` gets a generic one.
+    """
     plain, configurations, problems = split_configurations(content)
     if problems:
         raise ParameterError(file, problems)
+    if HARDWARE not in configurations:
+        try:
+            machine = MachineParameters.model_validate(plain)
+        except ValidationError as error:
+            raise ParameterError(file, _problems(error)) from None
+        configurations = configurations | {HARDWARE: generic_hardware(machine)}
     machines: Machines = {}
     for name in (None, *configurations):
         try:
@@ -82,10 +92,7 @@ def _chosen(machines: Machines, configuration: str | None) -> MachineParameters:
     if configuration is None or configuration == IDEAL:
         return machines[None]
     if not isinstance(configuration, str) or configuration not in machines:
-        names = [name for name in machines if name is not None]
-        known = f"known: {', '.join((IDEAL, *names))}"
-        if not names:
-            known = f"this machine has none but {IDEAL!r}"
+        known = f"known: {', '.join((IDEAL, *(name for name in machines if name is not None)))}"
         raise InputError("configuration", f"unknown configuration {brief(configuration)}; {known}")
     return machines[configuration]
 

@@ -1,0 +1,99 @@
+"""The configuration `hardware` of files that have none: generic drives, sized and said as such."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hobby import SERVO, content
+from shipped import shipped_content
+from typer.testing import CliRunner
+
+import twin
+from twin import cli
+from twin.cli.closed_loop import dividing_step
+from twin.control import make_controller
+from twin.machine.catalogue import gallery_names
+from twin.machine.file.generic import FRICTION, GENERIC, HELD, START_TIME
+from twin.machine.file.read import parameters_from
+from twin.motion.specification import MotionSpecification
+from twin.platform import Platform
+
+pytestmark = pytest.mark.quick
+
+
+def plain(name: str, **actuator: Any) -> dict[str, Any]:
+    """Return a shipped file without configurations."""
+    file = {key: value for key, value in shipped_content(name).items() if key != "configuration"}
+    file["leg"]["actuator"] |= actuator
+    return file
+
+
+def hardware(file: dict[str, Any]) -> Platform:
+    """Return the machine of a file with its configuration hardware."""
+    return Platform(parameters_from(file, "platform.toml", "hardware"))
+
+
+def test_drives_are_sized_from_force_speed_and_stroke() -> None:
+    platform = hardware(plain("stewart"))
+    leg = platform.parameters.legs[0]
+    seen = leg.drive.reflected()
+    assert seen.peak == 3073.0
+    assert seen.friction == pytest.approx(FRICTION * 3073.0)
+    assert seen.inertia == pytest.approx(START_TIME * 3073.0 / 0.254)
+    assert leg.drive.lead == pytest.approx(0.254 / 50.0)
+    assert leg.encoder.resolution(leg.drive.turn) == pytest.approx(0.254 / 50.0 / 4096)
+    twice = hardware(plain("stewart", force=6146.0)).parameters.legs[0].drive.reflected()
+    assert twice.inertia == pytest.approx(2.0 * seen.inertia)
+    assert leg.drive.source.startswith(f"{GENERIC}, sized from force 3073 N, speed 0.254 m/s")
+    assert "adopted" not in leg.drive.source
+
+
+def test_numbers_that_are_missing_are_adopted_and_said() -> None:
+    platform = hardware(plain("rss"))
+    drive = platform.parameters.legs[0].drive
+    held = np.abs(platform.inverse_dynamics(platform.home, np.zeros(6), np.zeros(6))).max()
+    assert HELD * held < drive.peak < 2.0 * HELD * held
+    assert "adopted: 4 times the torque that holds the machine at home" in drive.source
+    assert "one stroke a second" in drive.source
+    stroke = platform.maximum_coordinates[0] - platform.minimum_coordinates[0]
+    assert 2.0 * math.pi * 50.0 / drive.ratio == pytest.approx(stroke)
+
+
+def test_a_file_keeps_its_own_drives_and_configurations() -> None:
+    own = hardware(content(drive=SERVO))
+    assert own.parameters.legs[0].drive.kind == "servo"
+    assert own.parameters.configuration.known == ("hardware",)
+    for name in twin.machine_names():
+        source = twin.load(name, "hardware").parameters.configuration.source
+        assert not source.startswith(GENERIC)
+
+
+@pytest.mark.parametrize("name", gallery_names())
+def test_the_gallery_has_hardware(name: str) -> None:
+    platform = twin.load(name, "hardware")
+    assert all(leg.drive is not None for leg in platform.parameters.legs)
+    ideal = twin.load(name)
+    assert ideal.parameters.configuration.known == ("hardware",)
+    assert ideal.hash != platform.hash
+
+
+@pytest.mark.parametrize("name", ["stewart", "srspm", "rss"])
+def test_the_cascade_moves_a_machine_with_generic_drives(name: str) -> None:
+    platform = hardware(plain(name))
+    motion = MotionSpecification("sine", "z", None, 1.0, 0.5).motion_of(platform)
+    controller = make_controller("cascade", platform, motion)
+    step = dividing_step(platform, controller)
+    run = platform.simulate(0.5, controller=controller, timestep=step, fidelity="fast")
+    assert not run.stopped
+    assert np.ptp(run.pose[:, 2]) > 0.01
+
+
+def test_track_says_that_drives_are_generic() -> None:
+    name = gallery_names()[0]
+    short = ("track", name, "--configuration", "hardware", "--duration", "0.05")
+    shown = CliRunner().invoke(cli.app, short)
+    assert shown.exit_code == 0, shown.output
+    assert f"hardware: {GENERIC}, sized from" in " ".join(shown.output.split())
