@@ -26,7 +26,16 @@ pytestmark = pytest.mark.quick
 PLAIN = {
     *("orientation", "first_axis", "axis", "zero", "neutral"),
     *("shift", "order", "mirrored", "legs", "fixed_foot"),
-    *("analogue_bits", "counts", "breakaway", "ratio", "scale_factor", "damping_ratio"),
+    *(
+        "gear",
+        "microsteps",
+        "analogue_bits",
+        "counts",
+        "breakaway",
+        "ratio",
+        "scale_factor",
+        "damping_ratio",
+    ),
 }
 """Numbers without a unit: a unit quaternion, directions, counts and ratios."""
 
