@@ -5,8 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from typing import Any
 
+import numpy as np
 import pytest
+
+from twin.basics.progress import Progress
+from twin.errors import InputError
 
 pytestmark = pytest.mark.quick
 
@@ -41,3 +46,9 @@ def test_the_first_compilation_is_announced_once_on_a_terminal() -> None:
 def test_nothing_is_announced_elsewhere() -> None:
     assert errors_of(CODE, terminal=False) == "end\n"
     assert errors_of("import twin.kernels", terminal=True).splitlines() == ["end"]
+
+
+@pytest.mark.parametrize("shown", [np.array([True, False]), "x", 1, []])
+def test_other_values_are_refused(shown: Any) -> None:
+    with pytest.raises(InputError, match="progress: must be True, False or None"):
+        Progress("work", 3, shown)

@@ -287,3 +287,39 @@ def test_without_minari_the_error_says_what_to_install(monkeypatch: pytest.Monke
 def test_importing_the_package_imports_no_minari() -> None:
     code = "import sys, twin, twin.datasets; assert not {'minari', 'h5py'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+KILLED = """
+import os, signal, sys
+from twin.datasets import record, record_dataset
+def act(observation):
+    print(os.listdir(sys.argv[1]), flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+record_dataset("twin/PoseTracking-v0", act, episodes=1, dataset="killed-v0")
+"""
+
+
+def test_leftovers_of_a_killed_recording_are_removed_by_the_next(datasets: Path) -> None:
+    datasets.mkdir()
+    command = [sys.executable, "-c", KILLED, str(datasets)]
+    killed = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert killed.returncode == -9
+    left = list(datasets.glob(".recording-*"))
+    assert len(left) == 1 and left[0].name in killed.stdout
+    record_dataset(TRACKING, "zero", episodes=1, dataset="next-v0", options=SHORT)
+    assert not list(datasets.glob(".recording-*"))
+
+
+def test_a_full_disk_is_one_error_and_leaves_nothing(
+    datasets: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    storage = "minari.dataset._storages.hdf5_storage.HDF5Storage"
+    for method in (f"{storage}.update_episodes", "pathlib.Path.chmod"):
+        with monkeypatch.context() as patch:
+            patch.setattr(method, full)
+            with pytest.raises(InputError, match=r"full-v0 cannot be written .*No space left"):
+                record_dataset(TRACKING, "zero", episodes=1, dataset="full-v0", options=SHORT)
+        assert not list(datasets.glob(".recording-*")) and not (datasets / "full-v0").exists()

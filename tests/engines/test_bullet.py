@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -80,3 +81,21 @@ def test_physics_clients_are_given_back(stewart: Platform) -> None:
     closed.close()
     del forgotten
     assert connected() == before
+
+
+LEFT = """
+import os, signal
+from twin.engines.bullet.library import temporary_file
+with temporary_file(".urdf", b"<robot/>") as path:
+    print(path, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_files_of_a_killed_process_are_removed() -> None:
+    killed = subprocess.run([sys.executable, "-c", LEFT], capture_output=True, check=False)
+    path = Path(killed.stdout.decode().strip())
+    assert path.is_file()
+    use = "import twin; twin.make_engine('bullet', twin.load('srspm')).close()"
+    subprocess.run([sys.executable, "-c", use], check=True)
+    assert not path.exists()

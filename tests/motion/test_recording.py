@@ -1,6 +1,8 @@
 """Recorded motions: what is read, how accelerations are integrated, and every fault of a file."""
 
 import csv
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -389,3 +391,24 @@ def test_quoted_cells_are_read(write):
         writer = csv.writer(stream, quoting=csv.QUOTE_ALL)
         writer.writerows(line.split(",") for line in GOOD.splitlines())
     assert read_recording(file, HOME).duration == pytest.approx(0.4)
+
+
+MEMORY = """
+import resource, sys
+from twin.motion import read_recording
+read_recording(sys.argv[1], (0.0, 0.0, 0.0))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+read_recording(sys.argv[2], (0.0, 0.0, 0.0))
+print(1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before))
+"""
+
+
+def test_a_large_file_takes_at_most_eight_times_its_size(tmp_path):
+    for name, count in (("small.csv", 100), ("large.csv", 400_000)):
+        time = 1e-3 * np.arange(count)
+        table = np.column_stack([time, 0.01 * np.sin(time)])
+        np.savetxt(tmp_path / name, table, "%.6f", ",", header="time [s],z [m]", comments="")
+    files = [str(tmp_path / name) for name in ("small.csv", "large.csv")]
+    command = [sys.executable, "-c", MEMORY, *files]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert int(found.stdout) < 8 * (tmp_path / "large.csv").stat().st_size

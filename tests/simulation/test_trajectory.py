@@ -15,7 +15,7 @@ import twin
 from twin.basics.files import write_atomically, write_text
 from twin.errors import InputError
 from twin.platform import Platform
-from twin.simulation.recorded.motion import ARRAYS
+from twin.simulation.recorded.motion import ARRAYS, ORIGIN
 from twin.simulation.trajectory import Trajectory
 
 pytestmark = pytest.mark.quick
@@ -190,3 +190,18 @@ def test_written_files_have_the_usual_permissions(tmp_path: Path) -> None:
     finally:
         os.umask(mask)
     assert file.stat().st_mode & 0o777 == 0o644
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *((name, value) for name in ORIGIN for value in (3, None, np.zeros(2), b"x")),
+        *(("timestep", value) for value in ("x", np.nan, 0.0, [1e-3, 1.0], None, 1e308)),
+        *(("versions", value) for value in (3, {"a": 1}, {1: "a"}, [("a", "b")])),
+        *(("signals", value) for value in (3, {3: [1.0]}, [1.0], {"a": "x"}, {"a": 3.0})),
+    ],
+)
+def test_metadata_of_a_wrong_type_is_named(trajectory: Trajectory, field: str, value: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        dataclasses.replace(trajectory, **{field: value})
+    assert caught.value.field.startswith((field, "a"))

@@ -118,3 +118,21 @@ def test_wrong_words_are_refused(
     assert result.stderr.startswith("twin: ")
     assert told in result.stderr
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "field"),
+    [
+        ("motion = 3", ("--axis", "z"), "motion"),
+        ("parameters = 3", ("--set", "gravity=9"), "parameters"),
+        ("sampling = [3]", ("--samples", "3"), "sampling"),
+    ],
+)
+def test_options_that_add_to_what_is_no_table(
+    content: str, options: tuple[str, ...], field: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "sweep.toml"
+    file.write_text(f'machine = "srspm"\n{content}\n')
+    result = CliRunner().invoke(cli.app, ["sweep", str(file), *options])
+    assert result.exit_code == 2
+    assert f"{field}: must be a table" in result.output

@@ -144,3 +144,29 @@ def test_options_are_checked(tmp_path: Path, options: dict[str, Any], field: str
     assert not (tmp_path / "out").exists()
     with pytest.raises(InputError, match="sweep"):
         run.run_sweep("stewart", tmp_path)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "flipped"])
+def test_a_damaged_part_is_computed_again(
+    damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = computed(monkeypatch)
+    table = run_sweep(small(), tmp_path, backend="serial")
+    part = tmp_path / "parts" / f"{plan(small())[1].key}.parquet"
+    whole = part.read_bytes()
+    flipped = bytearray(whole)
+    flipped[40] ^= 0xFF
+    part.write_bytes({"cut": whole[: len(whole) // 2], "empty": b"", "flipped": flipped}[damage])
+    (tmp_path / "results.parquet").write_bytes(b"PAR1 no more")
+    assert read_results(tmp_path).num_rows == 2, "the others can be read"
+    again = run_sweep(small(), tmp_path, backend="serial")
+    assert found == [0, 1, 2, 1]
+    assert again.drop(["wall_time"]).equals(table.drop(["wall_time"]))
+
+
+def test_a_damaged_description_is_named(tmp_path: Path) -> None:
+    run_sweep(small(), tmp_path, backend="serial")
+    for content in ('{"format": 1}', '{"format": 1, "sweep": 3, "runs": 4}'):
+        (tmp_path / "sweep.json").write_text(content)
+        with pytest.raises(InputError, match="damaged"):
+            run_sweep(small(), tmp_path, backend="serial")

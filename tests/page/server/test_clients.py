@@ -233,3 +233,16 @@ def test_nonsense_ends_its_own_connection_only(server: PageServer, said: str | b
         box = server.viser.scene.add_box("/later")
         box.position = (5.0, 0.0, 0.0)
         read(well, lambda some: (box.name, 5.0) in moves(some))
+
+
+def test_the_end_does_not_wait_for_idle_connections() -> None:
+    """Connections that have said nothing, or half a request, are ended too."""
+    with ExitStack() as stack:
+        opened = PageServer(port=0)
+        for said in (b"", b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"):
+            idle = stack.enter_context(socket.create_connection(("127.0.0.1", opened.port)))
+            idle.sendall(said)
+        stack.enter_context(connection(opened))
+        began = time.monotonic()
+        opened.close()
+        assert time.monotonic() - began < 2.0

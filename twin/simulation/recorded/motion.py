@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_floats, as_text, positive, read_only
+from twin.basics.arrays import FloatArray, as_flag, as_floats, as_text, positive, read_only
 from twin.errors import InputError, brief
 from twin.plant.saturation import Saturation, saturation
 
@@ -61,6 +61,7 @@ class RecordedMotion:
         """Make the arrays read-only and check that they belong together."""
         for name in ORIGIN:
             as_text(getattr(self, name), name)
+        as_flag(self.limits, "limits")
         object.__setattr__(self, "timestep", positive(self.timestep, "timestep"))
         for name, kind in (("versions", str), ("signals", object)):
             _check_names(getattr(self, name), name, kind)
@@ -71,7 +72,8 @@ class RecordedMotion:
         if self.time.ndim != 1 or self.lengths.ndim != 2 or self.deflection.ndim != 2:
             raise InputError("time, lengths, deflection", "must have shapes (k,), (k, n), (k, 2m)")
         signals = {name: read_only(as_floats(value, name)) for name, value in self.signals.items()}
-        if len({np.shape(value)[:1] for value in signals.values()}) > 1:
+        rows = {value.shape[:1] for value in signals.values()}
+        if len(rows) > 1 or () in rows:
             raise InputError("signals", "must all have one row per control period")
         object.__setattr__(self, "signals", signals)
         count, n = len(self.time), self.lengths.shape[1]

@@ -1,0 +1,79 @@
+"""Arguments of environments, resets and steps that cannot be used: each fault names the field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+from twin.envs import environment_ids
+from twin.envs.pose_tracking.environment import PoseTrackingEnv, PoseTrackingVectorEnv
+from twin.errors import InputError, TwinError
+
+pytestmark = [pytest.mark.quick, pytest.mark.filterwarnings("error::RuntimeWarning")]
+
+LIST = np.zeros(3)
+
+
+@pytest.mark.parametrize("kind", [PoseTrackingEnv, PoseTrackingVectorEnv])
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("machine", LIST),
+        ("machine", 3),
+        ("period", 1e308),
+        ("period", 1e-300),
+        ("period", LIST),
+        ("render_mode", LIST),
+        ("motion", LIST),
+        ("weights", 3),
+        ("duration", 10**400),
+        ("timestep", 1e-300),
+        ("randomisation", LIST),
+    ],
+)
+def test_constructors(kind: Any, field: str, value: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        kind(**{field: value})
+    assert caught.value.field == field
+
+
+def test_an_empty_machine_is_the_usual_one() -> None:
+    for machine in ("", None):
+        env = PoseTrackingEnv(machine)  # type: ignore[arg-type]
+        assert env.platform.name == "stewart"
+        env.close()
+
+
+@pytest.mark.parametrize("environment", environment_ids())
+def test_resets_and_steps(environment: str) -> None:
+    env: Any = gymnasium.make(environment).unwrapped
+    vector: Any = gymnasium.make_vec(environment, num_envs=2)
+    for options in (3, "x", LIST, {1: 2}, [("a", 1)]):
+        for each in (env, vector):
+            with pytest.raises(InputError, match="options"):
+                each.reset(options=options)
+    for seed in ("x", -1, 1.5, LIST, True, [1, -2]):
+        for each in (env, vector):
+            with pytest.raises(InputError, match="seed"):
+                each.reset(seed=seed)
+    for name in env.task.names:
+        for value in ("x", LIST, np.nan, 1e308, None, 10**400, -1.0):
+            with pytest.raises(TwinError):
+                env.reset(options={name: value})
+    env.reset(seed=np.int64(3))
+    vector.reset(seed=[1, np.int64(2)])
+    for action in (
+        [[1, 2], [3]],
+        None,
+        "x",
+        np.zeros(99),
+        [np.nan] * env.task.last_action.shape[1],
+    ):
+        for each in (env, vector):
+            with pytest.raises(InputError, match="action"):
+                each.step(action)
+    env.close()
+    vector.close()

@@ -1,0 +1,52 @@
+"""Films where the program that codes them fails: an error that says why, and the old file stays."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from twin.errors import StateError
+from twin.viewer.picture_files import write_clip
+
+pytestmark = pytest.mark.quick
+
+PROGRAM = f"""#!{sys.executable}
+import pathlib, sys
+{{}}
+"""
+
+FAILURES = {
+    "at the end": (
+        "sys.stdin.buffer.read(); pathlib.Path(sys.argv[-1]).write_bytes(b'half'); "
+        "sys.exit('No space left on device')"
+    ),
+    "at the start": "sys.exit('Unknown encoder')",
+    "in the middle": "sys.stdin.buffer.read(10); sys.exit('broken')",
+    "without a file": "sys.stdin.buffer.read()",
+}
+REASONS = {
+    "at the end": "exit code 1.*No space left on device",
+    "at the start": "Unknown encoder",
+    "in the middle": "broken",
+    "without a file": "exit code 0.*no reason",
+}
+
+
+@pytest.mark.parametrize("when", FAILURES)
+def test_a_failure_is_an_error_and_the_old_film_stays(
+    when: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "ffmpeg"
+    program.write_text(PROGRAM.format(FAILURES[when]))
+    program.chmod(0o755)
+    monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", str(program))
+    film = tmp_path / "film.mp4"
+    film.write_bytes(b"old")
+    pictures = [np.zeros((480, 640, 3), np.uint8)] * 5
+    with pytest.raises(StateError, match=REASONS[when]):
+        write_clip(pictures, film)
+    assert film.read_bytes() == b"old"
+    assert {each.name for each in tmp_path.iterdir()} == {"ffmpeg", "film.mp4"}
