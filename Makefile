@@ -3,6 +3,7 @@
 # make check    lint, types and the quick tier of the tests: a minute, for those who change the code
 # make mutations  models made wrong on purpose: each must fail a measure of the report
 # make gallery  validation and default commands of the machines of the gallery
+# make hostile  10,000 generated bad inputs (files, calls, commands): each ends in a result or in an error of the package
 # make test-rl  tests of training, of sweeps on a cluster and of environments with the oldest Gymnasium, in an environment of their own
 
 VENV := .venv
@@ -18,7 +19,7 @@ TESTING := pytest pytest-xdist hypothesis
 # Processes of the quick tier; 0: none but the one that is started.
 WORKERS := 2
 
-.PHONY: report docs test gallery mutations check quick test-rl lint types bench assets pictures wheel clean
+.PHONY: report docs test gallery mutations hostile check quick test-rl lint types bench assets pictures wheel clean
 
 report: $(INSTALLED)
 	$(BIN)/twin validate --out report.html --json report.json
@@ -40,6 +41,10 @@ gallery: $(INSTALLED)
 # Models made wrong on purpose, of which each must fail a measure of the report; writes the table in docs/validation.md.
 mutations: $(INSTALLED)
 	PYTHONPATH=tests $(BIN)/python -m mutations
+
+# Generated bad input; one of them again: PYTHONPATH=tests python -m hostile calls:123
+hostile: $(INSTALLED)
+	PYTHONPATH=tests $(BIN)/python -m hostile
 
 # What a contributor runs before every commit.
 check: lint types quick

@@ -18,6 +18,11 @@ Kind = TypeVar("Kind")
 SMALLEST, LARGEST = 1e-30, 1e30
 """Of a single positive number in SI: beyond any machine; squares and ratios of two stay finite."""
 
+HUGE = 1e150
+"""Largest entry of an array: its square is a number too."""
+
+MOST_AXES = 16
+
 QUATERNION_TOLERANCE = 1e-6
 """How far the norm of a given quaternion may be from one before it is refused."""
 
@@ -53,9 +58,12 @@ def as_floats(value: Any, field: str, last: int | None = None) -> FloatArray:
         raise InputError(field, f"must be numbers in a regular array ({error})") from None
     if last is not None and (array.ndim == 0 or array.shape[-1] != last):
         raise InputError(field, f"last axis must have size {last}, got shape {array.shape}")
-    if not np.isfinite(array).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise InputError(field, f"must be finite, entry {where} is {array[where]}")
+    if not np.abs(array).max(initial=0.0) <= HUGE:
+        where = tuple(int(i) for i in np.argwhere(~(np.abs(array) <= HUGE))[0])
+        limit = f", at most {HUGE:g}" if np.isfinite(array[where]) else ""
+        raise InputError(field, f"must be finite{limit}, entry {where} is {array[where]}")
+    if array.ndim > MOST_AXES:
+        raise InputError(field, f"must have at most {MOST_AXES} axes, got {array.ndim}")
     return array
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from twin.errors import InputError, TwinError
+from twin.errors import InputError, TwinError, brief
 
 
 def write_atomically(path: str | Path, write: Callable[[IO[bytes]], Any]) -> Path:
@@ -75,7 +75,14 @@ def new_folder(path: str | Path, field: str) -> Iterator[Path]:
         if isinstance(error, TwinError) or not isinstance(error, OSError | TypeError | ValueError):
             raise
         reason = getattr(error, "strerror", None) or error
-        raise InputError(field, f"cannot make the folder {path} ({reason})") from None
+        raise InputError(field, f"cannot make the folder {brief(path)} ({reason})") from None
+
+
+def as_path(value: Any, field: str = "path") -> Path:
+    """Return the path that a text or a Path names; raises InputError otherwise."""
+    if not isinstance(value, str | Path) or not str(value) or "\0" in str(value):
+        raise InputError(field, f"must be the path of a file or folder, not {brief(value)}")
+    return Path(value)
 
 
 def check_place(path: str | Path, *endings: str) -> None:

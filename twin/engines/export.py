@@ -9,7 +9,7 @@ from typing import Any
 
 from twin.basics.arrays import one_of
 from twin.basics.files import new_folder, write_text
-from twin.model.machine_model import MachineModel
+from twin.model.machine_model import MachineModel, as_model
 
 FORMATS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "mjcf": (
@@ -36,6 +36,7 @@ def export(platform: MachineModel, form: str, folder: str | Path) -> list[Path]:
         InputError: unknown format, or a folder that cannot be made or written to.
     """
     one_of(form, "format", FORMATS)
+    as_model(platform)
     texts = {name: _writer(module, function)(platform) for name, module, function in FORMATS[form]}
     with new_folder(folder, "folder") as target:
         return [write_text(target / name, text) for name, text in texts.items()]

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from twin.basics.arrays import FloatArray
+from twin.basics.files import as_path
 from twin.errors import SimulationStoppedError
 from twin.model.engine import State
 from twin.model.machine_model import MachineModel
@@ -135,8 +136,9 @@ def replay(path: str | Path) -> list[State]:
     from twin.errors import InputError
     from twin.machine.machine import MachineParameters
 
+    file = as_path(path)
     try:
-        with np.load(path, allow_pickle=False) as data:
+        with np.load(file, allow_pickle=False) as data:
             content = {name: data[name] for name in data.files}
         parameters = MachineParameters.model_validate_json(str(content["parameters"]))
         settings = (float(content["timestep"]), str(content["fidelity"]))

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from pydantic import ValidationError
+
+from twin.errors import InputError
 from twin.machine.machine import MachineParameters
 from twin.model.machine_model import MachineModel
 
@@ -20,6 +23,12 @@ def changed(platform: Model, content: Mapping[str, Any]) -> Model:
         content: all its parameters, as `model_dump` gives them, with changes.
 
     Raises:
-        ValueError: values that no machine can have.
+        InputError: values that no machine can have; names the first.
     """
-    return type(platform)(MachineParameters.model_validate(content))
+    try:
+        return type(platform)(MachineParameters.model_validate(content))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = ".".join(map(str, first["loc"])) or "platform"
+        message = first["msg"].removeprefix("Value error, ")
+        raise InputError(field, f"no machine can have it: {message}") from None

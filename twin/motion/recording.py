@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from twin.basics.arrays import FloatArray, bounded, one_of, read_only
+from twin.basics.arrays import FloatArray, as_flag, bounded, one_of, read_only
 from twin.errors import InputError
 from twin.motion.axes import AxisSample
 from twin.motion.motion import Motion
@@ -199,6 +199,7 @@ class RecordedMotion(Motion):
         """
         known = known_columns(convention)
         times, samples = as_columns(time, columns, known)
+        as_flag(check_size, "check_size")
         check_time(times, largest_gap, check_size)
         if check_size:
             check_sizes(samples, known)

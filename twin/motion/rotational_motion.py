@@ -158,10 +158,12 @@ def rotational_motion(
         rates=as_floats(rates, "rates", size),
         accelerations=as_floats(accelerations, "accelerations", size),
     )
-    if name == "rodrigues":
-        result = rodrigues_kinematics(*flat)
-    elif chosen.sequence:
-        result = _euler_kinematics(chosen.sequence, *flat)
-    else:
-        result = rotation_vector_kinematics(*flat)
-    return RotationSample(*(part.reshape(shape + part.shape[1:]) for part in result))
+    with np.errstate(over="ignore", invalid="ignore"):
+        if name == "rodrigues":
+            result = rodrigues_kinematics(*flat)
+        elif chosen.sequence:
+            result = _euler_kinematics(chosen.sequence, *flat)
+        else:
+            result = rotation_vector_kinematics(*flat)
+    sound = (as_floats(part, "angles, rates, accelerations") for part in result)
+    return RotationSample(*(part.reshape(shape + part.shape[1:]) for part in sound))

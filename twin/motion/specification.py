@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import positive
+from twin.basics.arrays import as_text, positive
 from twin.errors import InputError, brief
 from twin.model.machine_model import MachineModel, as_model
 from twin.motion import (
@@ -60,7 +60,9 @@ class MotionSpecification(NamedTuple):
         Raises:
             InputError: unknown name or axis, numbers out of range, or a file that cannot be read.
         """
-        name, axis = self.name, self.axis
+        name, axis = as_text(self.name, "motion"), as_text(self.axis, "axis")
+        positive(self.duration, "duration")
+        positive(self.frequency, "frequency")
         if name == "still":
             return None
         convention = convention_of(platform)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, positive
+from twin.basics.arrays import FloatArray, as_flag, positive
 from twin.errors import InputError, brief
 from twin.kernels.plant import columns as column
 from twin.kernels.plant import reading
@@ -68,7 +68,7 @@ class Plant:
         self.platform = as_model(platform)
         if type(seed) is not int or seed < 0:
             raise InputError("seed", f"must be a whole number, zero or more, not {brief(seed)}")
-        self.seed, self.limits = seed, limits and platform.limits
+        self.seed, self.limits = seed, as_flag(limits, "limits") and platform.limits
         self.dropouts = as_spans(dropouts)
         n = platform.n_actuators
         legs = platform.parameters.legs
@@ -82,7 +82,9 @@ class Plant:
         self._encoders = machine_encoders(platform, seed) if counted else None
         sensor, gravity = platform.parameters.imu, platform.parameters.gravity
         self._inertial = (
-            InertialUnit(sensor, gravity=gravity, seed=seed) if sensor and inertial else None
+            InertialUnit(sensor, gravity=gravity, seed=seed)
+            if sensor and as_flag(inertial, "inertial")
+            else None
         )
         self._states = np.zeros((n, column.STATES))
         self._forces = np.zeros(n)

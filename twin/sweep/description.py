@@ -17,7 +17,7 @@ from twin.sweep.choices import (
     Sampling,
     Seeds,
 )
-from twin.sweep.values import LIST, RANGE, Numbers, Part, Range
+from twin.sweep.values import Numbers, Part, Range, problems
 
 EngineName = Literal["analytic", "mujoco", "bullet"]
 
@@ -66,13 +66,6 @@ class Sweep(Part):
     """Points between the ends of the ranges in place of the grid; lists stay as they are"""
     measure: str | None = Field(None, pattern=f"^{FUNCTION}$")
     """`package.module:function`, called with a trajectory and its platform, returns more columns"""
-
-    def __init__(self, **content: Any) -> None:
-        try:
-            super().__init__(**content)
-        except ValidationError as error:
-            field, message = problems(error)[0]
-            raise InputError(field, message) from error
 
     @field_validator("parameters")
     @classmethod
@@ -130,15 +123,4 @@ def _flat(table: dict[str, Any], path: str = "") -> list[tuple[str, Any]]:
         name = f"{path}.{key}" if path else key
         inner = isinstance(value, dict) and not {"start", "stop"} <= value.keys()
         found += _flat(value, name) if inner else [(name, value)]
-    return found
-
-
-def problems(error: ValidationError) -> list[tuple[str, str]]:
-    """Return pairs of field and what is wrong with it."""
-    found = []
-    for entry in error.errors(include_url=False):
-        field = ".".join(str(part) for part in entry["loc"] if part not in (RANGE, LIST))
-        unknown = entry["type"] == "extra_forbidden"
-        message = "unknown field; check its spelling" if unknown else entry["msg"]
-        found.append((field or "sweep", message.removeprefix("Value error, ")))
     return found

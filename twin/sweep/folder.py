@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from twin.basics.files import new_folder, write_atomically, write_text
+from twin.basics.files import as_path, new_folder, write_atomically, write_text
 from twin.basics.optional import optional
 from twin.errors import InputError
 from twin.sweep.description import Sweep
@@ -37,7 +37,7 @@ class SweepFolder:
 
     def __init__(self, path: str | Path) -> None:
         """Point at a folder, which need not exist."""
-        self.path = Path(path)
+        self.path = as_path(path, "folder")
         self._parts = self.path / PARTS
 
     def open(self, sweep: Sweep, keys: Sequence[str], resume: bool = True) -> None:

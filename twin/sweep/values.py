@@ -12,10 +12,12 @@ from pydantic import (
     Discriminator,
     Field,
     Tag,
+    ValidationError,
     model_validator,
 )
 
 from twin.basics.arrays import FloatArray
+from twin.errors import InputError
 
 Spacing = Literal["linear", "logarithmic"]
 
@@ -27,10 +29,34 @@ RANGE, LIST = "a range", "a list"
 FORM = "write numbers separated by commas, or start:stop:count or start:stop:count:logarithmic"
 
 
+def problems(error: ValidationError) -> list[tuple[str, str]]:
+    """Return pairs of field and what is wrong with it."""
+    found = []
+    for entry in error.errors(include_url=False):
+        field = ".".join(str(part) for part in entry["loc"] if part not in (RANGE, LIST))
+        unknown = entry["type"] == "extra_forbidden"
+        message = "unknown field; check its spelling" if unknown else entry["msg"]
+        found.append((field or "sweep", message.removeprefix("Value error, ")))
+    return found
+
+
 class Part(BaseModel):
-    """Part of a sweep's description: cannot be changed, and has no unknown fields."""
+    """Part of a sweep's description: cannot be changed, and has no unknown fields.
+
+    Raises:
+        InputError: unknown fields, or values that cannot be.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    def __init__(self, **content: Any) -> None:
+        try:
+            super().__init__(**content)
+        except ValidationError as error:
+            raise InputError(*problems(error)[0]) from error
+
+    # A part of another is checked together with it, which calls no constructor.
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
 
 class Range(Part):

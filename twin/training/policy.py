@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field
 
 from twin.basics.arrays import FloatArray, as_floats, read_only
-from twin.basics.files import write_atomically
+from twin.basics.files import as_path, write_atomically
 from twin.errors import InputError, brief
 from twin.training.settings import Settings, validated
 
@@ -154,7 +154,7 @@ class Policy:
             InputError: no such file, or not a policy that this version can use.
         """
         try:
-            with np.load(path, allow_pickle=False) as data:
+            with np.load(as_path(path), allow_pickle=False) as data:
                 content = {name: data[name] for name in data.files}
             metadata = json.loads(str(content["metadata"]))
             layers = range(int(metadata["layers"]))

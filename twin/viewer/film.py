@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_flag, positive
+from twin.basics.arrays import FloatArray, as_flag, as_instance, positive
 from twin.basics.progress import Progress
 from twin.errors import InputError, brief
 from twin.model.machine_model import MachineModel, as_model
@@ -81,6 +81,7 @@ def write_film(
         MissingDependencyError: a library of the extra `render`, or OpenGL.
         StateError: the program that codes MP4 failed.
     """
+    as_instance(look, "look", Look)
     target = check_film(path, look.width, look.height)
     scenes = _scenes(trajectory, platform)
     frequency = picture_rate(rate, target)
@@ -122,6 +123,7 @@ def write_picture(
         InputError: as `write_film`.
         MissingDependencyError: Pillow or OpenGL.
     """
+    as_instance(look, "look", Look)
     target = check_picture(path)
     scenes = _scenes(trajectory, platform)
     instant = scenes.widest() if time is None else _instant(time, "time", scenes)

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.basics.arrays import positive
+from twin.basics.arrays import as_array, bounded
 from twin.basics.files import check_place, write_atomically
 from twin.basics.optional import optional
-from twin.errors import InputError, MissingDependencyError, StateError
+from twin.errors import InputError, MissingDependencyError, StateError, brief
 
 if TYPE_CHECKING:
     from twin.viewer.camera import Image
@@ -207,6 +207,9 @@ PICTURE = ".png"
 FASTEST = 240.0
 """[1/s] Pictures of a film."""
 
+SLOWEST = 0.01
+"""[1/s] Pictures of a film; a GIF counts at most 655 s for each."""
+
 SAMPLES = 8
 """Pictures that a GIF's colours are chosen by."""
 
@@ -225,7 +228,10 @@ def write_clip(images: Iterable[Any], path: str | Path, *, rate: Any = None) -> 
         MissingDependencyError: a library of the extra `render` is not installed.
         StateError: the program that codes MP4 failed.
     """
-    pictures = [np.ascontiguousarray(image) for image in images]
+    try:
+        pictures = [np.ascontiguousarray(as_array(image, "images")) for image in images]
+    except TypeError:
+        raise InputError("images", f"must be pictures, not {brief(images)}") from None
     shape = pictures[0].shape if pictures else ()
     if len(shape) != 3 or shape[2] != 3:
         raise InputError("images", "must be pictures of shape (height, width, 3), at least one")
@@ -265,7 +271,7 @@ def check_picture(path: str | Path) -> Path:
 
 def _place(path: str | Path, endings: tuple[str, ...]) -> Path:
     if not isinstance(path, str | Path) or Path(path).suffix not in endings:
-        raise InputError("path", f"must end in {' or '.join(endings)}, got {str(path)!r}")
+        raise InputError("path", f"must end in {' or '.join(endings)}, got {brief(path)}")
     check_place(path)
     return Path(path)
 
@@ -276,8 +282,5 @@ def picture_rate(rate: Any, target: Path) -> float:
     Raises:
         InputError: out of range.
     """
-    value = RATES[target.suffix] if rate is None else positive(rate, "rate")
     most = FASTEST_GIF if target.suffix == ".gif" else FASTEST
-    if value > most:
-        raise InputError("rate", f"must be at most {most:g} pictures per second")
-    return value
+    return RATES[target.suffix] if rate is None else bounded(rate, "rate", SLOWEST, most)

@@ -48,6 +48,9 @@ def rest_course(platform: MachineModel, poses: FloatArray, places: tuple[str, ..
     return Course(np.zeros(count), motion, places)
 
 
+MOST_SAMPLES = 1_000_000
+
+
 def motion_course(platform: MachineModel, motion: Any, samples: Any = SAMPLES) -> Course:
     """Return a motion at `samples` times from start to end.
 
@@ -57,8 +60,10 @@ def motion_course(platform: MachineModel, motion: Any, samples: Any = SAMPLES) -
     """
     if not isinstance(motion, Motion):
         raise InputError("motion", f"must be one of twin.motion, not {brief(motion)}")
-    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 2:
-        raise InputError("samples", f"must be a whole number from 2 on, got {brief(samples)}")
+    whole = isinstance(samples, int) and not isinstance(samples, bool)
+    if not whole or not 2 <= samples <= MOST_SAMPLES:
+        message = f"must be a whole number from 2 to {MOST_SAMPLES}, got {brief(samples)}"
+        raise InputError("samples", message)
     check_convention(platform, motion.convention)
     time = np.linspace(0.0, motion.duration, samples)
     return Course(time, platform.constrain(*motion.sample(time)), ())

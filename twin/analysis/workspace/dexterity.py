@@ -29,7 +29,7 @@ from twin.analysis.workspace.region import Region, mean_over
 from twin.basics.arrays import FloatArray, as_pose, one_or_each
 from twin.errors import InputError
 from twin.model.conditioning import characteristic_length, null_space
-from twin.model.machine_model import MachineModel
+from twin.model.machine_model import MachineModel, as_model
 
 
 class Dexterity(NamedTuple):
@@ -65,10 +65,11 @@ def dexterity(platform: MachineModel, pose: Any) -> Dexterity:
     """
     poses = as_pose(pose)
     shape = poses.shape[:-1]
-    home = _singular_values(platform, platform.home[None])
+    home = _singular_values(platform, as_model(platform).home[None])
     values = _singular_values(platform, poses.reshape(-1, 7))
-    volume = np.prod(values, axis=1) / np.prod(home)
-    parts = (values[:, -1] / values[:, 0], values[:, -1], volume)
+    with np.errstate(invalid="ignore", over="ignore"):
+        volume = np.prod(values, axis=1) / np.prod(home)
+        parts = (values[:, -1] / values[:, 0], values[:, -1], volume)
     return Dexterity(*(part.reshape(shape) for part in parts))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.basics.arrays import FloatArray, as_floats, positive
+from twin.basics.arrays import FloatArray, as_floats, as_instance, positive
 from twin.control.active_damping.laws import LocalLaw
 from twin.control.drive_model import DriveModel, drive_model
 from twin.control.linear.drives import with_lag
@@ -190,7 +190,7 @@ def closed_loop(
         InputError: a law of other sizes, no such input or output, or drives that cannot be
             modelled.
     """
-    local = law.system() if isinstance(law, LocalLaw) else law
+    local = law.system() if isinstance(law, LocalLaw) else as_instance(law, "law", StateSpace)
     n = linear.platform.n_actuators
     read = 3 * n if isinstance(law, LocalLaw) else 2 * n
     if local.D.shape != (n, read + n):

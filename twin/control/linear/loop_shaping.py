@@ -159,12 +159,16 @@ def loop_shaping(
     if np.abs(shaped.D).max() > 0.0:
         raise InputError("linear", "its coordinates must not follow the forces at once")
     inputs, outputs = np.eye(b.shape[1]), np.eye(len(c))
-    x = np.asarray(library.care(a, b, c.T @ c, inputs)[0])
-    z = np.asarray(library.care(a.T, c.T, b @ b.T, outputs)[0])
+    try:
+        with np.errstate(all="ignore"):
+            x = as_floats(library.care(a, b, c.T @ c, inputs)[0], "weights")
+            z = as_floats(library.care(a.T, c.T, b @ b.T, outputs)[0], "weights")
+    except (ValueError, np.linalg.LinAlgError) as error:
+        raise InputError("weights", f"no design has them on this machine ({error})") from None
     gamma_min = float(np.sqrt(1.0 + np.abs(np.linalg.eigvals(x @ z)).max()))
     gamma = scale * gamma_min
     inner = (1.0 - gamma**2) * np.eye(len(a)) + x @ z
-    input_matrix = gamma**2 * np.linalg.solve(inner.T, z @ c.T)
+    input_matrix = np.asarray(gamma**2 * np.linalg.solve(inner.T, z @ c.T))
     robust = StateSpace(
         a - b @ (b.T @ x) + input_matrix @ c,
         input_matrix,

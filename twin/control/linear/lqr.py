@@ -18,7 +18,15 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, as_flag, as_floats, as_instance, as_vector
+from twin.basics.arrays import (
+    LARGEST,
+    SMALLEST,
+    FloatArray,
+    as_flag,
+    as_floats,
+    as_instance,
+    as_vector,
+)
 from twin.basics.optional import optional
 from twin.control.controller import PERIOD, Controller
 from twin.control.drive_model import drive_model
@@ -108,8 +116,8 @@ def regulator(
     values = as_floats(
         [chosen.displacement, chosen.rate, chosen.integral, _force(linear, chosen)], "weights"
     )
-    if not (values > 0.0).all():
-        raise InputError("weights", "must be above zero")
+    if not ((values >= SMALLEST) & (values <= LARGEST)).all():
+        raise InputError("weights", f"must be above zero, from {SMALLEST:g} to {LARGEST:g}")
     model = sampled(linear.system("forces", ("displacement", "twist")), period)
     sizes = np.repeat(values[:2], 6)
     if as_flag(integral, "integral"):
@@ -117,8 +125,12 @@ def regulator(
         sizes = np.repeat(values[:3], 6)
     state_weight = np.diag(1.0 / sizes**2)
     force_weight = np.eye(6) / values[3] ** 2
-    gain, cost, _ = library.dlqr(model.A, model.B, state_weight, force_weight)
-    arrays = (np.asarray(gain), np.asarray(cost))
+    try:
+        with np.errstate(all="ignore"):
+            gain, cost, _ = library.dlqr(model.A, model.B, state_weight, force_weight)
+    except (ValueError, np.linalg.LinAlgError) as error:
+        raise InputError("weights", f"no regulator has them at this period ({error})") from None
+    arrays = (as_floats(gain, "weights"), as_floats(cost, "weights"))
     return Regulator(*arrays, model, state_weight, force_weight, integral)
 
 

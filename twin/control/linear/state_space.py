@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from twin.basics.arrays import FloatArray, as_floats, positive
+from twin.basics.arrays import FloatArray, as_floats, not_negative, positive
 from twin.basics.optional import optional
 from twin.errors import InputError
 
@@ -108,19 +108,26 @@ def feedback_poles(plant: StateSpace, controller: StateSpace) -> NDArray[np.comp
         raise InputError("controller", f"cannot close the loop of this plant ({error})") from None
 
 
+LONGEST_DELAY = 1000
+"""Control periods; each becomes a state per input."""
+
+
 def sampled(system: StateSpace, period: Any, delay: float = 0.0) -> StateSpace:
     """Return the exact sampling of a system whose inputs are held over each period [s].
 
     A pure delay [s] of the inputs is exact too: what was commanded in past periods becomes state.
 
     Raises:
-        InputError: a sampled system, a period not above zero, a delay below zero.
+        InputError: a sampled system, a period not above zero or so long that the system grows
+            beyond all numbers, a delay below zero or beyond `LONGEST_DELAY` periods.
     """
     from scipy.linalg import expm
 
-    step, late = positive(period, "period"), float(as_floats(delay, "delay"))
-    if system.period or late < 0.0:
-        raise InputError("system", "must be continuous, and the delay from zero on")
+    step, late = positive(period, "period"), not_negative(delay, "delay")
+    if system.period:
+        raise InputError("system", "must be continuous")
+    if late > LONGEST_DELAY * step:
+        raise InputError("delay", f"must be at most {LONGEST_DELAY} periods, got {late:g} s")
     s, i = system.B.shape
     whole = int(np.ceil(late / step - 1e-9))
     rest = min(max(whole * step - late, 0.0), step)
@@ -128,7 +135,8 @@ def sampled(system: StateSpace, period: Any, delay: float = 0.0) -> StateSpace:
     def held(span: float) -> tuple[FloatArray, FloatArray]:
         block = np.zeros((s + i, s + i))
         block[:s, :s], block[:s, s:] = system.A * span, system.B * span
-        found = np.asarray(expm(block))
+        with np.errstate(all="ignore"):
+            found = as_floats(expm(block), "period")
         return found[:s, :s], found[:s, s:]
 
     transition, input_matrix = held(step)

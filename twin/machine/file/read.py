@@ -89,7 +89,7 @@ def _machines(content: dict[str, Any], file: str | Path) -> Machines:
 
 
 def _chosen(machines: Machines, configuration: str | None) -> MachineParameters:
-    if configuration is None or configuration == IDEAL:
+    if configuration is None or (isinstance(configuration, str) and configuration == IDEAL):
         return machines[None]
     if not isinstance(configuration, str) or configuration not in machines:
         known = f"known: {', '.join((IDEAL, *(name for name in machines if name is not None)))}"

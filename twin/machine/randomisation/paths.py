@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from numbers import Real
 from typing import Any
 
+from twin.basics.arrays import as_instance
 from twin.errors import InputError, ParameterError, brief
 from twin.machine.legs.leg import Leg
 from twin.machine.machine import MachineParameters
@@ -52,6 +53,7 @@ def nominal_values(parameters: MachineParameters, path: str) -> dict[str, float]
     Raises:
         InputError: the machine has no number at this path.
     """
+    as_instance(parameters, "parameters", MachineParameters)
     found = resolved(parameters, parameters.legs, path)
     values = {number: float(value) for number, (_, value) in found.items()}
     if len(set(values.values())) == 1:
@@ -94,6 +96,7 @@ def with_values(
     """
     if not isinstance(values, Mapping):
         raise InputError("values", f"must map paths to numbers, not be {brief(values)}")
+    as_instance(parameters, "parameters", MachineParameters)
     legs = parameters.legs
     changes: dict[tuple[int, Keys], float | str] = {}
     # A leg's own value comes after that of all legs.
@@ -144,7 +147,7 @@ def resolved(
     if not found and left_out and keys:
         found = {number: (keys, None) for number in owners if unset(owners[number], keys)}
     if not found:
-        raise InputError(str(path), _unknown(parameters, path))
+        raise InputError(path if isinstance(path, str) else "path", _unknown(parameters, path))
     return found
 
 

@@ -1,0 +1,153 @@
+"""Command lines with faults, run in this process in a folder of their own."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import chdir, contextmanager
+from functools import lru_cache
+from random import Random
+from typing import Any
+from unittest.mock import patch
+
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from hostile.values import TEXTS
+from twin.cli import app
+from twin.errors import StateError
+
+COURSE = ("--motion", "sine", "--axis", "z", "--amplitude", "0.01", "--frequency", "2")
+SHORT = (*COURSE, "--duration", "0.05")
+TRACKING = "twin/PoseTracking-v0"
+
+BASES: dict[str, tuple[str, ...]] = {
+    "bench": ("stewart",),
+    "cue": ("stewart", "--manoeuvre", "braking", "--scale", "0.5"),
+    "evaluate": (
+        TRACKING,
+        "--policy",
+        "zero",
+        "--episodes",
+        "1",
+        "--jobs",
+        "1",
+        "--option",
+        "preview=2",
+    ),
+    "export": ("stewart", "--out", "models", "--format", "mjcf"),
+    "feasible": ("stewart", *SHORT, "--payload", "5"),
+    "frequency": ("stewart", "--axis", "z", "--method", "chirp", "--low", "5", "--high", "50"),
+    "imu": ("log.csv", "--machine", "stewart", "--resolution", "1"),
+    "info": ("stewart", "--configuration", "hardware"),
+    "list": (),
+    "new": ("mine.toml", "--legs", "ups"),
+    "payload": ("stewart", "--grid", "2", "--limit", "1000"),
+    "record": (TRACKING, "--dataset", "a-v0", "--policy", "zero", "--episodes", "1"),
+    "render": ("stewart", "--out", "a.gif", *SHORT, "--size", "64x48", "--rate", "10"),
+    "simulate": (
+        "stewart",
+        "--duration",
+        "0.01",
+        "--force",
+        "hold",
+        "--every",
+        "1",
+        "--timestep",
+        "0.001",
+    ),
+    "sweep": (
+        "srspm",
+        *SHORT,
+        "--set",
+        "gravity=9,10",
+        "--fidelity",
+        "fast",
+        "--backend",
+        "serial",
+    ),
+    "track": ("stewart", *SHORT, "--controller", "cascade", "--seed", "1"),
+    "train": (TRACKING, "--out", "trained", "--steps", "10", "--set", "discount=0.9"),
+    "tune": ("stewart", "--loop", "velocity", "--margin", "0.1"),
+    "view": ("stewart", *COURSE, "--no-browser", "--upload-limit", "5"),
+    "workspace": ("stewart", "--stiffness", "1e6"),
+}
+"""Command -> arguments that work. Left out: `validate`, which has no number to be spoiled."""
+
+LONG = {
+    "bench",
+    "cue",
+    "evaluate",
+    "frequency",
+    "payload",
+    "record",
+    "render",
+    "sweep",
+    "tune",
+    "workspace",
+}
+"""Commands whose work may take its time where the fault does no harm."""
+
+
+@lru_cache(maxsize=1)
+def option_names() -> dict[str, tuple[str, ...]]:
+    """Return the options of each command."""
+    commands: Any = get_command(app)
+    return {
+        name: tuple(each.opts[-1] for each in command.params if each.param_type_name == "option")
+        for name, command in commands.commands.items()
+    }
+
+
+def spoiled_line(random: Random) -> list[str]:
+    """Return a command line with one or two faults."""
+    name = random.choice(sorted(BASES))
+    words = list(BASES[name])
+    for _ in range(random.choice((1, 1, 2))):
+        change = random.random()
+        text = random.choice(TEXTS)
+        if change < 0.5 and words:
+            words[random.randrange(len(words))] = text
+        elif change < 0.85 and option_names()[name]:
+            words += [random.choice(option_names()[name]), text]
+        elif change < 0.92 and words:
+            del words[random.randrange(len(words))]
+        else:
+            words.insert(random.randint(0, len(words)), text)
+    return [name, *words]
+
+
+class CommandError(Exception):
+    """A command ended in another way than it should."""
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Be in a folder of one's own, with neither a page nor a window that wait for people."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        chdir(folder),
+        patch.dict(os.environ, {"MINARI_DATASETS_PATH": folder}),
+        patch("twin.cli.view._serve", return_value=None),
+        patch("twin.cli.desktop.watch", return_value=None),
+    ):
+        yield
+
+
+def command_input(random: Random) -> tuple[str, Callable[[], Any]]:
+    """Return the name of a command and the call that runs it."""
+    line = spoiled_line(random)
+
+    def call() -> Any:
+        with _alone():
+            result = CliRunner().invoke(app, line)
+        error = result.exception
+        if error is not None and not isinstance(error, SystemExit):
+            raise error
+        if result.exit_code == 2:
+            raise StateError(f"refused: {result.output[-300:]}")
+        if result.exit_code not in (0, 1) or "Traceback" in result.output:
+            raise CommandError(f"{line} ends with {result.exit_code}: {result.output[-300:]}")
+
+    return line[0], call

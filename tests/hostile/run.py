@@ -1,0 +1,106 @@
+"""Many generated inputs, each with a seed of its own, and what became of them."""
+
+from __future__ import annotations
+
+import resource
+from collections import Counter
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import lru_cache
+from multiprocessing import get_context
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+from hostile import calls, commands, files
+from hostile.outcome import Outcome, aside, outcome
+from twin.errors import TwinError
+
+Input = tuple[str, Callable[[], Any]]
+
+GENERATORS: dict[str, Callable[[Random], Input]] = {
+    "files": files.file_input,
+    "calls": calls.call_input,
+    "commands": commands.command_input,
+}
+
+SHARES = {"files": 0.46, "calls": 0.5, "commands": 0.04}
+"""Of all inputs; a command takes as long as a hundred calls."""
+
+MEMORY = 4 << 30
+"""Bytes beyond those in use that an input may ask for."""
+
+
+class Judged(NamedTuple):
+    """One input and its outcome."""
+
+    kind: str
+    number: int
+    name: str
+    outcome: Outcome
+
+
+def judged(kind: str, number: int, seed: int) -> Judged:
+    """Return the outcome of the input of a kind, a number and a seed."""
+    name, call = GENERATORS[kind](Random(f"{seed}/{kind}/{number}"))
+    long = kind == "commands" and name in commands.LONG
+    return Judged(kind, number, name, outcome(call, may_take_long=long))
+
+
+def numbers(count: int) -> list[tuple[str, int]]:
+    """Return kind and number of so many inputs, the slow ones spread among the others."""
+    listed = [(kind, k) for kind, share in SHARES.items() for k in range(round(share * count))]
+    Random(0).shuffle(listed)
+    return listed
+
+
+@lru_cache(maxsize=1)
+def warmed_up() -> None:
+    """Use everything once as it should be: what is compiled then is not counted."""
+    for call in calls.calls().values():
+        with suppress(TwinError), aside():
+            call.function(**call.good)
+    for texts, use in files.USES.values():
+        for seed in range(20):
+            _written_and_used(texts()[seed % len(texts())], use, seed)
+
+
+def _written_and_used(text: str, use: Callable[..., Any], seed: int) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder, suppress(TwinError):
+        file = Path(folder) / "good.toml"
+        file.write_text(text, encoding="utf-8")
+        use(file, Random(seed))
+
+
+def _part(arguments: tuple[list[tuple[str, int]], int]) -> list[Judged]:
+    chosen, seed = arguments
+    warmed_up()
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    most = pages * resource.getpagesize() + MEMORY
+    resource.setrlimit(resource.RLIMIT_AS, (most, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    return [judged(kind, number, seed) for kind, number in chosen]
+
+
+def judge(count: int, seed: int = 0, processes: int = 2) -> list[Judged]:
+    """Return the outcomes of so many inputs."""
+    listed = numbers(count)
+    parts = [(listed[k :: 8 * processes], seed) for k in range(8 * processes)]
+    with get_context("spawn").Pool(processes) as pool:
+        return [each for part in pool.imap_unordered(_part, parts) for each in part]
+
+
+def table(found: Iterable[Judged]) -> str:
+    """Return a table of kinds and outcomes, and a line for each fault."""
+    found = list(found)
+    shown = Counter(
+        (each.kind, "fault" if each.outcome.is_fault else each.outcome.kind) for each in found
+    )
+    kinds = ("result", "refused", "long", "fault")
+    lines = [f"{'':10}" + "".join(f"{name:>10}" for name in kinds)]
+    for kind in SHARES:
+        lines.append(f"{kind:10}" + "".join(f"{shown[kind, name]:10}" for name in kinds))
+    faults = [each for each in found if each.outcome.is_fault]
+    lines += [f"{each.kind} {each.number} ({each.name}): {each.outcome.kind}" for each in faults]
+    return "\n".join(lines)

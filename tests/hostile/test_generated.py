@@ -1,0 +1,79 @@
+"""Three hundred of the inputs of `make hostile`, and the judge himself."""
+
+from __future__ import annotations
+
+import warnings
+from random import Random
+from time import sleep
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hostile import outcome as outcomes
+from hostile.calls import calls
+from hostile.files import file_input, machines
+from hostile.outcome import REFUSED, RESULT, outcome
+from hostile.run import judged, numbers, table, warmed_up
+from twin.errors import InputError, TwinError
+
+pytestmark = pytest.mark.quick
+
+QUICK = 300
+SEED = 1
+
+
+def test_generated_input_ends_in_a_result_or_an_error() -> None:
+    warmed_up()
+    chosen = [(kind, number) for kind, number in numbers(2 * QUICK) if kind != "commands"][:QUICK]
+    found = [judged(kind, number, SEED) for kind, number in chosen]
+    assert len(found) == QUICK
+    assert not any(each.outcome.is_fault for each in found), table(found)
+    for kind in (RESULT, REFUSED):
+        assert sum(each.outcome.kind == kind for each in found) > QUICK // 20
+
+
+def test_good_arguments_are_good() -> None:
+    for name, call in calls().items():
+        try:
+            call.function(**call.good)
+        except TwinError as error:
+            assert "/dev/null/such" in str(error), name
+    assert len(machines()) > 8
+
+
+def test_inputs_are_the_same_again() -> None:
+    first, again = (file_input(Random("3"))[1] for _ in range(2))
+    assert outcome(first).kind == outcome(again).kind
+
+
+def refused() -> None:
+    raise InputError("field", "cannot be used")
+
+
+def nothing_said() -> None:
+    raise TwinError
+
+
+def warned() -> Any:
+    return np.full(3, 1e308) * 1e308
+
+
+@pytest.mark.parametrize(
+    ("call", "kind"),
+    [
+        (lambda: 3.0, RESULT),
+        (refused, REFUSED),
+        (nothing_said, "an error without words"),
+        (lambda: [1.0, {"a": np.array([np.nan])}], "NaN in result.1.a"),
+        (lambda: {}["x"], "KeyError"),
+        (warned, "RuntimeWarning"),
+        (lambda: sleep(0.5), "takes too long"),
+    ],
+)
+def test_the_judge(call: Any, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outcomes, "PATIENCE", 0.2)
+    with warnings.catch_warnings():
+        found = outcome(call)
+    assert found.kind.startswith(kind)
+    assert found.is_fault == (kind not in (RESULT, REFUSED))
