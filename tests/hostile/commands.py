@@ -123,7 +123,7 @@ class CommandError(Exception):
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
+def alone() -> Iterator[None]:
     """Be in a folder of one's own, with neither a page nor a window that wait for people."""
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -140,7 +140,7 @@ def command_input(random: Random) -> tuple[str, Callable[[], Any]]:
     line = spoiled_line(random)
 
     def call() -> Any:
-        with _alone():
+        with alone():
             result = CliRunner().invoke(app, line)
         error = result.exception
         if error is not None and not isinstance(error, SystemExit):

@@ -65,6 +65,14 @@ def warmed_up() -> None:
             _written_and_used(texts()[seed % len(texts())], use, seed)
 
 
+def warm_up_commands() -> None:
+    """Run commands as they should be, in this process: what they compile is kept on disk."""
+    for name, words in commands.BASES.items():
+        if name not in ("bench", "workspace"):  # they compile nothing of their own
+            with commands.alone():
+                commands.CliRunner().invoke(commands.app, [name, *words])
+
+
 def _written_and_used(text: str, use: Callable[..., Any], seed: int) -> None:
     import tempfile
 
@@ -86,6 +94,7 @@ def _part(arguments: tuple[list[tuple[str, int]], int]) -> list[Judged]:
 def judge(count: int, seed: int = 0, processes: int = 2) -> list[Judged]:
     """Return the outcomes of so many inputs."""
     listed = numbers(count)
+    warm_up_commands()
     parts = [(listed[k :: 8 * processes], seed) for k in range(8 * processes)]
     with get_context("spawn").Pool(processes) as pool:
         return [each for part in pool.imap_unordered(_part, parts) for each in part]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from twin.basics.arrays import one_of
 from twin.basics.files import write_text
-from twin.errors import InputError
+from twin.errors import InputError, brief
 from twin.machine.description import NAME
 from twin.machine.legs import LEG_KINDS
 
@@ -62,5 +62,5 @@ def check_name(name: str) -> None:
     if not isinstance(name, str) or not re.fullmatch(NAME, name):
         raise InputError(
             "name",
-            f"{name!r} must be lower-case letters, digits and underscores, a letter first",
+            f"{brief(name)} must be lower-case letters, digits and underscores, a letter first",
         )

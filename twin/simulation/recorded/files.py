@@ -13,7 +13,7 @@ from typing import IO, Any, TypeVar
 
 import numpy as np
 
-from twin.basics.files import write_atomically
+from twin.basics.files import as_path, write_atomically
 from twin.basics.optional import optional
 from twin.errors import InputError, TwinError, brief
 from twin.simulation.recorded.motion import ARRAYS, RecordedMotion
@@ -95,7 +95,7 @@ def read(path: str | Path, kind: type[Recorded]) -> Recorded:
         InputError: no such file, not a trajectory, or written by a later format.
         MissingDependencyError: a Parquet file, and pyarrow is not installed.
     """
-    ending = Path(path).suffix if isinstance(path, (str, Path)) else ""
+    ending = as_path(path).suffix
     try:
         content = READERS.get(ending, _read_npz)(path)
         if content.pop("format") != FORMAT:
