@@ -99,6 +99,25 @@ FAULTS = {
     "minimum zero": Fault("stewart", "leg.actuator.minimum", 0.0),
     "speed zero": Fault("stewart", "leg.actuator.speed", 0.0),
     "negative thrust": Fault("stewart", "leg.actuator.force", "-3 kN"),
+    "power zero": Fault("stewart", "leg.actuator.power", 0.0),
+    "more for ever than in peak": Fault(
+        "stewart", "leg.actuator.continuous_force", "4 kN", "leg.actuator"
+    ),
+    "joint without an angle": Fault(
+        "stewart", "leg.platform_joint", {"source": "Test"}, "leg.platform_joint.maximum_angle"
+    ),
+    "joint that turns over": Fault(
+        "stewart",
+        "leg.base_joint",
+        {"source": "Test", "maximum_angle": "181 deg"},
+        "leg.base_joint.maximum_angle",
+    ),
+    "joint without a direction": Fault(
+        "rss",
+        "leg.elbow_joint",
+        {"source": "Test", "maximum_angle": 1.0, "neutral": [0.0, 0.0, 0.0]},
+        "leg.elbow_joint.neutral",
+    ),
     "quaternion of norm two": Fault("stewart", "home.orientation", [2.0, 0.0, 0.0, 0.0]),
     "quaternion of zeros": Fault("stewart", "home.orientation", [0.0, 0.0, 0.0, 0.0]),
     "quaternion of huge numbers": Fault("stewart", "home.orientation", [1e200, 0.0, 0.0, 0.0]),

@@ -77,6 +77,14 @@ def test_the_motor_of_the_thesis_at_its_leg() -> None:
     np.testing.assert_allclose(printed, [719.0, 284.5, 2045.2], rtol=1e-4, atol=0)
 
 
+def test_heating_keeps_to_the_continuous_force() -> None:
+    content = shipped_content("stewart")
+    content["leg"]["actuator"]["continuous_force"] = "2 kN"
+    row = drive_constants(Platform(parameters_from(content, "x.toml", "hardware")), 5e-4)[0]
+    assert row[column.CONTINUOUS] == 2000.0
+    assert row[column.PEAK] == 6146.0
+
+
 @pytest.mark.parametrize("name", twin.machine_names())
 def test_without_a_drive_nothing_is_added(name: str) -> None:
     """A drive on the bench passes every force; one with a kind alone does so too."""
