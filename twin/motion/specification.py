@@ -75,20 +75,20 @@ class MotionSpecification(NamedTuple):
             known = ", ".join(axis_names(convention))
             raise InputError("axis", f"must be one of {known}, not {brief(axis)}")
         if self.amplitude is not None:
-            return self._made(platform, self.amplitude)
+            return self.made(platform, self.amplitude)
         usual = usual_amplitude(platform, "pitch" if name == "tank" else axis)
-        motion, size = fitted_motion(platform, partial(self._made, platform), usual)
+        motion, size = fitted_motion(platform, partial(self.made, platform), usual)
         if name in ONE_SIDED and size < usual:
-            backwards, other = fitted_motion(platform, lambda s: self._made(platform, -s), usual)
+            backwards, other = fitted_motion(platform, lambda s: self.made(platform, -s), usual)
             return backwards if other > WIDER * size else motion
         return motion
 
-    def _made(self, platform: MachineModel, size: float) -> Motion:
+    def made(self, platform: MachineModel, size: float) -> Motion:
         """Return a motion that needs no file, of a size [m] or [rad]."""
         name, home = self.name, platform.home
-        if name == "tank":
-            return TankTrackMotion(home, duration=self.duration, peak_pitch=size)
         common: dict[str, Any] = {"duration": self.duration, "convention": convention_of(platform)}
+        if name == "tank":
+            return TankTrackMotion(home, peak_pitch=size, **common)
         if name in ONE_SIDED:
             rise = 0.4 * self.duration if name == "lift" else 0.0
             common |= {"rise": rise, "start": 0.1 * self.duration}
@@ -118,6 +118,16 @@ def usual_amplitude(platform: MachineModel, axis: str) -> float:
     return length if axis in POSITIONS else length / radius
 
 
+def sine_amplitude(platform: MachineModel, axis: str) -> float:
+    """Return the amplitude of the default sine; the usual one where home has no room for a sine."""
+    usual = usual_amplitude(platform, axis)
+    sine = MotionSpecification("sine", axis, frequency=1.0)
+    try:
+        return fitted_motion(platform, lambda size: sine.made(platform, size), usual)[1]
+    except InputError:
+        return usual
+
+
 def fitted_tank_course(
     platform: MachineModel, peak_pitch: Any, duration: Any, share: Any = LIMIT_SHARE
 ) -> TankTrackMotion:
@@ -133,10 +143,8 @@ def fitted_tank_course(
         InputError: not a machine, or numbers out of range.
     """
     home, pitch = as_model(platform).home, positive(peak_pitch, "peak_pitch")
+    common: dict[str, Any] = {"duration": duration, "convention": convention_of(platform)}
     course, _ = fitted_motion(
-        platform,
-        lambda size: TankTrackMotion(home, duration=duration, peak_pitch=size),
-        pitch,
-        share,
+        platform, lambda size: TankTrackMotion(home, peak_pitch=size, **common), pitch, share
     )
     return course

@@ -15,7 +15,7 @@ from twin.motion.specification import (
     MOTION_NAMES,
     MotionSpecification,
     convention_of,
-    usual_amplitude,
+    sine_amplitude,
 )
 from twin.page.requests import Requests, notify
 from twin.simulation.live.machine_session import MachineSession
@@ -103,7 +103,7 @@ class MotionPanel:
     def _propose(self) -> None:
         """Propose an amplitude that suits the machine and the axis."""
         axis, platform = self._axis.value, self._session.platform
-        size = usual_amplitude(platform, axis) / _unit(axis)
+        size = sine_amplitude(platform, axis) / _unit(axis)
         digit = 10.0 ** np.floor(np.log10(size) - 1.0)
         self._amplitude.label = f"Amplitude [{'mm' if axis in 'xyz' else 'deg'}]"
         self._amplitude.step = float(digit)
