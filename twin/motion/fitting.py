@@ -126,6 +126,11 @@ def _jump(machine: MachineModel, coordinates: FloatArray) -> float:
 
 
 def _limits(machine: MachineModel, name: str) -> FloatArray:
-    """Return the limits `(n,)` of the actuators, infinite where unknown."""
-    found = [getattr(leg.actuator, name) for leg in machine.parameters.legs]
-    return np.array([np.inf if value is None else value for value in found])
+    """Return the limits `(n,)` of the actuators or else of their drives, infinite where unknown."""
+    found = []
+    for leg in machine.parameters.legs:
+        value = getattr(leg.actuator, name)
+        if value is None and name == "effort" and leg.drive is not None:
+            value = leg.drive.reflected().peak
+        found.append(np.inf if value is None else value)
+    return np.array(found)
