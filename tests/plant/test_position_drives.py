@@ -10,6 +10,7 @@ import pytest
 from drive_rig import Bench, constants, state
 from hobby import SERVO, content, hobby
 
+from twin.analysis.tuning.steps import VelocityStudy
 from twin.control import make_controller
 from twin.errors import InputError
 from twin.kernels.plant import columns as column
@@ -266,6 +267,8 @@ def test_they_take_no_forces_and_all_legs_are_alike() -> None:
         Plant(hobby()).command(Command(np.zeros(6), "position"))
     with pytest.raises(InputError, match="mode"):
         make_batched_plant("analytic", platform, 1, mode="force")
+    with pytest.raises(InputError, match="no loop to tune"):
+        VelocityStudy().tune(platform)
     file = content(drive=SERVO)
     file["variant"] = [{"legs": [2], "source": "Test", "drive": {"source": "Test", "kind": "gear"}}]
     with pytest.raises(InputError, match="all legs"):

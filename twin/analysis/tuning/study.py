@@ -14,7 +14,8 @@ from twin.analysis.tuning.specification import StepSpecification
 from twin.analysis.tuning.tuning import Gain, Tuning
 from twin.basics.arrays import FloatArray, as_floats, positive
 from twin.control.controller import Controller
-from twin.errors import SimulationStoppedError
+from twin.control.positions import takes_positions
+from twin.errors import InputError, SimulationStoppedError
 from twin.model.machine_model import MachineModel
 from twin.plant.plant import Plant
 from twin.simulation.simulate import simulate
@@ -96,8 +97,13 @@ class StepStudy(ABC):
             watch: called with every trial.
 
         Raises:
-            InputError: an argument that cannot be used, or a start at which the loop is unstable.
+            InputError: an argument that cannot be used, a start at which the loop is unstable, or
+                drives that take positions.
         """
+        if takes_positions(platform):
+            raise InputError(
+                "machine", f"the drives of {platform.name} take positions: no loop to tune"
+            )
         rule = self.specification if specification is None else specification
         gains = _chosen(self.gains(platform), low, high, start)
         study = self.lasting(rule)
