@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray, positive
+from twin.basics.arrays import HUGE, FloatArray, positive
 from twin.control.reference import Reference
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import actuator_limit
@@ -111,12 +111,16 @@ class Supervisor:
 
     def check_command(self, command: Command, limited: bool) -> str:
         """Return why a command ends the motion; `limited`: some drive stays below its command."""
-        if not np.isfinite(command.values).all():
-            return "the controller's command is not finite"
-        if command.feedforward is not None and not np.isfinite(command.feedforward).all():
-            return "the controller's feedforward is not finite"
-        if command.brakes is not None and not np.isfinite(command.brakes).all():
-            return "the controller's brake command is not finite"
+        parts = {
+            "command": command.values,
+            "feedforward": command.feedforward,
+            "brake command": command.brakes,
+        }
+        for name, values in parts.items():
+            # Written so that a NaN is beyond every bound.
+            if values is not None and not (np.abs(values) <= HUGE).all():
+                reason = f"beyond {HUGE:g}" if np.isfinite(values).all() else "not finite"
+                return f"the controller's {name} is {reason}"
         if command.mode == "velocity":
             limited = limited or bool((np.abs(command.values) >= self.speed).any())
         # Passing through zero between two limits is no rest: it only counts back.
