@@ -34,7 +34,9 @@ class Group(TyperGroup):
             typer.echo(f"twin: {error.strerror}: {error.filename or 'while writing'}", err=True)
             raise typer.Exit(WRONG_USAGE) from None
         except typer.BadParameter as error:
-            typer.echo(f"twin: {' '.join(error.format_message().split())}", err=True)
+            field, message = error.param_hint, error.format_message()
+            told = f"{field}: {error.message}" if isinstance(field, str) else message
+            typer.echo(f"twin: {' '.join(told.split())}", err=True)
             raise typer.Exit(WRONG_USAGE) from None
 
 

@@ -126,8 +126,7 @@ def _parser(field: str, units: tuple[str, ...]) -> Callable[[Any], Any]:
         try:
             return None if value is None else quantity(value, field, *units)
         except InputError as error:
-            option = f"--{field.replace('_', '-')}"
-            raise typer.BadParameter(error.message, param_hint=option) from None
+            raise typer.BadParameter(error.message, param_hint=field) from None
 
     return parse
 
