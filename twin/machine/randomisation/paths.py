@@ -147,7 +147,7 @@ def resolved(
     if not found and left_out and keys:
         found = {number: (keys, None) for number in owners if unset(owners[number], keys)}
     if not found:
-        raise InputError(path if isinstance(path, str) else "path", _unknown(parameters, path))
+        raise InputError(path if isinstance(path, str) else brief(path), _unknown(parameters, path))
     return found
 
 
