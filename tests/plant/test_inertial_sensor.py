@@ -286,7 +286,7 @@ def test_bad_input_is_refused() -> None:
         ((time, pose, np.full((3, 6), np.nan)), "twist"),
         ((time, 2.0 * pose, twist), "pose"),
         ((time, pose, twist, np.zeros((2, 6))), "acceleration"),
-        ((time, pose, np.full((3, 6), 1e300)), "pose, twist"),
+        ((time, pose, np.full((3, 6), 1e300)), "twist"),
     ):
         with pytest.raises(InputError, match=field):
             unit.measure(*arguments)

@@ -298,9 +298,12 @@ def test_files_that_are_no_dump_are_refused(tmp_path: Path) -> None:
     empty.write_bytes(b"")
     cut = tmp_path / "cut.npz"
     cut.write_bytes(other.read_bytes()[:50])
-    for path in (other, text, empty, cut, tmp_path, tmp_path / "missing.npz", None, 5):
+    for path in (other, text, empty, cut, tmp_path, tmp_path / "missing.npz"):
         with pytest.raises(InputError, match="dump"):
-            replay(path)  # type: ignore[arg-type]
+            replay(path)
+    for value in (None, 5):
+        with pytest.raises(InputError, match="path: must be the path"):
+            replay(value)  # type: ignore[arg-type]
 
 
 def test_saved_states_continue_bit_for_bit(platform: Platform) -> None:

@@ -78,7 +78,8 @@ def test_a_solved_position_is_no_number_of_the_file() -> None:
 
 def test_reading_again_gives_the_same_machine() -> None:
     machine = laid_out(**MID_STROKE)
-    again = parameters_from(machine.model_dump(exclude_none=True), "platform.toml")
+    content = machine.model_dump(exclude_none=True, exclude={"configuration"})
+    again = parameters_from(content, "platform.toml")
     assert parameters_hash(again) == parameters_hash(machine)
 
 

@@ -265,7 +265,7 @@ def test_bad_arguments_name_their_field(
     assert caught.value.field == field
 
 
-@pytest.mark.parametrize("duration", [1e-300, 1e300])
+@pytest.mark.parametrize("duration", [1e-30, 1e30])
 def test_extreme_durations_end(stewart: Platform, duration: float) -> None:
     try:
         solution = integrate(stewart, duration)

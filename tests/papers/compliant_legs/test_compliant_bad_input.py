@@ -37,7 +37,7 @@ CALLS: dict[str, tuple[Callable[[CompliantMachine], Any], str]] = {
     "batch": (lambda m: solve_locked(m, np.tile(m.home, (2, 1)), np.zeros((3, 6))), "leading axes"),
     "energy": (lambda m: energy(m, "home"), "pose"),
     "extension": (lambda m: rest_lengths(m, m.home, np.zeros(4)), "extension"),
-    "one guess": (lambda m: locked_equilibrium(m, m.home_extension, guess=[m.home]), "one vector"),
+    "one guess": (lambda m: locked_equilibrium(m, m.home_extension, guess=[m.home]), "one pose"),
 }
 
 
