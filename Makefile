@@ -19,7 +19,7 @@ TESTING := pytest pytest-xdist hypothesis
 # Processes of the quick tier; 0: none but the one that is started.
 WORKERS := 2
 
-.PHONY: report docs test gallery mutations hostile check quick test-rl lint types bench assets pictures wheel clean
+.PHONY: report docs test gallery gallery-report mutations hostile check quick test-rl lint types bench assets pictures wheel clean
 
 report: $(INSTALLED)
 	$(BIN)/twin validate --out report.html --json report.json
@@ -37,6 +37,9 @@ test: $(INSTALLED)
 # Tests that take a minute for every machine of the gallery.
 gallery: $(INSTALLED)
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m gallery
+
+gallery-report: $(INSTALLED)
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m gallery tests/validation/test_gallery.py
 
 # Models made wrong on purpose, of which each must fail a measure of the report; writes the table in docs/validation.md.
 mutations: $(INSTALLED)

@@ -1,4 +1,4 @@
-"""Default commands on shipped and own machines: a result, or one line that says why not."""
+"""Default commands on shipped, own and gallery machines: a result, or one line why not."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from twin.simulation.live.machine_session import MachineSession
 pytestmark = pytest.mark.gallery
 
 MACHINES = (*twin.machine_names(), *OWN)
+GALLERY = twin.gallery_names()
 
 TRACKS = tuple(
     f"track --fidelity fast {words}"
@@ -33,6 +34,23 @@ COMMANDS = (
     *("tune", "tune --loop position", "cue --manoeuvre braking --algorithm classical"),
 )
 
+DEFAULTS = (
+    "info",
+    "feasible",
+    "simulate",
+    "track",
+    "payload",
+    "workspace",
+    "tune",
+    "frequency",
+    "cue",
+)
+
+PAIRS = [
+    *((name, command) for name in MACHINES for command in COMMANDS),
+    *((name, command) for name in GALLERY for command in DEFAULTS),
+]
+
 VERDICTS = {"tune": 1, "feasible": 1}
 """Commands whose exit code 1 is a verdict: no gains found, not feasible."""
 
@@ -44,8 +62,7 @@ def given(name: str, folder: Path) -> str:
     return str(own_machine(name, folder)) if name in OWN else name
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize(("name", "command"), PAIRS)
 def test_a_command_has_a_result_or_says_why_not(name: str, command: str, tmp_path: Path) -> None:
     word, *options = command.split()
     result = CliRunner().invoke(cli.app, [word, given(name, tmp_path), *options])
@@ -70,7 +87,7 @@ def test_files_of_default_commands_are_written(name: str, tmp_path: Path) -> Non
     assert (folder / "results.parquet").exists()
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("name", (*MACHINES, *GALLERY))
 def test_a_live_session_runs(name: str, tmp_path: Path) -> None:
     session = MachineSession(given(name, tmp_path))
     session.advance(0.2)
@@ -81,7 +98,7 @@ def test_a_live_session_runs(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "task", ["PoseTracking", "MotionCueing", "VibrationIsolation", "BallBalance"]
 )
-@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("name", (*MACHINES, *GALLERY))
 def test_environments_run_or_say_why_not(name: str, task: str, tmp_path: Path) -> None:
     try:
         env = gym.make(f"twin/{task}-v0", machine=given(name, tmp_path))
