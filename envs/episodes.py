@@ -118,7 +118,11 @@ class Episodes:
         drawn = self.randomisation.sample(generator, self.platform.parameters)
         own = {f"task.{name}": value for name, value in drawn.task_values.items()}
         self.varied[index] = {**drawn.values, **own}
-        platform = Platform(drawn.parameters) if drawn.values else self.platform
+        platform = (
+            Platform(drawn.parameters, limits=self.platform.limits)
+            if drawn.values
+            else self.platform
+        )
         return platform, dict(drawn.task_values)
 
     def _randomisation(self, given: Any) -> Any:

@@ -11,8 +11,7 @@ import pytest
 import twin
 from twin.analysis.payload.body import Payload
 from twin.analysis.payload.static import static_payload
-from twin.analysis.workspace.analysis import workspace_analysis
-from twin.analysis.workspace.report.summary import summary_rows
+from twin.analysis.workspace import analysis
 from twin.control.linear import linearise
 from twin.errors import InputError
 from twin.machine.payload import Occupant
@@ -189,8 +188,17 @@ def test_studies_are_methods(stewart: Platform) -> None:
         stewart.linearise(np.zeros(6))
 
 
-@pytest.mark.slow
-def test_the_workspace_is_a_method() -> None:
-    srspm = twin.load("srspm")
-    found, same = srspm.workspace(levels=(2, 3)), workspace_analysis(srspm, levels=(2, 3))
-    assert summary_rows(found) == summary_rows(same)
+def test_the_workspace_is_a_method(srspm: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(analysis, "workspace_analysis", lambda *given, **options: (given, options))
+    assert srspm.workspace(srspm.home, levels=(2, 3)) == ((srspm, srspm.home), {"levels": (2, 3)})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"payload": 10.0}, {"gravity": 1.62}, {"payload": Occupant(1.75, 75.0)}],
+    ids=["payload", "gravity", "occupant"],
+)
+def test_a_changed_machine_without_limits_stays_without(changes: dict[str, Any]) -> None:
+    free = twin.load("stewart", limits=False)
+    assert not free.with_(**changes).limits
+    assert twin.load("stewart").with_(**changes).limits

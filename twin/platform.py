@@ -102,7 +102,7 @@ class Platform(MachineModel):
         values = {} if parameters is None else parameters
         if gravity is not None:
             values = {**values, "gravity": gravity}
-        return _loaded(Platform(with_values(self.parameters, values)), payload)
+        return _loaded(Platform(with_values(self.parameters, values), limits=self.limits), payload)
 
     def workspace(self, center: Any = None, **options: Any) -> Workspace:
         """Return the workspace about a pose `(7,)`, default home: ranges, volumes, dexterity.
@@ -193,7 +193,7 @@ def _loaded(platform: Platform, payload: Any) -> Platform:
     from twin.machine.quantity import to_si
 
     if isinstance(payload, Occupant):
-        return Platform(seated_on(platform.parameters, payload))
+        return Platform(seated_on(platform.parameters, payload), limits=platform.limits)
     if payload is not None and not isinstance(payload, Payload):
         try:
             payload = Payload(to_si(payload, "kg"))

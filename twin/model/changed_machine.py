@@ -26,7 +26,8 @@ def changed(platform: Model, content: Mapping[str, Any]) -> Model:
         InputError: values that no machine can have; names the first.
     """
     try:
-        return type(platform)(MachineParameters.model_validate(content))
+        parameters = MachineParameters.model_validate(content)
+        return type(platform)(parameters, limits=platform.limits)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = ".".join(map(str, first["loc"])) or "platform"
