@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time as clock
 from html import escape
 from threading import Thread
 from typing import Any
@@ -23,6 +24,12 @@ SAMPLES = 201
 SHOWN = 3
 """Violated limits that are named."""
 
+STILL = 0.5
+"""[s] without a change of the controls before they are judged."""
+
+HEIGHT = "7em"
+"""Of the lines: controls must not move under the pointer when the words change."""
+
 COLOURS = {True: "#00866b", False: "#c0392b"}
 """Of words for what holds and what does not."""
 
@@ -33,7 +40,9 @@ class FeasibilityPanel:
     def __init__(self, gui: Any, session: MachineSession, motions: MotionPanel) -> None:
         """Add the lines where the next controls come."""
         self._session, self._motions = session, motions
-        self._text = gui.add_html("")
+        self._text = gui.add_html(_block(""))
+        self._seen: Any = None
+        self._since = 0.0
         self._asked: Any = None
         self._found = ""
         self._work: Thread | None = None
@@ -41,12 +50,14 @@ class FeasibilityPanel:
     def refresh(self) -> None:
         """Show finished verdicts and begin others where something changed; on the run's thread."""
         if self._work is not None and not self._work.is_alive():
-            self._text.content, self._work = self._found, None
+            self._text.content, self._work = _block(self._found), None
         pose = self._session.scene.ghost
         if self._work is None and pose is not None:
             place = np.round(pose, 4).tobytes()
             asked = (self._session.platform.hash, self._motions.description, place)
-            if asked != self._asked:
+            if asked != self._seen:
+                self._seen, self._since = asked, clock.monotonic()
+            elif asked != self._asked and clock.monotonic() - self._since > STILL:
                 self._asked = asked
                 # A daemon: the page may end while kernels are compiled.
                 self._work = Thread(target=self._judge, args=(pose.copy(),), daemon=True)
@@ -68,6 +79,10 @@ class FeasibilityPanel:
         except TwinError:
             pass
         self._found = "".join(note(text, "feasibility") for text in texts)
+
+
+def _block(lines: str) -> str:
+    return f'<div style="min-height: {HEIGHT}">{lines}</div>'
 
 
 def verdict_line(head: str, found: Feasibility) -> str:
