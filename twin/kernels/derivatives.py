@@ -130,11 +130,44 @@ def seed(slots: Slots, variable: int, column: int) -> None:
 
 
 @device
+def seed_from(slots: Slots, first: int) -> None:
+    """Write the derivatives by the variables from `first` on, one to a column."""
+    for j in range(slots.pose.shape[1] - 1):
+        seed(slots, first + j, 1 + j)
+
+
+@device
 def take(slots: Slots, first: int, out: FloatArray) -> None:
     """Copy the derivatives of the result to the columns of `out` from `first` on."""
     for j in range(min(slots.result.shape[1] - 1, out.shape[1] - first)):
         for i in range(out.shape[0]):
             out[i, first + j] = slots.result[i, 1 + j]
+
+
+class Duals(NamedTuple):
+    """One state in dual numbers: views of its slots."""
+
+    body: FloatArray
+    pose: FloatArray
+    twist: FloatArray
+    deflection: FloatArray
+    inputs: FloatArray
+    wrench: FloatArray
+    result: FloatArray
+
+
+@compiled
+def duals_of(slots: Slots, width: Width) -> Duals:
+    """Return the views of a state's slots as dual numbers."""
+    return Duals(
+        as_duals(slots.body, width),
+        as_duals(slots.pose, width),
+        as_duals(slots.twist, width),
+        as_duals(slots.deflection, width),
+        as_duals(slots.inputs, width),
+        as_duals(slots.wrench, width),
+        as_duals(slots.result, width),
+    )
 
 
 @compiled
@@ -143,17 +176,15 @@ def forward_dynamics_slopes(
 ) -> int:
     """Fill `out` (batch, 6 + k, variables); return the first state without them, or -1."""
     slots, work = make_slots(body, states, out.shape[1], width), dual_work(legs, width)
-    own = as_duals(slots.body, width)
-    pose, twist = as_duals(slots.pose, width), as_duals(slots.twist, width)
-    deflection, wrench = as_duals(slots.deflection, width), as_duals(slots.wrench, width)
-    forces, result = as_duals(slots.inputs, width), as_duals(slots.result, width)
+    at = duals_of(slots, width)
     for k in range(out.shape[0]):
         fill(states, k, slots)
         for first in range(0, out.shape[2], len(width)):
-            for j in range(len(width)):
-                seed(slots, first + j, 1 + j)
-            state = platform_state(pose, twist)
-            if not forward_dynamics(own, legs, state, deflection, forces, wrench, result, work):
+            seed_from(slots, first)
+            state = platform_state(at.pose, at.twist)
+            if not forward_dynamics(
+                at.body, legs, state, at.deflection, at.inputs, at.wrench, at.result, work
+            ):
                 return k
             take(slots, first, out[k])
     return -1
@@ -165,17 +196,15 @@ def inverse_dynamics_slopes(
 ) -> int:
     """Fill `out` (batch, n, variables); return the first state without them, or -1."""
     slots, work = make_slots(body, states, out.shape[1], width), dual_work(legs, width)
-    own = as_duals(slots.body, width)
-    pose, twist = as_duals(slots.pose, width), as_duals(slots.twist, width)
-    deflection, wrench = as_duals(slots.deflection, width), as_duals(slots.wrench, width)
-    wanted, result = as_duals(slots.inputs, width), as_duals(slots.result, width)
+    at = duals_of(slots, width)
     for k in range(out.shape[0]):
         fill(states, k, slots)
         for first in range(0, out.shape[2], len(width)):
-            for j in range(len(width)):
-                seed(slots, first + j, 1 + j)
-            state = platform_state(pose, twist)
-            if not inverse_dynamics(own, legs, state, deflection, wanted, wrench, result, work):
+            seed_from(slots, first)
+            state = platform_state(at.pose, at.twist)
+            if not inverse_dynamics(
+                at.body, legs, state, at.deflection, at.inputs, at.wrench, at.result, work
+            ):
                 return k
             take(slots, first, out[k])
     return -1

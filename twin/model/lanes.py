@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray
+from twin.basics.arrays import FloatArray, one_of
 
 MOST_LANES = 8
+"""Floats of the widest vector register."""
 
 FEWEST_STATES = 1024
 """States from which on lanes are used: fewer take less time than to load their kernels."""
@@ -22,12 +23,15 @@ def lane_count() -> int:
     """Return the floats of a vector register of this processor: 8, 4 or 2.
 
     The environment variable `TWIN_LANES` replaces it; 1 is for one state at a time.
+
+    Raises:
+        InputError: another number of lanes.
     """
     from llvmlite import binding
 
     given = os.environ.get("TWIN_LANES", "")
-    if given in ("1", "2", "4", "8"):
-        return int(given)
+    if given:
+        return int(one_of(given, "TWIN_LANES", ("1", "2", "4", "8")))
     features = binding.get_host_cpu_features()
     return 8 if features.get("avx512f") else 4 if features.get("avx2") else 2
 

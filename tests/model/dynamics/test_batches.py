@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import twin
-from twin.errors import ForwardKinematicsError, UnreachablePoseError
+from twin.errors import ForwardKinematicsError, InputError, UnreachablePoseError
 from twin.kernels.kinematics.inverse import inverse_kinematics_batch
 from twin.model import batch, lanes
 from twin.platform import Platform
@@ -183,6 +183,9 @@ def test_number_of_lanes_is_a_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     assert lanes.lane_count() in (2, 4, 8)
     monkeypatch.setenv("TWIN_LANES", "1")
     assert lanes.lane_count.__wrapped__() == 1
+    monkeypatch.setenv("TWIN_LANES", "3")
+    with pytest.raises(InputError, match="TWIN_LANES"):
+        lanes.lane_count.__wrapped__()
 
 
 def test_a_failing_state_fails_alone() -> None:

@@ -85,6 +85,21 @@ def copy_lane(group: Group, lane: int, alone: Group) -> None:
 
 
 @device
+def row_of(machines: Machines, start: int, lane: int, count: int) -> int:
+    """Return the row for a lane: its own, or where that failed or is none, the first that goes on.
+
+    A failed row in a group would make every step of all the others fail with it.
+    """
+    rows = machines.failed.shape[0]
+    if start + lane < rows and not machines.failed[start + lane]:
+        return start + lane
+    for i in range(start, min(start + count, rows)):
+        if not machines.failed[i]:
+            return i
+    return start
+
+
+@device
 def begin(
     group: Group,
     start: int,
@@ -94,18 +109,17 @@ def begin(
     inputs: Inputs,
     y: FloatArray,
 ) -> None:
-    """Gather the rows from `start` on, the last one in lanes beyond them; issue their commands."""
-    last = machines.failed.shape[0] - 1
-    for lane in range(group.y.shape[1]):
-        i = min(start + lane, last)
-        read_state(machines, i, y)
-        fill_lane(group, lane, constants, inputs, i, y)
-        for k in range(group.forces.shape[0]):
-            group.forces[k, lane] = machines.forces[i, k]
-        if start + lane <= last and not machines.failed[i]:
+    """Issue the commands of the rows from `start` on, and gather the rows."""
+    count = group.y.shape[1]
+    for i in range(start, min(start + count, machines.failed.shape[0])):
+        if not machines.failed[i]:
             counters, queue = arrays.counters[i], arrays.queue[i]
             fine = issue(counters, queue, inputs.command[i], inputs.feedforward[i])
             machines.failed[i] = not fine
+    for lane in range(count):
+        i = row_of(machines, start, lane, count)
+        read_state(machines, i, y)
+        fill_lane(group, lane, constants, inputs, i, y)
 
 
 @device
@@ -120,19 +134,18 @@ def drive(
     clock: tuple[int, float],
 ) -> None:
     """Advance the drives of a group by a step; note the twists, and the field on the bodies."""
-    last, ratio = machines.failed.shape[0] - 1, inputs.shaking.shape[1]
-    for lane in range(group.y.shape[1]):
-        i = min(start + lane, last)
+    count, ratio = group.y.shape[1], inputs.shaking.shape[1]
+    for i in range(start, min(start + count, machines.failed.shape[0])):
+        if not machines.failed[i]:
+            coordinates, rates = machines.coordinates[i], machines.rates[i]
+            drive_row(arrays, i, ratio, clock[0], clock[1], coordinates, rates, machines.forces[i])
+    for lane in range(count):
+        i = row_of(machines, start, lane, count)
         for k in range(3):
             field = gravity[i, GRAVITY + k] - inputs.shaking[i, part, k]
             group.body[GRAVITY + k, lane] = field
-        if start + lane > last or machines.failed[i]:
-            continue
-        forces = machines.forces[i]
-        coordinates, rates = machines.coordinates[i], machines.rates[i]
-        drive_row(arrays, i, ratio, clock[0], clock[1], coordinates, rates, forces)
-        for k in range(forces.shape[0]):
-            group.forces[k, lane] = forces[k]
+        for k in range(group.forces.shape[0]):
+            group.forces[k, lane] = machines.forces[i, k]
         for k in range(6):
             group.before[lane, k] = group.y[7 + k, lane]
 

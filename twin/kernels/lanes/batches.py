@@ -40,6 +40,31 @@ class Batch(NamedTuple):
     """`(groups,)`, where a group is to be computed again"""
 
 
+class Loaded(NamedTuple):
+    """Views of a gathered group with what acts on it, in lanes."""
+
+    pose: FloatArray
+    twist: FloatArray
+    deflection: FloatArray
+    inputs: FloatArray
+    """actuator forces, or accelerations"""
+    wrench: FloatArray
+    result: FloatArray
+
+
+@compiled
+def loaded(batch: Batch, width: Width) -> Loaded:
+    """Return the views of a batch's group in lanes."""
+    return Loaded(
+        as_lanes(batch.gathered[0], width),
+        as_lanes(batch.gathered[1], width),
+        as_lanes(batch.gathered[2], width),
+        as_lanes(batch.gathered[3], width),
+        as_lanes(batch.gathered[4], width),
+        as_lanes(batch.result, width),
+    )
+
+
 @compiled
 def inverse_kinematics_lanes(legs: Legs, width: Width, batch: Batch) -> None:
     """Compute actuator coordinates (n,) of poses."""
@@ -77,15 +102,12 @@ def jacobian_derivative_lanes(legs: Legs, width: Width, batch: Batch) -> None:
 @compiled
 def forward_dynamics_lanes(body: FloatArray, legs: Legs, width: Width, batch: Batch) -> None:
     """Compute accelerations (6 + k,) of poses, twists, deflections, forces and wrenches."""
-    work, result = lanes_work(legs, width), as_lanes(batch.result, width)
-    pose, twist = as_lanes(batch.gathered[0], width), as_lanes(batch.gathered[1], width)
-    deflection, forces = as_lanes(batch.gathered[2], width), as_lanes(batch.gathered[3], width)
-    wrench = as_lanes(batch.gathered[4], width)
+    at, work = loaded(batch, width), lanes_work(legs, width)
     for group in range(batch.failed.shape[0]):
         gather(batch.given, group, batch.gathered)
-        state = platform_state(pose, twist)
+        state = platform_state(at.pose, at.twist)
         batch.failed[group] = not forward_dynamics(
-            body, legs, state, deflection, forces, wrench, result, work
+            body, legs, state, at.deflection, at.inputs, at.wrench, at.result, work
         )
         scatter(batch.result, group, batch.out)
 
@@ -93,15 +115,12 @@ def forward_dynamics_lanes(body: FloatArray, legs: Legs, width: Width, batch: Ba
 @compiled
 def inverse_dynamics_lanes(body: FloatArray, legs: Legs, width: Width, batch: Batch) -> None:
     """Compute forces (n,) of poses, twists, deflections, accelerations and wrenches."""
-    work, result = lanes_work(legs, width), as_lanes(batch.result, width)
-    pose, twist = as_lanes(batch.gathered[0], width), as_lanes(batch.gathered[1], width)
-    deflection, wanted = as_lanes(batch.gathered[2], width), as_lanes(batch.gathered[3], width)
-    wrench = as_lanes(batch.gathered[4], width)
+    at, work = loaded(batch, width), lanes_work(legs, width)
     for group in range(batch.failed.shape[0]):
         gather(batch.given, group, batch.gathered)
-        state = platform_state(pose, twist)
+        state = platform_state(at.pose, at.twist)
         batch.failed[group] = not inverse_dynamics(
-            body, legs, state, deflection, wanted, wrench, result, work
+            body, legs, state, at.deflection, at.inputs, at.wrench, at.result, work
         )
         scatter(batch.result, group, batch.out)
 

@@ -195,12 +195,12 @@ def _isfinite(x: Any) -> Any:
 @implements(min)
 def _min(a: Any, b: Any) -> Any:
     if isinstance(b, Dual):
-        return lambda a, b: 0.0 * b + a if a < b else b
+        return lambda a, b: a if a < b else b
     return None
 
 
 @implements(max)
 def _max(a: Any, b: Any) -> Any:
     if isinstance(b, Dual):
-        return lambda a, b: 0.0 * b + a if a > b else b
+        return lambda a, b: a if a > b else b
     return None

@@ -15,7 +15,16 @@ from numba.core import cgutils
 
 from twin.kernels.jit import replacing
 from twin.kernels.linear_algebra import bring_pivot_up
-from twin.kernels.numbers.number import REAL, Builder, Number, Operand, Value, implements, written
+from twin.kernels.numbers.number import (
+    REAL,
+    Builder,
+    Number,
+    Operand,
+    Value,
+    common,
+    implements,
+    written,
+)
 
 
 class Lanes(Number):
@@ -120,12 +129,15 @@ def with_lane(context: Any, x: Any, k: Any, value: Any) -> Any:
 
 @written
 def where_larger(context: Any, x: Any, y: Any, a: Any, b: Any) -> Any:
-    """Return, lane by lane, a where x > y and b elsewhere."""
+    """Return, lane by lane, a where x > y and b elsewhere; floats count for all lanes."""
+    number: Any = common(x, y, a, b)
 
     def write(context: Any, builder: Builder, sig: Any, args: Any) -> Value:
-        return builder.select(sig.args[0].mask(builder, ">", args[0], args[1]), args[2], args[3])
+        pairs = zip(args, sig.args, strict=True)
+        left, right, one, other = (context.cast(builder, v, kind, number) for v, kind in pairs)
+        return builder.select(number.mask(builder, ">", left, right), one, other)
 
-    return a(x, y, a, b), write
+    return number(x, y, a, b), write
 
 
 def _function_of_each(python: Any) -> None:
@@ -191,14 +203,14 @@ def _isfinite(x: Any) -> Any:
 @implements(min)
 def _min(a: Any, b: Any) -> Any:
     if isinstance(b, Lanes):
-        return lambda a, b: where_larger(b, 0.0 * b + a, 0.0 * b + a, b)
+        return lambda a, b: where_larger(b, a, a, b)
     return None
 
 
 @implements(max)
 def _max(a: Any, b: Any) -> Any:
     if isinstance(b, Lanes):
-        return lambda a, b: where_larger(0.0 * b + a, b, 0.0 * b + a, b)
+        return lambda a, b: where_larger(a, b, a, b)
     return None
 
 
