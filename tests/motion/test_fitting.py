@@ -54,6 +54,20 @@ def test_the_sizes_of_a_fitted_motion_follow_the_limit_that_binds(stewart: Platf
     assert half == pytest.approx(0.5 * whole, rel=0.1)
 
 
+def test_a_motion_takes_a_share_of_the_force_that_is_left_at_rest(stewart: Platform) -> None:
+    rest = np.zeros(6)
+    held = float(np.abs(stewart.inverse_dynamics(stewart.home, rest, rest)).max())
+    weak = stewart.with_(parameters={"leg.actuator.force": 1.1 * held})
+
+    def make(size: float) -> SineMotion:
+        return SineMotion(weak.home, amplitude={"z": size}, frequency=3.0, duration=1.0)
+
+    motion, _ = fitted_motion(weak, make, 0.1)
+    course = weak.constrain(*motion(np.linspace(0.0, 1.0, 2001)))
+    used = (np.abs(weak.inverse_dynamics(*course)).max() - held) / (0.1 * held)
+    assert 0.6 < used < LARGEST_USE
+
+
 def test_near_an_end_a_step_goes_where_there_is_room(tmp_path: Path) -> None:
     file = own_machine("low_home", tmp_path)
     low = twin.load(file)

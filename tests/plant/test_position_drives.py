@@ -144,6 +144,8 @@ def test_a_loaded_stepper_lags_by_the_arc_sine(share: float) -> None:
     expected = 2.0 / pi * STEP * asin(share)
     assert state(record, "position")[-1] == pytest.approx(expected, rel=1e-4)
     assert not state(record, "limited").any()
+    row = constants(**STEPPER_ROW)
+    assert drawn_lead(row, np.array([share * TORQUE]))[0] == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("share", [0.95, 1.05])
