@@ -85,8 +85,9 @@ def as_vector(value: Any, field: str, size: int) -> FloatArray:
 
 def quaternion_norm(quaternion: FloatArray, field: str) -> FloatArray:
     """Return the norms `(...)` of quaternions `(..., 4)`; raises InputError if one is not one."""
+    w, x, y, z = np.moveaxis(quaternion, -1, 0)
     with np.errstate(over="ignore"):
-        norm = np.asarray(np.sqrt(np.sum(quaternion**2, axis=-1)))
+        norm = np.asarray(np.sqrt(w * w + x * x + y * y + z * z))
     if norm.size and not np.abs(norm - 1.0).max() <= QUATERNION_TOLERANCE:
         worst = norm.flat[int(np.abs(norm - 1.0).argmax())]
         raise InputError(
@@ -112,7 +113,8 @@ def as_pose(value: Any, field: str = "pose") -> FloatArray:
         )
     norm = quaternion_norm(pose[..., 3:], field)
     pose = pose.copy()
-    pose[..., 3:] /= norm[..., None]
+    for k in range(3, 7):  # entry by entry: loops along a last axis of four are slow
+        pose[..., k] /= norm
     return pose
 
 

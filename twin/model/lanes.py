@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray, one_of
+from twin.model.threads import on_threads
 
-MOST_LANES = 8
-"""Floats of the widest vector register."""
+GIVEN = 5
+"""Arrays that a batch in lanes has for what is given of states."""
 
 FEWEST_STATES = 1024
 """States from which on lanes are used: fewer take less time than to load their kernels."""
@@ -48,7 +50,8 @@ def run_in_lanes(
     kernel: Callable[..., int],
     in_lanes: Callable[..., None],
     constants: tuple[Any, ...],
-    *arrays: FloatArray,
+    arrays: tuple[FloatArray, ...],
+    threads: int,
 ) -> int:
     """Run a batch kernel in lanes; groups without a result again, state by state.
 
@@ -57,20 +60,21 @@ def run_in_lanes(
         in_lanes: the same in lanes.
         constants: of the machine.
         arrays: `(batch, ...)`, the results last.
+        threads: number of threads.
 
     Returns:
         Index of the first state that failed, or -1.
     """
-    from twin.kernels.lanes.batches import Batch
-    from twin.kernels.lanes.groups import buffers_of
+    from twin.kernels.lanes.groups import Batch
 
     width, size = (0,) * lane_count(), len(arrays[0])
-    flat = tuple(np.ascontiguousarray(array).reshape(size, -1) for array in arrays[:-1])
-    out = arrays[-1].reshape(size, -1)
-    *gathered, result = buffers_of((*flat, out), width)
-    groups = -(-size // len(width))
-    failed = np.empty(groups, dtype=bool)
-    in_lanes(*constants, width, Batch(flat, tuple(gathered), out, result, failed))
+    flat = [np.ascontiguousarray(array).reshape(size, -1) for array in arrays[:-1]]
+    flat += [np.empty((size, 0))] * (GIVEN - len(flat))
+    failed = np.empty(-(-size // len(width)), dtype=bool)
+    batch = Batch._make([*flat, arrays[-1].reshape(size, -1), failed])
+    edges = np.linspace(0, len(failed), threads + 1).astype(int).tolist()
+    calls = [(*constants, width, batch, *groups) for groups in pairwise(edges)]
+    on_threads(in_lanes, calls)
     if not failed.any():
         return -1
     states = np.flatnonzero(np.repeat(failed, len(width))[:size])

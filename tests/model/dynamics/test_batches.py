@@ -15,6 +15,7 @@ import twin
 from twin.errors import ForwardKinematicsError, InputError, UnreachablePoseError
 from twin.kernels.kinematics.inverse import inverse_kinematics_batch
 from twin.model import batch, lanes
+from twin.model.threads import usable_cores
 from twin.platform import Platform
 
 
@@ -149,7 +150,7 @@ def test_arguments_are_left_alone(platform: Platform, states: Any) -> None:
 @pytest.mark.quick
 def test_a_limit_of_threads_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
-    assert batch.usable_cores.__wrapped__() == 1
+    assert usable_cores.__wrapped__() == 1
 
 
 @pytest.mark.parametrize(("platform", "call"), PAIRS, indirect=["platform"])
@@ -169,7 +170,7 @@ def test_lanes_are_used_from_a_size_on(srspm: Platform, monkeypatch: pytest.Monk
     used: list[int] = []
 
     def note(*arguments: Any) -> int:
-        used.append(len(arguments[-1]))
+        used.append(len(arguments[3][0]))
         return -1
 
     monkeypatch.setattr(batch, "run_in_lanes", note)
