@@ -221,19 +221,32 @@ def numeric_calls(platform: twin.Platform) -> dict[str, Call]:
             state | {"acceleration": acceleration, "wrench": SIX} | inside,
             ((n,),),
         ),
+        "forward_kinematics_derivatives": Call(
+            platform.forward_kinematics_derivatives,
+            {"lengths": platform.home_coordinates.tolist()},
+            ((7,), (6, n), (6, 0)),
+        ),
         "forward_dynamics_derivatives": Call(
             platform.forward_dynamics_derivatives,
             state | {"forces": forces, "wrench": SIX} | inside,
-            ((6 + k, 6), (6 + k, 6), (6 + k, 2 * k), (6 + k, n), (6 + k, 6), (6 + k, 3)),
+            (
+                (6 + k, 6),
+                (6 + k, 6),
+                (6 + k, 2 * k),
+                (6 + k, n),
+                (6 + k, 6),
+                (6 + k, 3),
+                (6 + k, 0),
+            ),
         ),
         "inverse_dynamics_derivatives": Call(
             platform.inverse_dynamics_derivatives,
             state | {"acceleration": acceleration, "wrench": SIX} | inside,
-            ((n, 6), (n, 6), (n, 2 * k), (n, 6), (n, 6), (n, 3)),
+            ((n, 6), (n, 6), (n, 2 * k), (n, 6), (n, 6), (n, 3), (n, 0)),
         ),
         "linearise": Call(
             lambda **given: platform.linearise(**given).stiffness,
-            {"pose": platform.home.tolist(), "wrench": SIX},
+            {"pose": platform.home.tolist(), "wrench": SIX, "forces": forces},
             ((platform.dof + k, platform.dof + k),),
         ),
         "with_": Call(

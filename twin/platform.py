@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from twin.analysis.workspace.analysis import Workspace
     from twin.control.linear import LinearMachine
     from twin.machine.payload import Occupant
-    from twin.model.derivatives import Derivatives
+    from twin.model.derivatives import Derivatives, PoseDerivatives
     from twin.model.engine import Engine
     from twin.motion import Motion
     from twin.simulation.trajectory import Trajectory
@@ -123,50 +123,50 @@ class Platform(MachineModel):
         return static_payload(self, **options)
 
     def forward_dynamics_derivatives(
-        self, pose: Any, twist: Any, forces: Any, wrench: Any = None, *, deflection: Any = None
+        self, pose: Any, twist: Any, forces: Any, wrench: Any = None, **options: Any
     ) -> Derivatives:
         """Return the exact derivatives of `forward_dynamics` by everything that it depends on.
 
-        See `twin.model.derivatives` for their shapes, units and errors.
+        See `twin.model.derivatives` for options, shapes, units and errors.
         """
         from twin.model.derivatives import forward_dynamics_derivatives
 
-        return forward_dynamics_derivatives(
-            self, pose, twist, forces, wrench, deflection=deflection
-        )
+        return forward_dynamics_derivatives(self, pose, twist, forces, wrench, **options)
 
     def inverse_dynamics_derivatives(
-        self,
-        pose: Any,
-        twist: Any,
-        acceleration: Any,
-        wrench: Any = None,
-        *,
-        deflection: Any = None,
+        self, pose: Any, twist: Any, acceleration: Any, wrench: Any = None, **options: Any
     ) -> Derivatives:
         """Return the exact derivatives of `inverse_dynamics` by everything that it depends on.
 
-        See `twin.model.derivatives` for their shapes, units and errors.
+        See `twin.model.derivatives` for options, shapes, units and errors.
         """
         from twin.model.derivatives import inverse_dynamics_derivatives
 
-        return inverse_dynamics_derivatives(
-            self, pose, twist, acceleration, wrench, deflection=deflection
-        )
+        return inverse_dynamics_derivatives(self, pose, twist, acceleration, wrench, **options)
 
-    def linearise(self, pose: Any = None, wrench: Any = None) -> LinearMachine:
-        """Return the small motions of the machine held still at a pose `(7,)`, default home.
+    def forward_kinematics_derivatives(
+        self, lengths: Any, guess: Any = None, *, parameters: Sequence[str] = ()
+    ) -> PoseDerivatives:
+        """Return poses with their exact derivatives by actuator coordinates and by parameters.
+
+        See `twin.model.derivatives` for shapes, units and errors.
+        """
+        from twin.model.derivatives import forward_kinematics_derivatives
+
+        return forward_kinematics_derivatives(self, lengths, guess, parameters=parameters)
+
+    def linearise(
+        self, pose: Any = None, twist: Any = None, forces: Any = None, **options: Any
+    ) -> LinearMachine:
+        """Return the small motions of the machine about a state, by default at rest at home.
 
         `linearise().system("forces", "displacement")` has the matrices A, B, C and D; its
-        `to_control()` is a state space of python-control.
-
-        Raises:
-            InputError: wrong shape, not finite, a pose the machine cannot have.
-            SingularPoseError: the pose is singular.
+        `to_control()` is a state space of python-control. Options and errors are those of
+        `twin.control.linear.linearise`.
         """
         from twin.control.linear import linearise
 
-        return linearise(self, pose, wrench)
+        return linearise(self, pose, twist, forces, **options)
 
 
 def load(machine: str | Path, configuration: str | None = None, *, limits: bool = True) -> Platform:

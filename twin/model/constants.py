@@ -51,11 +51,27 @@ def _pack_legs(parameters: MachineParameters) -> Legs:
     constants = LEG_KINDS[parameters.leg.kind].constants
     for row, leg, place in zip(rows, parameters.legs, parameters.home_places, strict=True):
         for name, value in constants(leg, place).items():
-            entry = name.upper()
-            start = next(getattr(module, entry) for module in modules if hasattr(module, entry))
+            start = _entry(modules, name)
             row[start : start + np.size(value)] = value
     legs: Legs = kind(rows)
     return legs
+
+
+def without_shortcuts(parameters: MachineParameters, rows: FloatArray) -> FloatArray:
+    """Return constants of the legs for which kernels take no shorter way for symmetric bodies.
+
+    Derivatives by what is zero of a symmetric body are lost on that way.
+    """
+    modules, changed = _equations(type(parameters.leg)), rows.copy()
+    if any(hasattr(module, "AXISYMMETRIC") for module in modules):
+        changed[:, _entry(modules, "axisymmetric")] = 0.0
+    return changed
+
+
+def _entry(modules: tuple[ModuleType, ...], name: str) -> int:
+    """Return where a constant begins in the row of a leg."""
+    entry = name.upper()
+    return next(int(getattr(module, entry)) for module in modules if hasattr(module, entry))
 
 
 @lru_cache

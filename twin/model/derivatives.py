@@ -1,18 +1,25 @@
-"""Derivatives of forward and inverse dynamics by state, inputs, wrench and gravity, exact."""
+"""Exact derivatives of dynamics and forward kinematics, by parameters of the machine too."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats
+from twin.errors import SingularPoseError
 from twin.model.evaluation import no_solution
 from twin.model.lanes import lane_count
 from twin.model.machine_model import MachineModel, six_or_zero
+from twin.model.parameter_slopes import constants_and_slopes
 
 FEWEST_SLOPES = 4
 """Derivatives of a dual: fewer do not pay, whatever the processor."""
+
+
+LARGEST_CONDITION = 1e12
+"""Of Jacobian and constraints: beyond it, rounding decides the pose."""
 
 
 class Derivatives(NamedTuple):
@@ -34,6 +41,19 @@ class Derivatives(NamedTuple):
     """`(..., m, 6)` by the wrench [N, N m]"""
     gravity: FloatArray
     """`(..., m, 3)` by the field of gravity [m/s2], base axes"""
+    parameters: FloatArray
+    """`(..., m, p)` by parameters of the machine, each in its unit in SI"""
+
+
+class PoseDerivatives(NamedTuple):
+    """Derivatives of a pose: displacement of the reference point [m], rotation vector [rad]."""
+
+    pose: FloatArray
+    """`(..., 7)`"""
+    coordinates: FloatArray
+    """`(..., 6, n)` by the actuators' coordinates"""
+    parameters: FloatArray
+    """`(..., 6, p)` by parameters of the machine at constant coordinates"""
 
 
 def forward_dynamics_derivatives(
@@ -44,6 +64,7 @@ def forward_dynamics_derivatives(
     wrench: Any = None,
     *,
     deflection: Any = None,
+    parameters: Sequence[str] = (),
 ) -> Derivatives:
     """Return the derivatives of the accelerations `(6 + k)` of `forward_dynamics`.
 
@@ -56,13 +77,15 @@ def forward_dynamics_derivatives(
         forces: `(..., n)` [N] or [N m].
         wrench: `(..., 6)` on the platform, default none.
         deflection: `(..., 2k)` of springs in series, default at rest length.
+        parameters: p paths of parameters, as `numeric_paths` lists them.
 
     Raises:
-        InputError: as `forward_dynamics`.
+        InputError: an unknown parameter; as `forward_dynamics`.
         UnreachablePoseError: a leg cannot reach a pose.
         SingularPoseError: a state without a solution.
     """
     from twin.kernels.derivatives import forward_dynamics_slopes
+    from twin.kernels.parameter_derivatives import forward_dynamics_by_parameters
 
     states = {
         "pose": pose,
@@ -71,7 +94,8 @@ def forward_dynamics_derivatives(
         "forces": as_floats(forces, "forces", platform.n_actuators),
         "wrench": six_or_zero(wrench, "wrench"),
     }
-    return _derivatives(platform, forward_dynamics_slopes, states, 6 + platform.n_deflections)
+    kernels = (forward_dynamics_slopes, forward_dynamics_by_parameters)
+    return _derivatives(platform, kernels, states, parameters, 6 + platform.n_deflections)
 
 
 def inverse_dynamics_derivatives(
@@ -82,6 +106,7 @@ def inverse_dynamics_derivatives(
     wrench: Any = None,
     *,
     deflection: Any = None,
+    parameters: Sequence[str] = (),
 ) -> Derivatives:
     """Return the derivatives of the actuator forces `(n)` of `inverse_dynamics`.
 
@@ -92,13 +117,15 @@ def inverse_dynamics_derivatives(
         acceleration: `(..., 6)`.
         wrench: `(..., 6)` on the platform, default none.
         deflection: `(..., 2k)` of springs in series, default at rest length.
+        parameters: p paths of parameters, as `numeric_paths` lists them.
 
     Raises:
-        InputError: as `inverse_dynamics`.
+        InputError: an unknown parameter; as `inverse_dynamics`.
         UnreachablePoseError: a leg cannot reach a pose.
         SingularPoseError: a state without a solution.
     """
     from twin.kernels.derivatives import inverse_dynamics_slopes
+    from twin.kernels.parameter_derivatives import inverse_dynamics_by_parameters
 
     states = {
         "pose": pose,
@@ -107,24 +134,70 @@ def inverse_dynamics_derivatives(
         "acceleration": acceleration,
         "wrench": six_or_zero(wrench, "wrench"),
     }
-    return _derivatives(platform, inverse_dynamics_slopes, states, platform.n_actuators)
+    kernels = (inverse_dynamics_slopes, inverse_dynamics_by_parameters)
+    return _derivatives(platform, kernels, states, parameters, platform.n_actuators)
+
+
+def forward_kinematics_derivatives(
+    platform: MachineModel, lengths: Any, guess: Any = None, *, parameters: Sequence[str] = ()
+) -> PoseDerivatives:
+    """Return poses of actuator coordinates with their derivatives.
+
+    From f(x, c, p) = 0, loops and constraints: dx/dc and dx/dp are -(df/dx)^-1 times df/dc, df/dp.
+    Where there are more actuators than degrees of freedom, those of the nearest pose.
+
+    Args:
+        platform: the machine.
+        lengths: `(..., n)` as of `forward_kinematics`.
+        guess: pose `(..., 7)` as of `forward_kinematics`.
+        parameters: p paths of parameters, as `numeric_paths` lists them.
+
+    Raises:
+        InputError: an unknown parameter; as `forward_kinematics`.
+        ForwardKinematicsError: as `forward_kinematics`.
+        SingularPoseError: coordinates that do not determine the pose.
+    """
+    from twin.kernels.parameter_derivatives import Slopes, geometry_by_parameters
+
+    poses = platform.forward_kinematics(lengths, guess)
+    rows = np.concatenate([platform.jacobian(poses), platform.constraints(poses)], axis=-2)
+    if not (np.linalg.cond(rows) < LARGEST_CONDITION).all():
+        raise SingularPoseError("the coordinates do not determine the pose", {"pose": poses})
+    inverse = np.linalg.pinv(rows)
+    flat = poses.reshape(-1, 7)
+    found = np.empty((len(flat), rows.shape[-2], len(parameters)))
+    slopes = Slopes(*constants_and_slopes(platform.parameters, parameters))
+    width = (0,) * max(lane_count(), FEWEST_SLOPES)
+    geometry_by_parameters(platform.constants.legs, slopes, width, flat, found)
+    by_parameters = -inverse @ found.reshape((*poses.shape[:-1], *found.shape[1:]))
+    return PoseDerivatives(poses, inverse[..., : platform.n_actuators], by_parameters)
 
 
 def _derivatives(
-    platform: MachineModel, kernel: Any, states: dict[str, Any], size: int
+    platform: MachineModel,
+    kernels: tuple[Any, Any],
+    states: dict[str, Any],
+    parameters: Sequence[str],
+    size: int,
 ) -> Derivatives:
-    """Return the derivatives of `size` results that a kernel computes."""
+    """Return the derivatives of `size` results that two kernels compute."""
     from twin.kernels.derivatives import States
+    from twin.kernels.parameter_derivatives import Slopes
 
     shape, arrays = platform.checked_states(**states)
-    columns = np.cumsum([6, *(array.shape[1] for array in arrays[1:]), 3])
-    out = np.empty((len(arrays[0]), size, columns[-1]))
-    width = (0,) * max(lane_count(), FEWEST_SLOPES)
     body, legs, _ = platform.constants
-    failed = kernel(body, legs, width, States(*arrays), out)
+    width = (0,) * max(lane_count(), FEWEST_SLOPES)
+    columns = np.cumsum([6, *(array.shape[1] for array in arrays[1:]), 3])
+    batch = States(*arrays)
+    found = [np.empty((len(arrays[0]), size, count)) for count in (columns[-1], len(parameters))]
+    failed = kernels[0](body, legs, width, batch, found[0])
+    if len(parameters) and failed < 0:
+        slopes = Slopes(*constants_and_slopes(platform.parameters, parameters))
+        failed = kernels[1](legs, slopes, width, batch, found[1])
+    out = np.concatenate(found, axis=2)
     if failed >= 0 or not np.isfinite(out).all():
         bad = ~np.isfinite(out).all(axis=(1, 2))
         index = failed if failed >= 0 else int(np.argmax(bad))
         raise no_solution(legs, index, arrays[0][index])
-    parts = np.split(out.reshape((*shape, size, columns[-1])), columns[:-1], axis=-1)
+    parts = np.split(out.reshape((*shape, size, out.shape[2])), columns, axis=-1)
     return Derivatives(*parts)

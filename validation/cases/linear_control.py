@@ -70,7 +70,7 @@ def run(platform: Platform) -> CaseResult:
 def _free_motion(platform: Platform, linear: LinearMachine) -> tuple[FloatArray, FloatArray]:
     """Return displacements `(k, 6)` of the machine and of its linearisation."""
     pose = displaced(platform.home, SIZE * START)
-    course = simulate(platform, FREE, pose, forces=linear.rest.forces, timestep=PERIOD)
+    course = simulate(platform, FREE, pose, forces=linear.point.forces, timestep=PERIOD)
     model = sampled(linear.system("forces", "displacement"), PERIOD)
     state, rows = np.concatenate([SIZE * START, np.zeros(6)]), []
     for _ in range(len(course)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -45,18 +46,57 @@ def test_accelerations_of_a_small_state(platform: Platform, linear: LinearMachin
     forces = random.normal(size=platform.n_actuators)
     errors = []
     for size in (1e-3, 1e-4):
-        moved = displaced(linear.rest.pose, (linear.free @ q * size)[None])[0]
+        moved = displaced(linear.point.pose, (linear.free @ q * size)[None])[0]
         k = platform.n_deflections
-        inner = linear.rest.deflection + size * np.concatenate([q[6:], v[6:]])[: 2 * k]
+        inner = linear.point.deflection + size * np.concatenate([q[6:], v[6:]])[: 2 * k]
         motion = platform.constrain(moved, linear.free @ v * size)
         found = platform.forward_dynamics(
-            motion.pose, motion.twist, linear.rest.forces + size * forces, deflection=inner
+            motion.pose, motion.twist, linear.point.forces + size * forces, deflection=inner
         )
         right = linear.force_input @ forces - linear.stiffness @ q - linear.damping @ v
         slope = np.linalg.solve(linear.mass, right) * size
         kept = [0, 1, 2, 3, 4, 5] if platform.dof == 6 else [2, 3, 4]
         errors.append(np.abs(np.concatenate([found[kept], found[6:]]) - slope).max() / size)
     assert errors[1] < 0.15 * errors[0] + 1e-8
+
+
+def test_a_motion_is_linearised(stewart: Platform, derivative: Callable[..., Any]) -> None:
+    """Rates of displacement and twist, and what is read, near a state that moves."""
+    twist = np.array([0.1, -0.05, 0.08, 0.6, -0.4, 0.9])
+    pose = displaced(stewart.home, np.array([0.02, 0.01, -0.03, 0.05, 0.1, -0.05]))
+    forces, path = np.arange(6.0) * 100.0, "platform.body.mass"
+    linear = stewart.linearise(pose, twist, forces, parameters=[path])
+    names = ["displacement", "twist", "coordinates", "rates"]
+    system = linear.system(["forces", "wrench", "gravity", "parameters"], names)
+    random = np.random.default_rng(4)
+    q, v, push, load = random.normal(size=(4, 6))
+    field, mass = random.normal(size=2)
+
+    def machine(t: float) -> Platform:
+        value = stewart.parameters.platform.body.mass + t * mass
+        return stewart.with_(
+            parameters={path: value}, gravity=stewart.parameters.gravity - t * field
+        )
+
+    def turned(t: float, later: float) -> Any:
+        then = displaced(displaced(pose, t * q), later * (twist + t * v))
+        return displacement(then, displaced(pose, later * twist))
+
+    def read(t: float) -> Any:
+        here, rates = displaced(pose, t * q), twist + t * v
+        found = machine(t).forward_dynamics(here, rates, forces + t * push, t * load)
+        lengths = stewart.inverse_kinematics(here)
+        return np.concatenate([found, lengths, stewart.jacobian(here) @ rates])
+
+    speed = derivative(lambda later: derivative(lambda t: turned(t, later), 1e-3), 1e-3)
+    change = derivative(read, 1e-3)
+    state = np.concatenate([q, v])
+    inputs = np.concatenate([push, load, [0.0, 0.0, field, mass]])
+    rate = system.A @ state + system.B @ inputs
+    np.testing.assert_allclose(rate[:6], speed, rtol=0.0, atol=1e-6)
+    np.testing.assert_allclose(rate[6:], change[:6], rtol=0.0, atol=1e-6 * abs(change[:6]).max())
+    seen = np.concatenate([state, change[6:]])
+    np.testing.assert_allclose(system.C @ state, seen, rtol=0.0, atol=1e-6)
 
 
 def test_stiffness_is_the_analyses(sprung_hexapod: LinearMachine) -> None:
@@ -107,7 +147,7 @@ def test_compliant_legs_are_the_closed_form() -> None:
 
 
 def test_vertical_field_is_gravity(platform: Platform, linear: LinearMachine) -> None:
-    rest, forces = linear.rest, np.zeros(platform.n_actuators)
+    rest, forces = linear.point, np.zeros(platform.n_actuators)
     with_and_without = [
         machine.forward_dynamics(rest.pose, REST, forces, deflection=rest.deflection)
         for machine in (platform, with_gravity(platform, 0.0))
@@ -176,8 +216,8 @@ def test_nonlinear_simulation_of_a_small_motion(name: str) -> None:
         platform,
         0.05,
         displaced(platform.home, start[None])[0],
-        forces=linear.rest.forces,
-        deflection=linear.rest.deflection,
+        forces=linear.point.forces,
+        deflection=linear.point.deflection,
         timestep=step,
     )
     model = sampled(linear.system("forces", "displacement"), step)
@@ -208,7 +248,7 @@ def test_mujoco_has_the_same_slopes(name: str) -> None:
     engine.reset()
     model, data = engine.model, engine.data
     model.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-    data.ctrl[:] = linear.rest.forces
+    data.ctrl[:] = linear.point.forces
     mujoco.mj_forward(model, data)
     nv = model.nv
     transition, input_matrix = np.zeros((2 * nv, 2 * nv)), np.zeros((2 * nv, model.nu))

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import twin
-from twin.errors import UnreachablePoseError
+from twin.control.linear.linearise import free_directions
+from twin.errors import InputError, UnreachablePoseError
+from twin.machine.randomisation.paths import nominal_value
 from twin.model.derivatives import Derivatives
 from twin.platform import Platform
 from twin.rotations import displaced, displacement
@@ -91,6 +93,80 @@ def test_inverse_dynamics_is_the_inverse(states: Any, platform: Platform) -> Non
         own = getattr(inverse, by)
         left = own + inverse.inputs @ getattr(forward, by)
         np.testing.assert_allclose(left, 0.0, rtol=0.0, atol=1e-9 * float(np.abs(own).max()))
+
+
+PARAMETERS = {
+    "stewart": ("base.joints.radius", "platform.body.mass", "leg.rod.mass", "gravity"),
+    "micro_hexapod": (
+        "leg.axial.stiffness",
+        "leg.housing.center_of_mass.0",
+        "leg.housing.inertia.0.1",
+        "home.position.2",
+    ),
+    "rss": ("leg.crank_length", "platform.joints.height", "leg.rod.density"),
+}
+"""Of joints, bodies and springs; what is zero of a symmetric body too."""
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_by_parameters(name: str, derivative: Callable[..., Any]) -> None:
+    platform, paths = twin.load(name), PARAMETERS[name]
+    pose = displaced(platform.home, np.array([0.01, -0.02, 0.01, 0.02, 0.03, -0.01]))
+    motion = (pose, np.array([0.2, 0.1, -0.1, 0.5, 0.4, -0.6]), np.arange(1.0, 7.0))
+    forces = platform.inverse_dynamics(*motion)
+    forward = platform.forward_dynamics_derivatives(*motion[:2], forces, parameters=paths)
+    inverse = platform.inverse_dynamics_derivatives(*motion, parameters=paths)
+    for k, path in enumerate(paths):
+        value = nominal_value(platform.parameters, path)
+        size = abs(value) or 1e-4
+
+        def other(t: float) -> Platform:
+            return platform.with_(parameters={path: value + t * size})  # noqa: B023
+
+        for found, result in (
+            (forward, lambda t: other(t).forward_dynamics(*motion[:2], forces)),
+            (inverse, lambda t: other(t).inverse_dynamics(*motion)),
+        ):
+            expected = derivative(result, 1e-3)
+            assert np.abs(expected).max() > 1e-6
+            rate = found.parameters[:, k] * size
+            atol = SAME * (np.abs(expected).max() + np.abs(result(0.0)).max())
+            np.testing.assert_allclose(rate, expected, rtol=0.0, atol=atol)
+
+
+def test_of_forward_kinematics(derivative: Callable[..., Any]) -> None:
+    platform, path = twin.load("srspm"), "base.joints.radius"
+    pose = displaced(platform.home, 0.01 * np.arange(1.0, 7.0))
+    lengths = platform.inverse_kinematics(pose)
+    found = platform.forward_kinematics_derivatives(lengths, pose, parameters=[path])
+    np.testing.assert_allclose(found.pose, pose, rtol=0.0, atol=1e-12)
+    one = platform.jacobian(pose) @ found.coordinates
+    np.testing.assert_allclose(one, np.eye(6), rtol=0.0, atol=1e-9)
+    value = nominal_value(platform.parameters, path)
+
+    def moved(t: float) -> Any:
+        other = platform.with_(parameters={path: value + t})
+        return displacement(other.forward_kinematics(lengths, pose), pose)
+
+    expected = derivative(moved, 1e-3)
+    np.testing.assert_allclose(found.parameters[:, 0], expected, rtol=0.0, atol=1e-7)
+
+
+def test_of_forward_kinematics_with_constraints() -> None:
+    """Whatever displacement the constraints allow follows from its coordinates."""
+    platform = twin.load("driving_simulator")
+    pose = platform.constrain(displaced(platform.home, 0.01 * np.arange(1.0, 7.0))).pose
+    found = platform.forward_kinematics_derivatives(platform.inverse_kinematics(pose), pose)
+    free = free_directions(platform, pose)
+    back = found.coordinates @ platform.jacobian(pose) @ free
+    np.testing.assert_allclose(back, free, rtol=0.0, atol=1e-9)
+
+
+@pytest.mark.quick
+def test_parameters_are_checked(stewart: Platform) -> None:
+    for wrong in ("gravity", ["no.such.parameter"]):
+        with pytest.raises(InputError, match=r"parameters|no\.such"):
+            stewart.forward_kinematics_derivatives(stewart.home_coordinates, parameters=wrong)
 
 
 @pytest.mark.quick

@@ -2,12 +2,12 @@
 
 from twin.control.linear.drives import driven_system, with_delay, with_drives, with_lag
 from twin.control.linear.linearise import linearise
-from twin.control.linear.machine import LinearMachine, Rest, rest_at
+from twin.control.linear.machine import LinearMachine, OperatingPoint, rest_at
 from twin.control.linear.state_space import StateSpace, sampled
 
 __all__ = [
     "LinearMachine",
-    "Rest",
+    "OperatingPoint",
     "StateSpace",
     "driven_system",
     "linearise",

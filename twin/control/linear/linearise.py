@@ -1,10 +1,9 @@
-"""Small motions of any machine about a pose of rest.
+"""Small motions of any machine about a pose of rest, or about a state of motion.
 
-The state is (q, q'): displacement of the platform in the directions its constraints leave free,
-then the coordinates inside the legs. At rest the acceleration is zero, so that its derivatives are
-those of the forces alone,
+The state is (q, v): displacement of the platform in the directions its constraints leave free,
+then the coordinates inside the legs; and the changes of their rates,
 
-    M q'' + C q' + K q = E_f f + E_w w + E_b a_b,    K = -M dq''/dq,    C = -M dq''/dq',
+    M v' + C v + K q = E_f f + E_w w + E_b a_b,    K = -M dv'/dq,    C = -M dv'/dv,    q' = v + W q,
 
 with M from the machine's mass matrix and the derivatives from dual numbers, exact. In the frame of
 a base with the acceleration a_b, the field -a_b is added to gravity on every body of the machine.
@@ -12,49 +11,69 @@ a base with the acceleration a_b, the field -a_b is added to gravity on every bo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from twin.basics.arrays import FloatArray
-from twin.control.linear.machine import LinearMachine, internal_mass, rest_at
+from twin.basics.arrays import FloatArray, as_vector, one_pose
+from twin.control.linear.machine import LinearMachine, OperatingPoint, internal_mass, rest_at
 from twin.errors import InputError
 from twin.model.derivatives import forward_dynamics_derivatives
-from twin.model.machine_model import MachineModel
+from twin.model.machine_model import MachineModel, as_model
 from twin.model.motions import REST
 
 REDUCED = (2, 3, 4)
 """Heave, roll and pitch: the displacements that machines with three degrees of freedom keep."""
 
 
-def linearise(platform: MachineModel, pose: Any = None, wrench: Any = None) -> LinearMachine:
-    """Return the small motions of a machine held still at a pose `(7,)`, default home.
+def linearise(
+    platform: MachineModel,
+    pose: Any = None,
+    twist: Any = None,
+    forces: Any = None,
+    *,
+    wrench: Any = None,
+    parameters: Sequence[str] = (),
+) -> LinearMachine:
+    """Return the small motions of a machine about a state, by default at rest.
 
     Args:
         platform: any machine.
-        pose: of rest.
+        pose: `(7,)`, default home.
+        twist: `(6,)` [m/s, rad/s], default at rest.
+        forces: `(n,)` of the actuators [N] or [N m]; default those that keep the twist constant.
         wrench: `(6,)` [N], [N m] that acts on the platform meanwhile, default none.
+        parameters: p paths of parameters, as `numeric_paths` lists them, for the input
+            `parameters`.
 
     Raises:
-        InputError: wrong shape, not finite, a pose the machine cannot have.
+        InputError: wrong shape, not finite, a state the machine cannot have, an unknown parameter,
+            a machine with constraints that moves.
         SingularPoseError: the pose is singular.
     """
-    rest = rest_at(platform, pose, wrench)
-    free = free_directions(platform, rest.pose)
+    point = _operating_point(platform, pose, twist, forces, wrench)
+    free = free_directions(platform, point.pose)
     size, k = free.shape[1], platform.n_deflections
     kept = list(range(6)) if size == 6 else list(REDUCED)
     mass = np.zeros((size + k, size + k))
-    inner = rest.deflection
-    mass[:size, :size] = free.T @ platform.mass_matrix(rest.pose, deflection=inner) @ free
+    inner = point.deflection
+    mass[:size, :size] = free.T @ platform.mass_matrix(point.pose, deflection=inner) @ free
     mass[size:, size:] = np.diag(internal_mass(platform))
     slopes = forward_dynamics_derivatives(
-        platform, rest.pose, REST, rest.forces, rest.wrench, deflection=inner
+        platform,
+        point.pose,
+        point.twist,
+        point.forces,
+        point.wrench,
+        deflection=inner,
+        parameters=parameters,
     )
     rows = [*kept, *range(6, 6 + k)]
     by_place = np.hstack([slopes.pose @ free, slopes.deflection[:, :k]])[rows]
     by_rate = np.hstack([slopes.twist @ free, slopes.deflection[:, k:]])[rows]
 
-    jacobian = platform.jacobian(rest.pose) @ free
+    jacobian = platform.jacobian(point.pose) @ free
     force_input = np.zeros((size + k, platform.n_actuators))
     force_input[:size] = jacobian.T
     force_input[size:] = -np.eye(k, platform.n_actuators)
@@ -62,7 +81,7 @@ def linearise(platform: MachineModel, pose: Any = None, wrench: Any = None) -> L
     wrench_input[:size] = free.T
     return LinearMachine(
         platform=platform,
-        rest=rest,
+        point=point,
         mass=mass,
         damping=-mass @ by_rate,
         stiffness=-mass @ by_place,
@@ -70,7 +89,35 @@ def linearise(platform: MachineModel, pose: Any = None, wrench: Any = None) -> L
         wrench_input=wrench_input,
         base_input=-mass @ slopes.gravity[rows],
         free=np.hstack([free, np.zeros((6, k))]),
+        parameter_input=mass @ slopes.parameters[rows],
+        turning=_turning(point.twist[3:], size + k) if point.twist.any() else None,
     )
+
+
+def _operating_point(
+    platform: MachineModel, pose: Any, twist: Any, forces: Any, wrench: Any
+) -> OperatingPoint:
+    """Return the state that a machine is linearised about."""
+    if twist is None and forces is None:
+        return rest_at(platform, pose, wrench)
+    machine = as_model(platform)
+    place = one_pose(machine.home if pose is None else pose)
+    motion = as_vector(REST if twist is None else twist, "twist", 6)
+    load = as_vector(REST if wrench is None else wrench, "wrench", 6)
+    if machine.dof < 6 and motion.any():
+        raise InputError("twist", f"{machine.name} has constraints: it is linearised at rest only")
+    if forces is None:
+        pushes = machine.inverse_dynamics(place, motion, REST, load)
+    else:
+        pushes = as_vector(forces, "forces", machine.n_actuators)
+    return OperatingPoint(place, motion, pushes, load, machine.as_deflection(None))
+
+
+def _turning(omega: FloatArray, size: int) -> FloatArray:
+    """Return W `(size, size)`: omega x the small rotation, nothing of the other coordinates."""
+    turning = np.zeros((size, size))
+    turning[3:6, 3:6] = np.cross(omega, -np.eye(3))
+    return turning
 
 
 def free_directions(platform: MachineModel, pose: FloatArray) -> FloatArray:

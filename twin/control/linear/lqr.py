@@ -164,7 +164,7 @@ def _force(linear: LinearMachine, weights: RegulatorWeights) -> float:
     effort = linear.platform.parameters.leg.actuator.effort
     if effort is not None:
         return FORCE_SHARE * effort
-    held = float(np.abs(linear.rest.forces).max())
+    held = float(np.abs(linear.point.forces).max())
     return max(FORCE_SHARE * held, 1.0)
 
 

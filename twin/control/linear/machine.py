@@ -1,6 +1,7 @@
 """A linearised machine: its matrices, and state spaces from named inputs to named outputs.
 
-A pose at rest: the actuator forces and spring deflections that hold the machine there.
+An operating point: the state that it is linearised about. At rest: the actuator forces and spring
+deflections that hold the machine there.
 """
 
 from __future__ import annotations
@@ -25,11 +26,13 @@ SETTLED = 1e-15
 """Change of a deflection [m] that is rounding."""
 
 
-class Rest(NamedTuple):
-    """A machine that does not move."""
+class OperatingPoint(NamedTuple):
+    """State of a machine, and what acts on it."""
 
     pose: FloatArray
     """`(7,)`"""
+    twist: FloatArray
+    """`(6,)` [m/s, rad/s]"""
     forces: FloatArray
     """`(n,)` of the actuators [N] or [N m]"""
     wrench: FloatArray
@@ -38,7 +41,7 @@ class Rest(NamedTuple):
     """`(2k,)` coordinates inside the legs [m], then their rates, zero"""
 
 
-def rest_at(platform: MachineModel, pose: Any = None, wrench: Any = None) -> Rest:
+def rest_at(platform: MachineModel, pose: Any = None, wrench: Any = None) -> OperatingPoint:
     """Return what holds a machine still at a pose `(7,)`, default home, against a wrench `(6,)`.
 
     Where there are more actuators than degrees of freedom, the forces of smallest norm. Springs in
@@ -56,7 +59,7 @@ def rest_at(platform: MachineModel, pose: Any = None, wrench: Any = None) -> Res
     deflection = np.zeros(2 * k)
     forces = machine.inverse_dynamics(place, REST, REST, load, deflection=deflection)
     if not k:
-        return Rest(place, forces, load, deflection)
+        return OperatingPoint(place, REST, forces, load, deflection)
     softness = internal_mass(machine) / spring_constants(machine)[0]
     for _ in range(ITERATIONS):
         found = machine.forward_dynamics(place, REST, forces, load, deflection=deflection)
@@ -64,7 +67,7 @@ def rest_at(platform: MachineModel, pose: Any = None, wrench: Any = None) -> Res
         deflection[:k] += change
         forces = machine.inverse_dynamics(place, REST, REST, load, deflection=deflection)
         if np.abs(change).max() <= SETTLED:
-            return Rest(place, forces, load, deflection)
+            return OperatingPoint(place, REST, forces, load, deflection)
     raise StateError(
         f"the springs of {machine.name} do not settle at this pose: they are too soft for the "
         "load. Stiffen them or choose another pose.",
@@ -99,7 +102,15 @@ def spring_constants(platform: MachineModel) -> tuple[FloatArray, FloatArray]:
     return springs.stiffness, springs.damping
 
 
-INPUTS = ("forces", "wrench", "base_acceleration", "base_heave_acceleration", "rest_length")
+INPUTS = (
+    "forces",
+    "wrench",
+    "base_acceleration",
+    "base_heave_acceleration",
+    "gravity",
+    "rest_length",
+    "parameters",
+)
 OUTPUTS = (
     "displacement",
     "twist",
@@ -114,11 +125,12 @@ OUTPUTS = (
 
 @dataclass(frozen=True, eq=False)
 class LinearMachine:
-    """M q'' + C q' + K q = E_f f + E_w w + E_b a_b, all measured from the state of rest.
+    """M v' + C v + K q = E_f f + E_w w + E_b a_b + E_p p, q' = v + W q, all from the point.
 
     The coordinates q `(m,)` are the displacement of the platform [m], [rad] in base axes (heave,
     roll and pitch where there are three degrees of freedom), then the deflections inside the legs
-    [m].
+    [m]. v is the change of their rates. At rest W is zero; about a point that moves, small
+    rotations turn with the platform: W q = omega x q.
 
     Inputs (for `system`):
 
@@ -128,7 +140,9 @@ class LinearMachine:
     | wrench | 6 | on the platform [N], [N m], base axes |
     | base_acceleration | 3 | of the base along its axes [m/s2]; not of pillars |
     | base_heave_acceleration | 1 | of the base along z alone [m/s2] |
+    | gravity | 3 | change of the field [m/s2], base axes |
     | rest_length | n | commanded rest lengths of struts [m]: forces k r |
+    | parameters | p | changes of the parameters that `linearise` was asked for, in SI |
 
     Outputs:
 
@@ -142,7 +156,7 @@ class LinearMachine:
     """
 
     platform: MachineModel
-    rest: Rest
+    point: OperatingPoint
     mass: FloatArray
     """`(m, m)` M"""
     damping: FloatArray
@@ -157,6 +171,10 @@ class LinearMachine:
     """`(m, 3)` E_b"""
     free: FloatArray
     """`(6, m)` displacement of the platform per coordinate"""
+    parameter_input: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    """`(m, p)` E_p"""
+    turning: FloatArray | None = None
+    """`(m, m)` W; None: zero"""
     lag: FloatArray = field(default_factory=lambda: np.zeros(0))
     """`(n,)` time constants [s] of the current loops, empty: none"""
     delay: float = 0.0
@@ -169,9 +187,10 @@ class LinearMachine:
 
     @property
     def state_matrix(self) -> FloatArray:
-        """A `(2m, 2m)` of the state (q, q') without lags."""
+        """A `(2m, 2m)` of the state (q, v) without lags."""
         m = self.size
-        return np.block([[np.zeros((m, m)), np.eye(m)], [*self._slopes]])
+        turning = np.zeros((m, m)) if self.turning is None else self.turning
+        return np.block([[turning, np.eye(m)], [*self._slopes]])
 
     def system(self, inputs: str | Sequence[str], outputs: str | Sequence[str]) -> StateSpace:
         """Return the state space from inputs to outputs; several names are put in a row.
@@ -201,8 +220,10 @@ class LinearMachine:
         """Return the machine that moves only along q = directions z, `(m, r)`.
 
         Raises:
-            InputError: wrong shape, not finite.
+            InputError: wrong shape, not finite, a point that moves.
         """
+        if self.turning is not None:
+            raise InputError("directions", "only a machine at rest is reduced")
         shape = as_floats(directions, "directions")
         if shape.ndim != 2 or len(shape) != self.size:
             raise InputError("directions", f"must have {self.size} rows")
@@ -214,6 +235,7 @@ class LinearMachine:
             force_input=shape.T @ self.force_input,
             wrench_input=shape.T @ self.wrench_input,
             base_input=shape.T @ self.base_input,
+            parameter_input=shape.T @ self.parameter_input,
             free=self.free @ shape,
         )
 
@@ -229,7 +251,7 @@ class LinearMachine:
             raise SingularPoseError(
                 f"{self.platform.name} cannot move with blocked actuators: it has no springs in "
                 "series with them",
-                {"index": 0, "pose": self.rest.pose},
+                {"index": 0, "pose": self.point.pose},
             )
         if self.platform.n_deflections:
             # Deflections follow from the platform's displacement: delta = J d.
@@ -248,6 +270,11 @@ class LinearMachine:
         n = self.platform.n_actuators
         if name == "wrench":
             return self.wrench_input, np.zeros((6, 6)), np.zeros((n, 6))
+        if name == "gravity":
+            return -self.base_input, np.zeros((6, 3)), np.zeros((n, 3))
+        if name == "parameters":
+            count = self.parameter_input.shape[1]
+            return self.parameter_input, np.zeros((6, count)), np.zeros((n, count))
         if name == "base_heave_acceleration":
             return self.base_input[:, 2:], np.eye(6)[:, 2:3], np.zeros((n, 1))
         if name == "base_acceleration":
@@ -278,15 +305,25 @@ class LinearMachine:
             return np.hstack([self.free @ slope for slope in self._slopes]), through
         if name == "deflection":
             return np.eye(2 * m)[m - k : m], np.zeros((k, input_matrix.shape[1]))
-        own, none = self.force_input.T, np.zeros_like(self.force_input.T)
+        own = self.force_input.T
+        coordinates = np.hstack([own, np.zeros_like(own)])
+        rates = own @ self.state_matrix[:m] + self._turning_of_legs
         if name == "leg_forces":
             rows = np.zeros((len(own), 2 * m))
             if self.platform.leg.has_axial_spring:
                 k_axial, c_axial = spring_constants(self.platform)
-                rows = -np.hstack([k_axial[:, None] * own, c_axial[:, None] * own])
+                rows = -(k_axial[:, None] * coordinates + c_axial[:, None] * rates)
             return rows, feedthrough
-        pair = [own, none] if name == "coordinates" else [none, own]
-        return np.hstack(pair), np.zeros((len(own), input_matrix.shape[1]))
+        read = coordinates if name == "coordinates" else rates
+        return read, np.zeros((len(own), input_matrix.shape[1]))
+
+    @property
+    def _turning_of_legs(self) -> FloatArray:
+        """Change of the actuators' rates `(n, 2m)` because the legs turn with the point."""
+        rows = np.zeros((self.platform.n_actuators, 2 * self.size))
+        if self.turning is not None:
+            rows[:, :6] = self.platform.jacobian_derivative(self.point.pose, self.point.twist)
+        return rows
 
 
 def _names(names: str | Sequence[str]) -> tuple[str, ...]:

@@ -169,7 +169,7 @@ def _swing(controller: LocalFeedback, engine: str, fidelity: str) -> tuple[Float
         platform,
         (500 if soft else 150) * controller.period,
         start,
-        deflection=controller.linear.rest.deflection,
+        deflection=controller.linear.point.deflection,
         controller=controller,
         engine=engine,
         timestep=controller.period,
@@ -190,7 +190,7 @@ def _outer(damped: Damped) -> Iterator[Entry]:
         course = simulate(
             platform,
             4000 * controller.period,
-            deflection=damped.linear.rest.deflection,
+            deflection=damped.linear.point.deflection,
             controller=controller,
             wrench=LOAD,
             timestep=controller.period,

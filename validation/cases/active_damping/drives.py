@@ -131,7 +131,7 @@ def _decay(
         platform,
         int(np.ceil(PERIODS / driven.frequency / controller.period)) * controller.period,
         displaced(platform.home, shape * (pull / stretch)),
-        deflection=controller.linear.rest.deflection,
+        deflection=controller.linear.point.deflection,
         controller=controller,
         timestep=controller.period / parts,
         every=parts,

@@ -31,7 +31,7 @@ from twin.analysis.frequency.measured import BEYOND
 from twin.analysis.frequency.response import ComplexArray, FrequencyResponse
 from twin.basics.arrays import FloatArray, as_floats, not_negative, one_of, positive
 from twin.control.linear.linearise import linearise
-from twin.control.linear.machine import LinearMachine, Rest
+from twin.control.linear.machine import LinearMachine, OperatingPoint
 from twin.engines import make_engine
 from twin.model.engine import State
 from twin.model.machine_model import MachineModel
@@ -104,7 +104,7 @@ def measure_compliance(
     model = held(linearise(platform), stiffness, damping)
     sweep = sweep_between(low, high, length)
     direction = np.eye(6)[column]
-    rest = model.rest
+    rest = model.point
     if decay is None:
         slowest = -float(linear_modes(model).poles.real.max())
         decay = min(DECAY / slowest, LONGEST_DECAY) if slowest > 0.0 else LONGEST_DECAY
@@ -127,7 +127,9 @@ def measure_compliance(
     return MeasuredCompliance(axis, response, exact * hold_lag(response.frequency, step))
 
 
-def released(platform: MachineModel, rest: Rest, duration: float, **options: Any) -> Trajectory:
+def released(
+    platform: MachineModel, rest: OperatingPoint, duration: float, **options: Any
+) -> Trajectory:
     """Return the motion over a duration [s] from rest; `options` are those of `simulate`."""
     k = platform.n_deflections
     start = np.concatenate([rest.deflection[:k], np.zeros(k)]) if k else None
@@ -161,7 +163,7 @@ def sweep_between(low: float, high: float, length: float) -> Callable[[FloatArra
 
 
 def holding_forces(
-    platform: MachineModel, rest: Rest, stiffness: float, damping: float
+    platform: MachineModel, rest: OperatingPoint, stiffness: float, damping: float
 ) -> Callable[[float, State], FloatArray]:
     """Return forces `(time, state) -> (n,)` of rest, with springs [N/m] and dampers [N s/m]."""
     k = platform.n_deflections
@@ -245,7 +247,7 @@ def measure_transmissibility(
     sweep = sweep_between(low, high, length)
     steps = round((positive(length, "length") + not_negative(decay, "decay")) / step)
     simulator = make_engine(engine, platform, step)
-    hold = holding_forces(platform, model.rest, float(stiffness), float(damping))
+    hold = holding_forces(platform, model.point, float(stiffness), float(damping))
     along = size * np.eye(3)[column]
 
     def forces(time: float, state: State) -> FloatArray:
@@ -253,10 +255,10 @@ def measure_transmissibility(
         return hold(time, state)
 
     try:
-        run = released(platform, model.rest, steps * step, forces=forces, engine=simulator)
+        run = released(platform, model.point, steps * step, forces=forces, engine=simulator)
     finally:
         simulator.close()
-    away = run.pose[:, column] - model.rest.pose[column]
+    away = run.pose[:, column] - model.point.pose[column]
     response = record_response(size * sweep(run.time), away, step, low=low, high=high)
     omega = 2.0 * np.pi * response.frequency
     measured = 1.0 - omega**2 * response.gain / hold_lag(response.frequency, step)
