@@ -47,6 +47,9 @@ TABLET = (820, 1180)
 PATIENCE = 120.0
 """[s] for what takes one on a quiet computer."""
 
+ATTEMPTS = 3
+"""Of typing."""
+
 SCENE = "canvas[data-engine]"
 """The canvas of the scene; charts have others."""
 
@@ -104,6 +107,22 @@ class Visitor:
         self.page.locator("svg.tabler-icon-cloud-check").first.wait_for()
         self.page.locator(SCENE).wait_for()
 
+    def wait_laid_out(self) -> None:
+        """Wait until the controls are above the charts, where a narrow window has them at last.
+
+        They are built anew when they go there: what is typed at that moment is lost.
+        """
+        # A column is far wider than what lies beside another in it.
+        state, chart = self.page.locator(".twin-state"), self.page.locator(".uplot").first
+
+        def stacked() -> bool:
+            above, below = state.bounding_box(), chart.bounding_box()
+            return bool(above and below) and abs(above["x"] - below["x"]) < 100.0
+
+        state.wait_for()
+        chart.wait_for()
+        self.wait(stacked, "the controls are above the charts")
+
     def close(self) -> None:
         """Close the window."""
         self._context.close()
@@ -133,13 +152,17 @@ class Visitor:
         return float(self.value(label).replace(",", ""))
 
     def enter(self, label: str, value: object, place: int = 0) -> None:
-        """Type into an input, for vectors into that of a `place`."""
+        """Type into an input, for vectors into that of a `place`; once more if it is not there."""
         field = self.input(label).nth(place)
-        # Key by key: numbers that come at once are not always taken over.
-        field.click(click_count=3)
-        field.press_sequentially(str(value))
-        field.press("Enter")
-        self._let_go()
+        for _ in range(ATTEMPTS):
+            # Key by key: numbers that come at once are not always taken over.
+            field.click(click_count=3)
+            field.press_sequentially(str(value))
+            field.press("Enter")
+            self._let_go()
+            if _same(field.input_value(), str(value)):
+                return
+        raise AssertionError(f"{label}: {value} was typed, {field.input_value()} is there")
 
     def slide(self, label: str, share: float) -> None:
         """Drag a slider with the mouse to a share of its range."""
@@ -207,13 +230,24 @@ class Visitor:
         self.page.screenshot(path=file)
 
     def _let_go(self) -> None:
-        """Wait until the page is ready for another input: it passes on one in 50 ms."""
-        self.page.wait_for_timeout(100.0)
+        """Wait until the page is ready for another input: it passes on one in 50 ms.
+
+        By the page's own timers, which come in turn: a busy page is late.
+        """
+        self.page.evaluate("new Promise(done => setTimeout(done, 100))")
 
     def _note(self, message: ConsoleMessage) -> None:
         self.said.append(message.text)
         if message.type == "error":
             self.problems.append(message.text)
+
+
+def _same(first: str, second: str) -> bool:
+    """Return whether two texts are the same, numbers by their value."""
+    try:
+        return float(first.replace(",", "")) == float(second)
+    except ValueError:
+        return first == second
 
 
 def _pixels(picture: bytes) -> NDArray[np.uint8]:

@@ -52,6 +52,18 @@ class Live:
 
         self.ask(begin)
 
+    def pause_when(self, holds: Callable[[], bool]) -> None:
+        """Let the run pause after the first advance with which something holds: none is missed."""
+        advance = self.session.advance
+
+        def advance_and_look(duration: float) -> None:
+            advance(duration)
+            if holds():
+                self.page.runner.paused = True
+                self.session.advance = advance  # type: ignore[method-assign]
+
+        self.session.advance = advance_and_look  # type: ignore[method-assign]
+
     @property
     def clients(self) -> int:
         """Browser windows that are connected."""
@@ -62,6 +74,12 @@ class Live:
         """Of the platform above home [mm]."""
         pose: Any = self.ask(lambda: self.session.scene.pose.copy())
         return float(1e3 * (pose[2] - self.session.platform.home[2]))
+
+    @property
+    def lowest(self) -> float:
+        """Least height of the platform above home since the last reset [mm]."""
+        run = self.ask(self.session.trajectory)
+        return float(1e3 * (run.pose[:, 2].min() - self.session.platform.home[2]))
 
     @property
     def time(self) -> float:

@@ -35,6 +35,7 @@ def window(chromium: Browser, live: Live) -> Iterator[Visitor]:
     """A browser window with the page, for all tests of this file."""
     visitor = Visitor(chromium).open(live.url)
     visitor.dismiss("Software WebGL rendering detected")
+    visitor.wait_laid_out()
     yield visitor
     visitor.close()
 
@@ -45,6 +46,7 @@ def desk(live: Live, window: Visitor) -> Iterator[Visitor]:
     live.begin_anew()
     window.turn_to("Drive")
     window.press("Home")
+    window.wait(lambda: window.number("z [mm]") == 0.0, "the sliders are at home")
     yield window
     assert not window.problems
 
@@ -153,14 +155,14 @@ def test_second_engine_is_drawn_over_the_first(desk: Visitor, live: Live) -> Non
     shown = desk.page.locator(".twin-difference")
     desk.wait(lambda: "\u00b5m" in shown.inner_text(), "the difference is told")
 
-    def is_away_and_paused() -> bool:
-        """Pause while it is in sight: without a controller of its own it soon falls out of it."""
-        away = live.difference > 50.0
-        live.page.runner.paused = away
-        return away
+    def is_away() -> bool:
+        found = live.session.difference
+        return found is not None and found[0] > 0.05
 
+    # Without a controller of its own it soon falls out of sight.
+    live.pause_when(is_away)
     desk.choose("Same input", "forces")
-    desk.wait(is_away_and_paused, "it is far away")
+    desk.wait(lambda: live.page.runner.paused, "it is far away")
     desk.wait(lambda: changed(before, desk.scene()) > 0.01, "the second machine is seen")
     live.page.runner.paused = False
     assert live.height == pytest.approx(0.0, abs=0.1)
@@ -190,6 +192,7 @@ def test_run_is_saved_and_replayed(
         page = replay_page(server.viser, replay)
         page.runner.start()
         visitor = visit(server.url)
+        visitor.wait_laid_out()
         visitor.has_text("replay \u00b7 stewart")
         visitor.press("Pause")
         visitor.wait(lambda: state(visitor) in ("paused", "stopped"), "it stands still")
@@ -207,6 +210,7 @@ def test_two_windows_show_the_same(
     desk: Visitor, live: Live, visit: Callable[..., Visitor]
 ) -> None:
     other = visit(live.url)
+    other.wait_laid_out()
     desk.wait(lambda: live.clients == 2, "two are connected")
     other.enter("z [mm]", 9)
     desk.wait(is_rising(live, 9.0), "the platform is up")
@@ -225,6 +229,7 @@ def test_reload_restores_the_page(desk: Visitor, live: Live) -> None:
     before = live.time
     desk.page.reload()
     desk.wait_connected()
+    desk.wait_laid_out()
     desk.wait(lambda: desk.number("z [mm]") == 21.0, "the slider is where it was")
     assert live.time > before
     assert live.height == pytest.approx(21.0, abs=0.5)
@@ -272,13 +277,7 @@ def test_pushed_machine_gives_way_and_is_reset_when_it_stops(desk: Visitor, live
         desk.enter("Force [N]", value, place)
     desk.enter("For [s]", 0.5)
     desk.press("Push")
-    lowest: list[float] = [0.0]
-
-    def went_down() -> bool:
-        lowest.append(live.height)
-        return min(lowest) < -0.01
-
-    desk.wait(went_down, "the platform gives way")
+    desk.wait(lambda: live.lowest < -0.01, "the platform gives way")
     desk.enter("Force [N]", 300000)
     desk.enter("For [s]", 1)
     desk.press("Push")
@@ -304,6 +303,7 @@ def test_tablet_shows_scene_and_controls(live: Live, visit: Callable[..., Visito
     for label in ("z [mm]", "Speed"):
         visitor.wait(lambda label=label: is_within(visitor, label, TABLET), label)  # type: ignore[misc]
     assert visitor.page.evaluate("document.documentElement.scrollWidth") <= TABLET[0]
+    visitor.wait_laid_out()
     visitor.wait(lambda: machine_share(visitor.scene()) > 0.02, "the machine is drawn")
     visitor.enter("z [mm]", 11)
     visitor.wait(is_rising(live, 11.0), "the platform is up")

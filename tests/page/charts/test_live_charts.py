@@ -229,14 +229,18 @@ def test_charts_are_seen_with_their_values_under_the_cursor(server: PageServer, 
     first = page.locator(".uplot").first
     first.wait_for(timeout=60_000)
     over = first.locator(".u-over")
-    over.hover(position={"x": 100, "y": 40})
+    values = first.locator(".u-value")
+
+    def is_read_off() -> bool:
+        over.hover(position={"x": 100, "y": 40})
+        return all(text[-1:].isdigit() for text in values.all_inner_texts())
+
+    visitor.wait(is_read_off, "the legend reads values")
     legend = first.locator(".u-legend")
     labels = legend.inner_text().replace("\n", " ")
     assert "time [s]" in labels
     assert "x setpoint" in labels
-    told = first.locator(".u-value").all_inner_texts()
-    numbers = [float(text) for text in told]
-    time, measured, setpoint = numbers
+    time, measured, setpoint = map(float, values.all_inner_texts())
     assert 2.0 <= time <= 12.0
     assert measured == pytest.approx(10.0 * np.sin(time), abs=0.1)
     assert setpoint - measured == pytest.approx(1.0, abs=0.02)
