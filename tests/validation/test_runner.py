@@ -21,7 +21,7 @@ from twin.errors import (
     TwinError,
 )
 from twin.machine.catalogue import parameters_path
-from twin.model.threads import usable_cores
+from twin.model.batch import usable_cores
 from twin.platform import Platform
 from twin.validation import runner
 from twin.validation.case import Case

@@ -9,8 +9,8 @@ import numpy as np
 
 from twin.basics.arrays import FloatArray, as_floats
 from twin.errors import SingularPoseError
+from twin.model.batch import lane_count
 from twin.model.evaluation import no_solution
-from twin.model.lanes import lane_count
 from twin.model.machine_model import MachineModel, six_or_zero
 from twin.model.parameter_slopes import constants_and_slopes
 

@@ -14,8 +14,7 @@ import pytest
 import twin
 from twin.errors import ForwardKinematicsError, InputError, UnreachablePoseError
 from twin.kernels.kinematics.inverse import inverse_kinematics_batch
-from twin.model import batch, lanes
-from twin.model.threads import usable_cores
+from twin.model import batch
 from twin.platform import Platform
 
 
@@ -150,7 +149,7 @@ def test_arguments_are_left_alone(platform: Platform, states: Any) -> None:
 @pytest.mark.quick
 def test_a_limit_of_threads_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
-    assert usable_cores.__wrapped__() == 1
+    assert batch.usable_cores.__wrapped__() == 1
 
 
 @pytest.mark.parametrize(("platform", "call"), PAIRS, indirect=["platform"])
@@ -174,19 +173,19 @@ def test_lanes_are_used_from_a_size_on(srspm: Platform, monkeypatch: pytest.Monk
         return -1
 
     monkeypatch.setattr(batch, "run_in_lanes", note)
-    for size in (lanes.FEWEST_STATES - 1, lanes.FEWEST_STATES):
+    for size in (batch.FEWEST_STATES - 1, batch.FEWEST_STATES):
         srspm.energy(np.tile(srspm.home, (size, 1)), np.zeros(6))
-    assert sum(used) == (lanes.FEWEST_STATES if lanes.lane_count() > 1 else 0)
+    assert sum(used) == (batch.FEWEST_STATES if batch.lane_count() > 1 else 0)
 
 
 @pytest.mark.quick
 def test_number_of_lanes_is_a_choice(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert lanes.lane_count() in (2, 4, 8)
+    assert batch.lane_count() in (2, 4, 8)
     monkeypatch.setenv("TWIN_LANES", "1")
-    assert lanes.lane_count.__wrapped__() == 1
+    assert batch.lane_count.__wrapped__() == 1
     monkeypatch.setenv("TWIN_LANES", "3")
     with pytest.raises(InputError, match="TWIN_LANES"):
-        lanes.lane_count.__wrapped__()
+        batch.lane_count.__wrapped__()
 
 
 def test_a_failing_state_fails_alone() -> None:

@@ -8,7 +8,7 @@ import pytest
 import twin
 from twin.errors import ClosedEngineError, InputError
 from twin.machine.randomisation import with_values
-from twin.model.lanes import lane_count
+from twin.model.batch import lane_count
 from twin.plant.plant import Plant
 from twin.plant.signals import Command
 from twin.simulation.batched import FLEETS, analytic, make_batched_plant

@@ -11,10 +11,9 @@ from twin.basics.arrays import as_vector
 from twin.errors import InputError
 from twin.kernels.batched.analytic import advance_rows
 from twin.kernels.batched.arrays import Constants
+from twin.model.batch import lane_count, on_threads, usable_cores
 from twin.model.engine import State
-from twin.model.lanes import lane_count
 from twin.model.machine_model import MachineModel
-from twin.model.threads import on_threads, usable_cores
 from twin.plant.signals import MODES
 from twin.simulation.batched.batched_plant import BatchedPlant
 from twin.simulation.batched.drive_arrays import empty_balls

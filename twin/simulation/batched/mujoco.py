@@ -26,9 +26,9 @@ from twin.errors import InputError
 from twin.kernels.batched.drives import issue_rows
 from twin.kernels.batched.mujoco import after_period, before_step, keep_twists, read_balls
 from twin.model.ball.position import is_lost, on_plate, place_on_plate
+from twin.model.batch import usable_cores
 from twin.model.engine import State
 from twin.model.machine_model import MachineModel
-from twin.model.threads import usable_cores
 from twin.plant.signals import MODES
 from twin.simulation.batched.batched_plant import BatchedPlant
 from twin.simulation.batched.drive_arrays import place_drives
