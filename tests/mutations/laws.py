@@ -364,8 +364,8 @@ LAWS = (
         "supervisor's bound of the error 1000 times too tight",
         Formula(
             "twin.control.supervisor.Supervisor.check_measurement",
-            "error <= self.following)",
-            "1e3 * error <= self.following)",
+            "measurement.coordinates, self.following)",
+            "measurement.coordinates, 1e-3 * self.following)",
         ),
         "closed_loop",
         "safe stops along the heave",

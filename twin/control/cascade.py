@@ -4,42 +4,15 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-
-from twin.basics.arrays import FloatArray, not_negative, read_only
+from twin.basics.arrays import not_negative
 from twin.control.controller import PERIOD, Controller
 from twin.control.gains import own_gains, spring_forces, suitable_position_loop
+from twin.control.position_loop import PositionLoop
 from twin.control.positions import PositionCommands, takes_positions
 from twin.control.reference import Reference
 from twin.model.machine_model import MachineModel
 from twin.motion import Motion
-from twin.plant.drives import actuator_limit
 from twin.plant.signals import Command, Measurement
-
-
-class SpeedLimiter:
-    """Keeps commanded speeds within the actuators' limits of speed and acceleration.
-
-    Attributes:
-        speed: `(n,)` largest [m/s, rad/s], infinite where unknown.
-        change: `(n,)` largest change in a control period.
-    """
-
-    def __init__(self, platform: MachineModel, period: float) -> None:
-        self.speed = read_only(actuator_limit(platform, "speed"))
-        self.change = read_only(actuator_limit(platform, "acceleration") * period)
-        self._last = np.zeros(platform.n_actuators)
-
-    def start(self, speeds: FloatArray) -> None:
-        """Begin at commanded `speeds` `(n,)`."""
-        self._last = np.clip(speeds, -self.speed, self.speed)
-
-    def apply(self, command: FloatArray) -> FloatArray:
-        """Return the command `(n,)` nearest to the given one that the limits allow."""
-        low = np.maximum(-self.speed, self._last - self.change)
-        high = np.minimum(self.speed, self._last + self.change)
-        self._last = np.minimum(np.maximum(command, low), high)
-        return self._last
 
 
 class Cascade(Controller):
@@ -104,8 +77,7 @@ class Cascade(Controller):
         self.position_integral = _given(position_integral, integral, "position_integral")
         self._begin = _given(feedforward_start, begin, "feedforward_start")
         self._rise = _given(feedforward_rise, rise, "feedforward_rise")
-        self._limiter = SpeedLimiter(platform, self.period)
-        self._integral = np.zeros(platform.n_actuators)
+        self._loop = PositionLoop(platform, self.period, self.position_gain, self.position_integral)
         positioned = takes_positions(platform)
         self._positions = PositionCommands(platform, self.period) if positioned else None
         self._prepare(self.reference)
@@ -124,25 +96,18 @@ class Cascade(Controller):
         feedforward = self._share(self.first * self.period) * self.reference.rates[row]
         # What stretches the springs at the start is in the integrals of the velocity loops.
         self._held = self._stretching[row]
-        self._integral = measurement.rates - feedforward - self.position_gain * error
-        self._limiter.start(measurement.rates)
+        self._loop.start(error, measurement.rates, feedforward)
 
     def update(self, step: int, measurement: Measurement) -> Command:
         """Return speeds for control period `step`."""
         row = self.reference.row(step)
-        error = self.reference.coordinates[row] - measurement.coordinates
+        setpoint, rates = self.reference.coordinates[row], self.reference.rates[row]
+        measured = measurement.coordinates
         if self._positions is not None:
-            setpoint, rates = self.reference.coordinates[row], self.reference.rates[row]
-            return Command(self._positions.update(setpoint, rates, error), "position")
-        feedforward = self._share(step * self.period) * self.reference.rates[row]
-        unlimited = feedforward + self.position_gain * error + self._integral
-        command = self._limiter.apply(unlimited)
-        self.limited = bool((command != unlimited).any())
-        change = (self.position_integral * self.period) * error
-        if self.limited:
-            # Only errors that lead back may change the integral.
-            change = change * ((unlimited - command) * error <= 0.0)
-        self._integral = self._integral + change
+            command = self._positions.update(setpoint, rates, setpoint - measured)
+            return Command(command, "position")
+        command = self._loop.update(setpoint, measured, rates, self._share(step * self.period))
+        self.limited = self._loop.limited
         return Command(command, feedforward=self._stretching[row] - self._held)
 
     def _share(self, time: float) -> float:

@@ -219,20 +219,18 @@ class InverseDynamicsFeedforward(Cascade):
         """Begin at `measurement`, without a jump in the command."""
         row = self.reference.row(self.first)
         error = self.table.coordinates[row] - measurement.coordinates
-        self._integral = measurement.rates - self.table.rates[row] - self.position_gain * error
+        self._loop.start(error, measurement.rates, self.table.rates[row])
         # The integrals of the velocity loops hold the machine when the controller begins.
         self._held = measurement.forces
-        self._limiter.start(measurement.rates)
 
     def update(self, step: int, measurement: Measurement) -> Command:
         """Return speeds and forces for control period `step`."""
         row = self.reference.row(step)
-        error = self.table.coordinates[row] - measurement.coordinates
-        unlimited = self.table.rates[row] + self.position_gain * error + self._integral
-        command = self._limiter.apply(unlimited)
-        free = (unlimited - command) * error <= 0.0
-        self._integral = self._integral + (self.position_integral * self.period) * error * free
-        self._force = self.table.forces[row] - self._held
+        table = self.table
+        command = self._loop.update(
+            table.coordinates[row], measurement.coordinates, table.rates[row]
+        )
+        self._force = table.forces[row] - self._held
         return Command(command, "velocity", self._force)
 
     def signals(self) -> dict[str, FloatArray]:

@@ -9,6 +9,7 @@ mode of the legs together is the fastest, the heaviest the slowest.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -60,6 +61,7 @@ class Burden(NamedTuple):
     heaviest: float
 
 
+@lru_cache(maxsize=32)
 def burden(platform: MachineModel) -> Burden:
     """Return what the velocity loops move at home, motors included.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from twin.model.conditioning import characteristic_length
@@ -13,6 +15,7 @@ SHARE = 1e-4
 """Displacement of the platform per its characteristic length, either way."""
 
 
+@lru_cache(maxsize=32)
 def falling_stiffness(platform: MachineModel) -> float:
     """Return how fast holding forces fall with a displacement, at worst [N/m, N m/rad].
 

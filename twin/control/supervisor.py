@@ -8,6 +8,7 @@ import numpy as np
 
 from twin.basics.arrays import HUGE, FloatArray, positive
 from twin.control.reference import Reference
+from twin.kernels.control.supervision import all_near, all_within, any_reaches
 from twin.model.machine_model import MachineModel
 from twin.plant.drives import actuator_limit
 from twin.plant.signals import Command, Measurement
@@ -68,6 +69,7 @@ class Supervisor:
         self.fastest = OVERSPEED * self.speed
         # Without a known limit: a hundredth of a second from end to end is no motion any more.
         self.runaway = np.where(np.isfinite(self.fastest), 2.0 * self.fastest, 100.0 * stroke)
+        self._huge = np.full_like(stroke, HUGE)
         self.saturation = positive(saturation, "saturation")
         self._patience = positive(patience, "patience")
         self._reference, self._period = reference, period
@@ -92,16 +94,16 @@ class Supervisor:
         row = self._reference.row(step)
         if self._reference.reachable[row] == 0.0:
             return self._unreachable(row)
-        error = np.abs(self._reference.coordinates[row] - measurement.coordinates)
-        # Written so that a NaN is beyond every bound.
-        if not (error <= self.following).all():
+        setpoint = self._reference.coordinates[row]
+        if not all_near(setpoint, measurement.coordinates, self.following):
+            error = np.abs(setpoint - measurement.coordinates)
             leg = int(np.argmax(error / self.following)) + 1
             return (
                 f"following error: actuator {leg} is {error[leg - 1]:.3g} from its setpoint, more "
                 f"than {self.following[leg - 1]:.3g}; unstable gains or too fast a motion"
             )
-        speed = np.abs(measurement.rates)
-        if not (speed <= self.fastest).all():
+        if not all_within(measurement.rates, self.fastest):
+            speed = np.abs(measurement.rates)
             leg = int(np.argmax(speed / self.fastest)) + 1
             return (
                 f"overspeed: actuator {leg} moves at {speed[leg - 1]:.3g}, limit with margin "
@@ -117,12 +119,11 @@ class Supervisor:
             "brake command": command.brakes,
         }
         for name, values in parts.items():
-            # Written so that a NaN is beyond every bound.
-            if values is not None and not (np.abs(values) <= HUGE).all():
+            if values is not None and not all_within(values, self._huge):
                 reason = f"beyond {HUGE:g}" if np.isfinite(values).all() else "not finite"
                 return f"the controller's {name} is {reason}"
         if command.mode == "velocity":
-            limited = limited or bool((np.abs(command.values) >= self.speed).any())
+            limited = limited or any_reaches(command.values, self.speed)
         # Passing through zero between two limits is no rest: it only counts back.
         self._limited = max(0, self._limited + (1 if limited else -1))
         if self._limited * self._period > self.saturation:
@@ -131,7 +132,7 @@ class Supervisor:
 
     def check_rates(self, rates: FloatArray) -> str:
         """Return why actuators at `rates` `(n,)` end the motion within a control period."""
-        if (np.abs(rates) <= self.runaway).all():
+        if all_within(rates, self.runaway):
             return ""
         return "runaway: an actuator moves several times faster than it can; unstable gains"
 

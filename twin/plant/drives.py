@@ -5,6 +5,7 @@ Integrals of the drives' velocity loops where one command follows another: force
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import ceil, exp, expm1, inf, sqrt
 from typing import Any
 
@@ -217,6 +218,7 @@ def _stable_step(response: FloatArray, stiffness: FloatArray, damping: FloatArra
     return 4.0 / both if both > 0.0 else inf
 
 
+@lru_cache(maxsize=32)
 def mobility(platform: MachineModel) -> FloatArray:
     """Return accelerations of what the actuators move per force `(n, n)` at home.
 
@@ -231,7 +233,7 @@ def mobility(platform: MachineModel) -> FloatArray:
     response = change[:, :6] @ platform.jacobian(platform.home).T
     if platform.n_deflections:
         response = response - change[:, 6:]
-    return np.asarray(0.5 * (response + response.T))
+    return read_only(0.5 * (response + response.T))
 
 
 def equivalent_inertia(platform: MachineModel) -> FloatArray:

@@ -21,7 +21,8 @@ from twin.basics.arrays import (
 from twin.errors import InputError, brief
 from twin.kernels.plant.inertial import columns as column
 from twin.kernels.plant.inertial import columns as entry
-from twin.kernels.plant.inertial.sensor import MotionSamples, advance, advance_many, begin
+from twin.kernels.plant.inertial.sensor import MotionSamples, advance_many, begin
+from twin.kernels.plant.inertial.sensor import advance as advance_sensor
 from twin.machine.hardware.sensors import Accelerometers, Gyroscopes, InertialSensor
 from twin.plant.signals import seed_sequence
 
@@ -111,7 +112,7 @@ class InertialLog(NamedTuple):
         return np.hstack([self.specific_force, self.angular_rate])
 
 
-BLOCK = 4096
+BLOCK = 256
 """Steps for which normal numbers are drawn at a time."""
 
 REST = read_only(np.zeros(6))
@@ -211,18 +212,26 @@ class InertialUnit:
             InputError: before `start`, an interval that is not above zero, or numbers that are
                 not finite.
         """
+        self.advance(pose, twist, interval)
+        return self.reading
+
+    def advance(self, pose: FloatArray, twist: FloatArray, interval: float) -> None:
+        """Take a step as `step` does, without a copy of the reading.
+
+        Raises:
+            InputError: as `step`.
+        """
         if not (self._started and interval > 0.0):
             raise InputError("interval", "must be above zero, and the sensor started")
         if self._next == BLOCK:
             self._draws, self._next = self._random.standard_normal((BLOCK, entry.DRAWS)), 0
         draws = self._draws[self._next]
         self._next += 1
-        status = advance(
+        status = advance_sensor(
             self._model, self._settings, self._states, pose, twist, interval, self._felt, draws
         )
         if status < 0:
             raise InputError("pose, twist", "must be finite")
-        return self.reading
 
     def measure(self, time: Any, pose: Any, twist: Any, acceleration: Any = None) -> InertialLog:
         """Return what the sensor writes down along a motion.

@@ -243,7 +243,7 @@ class Plant:
         if self._encoders is not None:
             self._encoders.count(self._states[:, column.POSITION])
         if self._inertial is not None:
-            self._inertial.step(state.pose, state.twist, self._step)
+            self._inertial.advance(state.pose, state.twist, self._step)
 
     def measure(self, state: State) -> Measurement:
         """Return the measurement of `state` by the sensors; called once a control period."""
@@ -260,15 +260,11 @@ class Plant:
         if self._encoders is not None:
             self._encoders.count(self._states[:, column.POSITION])
             counted = self._encoders.raw
+        inertial = NOTHING if self._inertial is None else self._inertial.reading
+        measured, speeds, at_minimum, at_maximum = found
+        forces = self._forces.copy()
         self._last = Measurement(
-            state.time,
-            found[reading.COORDINATE],
-            found[reading.RATE],
-            self._forces.copy(),
-            inertial=NOTHING if self._inertial is None else self._inertial.reading,
-            counts=counted,
-            at_minimum=found[reading.AT_MINIMUM],
-            at_maximum=found[reading.AT_MAXIMUM],
+            state.time, measured, speeds, forces, True, inertial, counted, at_minimum, at_maximum
         )
         return self._last
 

@@ -18,7 +18,6 @@ from twin.engines import make_engine
 from twin.errors import InputError, SimulationStoppedError, brief
 from twin.model.engine import Engine, State
 from twin.model.machine_model import MachineModel, as_model
-from twin.model.motions import REST
 from twin.simulation.recorded.versions import library_versions
 from twin.simulation.trajectory import Trajectory
 
@@ -85,7 +84,7 @@ def wrench_function(wrench: Any) -> WrenchFunction:
     if callable(wrench):
         check_arguments(wrench, "wrench", "time", "state")
         return lambda state: as_vector(wrench(state.time, state), "wrench(time, state)", 6)
-    load = as_vector(REST if wrench is None else wrench, "wrench", 6)
+    load = None if wrench is None else as_vector(wrench, "wrench", 6)
     return lambda _: load
 
 

@@ -12,11 +12,13 @@ import pytest
 from closed_loops import heave, lift, run
 
 import twin
-from twin.control.cascade import Cascade, SpeedLimiter
+from twin.control.cascade import Cascade
 from twin.control.controller import Controller
+from twin.control.position_loop import PositionLoop
 from twin.control.supervisor import Supervisor
 from twin.errors import ControlError, InputError
 from twin.motion import SineMotion
+from twin.plant.drives import actuator_limit
 from twin.plant.plant import Plant
 from twin.plant.signals import Command, Measurement
 from twin.platform import Platform
@@ -150,13 +152,17 @@ def test_simulator_keeps_its_command_limits() -> None:
     assert error[-1].max() < 1e-3
 
 
-def test_limiter_stays_within_both_limits() -> None:
-    limiter = SpeedLimiter(twin.load("driving_simulator"), 1e-3)
+def test_speeds_stay_within_both_limits() -> None:
+    machine = twin.load("driving_simulator")
+    loop, still = PositionLoop(machine, 1e-3), np.zeros(4)
+    fastest = actuator_limit(machine, "speed")
+    change = actuator_limit(machine, "acceleration") * 1e-3
     random = np.random.default_rng(1)
-    limiter.start(np.zeros(4))
-    last = np.zeros(4)
+    loop.start(still, still, still)
+    last = still
     for wanted in random.normal(size=(2000, 4)) * 3.0:
-        given = limiter.apply(wanted).copy()
-        assert (np.abs(given) <= limiter.speed).all()
-        assert (np.abs(given - last) <= limiter.change * (1 + 1e-12)).all()
+        given = loop.update(still, still, wanted)
+        assert loop.limited == (given != wanted).any()
+        assert (np.abs(given) <= fastest).all()
+        assert (np.abs(given - last) <= change * (1 + 1e-12)).all()
         last = given

@@ -184,14 +184,15 @@ class ClosedLoop:
 
     def _control(self, step: int, state: State) -> None:
         measurement = self._measurement = self.plant.measure(state)
+        limited = self.plant.limited
         if not self.stopped:
             reason = self._unstable if step == 0 else ""
             reason = reason or self._watch.check_measurement(step, measurement)
             command = Command(measurement.rates) if reason else self._ask(step, measurement)
             reason = reason or self.stopped
             if not reason:
-                limited = self.controller.limited or bool(self.plant.limited.any())
-                reason = self._watch.check_command(command, limited)
+                below = self.controller.limited or bool(np.count_nonzero(limited))
+                reason = self._watch.check_command(command, below)
                 reason = reason or self._records.note(self.controller.signals())
             if reason:
                 self._halt(reason, step, state, measurement)
@@ -199,7 +200,7 @@ class ClosedLoop:
             command = self._stop.command(step)
             self.finished = self._stop.done(step, measurement)
         self.plant.command(command)
-        self._record(step, state, measurement, command)
+        self._record(step, state, measurement, command, limited)
 
     def _halt(self, reason: str, step: int, state: State, measurement: Measurement) -> None:
         rotary = self.platform.coordinate_unit == "rad"
@@ -229,7 +230,14 @@ class ClosedLoop:
         command = _checked(update, self.platform.n_actuators)
         return command if handover is None else handover.corrected(step, command)
 
-    def _record(self, step: int, state: State, measurement: Measurement, command: Command) -> None:
+    def _record(
+        self,
+        step: int,
+        state: State,
+        measurement: Measurement,
+        command: Command,
+        limited: FloatArray,
+    ) -> None:
         reference = self.controller.reference
         row = reference.row(step)
         own = {
@@ -237,7 +245,7 @@ class ClosedLoop:
             "setpoint": reference.coordinates[row],
             "measured": measurement.coordinates.copy(),
             "command": command.values,
-            "limited": self.plant.limited,
+            "limited": limited,
             "reference_pose": reference.pose[row],
         }
         if measurement.inertial.size:

@@ -20,8 +20,7 @@ class Records:
 
     def __init__(self, keep: int | None) -> None:
         """Begin without rows; `keep`: number of rows that are kept, None for all."""
-        self._keep = keep
-        self._rows: dict[str, deque[Any]] = {}
+        self._rows: deque[dict[str, Any]] = deque(maxlen=keep)
         self._noted: dict[str, FloatArray] | None = None
         self._changed = False
 
@@ -40,7 +39,7 @@ class Records:
                 raise InputError(
                     "signals", "of a controller must have the same names in every period"
                 )
-            self._rows = {}
+            self._rows.clear()
         self._changed = False
         found = {}
         for name, value in signals.items():
@@ -63,9 +62,9 @@ class Records:
             self._noted = {
                 name: np.nan_to_num(value, posinf=0.0, neginf=0.0) for name, value in read().items()
             }
-        for name, value in (dict(own) | self._noted).items():
-            self._rows.setdefault(name, deque(maxlen=self._keep)).append(value)
+        self._rows.append({**own, **self._noted})
 
     def signals(self) -> dict[str, FloatArray]:
         """Return all rows by name."""
-        return {name: np.array(list(rows)) for name, rows in self._rows.items()}
+        names = self._rows[0] if self._rows else ()
+        return {name: np.array([row[name] for row in self._rows]) for name in names}

@@ -12,9 +12,9 @@ from twin.engines.guard import LARGEST_GAP
 from twin.engines.stability import check_timestep
 from twin.kernels.dynamics.assembly import GRAVITY
 from twin.kernels.dynamics.state import STATE_SIZE, Load
-from twin.kernels.integrators.dormand_prince import DONE, dormand_prince
-from twin.kernels.integrators.runge_kutta import runge_kutta
+from twin.kernels.integrators.machine_step import adaptive_step, fixed_step
 from twin.kernels.kinematics.inverse import coordinates_and_rates
+from twin.kernels.machine_code import with_types_of
 from twin.model.ball.ball import Ball
 from twin.model.engine import Fidelity, State
 from twin.model.machine_model import MachineModel
@@ -70,42 +70,50 @@ class AnalyticEngine(BaseEngine):
 
             self.rolling = RollingBall(self._ball, size, self.timestep, fidelity)
             self._y = self.rolling.y[:size]
-        self._constant = np.zeros(platform.n_actuators)
-        self._clock = np.empty(2)
-        self._step_buffers = (np.empty(1), np.empty((1, size)), np.empty((2, size)))
-        count = 1 if fidelity == "fast" else LARGEST_SUBSTEPS
-        self._substeps = (np.empty(count), np.empty((count, size)), np.empty((count, 5, size)))
+        self._lengths, self._rates = np.empty((2, platform.n_actuators))
+        self._constants = self._body, self.platform.constants.legs
+        self._motion = self._y, self._lengths, self._rates
+        self._settings: tuple[Any, ...] = ()
+        if fidelity == "accurate":
+            count = LARGEST_SUBSTEPS
+            substeps = np.empty(count), np.empty((count, size)), np.empty((count, 5, size))
+            self._settings = TOLERANCES, substeps
+        if self.rolling is None:
+            kernel: Any = fixed_step if fidelity == "fast" else adaptive_step
+            held = self._lengths, self._no_wrench, self.timestep
+            self._move = with_types_of(
+                kernel, *self._constants, *held, *self._motion, *self._settings
+            )
 
     def _place(
         self, pose: FloatArray, twist: FloatArray, deflection: FloatArray, legs: LegCoordinates
     ) -> None:
         self._y[:] = np.concatenate([pose, twist, deflection])
+        self._measure()
 
     def _feel(self) -> None:
         self._body[GRAVITY : GRAVITY + 3] = self._field
 
     def _advance(self, forces: FloatArray, wrench: FloatArray) -> tuple[float, str]:
-        body, legs, y = self._body, self.platform.constants.legs, self._y
-        load = forces, self._constant, wrench
-        if self.rolling is not None:
-            done = self.rolling.advance(body, legs, Load(*load))
-        elif self.fidelity == "fast":
-            times, states, rates = self._step_buffers
-            done = runge_kutta(body, legs, y, load, self.timestep, times, states, rates) == 1
+        if self.rolling is None:
+            held = forces, wrench, self.timestep
+            done = self._move(*self._constants, *held, *self._motion, *self._settings)
         else:
-            self._clock[:] = 0.0, self.timestep
-            reason, _ = dormand_prince(
-                body, legs, y, load, self._clock, self.timestep, TOLERANCES, self._substeps
-            )
-            done = reason == DONE
+            load = Load(forces, np.zeros_like(forces), wrench)
+            done = self.rolling.advance(*self._constants, load)
+            self._measure()
         return 0.0, "" if done else "the state is singular or overflows"
 
+    def _measure(self) -> None:
+        """Fill coordinates and rates of the actuators."""
+        _, legs = self._constants
+        y, lengths, rates = self._motion
+        coordinates_and_rates(legs, y[:7], y[7:STATE_SIZE], lengths, rates)
+
     def _read(self) -> State:
-        n = self.platform.n_actuators
-        y, lengths, rates = self._y.copy(), np.empty(n), np.empty(n)
-        pose, twist, deflection = y[:7], y[7:STATE_SIZE], y[STATE_SIZE:]
-        coordinates_and_rates(self.platform.constants.legs, pose, twist, lengths, rates)
-        return State(self._steps * self.timestep, pose, twist, lengths, rates, deflection)
+        y, time = self._y.copy(), self._steps * self.timestep
+        lengths, rates = self._lengths.copy(), self._rates.copy()
+        return State(time, y[:7], y[7:STATE_SIZE], lengths, rates, y[STATE_SIZE:])
 
     def _gap(self) -> float:
         """Return zero: leg states follow from the pose."""
@@ -119,6 +127,7 @@ class AnalyticEngine(BaseEngine):
             self._y[:] = np.frombuffer(content)
         else:
             self.rolling.load(content)
+        self._measure()
 
     def _place_ball(self, ball: Ball, pose: FloatArray, twist: FloatArray, start: Any) -> None:
         assert self.rolling is not None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
+from platform import python_version
 
 
 @lru_cache(maxsize=1)
 def _installed() -> tuple[tuple[str, str], ...]:
-    found = []
+    found = [("platform-twin", version("platform-twin")), ("python", python_version())]
     for library in ("numpy", "scipy", "numba", "mujoco", "pybullet"):
         try:
             found.append((library, version(library)))
@@ -19,10 +20,4 @@ def _installed() -> tuple[tuple[str, str], ...]:
 
 def library_versions() -> dict[str, str]:
     """Return the versions of the package and of the numeric libraries that are installed."""
-    import platform as interpreter
-
-    return {
-        "platform-twin": version("platform-twin"),
-        "python": interpreter.python_version(),
-        **dict(_installed()),
-    }
+    return dict(_installed())
