@@ -396,19 +396,21 @@ def test_quoted_cells_are_read(write):
 MEMORY = """
 import resource, sys
 from twin.motion import read_recording
-read_recording(sys.argv[1], (0.0, 0.0, 0.0))
+read_recording(sys.argv[1], (0.0, 0.0, 0.0), check_size=False)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-read_recording(sys.argv[2], (0.0, 0.0, 0.0))
+read_recording(sys.argv[2], (0.0, 0.0, 0.0), check_size=False)
 print(1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before))
 """
 
 
-def test_a_large_file_takes_at_most_eight_times_its_size(tmp_path):
-    for name, count in (("small.csv", 100), ("large.csv", 400_000)):
-        time = 1e-3 * np.arange(count)
-        table = np.column_stack([time, 0.01 * np.sin(time)])
-        np.savetxt(tmp_path / name, table, "%.6f", ",", header="time [s],z [m]", comments="")
-    files = [str(tmp_path / name) for name in ("small.csv", "large.csv")]
+@pytest.mark.parametrize("name", ["z [m]", "az [m/s2]"])
+def test_a_large_file_takes_at_most_eight_times_its_size(tmp_path, name):
+    """Values of one or two characters: the text is as short as it can be."""
+    header = f"time [ms],{name},{name.replace('z', 'x')}\n"
+    for count in (100, 300_000):
+        rows = "".join(f"{i},{i % 2},{1 - i % 2}\n" for i in range(count))
+        (tmp_path / f"{count}.csv").write_text(header + rows)
+    files = [str(tmp_path / name) for name in ("100.csv", "300000.csv")]
     command = [sys.executable, "-c", MEMORY, *files]
     found = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert int(found.stdout) < 8 * (tmp_path / "large.csv").stat().st_size
+    assert int(found.stdout) < 8 * (tmp_path / "300000.csv").stat().st_size

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.polynomial import Polynomial
+from numpy.polynomial import Legendre, Polynomial
+from numpy.polynomial.legendre import legvander
 
 from twin.basics.arrays import FloatArray, as_flag, bounded, one_of, read_only
 from twin.errors import InputError
@@ -28,40 +29,47 @@ from twin.motion.samples import (
     check_time,
     known_columns,
 )
-from twin.motion.spline import spline_through
+from twin.motion.spline import integrals, knots_of, spline_through
 from twin.motion.table_file import read_table
 
 
 class Curve(NamedTuple):
-    """A spline for each derivative, minus a polynomial that takes away drift."""
+    """An axis as splines minus a polynomial that takes away drift.
+
+    Derivatives are taken of few splines: each is as large as the samples.
+    """
 
     value: Any
-    """`scipy.interpolate.BSpline`, as are its derivatives"""
+    """`scipy.interpolate.BSpline`"""
     rate: Any
-    acceleration: Any
+    """its derivative as a spline of its own, from which the acceleration is taken; or None"""
     drift: Polynomial
 
     def __call__(self, time: FloatArray) -> FloatArray:
         """Return value, rate and acceleration `(m, 3)` at times `(m,)` [s]."""
+        rate, order = (self.value, 1) if self.rate is None else (self.rate, 0)
         parts = (
             self.value(time) - self.drift(time),
-            self.rate(time) - self.drift.deriv(1)(time),
-            self.acceleration(time) - self.drift.deriv(2)(time),
+            rate(time, order) - self.drift.deriv(1)(time),
+            rate(time, order + 1) - self.drift.deriv(2)(time),
         )
         return np.stack(parts, axis=1)
 
 
-def curve_of_values(time: FloatArray, values: FloatArray, field: str) -> Curve:
+def curve_of_values(
+    time: FloatArray, values: FloatArray, field: str, knots: FloatArray | None = None
+) -> Curve:
     """Return the curve through samples `(n,)` of the axis itself at times `(n,)` [s].
 
     Raises:
         InputError: see `spline_through`.
     """
-    spline = spline_through(time, values, field)
-    return Curve(spline, spline.derivative(1), spline.derivative(2), Polynomial([0.0]))
+    return Curve(spline_through(time, values, field, knots), None, Polynomial([0.0]))
 
 
-def curve_of_accelerations(time: FloatArray, accelerations: FloatArray, field: str) -> Curve:
+def curve_of_accelerations(
+    time: FloatArray, accelerations: FloatArray, field: str, knots: FloatArray | None = None
+) -> Curve:
     """Return the curve of samples `(n,)` of the second derivative, from rest at zero.
 
     The spline through the samples is integrated twice, exactly.
@@ -69,13 +77,13 @@ def curve_of_accelerations(time: FloatArray, accelerations: FloatArray, field: s
     Raises:
         InputError: see `spline_through`.
     """
-    spline = spline_through(time, accelerations, field)
-    return Curve(spline.antiderivative(2), spline.antiderivative(1), spline, Polynomial([0.0]))
+    value, rate = integrals(spline_through(time, accelerations, field, knots), knots)
+    return Curve(value, rate, Polynomial([0.0]))
 
 
 DRIFT = ("detrend", "high_pass", "none")
 
-AT_ONCE = 100_000
+AT_ONCE = 10_000
 """Samples that are checked together: what is computed of them is larger than they are."""
 
 MOST_SAMPLES = 10_000_000
@@ -89,6 +97,7 @@ def integrated_curve(
     *,
     drift: str = "detrend",
     cutoff: Any = 0.2,
+    knots: FloatArray | None = None,
 ) -> Curve:
     """Return the curve of an axis from samples of its acceleration.
 
@@ -108,19 +117,31 @@ def integrated_curve(
         field: name of the column, for the message.
         drift: one of the three.
         cutoff: [Hz] of the high-pass filter: content below it is lost.
+        knots: `knots_of(time)`, which the axes of a recording share; computed where None.
 
     Raises:
         InputError: unknown treatment, cutoff outside what the record can hold.
     """
     one_of(drift, "drift", DRIFT)
     if drift == "none":
-        return curve_of_accelerations(time, accelerations, field)
+        return curve_of_accelerations(time, accelerations, field, knots)
     if drift == "high_pass":
         time, accelerations = _high_passed(time, accelerations, field, cutoff)
-    curve = curve_of_accelerations(time, accelerations, field)
-    even = np.linspace(time[0], time[-1], len(time))
-    trend = Polynomial.fit(even, curve.value(even), 1 if drift == "high_pass" else 3)
-    return curve._replace(drift=trend)
+        knots = None
+    curve = curve_of_accelerations(time, accelerations, field, knots)
+    return curve._replace(drift=_trend(curve, time, 1 if drift == "high_pass" else 3))
+
+
+def _trend(curve: Curve, time: FloatArray, degree: int) -> Polynomial:
+    """Return the least-squares polynomial through a curve at even times, as many as samples."""
+    products, moments = np.zeros((degree + 1, degree + 1)), np.zeros(degree + 1)
+    span = (float(time[0]), float(time[-1]))
+    for begin in range(0, len(time), AT_ONCE):
+        rows = np.arange(begin, min(begin + AT_ONCE, len(time))) / (len(time) - 1)
+        terms = legvander(2.0 * rows - 1.0, degree)
+        products += terms.T @ terms
+        moments += terms.T @ curve.value(span[0] + rows * (span[1] - span[0]))
+    return Legendre(np.linalg.solve(products, moments), span).convert(span, Polynomial, (-1, 1))
 
 
 def _high_passed(
@@ -206,11 +227,15 @@ class RecordedMotion(Motion):
         times = times - times[0]
         super().__init__(center, times[-1], convention, fade_in, fade_out)
         curves: dict[str, Curve] = {}
-        for name, values in samples.items():
+        knots = knots_of(times) if len(times) >= 6 else None
+        for name in tuple(samples):
+            values = samples.pop(name)  # Released before the next curve needs memory.
             if known[name].quantity in (LENGTH, ANGLE):
-                curve = curve_of_values(times, values, name)
+                curve = curve_of_values(times, values, name, knots)
             else:
-                curve = integrated_curve(times, values, name, drift=drift, cutoff=cutoff)
+                curve = integrated_curve(
+                    times, values, name, drift=drift, cutoff=cutoff, knots=knots
+                )
             _check_curve(
                 curve, times, name, known[name].quantity in (LENGTH, ACCELERATION), check_size
             )
@@ -222,6 +247,15 @@ class RecordedMotion(Motion):
         for axis, curve in self.curves.items():
             result[:, :, self.axis_names.index(axis)] = curve(time).T
         return AxisSample(*result)
+
+
+class _GivenAway(dict[str, FloatArray]):
+    """Columns that are taken out as they are read: only the reader holds their memory."""
+
+    def items(self) -> Any:
+        """Yield and remove the columns."""
+        while self:
+            yield self.popitem()
 
 
 def read_recording(
@@ -256,7 +290,9 @@ def read_recording(
     """
     known = known_columns(convention)
     table = read_table(path, known, units=units, columns=columns, delimiter=delimiter)
-    samples = dict(table.columns)
+    samples = _GivenAway(reversed(table.columns.items()))
+    names = tuple(samples)
+    table.columns.clear()
     if "time" not in samples:
         raise InputError(str(table.file), "line 1: has no column 'time'; add it, or rename one")
     time = samples.pop("time")
@@ -270,7 +306,7 @@ def read_recording(
     except SampleError as error:
         raise table.fault(error.row, error.column, error.message) from None
     except InputError as error:
-        if error.field not in samples:
+        if error.field not in names:
             raise
         raise InputError(str(table.file), f"column {error.field!r}: {error.message}") from None
 
